@@ -1,0 +1,47 @@
+/**
+ * One part of a message's content.
+ *
+ * A vendor's block we do not know is kept whole as `unknown`; so is a tool call whose arguments never became
+ * complete, because a `tool-call` block is always something that may be run.
+ */
+export type Block = TextBlock | ThinkingBlock | ToolCallBlock | ToolResultBlock | MediaBlock | UnknownBlock;
+
+export interface TextBlock {
+  readonly type: "text";
+  readonly text: string;
+}
+
+/** What a model thought. `signature` belongs to the vendor that wrote it and means nothing to another. */
+export interface ThinkingBlock {
+  readonly type: "thinking";
+  readonly text: string;
+  readonly signature?: string;
+}
+
+export interface ToolCallBlock {
+  readonly type: "tool-call";
+  readonly callId: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export interface ToolResultBlock {
+  readonly type: "tool-result";
+  readonly callId: string;
+  readonly output: unknown;
+  readonly isError: boolean;
+}
+
+/** An image or a document: inline as base64 `data`, or at a `url`. */
+export interface MediaBlock {
+  readonly type: "image" | "document";
+  readonly mediaType?: string;
+  readonly data?: string;
+  readonly url?: string;
+  readonly title?: string;
+}
+
+export interface UnknownBlock {
+  readonly type: "unknown";
+  readonly raw: unknown;
+}

@@ -1,0 +1,236 @@
+import type { Block } from "./block.ts";
+import type { Diagnostic, ErrorCode } from "./errors.ts";
+import type { StopReason } from "./message.ts";
+import type { Raw } from "./raw.ts";
+import type { RunResult } from "./run-result.ts";
+import type { Usage } from "./usage.ts";
+import type { WarningCode } from "./warning.ts";
+
+/** What every event carries. */
+export interface Envelope {
+  /** 0, 1, 2 … per run, gapless: the SSE id, the cursor, the replay position. */
+  readonly seq: number;
+  /** On a merged delta only: it stands for `firstSeq` … `seq`. */
+  readonly firstSeq?: number;
+  /** Milliseconds since 1970. */
+  readonly ts: number;
+  readonly runId: string;
+  /** The agent whose leg this is. */
+  readonly agent?: string;
+  /** Tool call id of the sub-agent this belongs to. */
+  readonly parent?: string;
+  /** The exact frame, when it came from a wire and is kept. */
+  readonly raw?: Raw;
+}
+
+/** Text being written. The deltas of one (messageId, index) concatenate to that block's text, unless retracted. */
+export interface TextDelta extends Envelope {
+  readonly type: "text-delta";
+  readonly messageId: string;
+  readonly index: number;
+  readonly text: string;
+}
+
+/** Thinking being written. */
+export interface ThinkingDelta extends Envelope {
+  readonly type: "thinking-delta";
+  readonly messageId: string;
+  readonly index: number;
+  readonly text: string;
+}
+
+/** A tool call's arguments being written, as JSON text. Never enough to run the tool. */
+export interface ToolInputDelta extends Envelope {
+  readonly type: "tool-input-delta";
+  readonly messageId: string;
+  readonly index: number;
+  readonly callId: string;
+  readonly name: string;
+  readonly json: string;
+}
+
+/** How a backend is spoken to. */
+export type Mode = "plain" | "control" | "http" | "tape";
+
+/** A backend is at work. One per run, or one per leg when the agents use several backends. */
+export interface StartItem extends Envelope {
+  readonly type: "start";
+  readonly backend: string;
+  readonly mode: Mode;
+  readonly model?: string;
+  readonly sessionId?: string;
+  readonly tools?: readonly string[];
+}
+
+/** One finished message: the truth about what its deltas showed. */
+export interface MessageItem extends Envelope {
+  readonly type: "message";
+  readonly id: string;
+  readonly role: "assistant" | "user";
+  readonly blocks: readonly Block[];
+  readonly stopReason?: StopReason;
+  readonly usage?: Usage;
+  readonly model?: string;
+}
+
+/** A model asked for a tool. `executedBy` says who runs it. */
+export interface ToolCallItem extends Envelope {
+  readonly type: "tool-call";
+  readonly callId: string;
+  readonly name: string;
+  readonly input: unknown;
+  readonly executedBy: "millrace" | "backend";
+}
+
+/** Why a tool call was answered without running the tool. */
+export type Skipped = "handoff" | "denied" | "aborted" | "incomplete";
+
+/** The answer to exactly one tool call. */
+export interface ToolResultItem extends Envelope {
+  readonly type: "tool-result";
+  readonly callId: string;
+  readonly name: string;
+  readonly output: unknown;
+  readonly isError: boolean;
+  readonly skipped?: Skipped;
+  readonly ms?: number;
+}
+
+/** One step of the decision whether a tool call may run. */
+export interface PermissionItem extends Envelope {
+  readonly type: "permission";
+  readonly callId: string;
+  readonly name: string;
+  readonly state: "asked" | "allowed" | "denied";
+  readonly by: "rule" | "callback" | "hook" | "guard" | "user";
+  readonly reason?: string;
+  readonly input?: unknown;
+}
+
+/** Another agent goes on. */
+export interface HandoffItem extends Envelope {
+  readonly type: "handoff";
+  readonly from: string;
+  readonly to: string;
+  readonly message: string;
+}
+
+/**
+ * Something a reader may want to know: `status`, `rate-limit`, `retry`, `retract`, `stall`, `task`, `stderr`,
+ * `unknown:<frame type>` … Kinds are open, because vendors add new ones.
+ */
+export interface NoticeItem extends Envelope {
+  readonly type: "notice";
+  readonly kind: string;
+  readonly data: unknown;
+}
+
+/**
+ * The data of a notice of kind `retract`: the deltas of that message are void. With `fromIndex`, only those of blocks
+ * from that index on.
+ */
+export interface Retraction {
+  readonly messageId: string;
+  readonly fromIndex?: number;
+}
+
+/** Something odd happened and nothing changed because of it. */
+export interface WarningItem extends Envelope {
+  readonly type: "warning";
+  readonly code: WarningCode;
+  readonly message: string;
+  readonly context?: unknown;
+  readonly expected?: boolean;
+}
+
+/** A failure. After a terminal one only `done` follows. */
+export interface ErrorItem extends Envelope {
+  readonly type: "error";
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly terminal: boolean;
+  readonly diagnostic?: Diagnostic;
+}
+
+/** One turn's or one leg's own verdict. A run may have several; the last one counts. */
+export interface ResultItem extends Envelope {
+  readonly type: "result";
+  readonly subtype: string;
+  readonly isError: boolean;
+  readonly text?: string;
+  readonly structured?: unknown;
+  readonly usage: Usage;
+  readonly costUsd?: number;
+  readonly turns?: number;
+  readonly ms?: number;
+  readonly sessionId?: string;
+}
+
+/** The end. Exactly one per run, always last, on success, failure and abort alike. */
+export interface DoneEvent extends Envelope {
+  readonly type: "done";
+  readonly result: RunResult;
+}
+
+/** Being written; may be merged; never needed to rebuild state. */
+export type DeltaEvent = TextDelta | ThinkingDelta | ToolInputDelta;
+
+/** A finished fact; items alone rebuild the transcript and the result. */
+export type ItemEvent =
+  | StartItem
+  | MessageItem
+  | ToolCallItem
+  | ToolResultItem
+  | PermissionItem
+  | HandoffItem
+  | NoticeItem
+  | WarningItem
+  | ErrorItem
+  | ResultItem;
+
+/**
+ * What a caller observes: immutable, JSON-safe, numbered within its run, of exactly one family.
+ *
+ * @example
+ * switch (event.type) {
+ *   case "text-delta": process.stdout.write(event.text); break
+ *   case "done": console.log(event.result.status); break
+ * }
+ */
+export type AgentEvent = DeltaEvent | ItemEvent | DoneEvent;
+
+export type EventType = AgentEvent["type"];
+
+/** The event of one type. */
+export type EventOf<Type extends EventType> = Extract<AgentEvent, { readonly type: Type }>;
+
+/** The three families. Most readers want text, steps and the end. */
+export type Family = "delta" | "item" | "done";
+
+/** Every event type with its family. Fourteen and no more. */
+export const EVENT_FAMILIES = {
+  "text-delta": "delta",
+  "thinking-delta": "delta",
+  "tool-input-delta": "delta",
+  start: "item",
+  message: "item",
+  "tool-call": "item",
+  "tool-result": "item",
+  permission: "item",
+  handoff: "item",
+  notice: "item",
+  warning: "item",
+  error: "item",
+  result: "item",
+  done: "done",
+} as const satisfies Record<EventType, Family>;
+
+/** The family of an event. */
+export function familyOf(event: { readonly type: EventType }): Family {
+  return EVENT_FAMILIES[event.type];
+}
+
+/** Whether an event is a delta: a preview that may be merged. */
+export function isDelta(event: AgentEvent): event is DeltaEvent {
+  return EVENT_FAMILIES[event.type] === "delta";
+}

@@ -1,0 +1,81 @@
+export type { Block, MediaBlock, TextBlock, ThinkingBlock, ToolCallBlock, ToolResultBlock, UnknownBlock } from "./block.ts";
+export type { Chunk } from "./chunk.ts";
+export {
+  doneEvent,
+  errorItem,
+  messageItem,
+  noticeItem,
+  numberEvent,
+  permissionItem,
+  resultItem,
+  retractNotice,
+  startItem,
+  textDelta,
+  thinkingDelta,
+  toolCallItem,
+  toolInputDelta,
+  toolResultItem,
+  UNNUMBERED,
+  warningItem,
+} from "./chunk.ts";
+export type { Diagnostic, ErrorCode, ErrorDetail, StartErrorCode } from "./errors.ts";
+export {
+  describeThrown,
+  ERROR_CODES,
+  isRunError,
+  isStartError,
+  isToolFailure,
+  RunError,
+  START_ERROR_CODES,
+  StartError,
+  ToolFailure,
+} from "./errors.ts";
+export type {
+  AgentEvent,
+  DeltaEvent,
+  DoneEvent,
+  Envelope,
+  ErrorItem,
+  EventOf,
+  EventType,
+  Family,
+  HandoffItem,
+  ItemEvent,
+  MessageItem,
+  Mode,
+  NoticeItem,
+  PermissionItem,
+  ResultItem,
+  Retraction,
+  Skipped,
+  StartItem,
+  TextDelta,
+  ThinkingDelta,
+  ToolCallItem,
+  ToolInputDelta,
+  ToolResultItem,
+  WarningItem,
+} from "./event.ts";
+export { EVENT_FAMILIES, familyOf, isDelta } from "./event.ts";
+export { isId } from "./ids.ts";
+export type { Message, StopReason } from "./message.ts";
+export type { Raw } from "./raw.ts";
+export type { RunResult, RunStatus, ToolCallRecord } from "./run-result.ts";
+export type {
+  Clock,
+  Fetch,
+  FileSystem,
+  HttpRequest,
+  HttpResponse,
+  ProcessExit,
+  ProcessHandle,
+  ProcessRequest,
+  Random,
+  Spawn,
+} from "./seams.ts";
+export type { ToolCall, ToolCallFragment } from "./tool-call.ts";
+export { unreachable } from "./unreachable.ts";
+export type { Usage } from "./usage.ts";
+export { addUsage, mergeUsage, readCount, subtractUsage, USAGE_FIELDS } from "./usage.ts";
+export type { WarningCode, WarningDetail } from "./warning.ts";
+export { WARNING_CODES } from "./warning.ts";

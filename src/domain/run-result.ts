@@ -1,0 +1,43 @@
+import type { ErrorDetail } from "./errors.ts";
+import type { Message } from "./message.ts";
+import type { Usage } from "./usage.ts";
+import type { WarningDetail } from "./warning.ts";
+
+/** How a run ended. `interrupted`: the process that carried it died, and its log was closed by another. */
+export type RunStatus = "success" | "error" | "aborted" | "interrupted";
+
+/** A tool call of a run and, once there is one, its result. */
+export interface ToolCallRecord {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: unknown;
+  readonly output?: unknown;
+  readonly isError?: boolean;
+}
+
+/**
+ * The final value of a run. Everything produced is in it, also when the run failed.
+ *
+ * `text` is the assistant's text of the whole run in order, without what was retracted and without sub-agents' text.
+ */
+export interface RunResult {
+  readonly status: RunStatus;
+  /** `success`, or why not: the last `result`'s subtype, or the code of the terminal error. */
+  readonly subtype: string;
+  readonly text: string;
+  readonly thinking?: string;
+  readonly structured?: unknown;
+  readonly toolCalls: readonly ToolCallRecord[];
+  readonly messages: readonly Message[];
+  readonly usage: Usage;
+  readonly costUsd?: number;
+  readonly turns: number;
+  readonly ms: number;
+  readonly model?: string;
+  readonly sessionId?: string;
+  readonly agent?: string;
+  /** Why the run did not succeed. */
+  readonly error?: ErrorDetail;
+  readonly errors: readonly ErrorDetail[];
+  readonly warnings: readonly WarningDetail[];
+}

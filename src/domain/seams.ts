@@ -1,0 +1,79 @@
+/**
+ * The seams: everything the outside world gives us, passed in and never reached for, so that tests can play the world.
+ * The real ones stand in `transports/`, the test ones in `testing/`.
+ */
+
+/** Time. */
+export interface Clock {
+  /** Milliseconds since 1970, as `Date.now()`. */
+  now(): number;
+  /** Calls `fire` once after `ms`; the returned function takes it back and may be called any number of times. */
+  after(ms: number, fire: () => void): () => void;
+}
+
+/** Chance. */
+export interface Random {
+  /** A number in [0, 1), for jitter. Not for secrets. */
+  next(): number;
+  /** A new id that nobody can guess: letters, digits, `-` and `_`. */
+  id(): string;
+}
+
+/** What a run needs to know of a started process. */
+export interface ProcessHandle {
+  readonly pid: number | undefined;
+  /** Bytes of stdout in order; pulling slowly slows the process down. Ends when the process closes it. */
+  readonly stdout: AsyncIterable<Uint8Array>;
+  readonly stderr: AsyncIterable<Uint8Array>;
+  /** Resolves when the bytes were taken; rejects when the process no longer reads. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Closes stdin. */
+  endInput(): void;
+  kill(signal: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
+  /** Resolves once the process is gone and its streams are read; never rejects. */
+  readonly exit: Promise<ProcessExit>;
+}
+
+export interface ProcessExit {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+export interface ProcessRequest {
+  readonly executable: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Starts processes: no shell, ever. Rejects when the process could not be started. */
+export type Spawn = (request: ProcessRequest) => Promise<ProcessHandle>;
+
+export interface HttpRequest {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The body in order; pulling slowly slows the sender down. Throws when the connection breaks. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** Makes one HTTP exchange. Follows no redirect: a redirect would carry the key to another host. */
+export type Fetch = (request: HttpRequest) => Promise<HttpResponse>;
+
+/** Files, whole or appended. Paths are absolute. */
+export interface FileSystem {
+  read(path: string): Promise<Uint8Array>;
+  /** Replaces the file in one step; readers see the old or the new one. Mode 0600. */
+  write(path: string, bytes: Uint8Array): Promise<void>;
+  append(path: string, bytes: Uint8Array): Promise<void>;
+  exists(path: string): Promise<boolean>;
+  remove(path: string): Promise<void>;
+  list(path: string): Promise<readonly string[]>;
+}

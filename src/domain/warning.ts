@@ -1,0 +1,28 @@
+/** Something odd happened and nothing changed because of it. Closed: a new code is a change users can see. */
+export const WARNING_CODES = [
+  "unparseable-cli-version",
+  "version-detection-failed",
+  "clean-exit-no-result",
+  "non-zero-exit-after-result",
+  "unexpected-message-after-result",
+  "incomplete-last-line",
+  "deprecated-option",
+  "feature-ignored",
+  "option-ignored",
+  "callback-shadowed",
+  "events-dropped",
+  "tool-call-incomplete",
+  "late-event",
+] as const;
+
+export type WarningCode = (typeof WARNING_CODES)[number];
+
+/** A warning without its place in a run. */
+export interface WarningDetail {
+  readonly code: WarningCode;
+  readonly message: string;
+  /** What was seen, as JSON. */
+  readonly context?: unknown;
+  /** The warning is the expected companion of something already reported; tools may leave it out. */
+  readonly expected?: boolean;
+}
