@@ -11,11 +11,15 @@ export interface TextBlock {
   readonly text: string;
 }
 
-/** What a model thought. `signature` belongs to the vendor that wrote it and means nothing to another. */
+/**
+ * What a model thought. `signature` belongs to the vendor that wrote it and means nothing to another: `vendor` says
+ * whose it is, so that it is sent back there and nowhere else.
+ */
 export interface ThinkingBlock {
   readonly type: "thinking";
   readonly text: string;
   readonly signature?: string;
+  readonly vendor?: string;
 }
 
 export interface ToolCallBlock {

@@ -9,6 +9,7 @@ export const START_ERROR_CODES = [
   "spawn",
   "unknown-backend",
   "missing-key",
+  "unknown-agent",
   "unknown-format",
   "invalid-format",
   "invalid-option",
@@ -38,6 +39,7 @@ export const ERROR_CODES = [
   "cleanup-timeout",
   // what a provider said
   "provider-error",
+  "provider-unreachable",
   "provider-overloaded",
   "provider-rate-limited",
   "provider-auth",
@@ -69,6 +71,8 @@ export interface Diagnostic {
   /** How many frames in a row could not be read. */
   readonly count?: number;
   readonly limitBytes?: number;
+  /** How long the host asks to wait before the next try. */
+  readonly retryAfterMs?: number;
 }
 
 /** An error without its place in a run. */

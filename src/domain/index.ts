@@ -1,4 +1,12 @@
-export type { Block, MediaBlock, TextBlock, ThinkingBlock, ToolCallBlock, ToolResultBlock, UnknownBlock } from "./block.ts";
+export type {
+  Block,
+  MediaBlock,
+  TextBlock,
+  ThinkingBlock,
+  ToolCallBlock,
+  ToolResultBlock,
+  UnknownBlock,
+} from "./block.ts";
 export type { Chunk } from "./chunk.ts";
 export {
   doneEvent,
@@ -59,6 +67,7 @@ export type {
 export { EVENT_FAMILIES, familyOf, isDelta } from "./event.ts";
 export { isId } from "./ids.ts";
 export type { Message, StopReason } from "./message.ts";
+export { nearestName } from "./nearest.ts";
 export type { Raw } from "./raw.ts";
 export type { RunResult, RunStatus, ToolCallRecord } from "./run-result.ts";
 export type {

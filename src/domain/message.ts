@@ -9,8 +9,6 @@ export interface Message {
   readonly stopReason?: StopReason;
   readonly usage?: Usage;
   readonly model?: string;
-  /** Tool call id of the sub-agent this message belongs to. */
-  readonly parent?: string;
 }
 
 /** Why a model stopped writing, in our words. Vendors' words are translated where they are decoded. */

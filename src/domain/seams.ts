@@ -30,7 +30,10 @@ export interface ProcessHandle {
   /** Closes stdin. */
   endInput(): void;
   kill(signal: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
-  /** Resolves once the process is gone and its streams are read; never rejects. */
+  /**
+   * Resolves once the process is gone and its output has arrived; never rejects. What a reader has not pulled by then
+   * is still there for it.
+   */
   readonly exit: Promise<ProcessExit>;
 }
 
@@ -67,13 +70,18 @@ export interface HttpResponse {
 /** Makes one HTTP exchange. Follows no redirect: a redirect would carry the key to another host. */
 export type Fetch = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Files, whole or appended. Paths are absolute. */
+/** Files, whole or appended. Paths are absolute; others are refused. */
 export interface FileSystem {
+  /** Rejects with the code `ENOENT` when there is none. */
   read(path: string): Promise<Uint8Array>;
-  /** Replaces the file in one step; readers see the old or the new one. Mode 0600. */
+  /** Replaces the file in one step; readers see the old or the new one. Mode 0600; missing folders are made, 0700. */
   write(path: string, bytes: Uint8Array): Promise<void>;
+  /** Adds to the end; makes what is missing as `write` does. */
   append(path: string, bytes: Uint8Array): Promise<void>;
+  /** Whether there is a file or a folder. */
   exists(path: string): Promise<boolean>;
+  /** Removes a file. One that is not there is no failure. */
   remove(path: string): Promise<void>;
+  /** The names in a folder, sorted; none when there is no such folder. */
   list(path: string): Promise<readonly string[]>;
 }

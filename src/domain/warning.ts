@@ -12,7 +12,7 @@ export const WARNING_CODES = [
   "callback-shadowed",
   "events-dropped",
   "tool-call-incomplete",
-  "late-event",
+  "event-refused",
 ] as const;
 
 export type WarningCode = (typeof WARNING_CODES)[number];

@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import {
+  describeThrown,
+  isRunError,
+  isStartError,
+  isToolFailure,
+  RunError,
+  StartError,
+  ToolFailure,
+} from "./errors.ts";
+
+describe("errors", () => {
+  it("are recognised by their brand, also when another copy of the package made them", () => {
+    const foreign = Object.assign(new Error("from another copy"), { [Symbol.for("millrace.RunError")]: true });
+    expect(isRunError(foreign)).toBe(true);
+    expect(isRunError(new RunError("timeout", "late"))).toBe(true);
+    expect(isStartError(new StartError("missing-key", "no key"))).toBe(true);
+    expect(isToolFailure(new ToolFailure("no"))).toBe(true);
+    expect([null, undefined, "x", {}, new Error("x")].some((value) => isRunError(value) || isStartError(value))).toBe(
+      false,
+    );
+    expect(isStartError(new RunError("timeout", "late"))).toBe(false);
+  });
+
+  it("keep their cause", () => {
+    const cause = new Error("why");
+    expect(new StartError("spawn", "no", { cause }).cause).toBe(cause);
+    expect("cause" in new StartError("spawn", "no")).toBe(false);
+  });
+
+  it("describe anything that can be thrown", () => {
+    const unprintable = { toString: () => ({}) };
+    expect(
+      [new Error("a"), new TypeError(""), "b", 7, undefined, null, Symbol("s"), unprintable].map(describeThrown),
+    ).toEqual(["a", "TypeError", "b", "7", "undefined", "null", "Symbol(s)", "a value that cannot be printed"]);
+  });
+});

@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { nearestName } from "./nearest.ts";
+
+const KNOWN = ["claude-code", "anthropic-messages", "openai-chat", "gemini", "ndjson"];
+
+describe("nearestName", () => {
+  it.each([
+    ["claude-code", "claude-code"],
+    ["cluade-code", "claude-code"],
+    ["claudecode", "claude-code"],
+    ["CLAUDE-CODE", "claude-code"],
+    ["claude", "claude-code"],
+    ["gemni", "gemini"],
+    ["njdson", "ndjson"],
+    ["openai_chat", "openai-chat"],
+    ["openai", "openai-chat"],
+  ])("%s is read as %s", (name, meant) => {
+    expect(nearestName(name, KNOWN)).toBe(meant);
+  });
+
+  it.each(["", "xml", "zzzzzz", "x".repeat(65), "constructor", "__proto__"])("nothing is near to %j", (name) => {
+    expect(nearestName(name, KNOWN)).toBeUndefined();
+  });
+
+  it("the first of equally near names wins, and no candidates give nothing", () => {
+    expect(nearestName("cat", ["bat", "hat"])).toBe("bat");
+    expect(nearestName("cat", [])).toBeUndefined();
+  });
+
+  it("skips candidates too long to be compared", () => {
+    expect(nearestName("abc", ["abc".repeat(40), "abd"])).toBe("abd");
+  });
+
+  it("finds a known name whatever single letter was changed", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...KNOWN), fc.nat(), fc.constantFrom("q", "z", "x", "7"), (name, place, letter) => {
+        const index = place % name.length;
+        expect(nearestName(name.slice(0, index) + letter + name.slice(index + 1), KNOWN)).toBe(name);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,53 @@
+/** Longer names are not compared: nobody mistypes them, and the comparison is quadratic in their length. */
+const MAX_LENGTH = 64;
+
+/**
+ * The candidate a mistyped name most likely meant, or `undefined` when none is close.
+ *
+ * Close means: a third of the letters wrong, missing, added or swapped at most, or the beginning of a candidate.
+ * Upper and lower case count as the same. Of equally close candidates the first wins.
+ *
+ * @example
+ * nearestName("cluade-code", ["claude-code", "ndjson"]) // "claude-code"
+ */
+export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
+  if (name.length === 0 || name.length > MAX_LENGTH) return undefined;
+  const wanted = name.toLowerCase();
+  let nearest: string | undefined;
+  let nearestDistance = Number.POSITIVE_INFINITY;
+  for (const candidate of candidates) {
+    if (candidate.length > MAX_LENGTH) continue;
+    const known = candidate.toLowerCase();
+    const distance = wanted.length >= 3 && known.startsWith(wanted) ? 1 : editDistance(wanted, known);
+    const allowed = Math.max(1, Math.floor(Math.max(wanted.length, known.length) / 3));
+    if (distance <= allowed && distance < nearestDistance) {
+      nearest = candidate;
+      nearestDistance = distance;
+    }
+  }
+  return nearest;
+}
+
+/** How many letters have to be changed, added, removed or swapped with their neighbour to turn one text into the other. */
+function editDistance(left: string, right: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: right.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= left.length; row += 1) {
+    const current = [row];
+    for (let column = 1; column <= right.length; column += 1) {
+      const same = left[row - 1] === right[column - 1];
+      let cost = Math.min(at(last, column) + 1, at(current, column - 1) + 1, at(last, column - 1) + (same ? 0 : 1));
+      const swapped =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      if (swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1);
+      current.push(cost);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, right.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}

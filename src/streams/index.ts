@@ -1,0 +1,5 @@
+export { followSignal } from "./abort.ts";
+export type { Broadcast, BroadcastOptions } from "./broadcast.ts";
+export { createBroadcast } from "./broadcast.ts";
+export type { Deferred } from "./deferred.ts";
+export { createDeferred, handled } from "./deferred.ts";
