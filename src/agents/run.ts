@@ -1,0 +1,80 @@
+import type { AgentEvent, Chunk, EventOf, EventType, RunResult } from "#domain";
+
+/** The answer to a permission question. */
+export type Decision =
+  | { readonly allow: true; readonly input?: unknown }
+  | { readonly allow: false; readonly reason?: string };
+
+/** What `on` may listen to: one type of event, or all of them. */
+export type Topic = EventType | "*";
+
+/** The event a topic brings. */
+export type TopicEvent<Name extends Topic> = Name extends EventType ? EventOf<Name> : AgentEvent;
+
+/**
+ * The one handle on a run: iterate it, listen to it, wait for it, end it.
+ *
+ * The run goes on whether or not anybody reads. Every reader and listener sees every event from the first one on,
+ * in order, however late it comes; one that comes late may get neighbouring deltas merged. While a reader lags, the
+ * source is paused. No order of use gives an unhandled rejection.
+ *
+ * @example
+ * for await (const event of run) if (event.type === "text-delta") process.stdout.write(event.text)
+ * const { status, usage } = await run.result()
+ */
+export interface Run<Output = string> extends AsyncIterable<AgentEvent> {
+  readonly id: string;
+  /** Every event in order; ends after `done`; never throws. Leaving the loop aborts the run, unless it is detached. */
+  [Symbol.asyncIterator](): AsyncIterableIterator<AgentEvent, undefined>;
+  /**
+   * The text alone, as it is written. Throws `RunError` at the end if the run did not succeed, and
+   * (`text-retracted`) when text already given turns out void and its replacement reads differently.
+   */
+  text(): AsyncIterableIterator<string, undefined>;
+  /** The final value. Never rejects. While somebody waits here, a lagging reader no longer holds the run back. */
+  result(): Promise<RunResult>;
+  /** The text, or the value of the `output` schema. Rejects with `RunError` if the run did not succeed. */
+  output(): Promise<Output>;
+  /** Calls `listener` for every event of the topic from the first one on; what it throws is reported, and hurts nobody. */
+  on<Name extends Topic>(topic: Name, listener: (event: TopicEvent<Name>) => void): this;
+  /** Ends what `on` or `once` began. */
+  off<Name extends Topic>(topic: Name, listener: (event: TopicEvent<Name>) => void): this;
+  /** As `on`, for the first such event only. */
+  once<Name extends Topic>(topic: Name, listener: (event: TopicEvent<Name>) => void): this;
+  /** Resolves after `done`. Never rejects. */
+  done(): Promise<void>;
+  isComplete(): boolean;
+  /**
+   * Ends the run. Resolves when everything the run started is gone and `done` was given; the result's status is then
+   * `aborted`, unless the run had already come to its own verdict. Idempotent; without effect on a complete run.
+   */
+  abort(reason?: unknown): Promise<void>;
+  /** From now on leaving a loop does not abort the run. */
+  detach(): this;
+  /** Answers a pending permission question. `false`: nobody asks (any more); late answers change nothing. */
+  answer(callId: string, decision: Decision): boolean;
+  /** The backend's id of the conversation. Throws `RunError` (`session-id-unknown`) before the backend said it. */
+  sessionId(): string;
+}
+
+/**
+ * What a source does with its run: write chunks, mind the signal, ask questions.
+ *
+ * The run keeps the promises of the event model whatever the source does: it numbers events, answers tool calls the
+ * source left open, lets at most one terminal error through, and ends with exactly one `done`.
+ */
+export interface RunWriter {
+  readonly runId: string;
+  /** Fires when the run is to end. The source then releases what it holds and returns. */
+  readonly signal: AbortSignal;
+  /**
+   * Takes chunks; from now on they are events. `undefined`: write on. A promise: readers lag, so wait for it before
+   * writing more; it never rejects and resolves at once when the run is aborted.
+   */
+  write(chunks: readonly Chunk[], agent?: string): Promise<void> | undefined;
+  /** Waits for `run.answer(callId, …)`. An abort answers it with a denial. */
+  ask(callId: string): Promise<Decision>;
+}
+
+/** Carries out a run. Its promise settles when everything it started is gone; a rejection is a terminal error. */
+export type RunSource = (writer: RunWriter) => Promise<void>;
