@@ -1,0 +1,36 @@
+/** The typed value of one tool execution inside the loop. It becomes a tool result. */
+export type Outcome =
+  | { readonly kind: "returned"; readonly output: unknown }
+  | { readonly kind: "failed"; readonly output: string; readonly why: FailureReason };
+
+/** Why a tool gave no value. `thrown` includes `ToolFailure`, whose message is meant for the model as it stands. */
+export type FailureReason = "unknown-tool" | "invalid-input" | "thrown" | "timeout" | "aborted" | "unprintable";
+
+/** Results over this size are cut before a model sees them. */
+export const MAX_RESULT_CHARACTERS = 256 * 1024;
+
+/**
+ * A tool's return value as the JSON it will be sent as: `undefined` is an empty text, text stays text, everything
+ * else must be JSON. A value over the limit is cut, with a mark that says how much is missing.
+ */
+export function toOutcome(value: unknown, maxCharacters = MAX_RESULT_CHARACTERS): Outcome {
+  if (value === undefined || value === null) return { kind: "returned", output: "" };
+  if (typeof value === "string") return { kind: "returned", output: cut(value, maxCharacters) };
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    return { kind: "failed", why: "unprintable", output: `The tool returned a value that is not JSON: ${why}` };
+  }
+  if (text === undefined) {
+    return { kind: "failed", why: "unprintable", output: `The tool returned a ${typeof value}, which is not JSON.` };
+  }
+  // Read back: what later code holds is exactly what is sent, and nobody can change it behind our back.
+  return { kind: "returned", output: text.length > maxCharacters ? cut(text, maxCharacters) : JSON.parse(text) };
+}
+
+function cut(text: string, maxCharacters: number): string {
+  if (text.length <= maxCharacters) return text;
+  return `${text.slice(0, maxCharacters)}\n[cut: ${text.length - maxCharacters} of ${text.length} characters left out]`;
+}

@@ -1,0 +1,87 @@
+import { type Clock, describeThrown, isToolFailure } from "#domain";
+import { type Outcome, toOutcome } from "./outcome.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+/** Without a deadline of its own or the run's, a tool gets this long. */
+export const DEFAULT_TOOL_MS = 120_000;
+
+export interface ToolRun {
+  readonly callId: string;
+  readonly runId: string;
+  readonly agent: string | undefined;
+  readonly context: unknown;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly timeoutMs?: number | undefined;
+  readonly maxResultCharacters?: number | undefined;
+  readonly onProgress: (state: unknown) => void;
+}
+
+/**
+ * Runs one tool call to its outcome. Never rejects, never outlasts the deadline or an abort: a tool that does not
+ * mind its signal is left behind, and what it does later changes nothing.
+ */
+export async function runTool(tool: Tool, input: unknown, run: ToolRun): Promise<Outcome> {
+  const parsed = await tool.parse(input);
+  if (!parsed.fits) {
+    return {
+      kind: "failed",
+      why: "invalid-input",
+      output: `The arguments do not fit the tool "${tool.name}": ${parsed.problem}. Call it again with arguments that fit its schema.`,
+    };
+  }
+  if (run.signal.aborted) return ABORTED;
+  const deadlineMs = tool.timeoutMs ?? run.timeoutMs ?? DEFAULT_TOOL_MS;
+  const controller = new AbortController();
+  return new Promise<Outcome>((resolve) => {
+    const settle = (outcome: Outcome): void => {
+      stopClock();
+      run.signal.removeEventListener("abort", onAbort);
+      over = true;
+      resolve(outcome);
+    };
+    let over = false;
+    const onAbort = (): void => {
+      settle(ABORTED);
+      controller.abort(run.signal.reason);
+    };
+    run.signal.addEventListener("abort", onAbort, { once: true });
+    const stopClock = run.clock.after(deadlineMs, () => {
+      settle({
+        kind: "failed",
+        why: "timeout",
+        output: `The tool "${tool.name}" did not answer within ${deadlineMs} ms.`,
+      });
+      controller.abort(new DOMException(`The tool had ${deadlineMs} ms.`, "TimeoutError"));
+    });
+    const context: ToolContext = {
+      callId: run.callId,
+      name: tool.name,
+      runId: run.runId,
+      agent: run.agent,
+      signal: controller.signal,
+      context: run.context,
+      progress: (state) => {
+        if (!over) run.onProgress(state);
+      },
+    };
+    call(tool, parsed.value, context).then(
+      (value) => settle(toOutcome(value, run.maxResultCharacters)),
+      (error) => settle({ kind: "failed", why: "thrown", output: describeFailure(tool, error) }),
+    );
+  });
+}
+
+const ABORTED: Outcome = {
+  kind: "failed",
+  why: "aborted",
+  output: "The run was aborted before the tool had answered.",
+};
+
+async function call(tool: Tool, input: unknown, context: ToolContext): Promise<unknown> {
+  return await tool.run(input as never, context as ToolContext<never>);
+}
+
+function describeFailure(tool: Tool, error: unknown): string {
+  return isToolFailure(error) ? error.message : `The tool "${tool.name}" failed: ${describeThrown(error)}`;
+}

@@ -1,0 +1,109 @@
+import { StartError } from "#domain";
+import { type JsonSchema, type Parsed, readSchema, type SchemaInput, type StandardSchema } from "./schema.ts";
+import type { Shorthand, ShorthandValue } from "./shorthand.ts";
+
+/** What a tool is told about the call it answers. Explicit: nothing a tool needs is ambient. */
+export interface ToolContext<Context = unknown> {
+  readonly callId: string;
+  readonly name: string;
+  readonly runId: string;
+  /** The agent that called. */
+  readonly agent: string | undefined;
+  /** Fires when the run is aborted or the tool's time is up. */
+  readonly signal: AbortSignal;
+  /** The caller's own value, from the `context` option of the run. Runs never see each other's. */
+  readonly context: Context;
+  /** Tells readers how far the work is: a `notice` of kind `tool-progress`. */
+  progress(state: unknown): void;
+}
+
+/** A tool: a name, a schema, a function. Data; the same tool serves any number of runs at once. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  /** What models are shown. */
+  readonly inputSchema: JsonSchema;
+  /** The tool's own deadline; without it the run's `limits.toolMs` holds. */
+  readonly timeoutMs: number | undefined;
+  /** Checks the arguments a model wrote. Never rejects. */
+  parse(input: unknown): Promise<Parsed>;
+  run(input: never, context: ToolContext<never>): unknown;
+}
+
+export interface ToolOptions {
+  readonly timeoutMs?: number;
+}
+
+/** The value a schema describes, for the tool's function. */
+export type InputOf<Schema> =
+  Schema extends StandardSchema<infer _Input, infer Output>
+    ? Output
+    : Schema extends { readonly type: "object" }
+      ? Record<string, unknown>
+      : Schema extends Shorthand
+        ? ShorthandValue<Schema>
+        : unknown;
+
+export interface ToolDefinition<Schema extends SchemaInput> extends ToolOptions {
+  readonly name: string;
+  readonly description: string;
+  readonly input: Schema;
+  readonly run: (input: InputOf<Schema>, context: ToolContext) => unknown;
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+/**
+ * Defines a tool. `input` is the short notation, any Standard Schema, or a JSON Schema; `run` may be async and may
+ * return text, any JSON value, or content blocks. Throw `ToolFailure` to tell the model what to do instead.
+ *
+ * @example
+ * const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b)
+ */
+export function tool<const Schema extends SchemaInput>(
+  name: string,
+  description: string,
+  input: Schema,
+  run: (input: InputOf<Schema>, context: ToolContext) => unknown,
+  options?: ToolOptions,
+): Tool;
+export function tool<const Schema extends SchemaInput>(definition: ToolDefinition<Schema>): Tool;
+export function tool(
+  first: string | ToolDefinition<SchemaInput>,
+  description?: string,
+  input?: SchemaInput,
+  run?: (input: never, context: ToolContext) => unknown,
+  options: ToolOptions = {},
+): Tool {
+  const definition =
+    typeof first === "string"
+      ? { name: first, description, input, run, ...options }
+      : (first as Partial<ToolDefinition<SchemaInput>>);
+  return checkTool(definition as Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { run?: Tool["run"] });
+}
+
+function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { run?: Tool["run"] }): Tool {
+  const { name, description, input, run, timeoutMs } = given;
+  if (typeof name !== "string" || !NAME.test(name)) {
+    throw invalid(
+      `tool name ${JSON.stringify(name)}`,
+      "Use 1 to 64 letters, digits, _ or -, starting with a letter or _",
+    );
+  }
+  if (typeof description !== "string" || description.trim() === "") {
+    throw invalid(
+      `tool "${name}": description ${JSON.stringify(description)}`,
+      "Say in a sentence what the tool does; the model chooses by it",
+    );
+  }
+  if (typeof run !== "function") throw invalid(`tool "${name}": run is a ${typeof run}`, "Give a function");
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
+    throw invalid(`tool "${name}": timeoutMs ${timeoutMs}`, "Give a number of milliseconds above 0");
+  }
+  const schema = readSchema(input as SchemaInput, `tool "${name}": input`);
+  return { name, description, inputSchema: schema.jsonSchema, timeoutMs, parse: schema.parse, run };
+}
+
+function invalid(what: string, remedy: string): StartError {
+  return new StartError("invalid-option", `${what} is not valid. ${remedy}.`);
+}
