@@ -14,6 +14,7 @@ import type { Tool } from "#tools";
 import type { RetryOptions } from "./retry.ts";
 import type { RunSource, RunWriter } from "./run.ts";
 import { runBatch } from "./tool-batch.ts";
+import { createUniqueIds } from "./unique-ids.ts";
 import { announce, askModel, type Reply, type TurnSettings } from "./turn.ts";
 
 /** The limits of one leg. What is left out has the default of `LEG_LIMITS`. */
@@ -202,6 +203,7 @@ function turnSettings(leg: Leg): TurnSettings {
     idle: { firstMs: idleMs, betweenMs: idleMs, noticeMs: Math.min(LEG_LIMITS.noticeMs, idleMs) },
     agent: leg.agent,
     started: new Set(),
+    ids: createUniqueIds(),
   };
 }
 

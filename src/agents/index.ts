@@ -1,0 +1,10 @@
+export type { Accumulator, Ending } from "./accumulator.ts";
+export { createAccumulator } from "./accumulator.ts";
+export type { Decision, Run, RunSource, RunWriter, Topic, TopicEvent } from "./run.ts";
+export type { RunHandleOptions } from "./run-handle.ts";
+export { createRun, RUN_LIMITS } from "./run-handle.ts";
+export type { InputMessage, RunInput } from "./input.ts";
+export { readInput, repairPairs } from "./input.ts";
+export type { RetryOptions } from "./retry.ts";
+export type { Leg, LegLimits } from "./runner.ts";
+export { createRunner, LEG_LIMITS } from "./runner.ts";

@@ -1,0 +1,77 @@
+import type { Clock, ErrorCode, ErrorItem, Random } from "#domain";
+
+/** When and how often a model is asked again. */
+export interface RetryOptions {
+  /** Attempts in all, the first one included. Default 4. */
+  readonly attempts?: number;
+  /** Time all waits together may take. Default 60 000. */
+  readonly totalMs?: number;
+  /**
+   * Ask again also when part of the answer was already shown; it is then retracted. Default false: before the first
+   * token only.
+   */
+  readonly afterFirstToken?: boolean;
+}
+
+const BASE_MS = 500;
+const CAP_MS = 16_000;
+
+const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "provider-overloaded",
+  "provider-rate-limited",
+  "provider-unreachable",
+  "stream-cut",
+  "stalled",
+]);
+
+/** Whether the same request may well succeed a moment later. A refusal of the request itself never does. */
+export function isPassing(error: ErrorItem): boolean {
+  if (PASSING.has(error.code)) return true;
+  const status = error.diagnostic?.status;
+  return error.code === "provider-error" && (status === undefined || status >= 500 || status === 408 || status === 409);
+}
+
+/** The retries of one turn. One layer for everything: no part below retries on its own. */
+export interface RetryPlan {
+  readonly attempt: number;
+  readonly attempts: number;
+  /** How long to wait before the next attempt; `undefined` when there is none. */
+  nextDelay(error: ErrorItem): number | undefined;
+}
+
+/** Full jitter: many runs that failed together must not come back together. */
+export function createRetryPlan(options: RetryOptions | false | undefined, random: Random): RetryPlan {
+  const attempts = options === false ? 1 : (options?.attempts ?? 4);
+  const totalMs = options === false ? 0 : (options?.totalMs ?? 60_000);
+  let attempt = 1;
+  let waited = 0;
+  return {
+    get attempt() {
+      return attempt;
+    },
+    attempts,
+    nextDelay(error) {
+      if (attempt >= attempts || !isPassing(error)) return undefined;
+      const jittered = random.next() * Math.min(CAP_MS, BASE_MS * 2 ** attempt);
+      const delay = Math.max(jittered, error.diagnostic?.retryAfterMs ?? 0);
+      if (waited + delay > totalMs) return undefined;
+      waited += delay;
+      attempt += 1;
+      return Math.round(delay);
+    },
+  };
+}
+
+/** Waits, or stops waiting at an abort. */
+export function wait(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const finish = (): void => {
+      takeBack();
+      signal.removeEventListener("abort", finish);
+      resolve();
+    };
+    const takeBack = clock.after(ms, finish);
+    signal.addEventListener("abort", finish, { once: true });
+  });
+}

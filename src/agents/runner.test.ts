@@ -1,0 +1,401 @@
+import { describe, expect, it } from "vitest";
+import {
+  type AgentEvent,
+  type Chunk,
+  errorItem,
+  messageItem,
+  startItem,
+  textDelta,
+  toolCallItem,
+  toolResultItem,
+} from "#domain";
+import { createDeferred } from "#streams";
+import {
+  assertRunLog,
+  createScriptedBackend,
+  createSeededRandom,
+  createVirtualClock,
+  type ScriptedBackend,
+} from "#testing";
+import { tool } from "#tools";
+import { readInput } from "./input.ts";
+import type { Run } from "./run.ts";
+import { createRun } from "./run-handle.ts";
+import { createRunner, type Leg } from "./runner.ts";
+
+const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
+const call = (a: number, b: number) => ({ name: "add", input: { a, b } });
+
+function start(backend: ScriptedBackend, more: Partial<Leg> = {}) {
+  const clock = createVirtualClock();
+  const random = createSeededRandom(7);
+  const leg: Leg = {
+    backend,
+    fallback: [],
+    tools: [add],
+    messages: readInput("go"),
+    context: undefined,
+    limits: {},
+    clock,
+    random,
+    price: async () => undefined,
+    ...more,
+  };
+  const run = createRun(createRunner(leg), { clock, random, onListenerError: () => undefined });
+  return { run, clock };
+}
+
+async function readLog(run: Run): Promise<AgentEvent[]> {
+  const log: AgentEvent[] = [];
+  for await (const event of run) log.push(event);
+  assertRunLog(log);
+  return log;
+}
+
+const types = (log: readonly AgentEvent[]): string[] => log.map((event) => event.type);
+
+const failWith = (
+  code: "provider-overloaded" | "provider-invalid-request" | "provider-auth",
+  more: object = {},
+): Chunk[] => [errorItem({ code, message: code, terminal: true, ...more })];
+
+describe("the runner", () => {
+  it("AT-46 S2-19: text only, one verdict, one done, the user's message first in the transcript", async () => {
+    const backend = createScriptedBackend([{ text: "hello" }]);
+    const { run } = start(backend, { instructions: "Be brief." });
+    const log = await readLog(run);
+    expect(types(log)).toEqual(["start", "message", "text-delta", "message", "result", "done"]);
+    expect(log[0]).toMatchObject({ backend: "scripted", model: "script", tools: ["add"] });
+    const result = await run.result();
+    expect(result).toMatchObject({
+      status: "success",
+      text: "hello",
+      turns: 1,
+      usage: { inputTokens: 10, outputTokens: 2 },
+    });
+    expect(result.messages.map((message) => message.role)).toEqual(["user", "assistant"]);
+    expect(backend.requests[0]).toMatchObject({ instructions: "Be brief." });
+  });
+
+  it("AT-48 S2-2: all calls of a turn are recorded before any runs; results come in call order", async () => {
+    const order: string[] = [];
+    const slow = tool("slow", "Waits", { n: "number" }, async ({ n }) => {
+      order.push(`run ${n}`);
+      return n;
+    });
+    const calls = [1, 2, 3].map((n) => ({ name: "slow", input: { n } }));
+    const backend = createScriptedBackend([{ text: "Three.", calls }, { text: "done" }]);
+    const { run } = start(backend, { tools: [slow] });
+    run.on("tool-call", () => order.push("call"));
+    run.on("tool-result", (event) => order.push(`result ${String(event.output)}`));
+    await readLog(run);
+    expect(order).toEqual(["call", "call", "call", "run 1", "result 1", "run 2", "result 2", "run 3", "result 3"]);
+    const second = backend.requests[1]?.messages ?? [];
+    expect(second.map((message) => message.role)).toEqual(["user", "assistant", "user"]);
+    expect(second[1]?.blocks.map((block) => block.type)).toEqual(["text", "tool-call", "tool-call", "tool-call"]);
+    expect(second[2]?.blocks.map((block) => block.type === "tool-result" && block.output)).toEqual([1, 2, 3]);
+  });
+
+  it("C7: with toolConcurrency calls run side by side, and their results still come in call order", async () => {
+    const gates = [1, 2, 3].map(() => createDeferred<void>());
+    const running: number[] = [];
+    const gated = tool("gated", "Waits", { n: "number" }, async ({ n }) => {
+      running.push(n);
+      await gates[n]?.promise;
+      return n;
+    });
+    const calls = [0, 1, 2].map((n) => ({ name: "gated", input: { n } }));
+    const { run } = start(createScriptedBackend([{ calls }, { text: "ok" }]), { tools: [gated], toolConcurrency: 3 });
+    const results: unknown[] = [];
+    run.on("tool-result", (event) => results.push(event.output));
+    run.on("notice", () => undefined);
+    const finished = readLog(run);
+    while (running.length < 3) await new Promise((resolve) => setImmediate(resolve));
+    expect(running).toEqual([0, 1, 2]);
+    gates[2]?.resolve();
+    gates[1]?.resolve();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(results).toEqual([]);
+    gates[0]?.resolve();
+    await finished;
+    expect(results).toEqual([0, 1, 2]);
+  });
+
+  it("S2-34: unknown tools and unfit arguments become results, and the loop goes on", async () => {
+    const backend = createScriptedBackend([
+      {
+        calls: [
+          { name: "nobody", input: {} },
+          { name: "add", input: { a: "x" } },
+        ],
+      },
+      { text: "sorry" },
+    ]);
+    const log = await readLog(start(backend).run);
+    const results = log.filter((event) => event.type === "tool-result");
+    expect(results.map((event) => event.isError)).toEqual([true, true]);
+    expect(results[0]?.output).toContain("Use one of: add.");
+  });
+
+  it("a call the format has answered already (bad JSON) is not run, and the model is told", async () => {
+    let ran = 0;
+    const counted = tool("add", "d", {}, () => {
+      ran += 1;
+    });
+    const reply: Chunk[] = [
+      messageItem({
+        id: "m",
+        role: "assistant",
+        stopReason: "tool-use",
+        blocks: [{ type: "tool-call", callId: "c", name: "add", input: '{"a": 1' }],
+      }),
+      toolCallItem({ callId: "c", name: "add", input: '{"a": 1', executedBy: "millrace" }),
+      toolResultItem({ callId: "c", name: "add", output: "not JSON", isError: true, skipped: "incomplete" }),
+    ];
+    const backend = createScriptedBackend([reply, { text: "ok" }]);
+    await readLog(start(backend, { tools: [counted] }).run);
+    expect(ran).toBe(0);
+    expect(backend.requests[1]?.messages.at(-1)?.blocks).toMatchObject([
+      { type: "tool-result", callId: "c", isError: true },
+    ]);
+  });
+
+  it("S2-32: the turn limit ends the run with its own subtype and keeps everything", async () => {
+    const { run } = start(createScriptedBackend([{ text: "again", calls: [call(1, 2)] }]), { limits: { turns: 3 } });
+    await readLog(run);
+    expect(await run.result()).toMatchObject({
+      status: "error",
+      subtype: "error_max_turns",
+      turns: 3,
+      text: "againagainagain",
+    });
+  });
+
+  it("a forced tool is forced in the first turn only", async () => {
+    const backend = createScriptedBackend([{ calls: [call(1, 2)] }, { text: "3" }]);
+    await readLog(start(backend, { toolChoice: "required" }).run);
+    expect(backend.requests.map((request) => request.toolChoice)).toEqual(["required", undefined]);
+  });
+
+  it.each([
+    ["refusal", "refused"],
+    ["content-filter", "content-filtered"],
+  ] as const)("a %s is a terminal error with a remedy", async (stopReason, code) => {
+    const reply = [messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "I" }], stopReason })];
+    const { run } = start(createScriptedBackend([reply]));
+    const log = await readLog(run);
+    expect(log.at(-2)).toMatchObject({
+      type: "error",
+      code,
+      terminal: true,
+      diagnostic: { troubleshooting: expect.any(String) },
+    });
+  });
+
+  it("an answer cut by its length is not a success", async () => {
+    const reply = [
+      messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "half" }], stopReason: "max-tokens" }),
+    ];
+    const { run } = start(createScriptedBackend([reply]));
+    await readLog(run);
+    expect(await run.result()).toMatchObject({ status: "error", subtype: "error_max_tokens", text: "half" });
+  });
+
+  it("a paused turn is taken up again", async () => {
+    const pause = [
+      messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "wait " }], stopReason: "pause" }),
+    ];
+    const { run } = start(createScriptedBackend([pause, { text: "done" }]));
+    await readLog(run);
+    expect(await run.result()).toMatchObject({ status: "success", text: "wait done", turns: 2 });
+  });
+
+  it("a reply without a message is a cut stream", async () => {
+    const { run } = start(createScriptedBackend([[startItem({ backend: "x", mode: "http" })]]), { retry: false });
+    await readLog(run);
+    expect(await run.result()).toMatchObject({ status: "error", subtype: "stream-cut" });
+  });
+
+  it("progress of a tool is a notice", async () => {
+    const reporting = tool("add", "d", {}, (_, context) => context.progress({ percent: 50 }));
+    const log = await readLog(
+      start(createScriptedBackend([{ calls: [{ name: "add", input: {} }] }, { text: "ok" }]), { tools: [reporting] })
+        .run,
+    );
+    expect(log.find((event) => event.type === "notice")).toMatchObject({
+      kind: "tool-progress",
+      data: { name: "add", state: { percent: 50 } },
+    });
+  });
+
+  it("AT-44 I6: an abort while a tool runs never runs the next one, and every call is answered", async () => {
+    const entered = createDeferred<void>();
+    let ran = 0;
+    const hanging = tool("add", "d", {}, () => {
+      ran += 1;
+      entered.resolve();
+      return new Promise(() => undefined);
+    });
+    const { run } = start(
+      createScriptedBackend([
+        {
+          calls: [
+            { name: "add", input: {} },
+            { name: "add", input: {} },
+          ],
+        },
+      ]),
+      { tools: [hanging] },
+    );
+    const finished = readLog(run);
+    await entered.promise;
+    await run.abort();
+    const log = await finished;
+    expect(ran).toBe(1);
+    expect(log.filter((event) => event.type === "tool-result").map((event) => event.skipped)).toEqual([
+      "aborted",
+      "aborted",
+    ]);
+    expect((await run.result()).status).toBe("aborted");
+  });
+});
+
+describe("retries", () => {
+  it("R18: before the first token a passing failure is tried again, with a notice, after the time the host asks for", async () => {
+    const backend = createScriptedBackend([
+      failWith("provider-overloaded", { diagnostic: { retryAfterMs: 7000 } }),
+      { text: "fine" },
+    ]);
+    const { run, clock } = start(backend);
+    const finished = readLog(run);
+    await clock.advance(6999);
+    expect(backend.requests).toHaveLength(1);
+    await clock.advance(1);
+    const log = await finished;
+    expect(log.filter((event) => event.type === "notice")).toMatchObject([
+      { kind: "retry", data: { attempt: 2, attempts: 4, delayMs: 7000 } },
+    ]);
+    expect(log.filter((event) => event.type === "start")).toHaveLength(1);
+    expect((await run.result()).text).toBe("fine");
+  });
+
+  it("gives up after four attempts, and after 60 s of waiting whatever the host asks for", async () => {
+    const backend = createScriptedBackend([failWith("provider-overloaded")]);
+    const { run, clock } = start(backend);
+    const finished = readLog(run);
+    await clock.advance(60_000);
+    await finished;
+    expect(backend.requests).toHaveLength(4);
+    const greedy = createScriptedBackend([
+      failWith("provider-overloaded", { diagnostic: { retryAfterMs: 3_600_000 } }),
+    ]);
+    await readLog(start(greedy).run);
+    expect(greedy.requests).toHaveLength(1);
+  });
+
+  it("does not try a request again that is wrong in itself", async () => {
+    const backend = createScriptedBackend([failWith("provider-invalid-request", { diagnostic: { status: 400 } })]);
+    const log = await readLog(start(backend).run);
+    expect(backend.requests).toHaveLength(1);
+    expect(log.at(-2)).toMatchObject({ code: "provider-invalid-request", terminal: true });
+  });
+
+  it("after the first token only as an option, and then with a retraction", async () => {
+    const broken: Chunk[] = [
+      textDelta("m1", 0, "half"),
+      errorItem({ code: "stream-cut", message: "cut", terminal: true }),
+    ];
+    const careful = createScriptedBackend([broken, { text: "whole" }]);
+    await readLog(start(careful).run);
+    expect(careful.requests).toHaveLength(1);
+    const eager = start(createScriptedBackend([broken, { text: "whole" }]), { retry: { afterFirstToken: true } });
+    const finished = readLog(eager.run);
+    await eager.clock.advance(60_000);
+    const log = await finished;
+    expect(types(log).filter((type) => type !== "message")).toEqual([
+      "start",
+      "text-delta",
+      "notice",
+      "notice",
+      "text-delta",
+      "result",
+      "done",
+    ]);
+    expect((await eager.run.result()).text).toBe("whole");
+  });
+
+  it("an abort during the wait ends the run at once", async () => {
+    const backend = createScriptedBackend([failWith("provider-overloaded")]);
+    const { run, clock } = start(backend);
+    const finished = readLog(run);
+    await clock.advance(0);
+    await run.abort();
+    await finished;
+    expect(backend.requests).toHaveLength(1);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it("a fallback answers when the first choice is down", async () => {
+    const down = createScriptedBackend([failWith("provider-auth")], "down");
+    const up = createScriptedBackend([{ text: "here" }], "up");
+    const { run } = start(down, { fallback: [up] });
+    const log = await readLog(run);
+    expect(log.filter((event) => event.type === "start").map((event) => event.backend)).toEqual(["down", "up"]);
+    expect(log.find((event) => event.type === "notice")).toMatchObject({
+      kind: "fallback",
+      data: { from: "down/script", to: "up/script" },
+    });
+    expect(await run.result()).toMatchObject({ status: "success", text: "here" });
+  });
+});
+
+describe("silence", () => {
+  const hang = (...first: Chunk[]) =>
+    async function* (_: unknown, signal: AbortSignal): AsyncGenerator<readonly Chunk[]> {
+      if (first.length > 0) yield first;
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    };
+
+  it("C5: a silent model gets a notice after a minute and a terminal error after five", async () => {
+    const { run, clock } = start(createScriptedBackend([hang(textDelta("m", 0, "a"))]), { retry: false });
+    const finished = readLog(run);
+    await clock.advance(60_000);
+    await clock.advance(239_999);
+    expect(run.isComplete()).toBe(false);
+    await clock.advance(1);
+    const log = await finished;
+    expect(log.filter((event) => event.type === "notice")).toMatchObject([{ kind: "stall" }]);
+    expect(log.at(-2)).toMatchObject({
+      code: "stalled",
+      terminal: true,
+      message: expect.stringContaining("in the middle"),
+    });
+  });
+
+  it("is not counted while our own tool runs", async () => {
+    const gate = createDeferred<void>();
+    const slow = tool("add", "d", {}, () => gate.promise, { timeoutMs: 3_600_000 });
+    const { run, clock } = start(createScriptedBackend([{ calls: [{ name: "add", input: {} }] }, { text: "ok" }]), {
+      tools: [slow],
+    });
+    const finished = readLog(run);
+    await clock.advance(1_000_000);
+    gate.resolve();
+    await finished;
+    expect((await run.result()).status).toBe("success");
+  });
+
+  it("is not counted while a reader holds the run back", async () => {
+    const many = Array.from({ length: 5000 }, () => textDelta("m", 0, "x"));
+    const text = "x".repeat(5000);
+    const backend = createScriptedBackend([
+      [...many, messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text }], stopReason: "end-turn" })],
+    ]);
+    const { run, clock } = start(backend);
+    const reader = run[Symbol.asyncIterator]();
+    await reader.next();
+    await clock.advance(10_000_000);
+    for await (const _ of reader);
+    expect((await run.result()).status).toBe("success");
+  });
+});

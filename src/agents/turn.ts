@@ -1,0 +1,222 @@
+import type { Backend, ModelRequest } from "#backends";
+import {
+  type Chunk,
+  type Clock,
+  type ErrorItem,
+  errorItem,
+  type MessageItem,
+  noticeItem,
+  type Random,
+  retractNotice,
+  startItem,
+  type ToolCallItem,
+} from "#domain";
+import { followSignal } from "#streams";
+import { createRetryPlan, isPassing, type RetryOptions, wait } from "./retry.ts";
+import type { RunWriter } from "./run.ts";
+import type { UniqueIds } from "./unique-ids.ts";
+import { startWatchdog } from "./watchdog.ts";
+
+/** What one reply of a model came to. */
+export type Reply =
+  | {
+      readonly kind: "replied";
+      readonly message: MessageItem;
+      readonly calls: readonly ToolCallItem[];
+      readonly backend: Backend;
+    }
+  | { readonly kind: "failed"; readonly error: ErrorItem }
+  | { readonly kind: "aborted" };
+
+export interface TurnSettings {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly retry?: RetryOptions | false | undefined;
+  readonly fallback: readonly Backend[];
+  readonly idle: { readonly firstMs: number; readonly betweenMs: number; readonly noticeMs: number };
+  readonly agent?: string | undefined;
+  /** Backends whose `start` was already given in this leg. */
+  readonly started: Set<Backend>;
+  readonly ids: UniqueIds;
+}
+
+/**
+ * Asks a model for one reply and passes it on as it comes: retried while nothing was shown, watched for silence,
+ * taken to a fallback when the first choice is down.
+ */
+export async function askModel(
+  backend: Backend,
+  request: ModelRequest,
+  writer: RunWriter,
+  settings: TurnSettings,
+): Promise<Reply> {
+  const candidates = [backend, ...settings.fallback.filter((other) => other !== backend)];
+  for (const [index, candidate] of candidates.entries()) {
+    await announce(candidate, request.tools, writer, settings);
+    const reply = await askWithRetries(candidate, request, writer, settings);
+    const next = candidates[index + 1];
+    if (reply.kind !== "failed" || next === undefined || !mayFallBack(reply.error)) return reply;
+    await writer.write(
+      [
+        noticeItem("fallback", {
+          from: `${candidate.name}/${candidate.model}`,
+          to: `${next.name}/${next.model}`,
+          code: reply.error.code,
+          message: reply.error.message,
+        }),
+      ],
+      settings.agent,
+    );
+  }
+  return { kind: "aborted" };
+}
+
+/** Says that a backend is at work, once per leg. It is ours to say: a format does not know the provider's name. */
+export async function announce(
+  backend: Backend,
+  tools: ModelRequest["tools"],
+  writer: RunWriter,
+  settings: TurnSettings,
+): Promise<void> {
+  if (settings.started.has(backend)) return;
+  settings.started.add(backend);
+  const names = tools.map((tool) => tool.name);
+  await writer.write(
+    [startItem({ backend: backend.name, mode: "http", model: backend.model, tools: names })],
+    settings.agent,
+  );
+}
+
+/** Another host may do better with everything but a request that is wrong in itself. */
+function mayFallBack(error: ErrorItem): boolean {
+  return isPassing(error) || error.code === "provider-error" || error.code === "provider-auth";
+}
+
+async function askWithRetries(
+  backend: Backend,
+  request: ModelRequest,
+  writer: RunWriter,
+  settings: TurnSettings,
+): Promise<Reply> {
+  const plan = createRetryPlan(settings.retry, settings.random);
+  const mayRetract = settings.retry !== false && settings.retry?.afterFirstToken === true;
+  for (;;) {
+    const attempt = await askOnce(backend, request, writer, settings);
+    if (attempt.reply.kind !== "failed") return attempt.reply;
+    const { error } = attempt.reply;
+    const delayMs = attempt.shown.size === 0 || mayRetract ? plan.nextDelay(error) : undefined;
+    if (delayMs === undefined) return attempt.reply;
+    const notices: Chunk[] = [...attempt.shown].map((messageId) => retractNotice({ messageId }));
+    notices.push(
+      noticeItem("retry", {
+        attempt: plan.attempt,
+        attempts: plan.attempts,
+        delayMs,
+        code: error.code,
+        message: error.message,
+      }),
+    );
+    await writer.write(notices, settings.agent);
+    await wait(settings.clock, delayMs, writer.signal);
+    if (writer.signal.aborted) return { kind: "aborted" };
+  }
+}
+
+interface Attempt {
+  readonly reply: Reply;
+  /** Messages of which deltas were shown and which never finished. */
+  readonly shown: ReadonlySet<string>;
+}
+
+async function askOnce(
+  backend: Backend,
+  request: ModelRequest,
+  writer: RunWriter,
+  settings: TurnSettings,
+): Promise<Attempt> {
+  const controller = new AbortController();
+  const unfollow = followSignal(writer.signal, (reason) => controller.abort(reason));
+  const makeUnique = settings.ids.forReply();
+  const shown = new Set<string>();
+  const calls: ToolCallItem[] = [];
+  const answered = new Set<string>();
+  let message: MessageItem | undefined;
+  let error: ErrorItem | undefined;
+  const watchdog = startWatchdog({
+    clock: settings.clock,
+    ...settings.idle,
+    onNotice: (silentMs) => void writer.write([noticeItem("stall", { silentMs })], settings.agent),
+    onExpire: (silentMs, phase) => {
+      error = stalled(backend, silentMs, phase);
+      controller.abort();
+    },
+  });
+
+  /** Looks at what comes and leaves out what readers get from us instead. */
+  const sift = (chunk: Chunk): boolean => {
+    switch (chunk.type) {
+      case "start":
+        return false;
+      case "message":
+        message = chunk;
+        shown.delete(chunk.id);
+        return true;
+      case "tool-call":
+        calls.push(chunk);
+        return true;
+      case "tool-result":
+        answered.add(chunk.callId);
+        return true;
+      case "error":
+        if (chunk.terminal) error = chunk;
+        // A terminal error may still be retried; whoever gives up on the turn writes it.
+        return !chunk.terminal;
+      default:
+        return true;
+    }
+  };
+
+  try {
+    for await (const batch of backend.stream(request, controller.signal)) {
+      watchdog.alive();
+      const passed: Chunk[] = [];
+      for (const chunk of batch) {
+        makeUnique(chunk);
+        if (chunk.type === "text-delta" || chunk.type === "thinking-delta" || chunk.type === "tool-input-delta") {
+          shown.add(chunk.messageId);
+          passed.push(chunk);
+        } else if (sift(chunk)) passed.push(chunk);
+      }
+      const room = writer.write(passed, settings.agent);
+      if (room === undefined) continue;
+      watchdog.pause();
+      await room;
+      watchdog.resume();
+    }
+  } finally {
+    watchdog.stop();
+    unfollow();
+  }
+  if (writer.signal.aborted) return { reply: { kind: "aborted" }, shown };
+  if (error !== undefined) return { reply: { kind: "failed", error }, shown };
+  if (message === undefined) return { reply: { kind: "failed", error: noMessage(backend) }, shown };
+  const open = calls.filter((call) => !answered.has(call.callId));
+  return { reply: { kind: "replied", message, calls: open, backend }, shown };
+}
+
+function stalled(backend: Backend, silentMs: number, phase: "first" | "between"): ErrorItem {
+  const when = phase === "first" ? "before its first byte" : "in the middle of its answer";
+  return errorItem({
+    code: "stalled",
+    message: `${backend.name} was silent for ${Math.round(silentMs / 1000)} s ${when}.`,
+    terminal: true,
+    diagnostic: {
+      hint: "The connection is open, but nothing comes.",
+      troubleshooting: "Try again, ask another backend (fallback), or allow more time (limits.idleMs).",
+    },
+  });
+}
+
+function noMessage(backend: Backend): ErrorItem {
+  return errorItem({ code: "stream-cut", message: `${backend.name}'s reply ended without a message.`, terminal: true });
+}

@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import {
+  type Chunk,
+  messageItem,
+  retractNotice,
+  textDelta,
+  toolCallItem,
+  toolInputDelta,
+  toolResultItem,
+} from "#domain";
+import { createUniqueIds } from "./unique-ids.ts";
+
+const reply = (): Chunk[] => [
+  textDelta("chatcmpl-1", 0, "a"),
+  toolInputDelta("chatcmpl-1", 1, { callId: "call_0", name: "t" }, "{}"),
+  messageItem({
+    id: "chatcmpl-1",
+    role: "assistant",
+    blocks: [
+      { type: "text", text: "a" },
+      { type: "tool-call", callId: "call_0", name: "t", input: {} },
+    ],
+  }),
+  toolCallItem({ callId: "call_0", name: "t", input: {}, executedBy: "millrace" }),
+  toolResultItem({ callId: "call_0", name: "t", output: "", isError: true, skipped: "incomplete" }),
+  retractNotice({ messageId: "chatcmpl-1" }),
+];
+
+describe("unique ids", () => {
+  it("leave a first reply as it is and rename a second one of the same ids, consistently", () => {
+    const ids = createUniqueIds();
+    const first = reply();
+    first.forEach(ids.forReply());
+    expect(first).toEqual(reply());
+    const second = reply();
+    second.forEach(ids.forReply());
+    expect(JSON.stringify(second)).toBe(
+      JSON.stringify(reply()).replaceAll("chatcmpl-1", "chatcmpl-1-2").replaceAll("call_0", "call_0-2"),
+    );
+    const third = reply();
+    third.forEach(ids.forReply());
+    expect(third[0]).toMatchObject({ messageId: "chatcmpl-1-3" });
+  });
+});

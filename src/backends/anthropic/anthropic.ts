@@ -1,0 +1,40 @@
+import type { Fetch } from "#domain";
+import { anthropicMessages } from "#formats";
+import type { ModelBackend } from "../backend.ts";
+import { streamExchange } from "../exchange.ts";
+import { encodeAnthropicRequest } from "./encode.ts";
+
+export interface AnthropicOptions {
+  readonly model: string;
+  readonly apiKey: string;
+  readonly baseUrl: string;
+  readonly fetch: Fetch;
+  /** The name shown in events and messages; another one when a host imitates this API. */
+  readonly provider?: string;
+  readonly keyHint?: string;
+  /** Sent with every request, e.g. `anthropic-beta`. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A model behind Anthropic's Messages API, or a host that imitates it. */
+export function createAnthropicBackend(options: AnthropicOptions): ModelBackend {
+  const provider = options.provider ?? "anthropic";
+  return {
+    kind: "model",
+    name: provider,
+    model: options.model,
+    stream: (request, signal) =>
+      streamExchange(
+        {
+          fetch: options.fetch,
+          url: `${options.baseUrl}/v1/messages`,
+          headers: { "x-api-key": options.apiKey, "anthropic-version": "2023-06-01", ...options.headers },
+          body: encodeAnthropicRequest(options.model, request),
+          format: anthropicMessages,
+          provider,
+          keyHint: options.keyHint ?? "ANTHROPIC_API_KEY",
+        },
+        signal,
+      ),
+  };
+}

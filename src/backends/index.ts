@@ -1,0 +1,1 @@
+export type { Backend, ModelBackend, ModelRequest, ToolChoice, ToolSpec } from "./backend.ts";

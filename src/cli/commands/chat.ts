@@ -1,0 +1,51 @@
+import { createInterface } from "node:readline/promises";
+import type { Command } from "commander";
+import type { Message } from "#domain";
+import { startRun } from "#runtime";
+import { type CommandIo, EXIT } from "../io.ts";
+import type { Outcome } from "../main.ts";
+import { show } from "../show.ts";
+import { type AskFlags, addAskFlags, runOptions } from "./run.ts";
+
+export function addChatCommand(program: Command, io: CommandIo, outcome: Outcome): void {
+  const command = program.command("chat").description("talk with an agent");
+  addAskFlags(command, io).action(async (flags: AskFlags) => {
+    outcome.code = await chat(flags, io);
+  });
+}
+
+/** One question after the other until the input ends or `/exit`. Ctrl-C ends the answer; without one, the chat. */
+async function chat(flags: AskFlags, io: CommandIo): Promise<number> {
+  const options = await runOptions(flags, io);
+  const lines = createInterface({
+    input: io.input,
+    ...(io.err.isTerminal && { output: process.stderr }),
+    terminal: io.err.isTerminal && io.input.isTTY === true,
+  });
+  if (io.err.isTerminal)
+    io.err.write(`millrace chat with ${flags.backend}. /exit or Ctrl-D leaves, /new starts over.\n`);
+  let history: readonly Message[] = [];
+  let code: number = EXIT.success;
+  let answering = false;
+  lines.on("SIGINT", () => {
+    if (answering) process.emit("SIGINT");
+    else lines.close();
+  });
+  lines.setPrompt("> ");
+  lines.prompt();
+  for await (const line of lines) {
+    const text = line.trim();
+    if (text === "/exit" || text === "/quit") break;
+    if (text === "/new") history = [];
+    else if (text !== "") {
+      answering = true;
+      const run = startRun(flags.backend, [...history, { role: "user", text }], options, io.world);
+      code = await show(run, flags, io);
+      answering = false;
+      history = (await run.result()).messages;
+    }
+    lines.prompt();
+  }
+  lines.close();
+  return code;
+}

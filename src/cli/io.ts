@@ -1,0 +1,67 @@
+import type { World } from "#runtime";
+import { systemWorld } from "#runtime";
+
+/** Text going out, with the reader's pace in view. */
+export interface Output {
+  write(text: string): void;
+  /** `undefined`: go on. A promise: the reader is slow; it resolves when there is room, or when the reader is gone. */
+  room(): Promise<void> | undefined;
+  readonly isTerminal: boolean;
+  readonly columns: number;
+}
+
+/** What a command takes from outside. */
+export interface CommandIo {
+  readonly out: Output;
+  readonly err: Output;
+  readonly input: NodeJS.ReadStream;
+  readonly world: World;
+  readonly cwd: string;
+  /** Calls `interrupt` at Ctrl-C until the returned function is called. */
+  onInterrupt(interrupt: () => void): () => void;
+}
+
+/** Exit codes (DESIGN.md 2.4). */
+export const EXIT = { success: 0, failed: 1, usage: 2, setup: 3, aborted: 130 } as const;
+
+/** The real streams of this process. */
+export function systemIo(): CommandIo {
+  return {
+    out: createOutput(process.stdout),
+    err: createOutput(process.stderr),
+    input: process.stdin,
+    world: systemWorld(),
+    cwd: process.cwd(),
+    onInterrupt(interrupt) {
+      process.on("SIGINT", interrupt);
+      return () => process.off("SIGINT", interrupt);
+    },
+  };
+}
+
+function createOutput(stream: NodeJS.WriteStream): Output {
+  let gone = false;
+  let full = false;
+  // A reader that leaves early (`| head`) is no failure of ours; what comes later goes nowhere.
+  stream.on("error", () => {
+    gone = true;
+  });
+  return {
+    write(text) {
+      if (!gone) full = !stream.write(text);
+    },
+    room() {
+      if (gone || !full) return undefined;
+      return new Promise((resolve) => {
+        const finish = (): void => {
+          full = false;
+          stream.off("drain", finish).off("error", finish).off("close", finish);
+          resolve();
+        };
+        stream.on("drain", finish).on("error", finish).on("close", finish);
+      });
+    },
+    isTerminal: stream.isTTY === true,
+    columns: stream.columns ?? 100,
+  };
+}

@@ -1,0 +1,48 @@
+import type { AgentEvent, RunResult } from "#domain";
+import { createNdjsonSink, createTerminalSink, type Sink } from "#sinks";
+import { type CommandIo, EXIT } from "./io.ts";
+
+export interface ShowOptions {
+  readonly json?: boolean;
+  readonly color?: boolean;
+  readonly showThinking?: boolean;
+}
+
+/** A run as the command line needs it. */
+export interface Showable extends AsyncIterable<AgentEvent> {
+  result(): Promise<RunResult>;
+  abort(reason?: unknown): Promise<void>;
+}
+
+/** Shows a run on its way, at the reader's pace, and gives the exit code. Ctrl-C aborts it. */
+export async function show(run: Showable, options: ShowOptions, io: CommandIo): Promise<number> {
+  const sink = createSink(options, io);
+  const release = io.onInterrupt(() => void run.abort("interrupted"));
+  try {
+    for await (const event of run) {
+      sink.accept(event);
+      const room = io.out.room();
+      if (room !== undefined) await room;
+    }
+  } finally {
+    release();
+  }
+  return exitCodeOf(await run.result());
+}
+
+function createSink(options: ShowOptions, io: CommandIo): Sink {
+  if (options.json === true) return createNdjsonSink((text) => io.out.write(text));
+  const color = options.color !== false && io.err.isTerminal && (io.world.env.NO_COLOR ?? "") === "";
+  return createTerminalSink({
+    out: (text) => io.out.write(text),
+    aside: (text) => io.err.write(text),
+    color,
+    width: Math.max(20, io.err.columns),
+    showThinking: options.showThinking === true,
+  });
+}
+
+function exitCodeOf(result: RunResult): number {
+  if (result.status === "success") return EXIT.success;
+  return result.status === "aborted" ? EXIT.aborted : EXIT.failed;
+}

@@ -1,0 +1,49 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createJsonScan, writeJson } from "./json-text.ts";
+
+const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
+
+describe("createJsonScan", () => {
+  it.each([
+    ["{}", true],
+    ["[1,[2]]", true],
+    ['{"a":"}"}', true],
+    ['{"a":"\\"}"}', true],
+    ["", false],
+    ["{", false],
+    ['{"a":"}', false],
+    ['{"a":"}\\"', false],
+    ["12", false],
+    ['"{}"', false],
+    ["}", true],
+  ])("%j closed: %j", (text, closed) => {
+    expect(createJsonScan().isClosed([text])).toBe(closed);
+    expect(createJsonScan().isClosed(Array.from(text))).toBe(closed);
+  });
+
+  it("sees an object close at its last character and not before, however it is cut", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.integer({ min: 1, max: 5 }), (value, size) => {
+        const text = JSON.stringify(value);
+        const scan = createJsonScan();
+        const parts: string[] = [];
+        let closedEarly = false;
+        for (let at = 0; at < text.length; at += size) {
+          closedEarly ||= scan.isClosed(parts);
+          parts.push(text.slice(at, at + size));
+        }
+        return !closedEarly && scan.isClosed(parts);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe("writeJson", () => {
+  it("writes JSON, and nothing where there is no text for it", () => {
+    let deep: unknown = 1;
+    for (let level = 0; level < 100_000; level++) deep = [deep];
+    expect([writeJson({ a: 1 }), writeJson(undefined), writeJson(deep)]).toEqual(['{"a":1}', undefined, undefined]);
+  });
+});

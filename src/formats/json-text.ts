@@ -1,0 +1,50 @@
+/**
+ * Tells whether JSON text that arrives in parts has come to its end, without parsing it again and again.
+ *
+ * Only objects and arrays can be seen to end; of `12` nobody knows whether it will be `123`.
+ */
+export interface JsonScan {
+  /** Whether the parts hold a closed object or array. Parts may only be added between calls; each is read once. */
+  isClosed(parts: readonly string[]): boolean;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPENERS: ReadonlySet<number> = new Set([0x7b, 0x5b]);
+const CLOSERS: ReadonlySet<number> = new Set([0x7d, 0x5d]);
+
+export function createJsonScan(): JsonScan {
+  let nextPart = 0;
+  let depth = 0;
+  let inString = false;
+  let escaped = false;
+  let closed = false;
+
+  const read = (code: number): void => {
+    if (escaped) escaped = false;
+    else if (inString && code === BACKSLASH) escaped = true;
+    else if (code === QUOTE) inString = !inString;
+    else if (inString) return;
+    else if (OPENERS.has(code)) depth++;
+    else if (CLOSERS.has(code)) closed = --depth <= 0;
+  };
+
+  return {
+    isClosed(parts) {
+      for (; nextPart < parts.length && !closed; nextPart++) {
+        const part = parts[nextPart] ?? "";
+        for (let at = 0; at < part.length && !closed; at++) read(part.charCodeAt(at));
+      }
+      return closed;
+    },
+  };
+}
+
+/** A JSON value as text; `undefined` when it has none, or is nested too deep to be written. Never throws. */
+export function writeJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,152 @@
+import { type Chunk, type ErrorItem, type Mode, mergeUsage, startItem, type Usage } from "#domain";
+import { type DataFrame, type Frame, isRecord, type JsonRecord, ownString } from "#wire";
+import type { Adapter, AdapterOptions } from "../format.ts";
+import { providerError } from "../provider-error.ts";
+import { jsonDecodeError, lateFrameNotice, streamCutError, unknownNotice } from "../stream-faults.ts";
+import { decodeDelta, hasUnknownField } from "./delta.ts";
+import { readComplaint } from "./errors.ts";
+import { finishReply } from "./finish.ts";
+import { createReply, type Reply } from "./reply.ts";
+import { type Ending, readEnding, readFailure } from "./stop-reason.ts";
+import { readUsage } from "./usage.ts";
+
+const END_MARK = "[DONE]";
+const UNKNOWN_ENDING: Ending = { stopReason: "unknown", claimsWhole: false };
+
+interface Stream {
+  readonly mode: Mode;
+  /** What the frames of this `feed` have given so far. */
+  chunks: Chunk[];
+  /** `ended`: the message is out. `failed`: a terminal error is out, and nothing may follow it. */
+  phase: "open" | "ended" | "failed";
+  reply: Reply | undefined;
+  ending: Ending | undefined;
+  usage: Usage | undefined;
+  hasOtherChoice: boolean;
+}
+
+/** The adapter for one Chat Completions stream. */
+export function createOpenAiChatAdapter(options: AdapterOptions = {}): Adapter {
+  let stream = createStream(options);
+  return {
+    feed(frames) {
+      stream.chunks = [];
+      for (const frame of frames) decodeFrame(stream, frame);
+      return stream.chunks;
+    },
+    flush() {
+      stream.chunks = [];
+      endStream(stream);
+      return stream.chunks;
+    },
+    reset() {
+      stream = createStream(options);
+    },
+  };
+}
+
+function createStream(options: AdapterOptions): Stream {
+  return {
+    mode: options.mode ?? "http",
+    chunks: [],
+    phase: "open",
+    reply: undefined,
+    ending: undefined,
+    usage: undefined,
+    hasOtherChoice: false,
+  };
+}
+
+function decodeFrame(stream: Stream, frame: Frame): void {
+  if (stream.phase === "failed") return;
+  if (frame.kind === "fault") {
+    stream.reply?.assembler.noteGap();
+    return;
+  }
+  if (frame.value === undefined && frame.text.trim() === END_MARK) endStream(stream);
+  else if (stream.phase === "ended") stream.chunks.push(lateFrameNotice(frame));
+  else if (frame.value === undefined) {
+    // Whatever stood in it is lost, perhaps a part of the arguments of a call.
+    stream.reply?.assembler.noteGap();
+    stream.chunks.push(jsonDecodeError(frame));
+  } else if (isRecord(frame.value)) decodeChunk(stream, frame.value, frame);
+  else stream.chunks.push(unknownNotice("chunk", frame));
+}
+
+function decodeChunk(stream: Stream, chunk: JsonRecord, frame: DataFrame): void {
+  // The error stands under `error`, or the whole frame is one: by its SSE name or by its own word for what it is.
+  if (chunk.error) return fail(stream, providerError(readComplaint(chunk.error), frame));
+  if (frame.name === "error" || chunk.object === "error") {
+    return fail(stream, providerError(readComplaint(chunk), frame));
+  }
+  const choices = chunk.choices;
+  if (Array.isArray(choices)) decodeChoices(stream, choices, frame);
+  else if (!isRecord(chunk.usage)) stream.chunks.push(unknownNotice("chunk", frame));
+  if (isRecord(chunk.usage)) decodeUsage(stream, chunk.usage);
+}
+
+/** One choice is decoded; of the others the reader is told once. */
+function decodeChoices(stream: Stream, choices: readonly unknown[], frame: DataFrame): void {
+  for (let position = 0; position < choices.length && stream.phase === "open"; position++) {
+    const choice = choices[position];
+    if (isRecord(choice) && (choice.index ?? position) === 0) {
+      decodeChoice(stream, choice, frame);
+    } else if (!stream.hasOtherChoice) {
+      stream.hasOtherChoice = true;
+      stream.chunks.push(unknownNotice("choice", frame, choice));
+    }
+  }
+}
+
+function startReply(stream: Stream, frame: DataFrame): Reply {
+  const chunk = isRecord(frame.value) ? frame.value : {};
+  const model = ownString(chunk, "model") || undefined;
+  stream.chunks.push(startItem({ backend: "openai", mode: stream.mode, ...(model === undefined ? {} : { model }) }));
+  return createReply({ id: ownString(chunk, "id") || undefined, model });
+}
+
+function decodeChoice(stream: Stream, choice: JsonRecord, frame: DataFrame): void {
+  if (choice.error) return fail(stream, providerError(readComplaint(choice.error), frame));
+  stream.reply ??= startReply(stream, frame);
+  const delta = choice.delta;
+  const before = stream.chunks.length;
+  if (isRecord(delta)) decodeDelta(stream.reply, delta, stream.chunks);
+
+  const finishReason = choice.finish_reason;
+  if (typeof finishReason === "string" && finishReason !== "") decodeFinish(stream, finishReason, frame);
+  else if (stream.chunks.length === before && isRecord(delta) && hasUnknownField(delta)) {
+    stream.chunks.push(unknownNotice("delta", frame, delta));
+  }
+}
+
+function decodeFinish(stream: Stream, finishReason: string, frame: DataFrame): void {
+  const failure = readFailure(finishReason);
+  if (failure !== undefined) {
+    const message = `The host stopped in the middle of the reply (finish_reason ${JSON.stringify(finishReason)}).`;
+    return fail(stream, providerError({ message, code: failure, vendorCode: finishReason }, frame));
+  }
+  // The first reason holds: a host that says "length" and then closes with "stop" did cut the reply.
+  if (stream.ending !== undefined) return;
+  stream.ending = readEnding(finishReason) ?? UNKNOWN_ENDING;
+  if (stream.ending === UNKNOWN_ENDING) stream.chunks.push(unknownNotice("finish-reason", frame, { finishReason }));
+}
+
+function decodeUsage(stream: Stream, value: JsonRecord): void {
+  const usage = readUsage(value);
+  if (usage === undefined) return;
+  stream.usage = stream.usage === undefined ? usage : mergeUsage(stream.usage, usage);
+  // Nothing more is to come once the reason and the count are there; a host may keep the connection open after it.
+  if (stream.ending !== undefined) endStream(stream);
+}
+
+function fail(stream: Stream, error: ErrorItem): void {
+  stream.phase = "failed";
+  stream.chunks.push(error);
+}
+
+function endStream(stream: Stream): void {
+  if (stream.phase !== "open") return;
+  if (stream.reply === undefined || stream.ending === undefined) return fail(stream, streamCutError("finish_reason"));
+  stream.phase = "ended";
+  finishReply(stream.reply, { ending: stream.ending, usage: stream.usage }, stream.chunks);
+}

@@ -1,0 +1,38 @@
+import { type ErrorItem, errorItem, type NoticeItem, noticeItem } from "#domain";
+import { type DataFrame, rawOf } from "#wire";
+
+/** Enough to recognise a page of HTML or half an object, little enough for a log line. */
+const SEEN_LENGTH = 2048;
+
+/** The terminal error of a stream that stopped before its positive end. `missing` is the dialect's name for that end. */
+export function streamCutError(missing: string): ErrorItem {
+  return errorItem({
+    code: "stream-cut",
+    message: `The stream ended before its ${missing}: the reply is not whole. Send the request again.`,
+    terminal: true,
+    diagnostic: { hint: "The connection or the host broke off in the middle of a reply." },
+  });
+}
+
+/** A frame that should have been JSON. The stream goes on. */
+export function jsonDecodeError(frame: DataFrame): ErrorItem {
+  return errorItem(
+    {
+      code: "json-decode",
+      message: "A frame of the stream is not JSON and was left out.",
+      terminal: false,
+      diagnostic: { seen: frame.text.slice(0, SEEN_LENGTH) },
+    },
+    { raw: rawOf(frame) },
+  );
+}
+
+/** A frame that came after the reply was whole. It changes nothing, and it is not lost. */
+export function lateFrameNotice(frame: DataFrame): NoticeItem {
+  return noticeItem("late-frame", frame.value ?? frame.text, { raw: rawOf(frame) });
+}
+
+/** Something this dialect does not know, as it came. */
+export function unknownNotice(what: string, frame: DataFrame, data: unknown = frame.value): NoticeItem {
+  return noticeItem(`unknown:${what}`, data, { raw: rawOf(frame) });
+}

@@ -1,0 +1,133 @@
+import type { ToolCall, ToolCallFragment } from "#domain";
+import { createJsonScan, type JsonScan } from "./json-text.ts";
+
+/** A tool call still being written. `id` and `name` are `""` until the host has said them. */
+export interface OpenCall {
+  /** 0, 1, 2 … in order of first appearance, without gaps, whatever the host's own numbers are. */
+  readonly position: number;
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A fragment whose fields may also be there and empty, as a decoder reads them. */
+export type LooseFragment = { readonly [Field in keyof ToolCallFragment]?: ToolCallFragment[Field] | undefined };
+
+/** A tool call as it stood when the reply was over: a `ToolCall`, and where it came from. */
+export interface AssembledCall extends ToolCall {
+  readonly position: number;
+  /** Part of the reply was lost while this call was being written; what is here may not be all of it. */
+  readonly hasGap: boolean;
+}
+
+/**
+ * Puts the fragments of one reply together into whole tool calls. Fragments of several calls may interleave.
+ *
+ * A fragment belongs to the call of its `index`; without one, to the call of its `id`; without both, to the call
+ * written last, unless it names another tool. Hosts that give every call the same index are understood by the new id.
+ * The cost is linear in the text, however finely it is cut.
+ */
+export interface ToolCallAssembler {
+  /** Takes the next fragment and returns the call it went to: the same object for every fragment of that call. */
+  feed(fragment: LooseFragment): OpenCall;
+  /** Something was lost here: every call whose arguments are not closed yet may miss a part. */
+  noteGap(): void;
+  /** The calls in order of index, equal ones by arrival; `[]` when there were none. A call without an id has got one. */
+  finalize(): AssembledCall[];
+}
+
+interface Call extends OpenCall {
+  readonly position: number;
+  readonly index: number | undefined;
+  id: string;
+  name: string;
+  /** Joined once at the end: growing one text per fragment is quadratic when somebody looks at it in between. */
+  readonly parts: string[];
+  readonly scan: JsonScan;
+  hasGap: boolean;
+}
+
+/**
+ * An assembler for one reply.
+ *
+ * @param options.idPrefix starts the ids made for calls that have none (`<prefix>_<position>`); default `call`.
+ */
+export function createToolCallAssembler(options: { readonly idPrefix?: string } = {}): ToolCallAssembler {
+  const calls: Call[] = [];
+  const byIndex = new Map<number, Call>();
+  const byId = new Map<string, Call>();
+  // Calls that no gap was noted for yet. Each leaves at the first gap after it began: closed by then, or marked.
+  let unmarked: Call[] = [];
+  let latest: Call | undefined;
+
+  const locate = (fragment: LooseFragment): Call | undefined => {
+    if (fragment.index !== undefined) return byIndex.get(fragment.index);
+    if (fragment.id) return byId.get(fragment.id);
+    return latest;
+  };
+
+  const open = (index: number | undefined): Call => {
+    const position = calls.length;
+    const call: Call = { position, index, id: "", name: "", parts: [], scan: createJsonScan(), hasGap: false };
+    calls.push(call);
+    unmarked.push(call);
+    if (index !== undefined) byIndex.set(index, call);
+    return call;
+  };
+
+  return {
+    feed(fragment) {
+      const known = locate(fragment);
+      const call = known === undefined || startsAnother(known, fragment) ? open(fragment.index) : known;
+      // An id belongs to one call. A second call that claims it gets its own at the end, or results could not be paired.
+      if (fragment.id && call.id === "" && !byId.has(fragment.id)) {
+        call.id = fragment.id;
+        byId.set(fragment.id, call);
+      }
+      if (fragment.name && (call.name === "" || call.parts.length === 0)) call.name = fragment.name;
+      if (fragment.argumentsDelta) call.parts.push(fragment.argumentsDelta);
+      latest = call;
+      return call;
+    },
+    noteGap() {
+      for (const call of unmarked) call.hasGap = !call.scan.isClosed(call.parts);
+      unmarked = [];
+    },
+    finalize() {
+      const taken = new Set(byId.keys());
+      for (const call of calls) if (call.id === "") call.id = makeId(options.idPrefix ?? "call", call.position, taken);
+      return calls
+        .toSorted((a, b) => (a.index ?? a.position) - (b.index ?? b.position))
+        .map(({ id, name, parts, position, hasGap }) => ({ id, name, arguments: parts.join(""), position, hasGap }));
+    },
+  };
+}
+
+/**
+ * The start of made-up call ids: it carries the reply's own id, because ids must differ over a whole conversation and
+ * not only within one reply. Short, and of letters, digits, `-` and `_` only, because some hosts refuse anything else.
+ */
+export function callIdPrefix(replyId: string | undefined): string {
+  // The end of an id is what differs; 28 leaves room for the position within the 40 characters that hosts allow.
+  const tail = (replyId ?? "").slice(-28).replaceAll(/[^A-Za-z0-9_-]/g, "");
+  return tail === "" ? "call" : `call_${tail}`;
+}
+
+/** Whether a fragment that was sent under a known call's key is in truth the beginning of another call. */
+function startsAnother(call: Call, fragment: LooseFragment): boolean {
+  const name = fragment.name ?? "";
+  if (fragment.id && call.id !== "" && fragment.id !== call.id) {
+    // Some hosts number every call 0; others write a fresh id into every fragment of one call. Only the first kind
+    // repeats a name with it, or goes on after the arguments were closed.
+    return (name !== "" && call.name !== "") || call.scan.isClosed(call.parts);
+  }
+  if (name === "" || call.name === "") return false;
+  if (name !== call.name) return call.parts.length > 0;
+  return /\S/.test(fragment.argumentsDelta ?? "") && call.scan.isClosed(call.parts);
+}
+
+function makeId(prefix: string, position: number, taken: Set<string>): string {
+  let id = `${prefix}_${position}`;
+  for (let next = position + 1; taken.has(id); next++) id = `${prefix}_${next}`;
+  taken.add(id);
+  return id;
+}

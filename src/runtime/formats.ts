@@ -1,0 +1,6 @@
+import { createFormatRegistry, type FormatRegistry } from "#formats";
+
+/** A registry of one's own with the built-in formats in it. */
+export function formatRegistry(): FormatRegistry {
+  return createFormatRegistry();
+}

@@ -1,0 +1,11 @@
+export type { Agent } from "./agent.ts";
+export { agent } from "./agent.ts";
+export type { Limits, ProviderOptions, RunOptions } from "./options.ts";
+export { BACKEND_NAMES, resolveBackend } from "./resolve-backend.ts";
+export type { Target } from "./run.ts";
+export { run, startRun } from "./run.ts";
+export type { World } from "./world.ts";
+export { systemWorld } from "./world.ts";
+export type { DecodeOptions } from "./decode-stream.ts";
+export { decodeStream } from "./decode-stream.ts";
+export { formatRegistry } from "./formats.ts";
