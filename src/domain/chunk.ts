@@ -1,5 +1,5 @@
 import type { Block } from "./block.ts";
-import type { ErrorDetail } from "./errors.ts";
+import type { ErrorDetail } from "./error-detail.ts";
 import type {
   AgentEvent,
   DoneEvent,

@@ -1,5 +1,5 @@
 import type { Block } from "./block.ts";
-import type { Diagnostic, ErrorCode } from "./errors.ts";
+import type { Diagnostic, ErrorCode } from "./error-detail.ts";
 import type { StopReason } from "./message.ts";
 import type { Raw } from "./raw.ts";
 import type { RunResult } from "./run-result.ts";

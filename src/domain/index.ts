@@ -26,15 +26,14 @@ export {
   UNNUMBERED,
   warningItem,
 } from "./chunk.ts";
-export type { Diagnostic, ErrorCode, ErrorDetail, StartErrorCode } from "./errors.ts";
+export type { Diagnostic, ErrorCode, ErrorDetail, StartErrorCode } from "./error-detail.ts";
+export { ERROR_CODES, START_ERROR_CODES } from "./error-detail.ts";
 export {
   describeThrown,
-  ERROR_CODES,
   isRunError,
   isStartError,
   isToolFailure,
   RunError,
-  START_ERROR_CODES,
   StartError,
   ToolFailure,
 } from "./errors.ts";

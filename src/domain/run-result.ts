@@ -1,4 +1,4 @@
-import type { ErrorDetail } from "./errors.ts";
+import type { ErrorDetail } from "./error-detail.ts";
 import type { Message } from "./message.ts";
 import type { Usage } from "./usage.ts";
 import type { WarningDetail } from "./warning.ts";

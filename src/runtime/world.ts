@@ -1,5 +1,5 @@
 import type { Clock, Fetch, Random } from "#domain";
-import { systemClock, systemFetch, systemRandom } from "#transports";
+import { createHttpFetch, systemClock, systemRandom } from "#transports";
 
 /** The seams of one program: everything it takes from outside. */
 export interface World {
@@ -10,6 +10,9 @@ export interface World {
   /** Hears what listeners throw. */
   readonly onListenerError: (error: unknown) => void;
 }
+
+// One pool of connections for the whole process: runs that follow each other find theirs open.
+const systemFetch = createHttpFetch();
 
 /** The real world. */
 export function systemWorld(): World {

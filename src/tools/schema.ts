@@ -1,8 +1,6 @@
 import { describeThrown, StartError } from "#domain";
+import type { JsonSchema } from "./json-schema.ts";
 import { isShorthand, type Shorthand, shorthandToJsonSchema } from "./shorthand.ts";
-
-/** A JSON Schema, as models and MCP are shown it. */
-export type JsonSchema = { readonly [Keyword: string]: unknown };
 
 /**
  * What any Standard Schema library (zod, valibot, arktype …) puts on its schemas. Written down here as structure, so

@@ -1,5 +1,5 @@
 import { StartError } from "#domain";
-import type { JsonSchema } from "./schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
 
 /**
  * Fields and their types, the short way: `{ a: "number", name: "string?", tags: "string[]", unit: ["cm", "in"] }`.

@@ -1,5 +1,6 @@
 import { StartError } from "#domain";
-import { type JsonSchema, type Parsed, readSchema, type SchemaInput, type StandardSchema } from "./schema.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import { type Parsed, readSchema, type SchemaInput, type StandardSchema } from "./schema.ts";
 import type { Shorthand, ShorthandValue } from "./shorthand.ts";
 
 /** What a tool is told about the call it answers. Explicit: nothing a tool needs is ambient. */

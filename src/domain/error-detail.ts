@@ -1,0 +1,83 @@
+/** Codes of errors thrown before a run exists. */
+export const START_ERROR_CODES = [
+  "cli-not-found",
+  "unsupported-cli-version",
+  "unknown-version",
+  "version-detection",
+  "spawn",
+  "unknown-backend",
+  "missing-key",
+  "unknown-agent",
+  "unknown-format",
+  "invalid-format",
+  "invalid-option",
+  "invalid-input",
+] as const;
+
+export type StartErrorCode = (typeof START_ERROR_CODES)[number];
+
+/** Codes of `error` events. Whether one ends the run is in the event (`terminal`). */
+export const ERROR_CODES = [
+  // what came off the wire
+  "json-decode",
+  "utf8-decode",
+  "line-too-long",
+  "buffer-overflow",
+  "too-many-decode-errors",
+  "unexpected-message",
+  // how it ended
+  "stream-cut",
+  "no-result",
+  "process-exited",
+  "timeout",
+  "stalled",
+  "aborted",
+  "failed-result",
+  "source-failed",
+  "cleanup-timeout",
+  // what a provider said
+  "provider-error",
+  "provider-unreachable",
+  "provider-overloaded",
+  "provider-rate-limited",
+  "provider-auth",
+  "provider-invalid-request",
+  "refused",
+  "content-filtered",
+  // asked of a run handle
+  "session-id-unknown",
+  "text-retracted",
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** The explanation for a person attached to an error: what it means, what to try, what was seen. */
+export interface Diagnostic {
+  /** One sentence: what this most likely is. */
+  readonly hint?: string;
+  /** What to try, one step per line. */
+  readonly troubleshooting?: string;
+  /** The frame or text that gave the error, cut to a readable size. */
+  readonly seen?: string;
+  readonly exitCode?: number;
+  readonly stderrTail?: string;
+  readonly lastNonJsonLine?: string;
+  readonly stdoutWasEmpty?: boolean;
+  /** HTTP status, and the vendor's own name for the error. */
+  readonly status?: number;
+  readonly vendorCode?: string;
+  /** How many frames in a row could not be read. */
+  readonly count?: number;
+  readonly limitBytes?: number;
+  /** How long the host asks to wait before the next try. */
+  readonly retryAfterMs?: number;
+}
+
+/** An error without its place in a run. */
+export interface ErrorDetail {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** After a terminal error only `done` follows. */
+  readonly terminal: boolean;
+  readonly diagnostic?: Diagnostic;
+}

@@ -1,0 +1,23 @@
+/** Bounds of a declarative format. Far above what a real one needs; a hostile file is refused before it costs anything. */
+
+/** A config given as text. Real ones are a few KB. */
+export const MAX_CONFIG_BYTES = 262_144;
+/** Nesting of a config. The deepest legal one is five levels. */
+export const MAX_CONFIG_DEPTH = 32;
+/** Objects and lists in a config given as a value. The largest legal one has about 12,000. */
+export const MAX_CONFIG_NODES = 20_000;
+export const MAX_SCHEMAS = 200;
+/** Fields of one `extract`, conditions of one `match`, values of one any-of list, paths of one fallback list. */
+export const MAX_FIELDS = 50;
+export const MAX_PATH_LENGTH = 512;
+export const MAX_TEMPLATE_LENGTH = 8192;
+export const MAX_NAME_LENGTH = 64;
+export const MAX_DESCRIPTION_LENGTH = 500;
+
+/** A short template may repeat one huge value a thousand times; what goes beyond this many characters is cut. */
+export const MAX_RENDERED_LENGTH = 16_777_216;
+
+/** How deep `..` looks into a frame. The reader visits each node through all its parents, so depth costs time. */
+export const MAX_DESCENT_DEPTH = 64;
+/** `[a,b][a,b]…` doubles with each segment: the product of the selectors of all segments stays under this. */
+export const MAX_BRANCHES = 16;

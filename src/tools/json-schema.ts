@@ -1,0 +1,2 @@
+/** A JSON Schema, as models and MCP are shown it. */
+export type JsonSchema = { readonly [Keyword: string]: unknown };

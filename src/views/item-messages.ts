@@ -1,0 +1,205 @@
+import {
+  type Block,
+  type DeltaEvent,
+  type MessageItem,
+  type Raw,
+  type ResultItem,
+  type StartItem,
+  type ToolResultItem,
+  unreachable,
+} from "#domain";
+import type {
+  AssistantMessage,
+  ContentBlock,
+  MessageEnvelope,
+  ResultMessage,
+  StreamEventMessage,
+  SystemMessage,
+  UserMessage,
+} from "./item.ts";
+import { vendorStopReason, vendorUsage } from "./vendor-words.ts";
+import { isRecord } from "./view.ts";
+
+type Frame = Readonly<Record<string, unknown>>;
+
+/** Fields our events do not model; taken from the frame when it is kept. Ours → the wire's. */
+const EXTRA_FIELDS = {
+  System: {
+    uuid: "uuid",
+    cwd: "cwd",
+    claude_code_version: "claude_code_version",
+    mcp_servers: "mcp_servers",
+    permission_mode: "permissionMode",
+    api_key_source: "apiKeySource",
+    slash_commands: "slash_commands",
+    agents: "agents",
+    output_style: "output_style",
+    skills: "skills",
+    plugins: "plugins",
+  },
+  Assistant: { uuid: "uuid" },
+  User: { uuid: "uuid", tool_use_result: "tool_use_result" },
+  Result: {
+    uuid: "uuid",
+    duration_api_ms: "duration_api_ms",
+    model_usage: "modelUsage",
+    permission_denials: "permission_denials",
+    errors: "errors",
+  },
+  StreamEvent: { uuid: "uuid" },
+} as const;
+
+const FRAME_TYPES = {
+  System: "system",
+  Assistant: "assistant",
+  User: "user",
+  Result: "result",
+  StreamEvent: "stream_event",
+} as const;
+
+/**
+ * Puts a message into its envelope. The frame goes along only when it is the message's own: a message may be
+ * finished by a frame that speaks of something else.
+ */
+export function envelope(message: MessageEnvelope["message"], raw: Raw | undefined): MessageEnvelope {
+  const frame = raw === undefined ? undefined : readFrame(raw);
+  if (raw === undefined || frame === undefined || !isFrameOf(frame, message)) return { type: "Message", message };
+  return {
+    type: "Message",
+    message: { ...message, ...extraFields(frame, EXTRA_FIELDS[message.type]) },
+    raw_json: raw.json,
+    raw_bytes: raw.bytes,
+  };
+}
+
+export function systemInit(item: StartItem): SystemMessage {
+  const { sessionId, model, tools } = item;
+  return {
+    type: "System",
+    subtype: "init",
+    ...(sessionId !== undefined && { session_id: sessionId }),
+    ...(model !== undefined && { model }),
+    ...(tools !== undefined && { tools }),
+  };
+}
+
+export function assistantMessage(item: MessageItem, sessionId: string | undefined): AssistantMessage {
+  const { id, blocks, model, stopReason, usage, parent } = item;
+  return {
+    type: "Assistant",
+    message: {
+      id,
+      role: "assistant",
+      content: blocks.map(toContentBlock),
+      ...(model !== undefined && { model }),
+      stop_reason: vendorStopReason(stopReason),
+      ...(usage !== undefined && { usage: vendorUsage(usage) }),
+    },
+    ...(sessionId !== undefined && { session_id: sessionId }),
+    parent_tool_use_id: parent ?? null,
+  };
+}
+
+export function userMessage(
+  content: readonly ContentBlock[],
+  parent: string | undefined,
+  sessionId: string | undefined,
+): UserMessage {
+  return {
+    type: "User",
+    message: { role: "user", content },
+    ...(sessionId !== undefined && { session_id: sessionId }),
+    parent_tool_use_id: parent ?? null,
+  };
+}
+
+export function toolResultBlock({ callId, output, isError }: ToolResultItem): ContentBlock {
+  return { type: "ToolResultBlock", tool_use_id: callId, content: output, is_error: isError };
+}
+
+export function resultMessage(item: ResultItem, denials: readonly unknown[]): ResultMessage {
+  const { subtype, isError, text, structured, sessionId, ms, turns, costUsd, usage } = item;
+  return {
+    type: "Result",
+    subtype,
+    is_error: isError,
+    ...(text !== undefined && { result: text }),
+    ...(structured !== undefined && { structured_output: structured }),
+    ...(sessionId !== undefined && { session_id: sessionId }),
+    ...(ms !== undefined && { duration_ms: ms }),
+    ...(turns !== undefined && { num_turns: turns }),
+    ...(costUsd !== undefined && { total_cost_usd: costUsd }),
+    usage: vendorUsage(usage),
+    permission_denials: denials,
+  };
+}
+
+export function streamEvent(event: DeltaEvent, sessionId: string | undefined): StreamEventMessage {
+  return {
+    type: "StreamEvent",
+    event: { type: "content_block_delta", index: event.index, delta: vendorDelta(event) },
+    message_id: event.messageId,
+    ...(sessionId !== undefined && { session_id: sessionId }),
+    parent_tool_use_id: event.parent ?? null,
+  };
+}
+
+export function toContentBlock(block: Block): ContentBlock {
+  switch (block.type) {
+    case "text":
+      return { type: "TextBlock", text: block.text };
+    case "thinking":
+      return {
+        type: "ThinkingBlock",
+        thinking: block.text,
+        ...(block.signature !== undefined && { signature: block.signature }),
+      };
+    case "tool-call":
+      return { type: "ToolUseBlock", id: block.callId, name: block.name, input: block.input };
+    case "tool-result": {
+      const { callId, output, isError } = block;
+      return { type: "ToolResultBlock", tool_use_id: callId, content: output, is_error: isError };
+    }
+    case "image":
+    case "document":
+      return { type: "UnknownBlock", raw: block };
+    case "unknown":
+      return { type: "UnknownBlock", raw: block.raw };
+    default:
+      return unreachable(block);
+  }
+}
+
+function vendorDelta(event: DeltaEvent): StreamEventMessage["event"]["delta"] {
+  switch (event.type) {
+    case "text-delta":
+      return { type: "text_delta", text: event.text };
+    case "thinking-delta":
+      return { type: "thinking_delta", thinking: event.text };
+    case "tool-input-delta":
+      return { type: "input_json_delta", partial_json: event.json };
+    default:
+      return unreachable(event);
+  }
+}
+
+function readFrame(raw: Raw): Frame | undefined {
+  try {
+    const value: unknown = JSON.parse(raw.json);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isFrameOf(frame: Frame, message: MessageEnvelope["message"]): boolean {
+  if (frame["type"] !== FRAME_TYPES[message.type]) return false;
+  if (message.type !== "Assistant") return true;
+  return isRecord(frame["message"]) && frame["message"]["id"] === message.message.id;
+}
+
+function extraFields(frame: Frame, fields: Readonly<Record<string, string>>): Record<string, unknown> {
+  const extra: Record<string, unknown> = {};
+  for (const [ours, theirs] of Object.entries(fields)) if (Object.hasOwn(frame, theirs)) extra[ours] = frame[theirs];
+  return extra;
+}

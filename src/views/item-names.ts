@@ -1,0 +1,18 @@
+import type { WarningCode } from "#domain";
+
+/** The canonical names of warnings; there are no synonyms. */
+export const WARNING_NAMES = {
+  "unparseable-cli-version": "UnparseableCliVersion",
+  "version-detection-failed": "VersionDetectionFailed",
+  "clean-exit-no-result": "CleanExitNoResult",
+  "non-zero-exit-after-result": "NonZeroExitAfterResult",
+  "unexpected-message-after-result": "UnexpectedMessageAfterResult",
+  "incomplete-last-line": "IncompleteLastLine",
+  "deprecated-option": "DeprecatedOption",
+  "feature-ignored": "FeatureIgnored",
+  "option-ignored": "OptionIgnored",
+  "callback-shadowed": "CallbackShadowed",
+  "events-dropped": "EventsDropped",
+  "tool-call-incomplete": "ToolCallIncomplete",
+  "event-refused": "EventRefused",
+} as const satisfies Record<WarningCode, string>;

@@ -1,0 +1,24 @@
+/**
+ * A value as one line of JSON that every reader takes for one line: U+0085, U+2028 and U+2029 are escaped, because
+ * some split text there. Never throws; what JSON cannot hold becomes `null`.
+ */
+export function encodeJson(value: unknown): string {
+  return stringify(value).replace(/[\u0085\u2028\u2029]/g, escapeUnit);
+}
+
+/** A tool's arguments or output as text: text stays as it is, anything else becomes JSON. */
+export function asText(value: unknown): string {
+  return typeof value === "string" ? value : stringify(value);
+}
+
+function stringify(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch {
+    return "null";
+  }
+}
+
+function escapeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}

@@ -1,0 +1,202 @@
+import {
+  type AgentEvent,
+  type MessageItem,
+  type RunResult,
+  type ToolCallBlock,
+  type ToolCallItem,
+  type ToolResultItem,
+  unreachable,
+} from "#domain";
+import { asText } from "./json-text.ts";
+import { createTextLedger, type Retracted } from "./text-ledger.ts";
+import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
+
+/** The three families of the runner's vocabulary: text being written, finished steps, the end. */
+export type RunnerEvent = RawResponseEvent | RunItemEvent | RunCompleteEvent;
+
+/** A piece of the answer's text. */
+export interface RawResponseEvent {
+  readonly type: "RawResponseEvent";
+  readonly content: string;
+  /** Text shown before that a retry made void; `content` is empty then. The document has no word for this. */
+  readonly retracted?: { readonly message_id: string; readonly text: string };
+}
+
+/** One finished step; readers filter on `name`. */
+export type RunItemEvent =
+  | RunItem<"tool_call", RunnerToolCall & { readonly parent?: string }>
+  | RunItem<"tool_result", RunnerToolResult>
+  | RunItem<"message", RunnerMessage>
+  | RunItem<"handoff", { readonly from: string; readonly to: string; readonly message: string }>;
+
+interface RunItem<Name extends string, Content> {
+  readonly type: "RunItemEvent";
+  readonly name: Name;
+  readonly data: Content;
+}
+
+/** The end of the whole run, never of a leg: exactly one, always last. */
+export interface RunCompleteEvent {
+  readonly type: "RunCompleteEvent";
+  readonly result: RunResult;
+}
+
+/** A tool call as the transcript writes it; `arguments` is JSON text. */
+export interface RunnerToolCall {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+/** The answer to one tool call. */
+export interface RunnerToolResult {
+  readonly call_id: string;
+  readonly tool_name: string;
+  /** Text as the model is given it: anything that is not text is JSON. */
+  readonly output: string;
+  readonly is_error: boolean;
+  readonly parent?: string;
+}
+
+/** A finished message. `parent` is set when it is a sub-agent's. */
+export interface RunnerMessage {
+  readonly id: string;
+  readonly role: "assistant" | "user";
+  readonly content: string;
+  readonly tool_calls?: readonly RunnerToolCall[];
+  readonly agent?: string;
+  readonly parent?: string;
+}
+
+/**
+ * A run as the runner's three families. `RunCompleteEvent` comes once, last, for the whole run: a handoff or a leg's
+ * own result never ends it. A sub-agent's steps appear as items with `parent`; its text is not the answer's text.
+ *
+ * A log that breaks off completes with a result of status `interrupted`.
+ *
+ * @example
+ * for await (const event of toRunnerEvents(run)) if (event.type === "RawResponseEvent") process.stdout.write(event.content)
+ */
+export function toRunnerEvents(events: EventSource): AsyncIterableIterator<RunnerEvent> {
+  return applyView(events, createRunnerEvents());
+}
+
+/** The synchronous form of `toRunnerEvents`. */
+export function createRunnerEvents(): View<RunnerEvent> {
+  const ledger = createTextLedger({ keepText: true });
+  let over = false;
+
+  const onMessage = (item: MessageItem): readonly RunnerEvent[] => {
+    const events: RunnerEvent[] = [];
+    for (const piece of ledger.read(item)) {
+      if (piece.kind === "text") events.push({ type: "RawResponseEvent", content: piece.text });
+    }
+    const message = toRunnerMessage(item);
+    // A user message without text only carries tool results, which are items of their own.
+    if (message.role === "assistant" || message.content !== "") {
+      events.push({ type: "RunItemEvent", name: "message", data: message });
+    }
+    return events;
+  };
+
+  const complete = (result: RunResult): readonly RunnerEvent[] => {
+    over = true;
+    return [{ type: "RunCompleteEvent", result }];
+  };
+
+  const onEvent = (event: AgentEvent): readonly RunnerEvent[] => {
+    switch (event.type) {
+      case "text-delta": {
+        const [piece] = ledger.read(event);
+        return piece === undefined ? NOTHING : [{ type: "RawResponseEvent", content: piece.text }];
+      }
+      case "message":
+        return onMessage(event);
+      case "tool-call": {
+        const call = toRunnerToolCall(event);
+        const { parent } = event;
+        return [{ type: "RunItemEvent", name: "tool_call", data: parent === undefined ? call : { ...call, parent } }];
+      }
+      case "tool-result":
+        return [{ type: "RunItemEvent", name: "tool_result", data: toRunnerToolResult(event) }];
+      case "handoff": {
+        const { from, to, message } = event;
+        return [{ type: "RunItemEvent", name: "handoff", data: { from, to, message } }];
+      }
+      case "notice": {
+        const retracted = ledger.retract(event);
+        return retracted === undefined || retracted.text === "" ? NOTHING : [toRetraction(retracted)];
+      }
+      case "done":
+        return complete(event.result);
+      case "thinking-delta":
+      case "tool-input-delta":
+      case "start":
+      case "permission":
+      case "warning":
+      case "error":
+      case "result":
+        // Not in this vocabulary. Why a run failed is in the result of its completion.
+        return NOTHING;
+      default:
+        return unreachable(event);
+    }
+  };
+
+  return {
+    next: (event) => (over ? NOTHING : onEvent(event)),
+    end: () => (over ? NOTHING : complete(interrupted(ledger.whole("text")))),
+  };
+}
+
+/** A tool call in the transcript's form. Arguments that never were JSON stay the text they are. */
+function toRunnerToolCall(call: ToolCallItem | ToolCallBlock): RunnerToolCall {
+  return { id: call.callId, type: "function", function: { name: call.name, arguments: asText(call.input) } };
+}
+
+function toRunnerToolResult({ callId, name, output, isError, parent }: ToolResultItem): RunnerToolResult {
+  const result = { call_id: callId, tool_name: name, output: asText(output), is_error: isError };
+  return parent === undefined ? result : { ...result, parent };
+}
+
+function toRunnerMessage({ id, role, blocks, agent, parent }: MessageItem): RunnerMessage {
+  let content = "";
+  const calls: RunnerToolCall[] = [];
+  for (const block of blocks) {
+    if (block.type === "text") content += block.text;
+    if (block.type === "tool-call") calls.push(toRunnerToolCall(block));
+  }
+  return {
+    id,
+    role,
+    content,
+    ...(calls.length > 0 && { tool_calls: calls }),
+    ...(agent !== undefined && { agent }),
+    ...(parent !== undefined && { parent }),
+  };
+}
+
+function toRetraction({ messageId, text }: Retracted): RawResponseEvent {
+  return { type: "RawResponseEvent", content: "", retracted: { message_id: messageId, text } };
+}
+
+function interrupted(text: string): RunResult {
+  const error = {
+    code: "stream-cut",
+    message: "The events broke off before the run was done.",
+    terminal: true,
+  } as const;
+  return {
+    status: "interrupted",
+    subtype: "interrupted",
+    text,
+    toolCalls: [],
+    messages: [],
+    usage: {},
+    turns: 0,
+    ms: 0,
+    error,
+    errors: [error],
+    warnings: [],
+  };
+}

@@ -1,0 +1,239 @@
+import { describe, expect, it } from "vitest";
+import {
+  type AgentEvent,
+  type Chunk,
+  errorItem,
+  messageItem,
+  noticeItem,
+  resultItem,
+  retractNotice,
+  startItem,
+  textDelta,
+  thinkingDelta,
+  toolCallItem,
+  toolInputDelta,
+  toolResultItem,
+} from "#domain";
+import { closeRunLog } from "#testing";
+import { type ChatOptions, createChatEvents, toChatEvents } from "./chat-events.ts";
+import { createStreamChunks, type StreamChunk, toStreamChunks } from "./stream-chunks.ts";
+
+const search = { callId: "c1", name: "search_documents" };
+const verdict = resultItem({ subtype: "success", isError: false, usage: { inputTokens: 7, outputTokens: 3 } });
+
+function chunksOfEvents(events: readonly AgentEvent[]): StreamChunk[] {
+  const view = createStreamChunks();
+  return [...events.flatMap((event) => view.next(event)), ...view.end()];
+}
+
+const chunksOf = (...chunks: Chunk[]): StreamChunk[] => chunksOfEvents(closeRunLog(chunks));
+
+async function all<Out>(source: AsyncIterable<Out>): Promise<Out[]> {
+  const out: Out[] = [];
+  for await (const value of source) out.push(value);
+  return out;
+}
+
+describe("toStreamChunks", () => {
+  const complete = (usage = { input_tokens: 0, output_tokens: 0 }) => ({
+    chunk_type: "complete",
+    usage,
+    metadata: { status: "success" },
+  });
+  const rows: [string, Chunk, unknown[]][] = [
+    ["S3-8 S3-11 a piece of text", textDelta("m", 0, "hi"), [{ chunk_type: "text", content: "hi" }]],
+    ["a piece of thinking", thinkingDelta("m", 0, "hm"), [{ chunk_type: "thinking", thinking_content: "hm" }]],
+    ["S3-13 arguments being written", toolInputDelta("m", 0, search, "{"), []],
+    [
+      "S3-15 a whole block that no delta showed",
+      messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "hi" }] }),
+      [{ chunk_type: "text", content: "hi" }],
+    ],
+    [
+      "a tool result",
+      toolResultItem({ ...search, output: { n: 1 }, isError: true }),
+      [
+        {
+          chunk_type: "tool_result",
+          content: '{"n":1}',
+          tool_result: { id: "c1", name: "search_documents", output: { n: 1 } },
+          metadata: { is_error: true },
+        },
+      ],
+    ],
+    ["S3-25 an error the run survives", errorItem({ code: "json-decode", message: "m", terminal: false }), []],
+    ["a notice", noticeItem("status", {}), []],
+    ["a sub-agent's text", textDelta("s", 0, "aside", "c1"), []],
+  ];
+  it.each(rows)("S3-4: %s", (_, chunk, expected) => {
+    expect(chunksOf(chunk)).toEqual([...expected, complete()]);
+  });
+
+  it("S3-9 S3-13: a tool call is for the eye and says who runs it", () => {
+    const [chunk] = chunksOf(toolCallItem({ ...search, input: { q: "x" }, executedBy: "backend", parent: "p" }));
+    expect(chunk).toEqual({
+      chunk_type: "tool_use",
+      tool_call: { id: "c1", name: "search_documents", input: { q: "x" } },
+      metadata: { executed_by: "backend", parent: "p" },
+    });
+  });
+
+  it("S3-15 C18: deltas and the whole message together give the text once", () => {
+    const chunks = chunksOf(
+      textDelta("m", 0, "Hel"),
+      textDelta("m", 0, "lo"),
+      messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "Hello" }] }),
+    );
+    expect(chunks.flatMap((chunk) => (chunk.chunk_type === "text" ? [chunk.content] : []))).toEqual(["Hel", "lo"]);
+  });
+
+  it("S3-10 S3-16: complete carries the usage of the whole run, its model and cost", () => {
+    const chunks = chunksOf(startItem({ backend: "x", mode: "http", model: "opus" }), verdict);
+    expect(chunks).toEqual([
+      {
+        chunk_type: "complete",
+        usage: { input_tokens: 7, output_tokens: 3 },
+        metadata: { status: "success", model: "opus" },
+      },
+    ]);
+  });
+
+  it("S3-17: exactly one completion: for an empty log, a broken-off one, two verdicts, more events after the end", () => {
+    const log = closeRunLog([verdict, verdict]);
+    const count = (events: readonly AgentEvent[]) =>
+      chunksOfEvents(events).filter((chunk) => chunk.chunk_type === "complete").length;
+    expect([count([]), count(log), count(log.slice(0, 2)), count([...log, ...log])]).toEqual([1, 1, 1, 1]);
+    expect(chunksOfEvents(log.slice(0, 2))).toEqual([
+      { chunk_type: "complete", usage: { input_tokens: 14, output_tokens: 6 }, metadata: { status: "interrupted" } },
+    ]);
+  });
+
+  it("S3-12 S3-26: a failure is one error chunk before the completion", () => {
+    const failed = chunksOf(errorItem({ code: "process-exited", message: "CLI error: no key", terminal: true }));
+    expect(failed).toEqual([
+      { chunk_type: "error", error: "CLI error: no key", metadata: { code: "process-exited" } },
+      { chunk_type: "complete", usage: { input_tokens: 0, output_tokens: 0 }, metadata: { status: "error" } },
+    ]);
+    const judged = chunksOf(resultItem({ subtype: "error_max_turns", isError: true, usage: {} }));
+    expect(judged.map((chunk) => chunk.chunk_type)).toEqual(["error", "complete"]);
+  });
+
+  it("void text is told with an empty piece of text", () => {
+    const chunks = chunksOf(textDelta("m", 0, "wrong"), retractNotice({ messageId: "m" }));
+    expect(chunks[1]).toEqual({
+      chunk_type: "text",
+      content: "",
+      metadata: { retracted: { message_id: "m", text: "wrong" } },
+    });
+  });
+
+  it("the async form gives the same", async () => {
+    const log = closeRunLog([textDelta("m", 0, "a"), verdict]);
+    expect(await all(toStreamChunks(log))).toEqual(chunksOfEvents(log));
+  });
+});
+
+describe("toChatEvents", () => {
+  const chat = (chunks: readonly Chunk[], options?: ChatOptions) => {
+    const view = createChatEvents(options);
+    return [...closeRunLog(chunks).flatMap((event) => view.next(event)), ...view.end()];
+  };
+
+  it("S3-33: text, tools and the finished answer", async () => {
+    const chunks = [
+      startItem({ backend: "x", mode: "http", model: "opus" }),
+      textDelta("m1", 0, "Looking. "),
+      thinkingDelta("m1", 1, "hm"),
+      toolCallItem({ ...search, input: { q: "x" }, executedBy: "millrace" }),
+      toolResultItem({ ...search, output: "found", isError: false }),
+      messageItem({ id: "m1", role: "assistant", blocks: [{ type: "text", text: "Looking. " }] }),
+      messageItem({ id: "m2", role: "assistant", blocks: [{ type: "text", text: "Found." }], model: "opus-2" }),
+      verdict,
+    ];
+    expect(chat(chunks)).toEqual([
+      { event: "text_delta", data: { text: "Looking. " } },
+      { event: "tool_executing", data: { id: "c1", tool: "search_documents", input: { q: "x" } } },
+      { event: "text_delta", data: { text: "Found." } },
+      {
+        event: "message_complete",
+        data: {
+          content: "Looking. Found.",
+          usage: { input_tokens: 7, output_tokens: 3 },
+          model: "opus-2",
+          documents_used: [],
+        },
+      },
+    ]);
+    expect(await all(toChatEvents(closeRunLog(chunks)))).toEqual(chat(chunks));
+  });
+
+  it("S3-33: artifacts and documents are what the application says they are", () => {
+    const result = toolResultItem({ ...search, output: { id: 5 }, isError: false });
+    const events = chat([result, verdict], {
+      artifactOf: ({ output }) => output,
+      documentsOf: ({ name }) => [{ id: name }],
+    });
+    expect(events).toMatchObject([
+      { event: "artifact_created", data: { id: 5 } },
+      { event: "message_complete", data: { documents_used: [{ id: "search_documents" }] } },
+    ]);
+  });
+
+  it("a result the application makes nothing of is no artifact", () => {
+    const answers: ChatOptions[] = [
+      { artifactOf: () => undefined },
+      { artifactOf: () => null },
+      { documentsOf: () => 7 as never },
+    ];
+    for (const options of answers) {
+      const events = chat([toolResultItem({ ...search, output: 1, isError: false }), verdict], options);
+      expect(events).toMatchObject([{ event: "message_complete", data: { documents_used: [] } }]);
+    }
+  });
+
+  it("a function of the application that throws does not break the stream", () => {
+    const fail = () => {
+      throw new Error("mine");
+    };
+    const events = chat([toolResultItem({ ...search, output: 1, isError: false }), verdict], {
+      artifactOf: fail,
+      documentsOf: fail,
+    });
+    expect(events.map(({ event }) => event)).toEqual(["message_complete"]);
+  });
+
+  it("exactly one ending: an error when the run failed, or when its log breaks off", () => {
+    const failed = chat([textDelta("m", 0, "par"), errorItem({ code: "stream-cut", message: "cut", terminal: true })]);
+    expect(failed.slice(1)).toEqual([{ event: "error", data: { message: "cut", code: "stream-cut" } }]);
+    expect(chat([resultItem({ subtype: "error_max_turns", isError: true, usage: {} })])).toMatchObject([
+      { event: "error", data: { code: "error_max_turns" } },
+    ]);
+    expect(createChatEvents().end()).toMatchObject([{ event: "error", data: { code: "stream-cut" } }]);
+  });
+
+  it("void text is told, and the finished answer does not have it", () => {
+    const events = chat([
+      textDelta("m", 0, "wrong"),
+      retractNotice({ messageId: "m" }),
+      textDelta("m", 0, "right"),
+      verdict,
+    ]);
+    expect(events[1]).toEqual({
+      event: "text_delta",
+      data: { text: "", retracted: { message_id: "m", text: "wrong" } },
+    });
+    expect(events.at(-1)).toMatchObject({ data: { content: "right" } });
+  });
+
+  it("a sub-agent's tool says so, its text is left out", () => {
+    const events = chat([
+      textDelta("s", 0, "aside", "p"),
+      toolCallItem({ ...search, input: {}, executedBy: "backend", parent: "p" }),
+      verdict,
+    ]);
+    expect(events).toMatchObject([
+      { event: "tool_executing", data: { parent: "p" } },
+      { event: "message_complete", data: { content: "" } },
+    ]);
+  });
+});
