@@ -1,0 +1,192 @@
+import { type Chunk, errorItem, noticeItem, permissionItem, startItem } from "#domain";
+import { type DataFrame, isRecord, type JsonRecord, ownArray, ownString } from "#wire";
+import type { Adapter, AdapterOptions, Format } from "../format.ts";
+import { kindOfValue } from "../message-fields.ts";
+import { jsonDecodeError, unknownNotice } from "../stream-faults.ts";
+import { createConversation } from "./conversation.ts";
+import { createLanes } from "./lane.ts";
+import { FRAME_NOTICES, SYSTEM_NOTICES } from "./notices.ts";
+import { createStreamEventReader } from "./stream-event.ts";
+import { createToolLedger } from "./tool-ledger.ts";
+import { createUserReader } from "./user-message.ts";
+import { createVerdictReader } from "./verdict.ts";
+
+/**
+ * What the Claude Code CLI prints with `--output-format stream-json`, with or without partial messages.
+ *
+ * A tool call is told when its block is complete, the message when it is over. Several results are normal; the end of
+ * the stream is the end of the run, and without any result it is an error.
+ */
+export const claudeCode: Format = {
+  name: "claude-code",
+  framing: "ndjson",
+  description: "The Claude Code CLI's stream-json output",
+  createAdapter,
+};
+
+function createAdapter(options: AdapterOptions = {}): Adapter {
+  let stream = createStream(options);
+  return {
+    feed(frames) {
+      const out: Chunk[] = [];
+      for (const frame of frames) if (frame.kind === "data") stream.decode(frame, out);
+      return out;
+    },
+    flush: () => stream.end(),
+    reset() {
+      stream = createStream(options);
+    },
+  };
+}
+
+function createStream(options: AdapterOptions) {
+  const ownTool = (name: string): string | undefined => options.ownTool?.(name);
+  const ledger = createToolLedger();
+  const conversation = createConversation(ledger, ownTool);
+  /** Where the chunks of the frame at hand go, for a lane that has to make room. */
+  let held: Chunk[] = [];
+  const lanes = createLanes((lane) => conversation.close(lane, held));
+  const user = createUserReader({ ledger, conversation, lanes });
+  const verdicts = createVerdictReader();
+  const streamEvents = createStreamEventReader(conversation);
+  let hasStarted = false;
+  let hasResult = false;
+  let isOver = false;
+
+  const readInit = (frame: JsonRecord, out: Chunk[]): void => {
+    conversation.close(lanes.main, out);
+    if (hasStarted) {
+      out.push(noticeItem("init", frame));
+      return;
+    }
+    hasStarted = true;
+    const model = ownString(frame, "model");
+    const sessionId = ownString(frame, "session_id");
+    const tools = ownArray(frame, "tools")?.filter((name) => typeof name === "string");
+    out.push(
+      startItem({
+        backend: "claude-code",
+        mode: options.mode ?? "plain",
+        ...(model !== undefined && { model }),
+        ...(sessionId !== undefined && { sessionId }),
+        ...(tools !== undefined && { tools: tools.map(conversation.toolName) }),
+      }),
+    );
+  };
+
+  const readDenial = (frame: JsonRecord, out: Chunk[]): boolean => {
+    const callId = ownString(frame, "tool_use_id");
+    const name = ownString(frame, "tool_name");
+    if (callId === undefined || name === undefined) return false;
+    ledger.deny(callId);
+    const reason = ownString(frame, "message") ?? ownString(frame, "decision_reason");
+    const parent = parentOf(frame);
+    out.push(
+      permissionItem({
+        callId,
+        name: conversation.toolName(name),
+        state: "denied",
+        by: "rule",
+        ...(reason !== undefined && { reason }),
+        ...(parent !== undefined && { parent }),
+      }),
+    );
+    return true;
+  };
+
+  const readSystem = (frame: JsonRecord, subtype: string, out: Chunk[]): boolean => {
+    if (subtype === "init") {
+      readInit(frame, out);
+      return true;
+    }
+    if (subtype === "permission_denied") return readDenial(frame, out);
+    const kind = SYSTEM_NOTICES.get(subtype);
+    if (kind === undefined) return false;
+    if (subtype === "task_notification") {
+      // The last word of a background sub-agent; its messages are not followed by an answer to its call.
+      const lane = lanes.take(ownString(frame, "tool_use_id") ?? "");
+      if (lane !== undefined) conversation.close(lane, out);
+    }
+    out.push(noticeItem(kind, frame));
+    return true;
+  };
+
+  const readResult = (frame: JsonRecord, out: Chunk[]): boolean => {
+    const verdict = verdicts.read(frame);
+    if (verdict === undefined) return false;
+    // Only the main conversation: sub-agents in the background go on writing after it.
+    conversation.close(lanes.main, out);
+    out.push(verdict);
+    hasResult = true;
+    return true;
+  };
+
+  /** Whether the frame was understood; what was not is kept as a notice. */
+  const read = (frame: DataFrame, value: JsonRecord, type: string, out: Chunk[]): boolean => {
+    switch (type) {
+      case "assistant":
+        return conversation.read(lanes.get(parentOf(value)), value, out);
+      case "user":
+        return user.read(lanes.get(parentOf(value)), frame, value, out);
+      case "result":
+        return readResult(value, out);
+      case "system":
+        return readSystem(value, ownString(value, "subtype") ?? "", out);
+      default: {
+        const kind = FRAME_NOTICES.get(type);
+        if (kind !== undefined) out.push(noticeItem(kind, value));
+        return kind !== undefined;
+      }
+    }
+  };
+
+  return {
+    decode(frame: DataFrame, out: Chunk[]): void {
+      held = out;
+      const { value } = frame;
+      if (!isRecord(value)) {
+        out.push(value === undefined ? jsonDecodeError(frame) : unknownNotice(kindOfValue(value), frame));
+        return;
+      }
+      const { type } = value;
+      if (type === "stream_event") {
+        const lane = lanes.get(parentOf(value));
+        const unknown = streamEvents.read(lane, frame, value, out);
+        if (unknown !== undefined) out.push(unknownNotice(unknown, frame));
+        return;
+      }
+      if (typeof type === "string" && read(frame, value, type, out)) return;
+      out.push(unknownNotice(nameOf(value), frame));
+    },
+    end(): Chunk[] {
+      if (isOver) return [];
+      isOver = true;
+      const out: Chunk[] = [];
+      for (const lane of lanes.all()) conversation.close(lane, out);
+      if (!hasResult) out.push(noResult());
+      return out;
+    },
+  };
+}
+
+/** The sub-agent a frame belongs to. */
+function parentOf(frame: JsonRecord): string | undefined {
+  return ownString(frame, "parent_tool_use_id");
+}
+
+function nameOf(frame: JsonRecord): string {
+  const type = ownString(frame, "type") ?? "object";
+  const subtype = ownString(frame, "subtype");
+  return type === "system" && subtype !== undefined ? `system/${subtype}` : type;
+}
+
+function noResult(): Chunk {
+  return errorItem({
+    code: "no-result",
+    message: "Claude Code ended without a result.",
+    terminal: true,
+    diagnostic: {
+      hint: "The process was stopped, crashed, or refused its arguments; its stderr and exit code say which.",
+    },
+  });
+}

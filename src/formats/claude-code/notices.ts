@@ -1,0 +1,42 @@
+/**
+ * Frames that tell a reader something and change nothing: the vendor's word and the kind of our notice. `data` is the
+ * whole frame. A frame of no table is not lost either, it becomes `unknown:<type>`.
+ */
+
+/** By `type`. */
+export const FRAME_NOTICES: ReadonlyMap<string, string> = new Map([
+  ["rate_limit_event", "rate-limit"],
+  ["tool_progress", "tool-progress"],
+  ["command_lifecycle", "command-lifecycle"],
+  ["conversation_reset", "conversation-reset"],
+  ["control_request", "control"],
+  ["control_response", "control"],
+  ["control_cancel_request", "control"],
+  ["keep_alive", "control"],
+  // Declared by the CLI's own types, not seen yet.
+  ["auth_status", "auth-status"],
+  ["prompt_suggestion", "prompt-suggestion"],
+  ["tool_use_summary", "tool-use-summary"],
+]);
+
+/** By `subtype` of a `system` frame. */
+export const SYSTEM_NOTICES: ReadonlyMap<string, string> = new Map([
+  ["status", "status"],
+  ["api_retry", "retry"],
+  ["thinking_tokens", "thinking-tokens"],
+  ["compact_boundary", "compact"],
+  ["hook_started", "hook"],
+  ["hook_response", "hook"],
+  ["informational", "informational"],
+  ["notification", "informational"],
+  ["model_fallback", "model-fallback"],
+  ["model_refusal_no_fallback", "refusal"],
+  ["task_started", "task"],
+  ["task_progress", "task"],
+  ["task_updated", "task"],
+  ["task_notification", "task"],
+  ["background_tasks_changed", "task"],
+  ["session_state_changed", "session-state-changed"],
+  ["session_title_changed", "session-title-changed"],
+  ["commands_changed", "commands-changed"],
+]);

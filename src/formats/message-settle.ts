@@ -1,0 +1,127 @@
+import {
+  type Block,
+  type Chunk,
+  type MessageItem,
+  messageItem,
+  noticeItem,
+  type Retraction,
+  unreachable,
+} from "#domain";
+import { ownValue, parseJson } from "#wire";
+import { writeJson } from "./json-text.ts";
+import { asThinking } from "./message-fields.ts";
+import { deltaOf, type OpenBlock, type OpenMessage } from "./message-stream.ts";
+
+/**
+ * Says what a block really is. Where its deltas said something else they are made true: by the missing rest, or by
+ * taking them back and showing the block anew. A block nobody has seen is shown whole; a tool call's input is not,
+ * because the call itself tells it.
+ */
+export function settleBlock(message: OpenMessage, block: OpenBlock, truth: Block, out: Chunk[]): void {
+  block.settled = truth;
+  switch (truth.type) {
+    case "text":
+    case "thinking":
+      return settleText(message, block, truth.text, out);
+    case "tool-call":
+      return settleInput(message, block, truth.input, out);
+    default:
+      // Nothing of such a block is shown in pieces.
+      if (!isShown(block)) return;
+      block.written = [];
+      return showAnew(message, block.position, out);
+  }
+}
+
+/** Forgets the blocks that are not kept and takes back their deltas; those behind them move up and are shown anew. */
+export function dropBlocks(message: OpenMessage, isKept: (block: OpenBlock) => boolean, out: Chunk[]): void {
+  const first = message.blocks.findIndex((block) => !isKept(block));
+  if (first === -1) return;
+  const wasSeen = message.blocks.some((block) => block.position >= first && isShown(block));
+  message.blocks = message.blocks.filter(isKept);
+  message.byVendorIndex.clear();
+  for (const [position, block] of message.blocks.entries()) {
+    block.position = position;
+    if (block.vendorIndex !== undefined) message.byVendorIndex.set(block.vendorIndex, block);
+  }
+  message.row = undefined;
+  if (wasSeen) showAnew(message, first, out);
+}
+
+/** What a stream said a block is, once it has ended. A tool call's arguments that are not JSON stay text. */
+export function blockAsStreamed(block: OpenBlock): Block {
+  const written = block.written.join("");
+  switch (block.kind) {
+    case "text":
+      return { type: "text", text: written };
+    case "thinking":
+      return asThinking(written, block.signature);
+    case "tool-call":
+      return block.call === undefined
+        ? { type: "unknown", raw: block.opening }
+        : { type: "tool-call", ...block.call, input: inputAsStreamed(block, written) };
+    case "other": {
+      const parsed = written === "" ? undefined : parseJson(written);
+      // Server-side tools stream their input too. Spread defines own properties, so a `__proto__` key stays a key.
+      const raw =
+        parsed !== undefined && parsed.fault === undefined ? { ...block.opening, input: parsed.value } : block.opening;
+      return { type: "unknown", raw };
+    }
+    default:
+      return unreachable(block.kind);
+  }
+}
+
+/** The finished message. Blocks that were never settled are not in it: drop them first. */
+export function finishedMessage(message: OpenMessage): MessageItem {
+  return messageItem({
+    id: message.id,
+    role: "assistant",
+    blocks: message.blocks.flatMap((block) => block.settled ?? []),
+    ...(message.stopReason !== undefined && { stopReason: message.stopReason }),
+    ...(Object.keys(message.usage).length > 0 && { usage: message.usage }),
+    ...(message.model !== undefined && { model: message.model }),
+    ...(message.parent !== undefined && { parent: message.parent }),
+  });
+}
+
+function inputAsStreamed(block: OpenBlock, written: string): unknown {
+  if (written === "") return ownValue(block.opening, "input") ?? {};
+  const parsed = parseJson(written);
+  return parsed.fault === undefined ? parsed.value : written;
+}
+
+function settleText(message: OpenMessage, block: OpenBlock, text: string, out: Chunk[]): void {
+  const shown = block.written.join("");
+  block.written = text === "" ? [] : [text];
+  if (text === shown) return;
+  if (!text.startsWith(shown)) return showAnew(message, block.position, out);
+  const rest = deltaOf(message, block, text.slice(shown.length));
+  if (rest !== undefined) out.push(rest);
+}
+
+function settleInput(message: OpenMessage, block: OpenBlock, input: unknown, out: Chunk[]): void {
+  if (block.written.length === 0) return;
+  const shown = block.written.join("");
+  block.written = [shown];
+  if (input === shown) return;
+  const parsed = parseJson(shown);
+  const json = writeJson(input);
+  if (parsed.fault === undefined && writeJson(parsed.value) === json) return;
+  block.written = json === undefined ? [] : [json];
+  showAnew(message, block.position, out);
+}
+
+function showAnew(message: OpenMessage, from: number, out: Chunk[]): void {
+  const retraction: Retraction = from === 0 ? { messageId: message.id } : { messageId: message.id, fromIndex: from };
+  out.push(noticeItem("retract", retraction, message.parent === undefined ? {} : { parent: message.parent }));
+  for (const block of message.blocks.slice(from)) {
+    if (!isShown(block)) continue;
+    const delta = deltaOf(message, block, block.written.join(""));
+    if (delta !== undefined) out.push(delta);
+  }
+}
+
+function isShown(block: OpenBlock): boolean {
+  return block.kind !== "other" && block.written.length > 0;
+}

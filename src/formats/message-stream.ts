@@ -1,0 +1,199 @@
+import {
+  type Block,
+  type Chunk,
+  mergeUsage,
+  type StopReason,
+  textDelta,
+  thinkingDelta,
+  toolInputDelta,
+  type Usage,
+  unreachable,
+} from "#domain";
+import { isRecord, type JsonRecord, ownString } from "#wire";
+import { readCall, readStopReason, readUsage, type ToolName } from "./message-fields.ts";
+
+/**
+ * A message of the Messages API while its events come in: the part of the work that the API's own stream and Claude
+ * Code's stream, which carries the same events, have in common. Plain state; the functions of this file write to it.
+ */
+export interface OpenMessage {
+  /** Our id: the vendor's, unless that one is taken. */
+  readonly id: string;
+  readonly vendorId: string | undefined;
+  /** Tool call id of the sub-agent that writes it. */
+  readonly parent: string | undefined;
+  model: string | undefined;
+  usage: Usage;
+  stopReason: StopReason | undefined;
+  /** In the order they were opened. A block's place here is the `index` of its deltas, whatever the vendor counts. */
+  blocks: OpenBlock[];
+  readonly byVendorIndex: Map<number, OpenBlock>;
+  /** The block the last event was about: deltas come in long rows of the same block. */
+  row: OpenBlock | undefined;
+}
+
+export interface OpenBlock {
+  position: number;
+  /** Absent when the block came whole and was never streamed. */
+  readonly vendorIndex: number | undefined;
+  readonly kind: "text" | "thinking" | "tool-call" | "other";
+  /** The block as the stream opened it. */
+  readonly opening: JsonRecord;
+  readonly call: { readonly callId: string; readonly name: string } | undefined;
+  /** What its deltas said so far: text, thinking, or JSON. Joined once, when the block is settled. */
+  written: string[];
+  signature: string;
+  stopped: boolean;
+  /** The block itself, once it is certain. */
+  settled: Block | undefined;
+}
+
+/** What became of a delta. `misplaced`: it fits no block that is still being written. */
+export type DeltaFate = "written" | "unknown-type" | "misplaced";
+
+/** A message of which nothing is known but its name. */
+export function openMessage(given: {
+  readonly id: string;
+  readonly vendorId?: string | undefined;
+  readonly parent?: string | undefined;
+}): OpenMessage {
+  return {
+    id: given.id,
+    vendorId: given.vendorId,
+    parent: given.parent,
+    model: undefined,
+    usage: {},
+    stopReason: undefined,
+    blocks: [],
+    byVendorIndex: new Map(),
+    row: undefined,
+  };
+}
+
+/** Reads model and usage of a `message` object, as `message_start` and whole messages carry it. */
+export function readMessageHead(message: OpenMessage, head: JsonRecord): void {
+  message.model = ownString(head, "model") ?? message.model;
+  message.usage = mergeUsage(message.usage, readUsage(head.usage));
+}
+
+/**
+ * Reads a `message_delta`: stop reason and final counts. One without a stop reason is how Claude Code closes an
+ * interrupted message; its counts are placeholders and are left alone.
+ */
+export function readMessageEnd(message: OpenMessage, event: JsonRecord): boolean {
+  if (!isRecord(event.delta)) return false;
+  const stopReason = readStopReason(event.delta.stop_reason);
+  if (stopReason === undefined) return true;
+  message.stopReason = stopReason;
+  message.usage = mergeUsage(message.usage, readUsage(event.usage));
+  return true;
+}
+
+/** Reads a `content_block_start`; false when it names no block. What the opening already says is shown. */
+export function startBlock(message: OpenMessage, event: JsonRecord, toolName: ToolName, out: Chunk[]): boolean {
+  const opening = event.content_block;
+  const vendorIndex = event.index;
+  if (typeof vendorIndex !== "number" || !isRecord(opening)) return false;
+  const block = addBlock(message, opening, { vendorIndex, toolName });
+  if (block.kind === "text") write(message, block, ownString(opening, "text") ?? "", out);
+  if (block.kind === "thinking") write(message, block, ownString(opening, "thinking") ?? "", out);
+  return true;
+}
+
+/** Adds a block at the end of the message. */
+export function addBlock(
+  message: OpenMessage,
+  opening: JsonRecord,
+  more: { readonly vendorIndex?: number; readonly toolName: ToolName },
+): OpenBlock {
+  const call = opening.type === "tool_use" ? readCall(opening, more.toolName) : undefined;
+  const block: OpenBlock = {
+    position: message.blocks.length,
+    vendorIndex: more.vendorIndex,
+    kind: kindOf(opening, call !== undefined),
+    opening,
+    call,
+    written: [],
+    signature: opening.type === "thinking" ? (ownString(opening, "signature") ?? "") : "",
+    stopped: false,
+    settled: undefined,
+  };
+  message.blocks.push(block);
+  if (more.vendorIndex !== undefined) message.byVendorIndex.set(more.vendorIndex, block);
+  message.row = block;
+  return block;
+}
+
+/** Reads the delta of a `content_block_delta`. This is the hot path: one call per token. */
+export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: unknown, out: Chunk[]): DeltaFate {
+  if (!isRecord(delta)) return "misplaced";
+  let block = message.row;
+  if (block === undefined || block.vendorIndex !== vendorIndex) {
+    block = typeof vendorIndex === "number" ? message.byVendorIndex.get(vendorIndex) : undefined;
+    if (block === undefined) return "misplaced";
+    message.row = block;
+  }
+  switch (delta.type) {
+    case "text_delta":
+      return block.kind === "text" ? take(message, block, delta.text, out) : "misplaced";
+    case "thinking_delta":
+      return block.kind === "thinking" ? take(message, block, delta.thinking, out) : "misplaced";
+    case "input_json_delta":
+      return block.kind === "tool-call" || block.kind === "other"
+        ? take(message, block, delta.partial_json, out)
+        : "misplaced";
+    case "signature_delta":
+      if (block.kind !== "thinking" || typeof delta.signature !== "string") return "misplaced";
+      block.signature += delta.signature;
+      return "written";
+    default:
+      return "unknown-type";
+  }
+}
+
+/** Reads a `content_block_stop`; false when there is no such block. */
+export function stopBlock(message: OpenMessage, vendorIndex: unknown): boolean {
+  const block = typeof vendorIndex === "number" ? message.byVendorIndex.get(vendorIndex) : undefined;
+  if (block === undefined) return false;
+  block.stopped = true;
+  return true;
+}
+
+/** The delta that shows a piece of a block; `undefined` for blocks nobody is shown in pieces. */
+export function deltaOf(message: OpenMessage, block: OpenBlock, piece: string): Chunk | undefined {
+  switch (block.kind) {
+    case "text":
+      return textDelta(message.id, block.position, piece, message.parent);
+    case "thinking":
+      return thinkingDelta(message.id, block.position, piece, message.parent);
+    case "tool-call": {
+      if (block.call === undefined) return undefined;
+      const delta = toolInputDelta(message.id, block.position, block.call, piece);
+      // A copy, but not on the hot path: sub-agents' messages come whole.
+      return message.parent === undefined ? delta : { ...delta, parent: message.parent };
+    }
+    case "other":
+      return undefined;
+    default:
+      return unreachable(block.kind);
+  }
+}
+
+function take(message: OpenMessage, block: OpenBlock, piece: unknown, out: Chunk[]): DeltaFate {
+  // A settled block is certain: a delta behind it would contradict what was already told.
+  if (typeof piece !== "string" || block.settled !== undefined) return "misplaced";
+  write(message, block, piece, out);
+  return "written";
+}
+
+function write(message: OpenMessage, block: OpenBlock, piece: string, out: Chunk[]): void {
+  if (piece === "") return;
+  block.written.push(piece);
+  const delta = deltaOf(message, block, piece);
+  if (delta !== undefined) out.push(delta);
+}
+
+function kindOf(opening: JsonRecord, isCall: boolean): OpenBlock["kind"] {
+  if (isCall) return "tool-call";
+  return opening.type === "text" || opening.type === "thinking" ? opening.type : "other";
+}
