@@ -21,7 +21,7 @@ function accumulate(
   ending: Parameters<ReturnType<typeof createAccumulator>["result"]>[0] = { ms: 5 },
 ) {
   const accumulator = createAccumulator();
-  chunks.forEach((chunk, seq) => accumulator.add(numberEvent(chunk, { seq, ts: seq, runId: "r" })));
+  chunks.forEach((chunk, seq) => accumulator.add(numberEvent(chunk, seq, { ts: seq, runId: "r" })));
   return accumulator.result(ending);
 }
 

@@ -6,6 +6,7 @@ import {
   type ErrorDetail,
   errorItem,
   numberEvent,
+  type Place,
   type RunResult,
   type Skipped,
   toolResultItem,
@@ -39,41 +40,43 @@ export function createEventGate(options: { readonly runId: string; readonly now:
   const openCalls = new Map<string, string>();
   const knownCalls = new Set<string>();
 
-  const number = <Event extends AgentEvent>(chunk: Event, agent?: string): Event => {
+  /** One look at the clock for a whole batch: its events were decoded from the same bytes. */
+  const placeNow = (agent?: string): Place => {
     ts = Math.max(ts, now());
-    return numberEvent(chunk, { seq: seq++, ts, runId, agent });
+    return { ts, runId, agent };
   };
 
   const answerOpenCalls = (skipped: Skipped, why: string): AgentEvent[] => {
     const events: AgentEvent[] = [];
+    const place = placeNow();
     for (const [callId, name] of openCalls) {
-      events.push(number(toolResultItem({ callId, name, output: why, isError: true, skipped })));
+      events.push(numberEvent(toolResultItem({ callId, name, output: why, isError: true, skipped }), seq++, place));
     }
     openCalls.clear();
     return events;
   };
 
-  const refuse = (chunk: Chunk, why: string, agent: string | undefined): AgentEvent =>
-    number(warningItem({ code: "event-refused", message: why, context: contextOf(chunk) }), agent);
+  const refuse = (chunk: Chunk, why: string, place: Place): AgentEvent =>
+    numberEvent(warningItem({ code: "event-refused", message: why, context: contextOf(chunk) }), seq++, place);
 
   /** The rules that need a look at the chunk. Deltas have none, so they never get here. */
-  const passItem = (chunk: Chunk, agent: string | undefined, events: AgentEvent[]): void => {
+  const passItem = (chunk: Chunk, place: Place, events: AgentEvent[]): void => {
     if (chunk.type === "tool-call") {
       if (knownCalls.has(chunk.callId)) {
-        events.push(refuse(chunk, `A second tool call with the id ${chunk.callId} was not let through.`, agent));
+        events.push(refuse(chunk, `A second tool call with the id ${chunk.callId} was not let through.`, place));
         return;
       }
       knownCalls.add(chunk.callId);
       openCalls.set(chunk.callId, chunk.name);
     } else if (chunk.type === "tool-result" && !openCalls.delete(chunk.callId)) {
       const why = knownCalls.has(chunk.callId) ? "was answered already" : "was never made";
-      events.push(refuse(chunk, `A tool result for ${chunk.callId} was not let through: that call ${why}.`, agent));
+      events.push(refuse(chunk, `A tool result for ${chunk.callId} was not let through: that call ${why}.`, place));
       return;
     } else if (chunk.type === "error" && chunk.terminal) {
       events.push(...answerOpenCalls("incomplete", "The run ended before this tool call was answered."));
       failed = true;
     }
-    events.push(number(chunk, agent));
+    events.push(numberEvent(chunk, seq++, place));
   };
 
   return {
@@ -82,16 +85,17 @@ export function createEventGate(options: { readonly runId: string; readonly now:
     },
     pass(chunks, agent) {
       const events: AgentEvent[] = [];
+      const place = placeNow(agent);
       for (const chunk of chunks) {
         if (failed) break;
         switch (chunk.type) {
           case "text-delta":
           case "thinking-delta":
           case "tool-input-delta":
-            events.push(number(chunk, agent));
+            events.push(numberEvent(chunk, seq++, place));
             break;
           default:
-            passItem(chunk, agent, events);
+            passItem(chunk, place, events);
         }
       }
       return events;
@@ -99,11 +103,11 @@ export function createEventGate(options: { readonly runId: string; readonly now:
     answerOpenCalls,
     fail(error) {
       const events: AgentEvent[] = [];
-      if (!failed) passItem(errorItem({ ...error, terminal: true }), undefined, events);
+      if (!failed) passItem(errorItem({ ...error, terminal: true }), placeNow(), events);
       return events;
     },
     done(result) {
-      return number(doneEvent(result));
+      return numberEvent(doneEvent(result), seq++, placeNow());
     },
   };
 }

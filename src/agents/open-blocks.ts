@@ -1,8 +1,8 @@
-import type { Block, DeltaEvent, Message } from "#domain";
+import { type Block, createTextPile, type DeltaEvent, type Message, type TextPile } from "#domain";
 
 interface OpenBlock {
   readonly type: DeltaEvent["type"];
-  readonly parts: string[];
+  readonly written: TextPile;
 }
 
 /** What deltas have shown of messages that are not finished. */
@@ -36,7 +36,7 @@ export function createOpenBlocks(): OpenBlocks {
     }
     let block = blocks.get(delta.index);
     if (block === undefined) {
-      block = { type: delta.type, parts: [] };
+      block = { type: delta.type, written: createTextPile() };
       blocks.set(delta.index, block);
     }
     return block;
@@ -50,7 +50,7 @@ export function createOpenBlocks(): OpenBlocks {
         rowMessage = delta.messageId;
         rowIndex = delta.index;
       }
-      row.parts.push(delta.type === "tool-input-delta" ? delta.json : delta.text);
+      row.written.add(delta.type === "tool-input-delta" ? delta.json : delta.text);
     },
     close(messageId) {
       open.delete(messageId);
@@ -79,5 +79,5 @@ export function createOpenBlocks(): OpenBlocks {
 /** Half a tool call is nothing that may be kept as one; half a text is still what the model said. */
 function asBlock(block: OpenBlock): Block[] {
   if (block.type === "tool-input-delta") return [];
-  return [{ type: block.type === "text-delta" ? "text" : "thinking", text: block.parts.join("") }];
+  return [{ type: block.type === "text-delta" ? "text" : "thinking", text: block.written.text() }];
 }

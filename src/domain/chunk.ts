@@ -39,16 +39,20 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type Given<Event extends AgentEvent> = Omit<Event, "type" | "seq" | "firstSeq" | "ts" | "runId">;
 
 /** Gives a chunk its place in a run and makes it an event. Done once per chunk, by the run that accepts it. */
-export function numberEvent<Event extends AgentEvent>(
-  chunk: Event,
-  place: { readonly seq: number; readonly ts: number; readonly runId: string; readonly agent?: string | undefined },
-): Event {
+export function numberEvent<Event extends AgentEvent>(chunk: Event, seq: number, place: Place): Event {
   const event = chunk as Writable<Event>;
-  event.seq = place.seq;
+  event.seq = seq;
   event.ts = place.ts;
   event.runId = place.runId;
   if (place.agent !== undefined && event.agent === undefined) event.agent = place.agent;
   return chunk;
+}
+
+/** What the events of one batch have in common. */
+export interface Place {
+  readonly ts: number;
+  readonly runId: string;
+  readonly agent?: string | undefined;
 }
 
 // The three deltas are written out, not spread: they are the hot path, and one literal gives one hidden class.

@@ -7,7 +7,7 @@ export type {
   ToolResultBlock,
   UnknownBlock,
 } from "./block.ts";
-export type { Chunk } from "./chunk.ts";
+export type { Chunk, Place } from "./chunk.ts";
 export {
   doneEvent,
   errorItem,
@@ -81,6 +81,8 @@ export type {
   Random,
   Spawn,
 } from "./seams.ts";
+export type { TextPile } from "./text-pile.ts";
+export { createTextPile } from "./text-pile.ts";
 export type { ToolCall, ToolCallFragment } from "./tool-call.ts";
 export { unreachable } from "./unreachable.ts";
 export type { Usage } from "./usage.ts";

@@ -94,7 +94,7 @@ export function readCall(raw: JsonRecord, toolName: ToolName): { callId: string;
 export function asThinking(text: string, signature: string | undefined): Block {
   return signature === undefined || signature === ""
     ? { type: "thinking", text }
-    : { type: "thinking", text, signature };
+    : { type: "thinking", text, signature, vendor: "anthropic" };
 }
 
 function readMedia(raw: JsonRecord, type: MediaBlock["type"]): Block {

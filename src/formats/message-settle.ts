@@ -1,6 +1,7 @@
 import {
   type Block,
   type Chunk,
+  createTextPile,
   type MessageItem,
   messageItem,
   noticeItem,
@@ -28,7 +29,7 @@ export function settleBlock(message: OpenMessage, block: OpenBlock, truth: Block
     default:
       // Nothing of such a block is shown in pieces.
       if (!isShown(block)) return;
-      block.written = [];
+      block.written = createTextPile();
       return showAnew(message, block.position, out);
   }
 }
@@ -50,7 +51,7 @@ export function dropBlocks(message: OpenMessage, isKept: (block: OpenBlock) => b
 
 /** What a stream said a block is, once it has ended. A tool call's arguments that are not JSON stay text. */
 export function blockAsStreamed(block: OpenBlock): Block {
-  const written = block.written.join("");
+  const written = block.written.text();
   switch (block.kind) {
     case "text":
       return { type: "text", text: written };
@@ -92,8 +93,8 @@ function inputAsStreamed(block: OpenBlock, written: string): unknown {
 }
 
 function settleText(message: OpenMessage, block: OpenBlock, text: string, out: Chunk[]): void {
-  const shown = block.written.join("");
-  block.written = text === "" ? [] : [text];
+  const shown = block.written.text();
+  block.written = createTextPile(text);
   if (text === shown) return;
   if (!text.startsWith(shown)) return showAnew(message, block.position, out);
   const rest = deltaOf(message, block, text.slice(shown.length));
@@ -101,14 +102,13 @@ function settleText(message: OpenMessage, block: OpenBlock, text: string, out: C
 }
 
 function settleInput(message: OpenMessage, block: OpenBlock, input: unknown, out: Chunk[]): void {
-  if (block.written.length === 0) return;
-  const shown = block.written.join("");
-  block.written = [shown];
+  if (block.written.isEmpty) return;
+  const shown = block.written.text();
   if (input === shown) return;
   const parsed = parseJson(shown);
   const json = writeJson(input);
   if (parsed.fault === undefined && writeJson(parsed.value) === json) return;
-  block.written = json === undefined ? [] : [json];
+  block.written = createTextPile(json ?? "");
   showAnew(message, block.position, out);
 }
 
@@ -117,11 +117,11 @@ function showAnew(message: OpenMessage, from: number, out: Chunk[]): void {
   out.push(noticeItem("retract", retraction, message.parent === undefined ? {} : { parent: message.parent }));
   for (const block of message.blocks.slice(from)) {
     if (!isShown(block)) continue;
-    const delta = deltaOf(message, block, block.written.join(""));
+    const delta = deltaOf(message, block, block.written.text());
     if (delta !== undefined) out.push(delta);
   }
 }
 
 function isShown(block: OpenBlock): boolean {
-  return block.kind !== "other" && block.written.length > 0;
+  return block.kind !== "other" && !block.written.isEmpty;
 }

@@ -1,8 +1,10 @@
 import {
   type Block,
   type Chunk,
+  createTextPile,
   mergeUsage,
   type StopReason,
+  type TextPile,
   textDelta,
   thinkingDelta,
   toolInputDelta,
@@ -41,7 +43,7 @@ export interface OpenBlock {
   readonly opening: JsonRecord;
   readonly call: { readonly callId: string; readonly name: string } | undefined;
   /** What its deltas said so far: text, thinking, or JSON. Joined once, when the block is settled. */
-  written: string[];
+  written: TextPile;
   signature: string;
   stopped: boolean;
   /** The block itself, once it is certain. */
@@ -113,7 +115,7 @@ export function addBlock(
     kind: kindOf(opening, call !== undefined),
     opening,
     call,
-    written: [],
+    written: createTextPile(),
     signature: opening.type === "thinking" ? (ownString(opening, "signature") ?? "") : "",
     stopped: false,
     settled: undefined,
@@ -188,7 +190,7 @@ function take(message: OpenMessage, block: OpenBlock, piece: unknown, out: Chunk
 
 function write(message: OpenMessage, block: OpenBlock, piece: string, out: Chunk[]): void {
   if (piece === "") return;
-  block.written.push(piece);
+  block.written.add(piece);
   const delta = deltaOf(message, block, piece);
   if (delta !== undefined) out.push(delta);
 }

@@ -47,7 +47,7 @@ interface Listener<T> extends Place {
 }
 
 /** Merging walks over the values once; it waits for this many so that the walk is paid back. */
-const MERGE_BATCH = 2048;
+const MERGE_BATCH = 512;
 
 /** Creates a broadcast. */
 export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {

@@ -37,7 +37,7 @@ function encodeBlock(block: Block): unknown[] {
       return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
     case "thinking":
       // Only a signature of its own makes the vendor take thinking back.
-      if (block.signature === undefined || (block.vendor ?? "anthropic") !== "anthropic") return [];
+      if (block.signature === undefined || block.vendor !== "anthropic") return [];
       return [{ type: "thinking", thinking: block.text, signature: block.signature }];
     case "tool-call":
       return [{ type: "tool_use", id: block.callId, name: block.name, input: inputObject(block.input) }];

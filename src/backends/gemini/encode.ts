@@ -43,28 +43,47 @@ function encodeContents(messages: readonly Message[]): unknown[] {
   return joinRoles(messages)
     .map(({ role, blocks }) => ({
       role: role === "assistant" ? "model" : "user",
-      parts: blocks.flatMap((block) => encodePart(block, names)),
+      parts: blocks.flatMap((block, index) => encodePart(block, signatureBefore(blocks, index), names)),
     }))
     .filter((content) => content.parts.length > 0);
 }
 
-function encodePart(block: Block, names: ReadonlyMap<string, string>): unknown[] {
+/**
+ * The signature that belongs to a call or a picture: the format keeps it as an empty signed thought right before the
+ * block, and the vendor wants it back on the part itself.
+ */
+function signatureBefore(blocks: readonly Block[], index: number): { readonly thoughtSignature?: string } {
+  const before = blocks[index - 1];
+  if (before?.type !== "thinking" || before.text !== "" || before.vendor !== "google") return {};
+  return before.signature === undefined ? {} : { thoughtSignature: before.signature };
+}
+
+function encodePart(
+  block: Block,
+  signature: { readonly thoughtSignature?: string },
+  names: ReadonlyMap<string, string>,
+): unknown[] {
   switch (block.type) {
     case "text":
       return block.text === "" ? [] : [{ text: block.text }];
     case "thinking":
-      if (block.signature === undefined || block.vendor !== "google") return [];
+      if (block.signature === undefined || block.vendor !== "google" || block.text === "") return [];
       return [{ text: block.text, thought: true, thoughtSignature: block.signature }];
     case "tool-call":
-      return [{ functionCall: { id: block.callId, name: block.name, args: inputObject(block.input) } }];
+      return [{ functionCall: { id: block.callId, name: block.name, args: inputObject(block.input) }, ...signature }];
     case "tool-result":
       return encodeResult(block, names);
     case "image":
     case "document":
       return [encodeMedia(block)];
     case "unknown":
-      return [];
+      return isSignedEnd(block.raw) ? [block.raw] : [];
   }
+}
+
+/** The signature of a text stands behind it as a part without text. */
+function isSignedEnd(raw: unknown): boolean {
+  return typeof raw === "object" && raw !== null && "thoughtSignature" in raw && "text" in raw && raw.text === "";
 }
 
 function encodeResult(block: Extract<Block, { type: "tool-result" }>, names: ReadonlyMap<string, string>): unknown[] {

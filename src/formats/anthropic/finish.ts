@@ -35,7 +35,7 @@ export function finishMessage(message: OpenMessage, out: Chunk[]): void {
 function makeCall(block: OpenBlock, call: Extract<Block, { type: "tool-call" }>, out: Chunk[]): void {
   const { callId, name, input } = call;
   out.push(toolCallItem({ callId, name, input, executedBy: "millrace" }));
-  const written = block.written.join("");
+  const written = block.written.text();
   const fault = written === "" ? undefined : parseJson(written).fault;
   if (fault === undefined) return;
   out.push(
@@ -51,7 +51,7 @@ function makeCall(block: OpenBlock, call: Extract<Block, { type: "tool-call" }>,
 
 /** Whether the arguments of a message that may have been cut are all there. Only its last block can be the cut one. */
 function isWhole(block: OpenBlock, isLast: boolean): boolean {
-  const written = block.written.join("");
+  const written = block.written.text();
   if (written === "") return !isLast || hasInput(block);
   const parsed = parseJson(written);
   // `12` may be the beginning of `123`; an object says itself where it ends.
@@ -64,7 +64,7 @@ function hasInput(block: OpenBlock): boolean {
 
 function cutCall(block: OpenBlock): Block {
   const { id, name } = block.opening;
-  return { type: "unknown", raw: { type: "tool_use", id, name, json: block.written.join("") } };
+  return { type: "unknown", raw: { type: "tool_use", id, name, json: block.written.text() } };
 }
 
 function incomplete(message: OpenMessage, block: OpenBlock): Chunk {

@@ -198,7 +198,7 @@ function findBlock(message: HeldMessage, truth: Block, raw: JsonRecord): OpenBlo
     block.vendorIndex !== undefined && block.settled === undefined && block.opening.type === raw.type;
   return (
     message.blocks.findLast((block) => fits(block) && !block.stopped) ??
-    message.blocks.findLast((block) => fits(block) && "text" in truth && block.written.join("") === truth.text) ??
+    message.blocks.findLast((block) => fits(block) && "text" in truth && block.written.text() === truth.text) ??
     message.blocks.findLast(fits)
   );
 }
@@ -213,6 +213,6 @@ function unwrapInput(block: Block): Block {
 
 /** The packed text may be cut; what was streamed is the whole of it. */
 function withShownInput(truth: Block, block: OpenBlock): Block {
-  if (truth.type !== "tool-call" || typeof truth.input !== "string" || block.written.length === 0) return truth;
-  return { ...truth, input: block.written.join("") };
+  if (truth.type !== "tool-call" || typeof truth.input !== "string" || block.written.isEmpty) return truth;
+  return { ...truth, input: block.written.text() };
 }

@@ -91,7 +91,7 @@ describe("thought signatures", () => {
   const SIGNED = { thoughtSignature: "sig" };
 
   it("on a thought: the signature of its block, also when it comes alone afterwards; the next thought is a new block", () => {
-    const signed = [{ type: "thinking", text: "hm", signature: "sig" }];
+    const signed = [{ type: "thinking", text: "hm", signature: "sig", vendor: "google" }];
     expect(messageOf(decode([thought("hm", SIGNED), finish("STOP")]))?.blocks).toEqual(signed);
     expect(messageOf(decode([thought("hm"), thought("", SIGNED), finish("STOP")]))?.blocks).toEqual(signed);
     expect(messageOf(decode([thought("hm", SIGNED), thought("more"), finish("STOP")]))?.blocks).toEqual([
@@ -103,7 +103,7 @@ describe("thought signatures", () => {
   it("on a thought that is all signature after text: a block of its own, and the text stays text", () => {
     expect(messageOf(decode([text("a"), thought("", SIGNED), finish("STOP")]))?.blocks).toEqual([
       { type: "text", text: "a" },
-      { type: "thinking", text: "", signature: "sig" },
+      { type: "thinking", text: "", signature: "sig", vendor: "google" },
     ]);
   });
 
@@ -114,7 +114,7 @@ describe("thought signatures", () => {
     const chunks = decode([text("a"), parts(part), finish("STOP")]);
     expect(messageOf(chunks)?.blocks).toMatchObject([
       { type: "text", text: "a" },
-      { type: "thinking", text: "", signature: "sig" },
+      { type: "thinking", text: "", signature: "sig", vendor: "google" },
       { type: "tool-call", name: "add" },
     ]);
     expect(only(chunks, "tool-input-delta")[0]?.index).toBe(2);
@@ -123,7 +123,7 @@ describe("thought signatures", () => {
   it("on a call after an open thought: the thought stays unsigned", () => {
     expect(messageOf(decode([thought("hm"), call("add", {}, SIGNED), finish("STOP")]))?.blocks).toMatchObject([
       { type: "thinking", text: "hm" },
-      { type: "thinking", text: "", signature: "sig" },
+      { type: "thinking", text: "", signature: "sig", vendor: "google" },
       { type: "tool-call" },
     ]);
   });
@@ -140,7 +140,7 @@ describe("thought signatures", () => {
   it("on media: an empty signed thought right before it", () => {
     const picture = { inlineData: { mimeType: "image/png", data: "AAAA" }, ...SIGNED };
     expect(messageOf(decode([parts(picture), finish("STOP")]))?.blocks).toEqual([
-      { type: "thinking", text: "", signature: "sig" },
+      { type: "thinking", text: "", signature: "sig", vendor: "google" },
       { type: "image", mediaType: "image/png", data: "AAAA" },
     ]);
   });

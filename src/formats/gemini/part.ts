@@ -33,7 +33,7 @@ export function decodePart(reply: Reply, part: unknown, chunks: Chunk[]): void {
   // A picture that belongs to a thought is a draft, and no answer.
   const media = part.thought === true ? undefined : readMedia(part);
   if (media !== undefined) {
-    if (signature !== undefined) addBlock(reply, { type: "thinking", text: "", signature });
+    if (signature !== undefined) addBlock(reply, { type: "thinking", text: "", signature, vendor: "google" });
     addBlock(reply, media);
   } else if (!isBare(part)) addBlock(reply, { type: "unknown", raw: part });
 }
@@ -74,7 +74,7 @@ function decodeCall(reply: Reply, { part, call, signature }: CallPart, chunks: C
     return;
   }
   const signed = signature ?? ownString(call, "thoughtSignature");
-  if (signed) addBlock(reply, { type: "thinking", text: "", signature: signed });
+  if (signed) addBlock(reply, { type: "thinking", text: "", signature: signed, vendor: "google" });
   addCall(reply, { callId: takeCallId(reply, ownString(call, "id")), name, input }, json, chunks);
 }
 

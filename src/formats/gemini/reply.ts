@@ -1,4 +1,13 @@
-import { type Block, type Chunk, textDelta, thinkingDelta, toolInputDelta, type WarningDetail } from "#domain";
+import {
+  type Block,
+  type Chunk,
+  createTextPile,
+  type TextPile,
+  textDelta,
+  thinkingDelta,
+  toolInputDelta,
+  type WarningDetail,
+} from "#domain";
 import { callIdPrefix } from "../tool-call-assembler.ts";
 
 /** A whole call a reply asked for. */
@@ -23,7 +32,7 @@ export interface Reply {
 interface GrowingBlock {
   readonly kind: "text" | "thinking";
   readonly index: number;
-  readonly parts: string[];
+  readonly written: TextPile;
 }
 
 export function createReply(given: { readonly id: string | undefined; readonly model: string | undefined }): Reply {
@@ -43,23 +52,23 @@ export function createReply(given: { readonly id: string | undefined; readonly m
 export function writeText(reply: Reply, text: string, chunks: Chunk[]): void {
   if (text === "") return;
   const block = growingOf(reply, "text");
-  block.parts.push(text);
+  block.written.add(text);
   chunks.push(textDelta(reply.messageId, block.index, text));
 }
 
 export function writeThinking(reply: Reply, text: string, chunks: Chunk[]): void {
   if (text === "") return;
   const block = growingOf(reply, "thinking");
-  block.parts.push(text);
+  block.written.add(text);
   chunks.push(thinkingDelta(reply.messageId, block.index, text));
 }
 
 /** Signs the thought that was just written. A thought that is all signature becomes a block of its own. */
 export function signThinking(reply: Reply, signature: string): void {
   if (reply.growing?.kind !== "thinking") closeGrowing(reply);
-  const text = reply.growing?.parts.join("") ?? "";
+  const text = reply.growing?.written.text() ?? "";
   reply.growing = undefined;
-  reply.blocks.push({ type: "thinking", text, signature });
+  reply.blocks.push({ type: "thinking", text, signature, vendor: "google" });
 }
 
 /** Adds a block that came whole. */
@@ -88,12 +97,12 @@ export function closeGrowing(reply: Reply): void {
   const block = reply.growing;
   if (block === undefined) return;
   reply.growing = undefined;
-  reply.blocks.push({ type: block.kind, text: block.parts.join("") });
+  reply.blocks.push({ type: block.kind, text: block.written.text() });
 }
 
 function growingOf(reply: Reply, kind: "text" | "thinking"): GrowingBlock {
   if (reply.growing?.kind === kind) return reply.growing;
   closeGrowing(reply);
-  reply.growing = { kind, index: reply.blocks.length, parts: [] };
+  reply.growing = { kind, index: reply.blocks.length, written: createTextPile() };
   return reply.growing;
 }

@@ -1,4 +1,12 @@
-import { type Block, type Chunk, textDelta, thinkingDelta, toolInputDelta } from "#domain";
+import {
+  type Block,
+  type Chunk,
+  createTextPile,
+  type TextPile,
+  textDelta,
+  thinkingDelta,
+  toolInputDelta,
+} from "#domain";
 import {
   callIdPrefix,
   createToolCallAssembler,
@@ -32,7 +40,7 @@ export type Slot = WrittenSlot | CallSlot | UnknownSlot;
 export interface WrittenSlot {
   readonly kind: "text" | "thinking";
   readonly index: number;
-  readonly parts: string[];
+  readonly written: TextPile;
 }
 
 export interface CallSlot {
@@ -67,14 +75,14 @@ export function createReply(given: { readonly id: string | undefined; readonly m
 export function writeText(reply: Reply, text: string, chunks: Chunk[]): void {
   if (text === "") return;
   reply.text ??= openWritten(reply, "text");
-  reply.text.parts.push(text);
+  reply.text.written.add(text);
   chunks.push(textDelta(reply.messageId, reply.text.index, text));
 }
 
 export function writeThinking(reply: Reply, text: string, chunks: Chunk[]): void {
   if (text === "") return;
   reply.thinking ??= openWritten(reply, "thinking");
-  reply.thinking.parts.push(text);
+  reply.thinking.written.add(text);
   chunks.push(thinkingDelta(reply.messageId, reply.thinking.index, text));
 }
 
@@ -105,11 +113,11 @@ export function showArguments(reply: Reply, slot: CallSlot, callId: string, chun
 
 /** The finished block of a slot that is not a call. */
 export function blockOf(slot: WrittenSlot | UnknownSlot): Block {
-  return slot.kind === "unknown" ? { type: "unknown", raw: slot.raw } : { type: slot.kind, text: slot.parts.join("") };
+  return slot.kind === "unknown" ? { type: "unknown", raw: slot.raw } : { type: slot.kind, text: slot.written.text() };
 }
 
 function openWritten(reply: Reply, kind: "text" | "thinking"): WrittenSlot {
-  const slot: WrittenSlot = { kind, index: reply.slots.length, parts: [] };
+  const slot: WrittenSlot = { kind, index: reply.slots.length, written: createTextPile() };
   reply.slots.push(slot);
   return slot;
 }

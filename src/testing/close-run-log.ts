@@ -1,0 +1,80 @@
+import {
+  type AgentEvent,
+  type Chunk,
+  doneEvent,
+  type ErrorItem,
+  type MessageItem,
+  numberEvent,
+  type ResultItem,
+  type RunResult,
+  type ToolCallItem,
+  type ToolResultItem,
+  toolResultItem,
+} from "#domain";
+import { assistantText } from "./run-log/verdict.ts";
+
+/**
+ * The log of a run that wrote these chunks and nothing else: numbered, tool calls nobody answered closed as
+ * `incomplete`, `done` at the end. It shows whether a source keeps the promises of the event model:
+ * `assertRunLog(closeRunLog(chunks))`.
+ *
+ * The chunks are copied, and neither put right nor left out: a source that breaks a promise stays visible.
+ *
+ * @example
+ * const decoder = createDecoder(format)
+ * assertRunLog(closeRunLog([...decoder.push(bytes), ...decoder.end()]))
+ */
+export function closeRunLog(chunks: readonly Chunk[], runId = "run-1"): AgentEvent[] {
+  const events: AgentEvent[] = [];
+  const open = new Map<string, ToolCallItem>();
+  const append = (event: AgentEvent): void => {
+    events.push(numberEvent(event, events.length, { ts: events.length, runId }));
+  };
+  const answerOpenCalls = (): void => {
+    for (const { callId, name } of open.values()) {
+      append(toolResultItem({ callId, name, output: "No answer came.", isError: true, skipped: "incomplete" }));
+    }
+    open.clear();
+  };
+  for (const chunk of chunks) {
+    if (chunk.type === "tool-call") open.set(chunk.callId, chunk);
+    if (chunk.type === "tool-result") open.delete(chunk.callId);
+    if (chunk.type === "error" && chunk.terminal) answerOpenCalls();
+    append({ ...chunk });
+  }
+  answerOpenCalls();
+  append(doneEvent(summarise(events)));
+  return events;
+}
+
+function summarise(events: readonly AgentEvent[]): RunResult {
+  const messages = new Map<string, MessageItem>();
+  const calls = new Map<string, ToolCallItem>();
+  const answers = new Map<string, ToolResultItem>();
+  const errors: ErrorItem[] = [];
+  let verdict: ResultItem | undefined;
+  for (const event of events) {
+    if (event.type === "message") messages.set(event.id, event);
+    if (event.type === "tool-call") calls.set(event.callId, event);
+    if (event.type === "tool-result") answers.set(event.callId, event);
+    if (event.type === "error") errors.push(event);
+    if (event.type === "result") verdict = event;
+  }
+  const terminal = errors.find((error) => error.terminal);
+  const failed = terminal !== undefined || verdict?.isError === true;
+  return {
+    status: failed ? "error" : "success",
+    subtype: terminal?.code ?? verdict?.subtype ?? "success",
+    text: assistantText(messages.values()),
+    toolCalls: [...calls.values()].map(({ callId, name, input }) => {
+      const answer = answers.get(callId);
+      return { callId, name, input, ...(answer && { output: answer.output, isError: answer.isError }) };
+    }),
+    messages: [...messages.values()].map(({ id, role, blocks }) => ({ id, role, blocks })),
+    usage: verdict?.usage ?? {},
+    turns: messages.size,
+    ms: events.length,
+    errors: errors.map(({ code, message, terminal: ends }) => ({ code, message, terminal: ends })),
+    warnings: [],
+  };
+}
