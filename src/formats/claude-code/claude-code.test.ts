@@ -113,7 +113,7 @@ describe("S1-121: init", () => {
 describe("S1-122 S1-123: messages without stream events", () => {
   test("C18: a block is shown at once; the message is told when the turn has moved on", () => {
     const values = [
-      assistant("m1", { type: "thinking", thinking: "hm", signature: "s", vendor: "anthropic" }),
+      assistant("m1", { type: "thinking", thinking: "hm", signature: "s" }),
       assistant("m1", { type: "text", text: "Hi" }),
       assistant("m1", { type: "mystery", x: 1 }),
       assistant("m1", call("c1", { a: 1 })),

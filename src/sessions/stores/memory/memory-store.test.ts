@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import type { AgentEvent } from "#domain";
+import { isStoreError, StoreError } from "#sessions";
+import { checkStore } from "#testing";
+import type { RunStore } from "../store.ts";
+import { createMemoryStore } from "./memory-store.ts";
+
+describe("createMemoryStore", () => {
+  it("keeps every promise of the store contract", async () => {
+    expect(await checkStore(() => createMemoryStore())).toEqual([]);
+  });
+});
+
+/** Drivers with one fault each, and the promise that must be found broken. */
+const BROKEN: readonly (readonly [string, string, (store: RunStore) => Partial<RunStore>])[] = [
+  [
+    "takes any sequence number",
+    "an append that does not go on where the log ends is refused, and changes nothing",
+    (store) => ({
+      append: (id, events) =>
+        store.append(id, events).catch((error: unknown) => (isGap(error) ? undefined : Promise.reject(error))),
+    }),
+  ],
+  [
+    "adds one event at a time",
+    "an append that does not go on where the log ends is refused, and changes nothing",
+    (store) => ({
+      async append(id, events) {
+        for (const event of events) await store.append(id, [event]);
+        if (events.length === 0) await store.append(id, []);
+      },
+    }),
+  ],
+  [
+    "reads from the cursor on",
+    "a read begins behind its cursor and stops at its limit",
+    (store) => ({
+      read: (id, options) => store.read(id, { ...options, after: Math.max(-1, (options?.after ?? -1) - 1) }),
+    }),
+  ],
+  [
+    "forgets the limit",
+    "a read begins behind its cursor and stops at its limit",
+    (store) => ({ read: (id, { after = -1 } = {}) => store.read(id, { after }) }),
+  ],
+  [
+    "loses bytes",
+    "an event with every kind of value comes back whole",
+    (store) => ({
+      read: async (id, options) => JSON.parse(JSON.stringify(await store.read(id, options))) as AgentEvent[],
+    }),
+  ],
+  [
+    "lists the oldest first",
+    "runs do not mix, and the latest is listed first",
+    (store) => ({ listRuns: async () => (await store.listRuns()).toReversed() }),
+  ],
+  [
+    "gives nothing for a run it does not have",
+    "a run that is not there is told, and no other is touched",
+    (store) => ({
+      read: (id, options) =>
+        store.read(id, options).catch((error: unknown) => (isUnknown(error) ? [] : Promise.reject(error))),
+    }),
+  ],
+  [
+    "stays open",
+    "a closed store refuses everything but being closed again",
+    () => ({ close: () => Promise.resolve() }),
+  ],
+];
+
+const isGap = (error: unknown): boolean => isStoreError(error) && error.code === "out-of-sequence";
+const isUnknown = (error: unknown): boolean => isStoreError(error) && error.code === "unknown-run";
+
+describe("checkStore", () => {
+  it.each(BROKEN)("sees a driver that %s", async (_, behaviour, breakIt) => {
+    const failures = await checkStore(() => {
+      const store = createMemoryStore();
+      return { ...store, ...breakIt(store) };
+    });
+    expect(failures.map((failure) => failure.behaviour)).toContain(behaviour);
+    expect(failures.every(({ message }) => message !== "")).toBe(true);
+  });
+
+  it("tries a restart where the driver promises one", async () => {
+    const reopen = async () => createMemoryStore();
+    const failures = await checkStore(() => createMemoryStore(), { reopen });
+    expect(failures).toHaveLength(1);
+    expect(failures[0]?.behaviour).toContain("opened again");
+  });
+});
+
+describe("StoreError", () => {
+  it("is known by its brand, not by its class", () => {
+    expect(isStoreError(new StoreError("run-over", "…"))).toBe(true);
+    expect(isStoreError({ [Symbol.for("millrace.StoreError")]: true })).toBe(true);
+    expect(isStoreError(new Error("…"))).toBe(false);
+    expect(isStoreError(null)).toBe(false);
+  });
+});

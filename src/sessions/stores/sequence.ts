@@ -1,0 +1,65 @@
+import { type AgentEvent, isId } from "#domain";
+import type { NewRun, ReadOptions } from "./store.ts";
+import { StoreError } from "./store-error.ts";
+
+// The rules every driver has to hold, written once. Pure: a driver calls them inside its own transaction.
+
+/** Refuses a run that could not be found again, or whose id could mean something in a path or a statement. */
+export function requireRun(run: NewRun): void {
+  if (!isId(run.id)) {
+    throw new StoreError("invalid-run", `The run id ${show(run.id)} must be 1 to 64 letters, digits, "-" or "_".`);
+  }
+  if (!Number.isFinite(run.createdAt)) {
+    throw new StoreError(
+      "invalid-run",
+      `createdAt of run ${run.id} must be milliseconds since 1970, not ${show(run.createdAt)}.`,
+    );
+  }
+}
+
+/** Refuses events that do not go on exactly where the log ends. Returns where it ends with them. */
+export function requireNext(
+  runId: string,
+  end: { readonly lastSeq: number; readonly isOver: boolean },
+  events: readonly AgentEvent[],
+): { readonly lastSeq: number; readonly isOver: boolean } {
+  let { lastSeq, isOver } = end;
+  for (const event of events) {
+    const first = event.firstSeq ?? event.seq;
+    if (event.runId !== runId) {
+      throw new StoreError("invalid-event", `An event of run ${show(event.runId)} cannot be added to run ${runId}.`);
+    }
+    if (!Number.isSafeInteger(event.seq) || !Number.isSafeInteger(first) || first > event.seq) {
+      throw new StoreError(
+        "invalid-event",
+        `An event of run ${runId} has seq ${show(event.seq)} and firstSeq ${show(event.firstSeq)}.`,
+      );
+    }
+    if (isOver) throw new StoreError("run-over", `Run ${runId} ended with seq ${lastSeq}; nothing can be added.`);
+    if (first !== lastSeq + 1) {
+      throw new StoreError(
+        "out-of-sequence",
+        `Run ${runId} goes on with seq ${lastSeq + 1}, not with ${first}. Another writer may have taken it over.`,
+      );
+    }
+    lastSeq = event.seq;
+    isOver = event.type === "done";
+  }
+  return { lastSeq, isOver };
+}
+
+/** The cursor and the limit of a read, checked. */
+export function requireCursor(options: ReadOptions = {}): { readonly after: number; readonly limit: number } {
+  const { after = -1, limit = Number.MAX_SAFE_INTEGER } = options;
+  if (!Number.isSafeInteger(after) || after < -1) {
+    throw new StoreError("invalid-cursor", `after must be a whole number from -1 on, not ${show(after)}.`);
+  }
+  if (!Number.isSafeInteger(limit) || limit < 1) {
+    throw new StoreError("invalid-cursor", `limit must be a whole number from 1 on, not ${show(limit)}.`);
+  }
+  return { after, limit };
+}
+
+function show(value: unknown): string {
+  return (JSON.stringify(value) ?? String(value)).slice(0, 80);
+}

@@ -1,0 +1,31 @@
+/** Why a store refused. */
+export type StoreErrorCode =
+  | "invalid-run"
+  | "run-exists"
+  | "unknown-run"
+  | "invalid-event"
+  | "out-of-sequence"
+  | "run-over"
+  | "invalid-cursor"
+  | "store-closed"
+  /** The place itself failed: disk, connection, lock. `cause` has the driver's own error. */
+  | "store-failed";
+
+const STORE_ERROR: unique symbol = Symbol.for("millrace.StoreError") as never;
+
+/** A store did not do what it was asked, and changed nothing. */
+export class StoreError extends Error {
+  override readonly name = "StoreError";
+  readonly [STORE_ERROR] = true;
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, details: { cause?: unknown } = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+  }
+}
+
+/** Unlike `instanceof`, holds when two copies of the package are loaded. */
+export function isStoreError(value: unknown): value is StoreError {
+  return typeof value === "object" && value !== null && STORE_ERROR in value;
+}

@@ -1,0 +1,95 @@
+import type { AgentEvent } from "#domain";
+import type { Check, Report } from "./run-log/check.ts";
+import { type Invariant, RUN_LOG_INVARIANTS } from "./run-log/invariants.ts";
+import { findUnsafe } from "./run-log/json-safe.ts";
+import { checkOrder } from "./run-log/order.ts";
+import { checkPreviews } from "./run-log/previews.ts";
+import { findMisshapen, hasKnownType } from "./run-log/shape.ts";
+import { checkToolPairing } from "./run-log/tool-pairing.ts";
+import { checkVerdict } from "./run-log/verdict.ts";
+
+/** One broken promise of a run log. */
+export interface Violation {
+  readonly invariant: Invariant;
+  /** The `seq` of the event that breaks it; for an event that is missing, that of the last one; -1 without any. */
+  readonly seq: number;
+  readonly message: string;
+}
+
+/** A run log that breaks one of its promises. */
+export class RunLogViolation extends Error {
+  override readonly name = "RunLogViolation";
+  readonly invariant: Invariant;
+  readonly seq: number;
+
+  constructor(violation: Violation) {
+    super(
+      `${violation.invariant} at seq ${violation.seq}: ${violation.message}. ${RUN_LOG_INVARIANTS[violation.invariant]}`,
+    );
+    this.invariant = violation.invariant;
+    this.seq = violation.seq;
+  }
+}
+
+/**
+ * Throws a `RunLogViolation` for the first event that breaks a promise of the event model.
+ *
+ * Takes the log of one complete run, `done` included. Linear in its size.
+ *
+ * @example
+ * const events = []
+ * for await (const event of run) events.push(event)
+ * assertRunLog(events)
+ */
+export function assertRunLog(events: readonly AgentEvent[]): void {
+  const violation = findViolation(events);
+  if (violation !== undefined) throw new RunLogViolation(violation);
+}
+
+/** The first violation in the order of events, or `undefined` when the log keeps all its promises. */
+export function findViolation(events: readonly AgentEvent[]): Violation | undefined {
+  if (events.length === 0) return { invariant: "non-empty", seq: -1, message: "there is no event" };
+  // Some violations show only later (a delta nobody covered), so all are found and the earliest is told.
+  let first: { readonly invariant: Invariant; readonly at: number; readonly message: string } | undefined;
+  const report: Report = (invariant, at, message) => {
+    if (first === undefined || at < first.at) first = { invariant, at, message };
+  };
+  const checks: readonly Check[] = [
+    checkOrder(report),
+    checkToolPairing(report),
+    checkPreviews(report),
+    checkVerdict(report),
+  ];
+  for (const [at, event] of events.entries()) {
+    if (isSound(event, at, report)) for (const check of checks) check.next(event, at);
+  }
+  for (const check of checks) check.end?.(events.length);
+  if (first === undefined) return undefined;
+  return { invariant: first.invariant, seq: seqAt(events, first.at), message: first.message };
+}
+
+/** Whether the other checks may look at an event: what is misshapen is reported here, and only here. */
+function isSound(event: unknown, at: number, report: Report): event is AgentEvent {
+  if (!hasKnownType(event)) {
+    report("known-type", at, "this is not an event of one of the fourteen types");
+    return false;
+  }
+  const unsafe = findUnsafe(withoutBytes(event));
+  if (unsafe !== undefined) report("json-safe", at, `${event.type}${unsafe}`);
+  const misshapen = findMisshapen(event);
+  if (misshapen !== undefined) report("event-shape", at, `${event.type}: ${misshapen}`);
+  return unsafe === undefined && misshapen === undefined;
+}
+
+/** The event with `raw.bytes` left out, the one place where bytes may stand. */
+function withoutBytes(event: Readonly<Record<string, unknown>>): unknown {
+  const raw = event["raw"];
+  if (typeof raw !== "object" || raw === null || !("bytes" in raw) || !(raw.bytes instanceof Uint8Array)) return event;
+  const { bytes: _, ...rest } = raw;
+  return { ...event, raw: rest };
+}
+
+function seqAt(events: readonly AgentEvent[], at: number): number {
+  const seq: unknown = (events[Math.min(at, events.length - 1)] as Partial<AgentEvent> | null | undefined)?.seq;
+  return typeof seq === "number" ? seq : -1;
+}

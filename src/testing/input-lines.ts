@@ -1,0 +1,67 @@
+import { createDeferred, type Deferred } from "#streams";
+
+/** The stdin of a scripted process, as lines. */
+export interface InputLines {
+  write(bytes: Uint8Array): Promise<void>;
+  /** Our side closes it. */
+  end(): void;
+  /** The process's side closes it: later writes are refused. */
+  close(): void;
+  /** The next whole line, without its end; a last one without a line end when the input is over, then `""`. */
+  line(): Promise<string>;
+  /** Resolves when our side has closed it. */
+  ended(): Promise<void>;
+  text(): string;
+  isEnded(): boolean;
+}
+
+/** Creates the input of one scripted process. */
+export function createInputLines(): InputLines {
+  const decoder = new TextDecoder();
+  let text = "";
+  let taken = 0;
+  let isEnded = false;
+  let isClosed = false;
+  const waiting: Deferred<void>[] = [];
+
+  const wake = (): void => {
+    for (const waiter of waiting.splice(0)) waiter.resolve();
+  };
+  const change = (): Promise<void> => {
+    const waiter = createDeferred<void>();
+    waiting.push(waiter);
+    return waiter.promise;
+  };
+
+  return {
+    write(bytes) {
+      if (isClosed || isEnded) return Promise.reject(new Error("The process no longer reads its input (EPIPE)."));
+      text += decoder.decode(bytes, { stream: true });
+      wake();
+      return Promise.resolve();
+    },
+    end() {
+      isEnded = true;
+      wake();
+    },
+    close() {
+      isClosed = true;
+    },
+    async line() {
+      for (;;) {
+        const end = text.indexOf("\n", taken);
+        if (end !== -1 || isEnded) {
+          const line = text.slice(taken, end === -1 ? text.length : end);
+          taken = end === -1 ? text.length : end + 1;
+          return line;
+        }
+        await change();
+      }
+    },
+    async ended() {
+      while (!isEnded) await change();
+    },
+    text: () => text,
+    isEnded: () => isEnded,
+  };
+}

@@ -1,0 +1,12 @@
+import type { AgentEvent } from "#domain";
+import type { Invariant } from "./invariants.ts";
+
+/** Reports that the event at position `at` breaks an invariant. */
+export type Report = (invariant: Invariant, at: number, message: string) => void;
+
+/** Looks at a log once, event by event, and reports what it finds. Sees well-shaped events only. */
+export interface Check {
+  next(event: AgentEvent, at: number): void;
+  /** The log is over, after `length` events. */
+  end?(length: number): void;
+}

@@ -1,0 +1,106 @@
+import type { ErrorItem, MessageItem, ResultItem, RunResult, ToolCallItem, ToolResultItem } from "#domain";
+import type { Check, Report } from "./check.ts";
+import { isSameJson } from "./same-json.ts";
+
+/** What `done` says agrees with what the log says. */
+export function checkVerdict(report: Report): Check {
+  const messages = new Map<string, MessageItem>();
+  const calls = new Map<string, ToolCallItem>();
+  const answers = new Map<string, ToolResultItem>();
+  /** What a permission made of a call's input. */
+  const changedInputs = new Map<string, unknown>();
+  let terminal: ErrorItem | undefined;
+  let verdict: ResultItem | undefined;
+  let over = false;
+
+  const checkStatus = (result: RunResult, at: number): void => {
+    if (result.status === "success") {
+      if (terminal !== undefined) report("status-agrees", at, `success after the terminal error ${terminal.code}`);
+      if (verdict?.isError === true)
+        report("status-agrees", at, `success although the last result is ${verdict.subtype}`);
+    } else if (result.status === "error" && terminal === undefined && verdict?.isError !== true) {
+      report("status-agrees", at, "error without a terminal error and without a failed result");
+    }
+  };
+
+  const checkText = (result: RunResult, at: number): void => {
+    // Only success promises the whole text: what was unfinished when a run failed is in its result too, or is not.
+    if (result.status !== "success") return;
+    const text = assistantText(messages.values());
+    if (text !== result.text) report("text-agrees", at, differAt(text, result.text));
+  };
+
+  const checkCalls = (result: RunResult, at: number): void => {
+    const listed = new Set<string>();
+    for (const record of result.toolCalls) {
+      const call = calls.get(record.callId);
+      const answer = answers.get(record.callId);
+      const isInput = [call?.input, changedInputs.get(record.callId)].some((input) => isSameJson(input, record.input));
+      if (call === undefined || listed.has(record.callId)) {
+        report("tool-calls-agree", at, `${record.callId} is not one call of the log`);
+      } else if (call.name !== record.name || !isInput) {
+        report("tool-calls-agree", at, `${record.callId} has another name or input than its tool call`);
+      } else if (!isSameJson(answer?.output, record.output) || answer?.isError !== record.isError) {
+        report("tool-calls-agree", at, `${record.callId} has another output than its tool result`);
+      }
+      listed.add(record.callId);
+    }
+    for (const call of calls.values()) {
+      // A sub-agent's calls are its own affair: a result may list them or leave them out.
+      if (call.parent === undefined && !listed.has(call.callId)) {
+        report("tool-calls-agree", at, `${call.callId} (${call.name}) is missing`);
+      }
+    }
+  };
+
+  return {
+    next(event, at) {
+      if (over) return;
+      switch (event.type) {
+        case "message":
+          messages.set(event.id, event);
+          return;
+        case "tool-call":
+          if (!calls.has(event.callId)) calls.set(event.callId, event);
+          return;
+        case "tool-result":
+          if (!answers.has(event.callId)) answers.set(event.callId, event);
+          return;
+        case "permission":
+          if (event.input !== undefined) changedInputs.set(event.callId, event.input);
+          return;
+        case "error":
+          if (event.terminal) terminal ??= event;
+          return;
+        case "result":
+          if (event.parent === undefined) verdict = event;
+          return;
+        case "done":
+          over = true;
+          checkStatus(event.result, at);
+          checkText(event.result, at);
+          checkCalls(event.result, at);
+          return;
+        default:
+          return;
+      }
+    },
+  };
+}
+
+/** The text the assistant wrote in the main conversation, in order. */
+export function assistantText(messages: Iterable<MessageItem>): string {
+  const parts: string[] = [];
+  for (const message of messages) {
+    if (message.role !== "assistant" || message.parent !== undefined) continue;
+    for (const block of message.blocks) if (block.type === "text") parts.push(block.text);
+  }
+  return parts.join("");
+}
+
+function differAt(expected: string, actual: string): string {
+  let place = 0;
+  while (place < expected.length && expected[place] === actual[place]) place += 1;
+  const seen = (text: string): string => JSON.stringify(text.slice(place, place + 30));
+  return `from character ${place} on the messages say ${seen(expected)}, the result says ${seen(actual)}`;
+}

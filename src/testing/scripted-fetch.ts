@@ -1,0 +1,83 @@
+import type { Fetch, HttpRequest } from "#domain";
+import { followSignal } from "#streams";
+import type { Bytes } from "./scripted-steps.ts";
+
+/** One thing that happens to the body of a scripted answer. */
+export type BodyStep =
+  /** The next piece, as it would come off the socket. */
+  | Bytes
+  /** The connection breaks here. */
+  | { readonly break: Error }
+  /** Nothing more comes until the request is aborted. */
+  | { readonly stall: true };
+
+/** The answer to one request, or the reason why there is none. */
+export type FetchReply =
+  | {
+      /** Default 200. */
+      readonly status?: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: readonly BodyStep[];
+    }
+  | { readonly fail: Error }
+  /** No answer until the request is aborted. */
+  | { readonly stall: true };
+
+/** A request as it was made, with its body as text. */
+export interface RecordedRequest extends Omit<HttpRequest, "body" | "signal"> {
+  readonly body: string;
+}
+
+/** Replies, used up one per request, or a function that makes one. */
+export type FetchScript = readonly FetchReply[] | ((request: RecordedRequest, call: number) => FetchReply);
+
+/** A `Fetch` that opens no connection, and remembers what was asked of it. */
+export interface ScriptedFetch extends Fetch {
+  readonly requests: readonly RecordedRequest[];
+}
+
+/**
+ * Creates a `Fetch` that answers from a script. Aborting works at every point, as with the real one.
+ *
+ * @example
+ * const fetch = createScriptedFetch([{ body: ["data: {}\n\n", { break: new Error("reset") }] }])
+ */
+export function createScriptedFetch(script: FetchScript): ScriptedFetch {
+  const requests: RecordedRequest[] = [];
+  const fetch: Fetch = async (request) => {
+    request.signal?.throwIfAborted();
+    const recorded = record(request);
+    const call = requests.push(recorded) - 1;
+    const reply = typeof script === "function" ? script(recorded, call) : script[call];
+    if (reply === undefined) throw new Error(`The script has no reply for request ${call + 1} to ${request.url}.`);
+    if ("fail" in reply) throw reply.fail;
+    if ("stall" in reply) return await untilAborted(request.signal);
+    return {
+      status: reply.status ?? 200,
+      headers: { ...reply.headers },
+      body: play(reply.body ?? [], request.signal),
+    };
+  };
+  return Object.assign(fetch, { requests });
+}
+
+async function* play(steps: readonly BodyStep[], signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  for (const step of steps) {
+    signal?.throwIfAborted();
+    if (typeof step === "string") yield new TextEncoder().encode(step);
+    else if (step instanceof Uint8Array) yield step;
+    else if ("break" in step) throw step.break;
+    else await untilAborted(signal);
+  }
+}
+
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal !== undefined) followSignal(signal, reject);
+  });
+}
+
+function record({ method, url, headers, body }: HttpRequest): RecordedRequest {
+  const text = body === undefined ? "" : typeof body === "string" ? body : new TextDecoder().decode(body);
+  return { method, url, headers: { ...headers }, body: text };
+}

@@ -1,0 +1,33 @@
+import type { Clock, ProcessRequest, Spawn } from "#domain";
+import { openScriptedProcess } from "./scripted-process.ts";
+import type { SpawnCall, SpawnStep } from "./scripted-steps.ts";
+
+/**
+ * What a process does: steps, or a function that makes them from the request and the number of the call. What the
+ * function throws is what starting the process rejects with.
+ */
+export type SpawnScript = readonly SpawnStep[] | ((request: ProcessRequest, call: number) => readonly SpawnStep[]);
+
+/** A `Spawn` that starts no process, and remembers what was asked of it. */
+export interface ScriptedSpawn extends Spawn {
+  readonly calls: readonly SpawnCall[];
+}
+
+/**
+ * Creates a `Spawn` whose processes follow a script.
+ *
+ * @example
+ * const spawn = createScriptedSpawn([{ waitForInput: "line" }, { write: '{"type":"result"}\n' }, { exit: 0 }])
+ * const { stdout, exit } = await spawn({ executable: "claude", args: ["-p"], env: {} })
+ * spawn.calls[0].args // ["-p"]
+ */
+export function createScriptedSpawn(script: SpawnScript, options: { readonly clock?: Clock } = {}): ScriptedSpawn {
+  const calls: SpawnCall[] = [];
+  const spawn: Spawn = async (request) => {
+    const steps = typeof script === "function" ? script(request, calls.length) : script;
+    const { handle, call } = openScriptedProcess(request, { steps, pid: 1000 + calls.length, clock: options.clock });
+    calls.push(call);
+    return handle;
+  };
+  return Object.assign(spawn, { calls });
+}

@@ -1,0 +1,265 @@
+import { type AgentEvent, type Chunk, errorItem, noticeItem, textDelta } from "#domain";
+import { isStoreError, type RunStore, type StoreErrorCode } from "#sessions";
+import { closeRunLog } from "./close-run-log.ts";
+import { expectSame, expectThat, type Failure, rejection, runTrials, type Trial } from "./conformance.ts";
+
+/** How to get at the stores of one driver. */
+export interface StoreTrialOptions {
+  /**
+   * Closes the store and opens another one over the same place, as a restart would. Leave it out for a driver that
+   * promises nothing across restarts.
+   */
+  readonly reopen?: (store: RunStore) => Promise<RunStore>;
+}
+
+/**
+ * Tries a store driver against the promises of `RunStore` and returns the broken ones. Works with any test runner.
+ *
+ * `createStore` gives a store without runs, once per promise; the suite closes it.
+ *
+ * @example
+ * expect(await checkStore(() => createMemoryStore())).toEqual([])
+ */
+export function checkStore(
+  createStore: () => Promise<RunStore> | RunStore,
+  options: StoreTrialOptions = {},
+): Promise<readonly Failure[]> {
+  const { reopen } = options;
+  const trials = reopen === undefined ? TRIALS : [...TRIALS, reopening(reopen)];
+  return runTrials(
+    trials.map(
+      ([behaviour, attempt]): Trial<RunStore> => [
+        behaviour,
+        async (store) => {
+          try {
+            await attempt(store);
+          } finally {
+            await store.close();
+          }
+        },
+      ],
+    ),
+    createStore,
+  );
+}
+
+const RUN = { id: "run-1", createdAt: 1000 };
+
+/** A log of `count` notices and a `done`. */
+function log(count: number, runId = RUN.id): AgentEvent[] {
+  return closeRunLog(
+    Array.from({ length: count }, (_, number): Chunk => noticeItem("status", { number, text: "é\u2028\0\ud800" })),
+    runId,
+  );
+}
+
+async function refused(promise: Promise<unknown>, code: StoreErrorCode, what: string): Promise<void> {
+  const error = await rejection(promise, what);
+  expectThat(
+    isStoreError(error) && error.code === code,
+    `${what} was refused with ${String(error)} instead of ${code}`,
+  );
+}
+
+const TRIALS: readonly Trial<RunStore>[] = [
+  [
+    "a new run has an empty log",
+    async (store) => {
+      await store.createRun(RUN);
+      expectSame(await store.read(RUN.id), [], "events");
+      expectSame(await store.listRuns(), [{ ...RUN, lastSeq: -1, isOver: false }], "runs");
+    },
+  ],
+  [
+    "events come back in order, exactly as they were appended",
+    async (store) => {
+      const events = log(5);
+      await store.createRun(RUN);
+      await store.append(RUN.id, events.slice(0, 1));
+      await store.append(RUN.id, events.slice(1));
+      expectSame(await store.read(RUN.id), events, "events");
+      expectSame(await store.listRuns(), [{ ...RUN, lastSeq: 5, isOver: true }], "runs");
+    },
+  ],
+  [
+    "an event with every kind of value comes back whole",
+    async (store) => {
+      const raw = { json: "", bytes: new Uint8Array([0, 195, 40, 255]) };
+      const events = closeRunLog([
+        noticeItem("unknown:x", JSON.parse('{"__proto__":{"a":[null,true,1e300,-0.5,""]},"b":{}}'), { raw }),
+        errorItem({
+          code: "json-decode",
+          message: "'; DROP TABLE runs; --",
+          terminal: false,
+          diagnostic: { seen: "\u2029" },
+        }),
+      ]);
+      await store.createRun(RUN);
+      await store.append(RUN.id, events);
+      const [first] = await store.read(RUN.id, { limit: 1 });
+      expectSame(first?.type === "notice" ? first.data : undefined, (events[0] as { data?: unknown }).data, "data");
+      expectThat(first?.raw?.bytes instanceof Uint8Array, "raw.bytes did not come back as bytes");
+      expectSame([...(first?.raw?.bytes ?? [])], [...raw.bytes], "raw.bytes");
+    },
+  ],
+  [
+    "a read begins behind its cursor and stops at its limit",
+    async (store) => {
+      const events = log(5);
+      await store.createRun(RUN);
+      await store.append(RUN.id, events);
+      expectSame(await store.read(RUN.id, { after: -1, limit: 2 }), events.slice(0, 2), "the first two");
+      expectSame(await store.read(RUN.id, { after: 2 }), events.slice(3), "behind 2");
+      expectSame(await store.read(RUN.id, { after: 2, limit: 1 }), events.slice(3, 4), "one behind 2");
+      expectSame(await store.read(RUN.id, { after: 99 }), [], "behind the end");
+    },
+  ],
+  [
+    "a merged delta covers its span, and a cursor inside it still gets it",
+    async (store) => {
+      const events = closeRunLog([textDelta("m", 0, "a"), textDelta("m", 0, "bcd")]);
+      const merged = { ...events[1], seq: 4, firstSeq: 1 } as AgentEvent;
+      const end = { ...events[2], seq: 5 } as AgentEvent;
+      await store.createRun(RUN);
+      await store.append(RUN.id, [events[0] as AgentEvent, merged, end]);
+      expectSame(
+        (await store.read(RUN.id, { after: 2 })).map(({ seq }) => seq),
+        [4, 5],
+        "seqs behind 2",
+      );
+      expectSame(
+        (await store.read(RUN.id, { after: 4 })).map(({ seq }) => seq),
+        [5],
+        "seqs behind 4",
+      );
+    },
+  ],
+  [
+    "an append that does not go on where the log ends is refused, and changes nothing",
+    async (store) => {
+      const events = log(5);
+      await store.createRun(RUN);
+      await refused(store.append(RUN.id, events.slice(1, 2)), "out-of-sequence", "a log that begins at 1");
+      await store.append(RUN.id, events.slice(0, 3));
+      await refused(store.append(RUN.id, events.slice(2, 4)), "out-of-sequence", "an event already there");
+      await refused(store.append(RUN.id, events.slice(4)), "out-of-sequence", "a gap");
+      await refused(store.append(RUN.id, [events[3], events[5]] as AgentEvent[]), "out-of-sequence", "a gap inside");
+      expectSame(await store.read(RUN.id), events.slice(0, 3), "events");
+      await store.append(RUN.id, events.slice(3));
+      expectSame(await store.read(RUN.id), events, "events");
+    },
+  ],
+  [
+    "of two writers at the same place exactly one succeeds",
+    async (store) => {
+      const events = log(3);
+      await store.createRun(RUN);
+      const attempts = Array.from({ length: 8 }, () => store.append(RUN.id, events.slice(0, 2)));
+      const outcomes = await Promise.allSettled(attempts);
+      expectSame(outcomes.filter(({ status }) => status === "fulfilled").length, 1, "writers that succeeded");
+      expectSame(await store.read(RUN.id), events.slice(0, 2), "events");
+    },
+  ],
+  [
+    "nothing is added behind done",
+    async (store) => {
+      const events = log(1);
+      await store.createRun(RUN);
+      await store.append(RUN.id, events);
+      const late = { ...(events[0] as AgentEvent), seq: 2 };
+      await refused(store.append(RUN.id, [late]), "run-over", "an event behind done");
+      expectSame(await store.read(RUN.id), events, "events");
+    },
+  ],
+  [
+    "an append of nothing changes nothing",
+    async (store) => {
+      await store.createRun(RUN);
+      await store.append(RUN.id, []);
+      expectSame(await store.read(RUN.id), [], "events");
+    },
+  ],
+  [
+    "an event of another run is refused",
+    async (store) => {
+      await store.createRun(RUN);
+      await refused(store.append(RUN.id, log(1, "run-2")), "invalid-event", "an event of another run");
+      expectSame(await store.read(RUN.id), [], "events");
+    },
+  ],
+  [
+    "runs do not mix, and the latest is listed first",
+    async (store) => {
+      const ids = ["a", "B", "c_-9"];
+      for (const [at, id] of ids.entries()) await store.createRun({ id, createdAt: at === 2 ? 1 : at });
+      await Promise.all(ids.map((id, at) => store.append(id, log(at, id))));
+      for (const [at, id] of ids.entries()) expectSame(await store.read(id), log(at, id), `events of ${id}`);
+      expectSame(
+        (await store.listRuns()).map(({ id }) => id),
+        ["B", "c_-9", "a"],
+        "runs",
+      );
+    },
+  ],
+  [
+    "a run that is not there is told, and no other is touched",
+    async (store) => {
+      await store.createRun(RUN);
+      for (const id of ["run-2", "", "__proto__", "../run-1", "run-1' OR '1'='1"]) {
+        await refused(store.read(id), "unknown-run", `reading ${id}`);
+        await refused(store.append(id, []), "unknown-run", `appending to ${id}`);
+      }
+      await refused(store.createRun(RUN), "run-exists", "a second run with the same id");
+    },
+  ],
+  [
+    "an id that could mean something elsewhere is refused",
+    async (store) => {
+      for (const id of ["", "../x", "a/b", "a\n", "a\0", "a".repeat(65), "é"]) {
+        await refused(store.createRun({ id, createdAt: 0 }), "invalid-run", `the id ${JSON.stringify(id)}`);
+      }
+      expectSame(await store.listRuns(), [], "runs");
+    },
+  ],
+  [
+    "a cursor or a limit that makes no sense is refused",
+    async (store) => {
+      await store.createRun(RUN);
+      for (const after of [-2, 0.5, Number.NaN])
+        await refused(store.read(RUN.id, { after }), "invalid-cursor", `after ${after}`);
+      for (const limit of [0, -1, 1.5, Number.NaN])
+        await refused(store.read(RUN.id, { limit }), "invalid-cursor", `limit ${limit}`);
+    },
+  ],
+  [
+    "a closed store refuses everything but being closed again",
+    async (store) => {
+      await store.createRun(RUN);
+      await Promise.all([store.close(), store.close()]);
+      await refused(store.createRun({ ...RUN, id: "run-2" }), "store-closed", "createRun");
+      await refused(store.append(RUN.id, log(1)), "store-closed", "append");
+      await refused(store.read(RUN.id), "store-closed", "read");
+      await refused(store.listRuns(), "store-closed", "listRuns");
+    },
+  ],
+];
+
+function reopening(reopen: (store: RunStore) => Promise<RunStore>): Trial<RunStore> {
+  return [
+    "what was appended is there after the store was opened again, and goes on from there",
+    async (store) => {
+      const events = log(4);
+      await store.createRun(RUN);
+      await store.append(RUN.id, events.slice(0, 3));
+      const again = await reopen(store);
+      try {
+        expectSame(await again.read(RUN.id), events.slice(0, 3), "events");
+        await refused(again.append(RUN.id, events.slice(0, 1)), "out-of-sequence", "an event already there");
+        await again.append(RUN.id, events.slice(3));
+        expectSame(await again.listRuns(), [{ ...RUN, lastSeq: 4, isOver: true }], "runs");
+      } finally {
+        await again.close();
+      }
+    },
+  ];
+}

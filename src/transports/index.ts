@@ -1,0 +1,13 @@
+export type { BytePipe } from "./byte-pipe.ts";
+export { createBytePipe } from "./byte-pipe.ts";
+export { guardTransport } from "./guarded.ts";
+export { ConnectionFailure, isConnectionFailure } from "./http/connection-failure.ts";
+export type { HttpFetch } from "./http/request.ts";
+export { createHttpFetch } from "./http/request.ts";
+export { createLinkedTransports } from "./memory.ts";
+export type { SpawnOptions } from "./process/spawn.ts";
+export { createSpawn } from "./process/spawn.ts";
+export { systemClock } from "./system-clock.ts";
+export { createSystemFiles } from "./system-files.ts";
+export { systemRandom } from "./system-random.ts";
+export type { Transport } from "./transport.ts";

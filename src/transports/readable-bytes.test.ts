@@ -1,0 +1,94 @@
+import { PassThrough, Readable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { readBytes } from "./readable-bytes.ts";
+
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+};
+
+/** A stream that never ends, and counts what was taken from it. */
+function endless() {
+  let taken = 0;
+  const stream = new Readable({
+    read() {
+      taken += 65_536;
+      this.push(Buffer.alloc(65_536));
+    },
+  });
+  return { stream, taken: () => taken };
+}
+
+describe("readBytes", () => {
+  it("I8: takes a bounded amount from a stream that nobody reads, also when Node resumes it", async () => {
+    const { stream, taken } = endless();
+    const bytes = readBytes(stream);
+    await turns(50);
+    const before = taken();
+    expect(before).toBeLessThanOrEqual(5 * 65_536);
+    expect(bytes.state).toBe("idle");
+    stream.resume();
+    await turns(50);
+    expect(taken() - before).toBeLessThanOrEqual(2 * 65_536);
+    bytes.destroy();
+  });
+
+  it("goes on when the reader has caught up", async () => {
+    const { stream } = endless();
+    const reader = readBytes(stream)[Symbol.asyncIterator]();
+    let size = 0;
+    while (size < 10_000_000) {
+      size += (await reader.next()).value?.length ?? 0;
+      if (size % 7 === 0) await turns(1);
+    }
+    await reader.return?.();
+    expect(stream.destroyed).toBe(true);
+    expect(await reader.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it("says what it is doing", async () => {
+    const stream = new PassThrough();
+    const bytes = readBytes(stream);
+    expect(bytes.state).toBe("idle");
+    const reader = bytes[Symbol.asyncIterator]();
+    expect(bytes.state).toBe("waiting");
+    stream.write("abc");
+    await turns(1);
+    expect([bytes.state, bytes.receivedBytes]).toEqual(["busy", 3]);
+    await reader.next();
+    expect(bytes.state).toBe("waiting");
+    stream.end();
+    expect((await reader.next()).done).toBe(true);
+    expect(bytes.state).toBe("over");
+  });
+
+  it("gives what arrived, then the failure once, in the words of the caller", async () => {
+    const stream = new PassThrough();
+    const reader = readBytes(stream, (error) => `explained: ${error.message}`)[Symbol.asyncIterator]();
+    stream.write("abc");
+    await turns(1);
+    stream.destroy(new Error("reset"));
+    await turns(1);
+    expect((await reader.next()).value?.length).toBe(3);
+    await expect(reader.next()).rejects.toBe("explained: reset");
+    expect((await reader.next()).done).toBe(true);
+  });
+
+  it("serves several pulls at once in order, and ends all of them", async () => {
+    const stream = new PassThrough();
+    const reader = readBytes(stream)[Symbol.asyncIterator]();
+    const pulls = [reader.next(), reader.next(), reader.next()];
+    stream.write("a");
+    await turns(1);
+    stream.end("b");
+    const taken = await Promise.all(pulls);
+    expect(taken.map(({ value }) => value && Buffer.from(value).toString())).toEqual(["a", "b", undefined]);
+  });
+
+  it("ends a reader that waits when the stream is destroyed without a reason", async () => {
+    const stream = new PassThrough();
+    const bytes = readBytes(stream);
+    const waiting = bytes[Symbol.asyncIterator]().next();
+    bytes.destroy();
+    expect(await waiting).toEqual({ done: true, value: undefined });
+  });
+});

@@ -1,0 +1,19 @@
+import type { Clock } from "#domain";
+
+/** Node fires a timer beyond this at once instead of late. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** The time of this machine. A timer keeps the process alive until it fires or is taken back. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, fire) {
+    let timer: NodeJS.Timeout | undefined;
+    const wait = (left: number): void => {
+      if (left === Number.POSITIVE_INFINITY) return;
+      const step = Math.min(Math.max(left, 0), LONGEST_TIMER_MS);
+      timer = setTimeout(() => (left > step ? wait(left - step) : fire()), step);
+    };
+    wait(ms);
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,106 @@
+import { constants } from "node:fs";
+import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join } from "node:path";
+import type { FileSystem, Random } from "#domain";
+import { systemRandom } from "./system-random.ts";
+
+const OWNER_ONLY_FILE = 0o600;
+const OWNER_ONLY_FOLDER = 0o700;
+
+// A link planted at our path would send the bytes elsewhere (SEC19); Windows has neither the flag nor the danger.
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+
+/** The files of this machine. Files are made with mode 0600, missing folders with 0700. */
+export function createSystemFiles(random: Random = systemRandom): FileSystem {
+  return {
+    async read(path) {
+      return await readFile(absolute(path));
+    },
+
+    async write(path, bytes) {
+      const folder = dirname(absolute(path));
+      await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+      // In the same folder, because a rename is one step only within a file system.
+      const draft = join(folder, `.${basename(path)}.${random.id()}.draft`);
+      const file = await open(
+        draft,
+        constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW,
+        OWNER_ONLY_FILE,
+      );
+      try {
+        try {
+          await file.writeFile(bytes);
+          // Without it a crash could leave the new name with none of the bytes.
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await rename(draft, path);
+      } catch (error) {
+        await rm(draft, { force: true });
+        throw error;
+      }
+      await syncFolder(folder);
+    },
+
+    async append(path, bytes) {
+      await mkdir(dirname(absolute(path)), { recursive: true, mode: OWNER_ONLY_FOLDER });
+      const file = await open(
+        path,
+        constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | NO_FOLLOW,
+        OWNER_ONLY_FILE,
+      );
+      try {
+        await file.writeFile(bytes);
+      } finally {
+        await file.close();
+      }
+    },
+
+    async exists(path) {
+      try {
+        await stat(absolute(path));
+        return true;
+      } catch (error) {
+        if (isMissing(error)) return false;
+        throw error;
+      }
+    },
+
+    async remove(path) {
+      await rm(absolute(path), { force: true });
+    },
+
+    async list(path) {
+      try {
+        return (await readdir(absolute(path))).sort();
+      } catch (error) {
+        if (isMissing(error)) return [];
+        throw error;
+      }
+    },
+  };
+}
+
+function absolute(path: string): string {
+  if (!isAbsolute(path)) throw new TypeError(`The path ${JSON.stringify(path)} must be absolute.`);
+  return path;
+}
+
+function isMissing(error: unknown): boolean {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === "ENOENT" || code === "ENOTDIR";
+}
+
+/** Makes a rename durable. Not every system lets a folder be synced; the file itself is safe either way. */
+async function syncFolder(folder: string): Promise<void> {
+  let handle: Awaited<ReturnType<typeof open>> | undefined;
+  try {
+    handle = await open(folder, constants.O_RDONLY);
+    await handle.sync();
+  } catch {
+    // Nothing to be done about it, and nothing lost while the machine stays up.
+  } finally {
+    await handle?.close();
+  }
+}
