@@ -1,8 +1,33 @@
 import { defineConfig } from "vitest/config";
 
-// Tests read the sources: "#wire" resolves to src/wire/index.ts through the "source" condition of package.json's imports.
+// Tests read the sources: "#wire" resolves to src/wire/index.ts through this condition of package.json's imports.
+const fromSources = {
+  resolve: { conditions: ["millrace-source"] },
+  ssr: { resolve: { conditions: ["millrace-source"] } },
+};
+
 export default defineConfig({
-  resolve: { conditions: ["source"] },
-  ssr: { resolve: { conditions: ["source"] } },
-  test: { include: ["src/**/*.test.ts", "test/**/*.test.ts"], testTimeout: 120_000 },
+  test: {
+    projects: [
+      {
+        ...fromSources,
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts"],
+          exclude: ["test/pins/built/**", "test/e2e/**"],
+          testTimeout: 120_000,
+        },
+      },
+      {
+        ...fromSources,
+        test: {
+          // What looks at dist and at the package made of it; built first, so these run in a project of their own.
+          name: "built",
+          include: ["test/pins/built/**/*.test.ts", "test/e2e/**/*.test.ts"],
+          globalSetup: ["./test/pins/built/build-once.ts"],
+          testTimeout: 120_000,
+        },
+      },
+    ],
+  },
 });

@@ -96,6 +96,30 @@ describe("the runner", () => {
     expect(second[2]?.blocks.map((block) => block.type === "tool-result" && block.output)).toEqual([1, 2, 3]);
   });
 
+  it("AT-48 S2-21 S2-22: written as pairs, each call stands before its own result; one call reads the same both ways", async () => {
+    const calls = [call(1, 1), call(2, 2), call(3, 3)];
+    const roles = async (parallelToolCalls: boolean, made: typeof calls) => {
+      const backend = createScriptedBackend([{ text: "Now.", calls: made }, { text: "ok" }]);
+      await readLog(start(backend, { parallelToolCalls }).run);
+      return backend.requests[1]?.messages.map((message) => message.blocks.map((block) => block.type).join("+"));
+    };
+    expect(await roles(true, calls)).toEqual([
+      "text",
+      "text+tool-call+tool-call+tool-call",
+      "tool-result+tool-result+tool-result",
+    ]);
+    expect(await roles(false, calls)).toEqual([
+      "text",
+      "text+tool-call",
+      "tool-result",
+      "tool-call",
+      "tool-result",
+      "tool-call",
+      "tool-result",
+    ]);
+    expect(await roles(false, [call(1, 1)])).toEqual(await roles(true, [call(1, 1)]));
+  });
+
   it("C7: with toolConcurrency calls run side by side, and their results still come in call order", async () => {
     const gates = [1, 2, 3].map(() => createDeferred<void>());
     const running: number[] = [];

@@ -8,12 +8,14 @@ import {
   messageItem,
   type Random,
   resultItem,
+  type ToolResultBlock,
   type Usage,
 } from "#domain";
 import type { Tool } from "#tools";
 import type { RetryOptions } from "./retry.ts";
 import type { RunSource, RunWriter } from "./run.ts";
 import { runBatch } from "./tool-batch.ts";
+import { writeTurn } from "./transcript.ts";
 import { createUniqueIds } from "./unique-ids.ts";
 import { announce, askModel, type Reply, type TurnSettings } from "./turn.ts";
 
@@ -42,6 +44,11 @@ export interface Leg {
   readonly tools: readonly Tool[];
   readonly toolChoice?: ToolChoice | undefined;
   readonly toolConcurrency?: number | undefined;
+  /**
+   * How a turn with several calls is written into the transcript: as one message with all of them and one with all
+   * results (default), or, when `false`, as pairs of one call and its result. They run the same way (S2-21).
+   */
+  readonly parallelToolCalls?: boolean | undefined;
   /** The transcript; its last message is the one to answer. */
   readonly messages: readonly Message[];
   readonly context: unknown;
@@ -109,7 +116,6 @@ async function loop(
     if (reply.kind !== "replied") return undefined;
     ledger.add(reply);
     text = textOf(reply.message);
-    transcript.push(asMessage(reply.message));
     const ended = endOf(reply);
     if (ended === "error") {
       await writer.write([refusal(reply)], leg.agent);
@@ -126,7 +132,7 @@ async function loop(
     });
     if (writer.signal.aborted) return undefined;
     const answers = [...unrunnable(reply), ...results];
-    if (answers.length > 0) transcript.push({ id: `${reply.message.id}-results`, role: "user", blocks: answers });
+    transcript.push(...writeTurn(asMessage(reply.message), answers, leg.parallelToolCalls !== false));
   }
   return { subtype: "error_max_turns", text, turns: maxTurns };
 }
@@ -148,7 +154,7 @@ function endOf(reply: Extract<Reply, { kind: "replied" }>): "continue" | "error"
 }
 
 /** Calls the format already answered because their arguments are no JSON: the model is told, nothing is run. */
-function unrunnable(reply: Extract<Reply, { kind: "replied" }>): Message["blocks"] {
+function unrunnable(reply: Extract<Reply, { kind: "replied" }>): readonly ToolResultBlock[] {
   const runnable = new Set(reply.calls.map((call) => call.callId));
   return reply.message.blocks.flatMap((block) =>
     block.type === "tool-call" && !runnable.has(block.callId)
@@ -187,6 +193,7 @@ function requestFor(leg: Leg, transcript: readonly Message[], turn: number) {
     instructions: leg.instructions,
     tools: leg.tools,
     toolChoice: forced && turn > 1 ? undefined : leg.toolChoice,
+    parallelToolCalls: leg.parallelToolCalls,
     maxTokens: leg.maxTokens,
     temperature: leg.temperature,
     thinkingTokens: leg.thinkingTokens,

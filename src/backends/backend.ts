@@ -19,6 +19,8 @@ export interface ModelRequest {
   readonly instructions?: string | undefined;
   readonly tools: readonly ToolSpec[];
   readonly toolChoice?: ToolChoice | undefined;
+  /** `false` asks the model for one tool call at a time, where the vendor can be asked. */
+  readonly parallelToolCalls?: boolean | undefined;
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
   /** Let the model think first, with at most this many tokens. */

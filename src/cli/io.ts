@@ -21,6 +21,11 @@ export interface CommandIo {
   onInterrupt(interrupt: () => void): () => void;
 }
 
+/** What a command leaves behind: the exit code. */
+export interface Outcome {
+  code: number;
+}
+
 /** Exit codes (DESIGN.md 2.4). */
 export const EXIT = { success: 0, failed: 1, usage: 2, setup: 3, aborted: 130 } as const;
 

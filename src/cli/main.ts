@@ -5,13 +5,8 @@ import { addChatCommand } from "./commands/chat.ts";
 import { addEmulateCommand } from "./commands/emulate.ts";
 import { addFormatsCommand } from "./commands/formats.ts";
 import { addRunCommand } from "./commands/run.ts";
-import { type CommandIo, EXIT, systemIo } from "./io.ts";
+import { type CommandIo, EXIT, type Outcome, systemIo } from "./io.ts";
 import { readVersion } from "./version.ts";
-
-/** What a command leaves behind: the exit code. */
-export interface Outcome {
-  code: number;
-}
 
 /**
  * The command line. Resolves to the exit code; prints, but never ends the process itself.

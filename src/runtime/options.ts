@@ -27,6 +27,8 @@ export interface RunOptions {
   readonly toolChoice?: ToolChoice;
   /** How many tool calls of one turn may run at the same time. Default 1. */
   readonly toolConcurrency?: number;
+  /** `false`: the model is asked for one call at a time, and the transcript shows calls and results as pairs. */
+  readonly parallelToolCalls?: boolean;
   readonly limits?: Limits;
   /** Handed to every tool of this run, and to no other run's. */
   readonly context?: unknown;
@@ -53,6 +55,7 @@ const OPTION_NAMES = [
   "tools",
   "toolChoice",
   "toolConcurrency",
+  "parallelToolCalls",
   "limits",
   "context",
   "signal",

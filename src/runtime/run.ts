@@ -44,6 +44,7 @@ export function startRun(target: Target, input: RunInput, options: RunOptions, w
     tools: merged.tools ?? [],
     toolChoice: merged.toolChoice,
     toolConcurrency: merged.toolConcurrency,
+    parallelToolCalls: merged.parallelToolCalls,
     messages,
     context: merged.context,
     limits: merged.limits ?? {},

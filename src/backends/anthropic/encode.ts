@@ -7,7 +7,7 @@ export const DEFAULT_MAX_TOKENS = 8192;
 
 /** The body of `POST /v1/messages` for one request. */
 export function encodeAnthropicRequest(model: string, request: ModelRequest): Record<string, unknown> {
-  const { instructions, tools, toolChoice, temperature, thinkingTokens } = request;
+  const { instructions, tools, temperature, thinkingTokens } = request;
   const maxTokens = request.maxTokens ?? DEFAULT_MAX_TOKENS;
   return {
     model,
@@ -18,7 +18,7 @@ export function encodeAnthropicRequest(model: string, request: ModelRequest): Re
     messages: encodeMessages(request),
     ...(tools.length > 0 && {
       tools: tools.map((tool) => ({ name: tool.name, description: tool.description, input_schema: tool.inputSchema })),
-      ...(toolChoice !== undefined && { tool_choice: encodeToolChoice(toolChoice) }),
+      ...encodeToolChoices(request),
     }),
     ...(temperature !== undefined && { temperature }),
     ...(thinkingTokens !== undefined && { thinking: { type: "enabled", budget_tokens: thinkingTokens } }),
@@ -71,7 +71,14 @@ function isRedactedThinking(raw: unknown): boolean {
   return typeof raw === "object" && raw !== null && "type" in raw && raw.type === "redacted_thinking";
 }
 
-function encodeToolChoice(choice: ToolChoice): unknown {
+function encodeToolChoices({ toolChoice, parallelToolCalls }: ModelRequest): { readonly tool_choice?: unknown } {
+  if (toolChoice === undefined && parallelToolCalls !== false) return {};
+  const choice = encodeToolChoice(toolChoice ?? "auto");
+  const oneAtATime = parallelToolCalls === false && choice.type !== "none";
+  return { tool_choice: { ...choice, ...(oneAtATime && { disable_parallel_tool_use: true }) } };
+}
+
+function encodeToolChoice(choice: ToolChoice): { readonly type: string; readonly name?: string } {
   if (typeof choice === "object") return { type: "tool", name: choice.name };
   return { type: choice === "required" ? "any" : choice };
 }

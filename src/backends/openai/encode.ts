@@ -25,6 +25,7 @@ export function encodeOpenaiRequest(
         function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
       })),
       ...(toolChoice !== undefined && { tool_choice: encodeToolChoice(toolChoice) }),
+      ...(request.parallelToolCalls === false && profile.parallelToolCalls && { parallel_tool_calls: false }),
     }),
     ...(maxTokens !== undefined && { [profile.limitField]: maxTokens }),
     ...(temperature !== undefined && { temperature }),

@@ -2,10 +2,9 @@ import { createInterface } from "node:readline/promises";
 import type { Command } from "commander";
 import type { Message } from "#domain";
 import { startRun } from "#runtime";
-import { type CommandIo, EXIT } from "../io.ts";
-import type { Outcome } from "../main.ts";
+import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { show } from "../show.ts";
-import { type AskFlags, addAskFlags, runOptions } from "./run.ts";
+import { type AskFlags, addAskFlags, runOptions } from "../ask-flags.ts";
 
 export function addChatCommand(program: Command, io: CommandIo, outcome: Outcome): void {
   const command = program.command("chat").description("talk with an agent");

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
 import { createEmulator } from "#emulator";
-import { type CommandIo, EXIT } from "../io.ts";
-import type { Outcome } from "../main.ts";
+import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { parseCount } from "../parse-count.ts";
 
 export function addEmulateCommand(program: Command, io: CommandIo, outcome: Outcome): void {

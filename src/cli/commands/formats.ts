@@ -4,8 +4,7 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import { StartError } from "#domain";
 import { decodeStream, formatRegistry } from "#runtime";
-import type { CommandIo } from "../io.ts";
-import type { Outcome } from "../main.ts";
+import type { CommandIo, Outcome } from "../io.ts";
 import { show } from "../show.ts";
 
 export function addFormatsCommand(program: Command, io: CommandIo, outcome: Outcome): void {

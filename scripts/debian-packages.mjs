@@ -1,0 +1,57 @@
+// Programs some tests need that npm cannot bring. As root on Debian they are installed; elsewhere the tests that need
+// one skip themselves and say so.
+
+import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/**
+ * @typedef {object} DebianPackage
+ * @property {string} package what apt-get calls it
+ * @property {string} binary the executable whose absence means that it is missing
+ * @property {string} why which tests need it
+ */
+
+/** @type {readonly DebianPackage[]} */
+export const DEBIAN_PACKAGES = [];
+
+/**
+ * Installs what is missing, if it can. Never fails: what stays missing is returned, for a visible line.
+ *
+ * @param {readonly DebianPackage[]} wanted
+ * @param {{ has?: (binary: string) => boolean, isRoot?: boolean, run?: (command: string, args: string[]) => boolean }} [world]
+ * @returns {readonly DebianPackage[]} what is still missing
+ */
+export function installDebianPackages(wanted, world = {}) {
+  const { has = isOnPath, isRoot = process.getuid?.() === 0, run = runQuietly } = world;
+  const missing = wanted.filter((entry) => !has(entry.binary));
+  if (missing.length === 0 || !isRoot || !has("apt-get")) return missing;
+
+  const names = missing.map((entry) => entry.package);
+  process.stderr.write(`millrace: Installing ${names.join(", ")} (apt-get) …\n`);
+  const install = ["install", "-y", "--no-install-recommends", ...names];
+  // The package lists of a fresh machine are empty or stale, and refreshing them takes long: only when needed.
+  if (!run("apt-get", install) && run("apt-get", ["update"])) run("apt-get", install);
+  return missing.filter((entry) => !has(entry.binary));
+}
+
+/** @param {string} binary */
+function isOnPath(binary) {
+  return (process.env["PATH"] ?? "").split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, binary), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} args
+ */
+function runQuietly(command, args) {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  return spawnSync(command, args, { stdio: ["ignore", "ignore", 2], env }).status === 0;
+}

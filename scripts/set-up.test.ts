@@ -1,0 +1,119 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { build, checkNode, isInstalled, ROOT } from "./set-up.mjs";
+
+let root = "";
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "millrace-set-up-"));
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+describe("checkNode", () => {
+  it.each(["20.19.0", "20.20.2", "22.0.0", "24.1.0"])("Node %s will do", (version) => {
+    expect(() => checkNode(version)).not.toThrow();
+  });
+
+  it.each(["18.20.0", "20.18.3", "16.0.0"])(
+    "Node %s is refused, and the message says which one to install",
+    (version) => {
+      expect(() => checkNode(version)).toThrow(`Node ${version} is too old. Install Node 20.19 or newer.`);
+    },
+  );
+});
+
+describe("isInstalled", () => {
+  const YOUNG = new Date("2026-01-02");
+  const OLD = new Date("2026-01-01");
+  const PACKAGES = {
+    "": { name: "x" },
+    "node_modules/a": { version: "1.0.0" },
+    "node_modules/a-win32": { version: "1.0.0", optional: true },
+  };
+
+  function lock(path: string, packages: object, time: Date): void {
+    write(path, JSON.stringify({ packages }));
+    utimesSync(join(root, path), time, time);
+  }
+
+  it("no node_modules: no", () => {
+    lock("package-lock.json", PACKAGES, OLD);
+    expect(isInstalled(root)).toBe(false);
+  });
+
+  it("an interrupted installation: no", () => {
+    lock("package-lock.json", PACKAGES, OLD);
+    write("node_modules/a/package.json", "{}");
+    expect(isInstalled(root)).toBe(false);
+  });
+
+  it("an installation younger than the lockfile: yes", () => {
+    lock("package-lock.json", PACKAGES, OLD);
+    lock("node_modules/.package-lock.json", { "node_modules/a": { version: "1.0.0" } }, YOUNG);
+    expect(isInstalled(root)).toBe(true);
+  });
+
+  it.each([
+    {
+      name: "the same packages, without those of other platforms",
+      present: { "node_modules/a": { version: "1.0.0" } },
+      yes: true,
+    },
+    { name: "another version", present: { "node_modules/a": { version: "0.9.0" } }, yes: false },
+    { name: "a package missing", present: {}, yes: false },
+    {
+      name: "a package too many",
+      present: { "node_modules/a": { version: "1.0.0" }, "node_modules/b": { version: "1.0.0" } },
+      yes: false,
+    },
+  ])("a younger lockfile and $name: $yes", ({ present, yes }) => {
+    lock("package-lock.json", PACKAGES, YOUNG);
+    lock("node_modules/.package-lock.json", present, OLD);
+    expect(isInstalled(root)).toBe(yes);
+  });
+});
+
+describe("build", () => {
+  beforeEach(() => {
+    symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
+    write("package.json", JSON.stringify({ type: "module" }));
+    write("package-lock.json", "{}");
+    const output = { outDir: "dist", incremental: true, tsBuildInfoFile: "dist/.tsbuildinfo" };
+    const compilerOptions = { module: "nodenext", types: [], skipLibCheck: true, rootDir: "src", ...output };
+    write("tsconfig.json", "{}");
+    write("tsconfig.build.json", JSON.stringify({ compilerOptions, include: ["src"], exclude: ["src/**/*.test.ts"] }));
+    write("src/a.ts", "export const a = 1;\n");
+    write("src/b.ts", "export const b = 1;\n");
+  });
+
+  it("builds once, and again when a source is changed, added or removed, but not for a test", () => {
+    expect(build(root)).toBe(true);
+    expect(build(root)).toBe(false);
+
+    write("src/a.test.ts", "export const t = 1;\n");
+    expect(build(root)).toBe(false);
+
+    write("src/a.ts", "export const a = 22;\n");
+    write("src/c.ts", "export const c = 1;\n");
+    expect(build(root)).toBe(true);
+    expect(existsSync(join(root, "dist/c.js"))).toBe(true);
+
+    rmSync(join(root, "src/b.ts"));
+    expect(build(root)).toBe(true);
+    expect(existsSync(join(root, "dist/b.js"))).toBe(false);
+    expect(build(root)).toBe(false);
+  });
+
+  it("sources that do not compile are an error, every time", () => {
+    write("src/a.ts", "export const a: number = 'text';\n");
+    expect(() => build(root)).toThrow("do not compile");
+    expect(() => build(root)).toThrow("do not compile");
+  });
+});
+
+function write(path: string, text: string): void {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}

@@ -1,0 +1,305 @@
+import { join } from "node:path";
+import ts from "typescript";
+import { describe, expect, it } from "vitest";
+import { ROOT } from "../../../scripts/set-up.mjs";
+
+// The names users can import. A change here is a change for them: make it on purpose, with a line in CHANGELOG.md.
+// `npx vitest run test/pins/built/exports.test.ts -u` writes the names as they are now.
+
+const ENTRIES = ["index", "formats/index", "views/index", "testing/index"];
+const program = ts.createProgram(
+  ENTRIES.map((entry) => join(ROOT, "dist", `${entry}.d.ts`)),
+  { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2023, types: [], skipLibCheck: true },
+);
+
+/** The names an entry exports: values, and types alone. */
+function readNames(entry: string): { values: string[]; types: string[] } {
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(join(ROOT, "dist", `${entry}.d.ts`));
+  const symbol = source === undefined ? undefined : checker.getSymbolAtLocation(source);
+  if (symbol === undefined) throw new Error(`dist/${entry}.d.ts is not a module.`);
+  const values: string[] = [];
+  const types: string[] = [];
+  for (const found of checker.getExportsOfModule(symbol)) {
+    const target = found.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(found) : found;
+    const isTypeOnly = found.declarations?.some(
+      (declaration) => ts.isExportSpecifier(declaration) && ts.isTypeOnlyExportDeclaration(declaration),
+    );
+    (target.flags & ts.SymbolFlags.Value && !isTypeOnly ? values : types).push(found.name);
+  }
+  return { values: values.sort(), types: types.sort() };
+}
+
+describe("exports", () => {
+  it("millrace", () => {
+    expect(readNames("index")).toMatchInlineSnapshot(`
+      {
+        "types": [
+          "Agent",
+          "AgentEvent",
+          "Backend",
+          "Block",
+          "Decision",
+          "DeltaEvent",
+          "Diagnostic",
+          "DoneEvent",
+          "ErrorCode",
+          "ErrorDetail",
+          "EventOf",
+          "EventType",
+          "Family",
+          "InputMessage",
+          "ItemEvent",
+          "JsonSchema",
+          "Limits",
+          "Message",
+          "ModelBackend",
+          "ModelRequest",
+          "ProviderOptions",
+          "Raw",
+          "Retraction",
+          "RetryOptions",
+          "Run",
+          "RunInput",
+          "RunOptions",
+          "RunResult",
+          "RunStatus",
+          "StandardSchema",
+          "StartErrorCode",
+          "StopReason",
+          "Target",
+          "Tool",
+          "ToolCallRecord",
+          "ToolChoice",
+          "ToolContext",
+          "ToolDefinition",
+          "ToolOptions",
+          "ToolSpec",
+          "Topic",
+          "TopicEvent",
+          "Usage",
+          "WarningCode",
+          "WarningDetail",
+        ],
+        "values": [
+          "RunError",
+          "StartError",
+          "ToolFailure",
+          "addUsage",
+          "agent",
+          "familyOf",
+          "isDelta",
+          "isRunError",
+          "isStartError",
+          "isToolFailure",
+          "run",
+          "tool",
+        ],
+      }
+    `);
+  });
+
+  it("millrace/formats", () => {
+    expect(readNames("formats/index")).toMatchInlineSnapshot(`
+      {
+        "types": [
+          "Adapter",
+          "AdapterOptions",
+          "DeclarativeFormat",
+          "DeclarativeFormatConfig",
+          "Decoder",
+          "DecoderOptions",
+          "DefaultSchema",
+          "EndSchema",
+          "EventKind",
+          "EventSchema",
+          "EventTemplates",
+          "Extract",
+          "Format",
+          "FormatDescription",
+          "FormatEntry",
+          "FormatRegistry",
+          "Match",
+          "ParsedEvent",
+          "Path",
+          "Scalar",
+          "ShowOptions",
+          "Template",
+          "TemplateStyle",
+          "Visibility",
+        ],
+        "values": [
+          "anthropicMessages",
+          "builtInFormats",
+          "claudeCode",
+          "compilePath",
+          "compileTemplate",
+          "createDeclarativeFormat",
+          "createDecoder",
+          "createFormatRegistry",
+          "gemini",
+          "isVisible",
+          "ndjson",
+          "openAiChat",
+          "parseFormatConfig",
+        ],
+      }
+    `);
+  });
+
+  it("millrace/views", () => {
+    expect(readNames("views/index")).toMatchInlineSnapshot(`
+      {
+        "types": [
+          "AnyMap",
+          "AssistantMessage",
+          "ChatEvent",
+          "ChatMessage",
+          "ChatOptions",
+          "ChatTool",
+          "ChunkUsage",
+          "CollectResult",
+          "CompleteChunk",
+          "ContentBlock",
+          "EndOfStream",
+          "ErrorMap",
+          "EventMap",
+          "EventSource",
+          "ItemDiagnostic",
+          "ItemError",
+          "ItemMessage",
+          "ItemOptions",
+          "ItemWarning",
+          "MapOf",
+          "MessageEnvelope",
+          "MessageStartMap",
+          "Normalised",
+          "NormalisedMap",
+          "RawResponseEvent",
+          "ResultMessage",
+          "RetractMap",
+          "RetractedText",
+          "RunCompleteEvent",
+          "RunItemEvent",
+          "RunSummary",
+          "RunnerEvent",
+          "RunnerMessage",
+          "RunnerSseOptions",
+          "RunnerToolCall",
+          "RunnerToolResult",
+          "Source",
+          "StreamChunk",
+          "StreamEventMessage",
+          "StreamItem",
+          "StreamingAccumulator",
+          "StreamingEvent",
+          "StreamingFailure",
+          "StreamingMessage",
+          "StreamingMetadata",
+          "StreamingResult",
+          "StreamingResultOptions",
+          "StreamingToolCall",
+          "StreamingToolResult",
+          "StreamingToolUse",
+          "SystemMessage",
+          "Tagged",
+          "ToolCompleteMap",
+          "ToolResultChunk",
+          "ToolUseChunk",
+          "UserMessage",
+          "VendorUsage",
+          "View",
+          "Visibility",
+          "WarningEvent",
+        ],
+        "values": [
+          "accumulateText",
+          "collect",
+          "collectType",
+          "createChatEvents",
+          "createEventMaps",
+          "createItems",
+          "createRunnerEvents",
+          "createRunnerSse",
+          "createStreamChunks",
+          "createStreamingEvents",
+          "createStreamingResult",
+          "createTagged",
+          "errorToString",
+          "isTerminal",
+          "textOnly",
+          "toChatEvents",
+          "toEventMaps",
+          "toEvents",
+          "toItems",
+          "toRunnerEvents",
+          "toRunnerSse",
+          "toStreamChunks",
+          "toStreamingEvents",
+          "toStreamingResult",
+          "toTagged",
+          "toolsOnly",
+        ],
+      }
+    `);
+  });
+
+  it("millrace/testing", () => {
+    expect(readNames("testing/index")).toMatchInlineSnapshot(`
+      {
+        "types": [
+          "BodyStep",
+          "Bytes",
+          "Failure",
+          "FetchReply",
+          "FetchScript",
+          "FilesPlace",
+          "FormatSample",
+          "Invariant",
+          "RecordedRequest",
+          "RunStore",
+          "ScriptedBackend",
+          "ScriptedFetch",
+          "ScriptedReply",
+          "ScriptedSpawn",
+          "SpawnCall",
+          "SpawnScript",
+          "SpawnStep",
+          "StoreTrialOptions",
+          "Transport",
+          "TransportPair",
+          "Violation",
+          "VirtualClock",
+        ],
+        "values": [
+          "RUN_LOG_INVARIANTS",
+          "RunLogViolation",
+          "assertRunLog",
+          "checkFiles",
+          "checkFormat",
+          "checkStore",
+          "checkTransport",
+          "closeRunLog",
+          "createLinkedTransports",
+          "createMemoryFiles",
+          "createScriptedBackend",
+          "createScriptedFetch",
+          "createScriptedSpawn",
+          "createSeededRandom",
+          "createVirtualClock",
+          "findViolation",
+        ],
+      }
+    `);
+  });
+
+  it.each([
+    ["millrace", "index"],
+    ["millrace/formats", "formats/index"],
+    ["millrace/views", "views/index"],
+    ["millrace/testing", "testing/index"],
+  ])("%s can be imported by its name, and the types say what is there", async (name, entry) => {
+    const loaded: object = await import(/* @vite-ignore */ name);
+    expect(Object.keys(loaded).sort()).toEqual(readNames(entry).values);
+  });
+});

@@ -1,0 +1,203 @@
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { drawLayers } from "../../scripts/layer-drawing.mjs";
+import { cruiseTree, findGaps, listFolders, MAY_IMPORT } from "../../scripts/layers.mjs";
+import { ROOT } from "../../scripts/set-up.mjs";
+import { type Files, plantTree } from "./model-tree.ts";
+
+const planted: string[] = [];
+afterEach(() => {
+  for (const root of planted.splice(0)) rmSync(root, { recursive: true, force: true });
+});
+
+function plant(changes: Files): string {
+  const root = plantTree(changes);
+  planted.push(root);
+  return root;
+}
+
+describe("the table of layers", () => {
+  it("is this one; changing it needs a decision record", () => {
+    expect(MAY_IMPORT).toEqual({
+      domain: [],
+      streams: [],
+      wire: ["domain", "streams"],
+      formats: ["domain", "wire"],
+      transports: ["domain", "streams", "wire"],
+      tools: ["domain"],
+      policy: ["domain", "tools"],
+      backends: ["domain", "streams", "wire", "formats", "transports", "tools", "policy"],
+      agents: ["domain", "streams", "tools", "policy", "backends"],
+      sessions: ["domain", "streams", "agents"],
+      sinks: ["domain", "streams", "wire"],
+      views: ["domain", "streams"],
+      emulator: ["domain", "streams", "wire", "formats"],
+      runtime: [
+        "domain",
+        "formats",
+        "transports",
+        "tools",
+        "policy",
+        "backends",
+        "agents",
+        "sessions",
+        "sinks",
+        "emulator",
+      ],
+      compare: ["domain", "runtime"],
+      testing: ["domain", "streams", "wire", "formats", "transports", "backends", "sessions"],
+      server: ["domain", "streams", "wire", "sinks", "views", "sessions", "runtime"],
+      cli: ["domain", "tools", "sinks", "views", "runtime", "server", "compare", "emulator"],
+    });
+  });
+
+  it("names only folders of the table, and no folder reaches itself by going down", () => {
+    const below = (folder: string): string[] => (MAY_IMPORT[folder] ?? []).flatMap((lower) => [lower, ...below(lower)]);
+    for (const [folder, allowed] of Object.entries(MAY_IMPORT)) {
+      for (const lower of allowed) expect(Object.keys(MAY_IMPORT)).toContain(lower);
+      expect(below(folder)).not.toContain(folder);
+    }
+  });
+});
+
+describe("the sources", () => {
+  it("keep to the layers, every file of them was read, and every folder is a row", async () => {
+    const result = await cruiseTree();
+    expect(result.violations).toEqual([]);
+    expect(findGaps(ROOT, result)).toEqual([]);
+  });
+
+  it("are drawn in docs/layers.md (npm run layers:draw)", async () => {
+    const { edges } = await cruiseTree();
+    expect(readFileSync(join(ROOT, "docs", "layers.md"), "utf8")).toBe(drawLayers(edges, listFolders(ROOT)));
+  });
+});
+
+describe("a reading that misses something", () => {
+  it("zero modules are not green", () => {
+    const gaps = findGaps(ROOT, { violations: [], modules: [], edges: [] });
+    expect(gaps.join("\n")).toContain("No module was read at all.");
+    expect(gaps.join("\n")).toMatch(/\d+ files of src were not read/);
+  });
+
+  it("a folder without a row is a gap", () => {
+    const root = plant({ "src/helpers/index.ts": "export const x = 1;\n" });
+    expect(findGaps(root, { violations: [], modules: ["src/index.ts"], edges: [] }).join("\n")).toContain(
+      "src/helpers has no row",
+    );
+  });
+
+  it("an empty folder is not", () => {
+    const root = plant({});
+    mkdirSync(join(root, "src", "soon"));
+    expect(findGaps(root, { violations: [], modules: [], edges: [] }).join("\n")).not.toContain("soon");
+  });
+});
+
+const FAULTS: readonly { readonly fault: string; readonly rules: readonly string[]; readonly files: Files }[] = [
+  {
+    fault: "an upward import",
+    rules: ["wire-imports-only-its-row"],
+    files: { "src/wire/cut.ts": 'import { kit } from "#testing";\nexport const cut = kit;\n' },
+  },
+  {
+    fault: "an upward import of a type alone",
+    rules: ["domain-imports-only-its-row", "no-cycles"],
+    files: {
+      "src/domain/word.ts":
+        'import type { cut } from "#wire";\nexport type Word = typeof cut;\nexport const word = "w";\n',
+    },
+  },
+  {
+    fault: "reaching past a door",
+    rules: ["through-the-door"],
+    files: { "src/wire/cut.ts": 'import { word } from "../domain/word.ts";\nexport const cut = word;\n' },
+  },
+  {
+    fault: "a loop that names a concrete backend",
+    rules: ["through-the-door"],
+    files: {
+      "src/agents/run.ts":
+        'import { launch } from "../backends/claude-code/launch.ts";\nexport const runAgent = launch;\n',
+    },
+  },
+  {
+    fault: "a composition root that reaches into a transport",
+    rules: ["root-names-only-concretes"],
+    files: {
+      "src/runtime/compose.ts": 'import { start } from "../transports/start.ts";\nexport const wire = start;\n',
+    },
+  },
+  {
+    fault: "a public root that reaches past a door",
+    rules: ["public-root-enters-doors"],
+    files: { "src/index.ts": 'export { runAgent } from "./agents/run.ts";\n' },
+  },
+  {
+    fault: "a source that imports the public root",
+    rules: ["public-root-is-for-users"],
+    files: { "src/runtime/compose.ts": 'import { runAgent } from "../index.ts";\nexport const wire = runAgent;\n' },
+  },
+  {
+    fault: "formats that meet",
+    rules: ["siblings-do-not-meet"],
+    files: {
+      "src/formats/gemini/decode.ts": 'import { openai } from "../openai/decode.ts";\nexport const gemini = openai;\n',
+    },
+  },
+  {
+    fault: "a cycle inside a folder",
+    rules: ["no-cycles"],
+    files: {
+      "src/streams/queue.ts": 'import { more } from "./more.ts";\nexport const queue = more;\n',
+      "src/streams/more.ts": 'import { queue } from "./queue.ts";\nexport const more = [queue];\n',
+    },
+  },
+  {
+    fault: "child_process in agents",
+    rules: ["only-transports-spawn-or-dial"],
+    files: { "src/agents/run.ts": 'import { spawn } from "node:child_process";\nexport const runAgent = spawn;\n' },
+  },
+  ...Object.entries({ domain: "word", wire: "cut", formats: "gemini", views: "index" }).map(([folder, name]) => ({
+    fault: `a Node built-in in ${folder}`,
+    rules: ["pure-floor"],
+    files: {
+      [`src/${folder}/${folder === "formats" ? "gemini/decode" : name}.ts`]: `import { Buffer } from "node:buffer";\nexport type Word = string;\nexport const ${name} = Buffer;\n`,
+    },
+  })),
+  {
+    fault: "a file that nothing imports",
+    rules: ["no-orphans"],
+    files: { "src/streams/forgotten.ts": "export const forgotten = 1;\n" },
+  },
+  {
+    fault: "a dev dependency in a source",
+    rules: ["no-dev-dependency-in-src"],
+    files: { "src/testing/kit.ts": 'import fc from "fast-check";\nexport const kit = fc;\n' },
+  },
+  {
+    fault: "a module that does not exist",
+    rules: ["resolvable"],
+    files: { "src/streams/queue.ts": 'import { more } from "./nowhere.ts";\nexport const queue = more;\n' },
+  },
+  {
+    fault: "a folder without a row that imports something",
+    rules: ["every-folder-is-a-row"],
+    files: { "src/helpers/index.ts": 'import { word } from "#domain";\nexport const help = word;\n' },
+  },
+];
+
+describe("planted faults", () => {
+  it("the model without a fault is green, and all of it is read", async () => {
+    const root = plant({});
+    const result = await cruiseTree(root);
+    expect(result.violations).toEqual([]);
+    expect(findGaps(root, result)).toEqual([]);
+  });
+
+  it.each(FAULTS)("$fault is reported by $rules", async ({ files, rules }) => {
+    const { violations } = await cruiseTree(plant(files));
+    expect([...new Set(violations.map(({ rule }) => rule))].sort()).toEqual([...rules].sort());
+  });
+});

@@ -1,0 +1,72 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { findMissing, type LockedPackage } from "../../scripts/complete-lockfile.mjs";
+import { ROOT } from "../../scripts/set-up.mjs";
+
+const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
+
+const locked = Object.entries<LockedPackage>(lock.packages).filter(([place]) => place !== "");
+
+describe("the package", () => {
+  it("has these entries", () => {
+    expect(manifest.exports).toEqual({
+      ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+      "./formats": { types: "./dist/formats/index.d.ts", default: "./dist/formats/index.js" },
+      "./views": { types: "./dist/views/index.d.ts", default: "./dist/views/index.js" },
+      "./testing": { types: "./dist/testing/index.d.ts", default: "./dist/testing/index.js" },
+      "./package.json": "./package.json",
+    });
+    expect(manifest.bin).toEqual({ millrace: "./bin/millrace.js" });
+  });
+
+  it("resolves folders to their doors, in the sources and in the build", () => {
+    expect(manifest.imports).toEqual({
+      "#*": { "millrace-source": "./src/*/index.ts", default: "./dist/*/index.js" },
+    });
+  });
+
+  it("runs on these versions of Node, as ESM, and importing it does nothing else", () => {
+    expect(manifest.engines).toEqual({ node: ">=20.19" });
+    expect(manifest.type).toBe("module");
+    expect(manifest.sideEffects).toBe(false);
+  });
+
+  it("SEC22: needs these packages at run time, in exact versions, and at most eight", () => {
+    expect(manifest.dependencies).toEqual({
+      "@cfworker/json-schema": "4.1.6",
+      "@pydantic/genai-prices": "0.1.8",
+      commander: "14.0.3",
+      "eventsource-parser": "3.1.1",
+      "json-p3": "2.3.1",
+    });
+    expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(8);
+    for (const versions of [manifest.dependencies, manifest.devDependencies]) {
+      for (const version of Object.values<string>(versions)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);
+    }
+  });
+
+  it("SEC22: no package users get runs a script when it is installed, and neither does this one", () => {
+    expect(locked.filter(([, entry]) => !entry.dev && entry.hasInstallScript).map(([place]) => place)).toEqual([]);
+    for (const name of ["preinstall", "install", "postinstall", "prepare"])
+      expect(manifest.scripts).not.toHaveProperty(name);
+  });
+
+  it("SEC22: the lockfile pins the content of every package that is installed here", () => {
+    const lacking = locked.filter(([, entry]) => entry.integrity === undefined);
+    expect(locked.length).toBeGreaterThan(100);
+    for (const [place, entry] of lacking) {
+      expect(entry, place).toMatchObject({ optional: true, dev: true });
+      expect(existsSync(join(ROOT, place)), `${place} is installed, and its content is not pinned`).toBe(false);
+    }
+  });
+
+  it("npm ci takes the lockfile: the binaries of all platforms are in it (npm run lock:complete)", () => {
+    expect(Object.keys(findMissing(lock.packages))).toEqual([]);
+  });
+
+  it("says the same name and version in the lockfile", () => {
+    expect([lock.name, lock.version]).toEqual([manifest.name, manifest.version]);
+  });
+});

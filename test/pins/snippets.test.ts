@@ -1,0 +1,56 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { ROOT } from "../../scripts/set-up.mjs";
+import { listDocuments, readFences } from "./markdown.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "millrace-snippets-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const snippets = listDocuments()
+  .flatMap(readFences)
+  .filter((fence) => fence.language === "ts");
+
+describe("code in the documents", () => {
+  it("there is some", () => {
+    expect(snippets.length).toBeGreaterThan(5);
+  });
+
+  it("compiles against the sources, every ts block as a module of its own", () => {
+    const names = new Map<string, string>();
+    for (const { document, line, text } of snippets) {
+      const name = `${document.replaceAll(/[/.]/g, "-")}-${line}.ts`;
+      names.set(name, `${document}:${line}`);
+      writeFileSync(join(folder, name), text);
+    }
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(configuration()));
+
+    const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+    const { stdout } = spawnSync(process.execPath, [compiler, "-p", folder], { cwd: folder, encoding: "utf8" });
+    // Faults of the sources themselves are the business of `npm run types`.
+    const complaints = stdout.split("\n").filter((line) => names.has(line.split("(")[0] ?? ""));
+    expect(complaints.map((line) => line.replace(/^[\w-]+\.ts/, (name) => names.get(name) ?? name))).toEqual([]);
+    expect(stdout, "a snippet was not read").not.toMatch(/error TS18003/);
+  });
+});
+
+function configuration(): object {
+  return {
+    extends: join(ROOT, "tsconfig.json"),
+    compilerOptions: {
+      moduleDetection: "force",
+      typeRoots: [join(ROOT, "node_modules", "@types")],
+      // A snippet may show a value without using it.
+      noUnusedLocals: false,
+      noUnusedParameters: false,
+      pretty: false,
+      rewriteRelativeImportExtensions: false,
+      allowImportingTsExtensions: true,
+      paths: { millrace: [join(ROOT, "src/index.ts")], "millrace/*": [join(ROOT, "src/*/index.ts")] },
+    },
+    include: ["*.ts"],
+  };
+}
