@@ -21,8 +21,9 @@ function accumulate(
   ending: Parameters<ReturnType<typeof createAccumulator>["result"]>[0] = { ms: 5 },
 ) {
   const accumulator = createAccumulator();
-  chunks.forEach((chunk, seq) => accumulator.add(numberEvent(chunk, seq, { ts: seq, runId: "r" })));
-  return accumulator.result(ending);
+  const log = chunks.map((chunk, seq) => numberEvent(chunk, seq, { ts: seq, runId: "r" }));
+  for (const event of log) accumulator.add(event);
+  return accumulator.result(ending, log);
 }
 
 const said = (id: string, text: string, more: object = {}): Chunk =>

@@ -5,11 +5,10 @@ import {
   type DeltaEvent,
   type ErrorDetail,
   type ErrorItem,
+  isDelta,
   type Message,
   type MessageItem,
-  type NoticeItem,
   type ResultItem,
-  type Retraction,
   type RunResult,
   type RunStatus,
   type ToolCallRecord,
@@ -17,7 +16,7 @@ import {
   unreachable,
   type WarningDetail,
 } from "#domain";
-import { createOpenBlocks } from "./open-blocks.ts";
+import { findUnfinished } from "./unfinished.ts";
 import { buildTranscript } from "./transcript.ts";
 
 /** How a run ended, as far as its events do not say it. */
@@ -30,11 +29,13 @@ export interface Ending {
 
 /** Events to a result. Items are the truth; deltas count only for what was never finished. */
 export interface Accumulator {
+  /** Takes the next event. Deltas are left alone: they are many, and hardly ever needed. */
   add(event: AgentEvent): void;
   /** The run has come to a verdict of its own, and nothing has begun since. */
   readonly isSettled: boolean;
   readonly sessionId: string | undefined;
-  result(ending: Ending): RunResult;
+  /** The result. `log` is everything that was added, deltas included, perhaps merged. */
+  result(ending: Ending, log: Iterable<AgentEvent>): RunResult;
 }
 
 /**
@@ -43,12 +44,11 @@ export interface Accumulator {
  * @example
  * const accumulator = createAccumulator()
  * for (const event of events) accumulator.add(event)
- * accumulator.result({ ms: 12 }).text
+ * accumulator.result({ ms: 12 }, events).text
  */
 export function createAccumulator(history: readonly Message[] = []): Accumulator {
   const messages = new Map<string, Message>();
   const calls = new Map<string, { -readonly [Key in keyof ToolCallRecord]: ToolCallRecord[Key] }>();
-  const open = createOpenBlocks();
   const errors: ErrorDetail[] = [];
   const warnings: WarningDetail[] = [];
   let verdict: ResultItem | undefined;
@@ -65,7 +65,6 @@ export function createAccumulator(history: readonly Message[] = []): Accumulator
   let agent: string | undefined;
 
   const addMessage = (event: MessageItem): void => {
-    open.close(event.id);
     if (event.parent !== undefined) return;
     const isNew = !messages.has(event.id);
     messages.set(event.id, asMessage(event));
@@ -108,9 +107,6 @@ export function createAccumulator(history: readonly Message[] = []): Accumulator
         call.isError = event.isError;
         return;
       }
-      case "notice":
-        if (event.kind === "retract") retract(event);
-        return;
       case "warning":
         warnings.push(asWarning(event));
         return;
@@ -119,6 +115,7 @@ export function createAccumulator(history: readonly Message[] = []): Accumulator
         return;
       case "result":
         return addResult(event);
+      case "notice":
       case "permission":
       case "handoff":
       case "done":
@@ -126,11 +123,6 @@ export function createAccumulator(history: readonly Message[] = []): Accumulator
       default:
         return unreachable(event);
     }
-  };
-
-  const retract = (event: NoticeItem): void => {
-    const { messageId, fromIndex } = event.data as Retraction;
-    open.retract(messageId, fromIndex ?? 0);
   };
 
   return {
@@ -142,21 +134,13 @@ export function createAccumulator(history: readonly Message[] = []): Accumulator
     },
     add(event) {
       if (event.agent !== undefined) agent = event.agent;
-      switch (event.type) {
-        case "text-delta":
-        case "thinking-delta":
-        case "tool-input-delta":
-          open.add(event);
-          return;
-        default:
-          addItem(event);
-      }
+      if (!isDelta(event)) addItem(event);
     },
-    result(ending) {
+    result(ending, log) {
       const terminal = errors.find((error) => error.terminal);
       const status = statusOf(ending, terminal, verdict);
       const error = whyNot(status, ending, terminal, verdict);
-      const finished = [...messages.values(), ...open.messages()];
+      const finished = [...messages.values(), ...findUnfinished(log)];
       const thinking = textOf(finished, "thinking");
       const toolCalls = [...calls.values()];
       return {

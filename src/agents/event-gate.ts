@@ -85,9 +85,9 @@ export function createEventGate(options: { readonly runId: string; readonly now:
     },
     pass(chunks, agent) {
       const events: AgentEvent[] = [];
+      if (failed) return events;
       const place = placeNow(agent);
       for (const chunk of chunks) {
-        if (failed) break;
         switch (chunk.type) {
           case "text-delta":
           case "thinking-delta":
@@ -96,6 +96,7 @@ export function createEventGate(options: { readonly runId: string; readonly now:
             break;
           default:
             passItem(chunk, place, events);
+            if (failed) return events;
         }
       }
       return events;

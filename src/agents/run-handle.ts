@@ -10,7 +10,7 @@ import {
   type Message,
 } from "#domain";
 import { createBroadcast, createDeferred, followSignal, handled } from "#streams";
-import { createAccumulator } from "./accumulator.ts";
+import { createAccumulator, type Ending } from "./accumulator.ts";
 import { createEventGate } from "./event-gate.ts";
 import { canMergeDeltas, mergeDeltas, weighEvent } from "./merge-deltas.ts";
 import type { Decision, Run, RunSource, Topic, TopicEvent } from "./run.ts";
@@ -86,10 +86,9 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
     if (aborted) publish(gate.answerOpenCalls("aborted", "The run was aborted before this tool call was answered."));
     if (failure !== undefined) publish(gate.fail(failure));
     publish(gate.answerOpenCalls("incomplete", "The run ended before this tool call was answered."));
-    const result = accumulator.result({
-      ms: Math.max(0, options.clock.now() - startedAt),
-      ...(aborted && { status: "aborted", reason: aborting?.reason ?? "" }),
-    });
+    const ms = Math.max(0, options.clock.now() - startedAt);
+    const ending: Ending = aborted ? { ms, status: "aborted", reason: aborting?.reason ?? "" } : { ms };
+    const result = accumulator.result(ending, broadcast.past());
     complete = true;
     const done = gate.done(result);
     broadcast.push([done]);

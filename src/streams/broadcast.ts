@@ -22,6 +22,8 @@ export interface Broadcast<T> {
   listen(visit: (value: T) => void, onError: (error: unknown) => void): () => void;
   /** Somebody waits for the end: from now on a lagging reader no longer holds the writer back; its values are merged. */
   hurry(): void;
+  /** What was pushed so far, as merged as it is. To be walked through at once: later pushes change it. */
+  past(): Iterable<T>;
   /** No further values. Readers end after the last one. Idempotent. */
   close(): void;
 }
@@ -83,6 +85,20 @@ export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {
     }
   };
 
+  /** Notes what every reader has not read yet, and answers those that wait. */
+  const passOn = (values: readonly T[]): void => {
+    let weight = 0;
+    for (const value of values) weight += weigh(value);
+    for (const reader of readers) {
+      reader.weight = reader.index + values.length >= log.length ? weight : reader.weight + weight;
+      while (reader.waiting.length > 0 && reader.index < log.length) {
+        const value = log[reader.index] as T;
+        reader.index += 1;
+        reader.waiting.shift()?.resolve({ done: false, value });
+      }
+    }
+  };
+
   const mergeIfWorthIt = (): void => {
     if (log.length - mergedTo < MERGE_BATCH) return;
     let end = log.length;
@@ -94,20 +110,9 @@ export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {
   return {
     push(values) {
       if (closed || values.length === 0) return;
-      let weight = 0;
-      for (const value of values) {
-        log.push(value);
-        weight += weigh(value);
-      }
+      for (const value of values) log.push(value);
       for (const listener of listeners) deliver(listener);
-      for (const reader of readers) {
-        reader.weight = reader.index + values.length >= log.length ? weight : reader.weight + weight;
-        while (reader.waiting.length > 0 && reader.index < log.length) {
-          const value = log[reader.index] as T;
-          reader.index += 1;
-          reader.waiting.shift()?.resolve({ done: false, value });
-        }
-      }
+      if (readers.size > 0) passOn(values);
       mergeIfWorthIt();
     },
 
@@ -144,7 +149,8 @@ export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {
           if (reader.index < log.length) {
             const value = log[reader.index] as T;
             reader.index += 1;
-            if (held !== undefined) release();
+            // Looked at for this reader first: while the writer waits, every value read passes here.
+            if (held !== undefined && !lags(reader)) release();
             return Promise.resolve({ done: false, value });
           }
           if (closed) {
@@ -182,6 +188,8 @@ export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {
       hurried = true;
       release();
     },
+
+    past: () => log,
 
     close() {
       if (closed) return;

@@ -22,32 +22,26 @@ export function mergeNeighbours<T>(
   places: Iterable<Place>,
   merging: Merging<T>,
 ): number {
-  const ahead = [...places].filter((place) => place.index > range.from).sort((left, right) => left.index - right.index);
-  let write = range.from;
-  let newEnd = range.from;
-  let run: T[] = [];
-  const closeRun = (): void => {
-    if (run.length > 0) log[write++] = run.length === 1 ? (run[0] as T) : merging.merge(run);
-    run = [];
-  };
+  const { from, end } = range;
+  const ahead = [...places].filter((place) => place.index > from).sort((left, right) => left.index - right.index);
   const length = log.length;
-  let place = ahead.shift();
-  for (let read = range.from; read <= length; read += 1) {
-    if (place?.index === read || read === range.end) closeRun();
-    if (read === range.end) newEnd = write;
-    while (place?.index === read) {
-      place.index = write;
-      place = ahead.shift();
-    }
+  let write = from;
+  let newEnd = from;
+  let nextPlace = 0;
+  /** Where a row of neighbours has to end at the latest. */
+  const barrierAfter = (read: number): number => {
+    const place = ahead[nextPlace]?.index ?? length;
+    return read < end ? Math.min(place, end) : place;
+  };
+  for (let read = from; read <= length; ) {
+    if (read === end) newEnd = write;
+    for (; ahead[nextPlace]?.index === read; nextPlace += 1) (ahead[nextPlace] as Place).index = write;
     if (read === length) break;
-    const value = log[read] as T;
-    if (read >= range.end) {
-      log[write++] = value;
-      continue;
-    }
-    const last = run.at(-1);
-    if (last !== undefined && !merging.canMerge(last, value)) closeRun();
-    run.push(value);
+    const barrier = barrierAfter(read);
+    let rowEnd = read + 1;
+    if (read < end) while (rowEnd < barrier && merging.canMerge(log[rowEnd - 1] as T, log[rowEnd] as T)) rowEnd += 1;
+    log[write++] = rowEnd === read + 1 ? (log[read] as T) : merging.merge(log.slice(read, rowEnd));
+    read = rowEnd;
   }
   log.length = write;
   return newEnd;

@@ -1,0 +1,161 @@
+import { numberOf, operation, type Operator, PRECEDENCE, type Sum } from "./sum.ts";
+import { readTokens, type Token } from "./sum-tokens.ts";
+
+const MAX_SUMS = 16;
+const MAX_DEPTH = 40;
+
+/** How somebody asks for a sum. Without it, `1-3` and `24/7` are more likely something else. */
+const ASKS = /\b(what is|what's|whats|how much|calculate|compute|evaluate|solve|work out)\b|=/i;
+
+/** Verbs and nouns that come before their numbers: "add 2 and 3", "the product of 6 and 7". */
+const NAMES: ReadonlyMap<string, Operator> = new Map([
+  ["add", "+"],
+  ["sum", "+"],
+  ["total", "+"],
+  ["subtract", "-"],
+  ["difference", "-"],
+  ["multiply", "*"],
+  ["product", "*"],
+  ["divide", "/"],
+  ["quotient", "/"],
+]);
+
+const FILLERS: ReadonlySet<string> = new Set(["of", "the", "numbers", "between", "up", "together", "both"]);
+const JOINTS: ReadonlySet<string> = new Set(["and", "by", "with", "to", "from"]);
+const FROM: ReadonlySet<string> = new Set(["from"]);
+
+/** Reads a place in the tokens; moves on as it reads. */
+interface Cursor {
+  readonly tokens: readonly Token[];
+  at: number;
+}
+
+/** Finds the sums a text asks for, in order. A lone number is none. */
+export function findSums(text: string): Sum[] {
+  const tokens = readTokens(text);
+  const isAsked = ASKS.test(text) || tokens.every((token) => token.kind !== "word");
+  const sums: Sum[] = [];
+  const cursor: Cursor = { tokens, at: 0 };
+  while (cursor.at < tokens.length && sums.length < MAX_SUMS) {
+    const start = cursor.at;
+    const sum = readNamed(cursor) ?? readPercent(cursor) ?? readWritten(cursor, isAsked);
+    if (sum !== undefined) sums.push(sum);
+    else if (cursor.at === start) cursor.at += 1;
+  }
+  return sums;
+}
+
+/** "add 2, 3 and 4", "subtract 3 from 10". */
+function readNamed(cursor: Cursor): Sum | undefined {
+  const start = cursor.at;
+  const name = cursor.tokens[start];
+  const operator = name?.kind === "word" ? NAMES.get(name.word) : undefined;
+  if (operator === undefined) return undefined;
+  cursor.at += 1;
+  while (isWord(cursor, FILLERS)) cursor.at += 1;
+  const first = readPrimary(cursor, 0);
+  let sum = first;
+  while (sum !== undefined) {
+    const isFrom = isWord(cursor, FROM);
+    const before = cursor.at;
+    while (cursor.tokens[cursor.at]?.kind === "comma" || isWord(cursor, JOINTS)) cursor.at += 1;
+    const next = cursor.at === before ? undefined : readPrimary(cursor, 0);
+    if (next === undefined) {
+      cursor.at = before;
+      break;
+    }
+    sum = isFrom && operator === "-" ? operation("-", next, sum) : operation(operator, sum, next);
+  }
+  if (sum !== undefined && sum !== first) return sum;
+  cursor.at = start;
+  return undefined;
+}
+
+/** "15% of 80". */
+function readPercent(cursor: Cursor): Sum | undefined {
+  const [share, sign, of, whole] = cursor.tokens.slice(cursor.at, cursor.at + 4);
+  if (share?.kind !== "number" || whole?.kind !== "number" || of?.kind !== "word" || of.word !== "of") return undefined;
+  const isPercent =
+    (sign?.kind === "operator" && sign.operator === "%") || (sign?.kind === "word" && sign.word === "percent");
+  if (!isPercent) return undefined;
+  cursor.at += 4;
+  return operation("/", operation("*", numberOf(share.value), numberOf(whole.value)), numberOf(100));
+}
+
+/** "25 + 17", "12 * (3 + 4)", "10 divided by 4". */
+function readWritten(cursor: Cursor, isAsked: boolean): Sum | undefined {
+  const start = cursor.at;
+  const sum = readOperations(cursor, 1, 0);
+  // Within a sum, a word is an operator written out.
+  const isClear =
+    isAsked ||
+    cursor.tokens
+      .slice(start, cursor.at)
+      .some((token) => token.kind === "word" || (token.kind === "operator" && token.isClear));
+  if (sum?.kind === "operation" && isClear) return sum;
+  // A number alone, or what only looks like a sum, is passed over as a whole.
+  return undefined;
+}
+
+function readOperations(cursor: Cursor, least: number, depth: number): Sum | undefined {
+  let left = readPrimary(cursor, depth);
+  while (left !== undefined) {
+    const before = cursor.at;
+    const operator = readOperator(cursor);
+    if (operator === undefined || PRECEDENCE[operator] < least) {
+      cursor.at = before;
+      break;
+    }
+    // Powers bind to the right, everything else to the left.
+    const right = readOperations(cursor, PRECEDENCE[operator] + (operator === "^" ? 0 : 1), depth + 1);
+    if (right === undefined) {
+      cursor.at = before;
+      break;
+    }
+    left = operation(operator, left, right);
+  }
+  return left;
+}
+
+function readOperator(cursor: Cursor): Operator | undefined {
+  const token = cursor.tokens[cursor.at];
+  if (token?.kind === "operator") {
+    cursor.at += 1;
+    return token.operator;
+  }
+  const next = cursor.tokens[cursor.at + 1];
+  if (token?.kind !== "word" || next?.kind !== "word" || next.word !== "by") return undefined;
+  const operator = token.word === "multiplied" ? "*" : token.word === "divided" ? "/" : undefined;
+  if (operator !== undefined) cursor.at += 2;
+  return operator;
+}
+
+function readPrimary(cursor: Cursor, depth: number): Sum | undefined {
+  const start = cursor.at;
+  const token = cursor.tokens[start];
+  if (depth > MAX_DEPTH) return undefined;
+  if (token?.kind === "number") {
+    cursor.at += 1;
+    return numberOf(token.value);
+  }
+  if (token?.kind === "operator" && token.operator === "-") {
+    const figure = cursor.tokens[start + 1];
+    if (figure?.kind !== "number") return undefined;
+    cursor.at += 2;
+    return numberOf(-figure.value);
+  }
+  if (token?.kind !== "open") return undefined;
+  cursor.at += 1;
+  const inner = readOperations(cursor, 1, depth + 1);
+  if (inner !== undefined && cursor.tokens[cursor.at]?.kind === "close") {
+    cursor.at += 1;
+    return inner;
+  }
+  cursor.at = start;
+  return undefined;
+}
+
+function isWord(cursor: Cursor, words: ReadonlySet<string>): boolean {
+  const token = cursor.tokens[cursor.at];
+  return token?.kind === "word" && words.has(token.word);
+}

@@ -1,0 +1,131 @@
+import { isRecord, type JsonRecord, ownArray, ownNumber, ownRecord, ownString, ownValue } from "#wire";
+import { readProperties, readType } from "./schema.ts";
+
+/** Where the values of an instance come from. Each text and number is used once, then the last one again. */
+export interface Source {
+  readonly question: string;
+  readonly texts: readonly string[];
+  readonly numbers: readonly number[];
+  /** For fields that ask for the answer itself. */
+  readonly answer: string | undefined;
+  readonly answerNumber: number | undefined;
+}
+
+const MAX_DEPTH = 12;
+const ANSWER_FIELDS =
+  /^(answer|result|response|summary|message|text|output|reply|explanation|total|sum|value|content)$/i;
+
+const FORMATS: ReadonlyMap<string, string> = new Map([
+  ["date", "2026-01-01"],
+  ["date-time", "2026-01-01T00:00:00Z"],
+  ["time", "00:00:00Z"],
+  ["email", "someone@example.com"],
+  ["uri", "https://example.com/"],
+  ["url", "https://example.com/"],
+  ["uuid", "00000000-0000-4000-8000-000000000000"],
+  ["ipv4", "192.0.2.1"],
+]);
+
+/**
+ * Builds the smallest value that fits a JSON Schema, with words and numbers from the question where they fit.
+ *
+ * Required fields only; all of them when the schema requires none. Patterns are not followed.
+ */
+export function buildInstance(schema: JsonRecord, source: Source): unknown {
+  const used = { texts: 0, numbers: 0 };
+
+  const nextText = (): string => source.texts[Math.min(used.texts++, source.texts.length - 1)] ?? source.question;
+  const nextNumber = (): number => source.numbers[Math.min(used.numbers++, source.numbers.length - 1)] ?? 1;
+
+  const build = (part: JsonRecord, name: string, depth: number): unknown => {
+    const actual = resolve(part, schema);
+    if (Object.hasOwn(actual, "const")) return actual.const;
+    const choices = ownArray(actual, "enum");
+    if (choices !== undefined && choices.length > 0) return choose(choices, source.question);
+    const variants = ownArray(actual, "anyOf") ?? ownArray(actual, "oneOf") ?? ownArray(actual, "allOf");
+    const variant = variants?.find((entry) => isRecord(entry) && entry.type !== "null");
+    if (isRecord(variant) && depth < MAX_DEPTH) return build(variant, name, depth + 1);
+    switch (readType(actual) ?? (Object.hasOwn(actual, "properties") ? "object" : "string")) {
+      case "object":
+        return depth < MAX_DEPTH ? buildObject(actual, depth) : {};
+      case "array":
+        return buildList(actual, name, depth);
+      case "number":
+      case "integer":
+        return fitNumber(
+          actual,
+          ANSWER_FIELDS.test(name) && source.answerNumber !== undefined ? source.answerNumber : nextNumber(),
+        );
+      case "boolean":
+        return true;
+      case "null":
+        return null;
+      default:
+        return fitText(actual, ANSWER_FIELDS.test(name) && source.answer !== undefined ? source.answer : nextText());
+    }
+  };
+
+  const buildObject = (part: JsonRecord, depth: number): unknown => {
+    const properties = readProperties(part);
+    const required = properties.filter((property) => property.isRequired);
+    const chosen = ownArray(part, "required") === undefined ? properties : required;
+    return Object.fromEntries(
+      chosen.map((property) => [property.name, build(property.schema, property.name, depth + 1)]),
+    );
+  };
+
+  const buildList = (part: JsonRecord, name: string, depth: number): unknown[] => {
+    const least = Math.min(Number(ownValue(part, "minItems") ?? 0) || 0, 100);
+    const items = ownRecord(part, "items") ?? {};
+    return Array.from({ length: least }, () => (depth < MAX_DEPTH ? build(items, name, depth + 1) : null));
+  };
+
+  return build(schema, "", 0);
+}
+
+/** Follows references within the schema, a few steps at most: they may go round in a circle. */
+function resolve(part: JsonRecord, root: JsonRecord): JsonRecord {
+  let current = part;
+  for (let steps = 0; steps < MAX_DEPTH; steps += 1) {
+    const reference = ownString(current, "$ref");
+    if (reference === undefined || !reference.startsWith("#")) return current;
+    let target: unknown = root;
+    for (const key of reference.split("/").slice(1)) target = isRecord(target) ? ownValue(target, key) : undefined;
+    if (!isRecord(target)) return current;
+    current = target;
+  }
+  return {};
+}
+
+/** The first choice the question mentions, or the first of all. */
+function choose(choices: readonly unknown[], question: string): unknown {
+  const said = question.toLowerCase();
+  return choices.find((choice) => typeof choice === "string" && said.includes(choice.toLowerCase())) ?? choices[0];
+}
+
+function fitNumber(schema: JsonRecord, wanted: number): number {
+  const isWhole = readType(schema) === "integer";
+  const step = ownNumber(schema, "multipleOf") ?? (isWhole ? 1 : 0);
+  const above = ownNumber(schema, "exclusiveMinimum");
+  const below = ownNumber(schema, "exclusiveMaximum");
+  const least = Math.max(
+    ownNumber(schema, "minimum") ?? -Infinity,
+    above === undefined ? -Infinity : above + (step || 1e-6),
+  );
+  const most = Math.min(
+    ownNumber(schema, "maximum") ?? Infinity,
+    below === undefined ? Infinity : below - (step || 1e-6),
+  );
+  const within = Math.min(Math.max(wanted, least), most);
+  if (step <= 0) return within;
+  const down = Math.floor(within / step) * step;
+  return down < least ? down + step : down;
+}
+
+function fitText(schema: JsonRecord, wanted: string): string {
+  const format = FORMATS.get(ownString(schema, "format") ?? "");
+  if (format !== undefined) return format;
+  const least = Math.min(Number(ownValue(schema, "minLength") ?? 0) || 0, 10_000);
+  const most = Number(ownValue(schema, "maxLength") ?? Infinity) || Infinity;
+  return wanted.padEnd(least, ".").slice(0, most);
+}

@@ -1,0 +1,39 @@
+import { isRecord, parseJson } from "#wire";
+import { type Fault, findFaultMistake } from "./fault.ts";
+import { Refusal } from "./refusal.ts";
+
+/** Any SDK can send a header, so any SDK can be tested with it. */
+export const FAULT_HEADER = "x-millrace-fault";
+
+const MAX_COUNTED = 1000;
+
+/** Reads the fault a request asks for, and counts how often it was played. */
+export interface HeaderFaults {
+  /** Throws a `Refusal` for a header that is no fault. */
+  take(headers: Readonly<Record<string, string>>): Fault | undefined;
+}
+
+export function createHeaderFaults(): HeaderFaults {
+  const played = new Map<string, number>();
+  return {
+    take(headers) {
+      const text = headers[FAULT_HEADER];
+      if (text === undefined) return undefined;
+      const parsed = parseJson(text);
+      const value = parsed.fault === undefined ? parsed.value : undefined;
+      const mistake =
+        parsed.fault === undefined
+          ? findFaultMistake(value, FAULT_HEADER)
+          : `${FAULT_HEADER} is not JSON (${parsed.fault}).`;
+      if (mistake !== undefined || !isRecord(value))
+        throw new Refusal("invalid", mistake ?? `${FAULT_HEADER} is no object.`);
+      const fault: Fault = value;
+      if (fault.times === undefined) return fault;
+      const count = played.get(text) ?? 0;
+      if (count >= fault.times) return undefined;
+      if (played.size >= MAX_COUNTED) played.clear();
+      played.set(text, count + 1);
+      return fault;
+    },
+  };
+}

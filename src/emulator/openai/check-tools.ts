@@ -1,0 +1,93 @@
+import { isRecord, type JsonRecord, ownArray, ownRecord, ownString, ownValue } from "#wire";
+import { Refusal } from "../refusal.ts";
+import type { ApiRequest } from "../request.ts";
+import { checkToolName, checkToolSchema } from "../tool-rules.ts";
+
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const MAX_DEPTH = 64;
+
+/** Refuses a request without a key. */
+export function checkOpenaiKey({ headers }: ApiRequest): void {
+  if (!/^bearer\s+\S/i.test(headers.authorization ?? "")) {
+    throw new Refusal("unauthorized", "The authorization header is missing or has no key. Send: Bearer <any text>.");
+  }
+}
+
+export function checkModel(body: JsonRecord): void {
+  if (!ownString(body, "model")) throw invalid("model", "a name is required.");
+}
+
+/** Refuses functions that OpenAI refuses. `read` finds the fields of a function in a tool of the list. */
+export function checkFunctions(
+  body: JsonRecord,
+  read: (tool: JsonRecord, path: string) => { readonly fields: JsonRecord; readonly path: string } | undefined,
+): Set<string> {
+  const names = new Set<string>();
+  const tools = ownValue(body, "tools");
+  if (tools === undefined || tools === null) return names;
+  if (!Array.isArray(tools)) throw invalid("tools", "has to be a list.");
+  for (const [index, tool] of tools.entries()) {
+    if (!isRecord(tool)) throw invalid(`tools[${index}]`, "has to be an object.");
+    const found = read(tool, `tools[${index}]`);
+    if (found === undefined) continue;
+    const { fields, path } = found;
+    checkToolName(ownValue(fields, "name"), { path: `${path}.name`, pattern: NAME, seen: names });
+    const schema = ownValue(fields, "parameters");
+    if (schema === undefined || schema === null) continue;
+    checkToolSchema(schema, `${path}.parameters`);
+    if (fields.strict === true) checkStrictSchema(schema, `${path}.parameters`, 0);
+  }
+  return names;
+}
+
+/** Refuses a choice of a tool that is not offered. */
+export function checkToolChoice(
+  body: JsonRecord,
+  { named, names }: { readonly named: string | undefined; readonly names: ReadonlySet<string> },
+): void {
+  const choice = ownValue(body, "tool_choice");
+  const hasTools = (ownArray(body, "tools") ?? []).length > 0;
+  if (!hasTools && ownValue(body, "parallel_tool_calls") !== undefined) {
+    throw invalid("parallel_tool_calls", "may only be given together with tools.");
+  }
+  if (choice === undefined || choice === null) return;
+  if (!hasTools && choice !== "none" && choice !== "auto")
+    throw invalid("tool_choice", "may only be given together with tools.");
+  if (typeof choice === "string" && !["none", "auto", "required"].includes(choice)) {
+    throw invalid("tool_choice", `"${choice}" is not none, auto or required.`);
+  }
+  if (named !== undefined && !names.has(named)) throw invalid("tool_choice", `there is no tool "${named}" in tools.`);
+}
+
+/** Refuses a format of the answer that OpenAI refuses. `format` holds name, schema and strict. */
+export function checkJsonSchema(format: JsonRecord, path: string): void {
+  const name = ownString(format, "name") ?? "";
+  if (!NAME.test(name)) throw invalid(`${path}.name`, `"${name}" has to match ${NAME.source}.`);
+  const schema = ownRecord(format, "schema");
+  if (schema === undefined) throw invalid(`${path}.schema`, "a JSON Schema is required.");
+  if (format.strict === true) checkStrictSchema(schema, `${path}.schema`, 0);
+}
+
+/** In strict mode every object is closed, and every property is required. */
+function checkStrictSchema(schema: unknown, path: string, depth: number): void {
+  if (!isRecord(schema) || depth > MAX_DEPTH) return;
+  if (schema.type === "object") {
+    if (schema.additionalProperties !== false)
+      throw invalid(path, "additionalProperties has to be false in strict mode.");
+    const required = new Set(ownArray(schema, "required") ?? []);
+    const properties = ownRecord(schema, "properties") ?? {};
+    for (const [name, property] of Object.entries(properties)) {
+      if (!required.has(name)) throw invalid(path, `the property "${name}" has to be in required in strict mode.`);
+      checkStrictSchema(property, `${path}.${name}`, depth + 1);
+    }
+  }
+  checkStrictSchema(ownValue(schema, "items"), `${path}.items`, depth + 1);
+  for (const variant of ownArray(schema, "anyOf") ?? []) checkStrictSchema(variant, `${path}.anyOf`, depth + 1);
+  for (const [name, entry] of Object.entries(ownRecord(schema, "$defs") ?? {}))
+    checkStrictSchema(entry, `${path}.$defs.${name}`, depth + 1);
+}
+
+/** A refusal that names its field, as OpenAI's do. */
+export function invalid(param: string, reason: string, code?: string): Refusal {
+  return new Refusal("invalid", `Invalid '${param}': ${reason}`, { param, ...(code !== undefined && { code }) });
+}
