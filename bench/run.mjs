@@ -39,6 +39,7 @@ function sample(contender, name) {
     name,
     task: workload.task,
     expect: workload.expect,
+    times: workload.times ?? 1,
     target: workload.path === undefined ? fileOf(workload.file, workload.make) : base + workload.path,
     warm: workload.path === undefined ? warmFile : base + workload.warm,
   };

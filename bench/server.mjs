@@ -5,6 +5,15 @@ import { bodies } from "./workloads.mjs";
 const PIECE = 65_536;
 const made = new Map();
 
+/** The body of a path; an agent loop answers by how many tool results the request shows. */
+function bodyFor(path, request) {
+  const [, api, kind, size] = path.split("/");
+  if (kind !== "loop") return bodyOf(path);
+  const [turns, calls] = size.split("x").map(Number);
+  const turn = bodies[api].results(JSON.parse(request)) / calls;
+  return bodyOf(turn < turns ? `/${api}/turn/${turn}x${calls}` : `/${api}/text/20`);
+}
+
 function bodyOf(path) {
   let pieces = made.get(path);
   if (pieces === undefined) {
@@ -20,10 +29,11 @@ function bodyOf(path) {
 }
 
 const server = http.createServer((request, response) => {
-  request.resume();
+  const received = [];
+  request.on("data", (bytes) => received.push(bytes));
   request.on("end", () => {
     // The workload is the first three parts of the path; what an API appends behind them is ignored.
-    const pieces = bodyOf(request.url.split("/").slice(0, 4).join("/"));
+    const pieces = bodyFor(request.url.split("/").slice(0, 4).join("/"), Buffer.concat(received).toString());
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (const piece of pieces) response.write(piece);
     response.end();

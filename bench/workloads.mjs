@@ -34,6 +34,14 @@ const fragments = (call, count) => [
   ),
   `],"call":${call}}`,
 ];
+/** The calls of one turn of the agent loop: small, and all of them to `add`. */
+const loopFragments = (turn, call) => ['{"a":', String(turn), `,"b":${call}`, "}"];
+export const expectLoop = (turns, calls) => ({
+  toolRuns: turns * calls,
+  sum: sum(turns, (turn) => sum(calls, (call) => turn + call)),
+  ...expectText(20),
+});
+
 export const expectCalls = (calls, count) => ({
   fragments: calls * count,
   fragmentCharacters: sum(calls, (call) => fragments(call, count).join("").length),
@@ -56,17 +64,35 @@ const openai = {
     ...Array.from({ length: count }, (_, index) => openaiFrame({ content: word(index) })),
     ...openaiEnd("stop"),
   ],
-  calls: (calls, count) => [
-    openaiFrame({ role: "assistant", content: null }),
-    ...Array.from({ length: calls }, (_, index) => [
-      openaiFrame({
-        tool_calls: [{ index, id: `call_${index}`, type: "function", function: { name: "save", arguments: "" } }],
-      }),
-      ...fragments(index, count).map((text) => openaiFrame({ tool_calls: [{ index, function: { arguments: text } }] })),
-    ]).flat(),
-    ...openaiEnd("tool_calls"),
-  ],
+  calls: (calls, count) =>
+    openaiCalls(
+      Array.from({ length: calls }, (_, index) => ({
+        id: `call_${index}`,
+        name: "save",
+        pieces: fragments(index, count),
+      })),
+    ),
+  turn: (turn, calls) =>
+    openaiCalls(
+      Array.from({ length: calls }, (_, index) => ({
+        id: `call_${turn}_${index}`,
+        name: "add",
+        pieces: loopFragments(turn, index),
+      })),
+    ),
+  /** How many tool results a request shows. */
+  results: (body) => body.messages.filter((message) => message.role === "tool").length,
 };
+function openaiCalls(calls) {
+  return [
+    openaiFrame({ role: "assistant", content: null }),
+    ...calls.flatMap(({ id, name, pieces }, index) => [
+      openaiFrame({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] }),
+      ...pieces.map((text) => openaiFrame({ tool_calls: [{ index, function: { arguments: text } }] })),
+    ]),
+    ...openaiEnd("tool_calls"),
+  ];
+}
 
 // Anthropic Messages
 
@@ -97,21 +123,41 @@ const anthropic = {
     anthropicFrame("content_block_stop", { index: 0 }),
     ...anthropicEnd("end_turn"),
   ],
-  calls: (calls, count) => [
+  calls: (calls, count) =>
+    anthropicCalls(
+      Array.from({ length: calls }, (_, index) => ({
+        id: `call_${index}`,
+        name: "save",
+        pieces: fragments(index, count),
+      })),
+    ),
+  turn: (turn, calls) =>
+    anthropicCalls(
+      Array.from({ length: calls }, (_, index) => ({
+        id: `call_${turn}_${index}`,
+        name: "add",
+        pieces: loopFragments(turn, index),
+      })),
+    ),
+  results: (body) =>
+    sum(body.messages.length, (index) => {
+      const { content } = body.messages[index];
+      return Array.isArray(content) ? content.filter((block) => block.type === "tool_result").length : 0;
+    }),
+};
+function anthropicCalls(calls) {
+  return [
     anthropicStart,
-    ...Array.from({ length: calls }, (_, index) => [
-      anthropicFrame("content_block_start", {
-        index,
-        content_block: { type: "tool_use", id: `call_${index}`, name: "save", input: {} },
-      }),
-      ...fragments(index, count).map((text) =>
+    ...calls.flatMap(({ id, name, pieces }, index) => [
+      anthropicFrame("content_block_start", { index, content_block: { type: "tool_use", id, name, input: {} } }),
+      ...pieces.map((text) =>
         anthropicFrame("content_block_delta", { index, delta: { type: "input_json_delta", partial_json: text } }),
       ),
       anthropicFrame("content_block_stop", { index }),
-    ]).flat(),
+    ]),
     ...anthropicEnd("tool_use"),
-  ],
-};
+  ];
+}
 
 // Gemini
 
@@ -260,6 +306,17 @@ const huge = (title, megabytes, must, goal) => ({
   goal,
 });
 
+const loop = (title, api, turns, calls, must, goal) => ({
+  title,
+  task: `${api}-loop`,
+  path: `/${api}/loop/${turns}x${calls}`,
+  warm: `/${api}/loop/5x2`,
+  expect: expectLoop(turns, calls),
+  unit: turns,
+  must,
+  goal,
+});
+
 /** By name; `must` and `goal` are the targets, as ratios to the floor. `growth` names a series whose cost per unit must stay level. */
 export const WORKLOADS = {
   W1: text("OpenAI text, 50 000 deltas", "openai", 50_000, 1.0, 0.65),
@@ -267,12 +324,23 @@ export const WORKLOADS = {
   W1g: text("Gemini text, 50 000 deltas", "gemini", 50_000, 1.0, 0.65),
   W2: calls("OpenAI tool input, 200 calls × 100 fragments", "openai", 200, 100, 1.0, 0.75),
   W2a: calls("Anthropic tool input, 200 calls × 100 fragments", "anthropic", 200, 100, 1.0, 0.75),
+  W3: loop("agent loop (OpenAI), 100 turns × 4 calls", "openai", 100, 4, 1.0, 0.6),
+  W3a: loop("agent loop (Anthropic), 100 turns × 4 calls", "anthropic", 100, 4, 1.0, 0.6),
   W4: lines("Claude Code stream, 100 000 partial-message lines", 100_000, 1.5, 1.15),
+  // The streams of W5 are sent together in slices, so that all of them are open at the same time.
+  W5: {
+    ...text("500 streams at once × 200 deltas", "openai", 200, 0.9, 0.65),
+    path: "/openai/text/200",
+    times: 500,
+    unit: 100_000,
+  },
   W7: huge("one 8 MB NDJSON line", 8, 1.3, 1.1),
   "G1-10k": { ...text("growth: OpenAI text, 10 000 deltas", "openai", 10_000), growth: "G1" },
   "G1-250k": { ...text("growth: OpenAI text, 250 000 deltas", "openai", 250_000), growth: "G1" },
   "G2-1k": { ...calls("growth: one call of 1 000 fragments", "openai", 1, 1_000), growth: "G2" },
   "G2-16k": { ...calls("growth: one call of 16 000 fragments", "openai", 1, 16_000), growth: "G2" },
+  "G3-25": { ...loop("growth: agent loop, 25 turns", "openai", 25, 4), growth: "G3" },
+  "G3-200": { ...loop("growth: agent loop, 200 turns", "openai", 200, 4), growth: "G3" },
   "G7-1": { ...huge("growth: one 1 MB line", 1), growth: "G7" },
   "G7-9": { ...huge("growth: one 9 MB line", 9), growth: "G7" },
 };

@@ -1,8 +1,8 @@
 // The floor: minimal hand-written code on fetch and child_process, JSON.parse, a direct call per delta, nothing else.
 import { spawn } from "node:child_process";
 
-async function post(url, onData) {
-  const response = await fetch(url, { method: "POST", body: "{}" });
+async function post(url, body, onData) {
+  const response = await fetch(url, { method: "POST", body: JSON.stringify(body) });
   const decoder = new TextDecoder();
   let rest = "";
   for await (const piece of response.body) {
@@ -17,38 +17,85 @@ async function post(url, onData) {
   }
 }
 
-async function openai(seen, url) {
+/** One reply: the calls it asks for, their arguments still text. */
+async function openaiTurn(seen, url, messages) {
   const calls = [];
-  await post(`${url}/chat/completions`, (data) => {
+  await post(`${url}/chat/completions`, { messages }, (data) => {
     if (data === "[DONE]") return;
     const delta = JSON.parse(data).choices[0]?.delta;
     if (delta?.content) seen.text(delta.content);
     for (const call of delta?.tool_calls ?? []) {
-      const text = call.function.arguments;
-      calls[call.index] = (calls[call.index] ?? "") + text;
-      if (text !== "") seen.fragment(text);
+      const known = (calls[call.index] ??= { id: call.id, text: "" });
+      known.text += call.function.arguments;
+      if (call.function.arguments !== "") seen.fragment(call.function.arguments);
     }
   });
-  for (const call of calls) seen.call(JSON.parse(call));
+  return calls;
 }
 
-async function anthropic(seen, url) {
+async function anthropicTurn(seen, url, messages) {
   const calls = [];
-  await post(`${url}/v1/messages`, (data) => {
+  await post(`${url}/v1/messages`, { messages }, (data) => {
     const event = JSON.parse(data);
-    if (event.type === "content_block_start" && event.content_block.type === "tool_use") calls[event.index] = "";
+    if (event.type === "content_block_start" && event.content_block.type === "tool_use")
+      calls[event.index] = { id: event.content_block.id, text: "" };
     if (event.type !== "content_block_delta") return;
     if (event.delta.type === "text_delta") seen.text(event.delta.text);
     else {
-      calls[event.index] += event.delta.partial_json;
+      calls[event.index].text += event.delta.partial_json;
       seen.fragment(event.delta.partial_json);
     }
   });
-  for (const call of calls) seen.call(JSON.parse(call));
+  return calls;
+}
+
+const user = { role: "user", content: "go" };
+const once = (turn) => async (seen, url) => {
+  for (const call of await turn(seen, url, [user])) seen.call(JSON.parse(call.text));
+};
+
+async function openaiLoop(seen, url) {
+  const messages = [user];
+  for (;;) {
+    const calls = await openaiTurn(seen, url, messages);
+    if (calls.length === 0) return;
+    messages.push({
+      role: "assistant",
+      content: null,
+      tool_calls: calls.map((call) => ({
+        id: call.id,
+        type: "function",
+        function: { name: "add", arguments: call.text },
+      })),
+    });
+    for (const call of calls)
+      messages.push({ role: "tool", tool_call_id: call.id, content: String(seen.add(JSON.parse(call.text))) });
+  }
+}
+
+async function anthropicLoop(seen, url) {
+  const messages = [user];
+  for (;;) {
+    const calls = await anthropicTurn(seen, url, messages);
+    if (calls.length === 0) return;
+    const inputs = calls.map((call) => JSON.parse(call.text));
+    messages.push({
+      role: "assistant",
+      content: calls.map((call, index) => ({ type: "tool_use", id: call.id, name: "add", input: inputs[index] })),
+    });
+    messages.push({
+      role: "user",
+      content: calls.map((call, index) => ({
+        type: "tool_result",
+        tool_use_id: call.id,
+        content: String(seen.add(inputs[index])),
+      })),
+    });
+  }
 }
 
 const gemini = (seen, url) =>
-  post(`${url}/v1beta`, (data) => {
+  post(`${url}/v1beta`, {}, (data) => {
     for (const part of JSON.parse(data).candidates[0].content.parts) if (part.text) seen.text(part.text);
   });
 
@@ -76,10 +123,12 @@ function cli(file, onFrame) {
 }
 
 export const tasks = {
-  "openai-text": openai,
-  "openai-calls": openai,
-  "anthropic-text": anthropic,
-  "anthropic-calls": anthropic,
+  "openai-text": once(openaiTurn),
+  "openai-calls": once(openaiTurn),
+  "openai-loop": openaiLoop,
+  "anthropic-text": once(anthropicTurn),
+  "anthropic-calls": once(anthropicTurn),
+  "anthropic-loop": anthropicLoop,
   "gemini-text": gemini,
   "cli-text": (seen, file) =>
     cli(file, (frame) => {

@@ -1,9 +1,6 @@
 // Millrace through its public handle: typed events from `for await (const event of run)`, all guarantees on.
 import { spawn } from "node:child_process";
 import { run, tool } from "millrace";
-import { decodeStream, formatRegistry } from "../../dist/runtime/index.js";
-
-const save = tool("save", "Save rows", { type: "object" }, () => "ok");
 
 async function consume(seen, handle) {
   for await (const event of handle) {
@@ -16,26 +13,38 @@ async function consume(seen, handle) {
   }
 }
 
-// One reply is the workload; the limit keeps the loop from asking for a second one after the tool calls.
-const ask = (backend, options) => (seen, url) =>
-  consume(seen, run(backend, "go", { limits: { turns: 1 }, ...options(url) }));
+const HOSTS = {
+  openai: (url) => ["openai/bench", { openai: { apiKey: "bench", baseUrl: url } }],
+  anthropic: (url) => ["anthropic/bench", { anthropic: { apiKey: "bench", baseUrl: url } }],
+  gemini: (url) => ["google/bench", { google: { apiKey: "bench", baseUrl: url } }],
+};
 
-const openai = ask("openai/bench", (url) => ({ openai: { apiKey: "bench", baseUrl: url } }));
-const anthropic = ask("anthropic/bench", (url) => ({ anthropic: { apiKey: "bench", baseUrl: url } }));
-const gemini = ask("google/bench", (url) => ({ google: { apiKey: "bench", baseUrl: url } }));
-const withTool = (backend, options) => ask(backend, (url) => ({ ...options(url), tools: [save] }));
+/** One reply is the workload; the limit keeps the loop from asking for a second one after the tool calls. */
+const once = (api) => (seen, url) => {
+  const [backend, options] = HOSTS[api](url);
+  return consume(seen, run(backend, "go", { ...options, limits: { turns: 1 } }));
+};
 
-const cli = (seen, file) => {
+const loop = (api) => (seen, url) => {
+  const [backend, options] = HOSTS[api](url);
+  const add = tool("add", "Add two numbers", { a: "number", b: "number" }, (input) => seen.add(input));
+  return consume(seen, run(backend, "go", { ...options, tools: [add], limits: { turns: 1000 } }));
+};
+
+const cli = async (seen, file) => {
+  const { decodeStream, formatRegistry } = await import("../../dist/runtime/index.js");
   const child = spawn("cat", [file], { stdio: ["ignore", "pipe", "inherit"] });
   return consume(seen, decodeStream(formatRegistry().require("claude-code"), child.stdout));
 };
 
 export const tasks = {
-  "openai-text": openai,
-  "openai-calls": withTool("openai/bench", (url) => ({ openai: { apiKey: "bench", baseUrl: url } })),
-  "anthropic-text": anthropic,
-  "anthropic-calls": withTool("anthropic/bench", (url) => ({ anthropic: { apiKey: "bench", baseUrl: url } })),
-  "gemini-text": gemini,
+  "openai-text": once("openai"),
+  "openai-calls": once("openai"),
+  "openai-loop": loop("openai"),
+  "anthropic-text": once("anthropic"),
+  "anthropic-calls": once("anthropic"),
+  "anthropic-loop": loop("anthropic"),
+  "gemini-text": once("gemini"),
   "cli-text": cli,
   "cli-huge": cli,
 };

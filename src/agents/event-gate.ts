@@ -2,6 +2,7 @@ import {
   type AgentEvent,
   type Chunk,
   describeThrown,
+  type DoneEvent,
   doneEvent,
   type ErrorDetail,
   errorItem,
@@ -25,7 +26,7 @@ export interface EventGate {
   answerOpenCalls(skipped: Skipped, why: string): AgentEvent[];
   /** The terminal error, with the open calls answered first. */
   fail(error: ErrorDetail): AgentEvent[];
-  done(result: RunResult): AgentEvent;
+  done(result: RunResult): DoneEvent;
   /** A terminal error has passed. */
   readonly hasFailed: boolean;
 }

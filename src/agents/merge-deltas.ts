@@ -35,26 +35,24 @@ export function mergeDeltas(events: readonly AgentEvent[]): AgentEvent {
   return { ...first, seq, ts, firstSeq, text: events.map((event) => (event as typeof first).text).join("") };
 }
 
-/** About how much memory an event holds, in characters. Cheap: it looks at the texts, not at every field. */
-export function weighEvent(event: AgentEvent): number {
+/** About how much memory an event takes beside its texts, in characters. */
+export const EVENT_WEIGHT = 64;
+
+/** About how much memory an item holds, in characters. Cheap: it looks at the texts, not at every field. */
+export function weighItem(event: Exclude<AgentEvent, DeltaEvent>): number {
   switch (event.type) {
-    case "text-delta":
-    case "thinking-delta":
-      return 64 + event.text.length;
-    case "tool-input-delta":
-      return 64 + event.json.length;
     case "message": {
-      let weight = 256;
+      let weight = 4 * EVENT_WEIGHT;
       for (const block of event.blocks) {
-        weight += block.type === "text" || block.type === "thinking" ? block.text.length : 256;
+        weight += block.type === "text" || block.type === "thinking" ? block.text.length : 4 * EVENT_WEIGHT;
       }
       return weight;
     }
     case "tool-result":
-      return 256 + (typeof event.output === "string" ? event.output.length : 1024);
+      return 4 * EVENT_WEIGHT + (typeof event.output === "string" ? event.output.length : 1024);
     case "result":
-      return 256 + (event.text?.length ?? 0);
+      return 4 * EVENT_WEIGHT + (event.text?.length ?? 0);
     default:
-      return 256 + (event.raw?.bytes.length ?? 0);
+      return 4 * EVENT_WEIGHT + (event.raw?.bytes.length ?? 0);
   }
 }

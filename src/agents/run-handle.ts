@@ -12,7 +12,7 @@ import {
 import { createBroadcast, createDeferred, followSignal, handled } from "#streams";
 import { createAccumulator, type Ending } from "./accumulator.ts";
 import { createEventGate } from "./event-gate.ts";
-import { canMergeDeltas, mergeDeltas, weighEvent } from "./merge-deltas.ts";
+import { canMergeDeltas, EVENT_WEIGHT, mergeDeltas, weighItem } from "./merge-deltas.ts";
 import type { Decision, Run, RunSource, Topic, TopicEvent } from "./run.ts";
 import { createTextReader, failureOf } from "./run-text.ts";
 
@@ -63,14 +63,28 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
   const broadcast = createBroadcast<AgentEvent>({
     capacity: limits.queueEvents,
     maxWeight: limits.queueCharacters,
-    weigh: weighEvent,
     canMerge: canMergeDeltas,
     merge: mergeDeltas,
   });
 
+  /** One walk over the events for everything that looks at each of them. */
   const publish = (events: readonly AgentEvent[]): void => {
-    for (const event of events) accumulator.add(event);
-    broadcast.push(events);
+    let weight = 0;
+    for (const event of events) {
+      switch (event.type) {
+        case "text-delta":
+        case "thinking-delta":
+          weight += EVENT_WEIGHT + event.text.length;
+          break;
+        case "tool-input-delta":
+          weight += EVENT_WEIGHT + event.json.length;
+          break;
+        default:
+          weight += weighItem(event);
+          accumulator.add(event);
+      }
+    }
+    broadcast.push(events, weight);
   };
 
   const write = (chunks: readonly Chunk[], agent?: string): Promise<void> | undefined => {
@@ -91,7 +105,7 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
     const result = accumulator.result(ending, broadcast.past());
     complete = true;
     const done = gate.done(result);
-    broadcast.push([done]);
+    broadcast.push([done], weighItem(done));
     broadcast.close();
     unfollow();
     for (const deny of questions.values()) deny({ allow: false, reason: "The run is over." });

@@ -12,6 +12,7 @@ import {
   type ToolCallItem,
 } from "#domain";
 import { followSignal } from "#streams";
+import { createSieve } from "./reply-sieve.ts";
 import { createRetryPlan, isPassing, type RetryOptions, wait } from "./retry.ts";
 import type { RunWriter } from "./run.ts";
 import type { UniqueIds } from "./unique-ids.ts";
@@ -136,58 +137,21 @@ async function askOnce(
 ): Promise<Attempt> {
   const controller = new AbortController();
   const unfollow = followSignal(writer.signal, (reason) => controller.abort(reason));
-  const makeUnique = settings.ids.forReply();
-  const shown = new Set<string>();
-  const calls: ToolCallItem[] = [];
-  const answered = new Set<string>();
-  let message: MessageItem | undefined;
-  let error: ErrorItem | undefined;
+  const sieve = createSieve(settings.ids.forReply());
+  let silence: ErrorItem | undefined;
   const watchdog = startWatchdog({
     clock: settings.clock,
     ...settings.idle,
     onNotice: (silentMs) => void writer.write([noticeItem("stall", { silentMs })], settings.agent),
     onExpire: (silentMs, phase) => {
-      error = stalled(backend, silentMs, phase);
+      silence = stalled(backend, silentMs, phase);
       controller.abort();
     },
   });
-
-  /** Looks at what comes and leaves out what readers get from us instead. */
-  const sift = (chunk: Chunk): boolean => {
-    switch (chunk.type) {
-      case "start":
-        return false;
-      case "message":
-        message = chunk;
-        shown.delete(chunk.id);
-        return true;
-      case "tool-call":
-        calls.push(chunk);
-        return true;
-      case "tool-result":
-        answered.add(chunk.callId);
-        return true;
-      case "error":
-        if (chunk.terminal) error = chunk;
-        // A terminal error may still be retried; whoever gives up on the turn writes it.
-        return !chunk.terminal;
-      default:
-        return true;
-    }
-  };
-
   try {
     for await (const batch of backend.stream(request, controller.signal)) {
       watchdog.alive();
-      const passed: Chunk[] = [];
-      for (const chunk of batch) {
-        makeUnique(chunk);
-        if (chunk.type === "text-delta" || chunk.type === "thinking-delta" || chunk.type === "tool-input-delta") {
-          shown.add(chunk.messageId);
-          passed.push(chunk);
-        } else if (sift(chunk)) passed.push(chunk);
-      }
-      const room = writer.write(passed, settings.agent);
+      const room = writer.write(sieve.pass(batch), settings.agent);
       if (room === undefined) continue;
       watchdog.pause();
       await room;
@@ -197,11 +161,14 @@ async function askOnce(
     watchdog.stop();
     unfollow();
   }
+  const { shown } = sieve;
   if (writer.signal.aborted) return { reply: { kind: "aborted" }, shown };
+  const error = silence ?? sieve.error ?? (sieve.message === undefined ? noMessage(backend) : undefined);
   if (error !== undefined) return { reply: { kind: "failed", error }, shown };
-  if (message === undefined) return { reply: { kind: "failed", error: noMessage(backend) }, shown };
-  const open = calls.filter((call) => !answered.has(call.callId));
-  return { reply: { kind: "replied", message, calls: open, backend }, shown };
+  return {
+    reply: { kind: "replied", message: sieve.message as MessageItem, calls: sieve.openCalls(), backend },
+    shown,
+  };
 }
 
 function stalled(backend: Backend, silentMs: number, phase: "first" | "between"): ErrorItem {

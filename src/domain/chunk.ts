@@ -33,6 +33,12 @@ export type Chunk = Exclude<AgentEvent, DoneEvent>;
 /** The `seq` of a chunk nobody has numbered. */
 export const UNNUMBERED = -1;
 
+/**
+ * The `ts` of such a chunk. No whole number on purpose: times do not fit V8's small integers, and a field that begins
+ * as one changes its layout with the first real time, which throws away code that was just optimised.
+ */
+const UNTIMED = Number.MIN_VALUE;
+
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** The fields of an event that its maker gives; the envelope's numbers come from the run. */
@@ -59,16 +65,16 @@ export interface Place {
 
 export function textDelta(messageId: string, index: number, text: string, parent?: string): TextDelta {
   if (parent !== undefined) {
-    return { type: "text-delta", seq: UNNUMBERED, ts: 0, runId: "", messageId, index, text, parent };
+    return { type: "text-delta", seq: UNNUMBERED, ts: UNTIMED, runId: "", messageId, index, text, parent };
   }
-  return { type: "text-delta", seq: UNNUMBERED, ts: 0, runId: "", messageId, index, text };
+  return { type: "text-delta", seq: UNNUMBERED, ts: UNTIMED, runId: "", messageId, index, text };
 }
 
 export function thinkingDelta(messageId: string, index: number, text: string, parent?: string): ThinkingDelta {
   if (parent !== undefined) {
-    return { type: "thinking-delta", seq: UNNUMBERED, ts: 0, runId: "", messageId, index, text, parent };
+    return { type: "thinking-delta", seq: UNNUMBERED, ts: UNTIMED, runId: "", messageId, index, text, parent };
   }
-  return { type: "thinking-delta", seq: UNNUMBERED, ts: 0, runId: "", messageId, index, text };
+  return { type: "thinking-delta", seq: UNNUMBERED, ts: UNTIMED, runId: "", messageId, index, text };
 }
 
 export function toolInputDelta(
@@ -80,7 +86,7 @@ export function toolInputDelta(
   return {
     type: "tool-input-delta",
     seq: UNNUMBERED,
-    ts: 0,
+    ts: UNTIMED,
     runId: "",
     messageId,
     index,
@@ -91,27 +97,27 @@ export function toolInputDelta(
 }
 
 export function startItem(given: Given<StartItem> & { readonly backend: string; readonly mode: Mode }): StartItem {
-  return { type: "start", seq: UNNUMBERED, ts: 0, runId: "", ...given };
+  return { type: "start", seq: UNNUMBERED, ts: UNTIMED, runId: "", ...given };
 }
 
 export function messageItem(given: Given<MessageItem> & { readonly blocks: readonly Block[] }): MessageItem {
-  return { type: "message", seq: UNNUMBERED, ts: 0, runId: "", ...given };
+  return { type: "message", seq: UNNUMBERED, ts: UNTIMED, runId: "", ...given };
 }
 
 export function toolCallItem(given: Given<ToolCallItem>): ToolCallItem {
-  return { type: "tool-call", seq: UNNUMBERED, ts: 0, runId: "", ...given };
+  return { type: "tool-call", seq: UNNUMBERED, ts: UNTIMED, runId: "", ...given };
 }
 
 export function toolResultItem(given: Given<ToolResultItem> & { readonly skipped?: Skipped }): ToolResultItem {
-  return { type: "tool-result", seq: UNNUMBERED, ts: 0, runId: "", ...given };
+  return { type: "tool-result", seq: UNNUMBERED, ts: UNTIMED, runId: "", ...given };
 }
 
 export function permissionItem(given: Given<PermissionItem>): PermissionItem {
-  return { type: "permission", seq: UNNUMBERED, ts: 0, runId: "", ...given };
+  return { type: "permission", seq: UNNUMBERED, ts: UNTIMED, runId: "", ...given };
 }
 
 export function noticeItem(kind: string, data: unknown, more: { parent?: string; raw?: Raw } = {}): NoticeItem {
-  return { type: "notice", seq: UNNUMBERED, ts: 0, runId: "", kind, data, ...more };
+  return { type: "notice", seq: UNNUMBERED, ts: UNTIMED, runId: "", kind, data, ...more };
 }
 
 /** Says that the deltas of a message are void, from a block on or all of them. */
@@ -120,17 +126,17 @@ export function retractNotice(retraction: Retraction): NoticeItem {
 }
 
 export function warningItem(warning: WarningDetail): WarningItem {
-  return { type: "warning", seq: UNNUMBERED, ts: 0, runId: "", ...warning };
+  return { type: "warning", seq: UNNUMBERED, ts: UNTIMED, runId: "", ...warning };
 }
 
 export function errorItem(error: ErrorDetail, more: { raw?: Raw } = {}): ErrorItem {
-  return { type: "error", seq: UNNUMBERED, ts: 0, runId: "", ...error, ...more };
+  return { type: "error", seq: UNNUMBERED, ts: UNTIMED, runId: "", ...error, ...more };
 }
 
 export function resultItem(given: Given<ResultItem>): ResultItem {
-  return { type: "result", seq: UNNUMBERED, ts: 0, runId: "", ...given };
+  return { type: "result", seq: UNNUMBERED, ts: UNTIMED, runId: "", ...given };
 }
 
 export function doneEvent(result: DoneEvent["result"]): DoneEvent {
-  return { type: "done", seq: UNNUMBERED, ts: 0, runId: "", result };
+  return { type: "done", seq: UNNUMBERED, ts: UNTIMED, runId: "", result };
 }

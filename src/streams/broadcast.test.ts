@@ -14,7 +14,6 @@ function create(capacity = 4, maxWeight = 1_000_000) {
   return createBroadcast<Span>({
     capacity,
     maxWeight,
-    weigh: () => 1,
     canMerge: (left, right) => left.kind === right.kind && left.kind !== "item",
     merge: (values) => ({
       first: values[0]?.first ?? -1,
@@ -47,9 +46,9 @@ describe("broadcast", () => {
   it("gives every reader every value from the first one on, however late it comes", async () => {
     const broadcast = create();
     const early = readAll(broadcast.read());
-    broadcast.push([span(0), span(1)]);
+    broadcast.push([span(0), span(1)], 1);
     const late = readAll(broadcast.read());
-    broadcast.push([span(2, "item")]);
+    broadcast.push([span(2, "item")], 1);
     broadcast.close();
     expect((await early).map((value) => value.last)).toEqual([0, 1, 2]);
     expect((await late).map((value) => value.last)).toEqual([0, 1, 2]);
@@ -60,7 +59,7 @@ describe("broadcast", () => {
     const broadcast = create(4);
     const reader = broadcast.read();
     const first = reader.next();
-    broadcast.push(rows(0, 5));
+    broadcast.push(rows(0, 5), 1);
     await first;
     const room = broadcast.room();
     expect(room).toBeInstanceOf(Promise);
@@ -79,13 +78,12 @@ describe("broadcast", () => {
     const broadcast = createBroadcast<Span>({
       capacity: 1000,
       maxWeight: 100,
-      weigh: () => 60,
       canMerge: () => false,
       merge: (values) => values[0] as Span,
     });
     const reader = broadcast.read();
     const first = reader.next();
-    broadcast.push(rows(0, 3));
+    broadcast.push(rows(0, 3), 180);
     await first;
     expect(broadcast.room()).toBeInstanceOf(Promise);
     await reader.next();
@@ -97,7 +95,7 @@ describe("broadcast", () => {
   it("does not hold the writer back for a reader that was never pulled or has left", async () => {
     const broadcast = create(2);
     broadcast.read();
-    broadcast.push(rows(0, 10));
+    broadcast.push(rows(0, 10), 1);
     expect(broadcast.room()).toBeUndefined();
     const reader = broadcast.read();
     await reader.next();
@@ -111,9 +109,9 @@ describe("broadcast", () => {
 
   it("merges what nobody has to read any more, in pieces, and never across an item", async () => {
     const broadcast = create();
-    broadcast.push(rows(0, 3000));
-    broadcast.push([span(3000, "item")]);
-    broadcast.push(rows(3001, 9000));
+    broadcast.push(rows(0, 3000), 1);
+    broadcast.push([span(3000, "item")], 1);
+    broadcast.push(rows(3001, 9000), 1);
     broadcast.close();
     const values = await readAll(broadcast.read());
     expectGapless(values, 9000);
@@ -128,11 +126,11 @@ describe("broadcast", () => {
     const take = async (count: number): Promise<void> => {
       for (let index = 0; index < count; index += 1) seen.push((await reader.next()).value as Span);
     };
-    broadcast.push(rows(0, 100));
+    broadcast.push(rows(0, 100), 1);
     await take(50);
-    broadcast.push(rows(100, 10_000));
+    broadcast.push(rows(100, 10_000), 1);
     await take(4_000);
-    broadcast.push(rows(10_000, 20_000));
+    broadcast.push(rows(10_000, 20_000), 1);
     broadcast.close();
     seen.push(...(await readAll(reader)));
     expect(seen).toEqual(rows(0, 20_000));
@@ -142,13 +140,13 @@ describe("broadcast", () => {
     const broadcast = create(4);
     const reader = broadcast.read();
     const first = reader.next();
-    broadcast.push(rows(0, 10));
+    broadcast.push(rows(0, 10), 1);
     await first;
     const room = broadcast.room();
     broadcast.hurry();
     await room;
     for (let from = 10; from < 50_010; from += 1000) {
-      broadcast.push(rows(from, from + 1000));
+      broadcast.push(rows(from, from + 1000), 1);
       expect(broadcast.room()).toBeUndefined();
     }
     broadcast.close();
@@ -162,7 +160,7 @@ describe("broadcast", () => {
     const broadcast = create();
     const reader = broadcast.read();
     const pending = [reader.next(), reader.next(), reader.next()];
-    broadcast.push([span(0), span(1)]);
+    broadcast.push([span(0), span(1)], 1);
     broadcast.close();
     expect((await Promise.all(pending)).map((result) => result.value?.last)).toEqual([0, 1, undefined]);
   });
@@ -171,11 +169,11 @@ describe("broadcast", () => {
     const broadcast = create();
     const early: number[] = [];
     const late: number[] = [];
-    broadcast.push([span(0)]);
+    broadcast.push([span(0)], 1);
     broadcast.listen(
       (value) => {
         early.push(value.last);
-        if (value.last === 1) broadcast.push([span(2)]);
+        if (value.last === 1) broadcast.push([span(2)], 1);
       },
       () => undefined,
     );
@@ -186,7 +184,7 @@ describe("broadcast", () => {
       (value) => late.push(value.last),
       () => undefined,
     );
-    broadcast.push([span(1)]);
+    broadcast.push([span(1)], 1);
     expect(early).toEqual([0, 1, 2]);
     expect(late).toEqual([0, 1, 2]);
   });
@@ -205,9 +203,9 @@ describe("broadcast", () => {
       (value) => seen.push(value.last),
       () => undefined,
     );
-    broadcast.push([span(0), span(1)]);
+    broadcast.push([span(0), span(1)], 1);
     stop();
-    broadcast.push([span(2)]);
+    broadcast.push([span(2)], 1);
     expect(seen).toEqual([0, 1]);
     expect(errors).toHaveLength(3);
   });
@@ -237,7 +235,7 @@ describe("broadcast", () => {
           for (const step of steps) {
             const values = Array.from({ length: step.write }, (_, index) => span(length + index, step.kind));
             length += step.write;
-            broadcast.push(values);
+            broadcast.push(values, 1);
             if (step.hurry) broadcast.hurry();
             for (const [index, count] of step.read.entries()) {
               const target = readers[index];

@@ -9,8 +9,11 @@ import { type Merging, mergeNeighbours, type Place } from "./merge-neighbours.ts
  * readers stays small. A writer that asks `room()` before it goes on is slowed down to the slowest attached reader.
  */
 export interface Broadcast<T> {
-  /** Appends values and passes them to whoever is attached. The array may be reused by the caller afterwards. */
-  push(values: readonly T[]): void;
+  /**
+   * Appends values and passes them to whoever is attached. `weight` is how heavy they are together. The array may be
+   * reused by the caller afterwards.
+   */
+  push(values: readonly T[], weight: number): void;
   /** `undefined`: write on. A promise: a reader lags; it resolves when there is room again. Never rejects. */
   room(): Promise<void> | undefined;
   /** Attaches a reader at its first `next()`. Leaving (`return`) detaches it; `onLeave` then runs before `return` resolves. */
@@ -31,9 +34,8 @@ export interface Broadcast<T> {
 export interface BroadcastOptions<T> extends Merging<T> {
   /** How many values a reader may lag behind before the writer is held back. */
   readonly capacity: number;
-  /** How heavy the unread values of a reader may be before the writer is held back, in the units of `weigh`. */
+  /** How heavy the unread values of a reader may be before the writer is held back. */
   readonly maxWeight: number;
-  readonly weigh: (value: T) => number;
 }
 
 interface Reader<T> extends Place {
@@ -53,7 +55,7 @@ const MERGE_BATCH = 512;
 
 /** Creates a broadcast. */
 export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {
-  const { capacity, maxWeight, weigh } = options;
+  const { capacity, maxWeight } = options;
   const log: T[] = [];
   /** Everything before this position is as merged as it can be. */
   let mergedTo = 0;
@@ -86,11 +88,9 @@ export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {
   };
 
   /** Notes what every reader has not read yet, and answers those that wait. */
-  const passOn = (values: readonly T[]): void => {
-    let weight = 0;
-    for (const value of values) weight += weigh(value);
+  const passOn = (count: number, weight: number): void => {
     for (const reader of readers) {
-      reader.weight = reader.index + values.length >= log.length ? weight : reader.weight + weight;
+      reader.weight = reader.index + count >= log.length ? weight : reader.weight + weight;
       while (reader.waiting.length > 0 && reader.index < log.length) {
         const value = log[reader.index] as T;
         reader.index += 1;
@@ -108,11 +108,11 @@ export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {
   };
 
   return {
-    push(values) {
+    push(values, weight) {
       if (closed || values.length === 0) return;
       for (const value of values) log.push(value);
       for (const listener of listeners) deliver(listener);
-      if (readers.size > 0) passOn(values);
+      if (readers.size > 0) passOn(values.length, weight);
       mergeIfWorthIt();
     },
 
