@@ -1,4 +1,5 @@
-import type { Block, Message } from "#domain";
+import type { Block, MediaBlock, TextBlock } from "#domain";
+import type { JsonSchema } from "#tools";
 
 /** A tool's output as text, for vendors that take nothing else. */
 export function outputText(output: unknown): string {
@@ -11,28 +12,44 @@ export function inputObject(input: unknown): object {
   return typeof input === "object" && input !== null && !Array.isArray(input) ? input : {};
 }
 
-/** The blocks a tool returned, when it returned content instead of a value. */
-export function contentBlocks(output: unknown): readonly Block[] | undefined {
-  if (!Array.isArray(output) || output.length === 0) return undefined;
-  return output.every(isContentBlock) ? (output as Block[]) : undefined;
+/** A tool's schema as vendors insist on it: one that says it is an object, also when it only refers to others. */
+export function objectSchema(schema: JsonSchema): JsonSchema {
+  return Object.hasOwn(schema, "type") ? schema : { type: "object", ...schema };
 }
 
-function isContentBlock(value: unknown): value is Block {
+/** What a tool may return instead of a value. */
+export type ContentBlock = TextBlock | MediaBlock;
+
+/** The blocks a tool returned, when it returned content instead of a value. */
+export function contentBlocks(output: unknown): readonly ContentBlock[] | undefined {
+  if (!Array.isArray(output) || output.length === 0) return undefined;
+  return output.every(isContentBlock) ? (output as ContentBlock[]) : undefined;
+}
+
+function isContentBlock(value: unknown): value is ContentBlock {
   if (typeof value !== "object" || value === null || !("type" in value)) return false;
   if (value.type === "text") return "text" in value && typeof value.text === "string";
   return (value.type === "image" || value.type === "document") && ("data" in value || "url" in value);
 }
 
-/**
- * The transcript with neighbours of one role joined: vendors want roles to alternate, and a user may speak right
- * after tool results.
- */
-export function joinRoles(messages: readonly Message[]): readonly Pick<Message, "role" | "blocks">[] {
-  const joined: { role: Message["role"]; blocks: Block[] }[] = [];
-  for (const message of messages) {
-    const last = joined.at(-1);
-    if (last?.role === message.role) last.blocks.push(...message.blocks);
-    else joined.push({ role: message.role, blocks: [...message.blocks] });
-  }
-  return joined;
+/** A tool's output in two parts, for vendors that take text in the result and media only beside it. */
+export function splitContent(output: unknown): {
+  readonly value: unknown;
+  readonly media: readonly MediaBlock[];
+} {
+  const content = contentBlocks(output);
+  if (content === undefined) return { value: output, media: [] };
+  const media = content.filter(isMedia);
+  const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
+  // A result that looks empty would be taken for a failure.
+  return { value: text === "" ? "The result is in what follows." : text, media };
+}
+
+/** The media type of an inline block whose maker left it out. */
+export function mediaTypeOf(block: MediaBlock): string {
+  return block.mediaType ?? (block.type === "image" ? "image/png" : "application/pdf");
+}
+
+export function isMedia(block: Block): block is MediaBlock {
+  return block.type === "image" || block.type === "document";
 }

@@ -6,6 +6,8 @@ export interface Output {
   write(text: string): void;
   /** `undefined`: go on. A promise: the reader is slow; it resolves when there is room, or when the reader is gone. */
   room(): Promise<void> | undefined;
+  /** The reader has left (`| head`): what is written now goes nowhere. */
+  readonly isGone: boolean;
   readonly isTerminal: boolean;
   readonly columns: number;
 }
@@ -17,7 +19,7 @@ export interface CommandIo {
   readonly input: NodeJS.ReadStream;
   readonly world: World;
   readonly cwd: string;
-  /** Calls `interrupt` at Ctrl-C until the returned function is called. */
+  /** Calls `interrupt` at Ctrl-C, or when the process is asked to end, until the returned function is called. */
   onInterrupt(interrupt: () => void): () => void;
 }
 
@@ -29,17 +31,24 @@ export interface Outcome {
 /** Exit codes (DESIGN.md 2.4). */
 export const EXIT = { success: 0, failed: 1, usage: 2, setup: 3, aborted: 130 } as const;
 
+const INTERRUPTS = ["SIGINT", "SIGTERM"] as const;
+
 /** The real streams of this process. */
 export function systemIo(): CommandIo {
   return {
     out: createOutput(process.stdout),
     err: createOutput(process.stderr),
-    input: process.stdin,
+    // A getter: merely looking at stdin opens it, and most commands never read it.
+    get input() {
+      return process.stdin;
+    },
     world: systemWorld(),
     cwd: process.cwd(),
     onInterrupt(interrupt) {
-      process.on("SIGINT", interrupt);
-      return () => process.off("SIGINT", interrupt);
+      for (const signal of INTERRUPTS) process.on(signal, interrupt);
+      return () => {
+        for (const signal of INTERRUPTS) process.off(signal, interrupt);
+      };
     },
   };
 }
@@ -47,7 +56,7 @@ export function systemIo(): CommandIo {
 function createOutput(stream: NodeJS.WriteStream): Output {
   let gone = false;
   let full = false;
-  // A reader that leaves early (`| head`) is no failure of ours; what comes later goes nowhere.
+  // A reader that leaves early is no failure of ours.
   stream.on("error", () => {
     gone = true;
   });
@@ -65,6 +74,9 @@ function createOutput(stream: NodeJS.WriteStream): Output {
         };
         stream.on("drain", finish).on("error", finish).on("close", finish);
       });
+    },
+    get isGone() {
+      return gone;
     },
     isTerminal: stream.isTTY === true,
     columns: stream.columns ?? 100,

@@ -11,7 +11,7 @@ export async function loadTools(path: string, cwd: string): Promise<readonly Too
     throw new StartError("invalid-option", `--tools ${path}: there is no such file (${file}).`, { cause: error });
   });
   const module = await import(pathToFileURL(file).href).catch((error: unknown) => {
-    throw new StartError("invalid-option", `--tools ${path} could not be loaded: ${describeThrown(error)}`, {
+    throw new StartError("invalid-option", `--tools ${path} could not be loaded: ${describeFault(error)}`, {
       cause: error,
     });
   });
@@ -34,6 +34,12 @@ export function demoTools(): readonly Tool[] {
     tool("multiply", "Multiply two numbers", numbers, ({ a, b }) => a * b),
     tool("divide", "Divide the first number by the second", numbers, ({ a, b }) => a / b),
   ];
+}
+
+/** What a module failed with, and where: Node puts the place of a syntax error only into the first line of the stack. */
+function describeFault(error: unknown): string {
+  const place = error instanceof Error ? /^file:\/\/\S+:\d+/.exec(error.stack ?? "")?.[0] : undefined;
+  return `${describeThrown(error)}${place === undefined ? "" : ` (${place})`}`;
 }
 
 function isTool(value: unknown): value is Tool {

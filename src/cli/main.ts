@@ -26,6 +26,21 @@ export async function main(argv: readonly string[], io: CommandIo = systemIo()):
   }
 }
 
+/**
+ * `main` for the executable: ends the process when everything is written. Without this a tool that does not mind its
+ * signal, or a stdin that nobody closes, would keep an aborted program alive.
+ */
+export async function mainAndExit(argv: readonly string[]): Promise<never> {
+  const code = await main(argv);
+  await Promise.all([process.stdout, process.stderr].map(written));
+  process.exit(code);
+}
+
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  // Called after all earlier writes, and also when the reader has left.
+  return new Promise((resolve) => stream.write("", () => resolve()));
+}
+
 function createProgram(io: CommandIo, outcome: Outcome): Command {
   const program = new Command("millrace")
     .description("Runs any agent as one honest stream of events.")
@@ -45,6 +60,7 @@ Examples:
   git diff | millrace run -                    the prompt from stdin
   millrace run --json "Say hello" | jq .type   one event per line
   millrace formats decode claude-code log.ndjson
+  millrace emulate --port 4010                 the offline model as a server
 
 Exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 set-up is missing, 130 aborted.`,
     );
@@ -67,6 +83,7 @@ function report(error: unknown, io: CommandIo): number {
     io.err.write(`millrace: ${plainText(error.message)}\n`);
     return SETUP_CODES.has(error.code) ? EXIT.setup : EXIT.usage;
   }
+  // Not foreseen, so a mistake of ours: here a stack helps.
   io.err.write(`millrace: ${plainText(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
   return EXIT.failed;
 }

@@ -1,4 +1,7 @@
-import { StartError } from "#domain";
+import { createReadStream } from "node:fs";
+import { readFile, stat } from "node:fs/promises";
+import { resolve } from "node:path";
+import { describeThrown, StartError } from "#domain";
 
 /** The whole of stdin as text. */
 export async function readStdin(input: AsyncIterable<Uint8Array | string>): Promise<string> {
@@ -12,5 +15,36 @@ export async function readStdin(input: AsyncIterable<Uint8Array | string>): Prom
     throw new StartError("invalid-input", "stdin is not UTF-8 text. Convert it first, for instance with iconv.", {
       cause: error,
     });
+  }
+}
+
+/** The bytes of a captured stream. `-` is stdin. What cannot be opened is said before anything is decoded. */
+export async function openBytes(
+  file: string,
+  io: { readonly cwd: string; readonly input: AsyncIterable<Uint8Array | string> },
+): Promise<AsyncIterable<Uint8Array>> {
+  if (file === "-") return io.input as AsyncIterable<Uint8Array>;
+  const path = resolve(io.cwd, file);
+  const found = await stat(path).catch((error) => {
+    throw new StartError("invalid-input", `There is no file ${path}. Give a captured stream, or - for stdin.`, {
+      cause: error,
+    });
+  });
+  if (found.isDirectory()) {
+    throw new StartError("invalid-input", `${path} is a folder. Give a captured stream, or - for stdin.`);
+  }
+  return createReadStream(path);
+}
+
+/** A JSON file a flag names. */
+export async function readJsonFile(flag: string, file: string, io: { readonly cwd: string }): Promise<unknown> {
+  const path = resolve(io.cwd, file);
+  const text = await readFile(path, "utf8").catch((error) => {
+    throw new StartError("invalid-option", `${flag} ${file}: the file cannot be read (${path}).`, { cause: error });
+  });
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new StartError("invalid-option", `${flag} ${file} is not JSON: ${describeThrown(error)}`, { cause: error });
   }
 }

@@ -14,20 +14,31 @@ export interface Showable extends AsyncIterable<AgentEvent> {
   abort(reason?: unknown): Promise<void>;
 }
 
-/** Shows a run on its way, at the reader's pace, and gives the exit code. Ctrl-C aborts it. */
+/**
+ * Shows a run on its way, at the reader's pace, and gives the exit code. Ctrl-C aborts it, and a second one ends the
+ * process. When the reader of stdout leaves, the run is aborted, too: nobody would see what it costs.
+ */
 export async function show(run: Showable, options: ShowOptions, io: CommandIo): Promise<number> {
   const sink = createSink(options, io);
-  const release = io.onInterrupt(() => void run.abort("interrupted"));
+  let left = false;
+  const release = io.onInterrupt(() => {
+    release();
+    ignore(run.abort("interrupted"));
+  });
   try {
     for await (const event of run) {
       sink.accept(event);
       const room = io.out.room();
       if (room !== undefined) await room;
+      if (io.out.isGone && !left) {
+        left = true;
+        ignore(run.abort("The reader of the output has left."));
+      }
     }
   } finally {
     release();
   }
-  return exitCodeOf(await run.result());
+  return left ? EXIT.success : exitCodeOf(await run.result());
 }
 
 function createSink(options: ShowOptions, io: CommandIo): Sink {
@@ -45,4 +56,9 @@ function createSink(options: ShowOptions, io: CommandIo): Sink {
 function exitCodeOf(result: RunResult): number {
   if (result.status === "success") return EXIT.success;
   return result.status === "aborted" ? EXIT.aborted : EXIT.failed;
+}
+
+/** An abort never rejects, and its end is the end of the loop. */
+function ignore(aborting: Promise<void>): void {
+  aborting.catch(() => undefined);
 }

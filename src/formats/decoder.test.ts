@@ -211,6 +211,16 @@ describe("keepRaw", () => {
     expect(summaries(chunks)).toEqual(summaries(decode(input)));
   });
 
+  it("leaves a chunk that has its frame already as it is", () => {
+    const raw = { json: "own", bytes: encoder.encode("own") };
+    const createAdapter = () => ({
+      feed: () => [noticeItem("x", null, { raw })],
+      flush: () => [],
+      reset: () => undefined,
+    });
+    expect(decode("1\n", { keepRaw: true }, { ...probe(), createAdapter })[0]?.raw).toBe(raw);
+  });
+
   it("is off by default", () => {
     expect(decode("1\n")[0]?.raw).toBeUndefined();
   });

@@ -1,5 +1,5 @@
 import { createRun, type Run } from "#agents";
-import { type Chunk, resultItem, type Usage, addUsage } from "#domain";
+import { addUsage, type Chunk, resultItem, type Usage } from "#domain";
 import { createDecoder, type Format } from "#formats";
 import { systemWorld, type World } from "./world.ts";
 
@@ -11,7 +11,12 @@ export interface DecodeOptions {
 /**
  * Decodes a captured or foreign stream as a run of its own: the same events, the same invariants, one `done`.
  *
- * A format that has no verdict of its own (a model's single reply) succeeds when its stream ended properly.
+ * A format that has no verdict of its own (a model's single reply) succeeds when its stream ended properly. A source
+ * that fails ends the run with `source-failed`; an abort ends it at once, also while the source is silent.
+ *
+ * @example
+ * const run = decodeStream(formatRegistry().require("claude-code"), createReadStream("log.ndjson"))
+ * for await (const event of run) console.log(event.type)
  */
 export function decodeStream(
   format: Format,
@@ -23,15 +28,39 @@ export function decodeStream(
     async (writer) => {
       const decoder = createDecoder(format, { keepRaw: options.keepRaw ?? false });
       const verdict = createVerdict();
-      for await (const piece of bytes) {
+      for await (const piece of untilAborted(bytes, writer.signal)) {
         await writer.write(verdict.look(decoder.push(piece)));
-        if (writer.signal.aborted || decoder.isOver) break;
+        if (decoder.isOver) break;
       }
+      if (writer.signal.aborted) return;
       await writer.write(verdict.look(decoder.end()));
       await writer.write(verdict.missing());
     },
     { clock: world.clock, random: world.random, onListenerError: world.onListenerError },
   );
+}
+
+/** The same bytes, but an abort ends them while the source is still thinking about the next piece. */
+async function* untilAborted(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const iterator = bytes[Symbol.asyncIterator]();
+  const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
+  let wake: (result: typeof end) => void = () => undefined;
+  const onAbort = (): void => wake(end);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    while (!signal.aborted) {
+      const next = await new Promise<IteratorResult<Uint8Array, unknown>>((resolve, reject) => {
+        wake = resolve;
+        iterator.next().then(resolve, reject);
+      });
+      if (next.done === true || signal.aborted) return;
+      yield next.value;
+    }
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    // Not waited for: a source in the middle of a read lets go of it when the read is over.
+    iterator.return?.().catch(() => undefined);
+  }
 }
 
 /** Adds up a model's replies for the verdict that their format does not give. */

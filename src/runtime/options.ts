@@ -1,4 +1,3 @@
-import { nearestName, StartError } from "#domain";
 import type { RetryOptions } from "#agents";
 import type { Backend, ToolChoice } from "#backends";
 import type { Tool } from "#tools";
@@ -50,7 +49,20 @@ export interface RunOptions {
   readonly google?: ProviderOptions;
 }
 
-const OPTION_NAMES = [
+/** The providers that have options of their own. */
+export const PROVIDER_NAMES = [
+  "anthropic",
+  "openai",
+  "openrouter",
+  "deepseek",
+  "vllm",
+  "modal",
+  "google",
+] as const satisfies readonly (keyof RunOptions)[];
+
+export type ProviderName = (typeof PROVIDER_NAMES)[number];
+
+export const OPTION_NAMES = [
   "instructions",
   "tools",
   "toolChoice",
@@ -64,59 +76,13 @@ const OPTION_NAMES = [
   "maxTokens",
   "temperature",
   "thinkingTokens",
-  "anthropic",
-  "openai",
-  "openrouter",
-  "deepseek",
-  "vllm",
-  "modal",
-  "google",
+  ...PROVIDER_NAMES,
 ] as const satisfies readonly (keyof RunOptions)[];
 
-const LIMIT_NAMES = ["turns", "idleMs", "toolMs"] as const satisfies readonly (keyof Limits)[];
+export const LIMIT_NAMES = ["turns", "idleMs", "toolMs"] as const satisfies readonly (keyof Limits)[];
 
-/** Checks what a caller gave, before anything starts. @throws StartError `invalid-option` naming field, value and remedy. */
-export function checkOptions(options: RunOptions): void {
-  checkNames(options, OPTION_NAMES, "option");
-  checkNames(options.limits ?? {}, LIMIT_NAMES, "limits.");
-  for (const [name, value] of Object.entries(options.limits ?? {})) checkPositive(`limits.${name}`, value);
-  checkPositive("toolConcurrency", options.toolConcurrency);
-  checkPositive("maxTokens", options.maxTokens);
-  checkPositive("thinkingTokens", options.thinkingTokens);
-  checkTools(options.tools ?? []);
-}
-
-function checkNames(given: object, known: readonly string[], what: string): void {
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
-    const near = nearestName(name, known);
-    const remedy = near === undefined ? `Known are: ${known.join(", ")}.` : `Did you mean ${near}?`;
-    throw new StartError("invalid-option", `There is no ${what}${what.endsWith(".") ? "" : " "}${name}. ${remedy}`);
-  }
-}
-
-function checkPositive(name: string, value: unknown): void {
-  if (value === undefined || (typeof value === "number" && value > 0)) return;
-  throw new StartError("invalid-option", `${name} is ${JSON.stringify(value)}. Give a number above 0.`);
-}
-
-function checkTools(tools: readonly Tool[]): void {
-  if (!Array.isArray(tools))
-    throw new StartError("invalid-option", "tools is not a list. Give a list of what tool(…) returned.");
-  const seen = new Set<string>();
-  tools.forEach((tool: Tool, index) => {
-    if (typeof tool?.parse !== "function" || typeof tool.name !== "string") {
-      throw new StartError(
-        "invalid-option",
-        `tools[${index}] is no tool. Make it with tool(name, description, input, run).`,
-      );
-    }
-    if (seen.has(tool.name)) {
-      throw new StartError(
-        "invalid-option",
-        `tools[${index}]: there are two tools called "${tool.name}". Give each its own name.`,
-      );
-    }
-    seen.add(tool.name);
-  });
-}
+export const PROVIDER_OPTION_NAMES = [
+  "apiKey",
+  "baseUrl",
+  "headers",
+] as const satisfies readonly (keyof ProviderOptions)[];

@@ -1,8 +1,10 @@
 import { createRun, createRunner, type Run, type RunInput, readInput } from "#agents";
 import type { Backend } from "#backends";
-import { StartError } from "#domain";
-import type { Agent } from "./agent.ts";
-import { checkOptions, type RunOptions } from "./options.ts";
+import { type Message, StartError } from "#domain";
+import { type Agent, agent } from "./agent.ts";
+import { checkChosenTool, checkOptions, isBackend } from "./check-options.ts";
+import { describeValue } from "./describe-value.ts";
+import type { RunOptions } from "./options.ts";
 import { priceOf } from "./prices.ts";
 import { resolveBackend } from "./resolve-backend.ts";
 import { systemWorld, type World } from "./world.ts";
@@ -26,20 +28,16 @@ export function run(target: Target, input: RunInput, options: RunOptions = {}): 
 /** `run` with its seams in hand. */
 export function startRun(target: Target, input: RunInput, options: RunOptions, world: World): Run {
   checkOptions(options);
-  const agent = readTarget(target);
-  const merged: RunOptions = {
-    ...agent.options,
-    ...options,
-    tools: [...(agent.options.tools ?? []), ...(options.tools ?? [])],
-  };
-  checkOptions(merged);
-  const backendOf = (chosen: string | Backend): Backend =>
-    typeof chosen === "string" ? resolveBackend(chosen, merged, world) : chosen;
+  const chosen = readTarget(target);
+  const merged = mergeOptions(chosen, options);
+  const backendOf = (backend: string | Backend): Backend =>
+    typeof backend === "string" ? resolveBackend(backend, merged, world) : backend;
   const messages = readInput(input);
+  checkLast(messages);
   const source = createRunner({
-    backend: backendOf(agent.backend),
+    backend: backendOf(chosen.backend),
     fallback: listOf(merged.fallback).map(backendOf),
-    agent: agent.name,
+    agent: chosen.name,
     instructions: merged.instructions,
     tools: merged.tools ?? [],
     toolChoice: merged.toolChoice,
@@ -65,30 +63,47 @@ export function startRun(target: Target, input: RunInput, options: RunOptions, w
   });
 }
 
-function readTarget(target: Target): {
-  readonly name?: string;
-  readonly backend: string | Backend;
-  readonly options: RunOptions;
-} {
-  if (typeof target === "string") return { backend: target, options: {} };
+function readTarget(target: Target): Omit<Agent, "name"> & { readonly name?: string } {
+  if (typeof target === "string") return { backend: target };
   if (typeof target === "object" && target !== null) {
-    if ("kind" in target && target.kind === "model") return { backend: target, options: {} };
-    if ("backend" in target && "name" in target) {
-      const { name, backend, instructions, tools, limits } = target;
-      return {
-        name,
-        backend,
-        options: {
-          ...(instructions !== undefined && { instructions }),
-          ...(tools !== undefined && { tools }),
-          ...(limits !== undefined && { limits }),
-        },
-      };
-    }
+    if (isBackend(target)) return { backend: target as Backend };
+    if ("backend" in target) return agent(target);
   }
   throw new StartError(
     "invalid-option",
-    `The target is ${JSON.stringify(target)}. Give a backend such as "offline" or "anthropic/claude-sonnet-4-5", or an agent.`,
+    `The target is ${describeValue(target)}. Give a backend such as "offline" or "anthropic/claude-sonnet-4-5", or an agent.`,
+  );
+}
+
+/** What the run says goes before what the agent says; tools of both are offered. */
+function mergeOptions(chosen: Omit<Agent, "name">, options: RunOptions): RunOptions {
+  const instructions = options.instructions ?? chosen.instructions;
+  const merged: RunOptions = {
+    ...options,
+    ...(instructions !== undefined && { instructions }),
+    tools: [...(chosen.tools ?? []), ...(options.tools ?? [])],
+    limits: { ...chosen.limits, ...withoutGaps(options.limits) },
+  };
+  checkOptions(merged);
+  checkChosenTool(merged);
+  return merged;
+}
+
+/** A field that is there and undefined says nothing. */
+function withoutGaps<Fields extends object>(fields: Fields | undefined): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)) as Partial<Fields>;
+}
+
+/** A model needs something to answer; a host would refuse the request, and not say it as clearly. */
+function checkLast(messages: readonly Message[]): void {
+  const last = messages.at(-1);
+  const says = last?.blocks.some((block) =>
+    block.type === "text" ? block.text.trim() !== "" : block.type !== "unknown" && block.type !== "thinking",
+  );
+  if (last?.role === "user" && says === true) return;
+  throw new StartError(
+    "invalid-input",
+    "The last message of the input says nothing. Give it text, a picture, or the results of tools.",
   );
 }
 

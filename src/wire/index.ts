@@ -1,2 +1,13 @@
+export type { DecodedEvent } from "./event-codec.ts";
+export { decodeEvent, encodeEvent } from "./event-codec.ts";
 export type { DataFrame, FaultCode, FaultyFrame, Frame, Framer, Framing, WireLimits } from "./frame.ts";
 export { rawOf } from "./frame.ts";
+export { createFramer } from "./framer.ts";
+export type { JsonRecord, Parsed } from "./json.ts";
+export { isRecord, ownArray, ownBoolean, ownNumber, ownRecord, ownString, ownValue, parseJson } from "./json.ts";
+export { DEFAULT_WIRE_LIMITS, MAX_CONSECUTIVE_FAULTS, MAX_JSON_DEPTH } from "./limits.ts";
+export { createNdjsonFramer } from "./ndjson.ts";
+export { createSseFramer } from "./sse-decoder.ts";
+export type { SseFields } from "./sse-encoder.ts";
+export { encodeEventSse, encodeSse } from "./sse-encoder.ts";
+export { createTextFramer } from "./text.ts";

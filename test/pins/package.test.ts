@@ -13,9 +13,14 @@ describe("the package", () => {
   it("has these entries", () => {
     expect(manifest.exports).toEqual({
       ".": { types: "./dist/index.d.ts", default: "./dist/index.js" },
+      "./anthropic": { types: "./dist/runtime/anthropic.d.ts", default: "./dist/runtime/anthropic.js" },
+      "./openai": { types: "./dist/runtime/openai.d.ts", default: "./dist/runtime/openai.js" },
+      "./google": { types: "./dist/runtime/google.d.ts", default: "./dist/runtime/google.js" },
       "./formats": { types: "./dist/formats/index.d.ts", default: "./dist/formats/index.js" },
       "./views": { types: "./dist/views/index.d.ts", default: "./dist/views/index.js" },
       "./testing": { types: "./dist/testing/index.d.ts", default: "./dist/testing/index.js" },
+      "./sinks": { types: "./dist/sinks/index.d.ts", default: "./dist/sinks/index.js" },
+      "./emulator": { types: "./dist/emulator/index.d.ts", default: "./dist/emulator/index.js" },
       "./package.json": "./package.json",
     });
     expect(manifest.bin).toEqual({ millrace: "./bin/millrace.js" });

@@ -1,13 +1,24 @@
-import type { Block, MediaBlock } from "#domain";
+import { type Block, type MediaBlock, type Message, unreachable } from "#domain";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
-import { contentBlocks, inputObject, joinRoles, outputText } from "../content.ts";
+import { contentBlocks, inputObject, mediaTypeOf, objectSchema, outputText } from "../content.ts";
+import { BEGINNING, fitCalls, joinTurns, resultsFirst, type Turn } from "../transcript.ts";
 
 /** The Messages API insists on a limit; this is what current models all allow. */
 export const DEFAULT_MAX_TOKENS = 8192;
 
+const CALL_ID = /^[a-zA-Z0-9_-]{1,128}$/;
+
+/** A block in the vendor's words. */
+interface Part {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
 /** The body of `POST /v1/messages` for one request. */
 export function encodeAnthropicRequest(model: string, request: ModelRequest): Record<string, unknown> {
-  const { instructions, tools, temperature, thinkingTokens } = request;
+  const { instructions, tools, temperature } = request;
+  const turns = joinTurns<Part>(fitCalls(request.messages, CALL_ID), encodeMessage, { type: "text", text: BEGINNING });
+  const thinkingTokens = mayThink(request, turns) ? request.thinkingTokens : undefined;
   const maxTokens = request.maxTokens ?? DEFAULT_MAX_TOKENS;
   return {
     model,
@@ -15,59 +26,106 @@ export function encodeAnthropicRequest(model: string, request: ModelRequest): Re
     max_tokens: thinkingTokens === undefined ? maxTokens : Math.max(maxTokens, thinkingTokens + 1024),
     stream: true,
     ...(instructions !== undefined && instructions !== "" && { system: instructions }),
-    messages: encodeMessages(request),
+    messages: turns.map(({ role, parts }) => ({ role, content: parts })),
     ...(tools.length > 0 && {
-      tools: tools.map((tool) => ({ name: tool.name, description: tool.description, input_schema: tool.inputSchema })),
+      tools: tools.map((tool) => ({
+        name: tool.name,
+        description: tool.description,
+        input_schema: objectSchema(tool.inputSchema),
+      })),
       ...encodeToolChoices(request),
     }),
-    ...(temperature !== undefined && { temperature }),
-    ...(thinkingTokens !== undefined && { thinking: { type: "enabled", budget_tokens: thinkingTokens } }),
+    // A model that thinks chooses its own temperature; another one is refused.
+    ...(thinkingTokens === undefined
+      ? temperature !== undefined && { temperature }
+      : { thinking: { type: "enabled", budget_tokens: thinkingTokens } }),
   };
 }
 
-function encodeMessages(request: ModelRequest): unknown[] {
-  return joinRoles(request.messages)
-    .map(({ role, blocks }) => ({ role, content: blocks.flatMap(encodeBlock) }))
-    .filter((message) => message.content.length > 0);
+/**
+ * Whether thinking can be asked for in this turn. The vendor refuses it while a tool is forced, and in the middle of
+ * a turn that was begun without thinking, be it by another vendor's model.
+ */
+function mayThink({ tools, toolChoice }: ModelRequest, turns: readonly Turn<Part>[]): boolean {
+  if (tools.length > 0 && (toolChoice === "required" || typeof toolChoice === "object")) return false;
+  if (!turns.at(-1)?.parts.some((part) => part.type === "tool_result")) return true;
+  const begun = turns.at(-2)?.parts[0]?.type;
+  return begun === "thinking" || begun === "redacted_thinking";
 }
 
-function encodeBlock(block: Block): unknown[] {
+function encodeMessage({ role, blocks }: Message): Part[] {
+  return role === "assistant" ? blocks.flatMap(encodeReplyBlock) : resultsFirst(blocks).flatMap(encodeUserBlock);
+}
+
+function encodeReplyBlock(block: Block): Part[] {
   switch (block.type) {
     case "text":
-      return block.text.trim() === "" ? [] : [{ type: "text", text: block.text }];
+      return encodeText(block.text);
     case "thinking":
       // Only a signature of its own makes the vendor take thinking back.
       if (block.signature === undefined || block.vendor !== "anthropic") return [];
       return [{ type: "thinking", thinking: block.text, signature: block.signature }];
     case "tool-call":
       return [{ type: "tool_use", id: block.callId, name: block.name, input: inputObject(block.input) }];
+    case "unknown":
+      return isRedactedThinking(block.raw) ? [block.raw] : [];
+    // Another vendor's model may have drawn a picture; here replies hold none.
+    case "image":
+    case "document":
+    case "tool-result":
+      return [];
+    default:
+      return unreachable(block);
+  }
+}
+
+function encodeUserBlock(block: Block): Part[] {
+  switch (block.type) {
+    case "text":
+      return encodeText(block.text);
+    case "image":
+    case "document":
+      return [encodeMedia(block)];
     case "tool-result":
       return [
         {
           type: "tool_result",
           tool_use_id: block.callId,
-          content: contentBlocks(block.output)?.flatMap(encodeBlock) ?? outputText(block.output),
+          content: encodeOutput(block.output, block.isError),
           ...(block.isError && { is_error: true }),
         },
       ];
-    case "image":
-    case "document":
-      return [encodeMedia(block)];
+    case "thinking":
+    case "tool-call":
     case "unknown":
-      return isRedactedThinking(block.raw) ? [block.raw] : [];
+      return [];
+    default:
+      return unreachable(block);
   }
 }
 
-function encodeMedia(block: MediaBlock): unknown {
-  const source =
-    block.url === undefined
-      ? { type: "base64", media_type: block.mediaType ?? "image/png", data: block.data ?? "" }
-      : { type: "url", url: block.url };
-  return { type: block.type, source, ...(block.title !== undefined && { title: block.title }) };
+/** Text of blanks alone is refused. */
+function encodeText(text: string): Part[] {
+  return text.trim() === "" ? [] : [{ type: "text", text }];
+}
+
+function encodeOutput(output: unknown, isError: boolean): string | Part[] {
+  const content = contentBlocks(output)?.flatMap(encodeUserBlock) ?? outputText(output);
+  // A failure has to say something.
+  return isError && content.length === 0 ? "The tool failed." : content;
+}
+
+function encodeMedia(block: MediaBlock): Part {
+  return { type: block.type, source: encodeSource(block), ...(block.title !== undefined && { title: block.title }) };
+}
+
+function encodeSource(block: MediaBlock): unknown {
+  if (block.url !== undefined) return { type: "url", url: block.url };
+  return { type: "base64", media_type: mediaTypeOf(block), data: block.data ?? "" };
 }
 
 /** Hidden thinking has to go back as it came, or the vendor refuses the turn. */
-function isRedactedThinking(raw: unknown): boolean {
+function isRedactedThinking(raw: unknown): raw is Part {
   return typeof raw === "object" && raw !== null && "type" in raw && raw.type === "redacted_thinking";
 }
 

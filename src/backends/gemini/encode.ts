@@ -1,22 +1,31 @@
-import type { Block, MediaBlock, Message } from "#domain";
+import { type Block, type MediaBlock, type Message, type ToolResultBlock, unreachable } from "#domain";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
-import { contentBlocks, inputObject, joinRoles } from "../content.ts";
+import { inputObject, mediaTypeOf, objectSchema, splitContent } from "../content.ts";
+import { BEGINNING, fitCalls, joinTurns, resultsFirst } from "../transcript.ts";
+
+const CALL_ID = /^[\u0021-\u007e]{1,128}$/;
+
+/** Stands on a call that another model made: from Gemini 3 on, a call without any signature is refused. */
+const FOREIGN_SIGNATURE = "skip_thought_signature_validator";
+
+/** A part in the vendor's words. */
+type Part = { readonly functionCall?: unknown; readonly thoughtSignature?: string; readonly [field: string]: unknown };
 
 /** The body of `:streamGenerateContent` for one request. */
-export function encodeGeminiRequest(request: ModelRequest): Record<string, unknown> {
+export function encodeGeminiRequest(model: string, request: ModelRequest): Record<string, unknown> {
   const { instructions, tools, toolChoice } = request;
   const generationConfig = encodeGeneration(request);
   return {
     ...(instructions !== undefined &&
       instructions !== "" && { systemInstruction: { parts: [{ text: instructions }] } }),
-    contents: encodeContents(request.messages),
+    contents: encodeContents(model, request.messages),
     ...(tools.length > 0 && {
       tools: [
         {
           functionDeclarations: tools.map((tool) => ({
             name: tool.name,
             description: tool.description,
-            parametersJsonSchema: tool.inputSchema,
+            parametersJsonSchema: objectSchema(tool.inputSchema),
           })),
         },
       ],
@@ -34,18 +43,36 @@ function encodeGeneration({ maxTokens, temperature, thinkingTokens }: ModelReque
   };
 }
 
-function encodeContents(messages: readonly Message[]): unknown[] {
+function encodeContents(model: string, given: readonly Message[]): unknown[] {
+  const messages = fitCalls(given, CALL_ID);
   // A function response names its function; our results know only the call's id.
   const names = new Map<string, string>();
-  for (const message of messages) {
-    for (const block of message.blocks) if (block.type === "tool-call") names.set(block.callId, block.name);
+  for (const { blocks } of messages) {
+    for (const block of blocks) if (block.type === "tool-call") names.set(block.callId, block.name);
   }
-  return joinRoles(messages)
-    .map(({ role, blocks }) => ({
-      role: role === "assistant" ? "model" : "user",
-      parts: blocks.flatMap((block, index) => encodePart(block, signatureBefore(blocks, index), names)),
-    }))
-    .filter((content) => content.parts.length > 0);
+  const turns = joinTurns<Part>(
+    messages,
+    ({ role, blocks }) =>
+      role === "assistant"
+        ? blocks.flatMap((block, index) => encodeReplyBlock(block, signatureBefore(blocks, index)))
+        : resultsFirst(blocks).flatMap((block) => encodeUserBlock(block, names)),
+    { text: BEGINNING },
+  );
+  return turns.map(({ role, parts }) =>
+    role === "assistant" ? { role: "model", parts: needsSignatures(model) ? sign(parts) : parts } : { role, parts },
+  );
+}
+
+function needsSignatures(model: string): boolean {
+  return Number(/^gemini-(\d{1,3})/.exec(model)?.[1] ?? 0) >= 3;
+}
+
+/** The first call of a reply has to bear a signature. */
+function sign(parts: readonly Part[]): readonly Part[] {
+  const first = parts.findIndex((part) => part.functionCall !== undefined);
+  return parts.map((part, index) =>
+    index === first && part.thoughtSignature === undefined ? { ...part, thoughtSignature: FOREIGN_SIGNATURE } : part,
+  );
 }
 
 /**
@@ -58,11 +85,7 @@ function signatureBefore(blocks: readonly Block[], index: number): { readonly th
   return before.signature === undefined ? {} : { thoughtSignature: before.signature };
 }
 
-function encodePart(
-  block: Block,
-  signature: { readonly thoughtSignature?: string },
-  names: ReadonlyMap<string, string>,
-): unknown[] {
+function encodeReplyBlock(block: Block, signature: { readonly thoughtSignature?: string }): Part[] {
   switch (block.type) {
     case "text":
       return block.text === "" ? [] : [{ text: block.text }];
@@ -71,41 +94,59 @@ function encodePart(
       return [{ text: block.text, thought: true, thoughtSignature: block.signature }];
     case "tool-call":
       return [{ functionCall: { id: block.callId, name: block.name, args: inputObject(block.input) }, ...signature }];
-    case "tool-result":
-      return encodeResult(block, names);
     case "image":
     case "document":
-      return [encodeMedia(block)];
+      return [{ ...encodeMedia(block), ...signature }];
     case "unknown":
       return isSignedEnd(block.raw) ? [block.raw] : [];
+    case "tool-result":
+      return [];
+    default:
+      return unreachable(block);
   }
 }
 
 /** The signature of a text stands behind it as a part without text. */
-function isSignedEnd(raw: unknown): boolean {
+function isSignedEnd(raw: unknown): raw is Part {
   return typeof raw === "object" && raw !== null && "thoughtSignature" in raw && "text" in raw && raw.text === "";
 }
 
-function encodeResult(block: Extract<Block, { type: "tool-result" }>, names: ReadonlyMap<string, string>): unknown[] {
-  const content = contentBlocks(block.output);
-  const output =
-    content === undefined ? block.output : content.map((part) => (part.type === "text" ? part.text : "")).join("\n");
-  const media = content?.filter((part): part is MediaBlock => part.type === "image" || part.type === "document") ?? [];
+function encodeUserBlock(block: Block, names: ReadonlyMap<string, string>): Part[] {
+  switch (block.type) {
+    case "text":
+      return block.text === "" ? [] : [{ text: block.text }];
+    case "image":
+    case "document":
+      return [encodeMedia(block)];
+    case "tool-result":
+      return encodeResult(block, names);
+    case "thinking":
+    case "tool-call":
+    case "unknown":
+      return [];
+    default:
+      return unreachable(block);
+  }
+}
+
+function encodeResult(block: ToolResultBlock, names: ReadonlyMap<string, string>): Part[] {
+  const { value, media } = splitContent(block.output);
   return [
     {
       functionResponse: {
         id: block.callId,
         name: names.get(block.callId) ?? "unknown",
-        response: block.isError ? { error: output } : { output },
+        response: block.isError ? { error: value } : { output: value },
       },
     },
     ...media.map(encodeMedia),
   ];
 }
 
-function encodeMedia(block: MediaBlock): unknown {
-  if (block.url !== undefined) return { fileData: { mimeType: block.mediaType ?? "image/png", fileUri: block.url } };
-  return { inlineData: { mimeType: block.mediaType ?? "image/png", data: block.data ?? "" } };
+function encodeMedia(block: MediaBlock): Part {
+  const mimeType = mediaTypeOf(block);
+  if (block.url !== undefined) return { fileData: { mimeType, fileUri: block.url } };
+  return { inlineData: { mimeType, data: block.data ?? "" } };
 }
 
 function encodeToolChoice(choice: ToolChoice): unknown {

@@ -1,7 +1,11 @@
 import type { Block, MediaBlock, Message, ToolCallBlock } from "#domain";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
-import { contentBlocks, outputText } from "../content.ts";
+import { isMedia, mediaTypeOf, objectSchema, outputText, splitContent } from "../content.ts";
+import { fitCalls } from "../transcript.ts";
 import type { ProviderProfile } from "./profiles.ts";
+
+// Hosts that imitate this API put dots and colons into ids and want them back; the vendor itself allows 40 characters.
+const CALL_ID = /^[\u0021-\u007e]{1,40}$/;
 
 /** The body of `POST /chat/completions` for one request. */
 export function encodeOpenaiRequest(
@@ -18,11 +22,11 @@ export function encodeOpenaiRequest(
     model,
     stream: true,
     ...(profile.usageInStream && { stream_options: { include_usage: true } }),
-    messages: [...system, ...request.messages.flatMap(encodeMessage)],
+    messages: [...system, ...fitCalls(request.messages, CALL_ID).flatMap(encodeMessage)],
     ...(tools.length > 0 && {
       tools: tools.map((tool) => ({
         type: "function",
-        function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
+        function: { name: tool.name, description: tool.description, parameters: objectSchema(tool.inputSchema) },
       })),
       ...(toolChoice !== undefined && { tool_choice: encodeToolChoice(toolChoice) }),
       ...(request.parallelToolCalls === false && profile.parallelToolCalls && { parallel_tool_calls: false }),
@@ -59,39 +63,37 @@ function encodeAssistant(blocks: readonly Block[]): unknown[] {
   ];
 }
 
+type Part = { readonly type: "text"; readonly text: string } | { readonly type: "image_url" | "file" };
+
 /** Tool results are messages of their own and must stand right behind their calls, so they go first. */
 function encodeUser(blocks: readonly Block[]): unknown[] {
   const messages: unknown[] = [];
-  const parts: unknown[] = [];
+  const parts: Part[] = [];
   for (const block of blocks) {
     if (block.type === "tool-result") {
-      const content = contentBlocks(block.output);
-      messages.push({
-        role: "tool",
-        tool_call_id: block.callId,
-        content:
-          content === undefined
-            ? outputText(block.output)
-            : content.map((part) => (part.type === "text" ? part.text : "")).join("\n"),
-      });
+      const { value, media } = splitContent(block.output);
+      messages.push({ role: "tool", tool_call_id: block.callId, content: outputText(value) });
       // This API takes no pictures in tool messages; they follow as the user's.
-      for (const part of content ?? [])
-        if (part.type === "image" || part.type === "document") parts.push(encodeMedia(part));
+      parts.push(...media.map(encodeMedia));
     } else if (block.type === "text") {
       if (block.text !== "") parts.push({ type: "text", text: block.text });
-    } else if (block.type === "image" || block.type === "document") parts.push(encodeMedia(block));
+    } else if (isMedia(block)) parts.push(encodeMedia(block));
   }
-  const texts = parts as { readonly type: string; readonly text?: string }[];
-  if (texts.length > 0) {
-    const plain = texts.every((part) => part.type === "text");
-    messages.push({ role: "user", content: plain ? texts.map((part) => part.text).join("\n") : parts });
-  }
+  if (parts.length > 0) messages.push({ role: "user", content: plainContent(parts) ?? parts });
   return messages;
 }
 
-function encodeMedia(block: MediaBlock): unknown {
-  const url = block.url ?? `data:${block.mediaType ?? "image/png"};base64,${block.data ?? ""}`;
+/** Content of text alone, as the one text that every imitating host understands. */
+function plainContent(parts: readonly Part[]): string | undefined {
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.length === parts.length ? texts.join("\n") : undefined;
+}
+
+function encodeMedia(block: MediaBlock): Part & Record<string, unknown> {
+  const url = block.url ?? `data:${mediaTypeOf(block)};base64,${block.data ?? ""}`;
   if (block.type === "image") return { type: "image_url", image_url: { url } };
+  // Files are taken inline only; an address is told, so that the model knows of it.
+  if (block.url !== undefined) return { type: "text", text: `${block.title ?? "Document"}: ${block.url}` };
   return { type: "file", file: { filename: block.title ?? "document", file_data: url } };
 }
 

@@ -1,10 +1,10 @@
-import { createReadStream } from "node:fs";
-import { access, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { StartError } from "#domain";
 import { decodeStream, formatRegistry } from "#runtime";
 import type { CommandIo, Outcome } from "../io.ts";
+import { openBytes } from "../read-input.ts";
 import { show } from "../show.ts";
 
 export function addFormatsCommand(program: Command, io: CommandIo, outcome: Outcome): void {
@@ -24,16 +24,12 @@ export function addFormatsCommand(program: Command, io: CommandIo, outcome: Outc
   formats
     .command("decode")
     .description("print the events of a captured stream, one per line")
-    .argument("<format>", "a format's name, or the file of a declarative format")
+    .argument("<format>", "a format's name, or the .json file of a declarative format")
     .argument("[file]", "the captured stream; - or nothing reads stdin", "-")
     .option("--raw", "keep the exact frame on every event")
     .action(async (name: string, file: string, flags: { readonly raw?: boolean }) => {
-      const run = decodeStream(
-        await findFormat(name, io),
-        await openSource(file, io),
-        { keepRaw: flags.raw === true },
-        io.world,
-      );
+      const format = await findFormat(name, io);
+      const run = decodeStream(format, await openBytes(file, io), { keepRaw: flags.raw === true }, io.world);
       outcome.code = await show(run, { json: true }, io);
     });
 }
@@ -47,15 +43,4 @@ async function findFormat(name: string, io: CommandIo) {
     throw new StartError("unknown-format", `The format file ${file} cannot be read.`, { cause: error });
   });
   return registry.registerConfig(text);
-}
-
-async function openSource(file: string, io: CommandIo): Promise<AsyncIterable<Uint8Array>> {
-  if (file === "-") return io.input as AsyncIterable<Uint8Array>;
-  const path = resolve(io.cwd, file);
-  await access(path).catch((error) => {
-    throw new StartError("invalid-input", `There is no file ${path}. Give a captured stream, or - for stdin.`, {
-      cause: error,
-    });
-  });
-  return createReadStream(path);
 }

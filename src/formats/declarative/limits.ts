@@ -17,7 +17,10 @@ export const MAX_DESCRIPTION_LENGTH = 500;
 /** A short template may repeat one huge value a thousand times; what goes beyond this many characters is cut. */
 export const MAX_RENDERED_LENGTH = 16_777_216;
 
-/** How deep `..` looks into a frame. The reader visits each node through all its parents, so depth costs time. */
+/** How deep `..` looks below the node it starts from. What lies deeper is not found; no known dialect goes past 20. */
 export const MAX_DESCENT_DEPTH = 64;
-/** `[a,b][a,b]…` doubles with each segment: the product of the selectors of all segments stays under this. */
-export const MAX_BRANCHES = 16;
+/**
+ * What reading one JSONPath once may cost, in nodes looked at. `$[*,*][*,*]…`, `$..*..*` and filters in filters grow
+ * with a power of the frame's size. A path that goes through a frame once, or a few times, stays far below.
+ */
+export const MAX_PATH_EFFORT = 5_000_000;

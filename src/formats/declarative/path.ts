@@ -1,5 +1,5 @@
 import { MAX_PATH_LENGTH } from "./limits.ts";
-import { RESERVED_NAMES, refuse } from "./refusal.ts";
+import { refuse, refuseReserved } from "./refusal.ts";
 import { compileRfcPath } from "./rfc-path.ts";
 import { compileSteps, type Path, type Step } from "./steps.ts";
 
@@ -12,8 +12,9 @@ const FORMS = 'Write a.b.c, items[0], items[].name, or a JSONPath that starts wi
  * collects from all items, leaves out items that lack the rest of the path, and flattens: `a[].b[].c` is one list.
  * It gives `undefined` when there is no list, or a list with items of which none has the rest.
  *
- * JSONPath (RFC 9535) when it starts with `$.` or `$[`: no functions, in filters only `@` with names and indices, at
- * most one `..`. One node gives its value, several a list, none `undefined`.
+ * JSONPath (RFC 9535) when it starts with `$` and a dot, a bracket or a blank: all of it but functions. One node gives
+ * its value, several a list, none `undefined`. `..` looks 64 levels deep, and what would cost more than looking at five
+ * million nodes finds nothing.
  *
  * A text is no list and no object: `name[0]` and `name.length` of a text are `undefined`.
  *
@@ -26,10 +27,13 @@ export function compilePath(source: string, where = "path"): Path {
   if (source.length > MAX_PATH_LENGTH) {
     refuse(where, source, `is ${source.length} characters long`, `A path has at most ${MAX_PATH_LENGTH} characters`);
   }
-  if (source === "$" || source.startsWith("$.") || source.startsWith("$[")) {
-    return compileRfcPath(source, where);
-  }
+  if (isJsonPath(source)) return compileRfcPath(source, where);
   return compileSteps(source, parseShortPath(source, where));
+}
+
+/** A short path may start with `$`, too, as in `$ref`. */
+function isJsonPath(source: string): boolean {
+  return source === "$" || (source.startsWith("$") && ".[ \t\n\r".includes(source.charAt(1)));
 }
 
 function parseShortPath(source: string, where: string): Step[] {
@@ -90,9 +94,7 @@ function endOfName(source: string, start: number): number {
 
 function checkName(name: string, at: { source: string; where: string; position: number }): void {
   if (name === "") refuse(at.where, at.source, `has an empty name at position ${at.position}`, `${FORMS}.`);
-  if (RESERVED_NAMES.has(name)) {
-    refuse(at.where, at.source, `goes through ${JSON.stringify(name)}`, "That name is never read. Leave it out.");
-  }
+  refuseReserved(at.where, at.source, name);
   for (const character of name) {
     if (character <= " " || character === "]" || character === '"' || character === "'" || character === "\u007f") {
       refuse(at.where, at.source, `has ${JSON.stringify(character)} in a name`, "Write such a name as $['name'].");

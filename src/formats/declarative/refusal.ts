@@ -12,6 +12,12 @@ export function refuse(where: string, value: unknown, problem: string, remedy: s
   throw new StartError("invalid-format", `${where}: ${show(value)} ${problem}. ${remedy}`);
 }
 
+/** Refuses a path through a name that reaches a prototype. Reading looks at own properties anyway; this says so early. */
+export function refuseReserved(where: string, source: string, name: string): void {
+  if (!RESERVED_NAMES.has(name)) return;
+  refuse(where, source, `goes through ${JSON.stringify(name)}`, "That name is never read. Leave it out.");
+}
+
 /** A value as it is quoted in a message: JSON, cut to a readable size, never throwing. */
 export function show(value: unknown): string {
   if (value === undefined) return "nothing";

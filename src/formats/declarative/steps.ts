@@ -19,12 +19,13 @@ export function compileSteps(source: string, steps: readonly Step[]): Path {
     return { source, collects: false, read: (value) => readField(value, name) };
   }
   if (!steps.includes("each")) {
-    return { source, collects: false, read: (value) => walk(value, steps) };
+    return { source, collects: false, read: (value) => walkSteps(value, steps) };
   }
   return { source, collects: true, read: (value) => collect(value, steps) };
 }
 
-function walk(root: unknown, steps: readonly Step[]): unknown {
+/** The value at the end of the steps, or `undefined`. For steps without `"each"`. */
+export function walkSteps(root: unknown, steps: readonly Step[]): unknown {
   let value = root;
   for (const step of steps) {
     value = readStep(value, step);
@@ -58,13 +59,15 @@ function readStep(value: unknown, step: Step): unknown {
   return "name" in step ? readField(value, step.name) : readItem(value, step.index);
 }
 
-function readField(value: unknown, name: string): unknown {
+/** An own field of an object. */
+export function readField(value: unknown, name: string): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value) || !Object.hasOwn(value, name)) {
     return undefined;
   }
   return (value as Readonly<Record<string, unknown>>)[name];
 }
 
-function readItem(value: unknown, index: number): unknown {
+/** An item of a list; a negative index counts from the end. */
+export function readItem(value: unknown, index: number): unknown {
   return Array.isArray(value) ? value.at(index) : undefined;
 }

@@ -6,7 +6,17 @@ import { ROOT } from "../../../scripts/set-up.mjs";
 // The names users can import. A change here is a change for them: make it on purpose, with a line in CHANGELOG.md.
 // `npx vitest run test/pins/built/exports.test.ts -u` writes the names as they are now.
 
-const ENTRIES = ["index", "formats/index", "views/index", "testing/index"];
+const ENTRIES = [
+  "index",
+  "runtime/anthropic",
+  "runtime/openai",
+  "runtime/google",
+  "formats/index",
+  "views/index",
+  "testing/index",
+  "sinks/index",
+  "emulator/index",
+];
 const program = ts.createProgram(
   ENTRIES.map((entry) => join(ROOT, "dist", `${entry}.d.ts`)),
   { module: ts.ModuleKind.NodeNext, target: ts.ScriptTarget.ES2023, types: [], skipLibCheck: true },
@@ -97,6 +107,18 @@ describe("exports", () => {
         ],
       }
     `);
+  });
+
+  it("millrace/anthropic, millrace/openai, millrace/google", () => {
+    expect(["anthropic", "openai", "google"].map((name) => readNames(`runtime/${name}`))).toMatchInlineSnapshot();
+  });
+
+  it("millrace/sinks", () => {
+    expect(readNames("sinks/index")).toMatchInlineSnapshot();
+  });
+
+  it("millrace/emulator", () => {
+    expect(readNames("emulator/index")).toMatchInlineSnapshot();
   });
 
   it("millrace/formats", () => {

@@ -30,7 +30,16 @@ const HEAVY = [
 describe("what importing an entry loads", () => {
   const bare = loadedBy("");
 
-  it.each(["millrace", "millrace/formats", "millrace/views", "millrace/testing"])(
+  it.each([
+    "millrace",
+    "millrace/anthropic",
+    "millrace/openai",
+    "millrace/google",
+    "millrace/formats",
+    "millrace/views",
+    "millrace/testing",
+    "millrace/sinks",
+  ])(
     "I11: %s loads no server, no socket, no process and no database",
     (entry) => {
       const loaded = loadedBy(`await import("${entry}");`);

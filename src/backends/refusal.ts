@@ -1,0 +1,113 @@
+import { type Chunk, type Diagnostic, type ErrorCode, errorItem } from "#domain";
+import { ownValue, parseJson } from "#wire";
+import { readRetryAfter } from "./retry-after.ts";
+
+/** Who refused, for messages. */
+interface Asked {
+  readonly provider: string;
+  readonly keyHint: string;
+}
+
+/** An answer that is no reply of a model. */
+interface Refused {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A host's own words are shown up to here. */
+const MAX_SAID = 1000;
+const MAX_SEEN = 2048;
+
+/** A status that is no success, as a terminal error: what it means, what the host says, what to do. */
+export function describeRefusal(asked: Asked, { status, headers, body }: Refused): Chunk {
+  const { message, vendorCode } = readVendorError(body);
+  const retryAfterMs = readRetryAfter(headers);
+  const said = (message === "" ? plainWords(body) : message).slice(0, MAX_SAID);
+  const diagnostic: Diagnostic = {
+    status,
+    ...(vendorCode !== "" && { vendorCode: vendorCode.slice(0, 100) }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...hintFor(asked, status),
+    seen: body.slice(0, MAX_SEEN),
+  };
+  return errorItem({
+    code: codeOf(status),
+    message: `${asked.provider} answered ${status}${said === "" ? "" : `: ${said}`}`,
+    terminal: true,
+    diagnostic,
+  });
+}
+
+/** A page for people where a stream should be: a login page, a proxy, or a wrong address. */
+export function describeWebPage(asked: Asked, body: string): Chunk {
+  const title = plainWords(body);
+  return errorItem({
+    code: "provider-invalid-request",
+    message: `${asked.provider} answered with a web page${title === "" ? "" : ` (${title})`} instead of a stream`,
+    terminal: true,
+    diagnostic: {
+      status: 200,
+      hint: "Something other than the model's API answers at this address.",
+      troubleshooting: "Check the base URL, and whether a proxy or a login stands before it.",
+      seen: body.slice(0, MAX_SEEN),
+    },
+  });
+}
+
+function codeOf(status: number): ErrorCode {
+  if (status === 401 || status === 403) return "provider-auth";
+  if (status === 429) return "provider-rate-limited";
+  if (status === 503 || status === 529) return "provider-overloaded";
+  // A timeout or a conflict there: nothing is wrong with the request.
+  if (status === 408 || status === 409) return "provider-error";
+  return status >= 400 && status < 500 ? "provider-invalid-request" : "provider-error";
+}
+
+function hintFor(asked: Asked, status: number): Pick<Diagnostic, "hint" | "troubleshooting"> {
+  if (status === 401 || status === 403) {
+    return { hint: "The key was not accepted.", troubleshooting: `Check ${asked.keyHint}.` };
+  }
+  if (status === 404) {
+    return {
+      hint: "The host knows no such model or address.",
+      troubleshooting: "Check the model's name and the base URL.",
+    };
+  }
+  if (status === 429) {
+    return { hint: "The host limits how much may be asked.", troubleshooting: "Wait, or raise the limit there." };
+  }
+  if (status >= 300 && status < 400) {
+    return {
+      hint: "The host redirects; that is not followed, because the key would go along.",
+      troubleshooting: "Set the base URL to the final address.",
+    };
+  }
+  return {};
+}
+
+/** The three vendors' error bodies differ in wording only: `{ error: { message, type | code | status } }`, Gemini's perhaps in a list. */
+function readVendorError(body: string): { readonly message: string; readonly vendorCode: string } {
+  const parsed = parseJson(body);
+  const value = parsed.fault === undefined ? parsed.value : undefined;
+  const first = Array.isArray(value) ? value[0] : value;
+  const error = field(first, "error");
+  // Hosts that imitate an API are not always faithful: some put the sentence at the top, or call it `detail`.
+  const message = field(error, "message") ?? field(first, "message") ?? field(first, "detail");
+  const code = field(error, "type") ?? field(error, "status") ?? field(error, "code");
+  return {
+    message: typeof message === "string" ? message : typeof error === "string" ? error : "",
+    vendorCode: typeof code === "string" ? code : "",
+  };
+}
+
+/** What a body without an error object says: the title of a page, or the beginning of the text. */
+function plainWords(body: string): string {
+  if (!/^\s*</.test(body)) return body.slice(0, 300).trim();
+  const title = /<title[^>]{0,200}>([^<]{0,300})/i.exec(body)?.[1] ?? "";
+  return title.replace(/\s+/g, " ").trim();
+}
+
+function field(value: unknown, name: string): unknown {
+  return typeof value === "object" && value !== null ? ownValue(value as Record<string, unknown>, name) : undefined;
+}

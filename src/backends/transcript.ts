@@ -1,0 +1,89 @@
+import type { Block, Message, ToolCallBlock } from "#domain";
+
+/** What all vendors take as a tool's name. */
+const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+
+/**
+ * The transcript with tool calls every host takes: ids that fit its pattern and are used once, names without odd
+ * characters. A conversation may come from another vendor, and a model may have made up the name of a tool; one host
+ * that refuses such a thing would refuse the conversation for ever. What fits stays as it is.
+ */
+export function fitCalls(messages: readonly Message[], idPattern: RegExp): readonly Message[] {
+  const used = new Set<string>();
+  for (const { blocks } of messages) {
+    for (const block of blocks) if (block.type === "tool-call" && idPattern.test(block.callId)) used.add(block.callId);
+  }
+  const sent = new Set<string>();
+  /** Ids of the message before: results stand right behind their calls. */
+  let renamed = new Map<string, string>();
+  let made = 0;
+
+  const makeId = (): string => {
+    do made += 1;
+    while (used.has(`call_${made}`));
+    return `call_${made}`;
+  };
+  const fitCall = (call: ToolCallBlock, names: Map<string, string>): Block[] => {
+    // Two calls of one message under one id cannot both be answered.
+    if (names.has(call.callId)) return [];
+    const callId = idPattern.test(call.callId) && !sent.has(call.callId) ? call.callId : makeId();
+    sent.add(callId);
+    names.set(call.callId, callId);
+    return [{ ...call, callId, name: fitName(call.name) }];
+  };
+
+  return messages.map((message) => {
+    if (message.role === "assistant") {
+      const names = new Map<string, string>();
+      const blocks = message.blocks.flatMap((block) => (block.type === "tool-call" ? fitCall(block, names) : [block]));
+      renamed = names;
+      return { ...message, blocks };
+    }
+    const blocks = message.blocks.map((block) =>
+      block.type === "tool-result" ? { ...block, callId: renamed.get(block.callId) ?? block.callId } : block,
+    );
+    return { ...message, blocks };
+  });
+}
+
+function fitName(name: string): string {
+  if (NAME.test(name)) return name;
+  const fitting = name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 63);
+  return NAME.test(fitting) ? fitting : `_${fitting}`;
+}
+
+/** Results first: vendors want them right behind the calls, and the user may have said something in the same message. */
+export function resultsFirst(blocks: readonly Block[]): readonly Block[] {
+  const results = blocks.filter((block) => block.type === "tool-result");
+  return results.length === 0 ? blocks : [...results, ...blocks.filter((block) => block.type !== "tool-result")];
+}
+
+/** Neighbours of one role, in a vendor's words. */
+export interface Turn<Part> {
+  readonly role: Message["role"];
+  readonly parts: Part[];
+}
+
+/** Said when a conversation begins with the assistant, which vendors with strict turns refuse. */
+export const BEGINNING = "(The conversation begins with the assistant.)";
+
+/**
+ * The transcript as turns that alternate and begin with the user. Messages of which nothing is left in a vendor's
+ * words are left out, so that their neighbours meet.
+ */
+export function joinTurns<Part>(
+  messages: readonly Message[],
+  encode: (message: Message) => readonly Part[],
+  beginning: Part,
+): readonly Turn<Part>[] {
+  const turns: Turn<Part>[] = [];
+  for (const message of messages) {
+    const parts = encode(message);
+    if (parts.length === 0) continue;
+    if (turns.length === 0 && message.role === "assistant") turns.push({ role: "user", parts: [beginning] });
+    const last = turns.at(-1);
+    if (last?.role === message.role) last.parts.push(...parts);
+    else turns.push({ role: message.role, parts: [...parts] });
+  }
+  return turns;
+}

@@ -1,0 +1,25 @@
+/**
+ * Anthropic's Messages API as a backend with typed options.
+ *
+ * @module
+ */
+import type { Backend } from "#backends";
+import { type BackendOptions, createProviderBackend } from "./backend-options.ts";
+
+export type { BackendOptions } from "./backend-options.ts";
+
+/**
+ * A model behind Anthropic's Messages API. Key and address come from `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`
+ * unless they are given. Opens nothing until it is asked.
+ *
+ * @throws StartError `missing-key` or `invalid-option`.
+ * @example
+ * import { run } from "millrace"
+ * import { anthropic } from "millrace/anthropic"
+ *
+ * const backend = anthropic({ model: "claude-sonnet-4-5", headers: { "anthropic-beta": "context-1m-2025-08-07" } })
+ * const { text } = await run(backend, "Say hello").result()
+ */
+export function anthropic(options: BackendOptions): Backend {
+  return createProviderBackend("anthropic", options);
+}

@@ -1,0 +1,156 @@
+import { nearestName, StartError } from "#domain";
+import type { Tool } from "#tools";
+import { describeValue } from "./describe-value.ts";
+import { LIMIT_NAMES, OPTION_NAMES, PROVIDER_NAMES, PROVIDER_OPTION_NAMES, type RunOptions } from "./options.ts";
+
+/** Checks what a caller gave, before anything starts. @throws StartError `invalid-option` naming field, value and remedy. */
+export function checkOptions(options: RunOptions): void {
+  checkObject("options", options);
+  checkNames(options, OPTION_NAMES, "option ");
+  checkText("instructions", options.instructions);
+  checkTools(options.tools ?? []);
+  checkLimits(options.limits);
+  checkCount("toolConcurrency", options.toolConcurrency);
+  checkCount("maxTokens", options.maxTokens);
+  checkCount("thinkingTokens", options.thinkingTokens);
+  checkTemperature(options.temperature);
+  checkFlag("parallelToolCalls", options.parallelToolCalls);
+  checkToolChoice(options.toolChoice);
+  checkSignal(options.signal);
+  checkRetry(options.retry);
+  checkFallback(options.fallback);
+  for (const name of PROVIDER_NAMES) checkProvider(name, options[name], PROVIDER_OPTION_NAMES);
+}
+
+/** Whether the tool that is to be used is there: it may be the agent's or the run's. */
+export function checkChosenTool({ toolChoice, tools = [] }: RunOptions): void {
+  if (typeof toolChoice !== "object" || tools.some((tool) => tool.name === toolChoice.name)) return;
+  const names = tools.map((tool) => tool.name);
+  const near = nearestName(toolChoice.name, names);
+  const remedy = near === undefined ? `The tools are: ${names.join(", ") || "none"}` : `Did you mean "${near}"?`;
+  throw invalid(`toolChoice names the tool "${toolChoice.name}", which is not among tools. ${remedy}`);
+}
+
+/** Refuses names that are not known, with the nearest one that is. */
+export function checkNames(given: object, known: readonly string[], what: string): void {
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    const near = nearestName(name, known);
+    const remedy = near === undefined ? `Known are: ${known.join(", ")}.` : `Did you mean ${near}?`;
+    throw invalid(`There is no ${what}${name}. ${remedy}`);
+  }
+}
+
+export function checkText(name: string, value: unknown): void {
+  if (value === undefined || typeof value === "string") return;
+  throw invalid(`${name} is ${describeValue(value)}. Give a text.`);
+}
+
+export function checkLimits(limits: unknown): void {
+  if (limits === undefined) return;
+  checkObject("limits", limits);
+  checkNames(limits, LIMIT_NAMES, "limits.");
+  for (const [name, value] of Object.entries(limits)) {
+    if (value === undefined || (typeof value === "number" && value > 0)) continue;
+    throw invalid(`limits.${name} is ${describeNumber(value)}. Give a number above 0.`);
+  }
+}
+
+export function checkTools(tools: unknown): asserts tools is readonly Tool[] {
+  if (!Array.isArray(tools)) {
+    throw invalid(`tools is ${describeValue(tools)}, not a list. Give a list of what tool(…) returned.`);
+  }
+  const seen = new Set<string>();
+  tools.forEach((tool: Partial<Tool> | null | undefined, index) => {
+    if (typeof tool?.parse !== "function" || typeof tool.run !== "function" || typeof tool.name !== "string") {
+      throw invalid(`tools[${index}] is no tool. Make it with tool(name, description, input, run).`);
+    }
+    if (seen.has(tool.name)) {
+      throw invalid(`tools[${index}]: there are two tools called "${tool.name}". Give each its own name.`);
+    }
+    seen.add(tool.name);
+  });
+}
+
+/** Whether a value is a backend: what runs and agents take besides a name. */
+export function isBackend(value: unknown): boolean {
+  const backend = value as { readonly kind?: unknown; readonly stream?: unknown } | null | undefined;
+  return typeof backend === "object" && backend?.kind === "model" && typeof backend.stream === "function";
+}
+
+function checkObject(name: string, value: unknown): asserts value is object {
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  throw invalid(`${name} is ${describeValue(value)}. Give an object.`);
+}
+
+function checkCount(name: string, value: unknown): void {
+  if (value === undefined || (typeof value === "number" && Number.isInteger(value) && value > 0)) return;
+  throw invalid(`${name} is ${describeNumber(value)}. Give a whole number above 0.`);
+}
+
+function checkTemperature(value: unknown): void {
+  if (value === undefined || (typeof value === "number" && value >= 0 && value <= 2)) return;
+  throw invalid(`temperature is ${describeNumber(value)}. Give a number from 0 to 2.`);
+}
+
+function checkFlag(name: string, value: unknown): void {
+  if (value === undefined || typeof value === "boolean") return;
+  throw invalid(`${name} is ${describeValue(value)}. Give true or false.`);
+}
+
+function checkToolChoice(choice: unknown): void {
+  if (choice === undefined || choice === "auto" || choice === "none" || choice === "required") return;
+  if (typeof choice === "object" && choice !== null && "name" in choice && typeof choice.name === "string") return;
+  throw invalid(`toolChoice is ${describeValue(choice)}. Give "auto", "none", "required" or { name: "<tool>" }.`);
+}
+
+function checkSignal(signal: unknown): void {
+  if (signal === undefined) return;
+  const { aborted, addEventListener } = (signal ?? {}) as Partial<AbortSignal>;
+  if (typeof aborted === "boolean" && typeof addEventListener === "function") return;
+  throw invalid(`signal is ${describeValue(signal)}. Give the signal of an AbortController.`);
+}
+
+function checkRetry(retry: unknown): void {
+  if (retry === undefined || retry === false) return;
+  checkObject("retry", retry);
+  checkNames(retry, ["attempts", "totalMs", "afterFirstToken"], "retry.");
+  const { attempts, totalMs, afterFirstToken } = retry as { readonly [name: string]: unknown };
+  checkCount("retry.attempts", attempts);
+  checkFlag("retry.afterFirstToken", afterFirstToken);
+  if (totalMs === undefined || (typeof totalMs === "number" && totalMs >= 0)) return;
+  throw invalid(`retry.totalMs is ${describeNumber(totalMs)}. Give a number of milliseconds, 0 or more.`);
+}
+
+function checkFallback(fallback: unknown): void {
+  if (fallback === undefined) return;
+  for (const [index, one] of (Array.isArray(fallback) ? fallback : [fallback]).entries()) {
+    if (typeof one === "string" || isBackend(one)) continue;
+    const name = Array.isArray(fallback) ? `fallback[${index}]` : "fallback";
+    throw invalid(`${name} is ${describeValue(one)}. Give a backend such as "offline", or a list of backends.`);
+  }
+}
+
+/** Checks what a provider was told. `known` are the names it understands. */
+export function checkProvider(provider: string, given: unknown, known: readonly string[]): void {
+  if (given === undefined) return;
+  checkObject(provider, given);
+  checkNames(given, known, `option ${provider}.`);
+  const { apiKey, baseUrl, headers } = given as { readonly [name: string]: unknown };
+  // A key is never shown, not even a wrong one.
+  if (apiKey !== undefined && typeof apiKey !== "string") throw invalid(`${provider}.apiKey is no text. Give the key.`);
+  checkText(`${provider}.baseUrl`, baseUrl);
+  if (headers === undefined) return;
+  checkObject(`${provider}.headers`, headers);
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value !== "string") throw invalid(`${provider}.headers.${name} is no text. Give the header's value.`);
+  }
+}
+
+function describeNumber(value: unknown): string {
+  return typeof value === "number" ? String(value) : describeValue(value);
+}
+
+function invalid(message: string): StartError {
+  return new StartError("invalid-option", message);
+}

@@ -1,0 +1,24 @@
+/**
+ * Google's Gemini API as a backend with typed options.
+ *
+ * @module
+ */
+import type { Backend } from "#backends";
+import { type BackendOptions, createProviderBackend } from "./backend-options.ts";
+
+export type { BackendOptions } from "./backend-options.ts";
+
+/**
+ * A model behind Google's Gemini API. Key and address come from `GEMINI_API_KEY` (or `GOOGLE_API_KEY`) and
+ * `GOOGLE_GEMINI_BASE_URL` unless they are given. The key goes in a header, never into the address.
+ *
+ * @throws StartError `missing-key` or `invalid-option`.
+ * @example
+ * import { run } from "millrace"
+ * import { google } from "millrace/google"
+ *
+ * const { text } = await run(google({ model: "gemini-2.5-pro" }), "Say hello").result()
+ */
+export function google(options: BackendOptions): Backend {
+  return createProviderBackend("google", options);
+}

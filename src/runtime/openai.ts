@@ -1,0 +1,115 @@
+/**
+ * OpenAI's chat completions API, and the hosts that imitate it, as backends with typed options.
+ *
+ * @module
+ */
+import type { Backend } from "#backends";
+import { isId, StartError } from "#domain";
+import { createOpenaiBackend } from "../backends/openai/openai.ts";
+import type { ProviderProfile } from "../backends/openai/profiles.ts";
+import { type BackendOptions, checkBackendOptions, createProviderBackend, worldFor } from "./backend-options.ts";
+import { describeValue } from "./describe-value.ts";
+import { PROVIDER_OPTION_NAMES } from "./options.ts";
+import { checkBaseUrl, checkKey } from "./providers.ts";
+
+export type { BackendOptions } from "./backend-options.ts";
+
+/** How to reach a host that imitates the API, and in what it differs. */
+export interface CompatibleOptions extends BackendOptions {
+  /** Up to and including the version: `https://host/v1`. */
+  readonly baseUrl: string;
+  /** The name shown in events and messages. Default `compatible`. */
+  readonly name?: string;
+  /** What the host calls the limit of a reply. Default `max_tokens`. */
+  readonly limitField?: ProviderProfile["limitField"];
+  /** The role of the instructions. Default `system`. */
+  readonly instructionsRole?: ProviderProfile["instructionsRole"];
+  /** Understands `stream_options.include_usage`. Default true. */
+  readonly usageInStream?: boolean;
+  /** Understands `parallel_tool_calls`. Default false. */
+  readonly parallelToolCalls?: boolean;
+}
+
+const COMPATIBLE_OPTION_NAMES = [
+  "model",
+  "fetch",
+  "name",
+  "limitField",
+  "instructionsRole",
+  "usageInStream",
+  "parallelToolCalls",
+  ...PROVIDER_OPTION_NAMES,
+] as const satisfies readonly (keyof CompatibleOptions)[];
+
+/** What makes OpenAI's backends. */
+export interface Openai {
+  /**
+   * A model behind OpenAI's own API. Key and address come from `OPENAI_API_KEY` and `OPENAI_BASE_URL` unless they are
+   * given.
+   *
+   * @throws StartError `missing-key` or `invalid-option`.
+   */
+  (options: BackendOptions): Backend;
+  /**
+   * A model behind any host that imitates the chat completions API: a server of one's own, a gateway, another
+   * provider. A host without a key is asked without one; no variable is read, so that no other host's key gets there.
+   *
+   * @throws StartError `invalid-option`.
+   * @example
+   * const local = openai.compatible({ name: "llama", model: "llama-3.3-70b", baseUrl: "http://127.0.0.1:8080/v1" })
+   * const { text } = await run(local, "Say hello").result()
+   */
+  compatible(options: CompatibleOptions): Backend;
+}
+
+/**
+ * Makes backends for OpenAI and for the hosts that imitate it.
+ *
+ * @example
+ * import { run } from "millrace"
+ * import { openai } from "millrace/openai"
+ *
+ * const { text } = await run(openai({ model: "gpt-5" }), "Say hello").result()
+ */
+export const openai: Openai = Object.assign((options: BackendOptions) => createProviderBackend("openai", options), {
+  compatible: createCompatibleBackend,
+});
+
+function createCompatibleBackend(options: CompatibleOptions): Backend {
+  checkBackendOptions("compatible", options, COMPATIBLE_OPTION_NAMES);
+  const { name = "compatible", model, apiKey = "", baseUrl } = options;
+  if (typeof name !== "string" || !isId(name)) {
+    throw invalid(`compatible.name is ${describeValue(name)}. Use 1 to 64 letters, digits, _ or -.`);
+  }
+  if (baseUrl === undefined) throw invalid("compatible.baseUrl is not given. Write it as https://host/v1.");
+  const { limitField = "max_tokens", instructionsRole = "system" } = options;
+  checkChoice("limitField", limitField, ["max_tokens", "max_completion_tokens"]);
+  checkChoice("instructionsRole", instructionsRole, ["system", "developer"]);
+  const url = checkBaseUrl(baseUrl, "compatible.baseUrl");
+  return createOpenaiBackend({
+    provider: name,
+    model,
+    apiKey: apiKey.trim() === "" ? "" : checkKey(apiKey.trim(), "compatible.apiKey"),
+    baseUrl: url,
+    headers: options.headers ?? {},
+    fetch: worldFor(options).fetch,
+    profile: {
+      baseUrl: url,
+      baseUrlVariable: "",
+      keyVariable: undefined,
+      limitField,
+      instructionsRole,
+      usageInStream: options.usageInStream ?? true,
+      parallelToolCalls: options.parallelToolCalls ?? false,
+    },
+  });
+}
+
+function checkChoice(field: string, value: string, known: readonly string[]): void {
+  if (known.includes(value)) return;
+  throw invalid(`compatible.${field} is ${describeValue(value)}. Give ${known.join(" or ")}.`);
+}
+
+function invalid(message: string): StartError {
+  return new StartError("invalid-option", message);
+}

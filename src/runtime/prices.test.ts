@@ -1,0 +1,57 @@
+import { describe, expect, it } from "vitest";
+import type { Backend } from "#backends";
+import type { Usage } from "#domain";
+import { createScriptedBackend } from "#testing";
+import { priceOf } from "./prices.ts";
+
+const backend = (name: string, model: string): Backend => ({ ...createScriptedBackend([], name), model });
+const price = (name: string, model: string, usage: Usage) => priceOf(usage, backend(name, model));
+
+const CLAUDE = "claude-sonnet-4-5";
+const tokens = (inputTokens: number, more: Partial<Usage> = {}): Usage => ({ inputTokens, outputTokens: 0, ...more });
+
+describe("the price of a usage", () => {
+  it("is counted per million tokens of a known model", async () => {
+    expect(await price("anthropic", CLAUDE, { inputTokens: 100_000, outputTokens: 10_000 })).toBeCloseTo(0.3 + 0.15);
+    expect(await price("openai", "gpt-5", { inputTokens: 100_000, outputTokens: 10_000 })).toBeCloseTo(0.125 + 0.1);
+    expect(await price("google", "gemini-2.5-pro", { inputTokens: 100_000, outputTokens: 0 })).toBeCloseTo(0.125);
+  });
+
+  it("Anthropic's input tokens are those that were not cached: cached ones come on top, at their own price", async () => {
+    const plain = await price("anthropic", CLAUDE, tokens(10_000));
+    const cached = await price("anthropic", CLAUDE, tokens(10_000, { cacheReadTokens: 100_000, cacheWriteTokens: 0 }));
+    expect(plain).toBeCloseTo(0.03);
+    expect(cached).toBeCloseTo(0.03 + 0.03);
+    const written = await price("anthropic", CLAUDE, tokens(0, { cacheWriteTokens: 100_000 }));
+    expect(written).toBeCloseTo(0.375);
+  });
+
+  it.each([
+    ["openai", "gpt-5", 1.25],
+    ["google", "gemini-2.5-pro", 1.25],
+  ])("%s's input tokens include the cached ones, which cost a tenth", async (name, model, perMillion) => {
+    const cached = await price(name, model, tokens(100_000, { cacheReadTokens: 80_000 }));
+    expect(cached).toBeCloseTo((20_000 * perMillion + 80_000 * perMillion * 0.1) / 1e6);
+  });
+
+  it("what is left out of a usage is unknown, and so is its price", async () => {
+    expect(await price("openai", "gpt-5", {})).toBeUndefined();
+    expect(await price("openai", "gpt-5", { inputTokens: 5 })).toBeUndefined();
+    expect(await price("openai", "gpt-5", { outputTokens: 5 })).toBeUndefined();
+  });
+
+  it("nobody's price is taken for another's: an unknown model, and a host of one's own", async () => {
+    expect(await price("openai", "no-such-model-1", tokens(5))).toBeUndefined();
+    expect(await price("vllm", "gpt-5", tokens(5))).toBeUndefined();
+    expect(await price("my-gateway", CLAUDE, tokens(5))).toBeUndefined();
+  });
+
+  it("the offline model is free", async () => {
+    expect(await price("offline", "offline", {})).toBe(0);
+  });
+
+  it("counts that make no sense give no price and no failure", async () => {
+    const odd = await price("openai", "gpt-5", tokens(5, { cacheReadTokens: 500 }));
+    expect(odd === undefined || odd >= 0).toBe(true);
+  });
+});

@@ -1,0 +1,58 @@
+import { viewBytes } from "./bytes.ts";
+import { SEEN_BYTES } from "./limits.ts";
+
+/** A decoder that throws on bytes that are not UTF-8 and replaces nothing. A byte order mark is text like any other. */
+export function createStrictDecoder(): InstanceType<typeof TextDecoder> {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+}
+
+/** The first part of bytes that may not be UTF-8, for people to look at. A character torn at the end is left out. */
+export function readLoosely(bytes: Uint8Array, maxBytes = SEEN_BYTES): string {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  return decoder.decode(viewBytes(bytes, 0, Math.min(bytes.length, maxBytes)), { stream: true });
+}
+
+/** How many bytes at the end are the beginning of a character that may still be completed: 0 to 3. */
+export function unfinishedSuffix(bytes: Uint8Array): number {
+  const { length } = bytes;
+  for (let back = 1; back <= 3 && back <= length; back += 1) {
+    const size = characterSize(bytes[length - back]);
+    if (size === 0) continue;
+    return size > back && wellFormedEnd(bytes, length - back, back) === length ? back : 0;
+  }
+  return 0;
+}
+
+/** Where the run of whole characters from `start` on ends, after at most `maxCharacters` of them. */
+export function validRun(bytes: Uint8Array, start: number, maxCharacters = Number.POSITIVE_INFINITY): number {
+  let at = start;
+  for (let count = 0; count < maxCharacters && at < bytes.length; count += 1) {
+    const size = characterSize(bytes[at]);
+    if (size === 0 || at + size > bytes.length || wellFormedEnd(bytes, at, size) !== at + size) return at;
+    at += size;
+  }
+  return at;
+}
+
+/** The number of bytes of the character that a byte begins; 0 when none begins with it. */
+function characterSize(byte = 0x80): number {
+  if (byte < 0x80) return 1;
+  if (byte < 0xc2) return 0;
+  if (byte < 0xe0) return 2;
+  if (byte < 0xf0) return 3;
+  return byte < 0xf5 ? 4 : 0;
+}
+
+/** Where the character at `start` stops being well-formed, looking at no more than `size` bytes (Unicode, table 3-7). */
+function wellFormedEnd(bytes: Uint8Array, start: number, size: number): number {
+  const first = bytes[start] ?? 0;
+  for (let at = start + 1; at < start + size; at += 1) {
+    const byte = bytes[at] ?? 0;
+    const isSecond = at === start + 1;
+    // The second byte alone tells overlong forms, surrogates and what is past U+10FFFF.
+    const low = isSecond && first === 0xe0 ? 0xa0 : isSecond && first === 0xf0 ? 0x90 : 0x80;
+    const high = isSecond && first === 0xed ? 0x9f : isSecond && first === 0xf4 ? 0x8f : 0xbf;
+    if (byte < low || byte > high) return at;
+  }
+  return start + size;
+}
