@@ -33,85 +33,100 @@ export interface EventGate {
 
 /** Creates the gate of one run. */
 export function createEventGate(options: { readonly runId: string; readonly now: () => number }): EventGate {
-  const { runId, now } = options;
-  let seq = 0;
-  let ts = 0;
-  let failed = false;
+  return new RunGate(options.runId, options.now);
+}
+
+/** A class, because it is called once per event: closures are optimised anew for every run they serve. */
+class RunGate implements EventGate {
+  readonly #runId: string;
+  readonly #now: () => number;
+  #seq = 0;
+  #ts = 0;
+  #hasFailed = false;
   /** Calls without an answer, by id; answered ones stay known, so that a second answer is noticed. */
-  const openCalls = new Map<string, string>();
-  const knownCalls = new Set<string>();
+  readonly #openCalls = new Map<string, string>();
+  readonly #knownCalls = new Set<string>();
+
+  constructor(runId: string, now: () => number) {
+    this.#runId = runId;
+    this.#now = now;
+  }
+
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
+  pass(chunks: readonly Chunk[], agent?: string): AgentEvent[] {
+    const events: AgentEvent[] = [];
+    if (this.#hasFailed) return events;
+    const place = this.#placeNow(agent);
+    for (const chunk of chunks) {
+      switch (chunk.type) {
+        case "text-delta":
+        case "thinking-delta":
+        case "tool-input-delta":
+          events.push(numberEvent(chunk, this.#seq++, place));
+          break;
+        default:
+          this.#passItem(chunk, place, events);
+          if (this.#hasFailed) return events;
+      }
+    }
+    return events;
+  }
+
+  answerOpenCalls(skipped: Skipped, why: string): AgentEvent[] {
+    const events: AgentEvent[] = [];
+    const place = this.#placeNow();
+    for (const [callId, name] of this.#openCalls) {
+      const answer = toolResultItem({ callId, name, output: why, isError: true, skipped });
+      events.push(numberEvent(answer, this.#seq++, place));
+    }
+    this.#openCalls.clear();
+    return events;
+  }
+
+  fail(error: ErrorDetail): AgentEvent[] {
+    const events: AgentEvent[] = [];
+    if (!this.#hasFailed) this.#passItem(errorItem({ ...error, terminal: true }), this.#placeNow(), events);
+    return events;
+  }
+
+  done(result: RunResult): DoneEvent {
+    return numberEvent(doneEvent(result), this.#seq++, this.#placeNow());
+  }
 
   /** One look at the clock for a whole batch: its events were decoded from the same bytes. */
-  const placeNow = (agent?: string): Place => {
-    ts = Math.max(ts, now());
-    return { ts, runId, agent };
-  };
-
-  const answerOpenCalls = (skipped: Skipped, why: string): AgentEvent[] => {
-    const events: AgentEvent[] = [];
-    const place = placeNow();
-    for (const [callId, name] of openCalls) {
-      events.push(numberEvent(toolResultItem({ callId, name, output: why, isError: true, skipped }), seq++, place));
-    }
-    openCalls.clear();
-    return events;
-  };
-
-  const refuse = (chunk: Chunk, why: string, place: Place): AgentEvent =>
-    numberEvent(warningItem({ code: "event-refused", message: why, context: contextOf(chunk) }), seq++, place);
+  #placeNow(agent?: string): Place {
+    this.#ts = Math.max(this.#ts, this.#now());
+    return { ts: this.#ts, runId: this.#runId, agent };
+  }
 
   /** The rules that need a look at the chunk. Deltas have none, so they never get here. */
-  const passItem = (chunk: Chunk, place: Place, events: AgentEvent[]): void => {
+  #passItem(chunk: Chunk, place: Place, events: AgentEvent[]): void {
     if (chunk.type === "tool-call") {
-      if (knownCalls.has(chunk.callId)) {
-        events.push(refuse(chunk, `A second tool call with the id ${chunk.callId} was not let through.`, place));
+      if (this.#knownCalls.has(chunk.callId)) {
+        events.push(this.#refuse(chunk, `A second tool call with the id ${chunk.callId} was not let through.`, place));
         return;
       }
-      knownCalls.add(chunk.callId);
-      openCalls.set(chunk.callId, chunk.name);
-    } else if (chunk.type === "tool-result" && !openCalls.delete(chunk.callId)) {
-      const why = knownCalls.has(chunk.callId) ? "was answered already" : "was never made";
-      events.push(refuse(chunk, `A tool result for ${chunk.callId} was not let through: that call ${why}.`, place));
+      this.#knownCalls.add(chunk.callId);
+      this.#openCalls.set(chunk.callId, chunk.name);
+    } else if (chunk.type === "tool-result" && !this.#openCalls.delete(chunk.callId)) {
+      const why = this.#knownCalls.has(chunk.callId) ? "was answered already" : "was never made";
+      const message = `A tool result for ${chunk.callId} was not let through: that call ${why}.`;
+      events.push(this.#refuse(chunk, message, place));
       return;
     } else if (chunk.type === "error" && chunk.terminal) {
-      events.push(...answerOpenCalls("incomplete", "The run ended before this tool call was answered."));
-      failed = true;
+      events.push(...this.answerOpenCalls("incomplete", "The run ended before this tool call was answered."));
+      this.#hasFailed = true;
     }
-    events.push(numberEvent(chunk, seq++, place));
-  };
+    events.push(numberEvent(chunk, this.#seq++, place));
+  }
 
-  return {
-    get hasFailed() {
-      return failed;
-    },
-    pass(chunks, agent) {
-      const events: AgentEvent[] = [];
-      if (failed) return events;
-      const place = placeNow(agent);
-      for (const chunk of chunks) {
-        switch (chunk.type) {
-          case "text-delta":
-          case "thinking-delta":
-          case "tool-input-delta":
-            events.push(numberEvent(chunk, seq++, place));
-            break;
-          default:
-            passItem(chunk, place, events);
-            if (failed) return events;
-        }
-      }
-      return events;
-    },
-    answerOpenCalls,
-    fail(error) {
-      const events: AgentEvent[] = [];
-      if (!failed) passItem(errorItem({ ...error, terminal: true }), placeNow(), events);
-      return events;
-    },
-    done(result) {
-      return numberEvent(doneEvent(result), seq++, placeNow());
-    },
-  };
+  #refuse(chunk: Chunk, message: string, place: Place): AgentEvent {
+    const warning = warningItem({ code: "event-refused", message, context: contextOf(chunk) });
+    return numberEvent(warning, this.#seq++, place);
+  }
 }
 
 /** What was refused, small enough for a warning. */

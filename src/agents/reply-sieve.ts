@@ -1,70 +1,81 @@
 import type { Chunk, ErrorItem, MessageItem, ToolCallItem } from "#domain";
+import type { Renamer } from "./unique-ids.ts";
 
-/** Looks at one reply while it passes: remembers what the loop needs, and leaves out what readers get from us. */
-export interface ReplySieve {
-  /** The chunks readers are to see. */
-  pass(batch: readonly Chunk[]): Chunk[];
-  /** Messages of which deltas were shown and which are not finished. */
-  readonly shown: ReadonlySet<string>;
-  readonly message: MessageItem | undefined;
-  /** A terminal error. It is held back: the turn may be tried again, and whoever gives up on it writes it. */
-  readonly error: ErrorItem | undefined;
-  /** The calls nobody has answered yet. A format answers those itself whose arguments are not JSON. */
-  openCalls(): readonly ToolCallItem[];
-}
-
-/** Creates the sieve of one reply. `makeUnique` sees to it that no id of the run comes twice. */
-export function createSieve(makeUnique: (chunk: Chunk) => void): ReplySieve {
-  const shown = new Set<string>();
-  const calls: ToolCallItem[] = [];
-  const answered = new Set<string>();
-  let message: MessageItem | undefined;
-  let error: ErrorItem | undefined;
+/**
+ * Looks at one reply while it passes: remembers what the loop needs, and leaves out what readers get from us.
+ *
+ * A class, because it is called once per delta: closures are optimised anew for every reply they serve.
+ */
+export class ReplySieve {
+  readonly #renamer: Renamer;
+  readonly #shown = new Set<string>();
+  readonly #calls: ToolCallItem[] = [];
+  readonly #answered = new Set<string>();
+  #message: MessageItem | undefined;
+  #error: ErrorItem | undefined;
   // Deltas come in long rows of one message: most cost one comparison.
-  let lastShown = "";
+  #lastShown = "";
 
-  const passItem = (chunk: Chunk): boolean => {
+  /** `renamer` sees to it that no id of the run comes twice. */
+  constructor(renamer: Renamer) {
+    this.#renamer = renamer;
+  }
+
+  /** Messages of which deltas were shown and which are not finished. */
+  get shown(): ReadonlySet<string> {
+    return this.#shown;
+  }
+
+  get message(): MessageItem | undefined {
+    return this.#message;
+  }
+
+  /** A terminal error. It is held back: the turn may be tried again, and whoever gives up on it writes it. */
+  get error(): ErrorItem | undefined {
+    return this.#error;
+  }
+
+  /** The calls nobody has answered yet. A format answers those itself whose arguments are not JSON. */
+  openCalls(): readonly ToolCallItem[] {
+    return this.#calls.filter((call) => !this.#answered.has(call.callId));
+  }
+
+  /** The chunks readers are to see. */
+  pass(batch: readonly Chunk[]): Chunk[] {
+    const passed: Chunk[] = [];
+    for (const chunk of batch) {
+      this.#renamer.rename(chunk);
+      if (chunk.type === "text-delta" || chunk.type === "thinking-delta" || chunk.type === "tool-input-delta") {
+        if (chunk.messageId !== this.#lastShown) {
+          this.#lastShown = chunk.messageId;
+          this.#shown.add(chunk.messageId);
+        }
+        passed.push(chunk);
+      } else if (this.#passItem(chunk)) passed.push(chunk);
+    }
+    return passed;
+  }
+
+  #passItem(chunk: Chunk): boolean {
     switch (chunk.type) {
       case "start":
         return false;
       case "message":
-        message = chunk;
-        shown.delete(chunk.id);
-        lastShown = "";
+        this.#message = chunk;
+        this.#shown.delete(chunk.id);
+        this.#lastShown = "";
         return true;
       case "tool-call":
-        calls.push(chunk);
+        this.#calls.push(chunk);
         return true;
       case "tool-result":
-        answered.add(chunk.callId);
+        this.#answered.add(chunk.callId);
         return true;
       case "error":
-        if (chunk.terminal) error = chunk;
+        if (chunk.terminal) this.#error = chunk;
         return !chunk.terminal;
       default:
         return true;
     }
-  };
-
-  return {
-    shown,
-    get message() {
-      return message;
-    },
-    get error() {
-      return error;
-    },
-    pass(batch) {
-      const passed: Chunk[] = [];
-      for (const chunk of batch) {
-        makeUnique(chunk);
-        if (chunk.type === "text-delta" || chunk.type === "thinking-delta" || chunk.type === "tool-input-delta") {
-          if (chunk.messageId !== lastShown) shown.add((lastShown = chunk.messageId));
-          passed.push(chunk);
-        } else if (passItem(chunk)) passed.push(chunk);
-      }
-      return passed;
-    },
-    openCalls: () => calls.filter((call) => !answered.has(call.callId)),
-  };
+  }
 }

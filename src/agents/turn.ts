@@ -12,7 +12,7 @@ import {
   type ToolCallItem,
 } from "#domain";
 import { followSignal } from "#streams";
-import { createSieve } from "./reply-sieve.ts";
+import { ReplySieve } from "./reply-sieve.ts";
 import { createRetryPlan, isPassing, type RetryOptions, wait } from "./retry.ts";
 import type { RunWriter } from "./run.ts";
 import type { UniqueIds } from "./unique-ids.ts";
@@ -137,7 +137,7 @@ async function askOnce(
 ): Promise<Attempt> {
   const controller = new AbortController();
   const unfollow = followSignal(writer.signal, (reason) => controller.abort(reason));
-  const sieve = createSieve(settings.ids.forReply());
+  const sieve = new ReplySieve(settings.ids.forReply());
   let silence: ErrorItem | undefined;
   const watchdog = startWatchdog({
     clock: settings.clock,

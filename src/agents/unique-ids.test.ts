@@ -8,7 +8,7 @@ import {
   toolInputDelta,
   toolResultItem,
 } from "#domain";
-import { createUniqueIds } from "./unique-ids.ts";
+import { createUniqueIds, type UniqueIds } from "./unique-ids.ts";
 
 const reply = (): Chunk[] => [
   textDelta("chatcmpl-1", 0, "a"),
@@ -26,19 +26,24 @@ const reply = (): Chunk[] => [
   retractNotice({ messageId: "chatcmpl-1" }),
 ];
 
+function renameAll(ids: UniqueIds, chunks: readonly Chunk[]): void {
+  const renamer = ids.forReply();
+  for (const chunk of chunks) renamer.rename(chunk);
+}
+
 describe("unique ids", () => {
   it("leave a first reply as it is and rename a second one of the same ids, consistently", () => {
     const ids = createUniqueIds();
     const first = reply();
-    first.forEach(ids.forReply());
+    renameAll(ids, first);
     expect(first).toEqual(reply());
     const second = reply();
-    second.forEach(ids.forReply());
+    renameAll(ids, second);
     expect(JSON.stringify(second)).toBe(
       JSON.stringify(reply()).replaceAll("chatcmpl-1", "chatcmpl-1-2").replaceAll("call_0", "call_0-2"),
     );
     const third = reply();
-    third.forEach(ids.forReply());
+    renameAll(ids, third);
     expect(third[0]).toMatchObject({ messageId: "chatcmpl-1-3" });
   });
 });

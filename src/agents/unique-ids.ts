@@ -1,9 +1,14 @@
 import type { Block, Chunk } from "#domain";
 
+/** Makes the ids of one reply's messages and calls differ from those of all other replies of the run. */
+export interface Renamer {
+  /** Changes a chunk that nobody has numbered yet, and only where an id was used before. */
+  rename(chunk: Chunk): void;
+}
+
 /** Makes the ids of one run's messages and calls differ, whatever its hosts call them. */
 export interface UniqueIds {
-  /** A renamer for one reply. It changes chunks that nobody has numbered yet, and only where an id was used before. */
-  forReply(): (chunk: Chunk) => void;
+  forReply(): Renamer;
 }
 
 /**
@@ -13,74 +18,85 @@ export interface UniqueIds {
 export function createUniqueIds(): UniqueIds {
   const messages = new Set<string>();
   const calls = new Set<string>();
-  return {
-    forReply() {
-      const messageId = createRenamer(messages);
-      const callId = createRenamer(calls);
-      return (chunk) => rename(chunk, messageId, callId);
-    },
-  };
+  return { forReply: () => new ReplyRenamer(new Names(messages), new Names(calls)) };
 }
 
-type Renamer = (id: string) => string;
-
-function createRenamer(used: Set<string>): Renamer {
-  const names = new Map<string, string>();
+/** The names of one reply's ids. */
+class Names {
+  readonly #used: Set<string>;
+  readonly #names = new Map<string, string>();
   // Deltas come in long rows of one message: the last answer is nearly always the next one.
-  let last = "";
-  let lastName = "";
-  return (id) => {
-    if (id === last) return lastName;
-    let name = names.get(id);
+  #last = "";
+  #lastName = "";
+
+  constructor(used: Set<string>) {
+    this.#used = used;
+  }
+
+  of(id: string): string {
+    if (id === this.#last) return this.#lastName;
+    let name = this.#names.get(id);
     if (name === undefined) {
       name = id;
-      for (let times = 2; used.has(name); times += 1) name = `${id}-${times}`;
-      used.add(name);
-      names.set(id, name);
+      for (let times = 2; this.#used.has(name); times += 1) name = `${id}-${times}`;
+      this.#used.add(name);
+      this.#names.set(id, name);
     }
-    last = id;
-    lastName = name;
+    this.#last = id;
+    this.#lastName = name;
     return name;
-  };
+  }
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-function rename(chunk: Chunk, messageId: Renamer, callId: Renamer): void {
-  switch (chunk.type) {
-    case "text-delta":
-    case "thinking-delta": {
-      const name = messageId(chunk.messageId);
-      if (name !== chunk.messageId) (chunk as Writable<typeof chunk>).messageId = name;
-      return;
-    }
-    case "tool-input-delta": {
-      const delta = chunk as Writable<typeof chunk>;
-      delta.messageId = messageId(chunk.messageId);
-      delta.callId = callId(chunk.callId);
-      return;
-    }
-    case "message": {
-      const message = chunk as Writable<typeof chunk>;
-      message.id = messageId(chunk.id);
-      if (chunk.blocks.some((block) => block.type === "tool-call" && callId(block.callId) !== block.callId)) {
-        message.blocks = chunk.blocks.map(
-          (block): Block => (block.type === "tool-call" ? { ...block, callId: callId(block.callId) } : block),
-        );
+class ReplyRenamer implements Renamer {
+  readonly #messages: Names;
+  readonly #calls: Names;
+
+  constructor(messages: Names, calls: Names) {
+    this.#messages = messages;
+    this.#calls = calls;
+  }
+
+  rename(chunk: Chunk): void {
+    switch (chunk.type) {
+      case "text-delta":
+      case "thinking-delta": {
+        const name = this.#messages.of(chunk.messageId);
+        if (name !== chunk.messageId) (chunk as Writable<typeof chunk>).messageId = name;
+        return;
       }
-      return;
-    }
-    case "tool-call":
-    case "tool-result":
-      (chunk as Writable<typeof chunk>).callId = callId(chunk.callId);
-      return;
-    case "notice":
-      if (chunk.kind === "retract") {
-        const data = chunk.data as { readonly messageId: string };
-        (chunk as Writable<typeof chunk>).data = { ...data, messageId: messageId(data.messageId) };
+      case "tool-input-delta": {
+        const delta = chunk as Writable<typeof chunk>;
+        delta.messageId = this.#messages.of(chunk.messageId);
+        delta.callId = this.#calls.of(chunk.callId);
+        return;
       }
-      return;
-    default:
-      return;
+      case "message": {
+        const message = chunk as Writable<typeof chunk>;
+        message.id = this.#messages.of(chunk.id);
+        message.blocks = chunk.blocks.map((block) => this.#renameBlock(block));
+        return;
+      }
+      case "tool-call":
+      case "tool-result":
+        (chunk as Writable<typeof chunk>).callId = this.#calls.of(chunk.callId);
+        return;
+      case "notice":
+        if (chunk.kind === "retract") {
+          const data = chunk.data as { readonly messageId: string };
+          (chunk as Writable<typeof chunk>).data = { ...data, messageId: this.#messages.of(data.messageId) };
+        }
+        return;
+      default:
+        return;
+    }
+  }
+
+  #renameBlock(block: Block): Block {
+    if (block.type !== "tool-call") return block;
+    const callId = this.#calls.of(block.callId);
+    return callId === block.callId ? block : { ...block, callId };
   }
 }

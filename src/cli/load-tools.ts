@@ -11,7 +11,7 @@ export async function loadTools(path: string, cwd: string): Promise<readonly Too
     throw new StartError("invalid-option", `--tools ${path}: there is no such file (${file}).`, { cause: error });
   });
   const module = await import(pathToFileURL(file).href).catch((error: unknown) => {
-    throw new StartError("invalid-option", `--tools ${path} could not be loaded: ${describeFault(error)}`, {
+    throw new StartError("invalid-option", `--tools ${path} could not be loaded: ${describeFault(error, file)}`, {
       cause: error,
     });
   });
@@ -36,10 +36,10 @@ export function demoTools(): readonly Tool[] {
   ];
 }
 
-/** What a module failed with, and where: Node puts the place of a syntax error only into the first line of the stack. */
-function describeFault(error: unknown): string {
-  const place = error instanceof Error ? /^file:\/\/\S+:\d+/.exec(error.stack ?? "")?.[0] : undefined;
-  return `${describeThrown(error)}${place === undefined ? "" : ` (${place})`}`;
+/** Node tells the place of a syntax error only to a terminal, so the way to see it is named. */
+function describeFault(error: unknown, file: string): string {
+  const fault = describeThrown(error);
+  return error instanceof SyntaxError ? `${fault} (node --check ${file} shows where)` : fault;
 }
 
 function isTool(value: unknown): value is Tool {

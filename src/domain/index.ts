@@ -81,8 +81,7 @@ export type {
   Random,
   Spawn,
 } from "./seams.ts";
-export type { TextPile } from "./text-pile.ts";
-export { createTextPile } from "./text-pile.ts";
+export { TextPile } from "./text-pile.ts";
 export type { ToolCall, ToolCallFragment } from "./tool-call.ts";
 export { unreachable } from "./unreachable.ts";
 export type { Usage } from "./usage.ts";

@@ -108,8 +108,9 @@ class StreamDecoder implements Decoder {
 
   /** Good frames go to the adapter in batches as large as can be; one by one where every chunk needs its frame. */
   #decode(frames: readonly Frame[]): Chunk[] {
-    const chunks: Chunk[] = [];
     const keepRaw = this.#options.keepRaw === true;
+    if (!keepRaw && frames.length > 0 && frames.every(isData)) return this.#decodeGood(frames);
+    const chunks: Chunk[] = [];
     let start = 0;
     for (let index = 0; index < frames.length; index += 1) {
       const frame = frames[index] as Frame;
@@ -124,6 +125,20 @@ class StreamDecoder implements Decoder {
     }
     this.#feed(chunks, frames, start, frames.length);
     return chunks;
+  }
+
+  /** The usual case, without a copy: nothing but good frames, and what they give. */
+  #decodeGood(frames: readonly Frame[]): Chunk[] {
+    this.#faultsInARow = 0;
+    try {
+      const chunks = this.#adapter.feed(frames);
+      const end = chunks.findIndex(isTerminal);
+      if (end === -1) return chunks;
+      this.#isOver = true;
+      return chunks.slice(0, end + 1);
+    } catch (thrown) {
+      return [this.#breakOff(thrown)];
+    }
   }
 
   #feed(chunks: Chunk[], frames: readonly Frame[], start: number, end: number, rawFrame?: Frame): void {
@@ -153,20 +168,30 @@ class StreamDecoder implements Decoder {
           // A chunk is not an event yet, so it may still be completed.
           (chunk as { raw?: Raw }).raw = raw;
         }
-        this.#isOver = chunk.type === "error" && chunk.terminal;
+        this.#isOver = isTerminal(chunk);
         chunks.push(chunk);
         if (this.#isOver) return;
       }
     } catch (thrown) {
-      this.#isOver = true;
-      chunks.push(
-        errorItem({
-          code: "source-failed",
-          message: `The format "${this.#format.name}" threw while decoding: ${describeThrown(thrown)}`,
-          terminal: true,
-          diagnostic: { hint: "This is a fault of the format, not of the stream. Report it to the format's author." },
-        }),
-      );
+      chunks.push(this.#breakOff(thrown));
     }
   }
+
+  #breakOff(thrown: unknown): Chunk {
+    this.#isOver = true;
+    return errorItem({
+      code: "source-failed",
+      message: `The format "${this.#format.name}" threw while decoding: ${describeThrown(thrown)}`,
+      terminal: true,
+      diagnostic: { hint: "This is a fault of the format, not of the stream. Report it to the format's author." },
+    });
+  }
+}
+
+function isData(frame: Frame): boolean {
+  return frame.kind === "data";
+}
+
+function isTerminal(chunk: Chunk): boolean {
+  return chunk.type === "error" && chunk.terminal;
 }

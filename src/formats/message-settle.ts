@@ -1,11 +1,11 @@
 import {
   type Block,
   type Chunk,
-  createTextPile,
   type MessageItem,
   messageItem,
   noticeItem,
   type Retraction,
+  TextPile,
   unreachable,
 } from "#domain";
 import { ownValue, parseJson } from "#wire";
@@ -29,7 +29,7 @@ export function settleBlock(message: OpenMessage, block: OpenBlock, truth: Block
     default:
       // Nothing of such a block is shown in pieces.
       if (!isShown(block)) return;
-      block.written = createTextPile();
+      block.written = new TextPile();
       return showAnew(message, block.position, out);
   }
 }
@@ -94,7 +94,7 @@ function inputAsStreamed(block: OpenBlock, written: string): unknown {
 
 function settleText(message: OpenMessage, block: OpenBlock, text: string, out: Chunk[]): void {
   const shown = block.written.text();
-  block.written = createTextPile(text);
+  block.written = new TextPile(text);
   if (text === shown) return;
   if (!text.startsWith(shown)) return showAnew(message, block.position, out);
   const rest = deltaOf(message, block, text.slice(shown.length));
@@ -108,7 +108,7 @@ function settleInput(message: OpenMessage, block: OpenBlock, input: unknown, out
   const parsed = parseJson(shown);
   const json = writeJson(input);
   if (parsed.fault === undefined && writeJson(parsed.value) === json) return;
-  block.written = createTextPile(json ?? "");
+  block.written = new TextPile(json ?? "");
   showAnew(message, block.position, out);
 }
 

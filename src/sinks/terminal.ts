@@ -15,7 +15,18 @@ export interface TerminalOptions {
 
 /**
  * Shows a run to a person: the text as it is written, tool calls and what happened around it as short lines, and a
- * closing line with time, tokens and cost. Everything foreign is shown as plain text.
+ * closing line with time, tokens and cost. Everything foreign is shown as plain text: whatever a model or a tool says,
+ * the terminal gets printable characters, line ends, tabs and our own colours.
+ *
+ * @example
+ * const sink = createTerminalSink({
+ *   out: (text) => process.stdout.write(text),
+ *   aside: (text) => process.stderr.write(text),
+ *   color: process.stderr.isTTY,
+ *   width: process.stderr.columns ?? 100,
+ *   showThinking: false,
+ * })
+ * for await (const event of run("offline", "Hello")) sink.accept(event)
  */
 export function createTerminalSink(options: TerminalOptions): Sink {
   const { out, aside, width } = options;
@@ -24,18 +35,36 @@ export function createTerminalSink(options: TerminalOptions): Sink {
   const red = (text: string): string => paint(31, text);
   const yellow = (text: string): string => paint(33, text);
   let atLineStart = true;
+  /** Thinking stands on the line that people look at. */
+  let isThinking = false;
   const shown = new Set<string>();
 
   const say = (text: string): void => {
     const safe = plainText(text);
     if (safe === "") return;
+    endThinking();
     out(safe);
     atLineStart = safe.endsWith("\n");
   };
-  /** A line of its own beside the text. */
-  const note = (line: string): void => {
+  const endLine = (): void => {
     if (!atLineStart) out("\n");
     atLineStart = true;
+  };
+  const endThinking = (): void => {
+    if (isThinking) aside("\n");
+    isThinking = false;
+  };
+  const think = (text: string): void => {
+    const safe = plainText(text);
+    if (safe === "") return;
+    endLine();
+    aside(dim(safe));
+    isThinking = !safe.endsWith("\n");
+  };
+  /** A line of its own beside the text. */
+  const note = (line: string): void => {
+    endThinking();
+    endLine();
     aside(`${line}\n`);
   };
 
@@ -46,7 +75,7 @@ export function createTerminalSink(options: TerminalOptions): Sink {
         shown.add(`${event.messageId}/${event.index}`);
         return say(event.text);
       case "thinking-delta":
-        if (options.showThinking) aside(dim(plainText(event.text)));
+        if (options.showThinking) think(event.text);
         return;
       case "message":
         if (event.role !== "assistant") return;
@@ -77,9 +106,8 @@ export function createTerminalSink(options: TerminalOptions): Sink {
         return;
       case "error":
         note(red(plainLine(`✗ ${event.message}`, 4 * width)));
-        if (event.diagnostic?.hint !== undefined) note(dim(plainLine(`  ${event.diagnostic.hint}`, 4 * width)));
-        for (const step of event.diagnostic?.troubleshooting?.split("\n") ?? [])
-          note(dim(plainLine(`  ${step}`, 4 * width)));
+        for (const line of [event.diagnostic?.hint, ...(event.diagnostic?.troubleshooting?.split("\n") ?? [])])
+          if (line !== undefined) note(dim(`  ${plainLine(line, 4 * width)}`));
         return;
       case "start":
       case "tool-input-delta":

@@ -1,3 +1,4 @@
+import { BroadcastReader } from "./broadcast-reader.ts";
 import { createDeferred, type Deferred } from "./deferred.ts";
 import { type Merging, mergeNeighbours, type Place } from "./merge-neighbours.ts";
 
@@ -38,10 +39,9 @@ export interface BroadcastOptions<T> extends Merging<T> {
   readonly maxWeight: number;
 }
 
-interface Reader<T> extends Place {
-  /** Weight pushed since this reader was last level with the writer: never less than what it has not read. */
-  weight: number;
-  readonly waiting: Deferred<IteratorResult<T, undefined>>[];
+/** Creates a broadcast. */
+export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {
+  return new BroadcastLog(options);
 }
 
 interface Listener<T> extends Place {
@@ -53,31 +53,91 @@ interface Listener<T> extends Place {
 /** Merging walks over the values once; it waits for this many so that the walk is paid back. */
 const MERGE_BATCH = 512;
 
-/** Creates a broadcast. */
-export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {
-  const { capacity, maxWeight } = options;
-  const log: T[] = [];
+/** A class, because it is called once per value: closures are optimised anew for every broadcast they serve. */
+class BroadcastLog<T> implements Broadcast<T> {
+  readonly #options: BroadcastOptions<T>;
+  readonly #log: T[] = [];
   /** Everything before this position is as merged as it can be. */
-  let mergedTo = 0;
-  const readers = new Set<Reader<T>>();
-  const listeners = new Set<Listener<T>>();
-  let closed = false;
-  let hurried = false;
-  let held: Deferred<void> | undefined;
+  #mergedTo = 0;
+  readonly #readers = new Set<BroadcastReader<T>>();
+  readonly #listeners = new Set<Listener<T>>();
+  #isClosed = false;
+  #isHurried = false;
+  #held: Deferred<void> | undefined;
 
-  const lags = (reader: Reader<T>): boolean =>
-    log.length - reader.index >= capacity || (reader.weight >= maxWeight && reader.index < log.length);
+  constructor(options: BroadcastOptions<T>) {
+    this.#options = options;
+  }
 
-  const release = (): void => {
-    if (held === undefined) return;
-    if (!closed && !hurried) for (const reader of readers) if (lags(reader)) return;
-    held.resolve();
-    held = undefined;
-  };
+  push(values: readonly T[], weight: number): void {
+    if (this.#isClosed || values.length === 0) return;
+    for (const value of values) this.#log.push(value);
+    for (const listener of this.#listeners) this.#deliver(listener);
+    for (const reader of this.#readers) reader.notice(values.length, weight);
+    if (this.#log.length - this.#mergedTo >= MERGE_BATCH) this.#merge();
+  }
 
-  const deliver = (listener: Listener<T>): void => {
-    while (listener.active && listener.index < log.length) {
-      const value = log[listener.index] as T;
+  room(): Promise<void> | undefined {
+    if (this.#isClosed || this.#isHurried) return undefined;
+    if (this.#held === undefined && this.#someReaderLags()) this.#held = createDeferred();
+    return this.#held?.promise;
+  }
+
+  read(onLeave?: () => Promise<void>): AsyncIterableIterator<T, undefined> {
+    return new BroadcastReader(this.#log, this.#options, {
+      attach: (reader) => this.#readers.add(reader),
+      leave: (reader) => {
+        this.#readers.delete(reader);
+        this.release();
+      },
+      caughtUp: () => this.release(),
+      isClosed: () => this.#isClosed,
+      onLeave,
+    });
+  }
+
+  listen(visit: (value: T) => void, onError: (error: unknown) => void): () => void {
+    const listener: Listener<T> = { index: 0, active: true, visit, onError };
+    this.#listeners.add(listener);
+    queueMicrotask(() => this.#deliver(listener));
+    return () => {
+      listener.active = false;
+      this.#listeners.delete(listener);
+    };
+  }
+
+  hurry(): void {
+    this.#isHurried = true;
+    this.release();
+  }
+
+  past(): Iterable<T> {
+    return this.#log;
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const reader of [...this.#readers]) reader.close();
+    this.release();
+  }
+
+  /** Lets the writer go on if nobody lags any more. */
+  release(): void {
+    if (this.#held === undefined) return;
+    if (!this.#isClosed && !this.#isHurried && this.#someReaderLags()) return;
+    this.#held.resolve();
+    this.#held = undefined;
+  }
+
+  #someReaderLags(): boolean {
+    for (const reader of this.#readers) if (reader.lags) return true;
+    return false;
+  }
+
+  #deliver(listener: Listener<T>): void {
+    while (listener.active && listener.index < this.#log.length) {
+      const value = this.#log[listener.index] as T;
       listener.index += 1;
       try {
         listener.visit(value);
@@ -85,121 +145,13 @@ export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {
         listener.onError(error);
       }
     }
-  };
+  }
 
-  /** Notes what every reader has not read yet, and answers those that wait. */
-  const passOn = (count: number, weight: number): void => {
-    for (const reader of readers) {
-      reader.weight = reader.index + count >= log.length ? weight : reader.weight + weight;
-      while (reader.waiting.length > 0 && reader.index < log.length) {
-        const value = log[reader.index] as T;
-        reader.index += 1;
-        reader.waiting.shift()?.resolve({ done: false, value });
-      }
-    }
-  };
-
-  const mergeIfWorthIt = (): void => {
-    if (log.length - mergedTo < MERGE_BATCH) return;
-    let end = log.length;
-    for (const reader of readers) if (!(hurried && lags(reader))) end = Math.min(end, reader.index);
-    if (end - mergedTo < MERGE_BATCH) return;
-    mergedTo = mergeNeighbours(log, { from: mergedTo, end }, [...readers, ...listeners], options);
-  };
-
-  return {
-    push(values, weight) {
-      if (closed || values.length === 0) return;
-      for (const value of values) log.push(value);
-      for (const listener of listeners) deliver(listener);
-      if (readers.size > 0) passOn(values.length, weight);
-      mergeIfWorthIt();
-    },
-
-    room() {
-      if (closed || hurried) return undefined;
-      if (held !== undefined) return held.promise;
-      for (const reader of readers) {
-        if (lags(reader)) {
-          held = createDeferred();
-          return held.promise;
-        }
-      }
-      return undefined;
-    },
-
-    read(onLeave) {
-      const reader: Reader<T> = { index: 0, weight: 0, waiting: [] };
-      let attached = false;
-      let left = false;
-      const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
-      const detach = (): void => {
-        left = true;
-        readers.delete(reader);
-        for (const waiting of reader.waiting.splice(0)) waiting.resolve(end);
-        release();
-      };
-      return {
-        next() {
-          if (left) return Promise.resolve(end);
-          if (!attached) {
-            attached = true;
-            readers.add(reader);
-          }
-          if (reader.index < log.length) {
-            const value = log[reader.index] as T;
-            reader.index += 1;
-            // Looked at for this reader first: while the writer waits, every value read passes here.
-            if (held !== undefined && !lags(reader)) release();
-            return Promise.resolve({ done: false, value });
-          }
-          if (closed) {
-            detach();
-            return Promise.resolve(end);
-          }
-          const waiting = createDeferred<IteratorResult<T, undefined>>();
-          reader.waiting.push(waiting);
-          return waiting.promise;
-        },
-        async return() {
-          if (!left) {
-            detach();
-            await onLeave?.();
-          }
-          return end;
-        },
-        [Symbol.asyncIterator]() {
-          return this;
-        },
-      };
-    },
-
-    listen(visit, onError) {
-      const listener: Listener<T> = { index: 0, active: true, visit, onError };
-      listeners.add(listener);
-      queueMicrotask(() => deliver(listener));
-      return () => {
-        listener.active = false;
-        listeners.delete(listener);
-      };
-    },
-
-    hurry() {
-      hurried = true;
-      release();
-    },
-
-    past: () => log,
-
-    close() {
-      if (closed) return;
-      closed = true;
-      for (const reader of [...readers]) {
-        if (reader.waiting.length === 0) continue;
-        readers.delete(reader);
-        for (const waiting of reader.waiting.splice(0)) waiting.resolve({ done: true, value: undefined });
-      }
-      release();
-    },
-  };
+  #merge(): void {
+    let end = this.#log.length;
+    for (const reader of this.#readers) if (!(this.#isHurried && reader.lags)) end = Math.min(end, reader.index);
+    if (end - this.#mergedTo < MERGE_BATCH) return;
+    const places = [...this.#readers, ...this.#listeners];
+    this.#mergedTo = mergeNeighbours(this.#log, { from: this.#mergedTo, end }, places, this.#options);
+  }
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { StartError } from "#domain";
+import { isStartError, StartError } from "#domain";
 import { decodeStream, formatRegistry } from "#runtime";
 import type { CommandIo, Outcome } from "../io.ts";
 import { openBytes } from "../read-input.ts";
@@ -42,5 +42,9 @@ async function findFormat(name: string, io: CommandIo) {
   const text = await readFile(file, "utf8").catch((error) => {
     throw new StartError("unknown-format", `The format file ${file} cannot be read.`, { cause: error });
   });
-  return registry.registerConfig(text);
+  try {
+    return registry.registerConfig(text);
+  } catch (error) {
+    throw isStartError(error) ? new StartError(error.code, `${name}: ${error.message}`, { cause: error }) : error;
+  }
 }

@@ -1,8 +1,7 @@
 import {
   type Block,
   type Chunk,
-  createTextPile,
-  type TextPile,
+  TextPile,
   textDelta,
   thinkingDelta,
   toolInputDelta,
@@ -103,6 +102,6 @@ export function closeGrowing(reply: Reply): void {
 function growingOf(reply: Reply, kind: "text" | "thinking"): GrowingBlock {
   if (reply.growing?.kind === kind) return reply.growing;
   closeGrowing(reply);
-  reply.growing = { kind, index: reply.blocks.length, written: createTextPile() };
+  reply.growing = { kind, index: reply.blocks.length, written: new TextPile() };
   return reply.growing;
 }

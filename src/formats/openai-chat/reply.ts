@@ -1,12 +1,4 @@
-import {
-  type Block,
-  type Chunk,
-  createTextPile,
-  type TextPile,
-  textDelta,
-  thinkingDelta,
-  toolInputDelta,
-} from "#domain";
+import { type Block, type Chunk, TextPile, textDelta, thinkingDelta, toolInputDelta } from "#domain";
 import {
   callIdPrefix,
   createToolCallAssembler,
@@ -117,7 +109,7 @@ export function blockOf(slot: WrittenSlot | UnknownSlot): Block {
 }
 
 function openWritten(reply: Reply, kind: "text" | "thinking"): WrittenSlot {
-  const slot: WrittenSlot = { kind, index: reply.slots.length, written: createTextPile() };
+  const slot: WrittenSlot = { kind, index: reply.slots.length, written: new TextPile() };
   reply.slots.push(slot);
   return slot;
 }

