@@ -43,7 +43,6 @@ describe("the package", () => {
       "@cfworker/json-schema": "4.1.6",
       "@pydantic/genai-prices": "0.1.8",
       commander: "14.0.3",
-      "json-p3": "2.3.1",
     });
     expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(8);
     for (const versions of [manifest.dependencies, manifest.devDependencies]) {

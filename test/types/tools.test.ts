@@ -16,7 +16,7 @@ const run = (made: Tool, input: unknown) =>
     onProgress: () => undefined,
   });
 
-describe("S2-10: the type of a tool's input, from the short notation", () => {
+describe("the type of a tool's input, from the short notation", () => {
   it("simple types, lists and choices", async () => {
     const made = tool(
       "order",
@@ -151,7 +151,7 @@ describe("from zod 4, a Standard Schema", () => {
 
 describe("wrong definitions are compile errors", () => {
   it("and throw, for those without a compiler", () => {
-    // @ts-expect-error no such type
+    // A type nobody knows may be a JSON Schema to come, so the compiler lets it pass; the definition does not.
     expect(() => tool("t", "T", { a: "nubmer" }, () => 1)).toThrow(/nubmer/);
     // @ts-expect-error the function is missing
     expect(() => tool("t", "T", {})).toThrow(/Give a function/);

@@ -110,6 +110,10 @@ describe("JSONPath, AT-58", () => {
     ["descendants", "$..c", 1],
     ["null is a value", "$.nothing", null],
     ["two names", "$['type','zero']", ["message", 0]],
+    ["a blank behind $", "$ .a .b", { c: 1 }],
+    ["a filter that looks at the whole frame", "$.matrix[*][?@ > $.a.b.c]", [2, 3]],
+    ["a filter in a filter", "$.items[?@.tags[?@ == 't3']].tags[0]", "t3"],
+    ["descendants of descendants", "$..b..c", 1],
     ["an inherited name", "$.toString", undefined],
     ["an index into a text", "$.type[0]", undefined],
   ])("%s: %s", (_, path, expected) => {
@@ -128,12 +132,21 @@ describe("JSONPath, AT-58", () => {
     expect((read("$..index", { items }) as unknown[]).length).toBe(300_000);
   });
 
+  it("SEC12: a path that grows with every segment finds nothing once it costs too much", () => {
+    let frame: unknown = 1;
+    for (let level = 0; level < 100; level += 1) frame = [frame];
+    expect(read(`$${"[*,*]".repeat(80)}`, frame)).toBeUndefined();
+    expect(read(`$${"..*".repeat(100)}`, frame)).toBeUndefined();
+    expect(read("$[?@[?@[?@]]]", frame)).toEqual([expect.anything()]);
+  });
+
   it("what lies deeper than 64 levels is not found by .. and throws nothing", () => {
     let deep: unknown = { c: 1 };
     for (let level = 0; level < 60; level += 1) deep = { deep };
     expect(read("$..c", deep)).toBe(1);
     for (let level = 0; level < 10_000; level += 1) deep = [deep];
     expect(read("$..c", deep)).toBeUndefined();
+    expect(read("$..c", { c: 2, deep })).toBe(2);
   });
 });
 
@@ -170,13 +183,6 @@ describe("refused paths", () => {
     ["$['constructor']", "constructor"],
     ["$..['\\u005f\\u005fproto__']", "__proto__"],
     ["$[?@.__proto__]", "__proto__"],
-    ["$..a..b", '".." more than once'],
-    ["$[?@..a]", "beyond its own item"],
-    ["$[?$.a]", "beyond its own item"],
-    ["$[?@.a == $.b]", "beyond its own item"],
-    ["$[?@[*]]", "beyond its own item"],
-    ["$[?@[?@.a]]", "beyond its own item"],
-    ["$[*,*][*,*][*,*][*,*][*,*]", "branches into 32 ways"],
     ["$[?match(@.a, '(a+)+b')]", "is not a JSONPath"],
     ["$[?search(@.a, '(a+)+b')]", "is not a JSONPath"],
     ["$[?length(@.a) > 1]", "is not a JSONPath"],
@@ -202,7 +208,7 @@ describe("any path", () => {
     fc.stringMatching(/^[a-c.[\]0-9*'"$@?=&|!(),:~ -]{0,40}$/),
     fc.stringMatching(/^\$[a-c.[\]0-9*'"$@?=&|!(),: -]{0,40}$/),
     fc
-      .array(fc.constantFrom("a", "b", ".", "[", "]", "[]", "[0]", "$", "..", "[*]", "[?@.a]", "__proto__"))
+      .array(fc.constantFrom("a", "b", ".", "[", "]", "[]", "[0]", "$", "..", "[*]", "[?@.a]", "[?@..a]", "__proto__"))
       .map((parts) => parts.join("")),
   );
 

@@ -13,7 +13,7 @@ const FORMS = 'Write a.b.c, items[0], items[].name, or a JSONPath that starts wi
  * It gives `undefined` when there is no list, or a list with items of which none has the rest.
  *
  * JSONPath (RFC 9535) when it starts with `$` and a dot, a bracket or a blank: all of it but functions. One node gives
- * its value, several a list, none `undefined`. `..` looks 64 levels deep, and what would cost more than looking at five
+ * its value, several a list, none `undefined`. `..` looks 64 levels deep, and what would cost more than looking at two
  * million nodes finds nothing.
  *
  * A text is no list and no object: `name[0]` and `name.length` of a text are `undefined`.

@@ -110,15 +110,78 @@ describe("exports", () => {
   });
 
   it("millrace/anthropic, millrace/openai, millrace/google", () => {
-    expect(["anthropic", "openai", "google"].map((name) => readNames(`runtime/${name}`))).toMatchInlineSnapshot();
+    expect(["anthropic", "openai", "google"].map((name) => readNames(`runtime/${name}`))).toMatchInlineSnapshot(`
+      [
+        {
+          "types": [
+            "BackendOptions",
+          ],
+          "values": [
+            "anthropic",
+          ],
+        },
+        {
+          "types": [
+            "BackendOptions",
+            "CompatibleOptions",
+            "Openai",
+          ],
+          "values": [
+            "openai",
+          ],
+        },
+        {
+          "types": [
+            "BackendOptions",
+          ],
+          "values": [
+            "google",
+          ],
+        },
+      ]
+    `);
   });
 
   it("millrace/sinks", () => {
-    expect(readNames("sinks/index")).toMatchInlineSnapshot();
+    expect(readNames("sinks/index")).toMatchInlineSnapshot(`
+      {
+        "types": [
+          "Sink",
+          "TerminalOptions",
+        ],
+        "values": [
+          "createNdjsonSink",
+          "createTerminalSink",
+          "plainLine",
+          "plainText",
+        ],
+      }
+    `);
   });
 
   it("millrace/emulator", () => {
-    expect(readNames("emulator/index")).toMatchInlineSnapshot();
+    expect(readNames("emulator/index")).toMatchInlineSnapshot(`
+      {
+        "types": [
+          "Emulator",
+          "EmulatorOptions",
+          "EmulatorScript",
+          "Fault",
+          "ListenOptions",
+          "ListeningServer",
+          "ReceivedRequest",
+          "Reply",
+          "ReplyCall",
+          "ScriptMatch",
+          "ScriptRule",
+        ],
+        "values": [
+          "FAULT_HEADER",
+          "createEmulator",
+          "parseScript",
+        ],
+      }
+    `);
   });
 
   it("millrace/formats", () => {

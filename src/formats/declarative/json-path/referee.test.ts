@@ -138,7 +138,7 @@ const grammar = createGrammar(fc.constantFrom("@", "@", "$"), inFilters.segment)
 
 /** A path with one character taken out, put in or changed. */
 const damaged = fc
-  .tuple(grammar.path, fc.nat(), fc.constantFrom("", "cut", ..."$@.[]*?:,'\"\\&|!=<>()-+01eEéab_u \t\u00a0".split("")))
+  .tuple(grammar.path, fc.nat(), fc.constantFrom("", "cut", ..."@.[]*?:,'\"\\&|!=<>()-+01eEéab_u \t\u00a0".split("")))
   .map(([path, place, change]) => {
     const characters = Array.from(path);
     const position = 1 + (place % characters.length);
