@@ -88,6 +88,11 @@ export function createAccumulator(history: readonly Message[] = []): Accumulator
     if (event.sessionId !== undefined) sessionId = event.sessionId;
   };
 
+  /** A reply that came to nothing was paid for all the same; the next verdict's usage covers it. */
+  const addSpent = (data: unknown): void => {
+    unsettledUsage = addUsage(unsettledUsage, (data as { readonly usage: Usage }).usage);
+  };
+
   const addItem = (event: Exclude<AgentEvent, DeltaEvent>): void => {
     switch (event.type) {
       case "start":
@@ -116,6 +121,8 @@ export function createAccumulator(history: readonly Message[] = []): Accumulator
       case "result":
         return addResult(event);
       case "notice":
+        if (event.kind === "usage") addSpent(event.data);
+        return;
       case "permission":
       case "handoff":
       case "done":

@@ -1,4 +1,4 @@
-import type { Chunk, ErrorItem, MessageItem, ToolCallItem } from "#domain";
+import type { Chunk, ErrorItem, MessageItem, ToolCallItem, Usage } from "#domain";
 import type { Renamer } from "./unique-ids.ts";
 
 /**
@@ -8,6 +8,7 @@ import type { Renamer } from "./unique-ids.ts";
  */
 export class ReplySieve {
   readonly #renamer: Renamer;
+  readonly #onSpent: (usage: Usage) => void;
   readonly #shown = new Set<string>();
   readonly #calls: ToolCallItem[] = [];
   readonly #answered = new Set<string>();
@@ -16,9 +17,10 @@ export class ReplySieve {
   // Deltas come in long rows of one message: most cost one comparison.
   #lastShown = "";
 
-  /** `renamer` sees to it that no id of the run comes twice. */
-  constructor(renamer: Renamer) {
+  /** `renamer` sees to it that no id of the run comes twice; `onSpent` hears what a reply has used that came to nothing. */
+  constructor(renamer: Renamer, onSpent: (usage: Usage) => void) {
     this.#renamer = renamer;
+    this.#onSpent = onSpent;
   }
 
   /** Messages of which deltas were shown and which are not finished. */
@@ -70,6 +72,9 @@ export class ReplySieve {
         return true;
       case "tool-result":
         this.#answered.add(chunk.callId);
+        return true;
+      case "notice":
+        if (chunk.kind === "usage") this.#onSpent((chunk.data as { readonly usage: Usage }).usage);
         return true;
       case "error":
         if (chunk.terminal) this.#error = chunk;

@@ -69,7 +69,7 @@ export function createRunner(leg: Leg): RunSource {
     const startedAt = leg.clock.now();
     const ledger = createLedger(leg);
     const transcript = [...leg.messages];
-    const settings = turnSettings(leg);
+    const settings = turnSettings(leg, ledger);
     await announce(leg.backend, leg.tools, writer, settings);
     const input = transcript.at(-1);
     if (input !== undefined)
@@ -114,7 +114,7 @@ async function loop(
     const reply = await askModel(leg.backend, requestFor(leg, transcript, turns), writer, settings);
     if (reply.kind === "failed") await writer.write([reply.error], leg.agent);
     if (reply.kind !== "replied") return undefined;
-    ledger.add(reply);
+    ledger.add(reply.message.usage ?? {}, reply.backend);
     text = textOf(reply.message);
     const ended = endOf(reply);
     if (ended === "error") {
@@ -200,7 +200,7 @@ function requestFor(leg: Leg, transcript: readonly Message[], turn: number) {
   };
 }
 
-function turnSettings(leg: Leg): TurnSettings {
+function turnSettings(leg: Leg, ledger: Ledger): TurnSettings {
   const idleMs = leg.limits.idleMs ?? LEG_LIMITS.idleMs;
   return {
     clock: leg.clock,
@@ -211,22 +211,24 @@ function turnSettings(leg: Leg): TurnSettings {
     agent: leg.agent,
     started: new Set(),
     ids: createUniqueIds(),
+    onSpent: ledger.add,
   };
 }
 
 interface Ledger {
-  add(reply: Extract<Reply, { kind: "replied" }>): void;
+  /** Books what a reply used, finished or not. */
+  readonly add: (usage: Usage, backend: Backend) => void;
   total(): Promise<{ readonly usage: Usage; readonly costUsd: number | undefined }>;
 }
 
-/** Adds up what the replies used. The cost is known only if it is known for every one of them. */
+/** Adds up what the replies used, those that came to nothing included. The cost is known only if it is known for every one of them. */
 function createLedger(leg: Leg): Ledger {
   let usage: Usage = {};
   const perBackend = new Map<Backend, Usage>();
   return {
-    add({ message, backend }) {
-      usage = addUsage(usage, message.usage ?? {});
-      perBackend.set(backend, addUsage(perBackend.get(backend) ?? {}, message.usage ?? {}));
+    add(used, backend) {
+      usage = addUsage(usage, used);
+      perBackend.set(backend, addUsage(perBackend.get(backend) ?? {}, used));
     },
     async total() {
       let costUsd: number | undefined = 0;

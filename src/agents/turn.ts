@@ -10,6 +10,7 @@ import {
   retractNotice,
   startItem,
   type ToolCallItem,
+  type Usage,
 } from "#domain";
 import { followSignal } from "#streams";
 import { ReplySieve } from "./reply-sieve.ts";
@@ -39,6 +40,8 @@ export interface TurnSettings {
   /** Backends whose `start` was already given in this leg. */
   readonly started: Set<Backend>;
   readonly ids: UniqueIds;
+  /** Hears what an attempt has used that came to nothing. */
+  readonly onSpent: (usage: Usage, backend: Backend) => void;
 }
 
 /**
@@ -137,7 +140,7 @@ async function askOnce(
 ): Promise<Attempt> {
   const controller = new AbortController();
   const unfollow = followSignal(writer.signal, (reason) => controller.abort(reason));
-  const sieve = new ReplySieve(settings.ids.forReply());
+  const sieve = new ReplySieve(settings.ids.forReply(), (usage) => settings.onSpent(usage, backend));
   let silence: ErrorItem | undefined;
   const watchdog = startWatchdog({
     clock: settings.clock,

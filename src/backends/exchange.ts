@@ -1,5 +1,5 @@
 import { type Chunk, describeThrown, errorItem, type Fetch } from "#domain";
-import { createDecoder, type Format } from "#formats";
+import { createDecoder, type Decoder, type Format } from "#formats";
 import { describeRefusal, describeWebPage } from "./refusal.ts";
 import { createRedaction, redactErrors } from "./redact.ts";
 
@@ -21,10 +21,11 @@ const MAX_ERROR_BODY = 64 * 1024;
 
 /**
  * Sends a request and decodes the streamed reply. Failures are terminal `error` chunks, in which no key occurs; an
- * aborted exchange just ends.
+ * aborted exchange just ends. What a reply that came to nothing has used is told all the same (a notice of kind `usage`).
  */
 export async function* streamExchange(exchange: Exchange, signal: AbortSignal): AsyncGenerator<readonly Chunk[], void> {
   const redact = createRedaction(exchange.headers);
+  const decoder = createDecoder(exchange.format);
   try {
     const response = await exchange.fetch({
       method: "POST",
@@ -41,18 +42,22 @@ export async function* streamExchange(exchange: Exchange, signal: AbortSignal): 
       yield [status === 200 ? describeWebPage(exchange, body) : describeRefusal(exchange, { status, headers, body })];
       return;
     }
-    const decoder = createDecoder(exchange.format);
     for await (const bytes of response.body) {
-      if (signal.aborted) return;
+      if (signal.aborted) break;
       const chunks = decoder.push(bytes);
       if (chunks.length > 0) yield redactErrors(chunks, redact);
       if (decoder.isOver || signal.aborted) break;
     }
-    if (!signal.aborted) yield redactErrors(decoder.end(), redact);
+    yield signal.aborted ? spentBy(decoder) : redactErrors(decoder.end(), redact);
   } catch (error) {
-    if (signal.aborted) return;
-    yield [describeBreak(exchange, redact(describeThrown(error)))];
+    yield spentBy(decoder);
+    if (!signal.aborted) yield [describeBreak(exchange, redact(describeThrown(error)))];
   }
+}
+
+/** What an unfinished reply has used, as far as its host has said it. */
+function spentBy(decoder: Decoder): readonly Chunk[] {
+  return decoder.end().filter((chunk) => chunk.type === "notice" && chunk.kind === "usage");
 }
 
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {

@@ -1,4 +1,4 @@
-import { type ErrorItem, errorItem, type NoticeItem, noticeItem } from "#domain";
+import { type ErrorItem, errorItem, type NoticeItem, noticeItem, type Usage } from "#domain";
 import { type DataFrame, rawOf } from "#wire";
 
 /** Enough to recognise a page of HTML or half an object, little enough for a log line. */
@@ -12,6 +12,11 @@ export function streamCutError(missing: string): ErrorItem {
     terminal: true,
     diagnostic: { hint: "The connection or the host broke off in the middle of a reply." },
   });
+}
+
+/** What a reply that came to nothing has used: it is paid for all the same. */
+export function usageNotice(usage: Usage | undefined): NoticeItem[] {
+  return usage === undefined || Object.keys(usage).length === 0 ? [] : [noticeItem("usage", { usage })];
 }
 
 /** A frame that should have been JSON. The stream goes on. */

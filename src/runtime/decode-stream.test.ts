@@ -113,10 +113,11 @@ describe("a captured stream as a run", () => {
     };
     const run = decodeStream(format("openai-chat"), silent, {}, world);
     const log: AgentEvent[] = [];
-    run.on("*", (event) => {
-      log.push(event);
-      if (event.type === "text-delta") void run.abort();
-    });
+    run.on("*", (event) => log.push(event));
+    await new Promise((resolve) => run.once("text-delta", resolve));
+    // By now it waits for a piece that never comes.
+    await new Promise((resolve) => setImmediate(resolve));
+    await run.abort();
     const result = await run.result();
     expect(result).toMatchObject({ status: "aborted", text: "Hel" });
     expect(log.some((event) => event.type === "error")).toBe(false);

@@ -165,6 +165,19 @@ describe.each(BACKENDS)("%s", (backend) => {
     expect(log.filter((event) => event.type === "notice" && event.kind === "retry")).toHaveLength(2);
   });
 
+  it("the ledger books what a reply used that was cut and asked for again, as far as the host said it", async () => {
+    const cut = { reply: { text: "one two three four" }, fault: { cutAfterEvents: 4, times: 1 } };
+    const place = createTestWorld({ rules: [cut] });
+    const whole = doneOf(await runToEnd(backend, "go", {}, createTestWorld({ rules: [{ reply: cut.reply }] })));
+    const log = await runToEnd(backend, "go", { retry: { afterFirstToken: true } }, place);
+    expect(doneOf(log)).toMatchObject({ status: "success", text: "one two three four" });
+    const told = log.filter((event) => event.type === "notice" && event.kind === "usage");
+    // OpenAI counts at the end of a reply only: what a cut one used, nobody knows.
+    expect(told).toHaveLength(backend.startsWith("open") ? 0 : 1);
+    const twice = told.length > 0 ? 2 : 1;
+    expect(doneOf(log).usage.inputTokens).toBe((whole.usage.inputTokens ?? 0) * twice);
+  });
+
   it("R10: after an abort at any point the conversation goes on, and the strict server takes it", async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(14), fc.boolean(), async (seq, atTool) => {

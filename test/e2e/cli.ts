@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import type { AgentEvent } from "#domain";
 import { decodeEvent } from "#wire";
 import { ROOT } from "../../scripts/set-up.mjs";
@@ -36,6 +37,8 @@ export function startCli(args: readonly string[], options: CliOptions = {}): Cli
     cwd: options.cwd ?? ROOT,
     env: { PATH: process.env["PATH"] ?? "", ...options.env },
   });
+  // A test that fails leaves no process behind.
+  onTestFinished(() => void child.kill("SIGKILL"));
   const waiting = new Set<() => void>();
   let stdout = "";
   let stderr = "";

@@ -252,7 +252,9 @@ describe("how a stream ends", () => {
     ["error_of_tomorrow", "provider-error"],
   ])("S0-57 S3-12: an error event %s is the terminal error %s, and nothing follows it", (vendorCode, code) => {
     const chunks = decode([start(), { type: "error", error: { type: vendorCode, message: "No." } }, ...whole]);
+    // What the reply had used by then is told first: it is paid for all the same.
     expect(chunks.slice(1)).toMatchObject([
+      { type: "notice", kind: "usage", data: { usage: { inputTokens: expect.any(Number) } } },
       { type: "error", code, message: "No.", terminal: true, diagnostic: { vendorCode } },
     ]);
   });

@@ -15,7 +15,7 @@ import {
   writeDelta,
 } from "../message-stream.ts";
 import { providerError } from "../provider-error.ts";
-import { jsonDecodeError, streamCutError, unknownNotice } from "../stream-faults.ts";
+import { jsonDecodeError, streamCutError, unknownNotice, usageNotice } from "../stream-faults.ts";
 import { finishMessage } from "./finish.ts";
 
 /**
@@ -133,14 +133,14 @@ function createStream(options: AdapterOptions) {
       const type = ownString(event, "type") ?? frame.name;
       if (type === "content_block_delta") decodeDelta(frame, event, out);
       else if (type === "error") {
-        out.push(providerError(readMessagesComplaint(event.error), frame));
+        out.push(...usageNotice(message?.usage), providerError(readMessagesComplaint(event.error), frame));
         isOver = true;
       } else if (!apply(event, type, out)) out.push(unknownNotice(type === "" ? "object" : type, frame));
     },
     end(): Chunk[] {
       if (isOver || (isComplete && message === undefined)) return [];
       isOver = true;
-      return [streamCutError("message_stop")];
+      return [...usageNotice(message?.usage), streamCutError("message_stop")];
     },
   };
 }

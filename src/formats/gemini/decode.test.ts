@@ -334,6 +334,7 @@ describe("errors and oddities", () => {
       usageMetadata: { promptTokenCount: 5 },
     });
     expect(decode([blocked, text("late")])).toMatchObject([
+      { type: "notice", kind: "usage", data: { usage: { inputTokens: 5 } } },
       { type: "error", code: "content-filtered", terminal: true, diagnostic: { vendorCode: "PROHIBITED_CONTENT" } },
     ]);
   });

@@ -13,7 +13,7 @@ import {
 import { type DataFrame, type Frame, isRecord, type JsonRecord, ownString, rawOf } from "#wire";
 import type { Adapter, AdapterOptions } from "../format.ts";
 import { providerError } from "../provider-error.ts";
-import { jsonDecodeError, lateFrameNotice, streamCutError, unknownNotice } from "../stream-faults.ts";
+import { jsonDecodeError, lateFrameNotice, streamCutError, unknownNotice, usageNotice } from "../stream-faults.ts";
 import { readComplaint } from "./errors.ts";
 import { decodePart } from "./part.ts";
 import { closeGrowing, createReply, type Reply } from "./reply.ts";
@@ -149,7 +149,8 @@ function blockedError(feedback: JsonRecord, frame: DataFrame): ErrorItem {
 
 function fail(stream: Stream, error: ErrorItem): void {
   stream.phase = "failed";
-  stream.chunks.push(error);
+  const usage = stream.usageMetadata === undefined ? undefined : readUsage(stream.usageMetadata);
+  stream.chunks.push(...usageNotice(usage), error);
 }
 
 function endStream(stream: Stream): void {

@@ -2,7 +2,7 @@ import { type Chunk, type ErrorItem, type Mode, mergeUsage, startItem, type Usag
 import { type DataFrame, type Frame, isRecord, type JsonRecord, ownString } from "#wire";
 import type { Adapter, AdapterOptions } from "../format.ts";
 import { providerError } from "../provider-error.ts";
-import { jsonDecodeError, lateFrameNotice, streamCutError, unknownNotice } from "../stream-faults.ts";
+import { jsonDecodeError, lateFrameNotice, streamCutError, unknownNotice, usageNotice } from "../stream-faults.ts";
 import { decodeDelta, hasUnknownField } from "./delta.ts";
 import { readComplaint } from "./errors.ts";
 import { finishReply } from "./finish.ts";
@@ -141,7 +141,7 @@ function decodeUsage(stream: Stream, value: JsonRecord): void {
 
 function fail(stream: Stream, error: ErrorItem): void {
   stream.phase = "failed";
-  stream.chunks.push(error);
+  stream.chunks.push(...usageNotice(stream.usage), error);
 }
 
 function endStream(stream: Stream): void {

@@ -1,0 +1,44 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import ts from "typescript";
+import { afterAll, describe, expect, it } from "vitest";
+import { ROOT } from "../../scripts/set-up.mjs";
+
+// A project of a user: the built package in node_modules, and the examples beside it, with their types taken off.
+const project = mkdtempSync(join(tmpdir(), "millrace-examples-"));
+afterAll(() => rmSync(project, { recursive: true, force: true }));
+mkdirSync(join(project, "node_modules"));
+symlinkSync(ROOT, join(project, "node_modules", "millrace"));
+
+const EXAMPLES = readdirSync(join(ROOT, "examples")).filter((file) => file.endsWith(".ts"));
+
+/** What the comment at the head of an example says it prints. */
+function promised(source: string): string {
+  const [, lines = ""] = /^\/\/ Prints:\n((?:\/\/ {3}.*\n)+)/m.exec(source) ?? [];
+  return lines.replaceAll(/^\/\/ {3}/gm, "");
+}
+
+describe("the examples", () => {
+  it("are there", () => {
+    expect(EXAMPLES).toEqual(["declarative-format.ts", "events.ts", "hello.ts", "offline-server.ts", "tools.ts"]);
+  });
+
+  it.each(EXAMPLES)("%s runs without a key and prints what it says", (name) => {
+    const source = readFileSync(join(ROOT, "examples", name), "utf8");
+    const { outputText } = ts.transpileModule(source, {
+      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
+    });
+    const file = join(project, name.replace(/\.ts$/, ".mjs"));
+    writeFileSync(file, outputText);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [file], {
+      cwd: project,
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"] ?? "" },
+    });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(promised(source)).not.toBe("");
+    expect(stdout).toBe(promised(source));
+  });
+});
