@@ -38,38 +38,38 @@ export function createEventGate(options: { readonly runId: string; readonly now:
 
 /** A class, because it is called once per event: closures are optimised anew for every run they serve. */
 class RunGate implements EventGate {
-  readonly #runId: string;
-  readonly #now: () => number;
-  #seq = 0;
-  #ts = 0;
-  #hasFailed = false;
+  private readonly _runId: string;
+  private readonly _now: () => number;
+  private _seq = 0;
+  private _ts = 0;
+  private _hasFailed = false;
   /** Calls without an answer, by id; answered ones stay known, so that a second answer is noticed. */
-  readonly #openCalls = new Map<string, string>();
-  readonly #knownCalls = new Set<string>();
+  private readonly _openCalls = new Map<string, string>();
+  private readonly _knownCalls = new Set<string>();
 
   constructor(runId: string, now: () => number) {
-    this.#runId = runId;
-    this.#now = now;
+    this._runId = runId;
+    this._now = now;
   }
 
   get hasFailed(): boolean {
-    return this.#hasFailed;
+    return this._hasFailed;
   }
 
   pass(chunks: readonly Chunk[], agent?: string): AgentEvent[] {
     const events: AgentEvent[] = [];
-    if (this.#hasFailed) return events;
-    const place = this.#placeNow(agent);
+    if (this._hasFailed) return events;
+    const place = this._placeNow(agent);
     for (const chunk of chunks) {
       switch (chunk.type) {
         case "text-delta":
         case "thinking-delta":
         case "tool-input-delta":
-          events.push(numberEvent(chunk, this.#seq++, place));
+          events.push(numberEvent(chunk, this._seq++, place));
           break;
         default:
-          this.#passItem(chunk, place, events);
-          if (this.#hasFailed) return events;
+          this._passItem(chunk, place, events);
+          if (this._hasFailed) return events;
       }
     }
     return events;
@@ -77,55 +77,55 @@ class RunGate implements EventGate {
 
   answerOpenCalls(skipped: Skipped, why: string): AgentEvent[] {
     const events: AgentEvent[] = [];
-    const place = this.#placeNow();
-    for (const [callId, name] of this.#openCalls) {
+    const place = this._placeNow();
+    for (const [callId, name] of this._openCalls) {
       const answer = toolResultItem({ callId, name, output: why, isError: true, skipped });
-      events.push(numberEvent(answer, this.#seq++, place));
+      events.push(numberEvent(answer, this._seq++, place));
     }
-    this.#openCalls.clear();
+    this._openCalls.clear();
     return events;
   }
 
   fail(error: ErrorDetail): AgentEvent[] {
     const events: AgentEvent[] = [];
-    if (!this.#hasFailed) this.#passItem(errorItem({ ...error, terminal: true }), this.#placeNow(), events);
+    if (!this._hasFailed) this._passItem(errorItem({ ...error, terminal: true }), this._placeNow(), events);
     return events;
   }
 
   done(result: RunResult): DoneEvent {
-    return numberEvent(doneEvent(result), this.#seq++, this.#placeNow());
+    return numberEvent(doneEvent(result), this._seq++, this._placeNow());
   }
 
   /** One look at the clock for a whole batch: its events were decoded from the same bytes. */
-  #placeNow(agent?: string): Place {
-    this.#ts = Math.max(this.#ts, this.#now());
-    return { ts: this.#ts, runId: this.#runId, agent };
+  private _placeNow(agent?: string): Place {
+    this._ts = Math.max(this._ts, this._now());
+    return { ts: this._ts, runId: this._runId, agent };
   }
 
   /** The rules that need a look at the chunk. Deltas have none, so they never get here. */
-  #passItem(chunk: Chunk, place: Place, events: AgentEvent[]): void {
+  private _passItem(chunk: Chunk, place: Place, events: AgentEvent[]): void {
     if (chunk.type === "tool-call") {
-      if (this.#knownCalls.has(chunk.callId)) {
-        events.push(this.#refuse(chunk, `A second tool call with the id ${chunk.callId} was not let through.`, place));
+      if (this._knownCalls.has(chunk.callId)) {
+        events.push(this._refuse(chunk, `A second tool call with the id ${chunk.callId} was not let through.`, place));
         return;
       }
-      this.#knownCalls.add(chunk.callId);
-      this.#openCalls.set(chunk.callId, chunk.name);
-    } else if (chunk.type === "tool-result" && !this.#openCalls.delete(chunk.callId)) {
-      const why = this.#knownCalls.has(chunk.callId) ? "was answered already" : "was never made";
+      this._knownCalls.add(chunk.callId);
+      this._openCalls.set(chunk.callId, chunk.name);
+    } else if (chunk.type === "tool-result" && !this._openCalls.delete(chunk.callId)) {
+      const why = this._knownCalls.has(chunk.callId) ? "was answered already" : "was never made";
       const message = `A tool result for ${chunk.callId} was not let through: that call ${why}.`;
-      events.push(this.#refuse(chunk, message, place));
+      events.push(this._refuse(chunk, message, place));
       return;
     } else if (chunk.type === "error" && chunk.terminal) {
       events.push(...this.answerOpenCalls("incomplete", "The run ended before this tool call was answered."));
-      this.#hasFailed = true;
+      this._hasFailed = true;
     }
-    events.push(numberEvent(chunk, this.#seq++, place));
+    events.push(numberEvent(chunk, this._seq++, place));
   }
 
-  #refuse(chunk: Chunk, message: string, place: Place): AgentEvent {
+  private _refuse(chunk: Chunk, message: string, place: Place): AgentEvent {
     const warning = warningItem({ code: "event-refused", message, context: contextOf(chunk) });
-    return numberEvent(warning, this.#seq++, place);
+    return numberEvent(warning, this._seq++, place);
   }
 }
 

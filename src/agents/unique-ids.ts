@@ -23,27 +23,27 @@ export function createUniqueIds(): UniqueIds {
 
 /** The names of one reply's ids. */
 class Names {
-  readonly #used: Set<string>;
-  readonly #names = new Map<string, string>();
+  private readonly _used: Set<string>;
+  private readonly _names = new Map<string, string>();
   // Deltas come in long rows of one message: the last answer is nearly always the next one.
-  #last = "";
-  #lastName = "";
+  private _last = "";
+  private _lastName = "";
 
   constructor(used: Set<string>) {
-    this.#used = used;
+    this._used = used;
   }
 
   of(id: string): string {
-    if (id === this.#last) return this.#lastName;
-    let name = this.#names.get(id);
+    if (id === this._last) return this._lastName;
+    let name = this._names.get(id);
     if (name === undefined) {
       name = id;
-      for (let times = 2; this.#used.has(name); times += 1) name = `${id}-${times}`;
-      this.#used.add(name);
-      this.#names.set(id, name);
+      for (let times = 2; this._used.has(name); times += 1) name = `${id}-${times}`;
+      this._used.add(name);
+      this._names.set(id, name);
     }
-    this.#last = id;
-    this.#lastName = name;
+    this._last = id;
+    this._lastName = name;
     return name;
   }
 }
@@ -51,42 +51,42 @@ class Names {
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 class ReplyRenamer implements Renamer {
-  readonly #messages: Names;
-  readonly #calls: Names;
+  private readonly _messages: Names;
+  private readonly _calls: Names;
 
   constructor(messages: Names, calls: Names) {
-    this.#messages = messages;
-    this.#calls = calls;
+    this._messages = messages;
+    this._calls = calls;
   }
 
   rename(chunk: Chunk): void {
     switch (chunk.type) {
       case "text-delta":
       case "thinking-delta": {
-        const name = this.#messages.of(chunk.messageId);
+        const name = this._messages.of(chunk.messageId);
         if (name !== chunk.messageId) (chunk as Writable<typeof chunk>).messageId = name;
         return;
       }
       case "tool-input-delta": {
         const delta = chunk as Writable<typeof chunk>;
-        delta.messageId = this.#messages.of(chunk.messageId);
-        delta.callId = this.#calls.of(chunk.callId);
+        delta.messageId = this._messages.of(chunk.messageId);
+        delta.callId = this._calls.of(chunk.callId);
         return;
       }
       case "message": {
         const message = chunk as Writable<typeof chunk>;
-        message.id = this.#messages.of(chunk.id);
-        message.blocks = chunk.blocks.map((block) => this.#renameBlock(block));
+        message.id = this._messages.of(chunk.id);
+        message.blocks = chunk.blocks.map((block) => this._renameBlock(block));
         return;
       }
       case "tool-call":
       case "tool-result":
-        (chunk as Writable<typeof chunk>).callId = this.#calls.of(chunk.callId);
+        (chunk as Writable<typeof chunk>).callId = this._calls.of(chunk.callId);
         return;
       case "notice":
         if (chunk.kind === "retract") {
           const data = chunk.data as { readonly messageId: string };
-          (chunk as Writable<typeof chunk>).data = { ...data, messageId: this.#messages.of(data.messageId) };
+          (chunk as Writable<typeof chunk>).data = { ...data, messageId: this._messages.of(data.messageId) };
         }
         return;
       default:
@@ -94,9 +94,9 @@ class ReplyRenamer implements Renamer {
     }
   }
 
-  #renameBlock(block: Block): Block {
+  private _renameBlock(block: Block): Block {
     if (block.type !== "tool-call") return block;
-    const callId = this.#calls.of(block.callId);
+    const callId = this._calls.of(block.callId);
     return callId === block.callId ? block : { ...block, callId };
   }
 }

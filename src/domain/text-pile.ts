@@ -10,30 +10,30 @@ const HEAP = 256;
  * A class, as everything that is called once per delta: closures are optimised anew for every stream they serve.
  */
 export class TextPile {
-  readonly #heaps: string[];
-  #pieces: string[] = [];
+  private readonly _heaps: string[];
+  private _pieces: string[] = [];
 
   constructor(start = "") {
-    this.#heaps = start === "" ? [] : [start];
+    this._heaps = start === "" ? [] : [start];
   }
 
   add(piece: string): void {
-    if (this.#pieces.push(piece) < HEAP) return;
-    this.#heaps.push(this.#pieces.join(""));
-    this.#pieces = [];
+    if (this._pieces.push(piece) < HEAP) return;
+    this._heaps.push(this._pieces.join(""));
+    this._pieces = [];
   }
 
   get isEmpty(): boolean {
-    return this.#heaps.length === 0 && this.#pieces.length === 0;
+    return this._heaps.length === 0 && this._pieces.length === 0;
   }
 
   text(): string {
-    if (this.#pieces.length > 0 || this.#heaps.length > 1) {
-      const text = this.#heaps.join("") + this.#pieces.join("");
-      this.#heaps.length = 0;
-      this.#heaps.push(text);
-      this.#pieces = [];
+    if (this._pieces.length > 0 || this._heaps.length > 1) {
+      const text = this._heaps.join("") + this._pieces.join("");
+      this._heaps.length = 0;
+      this._heaps.push(text);
+      this._pieces = [];
     }
-    return this.#heaps[0] ?? "";
+    return this._heaps[0] ?? "";
   }
 }

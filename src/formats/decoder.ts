@@ -57,109 +57,109 @@ export function createDecoder(format: Format, options: DecoderOptions = {}): Dec
 }
 
 class StreamDecoder implements Decoder {
-  readonly #format: Format;
-  readonly #options: DecoderOptions;
-  readonly #framer: Framer;
-  readonly #limitBytes: number;
-  #adapter: Adapter;
-  #faultsInARow = 0;
-  #isOver = false;
-  #lastNonJsonLine: string | undefined;
+  private readonly _format: Format;
+  private readonly _options: DecoderOptions;
+  private readonly _framer: Framer;
+  private readonly _limitBytes: number;
+  private _adapter: Adapter;
+  private _faultsInARow = 0;
+  private _isOver = false;
+  private _lastNonJsonLine: string | undefined;
 
   constructor(format: Format, options: DecoderOptions) {
-    this.#format = format;
-    this.#options = options;
-    this.#limitBytes = options.limits?.maxLineBytes ?? DEFAULT_WIRE_LIMITS.maxLineBytes;
-    this.#framer = createFramer(format.framing, options.limits);
-    this.#adapter = format.createAdapter(options.adapter);
+    this._format = format;
+    this._options = options;
+    this._limitBytes = options.limits?.maxLineBytes ?? DEFAULT_WIRE_LIMITS.maxLineBytes;
+    this._framer = createFramer(format.framing, options.limits);
+    this._adapter = format.createAdapter(options.adapter);
   }
 
   get isOver(): boolean {
-    return this.#isOver;
+    return this._isOver;
   }
 
   get lastNonJsonLine(): string | undefined {
-    return this.#lastNonJsonLine;
+    return this._lastNonJsonLine;
   }
 
   push(bytes: Uint8Array): Chunk[] {
-    return this.#isOver ? [] : this.#decode(this.#framer.push(bytes));
+    return this._isOver ? [] : this._decode(this._framer.push(bytes));
   }
 
   end(): Chunk[] {
-    if (this.#isOver) return [];
-    const chunks = this.#decode(this.#framer.end());
-    if (!this.#isOver) this.#add(chunks, () => this.#adapter.flush());
-    this.#isOver = true;
+    if (this._isOver) return [];
+    const chunks = this._decode(this._framer.end());
+    if (!this._isOver) this._add(chunks, () => this._adapter.flush());
+    this._isOver = true;
     return chunks;
   }
 
   reset(): void {
-    this.#framer.reset();
+    this._framer.reset();
     try {
-      this.#adapter.reset();
+      this._adapter.reset();
     } catch {
-      this.#adapter = this.#format.createAdapter(this.#options.adapter);
+      this._adapter = this._format.createAdapter(this._options.adapter);
     }
-    this.#faultsInARow = 0;
-    this.#isOver = false;
-    this.#lastNonJsonLine = undefined;
+    this._faultsInARow = 0;
+    this._isOver = false;
+    this._lastNonJsonLine = undefined;
   }
 
   /** Good frames go to the adapter in batches as large as can be; one by one where every chunk needs its frame. */
-  #decode(frames: readonly Frame[]): Chunk[] {
-    const keepRaw = this.#options.keepRaw === true;
-    if (!keepRaw && frames.length > 0 && frames.every(isData)) return this.#decodeGood(frames);
+  private _decode(frames: readonly Frame[]): Chunk[] {
+    const keepRaw = this._options.keepRaw === true;
+    if (!keepRaw && frames.length > 0 && frames.every(isData)) return this._decodeGood(frames);
     const chunks: Chunk[] = [];
     let start = 0;
     for (let index = 0; index < frames.length; index += 1) {
       const frame = frames[index] as Frame;
       if (frame.kind === "data" && !keepRaw) continue;
-      this.#feed(chunks, frames, start, index);
-      if (!this.#isOver) {
-        if (frame.kind === "fault") this.#addFault(chunks, frame);
-        else this.#feed(chunks, frames, index, index + 1, frame);
+      this._feed(chunks, frames, start, index);
+      if (!this._isOver) {
+        if (frame.kind === "fault") this._addFault(chunks, frame);
+        else this._feed(chunks, frames, index, index + 1, frame);
       }
-      if (this.#isOver) return chunks;
+      if (this._isOver) return chunks;
       start = index + 1;
     }
-    this.#feed(chunks, frames, start, frames.length);
+    this._feed(chunks, frames, start, frames.length);
     return chunks;
   }
 
   /** The usual case, without a copy: nothing but good frames, and what they give. */
-  #decodeGood(frames: readonly Frame[]): Chunk[] {
-    this.#faultsInARow = 0;
+  private _decodeGood(frames: readonly Frame[]): Chunk[] {
+    this._faultsInARow = 0;
     try {
-      const chunks = this.#adapter.feed(frames);
+      const chunks = this._adapter.feed(frames);
       const end = chunks.findIndex(isTerminal);
       if (end === -1) return chunks;
-      this.#isOver = true;
+      this._isOver = true;
       return chunks.slice(0, end + 1);
     } catch (thrown) {
-      return [this.#breakOff(thrown)];
+      return [this._breakOff(thrown)];
     }
   }
 
-  #feed(chunks: Chunk[], frames: readonly Frame[], start: number, end: number, rawFrame?: Frame): void {
+  private _feed(chunks: Chunk[], frames: readonly Frame[], start: number, end: number, rawFrame?: Frame): void {
     if (start === end) return;
-    this.#faultsInARow = 0;
+    this._faultsInARow = 0;
     const batch = end - start === frames.length ? frames : frames.slice(start, end);
-    this.#add(chunks, () => this.#adapter.feed(batch), rawFrame);
+    this._add(chunks, () => this._adapter.feed(batch), rawFrame);
   }
 
-  #addFault(chunks: Chunk[], frame: FaultyFrame): void {
+  private _addFault(chunks: Chunk[], frame: FaultyFrame): void {
     const isCounted = frame.code !== "buffer-overflow" && frame.code !== "incomplete-last-line";
-    if (isCounted) this.#faultsInARow += 1;
-    if (frame.code !== "buffer-overflow") this.#lastNonJsonLine = cutText(frame.text, SEEN_LENGTH);
-    const isOneTooMany = isCounted && this.#faultsInARow >= MAX_CONSECUTIVE_FAULTS;
-    const chunk = isOneTooMany ? tooManyFaultsError(frame) : faultChunk(frame, this.#limitBytes);
+    if (isCounted) this._faultsInARow += 1;
+    if (frame.code !== "buffer-overflow") this._lastNonJsonLine = cutText(frame.text, SEEN_LENGTH);
+    const isOneTooMany = isCounted && this._faultsInARow >= MAX_CONSECUTIVE_FAULTS;
+    const chunk = isOneTooMany ? tooManyFaultsError(frame) : faultChunk(frame, this._limitBytes);
     chunks.push(chunk);
-    if (chunk.type === "error" && chunk.terminal) this.#isOver = true;
+    if (chunk.type === "error" && chunk.terminal) this._isOver = true;
   }
 
   /** Adds what the adapter makes, up to a terminal error. An adapter that throws has broken its promise; ours holds. */
-  #add(chunks: Chunk[], make: () => readonly Chunk[], rawFrame?: Frame): void {
+  private _add(chunks: Chunk[], make: () => readonly Chunk[], rawFrame?: Frame): void {
     let raw: Raw | undefined;
     try {
       for (const chunk of make()) {
@@ -168,20 +168,20 @@ class StreamDecoder implements Decoder {
           // A chunk is not an event yet, so it may still be completed.
           (chunk as { raw?: Raw }).raw = raw;
         }
-        this.#isOver = isTerminal(chunk);
+        this._isOver = isTerminal(chunk);
         chunks.push(chunk);
-        if (this.#isOver) return;
+        if (this._isOver) return;
       }
     } catch (thrown) {
-      chunks.push(this.#breakOff(thrown));
+      chunks.push(this._breakOff(thrown));
     }
   }
 
-  #breakOff(thrown: unknown): Chunk {
-    this.#isOver = true;
+  private _breakOff(thrown: unknown): Chunk {
+    this._isOver = true;
     return errorItem({
       code: "source-failed",
-      message: `The format "${this.#format.name}" threw while decoding: ${describeThrown(thrown)}`,
+      message: `The format "${this._format.name}" threw while decoding: ${describeThrown(thrown)}`,
       terminal: true,
       diagnostic: { hint: "This is a fault of the format, not of the stream. Report it to the format's author." },
     });

@@ -22,66 +22,66 @@ const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 /** One reader of a broadcast: its place in the log, and the `next()` calls that wait for values. */
 export class BroadcastReader<T> implements AsyncIterableIterator<T, undefined>, Place {
   index = 0;
-  readonly #log: readonly T[];
-  readonly #limits: ReaderLimits;
-  readonly #home: ReaderHome<T>;
+  private readonly _log: readonly T[];
+  private readonly _limits: ReaderLimits;
+  private readonly _home: ReaderHome<T>;
   /** Weight pushed since this reader was last level with the writer: never less than what it has not read. */
-  #weight = 0;
-  #isAttached = false;
-  #hasLeft = false;
-  #lagged = false;
-  readonly #waiting: Deferred<IteratorResult<T, undefined>>[] = [];
+  private _weight = 0;
+  private _isAttached = false;
+  private _hasLeft = false;
+  private _lagged = false;
+  private readonly _waiting: Deferred<IteratorResult<T, undefined>>[] = [];
 
   constructor(log: readonly T[], limits: ReaderLimits, home: ReaderHome<T>) {
-    this.#log = log;
-    this.#limits = limits;
-    this.#home = home;
+    this._log = log;
+    this._limits = limits;
+    this._home = home;
   }
 
   get lags(): boolean {
-    const behind = this.#log.length - this.index;
-    this.#lagged = behind >= this.#limits.capacity || (behind > 0 && this.#weight >= this.#limits.maxWeight);
-    return this.#lagged;
+    const behind = this._log.length - this.index;
+    this._lagged = behind >= this._limits.capacity || (behind > 0 && this._weight >= this._limits.maxWeight);
+    return this._lagged;
   }
 
   /** Values were pushed: answers who waits, and notes how heavy the rest is. */
   notice(count: number, weight: number): void {
-    this.#weight = this.index + count >= this.#log.length ? weight : this.#weight + weight;
-    while (this.#waiting.length > 0 && this.index < this.#log.length) {
-      const value = this.#log[this.index] as T;
+    this._weight = this.index + count >= this._log.length ? weight : this._weight + weight;
+    while (this._waiting.length > 0 && this.index < this._log.length) {
+      const value = this._log[this.index] as T;
       this.index += 1;
-      this.#waiting.shift()?.resolve({ done: false, value });
+      this._waiting.shift()?.resolve({ done: false, value });
     }
   }
 
   /** No further values: who waits is told so. */
   close(): void {
-    if (this.#waiting.length > 0) this.#detach();
+    if (this._waiting.length > 0) this._detach();
   }
 
   next(): Promise<IteratorResult<T, undefined>> {
-    if (this.index < this.#log.length && !this.#hasLeft) {
-      if (!this.#isAttached) this.#attach();
-      const value = this.#log[this.index] as T;
+    if (this.index < this._log.length && !this._hasLeft) {
+      if (!this._isAttached) this._attach();
+      const value = this._log[this.index] as T;
       this.index += 1;
       // Looked at only by a reader that somebody waits for: every value read passes here.
-      if (this.#lagged && !this.lags) this.#home.caughtUp();
+      if (this._lagged && !this.lags) this._home.caughtUp();
       return Promise.resolve({ done: false, value });
     }
-    if (this.#hasLeft || this.#home.isClosed()) {
-      if (!this.#hasLeft) this.#detach();
+    if (this._hasLeft || this._home.isClosed()) {
+      if (!this._hasLeft) this._detach();
       return Promise.resolve(END);
     }
-    if (!this.#isAttached) this.#attach();
+    if (!this._isAttached) this._attach();
     const waiting = createDeferred<IteratorResult<T, undefined>>();
-    this.#waiting.push(waiting);
+    this._waiting.push(waiting);
     return waiting.promise;
   }
 
   async return(): Promise<IteratorResult<T, undefined>> {
-    if (!this.#hasLeft) {
-      this.#detach();
-      await this.#home.onLeave?.();
+    if (!this._hasLeft) {
+      this._detach();
+      await this._home.onLeave?.();
     }
     return END;
   }
@@ -90,14 +90,14 @@ export class BroadcastReader<T> implements AsyncIterableIterator<T, undefined>, 
     return this;
   }
 
-  #attach(): void {
-    this.#isAttached = true;
-    this.#home.attach(this);
+  private _attach(): void {
+    this._isAttached = true;
+    this._home.attach(this);
   }
 
-  #detach(): void {
-    this.#hasLeft = true;
-    for (const waiting of this.#waiting.splice(0)) waiting.resolve(END);
-    this.#home.leave(this);
+  private _detach(): void {
+    this._hasLeft = true;
+    for (const waiting of this._waiting.splice(0)) waiting.resolve(END);
+    this._home.leave(this);
   }
 }

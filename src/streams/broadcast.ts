@@ -55,89 +55,89 @@ const MERGE_BATCH = 512;
 
 /** A class, because it is called once per value: closures are optimised anew for every broadcast they serve. */
 class BroadcastLog<T> implements Broadcast<T> {
-  readonly #options: BroadcastOptions<T>;
-  readonly #log: T[] = [];
+  private readonly _options: BroadcastOptions<T>;
+  private readonly _log: T[] = [];
   /** Everything before this position is as merged as it can be. */
-  #mergedTo = 0;
-  readonly #readers = new Set<BroadcastReader<T>>();
-  readonly #listeners = new Set<Listener<T>>();
-  #isClosed = false;
-  #isHurried = false;
-  #held: Deferred<void> | undefined;
+  private _mergedTo = 0;
+  private readonly _readers = new Set<BroadcastReader<T>>();
+  private readonly _listeners = new Set<Listener<T>>();
+  private _isClosed = false;
+  private _isHurried = false;
+  private _held: Deferred<void> | undefined;
 
   constructor(options: BroadcastOptions<T>) {
-    this.#options = options;
+    this._options = options;
   }
 
   push(values: readonly T[], weight: number): void {
-    if (this.#isClosed || values.length === 0) return;
-    for (const value of values) this.#log.push(value);
-    for (const listener of this.#listeners) this.#deliver(listener);
-    for (const reader of this.#readers) reader.notice(values.length, weight);
-    if (this.#log.length - this.#mergedTo >= MERGE_BATCH) this.#merge();
+    if (this._isClosed || values.length === 0) return;
+    for (const value of values) this._log.push(value);
+    for (const listener of this._listeners) this._deliver(listener);
+    for (const reader of this._readers) reader.notice(values.length, weight);
+    if (this._log.length - this._mergedTo >= MERGE_BATCH) this._merge();
   }
 
   room(): Promise<void> | undefined {
-    if (this.#isClosed || this.#isHurried) return undefined;
-    if (this.#held === undefined && this.#someReaderLags()) this.#held = createDeferred();
-    return this.#held?.promise;
+    if (this._isClosed || this._isHurried) return undefined;
+    if (this._held === undefined && this._someReaderLags()) this._held = createDeferred();
+    return this._held?.promise;
   }
 
   read(onLeave?: () => Promise<void>): AsyncIterableIterator<T, undefined> {
-    return new BroadcastReader(this.#log, this.#options, {
-      attach: (reader) => this.#readers.add(reader),
+    return new BroadcastReader(this._log, this._options, {
+      attach: (reader) => this._readers.add(reader),
       leave: (reader) => {
-        this.#readers.delete(reader);
+        this._readers.delete(reader);
         this.release();
       },
       caughtUp: () => this.release(),
-      isClosed: () => this.#isClosed,
+      isClosed: () => this._isClosed,
       onLeave,
     });
   }
 
   listen(visit: (value: T) => void, onError: (error: unknown) => void): () => void {
     const listener: Listener<T> = { index: 0, active: true, visit, onError };
-    this.#listeners.add(listener);
-    queueMicrotask(() => this.#deliver(listener));
+    this._listeners.add(listener);
+    queueMicrotask(() => this._deliver(listener));
     return () => {
       listener.active = false;
-      this.#listeners.delete(listener);
+      this._listeners.delete(listener);
     };
   }
 
   hurry(): void {
-    this.#isHurried = true;
+    this._isHurried = true;
     this.release();
   }
 
   past(): Iterable<T> {
-    return this.#log;
+    return this._log;
   }
 
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    for (const reader of [...this.#readers]) reader.close();
+    if (this._isClosed) return;
+    this._isClosed = true;
+    for (const reader of [...this._readers]) reader.close();
     this.release();
   }
 
   /** Lets the writer go on if nobody lags any more. */
   release(): void {
-    if (this.#held === undefined) return;
-    if (!this.#isClosed && !this.#isHurried && this.#someReaderLags()) return;
-    this.#held.resolve();
-    this.#held = undefined;
+    if (this._held === undefined) return;
+    if (!this._isClosed && !this._isHurried && this._someReaderLags()) return;
+    this._held.resolve();
+    this._held = undefined;
   }
 
-  #someReaderLags(): boolean {
-    for (const reader of this.#readers) if (reader.lags) return true;
+  private _someReaderLags(): boolean {
+    for (const reader of this._readers) if (reader.lags) return true;
     return false;
   }
 
-  #deliver(listener: Listener<T>): void {
-    while (listener.active && listener.index < this.#log.length) {
-      const value = this.#log[listener.index] as T;
+  private _deliver(listener: Listener<T>): void {
+    while (listener.active && listener.index < this._log.length) {
+      const value = this._log[listener.index] as T;
       listener.index += 1;
       try {
         listener.visit(value);
@@ -147,11 +147,11 @@ class BroadcastLog<T> implements Broadcast<T> {
     }
   }
 
-  #merge(): void {
-    let end = this.#log.length;
-    for (const reader of this.#readers) if (!(this.#isHurried && reader.lags)) end = Math.min(end, reader.index);
-    if (end - this.#mergedTo < MERGE_BATCH) return;
-    const places = [...this.#readers, ...this.#listeners];
-    this.#mergedTo = mergeNeighbours(this.#log, { from: this.#mergedTo, end }, places, this.#options);
+  private _merge(): void {
+    let end = this._log.length;
+    for (const reader of this._readers) if (!(this._isHurried && reader.lags)) end = Math.min(end, reader.index);
+    if (end - this._mergedTo < MERGE_BATCH) return;
+    const places = [...this._readers, ...this._listeners];
+    this._mergedTo = mergeNeighbours(this._log, { from: this._mergedTo, end }, places, this._options);
   }
 }

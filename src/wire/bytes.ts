@@ -10,23 +10,23 @@ export function viewBytes(bytes: Uint8Array, start: number, end: number): Uint8A
  * it is asked once per array.
  */
 export class Viewer {
-  #bytes: Uint8Array = NOTHING;
-  #buffer: ArrayBufferLike = NOTHING.buffer;
-  #offset = 0;
+  private _bytes: Uint8Array = NOTHING;
+  private _buffer: ArrayBufferLike = NOTHING.buffer;
+  private _offset = 0;
 
   view(bytes: Uint8Array, start: number, end: number): Uint8Array {
-    if (bytes !== this.#bytes) {
-      this.#bytes = bytes;
-      this.#buffer = bytes.buffer;
-      this.#offset = bytes.byteOffset;
+    if (bytes !== this._bytes) {
+      this._bytes = bytes;
+      this._buffer = bytes.buffer;
+      this._offset = bytes.byteOffset;
     }
-    return new Uint8Array(this.#buffer, this.#offset + start, end - start);
+    return new Uint8Array(this._buffer, this._offset + start, end - start);
   }
 
   /** Lets go of the bytes, which are the caller's. */
   forget(): void {
-    this.#bytes = NOTHING;
-    this.#buffer = NOTHING.buffer;
+    this._bytes = NOTHING;
+    this._buffer = NOTHING.buffer;
   }
 }
 

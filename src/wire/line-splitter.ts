@@ -38,172 +38,172 @@ export interface LineReader {
  * A class, because closures made anew for every stream are optimised anew for every stream (measured: 2.5 × the cost).
  */
 export class LineSplitter {
-  readonly #limits: WireLimits;
-  readonly #ends: LineEnds;
-  readonly #reader: LineReader;
-  #tail: Uint8Array = NOTHING;
-  #tailLength = 0;
-  #markSeen = 0;
-  #isSkipping = false;
-  #isOver = false;
-  #isAfterCr = false;
+  private readonly _limits: WireLimits;
+  private readonly _ends: LineEnds;
+  private readonly _reader: LineReader;
+  private _tail: Uint8Array = NOTHING;
+  private _tailLength = 0;
+  private _markSeen = 0;
+  private _isSkipping = false;
+  private _isOver = false;
+  private _isAfterCr = false;
   // Where the next line feed and carriage return of the pushed bytes are; found once, not once per line.
-  #nextLf = -1;
-  #nextCr = -1;
+  private _nextLf = -1;
+  private _nextCr = -1;
 
   constructor(limits: WireLimits, ends: LineEnds, reader: LineReader) {
-    this.#limits = limits;
-    this.#ends = ends;
-    this.#reader = reader;
+    this._limits = limits;
+    this._ends = ends;
+    this._reader = reader;
   }
 
   push(bytes: Uint8Array): void {
-    if (this.#isOver || bytes.length === 0) return;
-    let start = this.#passStart(bytes);
-    let end = this.#findEnd(bytes, start);
-    if (end !== -1 && (this.#isSkipping || this.#tailLength > 0)) {
-      if (this.#isSkipping) this.#isSkipping = false;
-      else this.#finishTail(bytes, start, end);
-      start = this.#passEnd(bytes, end);
-      end = this.#findEnd(bytes, start);
+    if (this._isOver || bytes.length === 0) return;
+    let start = this._passStart(bytes);
+    let end = this._findEnd(bytes, start);
+    if (end !== -1 && (this._isSkipping || this._tailLength > 0)) {
+      if (this._isSkipping) this._isSkipping = false;
+      else this._finishTail(bytes, start, end);
+      start = this._passEnd(bytes, end);
+      end = this._findEnd(bytes, start);
     }
-    const maxLineBytes = this.#limits.maxLineBytes;
-    const isLf = this.#ends === "lf";
-    while (end !== -1 && !this.#isOver) {
+    const maxLineBytes = this._limits.maxLineBytes;
+    const isLf = this._ends === "lf";
+    while (end !== -1 && !this._isOver) {
       const contentEnd = isLf && end > start && bytes[end - 1] === CR ? end - 1 : end;
-      if (contentEnd - start > maxLineBytes) this.#overflow(bytes, start, true);
-      else this.#reader.readLine(bytes, start, contentEnd);
-      start = this.#passEnd(bytes, end);
-      end = this.#findEnd(bytes, start);
+      if (contentEnd - start > maxLineBytes) this._overflow(bytes, start, true);
+      else this._reader.readLine(bytes, start, contentEnd);
+      start = this._passEnd(bytes, end);
+      end = this._findEnd(bytes, start);
     }
-    if (start < bytes.length && !this.#isSkipping && !this.#isOver) this.#keepTail(bytes, start);
+    if (start < bytes.length && !this._isSkipping && !this._isOver) this._keepTail(bytes, start);
   }
 
   /** The stream is over: gives what stands after the last line end, possibly nothing. */
   end(): Uint8Array {
-    this.#restoreMark();
+    this._restoreMark();
     // Without its line feed the last carriage return is part of the line, and the line one byte over the limit.
-    if (this.#tailLength > this.#limits.maxLineBytes) this.#overflow(NOTHING, 0, false);
-    const rest = viewBytes(this.#tail, 0, this.#tailLength);
-    this.#forgetTail();
+    if (this._tailLength > this._limits.maxLineBytes) this._overflow(NOTHING, 0, false);
+    const rest = viewBytes(this._tail, 0, this._tailLength);
+    this._forgetTail();
     return rest;
   }
 
   /** Forgets everything; ready for another stream. */
   reset(): void {
-    this.#forgetTail();
-    this.#markSeen = 0;
-    this.#isSkipping = false;
-    this.#isOver = false;
-    this.#isAfterCr = false;
+    this._forgetTail();
+    this._markSeen = 0;
+    this._isSkipping = false;
+    this._isOver = false;
+    this._isAfterCr = false;
   }
 
-  #findEnd(bytes: Uint8Array, start: number): number {
-    if (this.#ends === "lf") return bytes.indexOf(LF, start);
+  private _findEnd(bytes: Uint8Array, start: number): number {
+    if (this._ends === "lf") return bytes.indexOf(LF, start);
     // An SSE event ends in a blank line, so every other search is over before it starts.
     if (start < bytes.length && (bytes[start] === LF || bytes[start] === CR)) return start;
-    if (this.#nextLf < start) this.#nextLf = indexOrEnd(bytes, LF, start);
-    if (this.#nextCr < start) this.#nextCr = indexOrEnd(bytes, CR, start);
-    const end = this.#nextLf < this.#nextCr ? this.#nextLf : this.#nextCr;
+    if (this._nextLf < start) this._nextLf = indexOrEnd(bytes, LF, start);
+    if (this._nextCr < start) this._nextCr = indexOrEnd(bytes, CR, start);
+    const end = this._nextLf < this._nextCr ? this._nextLf : this._nextCr;
     return end === bytes.length ? -1 : end;
   }
 
-  #passEnd(bytes: Uint8Array, end: number): number {
-    if (this.#ends === "lf" || bytes[end] === LF) return end + 1;
+  private _passEnd(bytes: Uint8Array, end: number): number {
+    if (this._ends === "lf" || bytes[end] === LF) return end + 1;
     if (end + 1 === bytes.length) {
-      this.#isAfterCr = true;
+      this._isAfterCr = true;
       return end + 1;
     }
     return bytes[end + 1] === LF ? end + 2 : end + 1;
   }
 
-  #finishTail(bytes: Uint8Array, start: number, end: number): void {
-    const total = this.#tailLength + end - start;
-    const last = end > start ? bytes[end - 1] : this.#tail[this.#tailLength - 1];
-    const length = this.#ends === "lf" && last === CR ? total - 1 : total;
-    if (length > this.#limits.maxLineBytes) {
-      this.#overflow(bytes, start, true);
+  private _finishTail(bytes: Uint8Array, start: number, end: number): void {
+    const total = this._tailLength + end - start;
+    const last = end > start ? bytes[end - 1] : this._tail[this._tailLength - 1];
+    const length = this._ends === "lf" && last === CR ? total - 1 : total;
+    if (length > this._limits.maxLineBytes) {
+      this._overflow(bytes, start, true);
       return;
     }
-    this.#append(bytes, start, end);
-    const line = this.#tail;
+    this._append(bytes, start, end);
+    const line = this._tail;
     // The buffer now belongs to the reader, which may keep views of it.
-    this.#forgetTail();
-    this.#reader.readLine(line, 0, length);
+    this._forgetTail();
+    this._reader.readLine(line, 0, length);
   }
 
-  #keepTail(bytes: Uint8Array, start: number): void {
-    const total = this.#tailLength + bytes.length - start;
-    if (total > this.#allowed(bytes[bytes.length - 1])) this.#overflow(bytes, start, false);
-    else this.#append(bytes, start, bytes.length);
+  private _keepTail(bytes: Uint8Array, start: number): void {
+    const total = this._tailLength + bytes.length - start;
+    if (total > this._allowed(bytes[bytes.length - 1])) this._overflow(bytes, start, false);
+    else this._append(bytes, start, bytes.length);
   }
 
   /** How long an unfinished line may be: one byte more while its last one may turn out to belong to the line end. */
-  #allowed(lastByte: number | undefined): number {
-    const { maxLineBytes } = this.#limits;
-    return this.#ends === "lf" && lastByte === CR ? maxLineBytes + 1 : maxLineBytes;
+  private _allowed(lastByte: number | undefined): number {
+    const { maxLineBytes } = this._limits;
+    return this._ends === "lf" && lastByte === CR ? maxLineBytes + 1 : maxLineBytes;
   }
 
-  #append(bytes: Uint8Array, start: number, end: number): void {
-    const length = this.#tailLength + end - start;
-    if (length > this.#tail.length) {
+  private _append(bytes: Uint8Array, start: number, end: number): void {
+    const length = this._tailLength + end - start;
+    if (length > this._tail.length) {
       const wanted = Math.max(FIRST_CAPACITY, length * (length < LARGE_LINE ? 4 : 16));
-      const grown = new Uint8Array(Math.max(length, Math.min(wanted, this.#allowed(CR))));
-      grown.set(viewBytes(this.#tail, 0, this.#tailLength));
-      this.#tail = grown;
+      const grown = new Uint8Array(Math.max(length, Math.min(wanted, this._allowed(CR))));
+      grown.set(viewBytes(this._tail, 0, this._tailLength));
+      this._tail = grown;
     }
-    const tail = this.#tail;
-    const offset = this.#tailLength - start;
-    if (end - start > FEW_BYTES) tail.set(viewBytes(bytes, start, end), this.#tailLength);
+    const tail = this._tail;
+    const offset = this._tailLength - start;
+    if (end - start > FEW_BYTES) tail.set(viewBytes(bytes, start, end), this._tailLength);
     else for (let index = start; index < end; index += 1) tail[offset + index] = bytes[index] as number;
-    this.#tailLength = length;
+    this._tailLength = length;
   }
 
-  #overflow(bytes: Uint8Array, start: number, isEnded: boolean): void {
+  private _overflow(bytes: Uint8Array, start: number, isEnded: boolean): void {
     // Never longer than the limit, so that it is the same wherever the stream was cut.
-    const head = new Uint8Array(Math.min(SEEN_BYTES, this.#limits.maxLineBytes));
-    const kept = Math.min(this.#tailLength, head.length);
-    head.set(viewBytes(this.#tail, 0, kept));
+    const head = new Uint8Array(Math.min(SEEN_BYTES, this._limits.maxLineBytes));
+    const kept = Math.min(this._tailLength, head.length);
+    head.set(viewBytes(this._tail, 0, kept));
     head.set(viewBytes(bytes, start, start + head.length - kept), kept);
-    this.#forgetTail();
-    if (this.#limits.overflow === "end") this.#isOver = true;
-    else this.#isSkipping = !isEnded;
-    this.#reader.readOverflow(head);
+    this._forgetTail();
+    if (this._limits.overflow === "end") this._isOver = true;
+    else this._isSkipping = !isEnded;
+    this._reader.readOverflow(head);
   }
 
   /** Where the lines start in newly pushed bytes: behind a byte order mark, and behind the LF of a CRLF cut in two. */
-  #passStart(bytes: Uint8Array): number {
-    this.#nextLf = -1;
-    this.#nextCr = -1;
-    const start = this.#markSeen < BYTE_ORDER_MARK.length ? this.#passMark(bytes) : 0;
-    if (!this.#isAfterCr) return start;
-    this.#isAfterCr = false;
+  private _passStart(bytes: Uint8Array): number {
+    this._nextLf = -1;
+    this._nextCr = -1;
+    const start = this._markSeen < BYTE_ORDER_MARK.length ? this._passMark(bytes) : 0;
+    if (!this._isAfterCr) return start;
+    this._isAfterCr = false;
     return bytes[start] === LF ? start + 1 : start;
   }
 
   /** The mark may come in pieces; bytes that only began like one are put back. */
-  #passMark(bytes: Uint8Array): number {
+  private _passMark(bytes: Uint8Array): number {
     let start = 0;
-    while (this.#markSeen < BYTE_ORDER_MARK.length && start < bytes.length) {
-      if (bytes[start] !== BYTE_ORDER_MARK[this.#markSeen]) {
-        this.#restoreMark();
+    while (this._markSeen < BYTE_ORDER_MARK.length && start < bytes.length) {
+      if (bytes[start] !== BYTE_ORDER_MARK[this._markSeen]) {
+        this._restoreMark();
         return start;
       }
-      this.#markSeen += 1;
+      this._markSeen += 1;
       start += 1;
     }
     return start;
   }
 
-  #restoreMark(): void {
-    const begun = this.#markSeen % BYTE_ORDER_MARK.length;
-    this.#markSeen = BYTE_ORDER_MARK.length;
-    if (begun > 0) this.#keepTail(viewBytes(BYTE_ORDER_MARK, 0, begun), 0);
+  private _restoreMark(): void {
+    const begun = this._markSeen % BYTE_ORDER_MARK.length;
+    this._markSeen = BYTE_ORDER_MARK.length;
+    if (begun > 0) this._keepTail(viewBytes(BYTE_ORDER_MARK, 0, begun), 0);
   }
 
-  #forgetTail(): void {
-    this.#tail = NOTHING;
-    this.#tailLength = 0;
+  private _forgetTail(): void {
+    this._tail = NOTHING;
+    this._tailLength = 0;
   }
 }
 

@@ -25,78 +25,78 @@ export function createNdjsonFramer(limits?: Partial<WireLimits>): Framer {
 }
 
 class NdjsonFramer implements Framer, LineReader {
-  readonly #limits: WireLimits;
-  readonly #splitter: LineSplitter;
-  readonly #decoder = createStrictDecoder();
-  readonly #viewer = new Viewer();
-  #frames: Frame[] = [];
+  private readonly _limits: WireLimits;
+  private readonly _splitter: LineSplitter;
+  private readonly _decoder = createStrictDecoder();
+  private readonly _viewer = new Viewer();
+  private _frames: Frame[] = [];
 
   constructor(limits: WireLimits) {
-    this.#limits = limits;
-    this.#splitter = new LineSplitter(limits, "lf", this);
+    this._limits = limits;
+    this._splitter = new LineSplitter(limits, "lf", this);
   }
 
   push(bytes: Uint8Array): Frame[] {
-    this.#splitter.push(bytes);
-    return this.#take();
+    this._splitter.push(bytes);
+    return this._take();
   }
 
   end(): Frame[] {
-    const tail = this.#splitter.end();
-    if (tail.length > 0) this.#readTail(tail);
-    return this.#take();
+    const tail = this._splitter.end();
+    if (tail.length > 0) this._readTail(tail);
+    return this._take();
   }
 
   reset(): void {
-    this.#splitter.reset();
-    this.#frames = [];
+    this._splitter.reset();
+    this._frames = [];
   }
 
   readLine(bytes: Uint8Array, start: number, end: number): void {
     if (start === end) return;
-    const line = this.#viewer.view(bytes, start, end);
+    const line = this._viewer.view(bytes, start, end);
     let text: string | undefined;
     // One `try` for the usual case, in which nothing is wrong; what was wrong is found out afterwards.
     try {
-      text = this.#decoder.decode(line);
+      text = this._decoder.decode(line);
       const value: unknown = JSON.parse(text);
-      if (isTooDeep(text, value)) this.#readFault(line, text, TOO_DEEP);
-      else this.#frames.push({ kind: "data", name: "", id: "", text, value, bytes: line });
+      if (isTooDeep(text, value)) this._readFault(line, text, TOO_DEEP);
+      else this._frames.push({ kind: "data", name: "", id: "", text, value, bytes: line });
     } catch (thrown) {
-      this.#readFault(line, text, describeThrown(thrown));
+      this._readFault(line, text, describeThrown(thrown));
     }
   }
 
   readOverflow(head: Uint8Array): void {
-    this.#frames.push(overflowFault(head, this.#limits));
+    this._frames.push(overflowFault(head, this._limits));
   }
 
-  #readFault(line: Uint8Array, text: string | undefined, reason: string): void {
+  private _readFault(line: Uint8Array, text: string | undefined, reason: string): void {
     if (text === undefined) {
-      this.#addFault("utf8-decode", "The line is not UTF-8.", line, readLoosely(line));
+      this._addFault("utf8-decode", "The line is not UTF-8.", line, readLoosely(line));
     } else if (!isBlank(text)) {
-      this.#addFault("json-decode", `The line is not JSON: ${reason}`, line, text);
+      this._addFault("json-decode", `The line is not JSON: ${reason}`, line, text);
     }
   }
 
-  #readTail(tail: Uint8Array): void {
-    const before = this.#frames.length;
+  private _readTail(tail: Uint8Array): void {
+    const before = this._frames.length;
     this.readLine(tail, 0, tail.length);
-    const last = this.#frames[before];
+    const last = this._frames[before];
     if (last?.kind !== "fault") return;
     const text = last.code === "utf8-decode" ? readLoosely(tail, tail.length) : last.text;
-    this.#frames.length = before;
-    this.#addFault("incomplete-last-line", "The stream ended within a line.", tail, text);
+    this._frames.length = before;
+    this._addFault("incomplete-last-line", "The stream ended within a line.", tail, text);
   }
 
-  #addFault(code: FaultCode, message: string, bytes: Uint8Array, text: string): void {
-    this.#frames.push({ kind: "fault", code, message, text, bytes });
+  private _addFault(code: FaultCode, message: string, bytes: Uint8Array, text: string): void {
+    this._frames.push({ kind: "fault", code, message, text, bytes });
   }
 
-  #take(): Frame[] {
-    this.#viewer.forget();
-    const taken = this.#frames;
-    this.#frames = [];
+  private _take(): Frame[] {
+    this._viewer.forget();
+    const taken = this._frames;
+    this._frames = [];
     return taken;
   }
 }

@@ -34,185 +34,185 @@ export function createSseFramer(limits?: Partial<WireLimits>): Framer {
 }
 
 class SseFramer implements Framer, LineReader {
-  readonly #limits: WireLimits;
-  readonly #splitter: LineSplitter;
-  readonly #decoder = createStrictDecoder();
-  readonly #viewer = new Viewer();
-  #frames: Frame[] = [];
+  private readonly _limits: WireLimits;
+  private readonly _splitter: LineSplitter;
+  private readonly _decoder = createStrictDecoder();
+  private readonly _viewer = new Viewer();
+  private _frames: Frame[] = [];
   // The event being read. Its first line of data stands alone, because hardly any event has a second.
-  #text: string | undefined;
-  #moreLines: string[] = [];
-  #dataBytes = 0;
-  #name = "";
-  #id = "";
+  private _text: string | undefined;
+  private _moreLines: string[] = [];
+  private _dataBytes = 0;
+  private _name = "";
+  private _id = "";
   /** From the first field on that is not UTF-8: the data as pieces of bytes. */
-  #badParts: Uint8Array[] | undefined;
-  #isSkipping = false;
-  #isOver = false;
+  private _badParts: Uint8Array[] | undefined;
+  private _isSkipping = false;
+  private _isOver = false;
   // A stream repeats a handful of names; comparing the last one is cheaper than reading it again.
-  #lastName = "";
-  #lastNameBytes: Uint8Array = NOTHING;
+  private _lastName = "";
+  private _lastNameBytes: Uint8Array = NOTHING;
 
   constructor(limits: WireLimits) {
-    this.#limits = limits;
-    this.#splitter = new LineSplitter(limits, "any", this);
+    this._limits = limits;
+    this._splitter = new LineSplitter(limits, "any", this);
   }
 
   push(bytes: Uint8Array): Frame[] {
-    if (!this.#isOver) this.#splitter.push(bytes);
-    return this.#take();
+    if (!this._isOver) this._splitter.push(bytes);
+    return this._take();
   }
 
   end(): Frame[] {
-    const tail = this.#splitter.end();
-    if (!this.#isOver && !this.#isSkipping) this.#readEnd(tail);
-    this.#forgetEvent();
-    return this.#take();
+    const tail = this._splitter.end();
+    if (!this._isOver && !this._isSkipping) this._readEnd(tail);
+    this._forgetEvent();
+    return this._take();
   }
 
   reset(): void {
-    this.#splitter.reset();
-    this.#forgetEvent();
-    this.#frames = [];
-    this.#isOver = false;
+    this._splitter.reset();
+    this._forgetEvent();
+    this._frames = [];
+    this._isOver = false;
   }
 
   readLine(bytes: Uint8Array, start: number, end: number): void {
-    if (this.#isOver) return;
-    if (start === end) this.#finishEvent();
-    else if (this.#isSkipping) return;
-    else if (isField(bytes, start, end, DATA)) this.#addData(bytes, start, end);
-    else if (isField(bytes, start, end, EVENT)) this.#readName(bytes, startOfValue(bytes, start, end, EVENT), end);
-    else if (isField(bytes, start, end, ID)) this.#readId(bytes, startOfValue(bytes, start, end, ID), end);
+    if (this._isOver) return;
+    if (start === end) this._finishEvent();
+    else if (this._isSkipping) return;
+    else if (isField(bytes, start, end, DATA)) this._addData(bytes, start, end);
+    else if (isField(bytes, start, end, EVENT)) this._readName(bytes, startOfValue(bytes, start, end, EVENT), end);
+    else if (isField(bytes, start, end, ID)) this._readId(bytes, startOfValue(bytes, start, end, ID), end);
   }
 
   readOverflow(head: Uint8Array): void {
     // The event was given up already, for its lines together: one fault per event.
-    if (this.#isOver || this.#isSkipping) return;
-    this.#frames.push(overflowFault(head, this.#limits));
-    this.#forgetEvent();
-    if (this.#limits.overflow === "end") this.#isOver = true;
-    else this.#isSkipping = true;
+    if (this._isOver || this._isSkipping) return;
+    this._frames.push(overflowFault(head, this._limits));
+    this._forgetEvent();
+    if (this._limits.overflow === "end") this._isOver = true;
+    else this._isSkipping = true;
   }
 
-  #addData(bytes: Uint8Array, start: number, end: number): void {
-    const isFirst = this.#text === undefined;
-    this.#dataBytes += isFirst ? end - start : end - start + 1;
-    if (this.#dataBytes > this.#limits.maxLineBytes) {
-      this.readOverflow(this.#dataAsBytes().slice(0, SEEN_BYTES));
+  private _addData(bytes: Uint8Array, start: number, end: number): void {
+    const isFirst = this._text === undefined;
+    this._dataBytes += isFirst ? end - start : end - start + 1;
+    if (this._dataBytes > this._limits.maxLineBytes) {
+      this.readOverflow(this._dataAsBytes().slice(0, SEEN_BYTES));
       return;
     }
     const valueStart = startOfValue(bytes, start, end, DATA);
-    const line = this.#badParts === undefined ? this.#read(bytes, valueStart, end) : undefined;
-    if (line === undefined) this.#addBadLine(viewBytes(bytes, valueStart, end).slice(), isFirst);
-    else if (isFirst) this.#text = line;
-    else this.#moreLines.push(line);
+    const line = this._badParts === undefined ? this._read(bytes, valueStart, end) : undefined;
+    if (line === undefined) this._addBadLine(viewBytes(bytes, valueStart, end).slice(), isFirst);
+    else if (isFirst) this._text = line;
+    else this._moreLines.push(line);
   }
 
-  #addBadLine(line: Uint8Array, isFirst: boolean): void {
-    const parts = this.#markBad();
+  private _addBadLine(line: Uint8Array, isFirst: boolean): void {
+    const parts = this._markBad();
     if (!isFirst) parts.push(LINE_FEED);
     parts.push(line);
-    this.#text ??= "";
+    this._text ??= "";
   }
 
-  #markBad(): Uint8Array[] {
-    this.#badParts ??= this.#text === undefined ? [] : [encoder.encode(this.#dataText())];
-    return this.#badParts;
+  private _markBad(): Uint8Array[] {
+    this._badParts ??= this._text === undefined ? [] : [encoder.encode(this._dataText())];
+    return this._badParts;
   }
 
-  #readName(bytes: Uint8Array, start: number, end: number): void {
-    if (!isSameBytes(bytes, start, end, this.#lastNameBytes)) {
-      const name = this.#read(bytes, start, end);
+  private _readName(bytes: Uint8Array, start: number, end: number): void {
+    if (!isSameBytes(bytes, start, end, this._lastNameBytes)) {
+      const name = this._read(bytes, start, end);
       if (name === undefined) {
-        this.#markBad();
+        this._markBad();
         return;
       }
-      this.#lastName = name;
-      this.#lastNameBytes = viewBytes(bytes, start, end).slice();
+      this._lastName = name;
+      this._lastNameBytes = viewBytes(bytes, start, end).slice();
     }
-    this.#name = this.#lastName;
+    this._name = this._lastName;
   }
 
-  #readId(bytes: Uint8Array, start: number, end: number): void {
-    const id = this.#read(bytes, start, end);
-    if (id === undefined) this.#markBad();
+  private _readId(bytes: Uint8Array, start: number, end: number): void {
+    const id = this._read(bytes, start, end);
+    if (id === undefined) this._markBad();
     // An id with a NUL is ignored, as the specification has it.
-    else if (!id.includes("\0")) this.#id = id;
+    else if (!id.includes("\0")) this._id = id;
   }
 
-  #read(bytes: Uint8Array, start: number, end: number): string | undefined {
+  private _read(bytes: Uint8Array, start: number, end: number): string | undefined {
     try {
-      return this.#decoder.decode(this.#viewer.view(bytes, start, end));
+      return this._decoder.decode(this._viewer.view(bytes, start, end));
     } catch {
       return undefined;
     }
   }
 
-  #finishEvent(): void {
-    if (this.#badParts !== undefined) {
-      const bytes = joinBytes(this.#badParts);
+  private _finishEvent(): void {
+    if (this._badParts !== undefined) {
+      const bytes = joinBytes(this._badParts);
       const message = "The event is not UTF-8.";
-      this.#frames.push({ kind: "fault", code: "utf8-decode", message, text: readLoosely(bytes), bytes });
-    } else if (this.#text !== undefined) {
-      const text = this.#dataText();
-      this.#addFrame(text, parseJson(text).value);
+      this._frames.push({ kind: "fault", code: "utf8-decode", message, text: readLoosely(bytes), bytes });
+    } else if (this._text !== undefined) {
+      const text = this._dataText();
+      this._addFrame(text, parseJson(text).value);
     }
-    this.#forgetEvent();
+    this._forgetEvent();
   }
 
-  #addFrame(text: string, value: unknown): void {
-    this.#frames.push({ kind: "data", name: this.#name, id: this.#id, text, value, bytes: undefined });
+  private _addFrame(text: string, value: unknown): void {
+    this._frames.push({ kind: "data", name: this._name, id: this._id, text, value, bytes: undefined });
   }
 
   /**
    * Reads what stands after the last blank line. An event whose data is JSON is whole: JSON that goes on would not be
    * JSON. An unfinished line counts as data or not at all, because half a name is another name.
    */
-  #readEnd(tail: Uint8Array): void {
+  private _readEnd(tail: Uint8Array): void {
     let rest = tail[0] === COLON ? NOTHING : tail;
-    if (tail[DATA.length] === COLON && isField(tail, 0, tail.length, DATA) && !this.#isWhole()) {
-      this.#addData(tail, 0, tail.length);
+    if (tail[DATA.length] === COLON && isField(tail, 0, tail.length, DATA) && !this._isWhole()) {
+      this._addData(tail, 0, tail.length);
       rest = NOTHING;
-      if (this.#isOver || this.#isSkipping) return;
+      if (this._isOver || this._isSkipping) return;
     }
-    if (this.#isWhole()) this.#finishEvent();
-    const unread = this.#text === undefined ? [] : [this.#dataAsBytes()];
+    if (this._isWhole()) this._finishEvent();
+    const unread = this._text === undefined ? [] : [this._dataAsBytes()];
     if (rest.length > 0) unread.push(...(unread.length > 0 ? [LINE_FEED, rest] : [rest]));
     const bytes = joinBytes(unread);
     if (bytes.length === 0) return;
     const message = "The stream ended within an event.";
     const text = readLoosely(bytes, bytes.length);
-    this.#frames.push({ kind: "fault", code: "incomplete-last-line", message, text, bytes });
+    this._frames.push({ kind: "fault", code: "incomplete-last-line", message, text, bytes });
   }
 
-  #isWhole(): boolean {
-    return this.#badParts === undefined && this.#text !== undefined && parseJson(this.#dataText()).fault === undefined;
+  private _isWhole(): boolean {
+    return this._badParts === undefined && this._text !== undefined && parseJson(this._dataText()).fault === undefined;
   }
 
-  #dataText(): string {
-    const text = this.#text ?? "";
-    return this.#moreLines.length === 0 ? text : `${text}\n${this.#moreLines.join("\n")}`;
+  private _dataText(): string {
+    const text = this._text ?? "";
+    return this._moreLines.length === 0 ? text : `${text}\n${this._moreLines.join("\n")}`;
   }
 
-  #dataAsBytes(): Uint8Array {
-    return this.#badParts === undefined ? encoder.encode(this.#dataText()) : joinBytes(this.#badParts);
+  private _dataAsBytes(): Uint8Array {
+    return this._badParts === undefined ? encoder.encode(this._dataText()) : joinBytes(this._badParts);
   }
 
-  #forgetEvent(): void {
-    this.#text = undefined;
-    if (this.#moreLines.length > 0) this.#moreLines = [];
-    this.#dataBytes = 0;
-    this.#name = "";
-    this.#id = "";
-    this.#badParts = undefined;
-    this.#isSkipping = false;
+  private _forgetEvent(): void {
+    this._text = undefined;
+    if (this._moreLines.length > 0) this._moreLines = [];
+    this._dataBytes = 0;
+    this._name = "";
+    this._id = "";
+    this._badParts = undefined;
+    this._isSkipping = false;
   }
 
-  #take(): Frame[] {
-    this.#viewer.forget();
-    const taken = this.#frames;
-    this.#frames = [];
+  private _take(): Frame[] {
+    this._viewer.forget();
+    const taken = this._frames;
+    this._frames = [];
     return taken;
   }
 }

@@ -80,6 +80,8 @@ describe("comparisons, what the table leaves out", () => {
     ["one field more", { a: 1 }, { a: 1, b: 2 }, false],
     ["as many fields of other names", { a: 1 }, { b: 1 }, false],
     ["an inherited name is no field", { toString: 1 }, { a: 1 }, false],
+    ["SEC12: __proto__ as a field, against an object without one", JSON.parse('{"__proto__":{}}'), { a: 1 }, false],
+    ["SEC12: __proto__ as a field of both", JSON.parse('{"__proto__":{}}'), JSON.parse('{"__proto__":{}}'), true],
     ["one item more", [1], [1, 2], false],
     ["an empty list and an empty object", [], {}, false],
     ["a list and an object of the same keys", [1], { 0: 1 }, false],

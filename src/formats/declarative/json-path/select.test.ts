@@ -168,6 +168,7 @@ describe("bounds", () => {
   });
 
   const TRIPLES = Array.from({ length: 9 }).reduce<unknown>((value) => [value, value, value], 1);
+  const LISTS = Array.from({ length: 30 }, (_, index) => [...Array<number>(20_000).fill(0), index]);
   const TEXTS = Array.from({ length: 1000 }, (_, index) => "x".repeat(10_000) + String(index));
   it.each<[string, string, unknown]>([
     ["selectors that double", `$${"[*,*]".repeat(80)}`, nest(100, 1)],
@@ -176,6 +177,7 @@ describe("bounds", () => {
     ["a filter in a filter in a filter", "$[?$[?$[?@ == 'y']]]", TEXTS],
     ["long texts compared all with all", "$[?$[?@ < $[0]]]", TEXTS],
     ["lists compared all with all", "$[?$[?@ == $[0] && !@]]", Array.from({ length: 300 }, () => Array(300).fill(0))],
+    ["lists that differ at the end only", "$[?$[?@ == $[0]]]", LISTS],
     ["objects compared all with all", "$[?$[?@ == $[0] && !@]]", Array.from({ length: 2000 }, () => ({ a: { b: 1 } }))],
     ["many names at every level", `$..[${"'a',".repeat(100)}'b']`, Array(30_000).fill([])],
   ])("%s: finds nothing once it costs too much", (_, path, value) => {
