@@ -109,7 +109,7 @@ class StreamDecoder implements Decoder {
   /** Good frames go to the adapter in batches as large as can be; one by one where every chunk needs its frame. */
   private _decode(frames: readonly Frame[]): Chunk[] {
     const keepRaw = this._options.keepRaw === true;
-    if (!keepRaw && frames.length > 0 && frames.every(isData)) return this._decodeGood(frames);
+    if (!keepRaw && isAllData(frames)) return this._decodeGood(frames);
     const chunks: Chunk[] = [];
     let start = 0;
     for (let index = 0; index < frames.length; index += 1) {
@@ -132,7 +132,7 @@ class StreamDecoder implements Decoder {
     this._faultsInARow = 0;
     try {
       const chunks = this._adapter.feed(frames);
-      const end = chunks.findIndex(isTerminal);
+      const end = findTerminal(chunks);
       if (end === -1) return chunks;
       this._isOver = true;
       return chunks.slice(0, end + 1);
@@ -188,8 +188,16 @@ class StreamDecoder implements Decoder {
   }
 }
 
-function isData(frame: Frame): boolean {
-  return frame.kind === "data";
+// Loops, not `every` and `findIndex`: each batch passes here, and a call per frame adds up.
+
+function isAllData(frames: readonly Frame[]): boolean {
+  for (let index = 0; index < frames.length; index += 1) if ((frames[index] as Frame).kind !== "data") return false;
+  return frames.length > 0;
+}
+
+function findTerminal(chunks: readonly Chunk[]): number {
+  for (let index = 0; index < chunks.length; index += 1) if (isTerminal(chunks[index] as Chunk)) return index;
+  return -1;
 }
 
 function isTerminal(chunk: Chunk): boolean {

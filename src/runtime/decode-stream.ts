@@ -72,6 +72,7 @@ function createVerdict() {
   return {
     look(chunks: readonly Chunk[]): readonly Chunk[] {
       for (const chunk of chunks) {
+        if (chunk.type === "text-delta") continue;
         if (chunk.type === "result" || (chunk.type === "error" && chunk.terminal)) given = true;
         if (chunk.type !== "message" || chunk.role !== "assistant") continue;
         turns += 1;
