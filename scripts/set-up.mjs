@@ -107,11 +107,15 @@ export function build(root) {
   }
   say("Building …");
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
-  const { status } = spawnSync(process.execPath, [compiler, "-p", "tsconfig.build.json"], {
-    cwd: root,
-    stdio: ["ignore", 2, 2],
-  });
-  if (status !== 0) throw new Error("The sources do not compile; see above.");
+  // The compiler checks and writes the types; the bundler writes the code, one file per folder.
+  const steps = [
+    [compiler, "-p", "tsconfig.build.json"],
+    [join(root, "scripts", "bundle.mjs"), root],
+  ];
+  for (const step of steps) {
+    const { status } = spawnSync(process.execPath, step, { cwd: root, stdio: ["ignore", 2, 2] });
+    if (status !== 0) throw new Error("The sources do not compile; see above.");
+  }
   writeFileSync(stampPath, JSON.stringify(sources));
   return true;
 }
@@ -130,8 +134,8 @@ function readStamp(path) {
 
 /** @param {string} root */
 function fingerprintSources(root) {
-  const files = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"].map((name) =>
-    join(root, name),
+  const files = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json", "scripts/bundle.mjs"].map(
+    (name) => join(root, name),
   );
   for (const entry of readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })) {
     if (entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts")) {

@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  readFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -79,34 +88,43 @@ describe("build", () => {
     symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
     write("package.json", JSON.stringify({ type: "module" }));
     write("package-lock.json", "{}");
-    const output = { outDir: "dist", incremental: true, tsBuildInfoFile: "dist/.tsbuildinfo" };
+    const output = {
+      outDir: "dist",
+      declaration: true,
+      emitDeclarationOnly: true,
+      incremental: true,
+      tsBuildInfoFile: "dist/.tsbuildinfo",
+    };
     const compilerOptions = { module: "nodenext", types: [], skipLibCheck: true, rootDir: "src", ...output };
     write("tsconfig.json", "{}");
     write("tsconfig.build.json", JSON.stringify({ compilerOptions, include: ["src"], exclude: ["src/**/*.test.ts"] }));
-    write("src/a.ts", "export const a = 1;\n");
-    write("src/b.ts", "export const b = 1;\n");
+    write("scripts/bundle.mjs", readFileSync(join(ROOT, "scripts", "bundle.mjs"), "utf8"));
+    write("src/a/index.ts", "export const a = 1;\n");
+    write("src/b/index.ts", "export const b = 1;\n");
   });
 
   it("builds once, and again when a source is changed, added or removed, but not for a test", () => {
     expect(build(root)).toBe(true);
     expect(build(root)).toBe(false);
 
-    write("src/a.test.ts", "export const t = 1;\n");
+    write("src/a/a.test.ts", "export const t = 1;\n");
     expect(build(root)).toBe(false);
 
-    write("src/a.ts", "export const a = 22;\n");
-    write("src/c.ts", "export const c = 1;\n");
+    write("src/a/index.ts", "export const a = 22;\n");
+    write("src/c/index.ts", "export const c = 1;\n");
     expect(build(root)).toBe(true);
-    expect(existsSync(join(root, "dist/c.js"))).toBe(true);
+    expect(readFileSync(join(root, "dist/a/index.js"), "utf8")).toContain("22");
+    expect(existsSync(join(root, "dist/c/index.js"))).toBe(true);
+    expect(existsSync(join(root, "dist/c/index.d.ts"))).toBe(true);
 
-    rmSync(join(root, "src/b.ts"));
+    rmSync(join(root, "src/b"), { recursive: true });
     expect(build(root)).toBe(true);
-    expect(existsSync(join(root, "dist/b.js"))).toBe(false);
+    expect(existsSync(join(root, "dist/b"))).toBe(false);
     expect(build(root)).toBe(false);
   });
 
   it("sources that do not compile are an error, every time", () => {
-    write("src/a.ts", "export const a: number = 'text';\n");
+    write("src/a/index.ts", "export const a: number = 'text';\n");
     expect(() => build(root)).toThrow("do not compile");
     expect(() => build(root)).toThrow("do not compile");
   });

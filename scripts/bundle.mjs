@@ -1,0 +1,50 @@
+// Second half of the build: the sources as one file per folder. Node opens and links every module on its own, at more
+// than half a millisecond each, and the package has some two hundred; docs/decisions/0012-one-file-per-folder.md.
+
+import { existsSync, readdirSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [root = process.cwd()] = process.argv.slice(2);
+const { rolldown } = await import(pathToFileURL(join(root, "node_modules", "rolldown", "dist", "index.mjs")).href);
+const source = join(root, "src");
+
+/** Every door, the public root, and the public entries of single backends, under the names they have in dist. */
+function findEntries() {
+  const folders = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const doors = folders.map((folder) => `${folder.name}/index`);
+  const names = ["index", "cli/main", "runtime/anthropic", "runtime/openai", "runtime/google", ...doors];
+  const files = names.map((name) => [name, join(source, `${name}.ts`)]);
+  return Object.fromEntries(files.filter(([, file]) => existsSync(String(file))));
+}
+
+/**
+ * The top folder a module of ours is in.
+ *
+ * @param {string} id
+ */
+function folderOf(id) {
+  const [folder, ...rest] = relative(source, id).split(sep);
+  return folder === ".." || rest.length === 0 ? null : (folder ?? null);
+}
+
+const bundle = await rolldown({
+  input: findEntries(),
+  cwd: root,
+  platform: "node",
+  // What is not ours stays a package of its own.
+  external: (/** @type {string} */ id) => !id.startsWith(".") && !id.startsWith("#") && !id.startsWith("/"),
+  // Folders import each other's files through what their doors hand on; what a user sees of an entry is pinned.
+  preserveEntrySignatures: "allow-extension",
+  resolve: { conditionNames: ["millrace-source", "import", "node", "default"] },
+  logLevel: "warn",
+});
+await bundle.write({
+  dir: join(root, "dist"),
+  format: "esm",
+  entryFileNames: "[name].js",
+  chunkFileNames: "folders/[name].js",
+  minify: false,
+  codeSplitting: { groups: [{ name: folderOf, debugName: "folder" }], includeDependenciesRecursively: false },
+});
+await bundle.close();
