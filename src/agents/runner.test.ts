@@ -240,6 +240,40 @@ describe("the runner", () => {
     expect(await run.result()).toMatchObject({ status: "error", subtype: "stream-cut" });
   });
 
+  it("every reply is priced on its own, and the cost is unknown if one of them is", async () => {
+    const backend = createScriptedBackend([{ calls: [call(1, 2)] }, { text: "3" }]);
+    const priced: unknown[] = [];
+    const known = start(backend, {
+      price: async (usage) => {
+        priced.push(usage);
+        return 0.25;
+      },
+    });
+    await readLog(known.run);
+    expect(priced).toEqual([
+      { inputTokens: 10, outputTokens: 2 },
+      { inputTokens: 10, outputTokens: 2 },
+    ]);
+    expect(await known.run.result()).toMatchObject({ costUsd: 0.5, usage: { inputTokens: 20, outputTokens: 4 } });
+    let asked = 0;
+    const halfKnown = start(createScriptedBackend([{ calls: [call(1, 2)] }, { text: "3" }]), {
+      price: async () => (asked++ === 0 ? 0.25 : undefined),
+    });
+    await readLog(halfKnown.run);
+    expect(await halfKnown.run.result()).not.toHaveProperty("costUsd");
+  });
+
+  it("C4: what a backend cannot do is said once, before anything else happens", async () => {
+    const backend = {
+      ...createScriptedBackend([{ calls: [call(1, 2)] }, { text: "3" }]),
+      ignores: ["thinkingTokens"] as const,
+    };
+    const log = await readLog(start(backend, { thinkingTokens: 1000 }).run);
+    expect(log.filter((event) => event.type === "warning")).toMatchObject([
+      { seq: 1, code: "option-ignored", context: { option: "thinkingTokens", value: 1000 } },
+    ]);
+  });
+
   it("progress of a tool is a notice", async () => {
     const reporting = tool("add", "d", {}, (_, context) => context.progress({ percent: 50 }));
     const log = await readLog(

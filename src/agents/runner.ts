@@ -70,7 +70,7 @@ export function createRunner(leg: Leg): RunSource {
     const ledger = createLedger(leg);
     const transcript = [...leg.messages];
     const settings = turnSettings(leg, ledger);
-    await announce(leg.backend, leg.tools, writer, settings);
+    await announce(leg.backend, leg, writer, settings);
     const input = transcript.at(-1);
     if (input !== undefined)
       await writer.write([messageItem({ id: input.id, role: "user", blocks: input.blocks })], leg.agent);
@@ -221,19 +221,20 @@ interface Ledger {
   total(): Promise<{ readonly usage: Usage; readonly costUsd: number | undefined }>;
 }
 
-/** Adds up what the replies used, those that came to nothing included. The cost is known only if it is known for every one of them. */
+/**
+ * Adds up what the replies used, those that came to nothing included. Each is priced on its own, because some prices
+ * rise with the length of a single request. The cost is known only if it is known for every one of them.
+ */
 function createLedger(leg: Leg): Ledger {
-  let usage: Usage = {};
-  const perBackend = new Map<Backend, Usage>();
+  const entries: { readonly usage: Usage; readonly backend: Backend }[] = [];
   return {
-    add(used, backend) {
-      usage = addUsage(usage, used);
-      perBackend.set(backend, addUsage(perBackend.get(backend) ?? {}, used));
-    },
+    add: (usage, backend) => void entries.push({ usage, backend }),
     async total() {
+      let usage: Usage = {};
       let costUsd: number | undefined = 0;
-      for (const [backend, used] of perBackend) {
-        const cost = await leg.price(used, backend);
+      for (const entry of entries) {
+        usage = addUsage(usage, entry.usage);
+        const cost = await leg.price(entry.usage, entry.backend);
         costUsd = cost === undefined || costUsd === undefined ? undefined : costUsd + cost;
       }
       return { usage, costUsd };

@@ -11,6 +11,7 @@ import {
   startItem,
   type ToolCallItem,
   type Usage,
+  warningItem,
 } from "#domain";
 import { followSignal } from "#streams";
 import { ReplySieve } from "./reply-sieve.ts";
@@ -56,7 +57,7 @@ export async function askModel(
 ): Promise<Reply> {
   const candidates = [backend, ...settings.fallback.filter((other) => other !== backend)];
   for (const [index, candidate] of candidates.entries()) {
-    await announce(candidate, request.tools, writer, settings);
+    await announce(candidate, request, writer, settings);
     const reply = await askWithRetries(candidate, request, writer, settings);
     const next = candidates[index + 1];
     if (reply.kind !== "failed" || next === undefined || !mayFallBack(reply.error)) return reply;
@@ -75,20 +76,26 @@ export async function askModel(
   return { kind: "aborted" };
 }
 
-/** Says that a backend is at work, once per leg. It is ours to say: a format does not know the provider's name. */
+/**
+ * Says that a backend is at work, once per leg, and what of the request it cannot do. It is ours to say: a format does
+ * not know the provider's name.
+ */
 export async function announce(
   backend: Backend,
-  tools: ModelRequest["tools"],
+  request: Omit<ModelRequest, "messages">,
   writer: RunWriter,
   settings: TurnSettings,
 ): Promise<void> {
   if (settings.started.has(backend)) return;
   settings.started.add(backend);
-  const names = tools.map((tool) => tool.name);
-  await writer.write(
-    [startItem({ backend: backend.name, mode: "http", model: backend.model, tools: names })],
-    settings.agent,
-  );
+  const tools = request.tools.map((tool) => tool.name);
+  const chunks: Chunk[] = [startItem({ backend: backend.name, mode: "http", model: backend.model, tools })];
+  for (const option of backend.ignores ?? []) {
+    if (request[option] === undefined) continue;
+    const message = `${backend.name} knows no ${option}; the option was ignored.`;
+    chunks.push(warningItem({ code: "option-ignored", message, context: { option, value: request[option] } }));
+  }
+  await writer.write(chunks, settings.agent);
 }
 
 /** Another host may do better with everything but a request that is wrong in itself. */

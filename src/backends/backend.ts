@@ -40,6 +40,8 @@ export interface ModelBackend {
   /** The provider's name: `anthropic`, `openai`, `google`, `openrouter` … */
   readonly name: string;
   readonly model: string;
+  /** Parts of a request this backend cannot pass on. Asking for one gives a warning, once. */
+  readonly ignores?: readonly ("thinkingTokens" | "temperature" | "toolChoice")[];
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly Chunk[]>;
 }
 

@@ -155,7 +155,16 @@ class StreamDecoder implements Decoder {
     const isOneTooMany = isCounted && this._faultsInARow >= MAX_CONSECUTIVE_FAULTS;
     const chunk = isOneTooMany ? tooManyFaultsError(frame) : faultChunk(frame, this._limitBytes);
     chunks.push(chunk);
-    if (chunk.type === "error" && chunk.terminal) this._isOver = true;
+    if (isTerminal(chunk)) this._isOver = true;
+    else this._noteGap(chunks);
+  }
+
+  private _noteGap(chunks: Chunk[]): void {
+    try {
+      this._adapter.noteGap?.();
+    } catch (thrown) {
+      chunks.push(this._breakOff(thrown));
+    }
   }
 
   /** Adds what the adapter makes, up to a terminal error. An adapter that throws has broken its promise; ours holds. */

@@ -29,6 +29,11 @@ export interface Adapter {
    * terminal `error` (`stream-cut`, or `no-result` for an agent's stream).
    */
   flush(): Chunk[];
+  /**
+   * A frame was lost here (the decoder has reported it). No tool call may be made of what is left of one. For dialects
+   * that send calls in pieces; one that sends them whole has nothing to do.
+   */
+  noteGap?(): void;
   /** Forgets everything; ready for another stream. */
   reset(): void;
 }

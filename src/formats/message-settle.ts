@@ -87,6 +87,8 @@ export function finishedMessage(message: OpenMessage): MessageItem {
 }
 
 function inputAsStreamed(block: OpenBlock, written: string): unknown {
+  // With a part missing even valid JSON says something else than the model did: it stays text.
+  if (block.hasGap) return written;
   if (written === "") return ownValue(block.opening, "input") ?? {};
   const parsed = parseJson(written);
   return parsed.fault === undefined ? parsed.value : written;

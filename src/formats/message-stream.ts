@@ -45,6 +45,8 @@ export interface OpenBlock {
   written: TextPile;
   signature: string;
   stopped: boolean;
+  /** A frame was lost while it was being written: what is here may not be all of it. */
+  hasGap: boolean;
   /** The block itself, once it is certain. */
   settled: Block | undefined;
 }
@@ -117,6 +119,7 @@ export function addBlock(
     written: new TextPile(),
     signature: opening.type === "thinking" ? (ownString(opening, "signature") ?? "") : "",
     stopped: false,
+    hasGap: false,
     settled: undefined,
   };
   message.blocks.push(block);
@@ -150,6 +153,11 @@ export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: un
     default:
       return "unknown-type";
   }
+}
+
+/** Something was lost here: every block that is still being written may miss a part. */
+export function noteGap(message: OpenMessage): void {
+  for (const block of message.blocks) if (!block.stopped) block.hasGap = true;
 }
 
 /** Reads a `content_block_stop`; false when there is no such block. */

@@ -158,6 +158,27 @@ describe.each(BACKENDS)("%s", (backend) => {
     expect(cuts).toBeGreaterThan(3);
   });
 
+  it.each(["invalidUtf8AfterEvents", "malformedFrameAfterEvents"] as const)(
+    "R9 I4: with %s at any place a tool runs with exactly the arguments the model wrote, or not at all",
+    async (fault) => {
+      const input = { a: 1234567, b: 7654321 };
+      const reply = { text: "Let me add these.", toolCalls: [{ name: "add", input }] };
+      let refused = 0;
+      for (let events = 0; events < 25; events += 1) {
+        const place = createTestWorld({ rules: [{ reply, fault: { [fault]: events } }] });
+        const ran: unknown[] = [];
+        const counted = tool("add", "Add", { a: "number", b: "number" }, (given) => {
+          ran.push(given);
+        });
+        await runToEnd(backend, "go", { tools: [counted], limits: { turns: 1 }, retry: false }, place);
+        if (ran.length === 0) refused += 1;
+        else expect(ran).toEqual([input]);
+      }
+      // Gemini sends a call in one piece: a bad frame beside it takes nothing from it.
+      expect(refused > 0).toBe(!backend.startsWith("google"));
+    },
+  );
+
   it("R18: a passing failure before the first token is tried again and succeeds", async () => {
     const place = createTestWorld({ rules: [{ fault: { status: 529, times: 2 } }] });
     const log = await runToEnd(backend, "What is 25 + 17?", { tools: [add] }, place);

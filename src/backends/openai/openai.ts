@@ -22,6 +22,8 @@ export function createOpenaiBackend(options: OpenaiOptions): ModelBackend {
     kind: "model",
     name: options.provider,
     model: options.model,
+    // This API takes an effort, not a number of tokens; guessing one from the other would be no answer.
+    ignores: ["thinkingTokens"],
     stream: (request, signal) =>
       streamExchange(
         {

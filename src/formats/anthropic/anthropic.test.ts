@@ -263,6 +263,35 @@ describe("how a stream ends", () => {
     expect(decode([{ type: "error" }])).toMatchObject([{ code: "provider-error", terminal: true }]);
   });
 
+  test("I4: a call of which a frame was lost is not made, even when what is left reads as JSON", () => {
+    const events = [
+      start(),
+      open(0, { type: "tool_use", id: "c", name: "pay", input: {} }),
+      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"euros":1' } },
+      { type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: "}" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "tool_use" }, usage: { output_tokens: 1 } },
+      { type: "message_stop" },
+    ].map((event) => frame(event));
+    const refused = [
+      { type: "tool-call", callId: "c", input: '{"euros":1}' },
+      {
+        type: "tool-result",
+        callId: "c",
+        isError: true,
+        skipped: "incomplete",
+        output: expect.stringContaining("lost"),
+      },
+    ];
+    const garbage = frame(undefined, '{"type":');
+    const spoilt = anthropicMessages.createAdapter().feed([...events.slice(0, 3), garbage, ...events.slice(3)]);
+    expect(spoilt.slice(-2)).toMatchObject(refused);
+    const adapter = anthropicMessages.createAdapter();
+    adapter.feed(events.slice(0, 3));
+    adapter.noteGap?.();
+    expect(adapter.feed(events.slice(3)).slice(-2)).toMatchObject(refused);
+  });
+
   test("a frame that is not JSON is an error that ends nothing", () => {
     const adapter = anthropicMessages.createAdapter();
     const frames = whole.map((event) => frame(event));

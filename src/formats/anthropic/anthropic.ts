@@ -6,6 +6,7 @@ import { kindOfValue } from "../message-fields.ts";
 import { createMessageIds } from "../message-ids.ts";
 import { dropBlocks } from "../message-settle.ts";
 import {
+  noteGap,
   type OpenMessage,
   openMessage,
   readMessageEnd,
@@ -43,6 +44,7 @@ function createAdapter(options: AdapterOptions = {}): Adapter {
       return out;
     },
     flush: () => stream.end(),
+    noteGap: () => stream.noteGap(),
     reset() {
       stream = createStream(options);
     },
@@ -123,7 +125,9 @@ function createStream(options: AdapterOptions) {
       if (isOver) return;
       const event = frame.value;
       if (event === undefined) {
-        if (frame.text !== FOREIGN_END) out.push(jsonDecodeError(frame));
+        if (frame.text === FOREIGN_END) return;
+        if (message !== undefined) noteGap(message);
+        out.push(jsonDecodeError(frame));
         return;
       }
       if (!isRecord(event)) {
@@ -136,6 +140,9 @@ function createStream(options: AdapterOptions) {
         out.push(...usageNotice(message?.usage), providerError(readMessagesComplaint(event.error), frame));
         isOver = true;
       } else if (!apply(event, type, out)) out.push(unknownNotice(type === "" ? "object" : type, frame));
+    },
+    noteGap(): void {
+      if (message !== undefined) noteGap(message);
     },
     end(): Chunk[] {
       if (isOver || (isComplete && message === undefined)) return [];

@@ -32,11 +32,13 @@ export function finishMessage(message: OpenMessage, out: Chunk[]): void {
   for (const chunk of afterwards) out.push(chunk);
 }
 
+const LOST = "a part of them was lost on the way";
+
 function makeCall(block: OpenBlock, call: Extract<Block, { type: "tool-call" }>, out: Chunk[]): void {
   const { callId, name, input } = call;
   out.push(toolCallItem({ callId, name, input, executedBy: "millrace" }));
   const written = block.written.text();
-  const fault = written === "" ? undefined : parseJson(written).fault;
+  const fault = block.hasGap ? LOST : written === "" ? undefined : parseJson(written).fault;
   if (fault === undefined) return;
   out.push(
     toolResultItem({
@@ -44,13 +46,14 @@ function makeCall(block: OpenBlock, call: Extract<Block, { type: "tool-call" }>,
       name,
       isError: true,
       skipped: "incomplete",
-      output: `The tool was not run: its arguments are not valid JSON (${fault}). Send the call again with complete JSON.`,
+      output: `The tool was not run: its arguments cannot be read (${fault}). Send the call again with complete JSON.`,
     }),
   );
 }
 
 /** Whether the arguments of a message that may have been cut are all there. Only its last block can be the cut one. */
 function isWhole(block: OpenBlock, isLast: boolean): boolean {
+  if (block.hasGap) return false;
   const written = block.written.text();
   if (written === "") return !isLast || hasInput(block);
   const parsed = parseJson(written);

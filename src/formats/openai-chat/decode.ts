@@ -39,6 +39,9 @@ export function createOpenAiChatAdapter(options: AdapterOptions = {}): Adapter {
       endStream(stream);
       return stream.chunks;
     },
+    noteGap() {
+      stream.reply?.assembler.noteGap();
+    },
     reset() {
       stream = createStream(options);
     },
@@ -58,11 +61,7 @@ function createStream(options: AdapterOptions): Stream {
 }
 
 function decodeFrame(stream: Stream, frame: Frame): void {
-  if (stream.phase === "failed") return;
-  if (frame.kind === "fault") {
-    stream.reply?.assembler.noteGap();
-    return;
-  }
+  if (stream.phase === "failed" || frame.kind === "fault") return;
   if (frame.value === undefined && frame.text.trim() === END_MARK) endStream(stream);
   else if (stream.phase === "ended") stream.chunks.push(lateFrameNotice(frame));
   else if (frame.value === undefined) {
