@@ -96,6 +96,26 @@ describe("the runner", () => {
     expect(second[2]?.blocks.map((block) => block.type === "tool-result" && block.output)).toEqual([1, 2, 3]);
   });
 
+  it("AT-47 S2-18: a reader sees each call before its tool has finished, and the result only afterwards", async () => {
+    const seen: string[] = [];
+    const states: string[][] = [];
+    const slow = tool("slow", "Waits", { n: "number" }, async ({ n }) => {
+      // Long enough for every reader to have got what there is.
+      await new Promise((resolve) => setImmediate(resolve));
+      states.push([...seen]);
+      return n;
+    });
+    const calls = [1, 2, 3].map((n) => ({ name: "slow", input: { n }, id: `c${n}` }));
+    const { run } = start(createScriptedBackend([{ calls }, { text: "done" }]), { tools: [slow] });
+    for await (const event of run) {
+      if (event.type === "tool-call") seen.push(`call ${event.callId}`);
+      if (event.type === "tool-result") seen.push(`result ${event.callId}`);
+    }
+    const all = ["call c1", "call c2", "call c3"];
+    expect(states).toEqual([all, [...all, "result c1"], [...all, "result c1", "result c2"]]);
+    expect(seen).toEqual([...all, "result c1", "result c2", "result c3"]);
+  });
+
   it("AT-48 S2-21 S2-22: written as pairs, each call stands before its own result; one call reads the same both ways", async () => {
     const calls = [call(1, 1), call(2, 2), call(3, 3)];
     const roles = async (parallelToolCalls: boolean, made: typeof calls) => {
