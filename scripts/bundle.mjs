@@ -3,10 +3,9 @@
 
 import { existsSync, readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { pathToFileURL } from "node:url";
+import { rolldown } from "rolldown";
 
 const [root = process.cwd()] = process.argv.slice(2);
-const { rolldown } = await import(pathToFileURL(join(root, "node_modules", "rolldown", "dist", "index.mjs")).href);
 const source = join(root, "src");
 
 /** Every door, the public root, and the public entries of single backends, under the names they have in dist. */
