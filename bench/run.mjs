@@ -32,8 +32,18 @@ const server = fork(join(here, "server.mjs"), { stdio: ["ignore", "pipe", "inher
 const port = await new Promise((resolve) => server.stdout.once("data", (text) => resolve(Number(text))));
 const base = `http://127.0.0.1:${port}`;
 
+/** The CPU of a whole process that imports some modules. */
+function sampleImport(modules) {
+  const measure = "const { user, system } = process.cpuUsage();";
+  const print =
+    "console.log(JSON.stringify({ cpuMs: (user + system) / 1000, rssMb: process.memoryUsage.rss() / 1048576 }));";
+  const code = [...modules.map((module) => `import ${JSON.stringify(module)};`), measure, print].join("\n");
+  return JSON.parse(execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: here }).toString());
+}
+
 function sample(contender, name) {
   const workload = WORKLOADS[name];
+  if (workload.imports !== undefined) return sampleImport(workload.imports[contender]);
   const job = {
     contender,
     name,

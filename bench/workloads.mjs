@@ -334,6 +334,8 @@ export const WORKLOADS = {
     times: 500,
     unit: 100_000,
   },
+  // A process that imports and ends, against one that only ends.
+  W6: { title: "cold import of the root", imports: { floor: [], ours: ["millrace"] }, unit: 1, must: 2.5, goal: 1.7 },
   W7: huge("one 8 MB NDJSON line", 8, 1.3, 1.1),
   "G1-10k": { ...text("growth: OpenAI text, 10 000 deltas", "openai", 10_000), growth: "G1" },
   "G1-250k": { ...text("growth: OpenAI text, 250 000 deltas", "openai", 250_000), growth: "G1" },
