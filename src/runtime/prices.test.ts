@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Backend } from "#backends";
 import type { Usage } from "#domain";
 import { createScriptedBackend } from "#testing";
-import { priceOf } from "./prices.ts";
+import { createPriceList, priceOf } from "./prices.ts";
 
 const backend = (name: string, model: string): Backend => ({ ...createScriptedBackend([], name), model });
 const price = (name: string, model: string, usage: Usage) => priceOf(usage, backend(name, model));
@@ -11,6 +11,20 @@ const CLAUDE = "claude-sonnet-4-5";
 const tokens = (inputTokens: number, more: Partial<Usage> = {}): Usage => ({ inputTokens, outputTokens: 0, ...more });
 
 describe("the price of a usage", () => {
+  it("is the same when a model is asked for again, known or not", async () => {
+    const list = createPriceList();
+    for (const [name, model] of [
+      ["anthropic", CLAUDE],
+      ["google", "gemini-2.5-pro"],
+      ["openai", "no-such-model"],
+    ] as const) {
+      const usage = tokens(300_000, { cacheReadTokens: 100 });
+      const first = await list(usage, backend(name, model));
+      expect(await list(usage, backend(name, model))).toBe(first);
+      expect(await createPriceList()(usage, backend(name, model))).toBe(first);
+    }
+  });
+
   it("is counted per million tokens of a known model", async () => {
     expect(await price("anthropic", CLAUDE, { inputTokens: 100_000, outputTokens: 10_000 })).toBeCloseTo(0.3 + 0.15);
     expect(await price("openai", "gpt-5", { inputTokens: 100_000, outputTokens: 10_000 })).toBeCloseTo(0.125 + 0.1);
