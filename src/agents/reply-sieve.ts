@@ -1,4 +1,4 @@
-import type { Chunk, ErrorItem, MessageItem, ToolCallItem, Usage } from "#domain";
+import type { Chunk, ErrorItem, MessageItem, ToolCallItem, ToolResultBlock, Usage } from "#domain";
 import type { Renamer } from "./unique-ids.ts";
 
 /**
@@ -11,7 +11,7 @@ export class ReplySieve {
   private readonly _onSpent: (usage: Usage) => void;
   private readonly _shown = new Set<string>();
   private readonly _calls: ToolCallItem[] = [];
-  private readonly _answered = new Set<string>();
+  private readonly _answers = new Map<string, ToolResultBlock>();
   private _message: MessageItem | undefined;
   private _error: ErrorItem | undefined;
   // Deltas come in long rows of one message: most cost one comparison.
@@ -39,7 +39,12 @@ export class ReplySieve {
 
   /** The calls nobody has answered yet. A format answers those itself whose arguments are not JSON. */
   openCalls(): readonly ToolCallItem[] {
-    return this._calls.filter((call) => !this._answered.has(call.callId));
+    return this._calls.filter((call) => !this._answers.has(call.callId));
+  }
+
+  /** What the format has answered itself. */
+  answers(): readonly ToolResultBlock[] {
+    return [...this._answers.values()];
   }
 
   /** The chunks readers are to see. */
@@ -71,7 +76,12 @@ export class ReplySieve {
         this._calls.push(chunk);
         return true;
       case "tool-result":
-        this._answered.add(chunk.callId);
+        this._answers.set(chunk.callId, {
+          type: "tool-result",
+          callId: chunk.callId,
+          output: chunk.output,
+          isError: chunk.isError,
+        });
         return true;
       case "notice":
         if (chunk.kind === "usage") this._onSpent((chunk.data as { readonly usage: Usage }).usage);

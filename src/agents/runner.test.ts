@@ -413,6 +413,21 @@ describe("retries", () => {
     expect(clock.pending()).toBe(0);
   });
 
+  it("a fallback takes back what the first choice had shown before it broke off", async () => {
+    const broken: Chunk[] = [
+      textDelta("m1", 0, "half"),
+      errorItem({ code: "stream-cut", message: "cut", terminal: true }),
+    ];
+    const up = createScriptedBackend([{ text: "whole" }], "up");
+    const { run } = start(createScriptedBackend([broken]), { fallback: [up] });
+    const log = await readLog(run);
+    expect(log.filter((event) => event.type === "notice")).toMatchObject([
+      { kind: "retract", data: { messageId: "m1" } },
+      { kind: "fallback" },
+    ]);
+    expect(await run.result()).toMatchObject({ status: "success", text: "whole" });
+  });
+
   it("a fallback answers when the first choice is down", async () => {
     const down = createScriptedBackend([failWith("provider-auth")], "down");
     const up = createScriptedBackend([{ text: "here" }], "up");

@@ -8,7 +8,7 @@ import {
   messageItem,
   type Random,
   resultItem,
-  type ToolResultBlock,
+  textOf,
   type Usage,
 } from "#domain";
 import type { Tool } from "#tools";
@@ -115,7 +115,7 @@ async function loop(
     if (reply.kind === "failed") await writer.write([reply.error], leg.agent);
     if (reply.kind !== "replied") return undefined;
     ledger.add(reply.message.usage ?? {}, reply.backend);
-    text = textOf(reply.message);
+    text = textOf(reply.message.blocks);
     const ended = endOf(reply);
     if (ended === "error") {
       await writer.write([refusal(reply)], leg.agent);
@@ -131,7 +131,7 @@ async function loop(
       concurrency: leg.toolConcurrency ?? 1,
     });
     if (writer.signal.aborted) return undefined;
-    const answers = [...unrunnable(reply), ...results];
+    const answers = [...reply.answers, ...results];
     transcript.push(...writeTurn(asMessage(reply.message), answers, leg.parallelToolCalls !== false));
   }
   return { subtype: "error_max_turns", text, turns: maxTurns };
@@ -151,23 +151,6 @@ function endOf(reply: Extract<Reply, { kind: "replied" }>): "continue" | "error"
     default:
       return asked ? "continue" : "success";
   }
-}
-
-/** Calls the format already answered because their arguments are no JSON: the model is told, nothing is run. */
-function unrunnable(reply: Extract<Reply, { kind: "replied" }>): readonly ToolResultBlock[] {
-  const runnable = new Set(reply.calls.map((call) => call.callId));
-  return reply.message.blocks.flatMap((block) =>
-    block.type === "tool-call" && !runnable.has(block.callId)
-      ? [
-          {
-            type: "tool-result" as const,
-            callId: block.callId,
-            output: `The arguments of "${block.name}" are not valid JSON. Call it again with valid JSON.`,
-            isError: true,
-          },
-        ]
-      : [],
-  );
 }
 
 function refusal(reply: Extract<Reply, { kind: "replied" }>) {
@@ -240,10 +223,6 @@ function createLedger(leg: Leg): Ledger {
       return { usage, costUsd };
     },
   };
-}
-
-function textOf(message: MessageItem): string {
-  return message.blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
 }
 
 function asMessage(message: MessageItem): Message {

@@ -10,6 +10,7 @@ import {
   retractNotice,
   startItem,
   type ToolCallItem,
+  type ToolResultBlock,
   type Usage,
   warningItem,
 } from "#domain";
@@ -26,6 +27,8 @@ export type Reply =
       readonly kind: "replied";
       readonly message: MessageItem;
       readonly calls: readonly ToolCallItem[];
+      /** Calls that are answered already, because their arguments cannot be read: the model is told, nothing is run. */
+      readonly answers: readonly ToolResultBlock[];
       readonly backend: Backend;
     }
   | { readonly kind: "failed"; readonly error: ErrorItem }
@@ -58,20 +61,16 @@ export async function askModel(
   const candidates = [backend, ...settings.fallback.filter((other) => other !== backend)];
   for (const [index, candidate] of candidates.entries()) {
     await announce(candidate, request, writer, settings);
-    const reply = await askWithRetries(candidate, request, writer, settings);
+    const { reply, shown } = await askWithRetries(candidate, request, writer, settings);
     const next = candidates[index + 1];
     if (reply.kind !== "failed" || next === undefined || !mayFallBack(reply.error)) return reply;
-    await writer.write(
-      [
-        noticeItem("fallback", {
-          from: `${candidate.name}/${candidate.model}`,
-          to: `${next.name}/${next.model}`,
-          code: reply.error.code,
-          message: reply.error.message,
-        }),
-      ],
-      settings.agent,
-    );
+    const notice = noticeItem("fallback", {
+      from: `${candidate.name}/${candidate.model}`,
+      to: `${next.name}/${next.model}`,
+      code: reply.error.code,
+      message: reply.error.message,
+    });
+    await writer.write([...takeBack(shown), notice], settings.agent);
   }
   return { kind: "aborted" };
 }
@@ -108,29 +107,32 @@ async function askWithRetries(
   request: ModelRequest,
   writer: RunWriter,
   settings: TurnSettings,
-): Promise<Reply> {
+): Promise<Attempt> {
   const plan = createRetryPlan(settings.retry, settings.random);
   const mayRetract = settings.retry !== false && settings.retry?.afterFirstToken === true;
   for (;;) {
     const attempt = await askOnce(backend, request, writer, settings);
-    if (attempt.reply.kind !== "failed") return attempt.reply;
+    if (attempt.reply.kind !== "failed") return attempt;
     const { error } = attempt.reply;
     const delayMs = attempt.shown.size === 0 || mayRetract ? plan.nextDelay(error) : undefined;
-    if (delayMs === undefined) return attempt.reply;
-    const notices: Chunk[] = [...attempt.shown].map((messageId) => retractNotice({ messageId }));
-    notices.push(
-      noticeItem("retry", {
-        attempt: plan.attempt,
-        attempts: plan.attempts,
-        delayMs,
-        code: error.code,
-        message: error.message,
-      }),
-    );
-    await writer.write(notices, settings.agent);
+    if (delayMs === undefined) return attempt;
+    const { attempts } = plan;
+    const notice = noticeItem("retry", {
+      attempt: plan.attempt,
+      attempts,
+      delayMs,
+      code: error.code,
+      message: error.message,
+    });
+    await writer.write([...takeBack(attempt.shown), notice], settings.agent);
     await wait(settings.clock, delayMs, writer.signal);
-    if (writer.signal.aborted) return { kind: "aborted" };
+    if (writer.signal.aborted) return { reply: { kind: "aborted" }, shown: new Set() };
   }
+}
+
+/** Whoever asks again first takes back what was shown of the answer that broke off. */
+function takeBack(shown: ReadonlySet<string>): Chunk[] {
+  return [...shown].map((messageId) => retractNotice({ messageId }));
 }
 
 interface Attempt {
@@ -176,7 +178,13 @@ async function askOnce(
   const error = silence ?? sieve.error ?? (sieve.message === undefined ? noMessage(backend) : undefined);
   if (error !== undefined) return { reply: { kind: "failed", error }, shown };
   return {
-    reply: { kind: "replied", message: sieve.message as MessageItem, calls: sieve.openCalls(), backend },
+    reply: {
+      kind: "replied",
+      message: sieve.message as MessageItem,
+      calls: sieve.openCalls(),
+      answers: sieve.answers(),
+      backend,
+    },
     shown,
   };
 }
