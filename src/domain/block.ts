@@ -49,3 +49,8 @@ export interface UnknownBlock {
   readonly type: "unknown";
   readonly raw: unknown;
 }
+
+/** The text of some blocks, joined; what is not text is left out. */
+export function textOf(blocks: readonly Block[]): string {
+  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
+}

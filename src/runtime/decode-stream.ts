@@ -1,5 +1,5 @@
 import { createRun, type Run } from "#agents";
-import { addUsage, type Chunk, resultItem, type Usage } from "#domain";
+import { addUsage, type Chunk, resultItem, textOf, type Usage } from "#domain";
 import { createDecoder, type Format } from "#formats";
 import { systemWorld, type World } from "./world.ts";
 
@@ -77,7 +77,7 @@ function createVerdict() {
         if (chunk.type !== "message" || chunk.role !== "assistant") continue;
         turns += 1;
         usage = addUsage(usage, chunk.usage ?? {});
-        text = chunk.blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
+        text = textOf(chunk.blocks);
       }
       return chunks;
     },

@@ -1,4 +1,4 @@
-import type { Block, MediaBlock, Message, ToolCallBlock } from "#domain";
+import { type Block, type MediaBlock, type Message, type ToolCallBlock, textOf } from "#domain";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { isMedia, mediaTypeOf, objectSchema, outputText, splitContent } from "../content.ts";
 import { fitCalls } from "../transcript.ts";
@@ -41,7 +41,7 @@ function encodeMessage(message: Message): unknown[] {
 }
 
 function encodeAssistant(blocks: readonly Block[]): unknown[] {
-  const text = blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const text = textOf(blocks);
   const calls = blocks.filter((block): block is ToolCallBlock => block.type === "tool-call");
   if (text === "" && calls.length === 0) return [];
   return [
