@@ -10,7 +10,7 @@ import {
   type Message,
 } from "#domain";
 import { createBroadcast, createDeferred, followSignal, handled } from "#streams";
-import { createAccumulator, type Ending } from "./accumulator.ts";
+import { type Accumulator, createAccumulator, type Ending } from "./accumulator.ts";
 import { createEventGate } from "./event-gate.ts";
 import { canMergeDeltas, EVENT_WEIGHT, mergeDeltas, weighItem } from "./merge-deltas.ts";
 import type { Decision, Run, RunSource, Topic, TopicEvent } from "./run.ts";
@@ -67,24 +67,8 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
     merge: mergeDeltas,
   });
 
-  /** One walk over the events for everything that looks at each of them. */
   const publish = (events: readonly AgentEvent[]): void => {
-    let weight = 0;
-    for (const event of events) {
-      switch (event.type) {
-        case "text-delta":
-        case "thinking-delta":
-          weight += EVENT_WEIGHT + event.text.length;
-          break;
-        case "tool-input-delta":
-          weight += EVENT_WEIGHT + event.json.length;
-          break;
-        default:
-          weight += weighItem(event);
-          accumulator.add(event);
-      }
-    }
-    broadcast.push(events, weight);
+    broadcast.push(events, takeIn(events, accumulator));
   };
 
   const write = (chunks: readonly Chunk[], agent?: string): Promise<void> | undefined => {
@@ -265,6 +249,29 @@ async function* readText(events: AsyncIterable<AgentEvent>): AsyncGenerator<stri
     if (failure !== undefined) throw failure;
   }
   return undefined;
+}
+
+/**
+ * One walk over the events for everything that looks at each of them; returns how heavy they are together. A function
+ * of its own, not a closure of each run: it runs once per event.
+ */
+function takeIn(events: readonly AgentEvent[], accumulator: Accumulator): number {
+  let weight = 0;
+  for (const event of events) {
+    switch (event.type) {
+      case "text-delta":
+      case "thinking-delta":
+        weight += EVENT_WEIGHT + event.text.length;
+        break;
+      case "tool-input-delta":
+        weight += EVENT_WEIGHT + event.json.length;
+        break;
+      default:
+        weight += weighItem(event);
+        accumulator.add(event);
+    }
+  }
+  return weight;
 }
 
 function describeReason(reason: unknown): string {

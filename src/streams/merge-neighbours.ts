@@ -38,11 +38,22 @@ export function mergeNeighbours<T>(
     for (; ahead[nextPlace]?.index === read; nextPlace += 1) (ahead[nextPlace] as Place).index = write;
     if (read === length) break;
     const barrier = barrierAfter(read);
-    let rowEnd = read + 1;
-    if (read < end) while (rowEnd < barrier && merging.canMerge(log[rowEnd - 1] as T, log[rowEnd] as T)) rowEnd += 1;
+    const rowEnd = read < end ? findRowEnd(log, read, barrier, merging.canMerge) : read + 1;
     log[write++] = rowEnd === read + 1 ? (log[read] as T) : merging.merge(log.slice(read, rowEnd));
     read = rowEnd;
   }
   log.length = write;
   return newEnd;
+}
+
+/** Where the row of neighbours that begins at `start` ends. A function of its own: it alone runs once per value. */
+function findRowEnd<T>(
+  log: readonly T[],
+  start: number,
+  barrier: number,
+  canMerge: Merging<T>["canMerge"],
+): number {
+  let rowEnd = start + 1;
+  while (rowEnd < barrier && canMerge(log[rowEnd - 1] as T, log[rowEnd] as T)) rowEnd += 1;
+  return rowEnd;
 }
