@@ -3,7 +3,7 @@
  *
  * @module
  */
-export type { Decision, InputMessage, RetryOptions, Run, RunInput, Topic, TopicEvent } from "#agents";
+export type { InputMessage, RetryOptions, Run, RunInput, Topic, TopicEvent } from "#agents";
 export type { Backend, ModelBackend, ModelRequest, ToolChoice, ToolSpec } from "#backends";
 export type {
   AgentEvent,

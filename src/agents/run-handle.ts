@@ -9,11 +9,12 @@ import {
   type ErrorDetail,
   type Message,
 } from "#domain";
+import type { Decision } from "#policy";
 import { createBroadcast, createDeferred, followSignal, handled } from "#streams";
 import { type Accumulator, createAccumulator, type Ending } from "./accumulator.ts";
 import { createEventGate } from "./event-gate.ts";
 import { canMergeDeltas, EVENT_WEIGHT, mergeDeltas, weighItem } from "./merge-deltas.ts";
-import type { Decision, Run, RunSource, Topic, TopicEvent } from "./run.ts";
+import type { Run, RunSource, Topic, TopicEvent } from "./run.ts";
 import { createTextReader, failureOf } from "./run-text.ts";
 
 /** The limits of a run handle. */

@@ -1,9 +1,5 @@
 import type { AgentEvent, Chunk, EventOf, EventType, RunResult } from "#domain";
-
-/** The answer to a permission question. */
-export type Decision =
-  | { readonly allow: true; readonly input?: unknown }
-  | { readonly allow: false; readonly reason?: string };
+import type { Decision } from "#policy";
 
 /** What `on` may listen to: one type of event, or all of them. */
 export type Topic = EventType | "*";

@@ -1,4 +1,4 @@
-import type { Backend, ToolChoice } from "#backends";
+import type { ModelBackend, ToolChoice } from "#backends";
 import {
   addUsage,
   type Clock,
@@ -37,8 +37,8 @@ export const LEG_LIMITS = {
 
 /** Everything one leg needs. */
 export interface Leg {
-  readonly backend: Backend;
-  readonly fallback: readonly Backend[];
+  readonly backend: ModelBackend;
+  readonly fallback: readonly ModelBackend[];
   readonly agent?: string | undefined;
   readonly instructions?: string | undefined;
   readonly tools: readonly Tool[];
@@ -60,7 +60,7 @@ export interface Leg {
   readonly clock: Clock;
   readonly random: Random;
   /** What a usage costs, in dollars; `undefined` when nobody knows. */
-  readonly price: (usage: Usage, backend: Backend) => Promise<number | undefined>;
+  readonly price: (usage: Usage, backend: ModelBackend) => Promise<number | undefined>;
 }
 
 /** Carries out one leg on a model backend: ask, run the tools, ask again, until the model has nothing more to ask. */
@@ -200,7 +200,7 @@ function turnSettings(leg: Leg, ledger: Ledger): TurnSettings {
 
 interface Ledger {
   /** Books what a reply used, finished or not. */
-  readonly add: (usage: Usage, backend: Backend) => void;
+  readonly add: (usage: Usage, backend: ModelBackend) => void;
   total(): Promise<{ readonly usage: Usage; readonly costUsd: number | undefined }>;
 }
 
@@ -209,7 +209,7 @@ interface Ledger {
  * rise with the length of a single request. The cost is known only if it is known for every one of them.
  */
 function createLedger(leg: Leg): Ledger {
-  const entries: { readonly usage: Usage; readonly backend: Backend }[] = [];
+  const entries: { readonly usage: Usage; readonly backend: ModelBackend }[] = [];
   return {
     add: (usage, backend) => void entries.push({ usage, backend }),
     async total() {

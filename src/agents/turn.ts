@@ -1,4 +1,4 @@
-import type { Backend, ModelRequest } from "#backends";
+import type { ModelBackend, ModelRequest } from "#backends";
 import {
   type Chunk,
   type Clock,
@@ -29,7 +29,7 @@ export type Reply =
       readonly calls: readonly ToolCallItem[];
       /** Calls that are answered already, because their arguments cannot be read: the model is told, nothing is run. */
       readonly answers: readonly ToolResultBlock[];
-      readonly backend: Backend;
+      readonly backend: ModelBackend;
     }
   | { readonly kind: "failed"; readonly error: ErrorItem }
   | { readonly kind: "aborted" };
@@ -38,14 +38,14 @@ export interface TurnSettings {
   readonly clock: Clock;
   readonly random: Random;
   readonly retry?: RetryOptions | false | undefined;
-  readonly fallback: readonly Backend[];
+  readonly fallback: readonly ModelBackend[];
   readonly idle: { readonly firstMs: number; readonly betweenMs: number; readonly noticeMs: number };
   readonly agent?: string | undefined;
   /** Backends whose `start` was already given in this leg. */
-  readonly started: Set<Backend>;
+  readonly started: Set<ModelBackend>;
   readonly ids: UniqueIds;
   /** Hears what an attempt has used that came to nothing. */
-  readonly onSpent: (usage: Usage, backend: Backend) => void;
+  readonly onSpent: (usage: Usage, backend: ModelBackend) => void;
 }
 
 /**
@@ -53,7 +53,7 @@ export interface TurnSettings {
  * taken to a fallback when the first choice is down.
  */
 export async function askModel(
-  backend: Backend,
+  backend: ModelBackend,
   request: ModelRequest,
   writer: RunWriter,
   settings: TurnSettings,
@@ -80,7 +80,7 @@ export async function askModel(
  * not know the provider's name.
  */
 export async function announce(
-  backend: Backend,
+  backend: ModelBackend,
   request: Omit<ModelRequest, "messages">,
   writer: RunWriter,
   settings: TurnSettings,
@@ -103,7 +103,7 @@ function mayFallBack(error: ErrorItem): boolean {
 }
 
 async function askWithRetries(
-  backend: Backend,
+  backend: ModelBackend,
   request: ModelRequest,
   writer: RunWriter,
   settings: TurnSettings,
@@ -142,7 +142,7 @@ interface Attempt {
 }
 
 async function askOnce(
-  backend: Backend,
+  backend: ModelBackend,
   request: ModelRequest,
   writer: RunWriter,
   settings: TurnSettings,
@@ -189,7 +189,7 @@ async function askOnce(
   };
 }
 
-function stalled(backend: Backend, silentMs: number, phase: "first" | "between"): ErrorItem {
+function stalled(backend: ModelBackend, silentMs: number, phase: "first" | "between"): ErrorItem {
   const when = phase === "first" ? "before its first byte" : "in the middle of its answer";
   return errorItem({
     code: "stalled",
@@ -202,6 +202,6 @@ function stalled(backend: Backend, silentMs: number, phase: "first" | "between")
   });
 }
 
-function noMessage(backend: Backend): ErrorItem {
+function noMessage(backend: ModelBackend): ErrorItem {
   return errorItem({ code: "stream-cut", message: `${backend.name}'s reply ended without a message.`, terminal: true });
 }

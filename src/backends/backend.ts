@@ -1,5 +1,6 @@
 import type { Chunk, Message } from "#domain";
-import type { JsonSchema } from "#tools";
+import type { RunPolicy } from "#policy";
+import type { JsonSchema, Outcome, Tool } from "#tools";
 
 /** A tool as a model is told of it. */
 export interface ToolSpec {
@@ -45,5 +46,100 @@ export interface ModelBackend {
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly Chunk[]>;
 }
 
-/** Code that carries out a turn. (The second kind, which carries out a whole run, is Claude Code's.) */
-export type Backend = ModelBackend;
+/** What an agent backend is given for a whole conversation. */
+export interface AgentSettings {
+  readonly instructions: string | undefined;
+  /** Our own tools; the agent calls them through `AgentLink.runTool`, and callers never see another name for them. */
+  readonly tools: readonly Tool[];
+  /** What the conversation will ask for that not every mode can do. Known before the first message. */
+  readonly features: readonly AgentFeature[];
+  readonly outputSchema: JsonSchema | undefined;
+  readonly turns: number | undefined;
+  readonly costUsd: number | undefined;
+  readonly resume: Resume | undefined;
+  readonly cwd: string | undefined;
+  /** Variables for the agent's process beside the allowed ones. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Refuse instead of warn when something asked for cannot be had. */
+  readonly strict: boolean;
+}
+
+/** What a caller may ask of an agent backend beyond text in, events out. */
+export type AgentFeature =
+  | "hooks"
+  | "tools"
+  | "permission"
+  | "permission-rules"
+  | "guards"
+  | "agents"
+  | "output"
+  | "session";
+
+/** Where a conversation goes on. */
+export type Resume =
+  | { readonly kind: "resume"; readonly sessionId: string; readonly fork: boolean }
+  | { readonly kind: "continue"; readonly fork: boolean };
+
+/** How an agent backend reaches us during one turn of a conversation. */
+export interface AgentLink {
+  readonly runId: string;
+  readonly signal: AbortSignal;
+  /** `undefined`: write on. A promise: readers lag; wait for it before reading more. Never rejects. */
+  write(chunks: readonly Chunk[]): Promise<void> | undefined;
+  /** Who decides about tool calls, ours and the agent's own. */
+  readonly policy: RunPolicy;
+  /** Runs one of our tools with arguments the policy has let through. Never rejects. */
+  runTool(call: { readonly callId: string; readonly name: string; readonly input: unknown }): Promise<Outcome>;
+}
+
+/**
+ * Carries out a whole run with a loop of its own, and calls us back for tools, permissions and hooks.
+ *
+ * `open` may start what is needed, or leave it to the first `send`. It rejects with a `StartError` when the agent
+ * cannot be had (not installed, too old, cannot do what is asked and `strict` is on).
+ */
+export interface AgentBackend {
+  readonly kind: "agent";
+  readonly name: string;
+  readonly model: string | undefined;
+  /** The mode and the reasons, without doing anything. Pure. */
+  explain(settings: AgentSettings): Explanation;
+  open(settings: AgentSettings): Promise<AgentConversation>;
+}
+
+/** A live conversation with an agent backend: one turn at a time. */
+export interface AgentConversation {
+  /**
+   * Has the agent answer. Writes everything to the link, the verdict (`result`) included, and resolves when this turn
+   * is over: on an abort when the turn is given up and, for a conversation that cannot go on, everything it started is gone.
+   * A failure is a terminal `error` chunk; never rejects.
+   */
+  send(messages: readonly Message[], link: AgentLink): Promise<void>;
+  /** Ends the turn under way; the conversation goes on. */
+  interrupt(): Promise<void>;
+  setModel(model: string): Promise<void>;
+  setPermissionMode(mode: string): Promise<void>;
+  readonly sessionId: string | undefined;
+  /** Gives back everything; resolves when no process is left. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Which way a run goes, and why. */
+export interface Explanation {
+  readonly backend: string;
+  readonly mode: "plain" | "control" | "http";
+  /** What was asked for, by name: `hooks`, `tools`, `permission`, `permission-mode:plan` … */
+  readonly features: readonly string[];
+  /** Whether a feature makes the control protocol necessary. */
+  readonly requiresControl: boolean;
+  /** The option that forced the mode, if one did. */
+  readonly override: "plain" | "control" | undefined;
+  readonly reasons: readonly string[];
+  /** Features that this route leaves out. One warning each, or a refusal with `strict`. */
+  readonly ignored: readonly string[];
+  /** All of it for a person to read. */
+  readonly text: string;
+}
+
+/** Code that carries out a turn (`model`) or a whole run (`agent`). */
+export type Backend = ModelBackend | AgentBackend;

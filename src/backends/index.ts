@@ -1,1 +1,14 @@
-export type { Backend, ModelBackend, ModelRequest, ToolChoice, ToolSpec } from "./backend.ts";
+export type {
+  AgentBackend,
+  AgentConversation,
+  AgentFeature,
+  AgentLink,
+  AgentSettings,
+  Backend,
+  Explanation,
+  ModelBackend,
+  ModelRequest,
+  Resume,
+  ToolChoice,
+  ToolSpec,
+} from "./backend.ts";

@@ -12,6 +12,11 @@ export const START_ERROR_CODES = [
   "invalid-format",
   "invalid-option",
   "invalid-input",
+  /** The installed CLI, or the chosen mode, cannot do what was asked. */
+  "feature-unavailable",
+  "invalid-config",
+  "invalid-tape",
+  "session-closed",
 ] as const;
 
 export type StartErrorCode = (typeof START_ERROR_CODES)[number];
@@ -44,6 +49,13 @@ export const ERROR_CODES = [
   "provider-invalid-request",
   "refused",
   "content-filtered",
+  // what a policy or a schema said
+  "prompt-blocked",
+  "guard-denied",
+  "hook-stopped",
+  "invalid-output",
+  // what an agent's control channel said
+  "control-failed",
   // asked of a run handle
   "session-id-unknown",
   "text-retracted",

@@ -13,6 +13,8 @@ export const WARNING_CODES = [
   "events-dropped",
   "tool-call-incomplete",
   "event-refused",
+  "hook-failed",
+  "listener-failed",
 ] as const;
 
 export type WarningCode = (typeof WARNING_CODES)[number];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Backend } from "#backends";
+import type { ModelBackend } from "#backends";
 import { type BackendOptions, createProviderBackend } from "./backend-options.ts";
 
 export type { BackendOptions } from "./backend-options.ts";
@@ -20,6 +20,6 @@ export type { BackendOptions } from "./backend-options.ts";
  * const backend = anthropic({ model: "claude-sonnet-4-5", headers: { "anthropic-beta": "context-1m-2025-08-07" } })
  * const { text } = await run(backend, "Say hello").result()
  */
-export function anthropic(options: BackendOptions): Backend {
+export function anthropic(options: BackendOptions): ModelBackend {
   return createProviderBackend("anthropic", options);
 }

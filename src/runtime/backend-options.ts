@@ -1,4 +1,4 @@
-import type { Backend } from "#backends";
+import type { ModelBackend } from "#backends";
 import { type Fetch, StartError } from "#domain";
 import { checkProvider } from "./check-options.ts";
 import { describeValue } from "./describe-value.ts";
@@ -21,7 +21,7 @@ const BACKEND_OPTION_NAMES = [
 ] as const satisfies readonly (keyof BackendOptions)[];
 
 /** Makes a provider's backend from typed options. @throws StartError when an option is wrong or the key is missing. */
-export function createProviderBackend(name: ProviderName, options: BackendOptions): Backend {
+export function createProviderBackend(name: ProviderName, options: BackendOptions): ModelBackend {
   checkBackendOptions(name, options, BACKEND_OPTION_NAMES);
   return makeBackend(name, options.model, options, worldFor(options));
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Backend } from "#backends";
+import type { ModelBackend } from "#backends";
 import { type BackendOptions, createProviderBackend } from "./backend-options.ts";
 
 export type { BackendOptions } from "./backend-options.ts";
@@ -19,6 +19,6 @@ export type { BackendOptions } from "./backend-options.ts";
  *
  * const { text } = await run(google({ model: "gemini-2.5-pro" }), "Say hello").result()
  */
-export function google(options: BackendOptions): Backend {
+export function google(options: BackendOptions): ModelBackend {
   return createProviderBackend("google", options);
 }

@@ -1,4 +1,4 @@
-import type { Backend } from "#backends";
+import type { ModelBackend } from "#backends";
 import type { Emulator } from "#emulator";
 import { createAnthropicBackend } from "../backends/anthropic/anthropic.ts";
 import type { World } from "./world.ts";
@@ -7,7 +7,7 @@ import type { World } from "./world.ts";
  * The built-in model: the offline model server, asked in this process without a socket. The bytes are the same as on
  * the wire, so everything above works as it does with a real provider.
  */
-export function createOfflineBackend(model: string, world: World): Backend {
+export function createOfflineBackend(model: string, world: World): ModelBackend {
   let emulator: Promise<Emulator> | undefined;
   return createAnthropicBackend({
     provider: "offline",

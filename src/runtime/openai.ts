@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Backend } from "#backends";
+import type { ModelBackend } from "#backends";
 import { isId, StartError } from "#domain";
 import { createOpenaiBackend } from "../backends/openai/openai.ts";
 import type { ProviderProfile } from "../backends/openai/profiles.ts";
@@ -49,7 +49,7 @@ export interface Openai {
    *
    * @throws StartError `missing-key` or `invalid-option`.
    */
-  (options: BackendOptions): Backend;
+  (options: BackendOptions): ModelBackend;
   /**
    * A model behind any host that imitates the chat completions API: a server of one's own, a gateway, another
    * provider. A host without a key is asked without one; no variable is read, so that no other host's key gets there.
@@ -59,7 +59,7 @@ export interface Openai {
    * const local = openai.compatible({ name: "llama", model: "llama-3.3-70b", baseUrl: "http://127.0.0.1:8080/v1" })
    * const { text } = await run(local, "Say hello").result()
    */
-  compatible(options: CompatibleOptions): Backend;
+  compatible(options: CompatibleOptions): ModelBackend;
 }
 
 /**
@@ -75,7 +75,7 @@ export const openai: Openai = Object.assign((options: BackendOptions) => createP
   compatible: createCompatibleBackend,
 });
 
-function createCompatibleBackend(options: CompatibleOptions): Backend {
+function createCompatibleBackend(options: CompatibleOptions): ModelBackend {
   checkBackendOptions("compatible", options, COMPATIBLE_OPTION_NAMES);
   const { name = "compatible", model, apiKey = "", baseUrl } = options;
   if (typeof name !== "string" || !isId(name)) {

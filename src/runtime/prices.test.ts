@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Backend } from "#backends";
+import type { ModelBackend } from "#backends";
 import type { Usage } from "#domain";
 import { createScriptedBackend } from "#testing";
 import { createPriceList, priceOf } from "./prices.ts";
 
-const backend = (name: string, model: string): Backend => ({ ...createScriptedBackend([], name), model });
+const backend = (name: string, model: string): ModelBackend => ({ ...createScriptedBackend([], name), model });
 const price = (name: string, model: string, usage: Usage) => priceOf(usage, backend(name, model));
 
 const CLAUDE = "claude-sonnet-4-5";

@@ -1,5 +1,5 @@
 import type { Provider } from "@pydantic/genai-prices";
-import type { Backend } from "#backends";
+import type { ModelBackend } from "#backends";
 import type { Usage } from "#domain";
 
 /**
@@ -15,7 +15,7 @@ const CACHED_TOKENS: ReadonlyMap<string, "apart" | "included"> = new Map([
 ]);
 
 /** What a usage costs in dollars at a backend; `undefined` when nobody knows. */
-export type Price = (usage: Usage, backend: Backend) => Promise<number | undefined>;
+export type Price = (usage: Usage, backend: ModelBackend) => Promise<number | undefined>;
 
 /** So many models are remembered. */
 const REMEMBERED = 256;

@@ -1,4 +1,4 @@
-import type { Backend } from "#backends";
+import type { ModelBackend } from "#backends";
 import { type Fetch, StartError } from "#domain";
 import { createAnthropicBackend } from "../backends/anthropic/anthropic.ts";
 import { createGeminiBackend } from "../backends/gemini/gemini.ts";
@@ -23,7 +23,7 @@ interface Provider {
   readonly keyVariables: readonly string[];
   readonly baseUrl: string;
   readonly baseUrlVariable: string;
-  make(making: Making): Backend;
+  make(making: Making): ModelBackend;
 }
 
 const DEFAULT_MODELS: Readonly<Partial<Record<keyof typeof PROFILES, string>>> = {
@@ -69,7 +69,7 @@ export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
  *
  * @throws StartError `missing-key` or `invalid-option`, naming the variable and the remedy.
  */
-export function makeBackend(name: ProviderName, model: string, options: ProviderOptions, world: World): Backend {
+export function makeBackend(name: ProviderName, model: string, options: ProviderOptions, world: World): ModelBackend {
   const provider = PROVIDERS[name];
   return provider.make({
     model,

@@ -1,4 +1,4 @@
-import type { Backend } from "#backends";
+import type { ModelBackend } from "#backends";
 import { nearestName, StartError } from "#domain";
 import { createOfflineBackend } from "./offline.ts";
 import { PROVIDER_NAMES, type ProviderName, type RunOptions } from "./options.ts";
@@ -13,7 +13,7 @@ export const BACKEND_NAMES: readonly string[] = ["offline", ...PROVIDER_NAMES];
  *
  * @throws StartError `unknown-backend`, `missing-key` or `invalid-option`, naming the variable or the nearest name.
  */
-export function resolveBackend(text: string, settings: Pick<RunOptions, ProviderName>, world: World): Backend {
+export function resolveBackend(text: string, settings: Pick<RunOptions, ProviderName>, world: World): ModelBackend {
   const slash = text.indexOf("/");
   const name = slash === -1 ? text : text.slice(0, slash);
   const given = slash === -1 ? "" : text.slice(slash + 1);

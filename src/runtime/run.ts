@@ -1,5 +1,5 @@
 import { createRun, createRunner, type Run, type RunInput, readInput } from "#agents";
-import type { Backend } from "#backends";
+import type { Backend, ModelBackend } from "#backends";
 import { type Message, StartError } from "#domain";
 import { type Agent, agent } from "./agent.ts";
 import { checkChosenTool, checkOptions, isBackend } from "./check-options.ts";
@@ -30,8 +30,11 @@ export function startRun(target: Target, input: RunInput, options: RunOptions, w
   checkOptions(options);
   const chosen = readTarget(target);
   const merged = mergeOptions(chosen, options);
-  const backendOf = (backend: string | Backend): Backend =>
-    typeof backend === "string" ? resolveBackend(backend, merged, world) : backend;
+  const backendOf = (backend: string | Backend): ModelBackend => {
+    const resolved = typeof backend === "string" ? resolveBackend(backend, merged, world) : backend;
+    if (resolved.kind === "model") return resolved;
+    throw new StartError("feature-unavailable", `The backend ${resolved.name} carries out runs of its own.`);
+  };
   const messages = readInput(input);
   checkLast(messages);
   const source = createRunner({

@@ -47,12 +47,7 @@ export function mergeNeighbours<T>(
 }
 
 /** Where the row of neighbours that begins at `start` ends. A function of its own: it alone runs once per value. */
-function findRowEnd<T>(
-  log: readonly T[],
-  start: number,
-  barrier: number,
-  canMerge: Merging<T>["canMerge"],
-): number {
+function findRowEnd<T>(log: readonly T[], start: number, barrier: number, canMerge: Merging<T>["canMerge"]): number {
   let rowEnd = start + 1;
   while (rowEnd < barrier && canMerge(log[rowEnd - 1] as T, log[rowEnd] as T)) rowEnd += 1;
   return rowEnd;

@@ -1,4 +1,4 @@
-import type { Backend, ModelRequest } from "#backends";
+import type { ModelBackend, ModelRequest } from "#backends";
 import { type Chunk, messageItem, textDelta, toolCallItem, toolInputDelta } from "#domain";
 
 /** One reply of a scripted backend: chunks in batches, or what is needed to make them. */
@@ -11,7 +11,7 @@ export type ScriptedReply =
   | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<readonly Chunk[]>);
 
 /** A model backend that says what it is told to, and remembers what it was asked. */
-export type ScriptedBackend = Backend & { readonly requests: readonly ModelRequest[] };
+export type ScriptedBackend = ModelBackend & { readonly requests: readonly ModelRequest[] };
 
 /**
  * Creates a backend that gives one scripted reply per request, in order; the last one again when they run out.

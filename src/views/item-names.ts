@@ -15,4 +15,6 @@ export const WARNING_NAMES = {
   "events-dropped": "EventsDropped",
   "tool-call-incomplete": "ToolCallIncomplete",
   "event-refused": "EventRefused",
+  "hook-failed": "HookFailed",
+  "listener-failed": "ListenerFailed",
 } as const satisfies Record<WarningCode, string>;

@@ -4,6 +4,7 @@ import {
   type AgentEvent,
   agent,
   type Backend,
+  type ModelBackend,
   type Block,
   isStartError,
   type Message,
@@ -82,7 +83,7 @@ describe("the types of run", () => {
     const add = tool("add", "Add", { a: "number" }, ({ a }) => a);
     expectTypeOf(agent({ name: "clerk", backend: "offline", tools: [add] })).toEqualTypeOf<Agent>();
     for (const make of [anthropic, google, openai]) {
-      expectTypeOf(make).returns.toEqualTypeOf<Backend>();
+      expectTypeOf(make).returns.toEqualTypeOf<ModelBackend>();
       // @ts-expect-error a model is missing
       expect(() => make({ apiKey: "k" })).toThrow(/Give the model's name/);
     }

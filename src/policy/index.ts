@@ -1,0 +1,31 @@
+export type { Guard, GuardAnswer, Guarded, GuardPlace, OutputMode } from "./guard.ts";
+export type { Decision, PermissionCallback, PermissionRequest, PermissionRules } from "./permission.ts";
+export type {
+  AfterToolOccasion,
+  BeforeStopOccasion,
+  BeforeToolOccasion,
+  HandoffOccasion,
+  HookAnswer,
+  HookEntry,
+  HookFunction,
+  Hooks,
+  Occasion,
+  Point,
+  Points,
+  PromptOccasion,
+  RunEndOccasion,
+} from "./point.ts";
+export { POINTS } from "./point.ts";
+export type {
+  CallToCheck,
+  CallVerdict,
+  Grant,
+  HandoffVerdict,
+  OutputGate,
+  PolicyPlace,
+  PolicySettings,
+  PromptVerdict,
+  ResultVerdict,
+  RunPolicy,
+  StopVerdict,
+} from "./policy.ts";

@@ -1,0 +1,116 @@
+import type { Chunk, Clock, Message, RunStatus } from "#domain";
+import type { Guard, OutputMode } from "./guard.ts";
+import type { Decision, PermissionCallback, PermissionRules } from "./permission.ts";
+import type { Hooks } from "./point.ts";
+
+/** The hooks, permissions and guards of one leg. */
+export interface PolicySettings {
+  /** The run's and the agent's; all of them run. */
+  readonly hooks: readonly Hooks[];
+  /** The run's first, then the agent's: who is further up has said it for everyone below. */
+  readonly rules: readonly PermissionRules[];
+  readonly permission: PermissionCallback | undefined;
+  readonly guards: readonly Guard[];
+  readonly outputMode: OutputMode | undefined;
+}
+
+/** What a policy needs of the run it watches. */
+export interface PolicyPlace {
+  readonly runId: string;
+  readonly agent: string | undefined;
+  readonly context: unknown;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  /** Takes `permission`, `warning` and `notice` chunks, in order, at once. */
+  readonly write: (chunks: readonly Chunk[]) => void;
+  /** Waits for `run.answer(callId, …)`; an abort answers with a denial. */
+  readonly ask: (callId: string) => Promise<Decision>;
+}
+
+/** A tool call somebody wants to run. */
+export interface CallToCheck {
+  readonly callId: string;
+  readonly name: string;
+  readonly input: unknown;
+  readonly executedBy: "millrace" | "backend";
+}
+
+/** `stop`: the run is to end after this step, for this reason. `notes`: further text for the model. */
+export interface Aftermath {
+  readonly notes: readonly string[];
+  readonly stop: string | undefined;
+}
+
+/** Bound to these arguments of this call, and used up by the first `redeem`. */
+export interface Grant {
+  /** Whether exactly these arguments may run now. `true` once at most. */
+  redeem(input: unknown): boolean;
+}
+
+export type CallVerdict = Aftermath &
+  (
+    | { readonly kind: "run"; readonly input: unknown; readonly grant: Grant }
+    | { readonly kind: "denied"; readonly reason: string; readonly by: "rule" | "callback" | "hook" | "guard" | "user" }
+  );
+
+export interface ResultVerdict extends Aftermath {
+  readonly output: unknown;
+  readonly isError: boolean;
+}
+
+export type PromptVerdict = Aftermath &
+  (
+    | { readonly kind: "go"; readonly messages: readonly Message[] }
+    | { readonly kind: "blocked"; readonly reason: string; readonly by: "hook" | "guard" }
+  );
+
+export type HandoffVerdict = Aftermath &
+  ({ readonly kind: "go"; readonly message: string } | { readonly kind: "blocked"; readonly reason: string });
+
+export type StopVerdict = Aftermath &
+  ({ readonly kind: "stop" } | { readonly kind: "go-on"; readonly feedback: string });
+
+/**
+ * Decides, for one leg of one run. No method rejects. What fails or comes late where something may be prevented,
+ * prevents it; where something is only watched, it becomes a warning. After an abort nothing is allowed.
+ */
+export interface RunPolicy {
+  /** Nothing is set that concerns tools: a call may run at once, and no `permission` event is due. */
+  readonly isSilentOnTools: boolean;
+  /** Nothing is set that looks at output. */
+  readonly isSilentOnOutput: boolean;
+  /** Input guards, then prompt hooks. The messages come back as they are to be sent: replaced text, notes added. */
+  checkPrompt(messages: readonly Message[]): Promise<PromptVerdict>;
+  /**
+   * Before-tool hooks, then tool-call guards, then on the final arguments: deny rules, hook denials, ask and allow
+   * rules, hook approval, the callback, a person. Writes a `permission` event for every step of the decision.
+   */
+  checkCall(call: CallToCheck): Promise<CallVerdict>;
+  /** Tool-result guards, then after-tool hooks. */
+  checkResult(
+    call: CallToCheck,
+    outcome: { readonly output: unknown; readonly isError: boolean },
+  ): Promise<ResultVerdict>;
+  checkHandoff(handoff: {
+    readonly from: string;
+    readonly to: string;
+    readonly message: string;
+  }): Promise<HandoffVerdict>;
+  noteHandoff(handoff: { readonly from: string; readonly to: string; readonly message: string }): Promise<void>;
+  checkStop(text: string, sentBack: number): Promise<StopVerdict>;
+  noteEnd(status: RunStatus, text: string): Promise<void>;
+  /** Holds back what output guards have not passed. A fresh one per leg. */
+  createOutputGate(): OutputGate;
+}
+
+/**
+ * Chunks in, chunks out: text and thinking are held back until the output guards have passed them. Everything else
+ * keeps its place in the order. After a denial nothing more comes out but what was asked for with `isDenied`.
+ */
+export interface OutputGate {
+  /** Never rejects. `message` chunks come out with the replaced text, so that they match their deltas. */
+  pass(chunks: readonly Chunk[]): Promise<readonly Chunk[]>;
+  /** A reply broke off: its unseen text is dropped. */
+  drop(messageId: string): void;
+  readonly denial: { readonly reason: string; readonly guard: string } | undefined;
+}
