@@ -12,7 +12,15 @@ const source = join(root, "src");
 function findEntries() {
   const folders = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const doors = folders.map((folder) => `${folder.name}/index`);
-  const names = ["index", "cli/main", "runtime/anthropic", "runtime/openai", "runtime/google", ...doors];
+  const names = [
+    "index",
+    "cli/main",
+    "runtime/anthropic",
+    "runtime/openai",
+    "runtime/google",
+    "runtime/claude-code",
+    ...doors,
+  ];
   const files = names.map((name) => [name, join(source, `${name}.ts`)]);
   return Object.fromEntries(files.filter(([, file]) => existsSync(String(file))));
 }

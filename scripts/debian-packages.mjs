@@ -13,7 +13,11 @@ import { delimiter, join } from "node:path";
  */
 
 /** @type {readonly DebianPackage[]} */
-export const DEBIAN_PACKAGES = [];
+export const DEBIAN_PACKAGES = [
+  { package: "chromium", binary: "chromium", why: "the chat page is tested in a browser" },
+  { package: "nginx-light", binary: "nginx", why: "event streams are tested behind a proxy (R17)" },
+  { package: "haproxy", binary: "haproxy", why: "event streams are tested behind a proxy (R17)" },
+];
 
 /**
  * Installs what is missing, if it can. Never fails: what stays missing is returned, for a visible line.

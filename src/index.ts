@@ -4,7 +4,21 @@
  * @module
  */
 export type { InputMessage, RetryOptions, Run, RunInput, Topic, TopicEvent } from "#agents";
-export type { Backend, ModelBackend, ModelRequest, ToolChoice, ToolSpec } from "#backends";
+export type {
+  AgentBackend,
+  AgentConversation,
+  AgentFeature,
+  AgentLink,
+  AgentSettings,
+  Backend,
+  Explanation,
+  ModelBackend,
+  ModelRequest,
+  OutputSpec,
+  Resume,
+  ToolChoice,
+  ToolSpec,
+} from "#backends";
 export type {
   AgentEvent,
   Block,
@@ -40,7 +54,42 @@ export {
   StartError,
   ToolFailure,
 } from "#domain";
-export type { Agent, Limits, ProviderOptions, RunOptions, Target } from "#runtime";
-export { agent, run } from "#runtime";
+export type {
+  AfterToolOccasion,
+  BeforeStopOccasion,
+  BeforeToolOccasion,
+  Decision,
+  Guard,
+  GuardAnswer,
+  Guarded,
+  GuardPlace,
+  HandoffOccasion,
+  HookAnswer,
+  HookEntry,
+  HookFunction,
+  Hooks,
+  OutputMode,
+  PermissionCallback,
+  PermissionRequest,
+  PermissionRules,
+  Point,
+  PromptOccasion,
+  RunEndOccasion,
+} from "#policy";
+export type {
+  Agent,
+  Limits,
+  OpenSessionOptions,
+  OutputOf,
+  PolicyOptions,
+  ProviderOptions,
+  RunOptions,
+  SessionOptions,
+  Swarm,
+  SwarmOptions,
+  Target,
+} from "#runtime";
+export { agent, explain, openSession, run, swarm } from "#runtime";
+export type { SendOptions, Session } from "#sessions";
 export type { JsonSchema, StandardSchema, Tool, ToolContext, ToolDefinition, ToolOptions } from "#tools";
 export { tool } from "#tools";

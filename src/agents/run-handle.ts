@@ -10,10 +10,11 @@ import {
   type Message,
 } from "#domain";
 import type { Decision } from "#policy";
-import { createBroadcast, createDeferred, followSignal, handled } from "#streams";
+import { createBroadcast, createDeferred, type Deferred, followSignal, handled } from "#streams";
 import { type Accumulator, createAccumulator, type Ending } from "./accumulator.ts";
 import { createEventGate } from "./event-gate.ts";
 import { canMergeDeltas, EVENT_WEIGHT, mergeDeltas, weighItem } from "./merge-deltas.ts";
+import { readPartials } from "./run-partial.ts";
 import type { Run, RunSource, Topic, TopicEvent } from "./run.ts";
 import { createTextReader, failureOf } from "./run-text.ts";
 
@@ -27,14 +28,21 @@ export const RUN_LIMITS = {
   abortGraceMs: 15_000,
 } as const;
 
+/** A permission question that was put and may still be answered. */
+interface Question extends Deferred<Decision> {
+  isAnswered: boolean;
+}
+
 export interface RunHandleOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly id?: string;
-  /** The conversation before this run; it stands first in the result's messages. */
+  /** The conversation before this run; it stands first in the result's messages. Read when the run ends. */
   readonly history?: readonly Message[];
   /** Aborts the run. */
   readonly signal?: AbortSignal | undefined;
+  /** The answer's value stands in the field `value` of what the model writes. */
+  readonly isOutputWrapped?: boolean | undefined;
   readonly limits?: Partial<{ -readonly [Key in keyof typeof RUN_LIMITS]: number }>;
   /** Hears what listeners throw, once per listener. The stream itself never changes because of a listener. */
   readonly onListenerError: (error: unknown) => void;
@@ -55,7 +63,7 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
   const accumulator = createAccumulator(options.history);
   const controller = new AbortController();
   const ended = createDeferred<RunResult>();
-  const questions = new Map<string, (decision: Decision) => void>();
+  const questions = new Map<string, Question>();
   const listeners = new Map<(event: never) => void, Map<Topic, () => void>>();
   let complete = false;
   let detached = false;
@@ -68,8 +76,17 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
     merge: mergeDeltas,
   });
 
+  /** A question can be answered as soon as it is seen: a listener answers within the event. */
+  const openQuestion = (callId: string): Question => {
+    const known = questions.get(callId);
+    if (known !== undefined) return known;
+    const question = { ...createDeferred<Decision>(), isAnswered: false };
+    questions.set(callId, question);
+    return question;
+  };
+
   const publish = (events: readonly AgentEvent[]): void => {
-    broadcast.push(events, takeIn(events, accumulator));
+    broadcast.push(events, takeIn(events, accumulator, openQuestion));
   };
 
   const write = (chunks: readonly Chunk[], agent?: string): Promise<void> | undefined => {
@@ -93,7 +110,7 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
     broadcast.push([done], weighItem(done));
     broadcast.close();
     unfollow();
-    for (const deny of questions.values()) deny({ allow: false, reason: "The run is over." });
+    for (const question of questions.values()) question.resolve({ allow: false, reason: "The run is over." });
     questions.clear();
     ended.resolve(result);
   };
@@ -108,7 +125,7 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
         terminal: true,
       });
     });
-    for (const deny of questions.values()) deny({ allow: false, reason: "The run was aborted." });
+    for (const question of questions.values()) question.resolve({ allow: false, reason: "The run was aborted." });
     questions.clear();
     controller.abort(reason ?? new DOMException("The run was aborted.", "AbortError"));
     broadcast.hurry();
@@ -118,11 +135,12 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
   const unfollow =
     options.signal === undefined ? () => undefined : followSignal(options.signal, (why) => void abort(why));
 
-  const ask = (callId: string): Promise<Decision> => {
-    if (controller.signal.aborted) return Promise.resolve({ allow: false, reason: "The run was aborted." });
-    const answer = createDeferred<Decision>();
-    questions.set(callId, answer.resolve);
-    return answer.promise;
+  const ask = async (callId: string): Promise<Decision> => {
+    if (controller.signal.aborted) return { allow: false, reason: "The run was aborted." };
+    const decision = await openQuestion(callId).promise;
+    // An answer serves one question: whoever asks again gets another one.
+    questions.delete(callId);
+    return decision;
   };
 
   const carryOut = async (): Promise<void> => {
@@ -196,6 +214,7 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
       });
       return handled(output);
     },
+    partialOutput: () => readPartials(readEvents(), options.isOutputWrapped === true),
     on(topic, listener) {
       listen(topic, listener, false);
       return this;
@@ -216,10 +235,11 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
       return this;
     },
     answer(callId, decision) {
-      const resolve = questions.get(callId);
-      questions.delete(callId);
-      resolve?.(decision);
-      return resolve !== undefined;
+      const question = questions.get(callId);
+      if (question === undefined || question.isAnswered) return false;
+      question.isAnswered = true;
+      question.resolve(decision);
+      return true;
     },
     sessionId() {
       const { sessionId } = accumulator;
@@ -256,7 +276,11 @@ async function* readText(events: AsyncIterable<AgentEvent>): AsyncGenerator<stri
  * One walk over the events for everything that looks at each of them; returns how heavy they are together. A function
  * of its own, not a closure of each run: it runs once per event.
  */
-function takeIn(events: readonly AgentEvent[], accumulator: Accumulator): number {
+function takeIn(
+  events: readonly AgentEvent[],
+  accumulator: Accumulator,
+  openQuestion: (callId: string) => unknown,
+): number {
   let weight = 0;
   for (const event of events) {
     switch (event.type) {
@@ -270,6 +294,7 @@ function takeIn(events: readonly AgentEvent[], accumulator: Accumulator): number
       default:
         weight += weighItem(event);
         accumulator.add(event);
+        if (event.type === "permission" && event.state === "asked") openQuestion(event.callId);
     }
   }
   return weight;

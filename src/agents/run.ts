@@ -31,6 +31,11 @@ export interface Run<Output = string> extends AsyncIterable<AgentEvent> {
   result(): Promise<RunResult>;
   /** The text, or the value of the `output` schema. Rejects with `RunError` if the run did not succeed. */
   output(): Promise<Output>;
+  /**
+   * The value of the `output` schema while it is being written: texts may be cut, fields missing, nothing is checked.
+   * Not every step is given, only enough to follow; `output()` gives the whole and checked value. Throws as `text()` does.
+   */
+  partialOutput(): AsyncIterableIterator<unknown, undefined>;
   /** Calls `listener` for every event of the topic from the first one on; what it throws is reported, and hurts nobody. */
   on<Name extends Topic>(topic: Name, listener: (event: TopicEvent<Name>) => void): this;
   /** Ends what `on` or `once` began. */

@@ -21,27 +21,27 @@ import { tool } from "#tools";
 import { readInput } from "./input.ts";
 import type { Run } from "./run.ts";
 import { createRun } from "./run-handle.ts";
-import { createRunner, type Leg } from "./runner.ts";
+import type { Leg } from "./leg.ts";
+import { createRunSource, type RunPlan } from "./swarm.ts";
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 const call = (a: number, b: number) => ({ name: "add", input: { a, b } });
 
-function start(backend: ScriptedBackend, more: Partial<Leg> = {}) {
+function start(backend: ScriptedBackend, more: Partial<Leg & Omit<RunPlan, "limits">> = {}) {
   const clock = createVirtualClock();
   const random = createSeededRandom(7);
-  const leg: Leg = {
-    backend,
-    fallback: [],
-    tools: [add],
+  const leg: Leg = { backend, fallback: [], tools: [add], limits: {}, ...more };
+  const plan: RunPlan = {
+    legs: [leg],
     messages: readInput("go"),
     context: undefined,
-    limits: {},
     clock,
     random,
     price: async () => undefined,
     ...more,
+    limits: {},
   };
-  const run = createRun(createRunner(leg), { clock, random, onListenerError: () => undefined });
+  const run = createRun(createRunSource(plan), { clock, random, onListenerError: () => undefined });
   return { run, clock };
 }
 

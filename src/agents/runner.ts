@@ -1,144 +1,208 @@
-import type { ModelBackend, ToolChoice } from "#backends";
-import {
-  addUsage,
-  type Clock,
-  errorItem,
-  type Message,
-  type MessageItem,
-  messageItem,
-  type Random,
-  resultItem,
-  textOf,
-  type Usage,
-} from "#domain";
-import type { Tool } from "#tools";
-import type { RetryOptions } from "./retry.ts";
-import type { RunSource, RunWriter } from "./run.ts";
-import { runBatch } from "./tool-batch.ts";
+import type { ToolSpec } from "#backends";
+import { errorItem, type Message, type MessageItem, textOf, warningItem } from "#domain";
+import type { LimitReached } from "./budget.ts";
+import { handoffTool } from "./handoff.ts";
+import { createLedger, type Ledger } from "./ledger.ts";
+import { LEG_LIMITS, type LegEnd, type LegWork, type ModelLeg } from "./leg.ts";
+import { type AnswerPlan, planAnswer } from "./answer.ts";
+import { type BatchEnd, runBatch } from "./tool-batch.ts";
 import { writeTurn } from "./transcript.ts";
-import { createUniqueIds } from "./unique-ids.ts";
 import { announce, askModel, type Reply, type TurnSettings } from "./turn.ts";
 
-/** The limits of one leg. What is left out has the default of `LEG_LIMITS`. */
-export interface LegLimits {
-  readonly turns?: number | undefined;
-  /** Silence of a model in the middle of its answer that ends the turn. */
-  readonly idleMs?: number | undefined;
-  readonly toolMs?: number | undefined;
+/** What a leg used, beside how it ended. */
+export interface ModelLegEnd {
+  readonly end: LegEnd;
+  readonly ledger: Ledger;
 }
 
-export const LEG_LIMITS = {
-  /** Replies of the model (S2-32). */
-  turns: 50,
-  idleMs: 300_000,
-  /** Silence after which readers get a notice. */
-  noticeMs: 60_000,
-} as const;
-
-/** Everything one leg needs. */
-export interface Leg {
-  readonly backend: ModelBackend;
-  readonly fallback: readonly ModelBackend[];
-  readonly agent?: string | undefined;
-  readonly instructions?: string | undefined;
-  readonly tools: readonly Tool[];
-  readonly toolChoice?: ToolChoice | undefined;
-  readonly toolConcurrency?: number | undefined;
-  /**
-   * How a turn with several calls is written into the transcript: as one message with all of them and one with all
-   * results (default), or, when `false`, as pairs of one call and its result. They run the same way (S2-21).
-   */
-  readonly parallelToolCalls?: boolean | undefined;
-  /** The transcript; its last message is the one to answer. */
-  readonly messages: readonly Message[];
-  readonly context: unknown;
-  readonly limits: LegLimits;
-  readonly retry?: RetryOptions | false | undefined;
-  readonly maxTokens?: number | undefined;
-  readonly temperature?: number | undefined;
-  readonly thinkingTokens?: number | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  /** What a usage costs, in dollars; `undefined` when nobody knows. */
-  readonly price: (usage: Usage, backend: ModelBackend) => Promise<number | undefined>;
+/**
+ * Carries out one leg on a model backend: ask, run the tools, ask again, until the model has nothing more to ask, hands
+ * over, or a limit is reached.
+ */
+export async function runModelLeg(leg: ModelLeg, work: LegWork, showInput: () => Promise<void>): Promise<ModelLegEnd> {
+  const ledger = createLedger(work.price, work.budget);
+  const runner = new Runner(leg, work, ledger);
+  await runner.announce();
+  await showInput();
+  return { end: await runner.loop(), ledger };
 }
 
-/** Carries out one leg on a model backend: ask, run the tools, ask again, until the model has nothing more to ask. */
-export function createRunner(leg: Leg): RunSource {
-  return async (writer) => {
-    const startedAt = leg.clock.now();
-    const ledger = createLedger(leg);
-    const transcript = [...leg.messages];
-    const settings = turnSettings(leg, ledger);
-    await announce(leg.backend, leg, writer, settings);
-    const input = transcript.at(-1);
-    if (input !== undefined)
-      await writer.write([messageItem({ id: input.id, role: "user", blocks: input.blocks })], leg.agent);
-    const verdict = await loop(leg, writer, transcript, settings, ledger);
-    if (verdict === undefined || writer.signal.aborted) return;
-    const { usage, costUsd } = await ledger.total();
-    await writer.write(
-      [
-        resultItem({
-          subtype: verdict.subtype,
-          isError: verdict.subtype !== "success",
-          text: verdict.text,
-          usage,
-          ...(costUsd !== undefined && { costUsd }),
-          turns: verdict.turns,
-          ms: leg.clock.now() - startedAt,
-        }),
-      ],
-      leg.agent,
-    );
-  };
-}
+type Replied = Extract<Reply, { kind: "replied" }>;
 
-interface Verdict {
-  readonly subtype: string;
-  readonly text: string;
-  readonly turns: number;
-}
+/** One leg on its way. A class, because the steps of the loop share what they know of it. */
+class Runner {
+  private readonly _leg: ModelLeg;
+  private readonly _work: LegWork;
+  private readonly _ledger: Ledger;
+  private readonly _answer: AnswerPlan;
+  private readonly _specs: readonly ToolSpec[];
+  private readonly _settings: TurnSettings;
+  private readonly _transcript: Message[];
+  private _turns = 0;
+  private _sentBack = 0;
+  private _repairs = 0;
+  private _warnedOfCost = false;
 
-async function loop(
-  leg: Leg,
-  writer: RunWriter,
-  transcript: Message[],
-  settings: TurnSettings,
-  ledger: Ledger,
-): Promise<Verdict | undefined> {
-  const tools = new Map(leg.tools.map((tool) => [tool.name, tool]));
-  const maxTurns = leg.limits.turns ?? LEG_LIMITS.turns;
-  let text = "";
-  for (let turns = 1; turns <= maxTurns; turns += 1) {
-    const reply = await askModel(leg.backend, requestFor(leg, transcript, turns), writer, settings);
-    if (reply.kind === "failed") await writer.write([reply.error], leg.agent);
-    if (reply.kind !== "replied") return undefined;
-    ledger.add(reply.message.usage ?? {}, reply.backend);
-    text = textOf(reply.message.blocks);
-    const ended = endOf(reply);
-    if (ended === "error") {
-      await writer.write([refusal(reply)], leg.agent);
-      return undefined;
+  constructor(leg: ModelLeg, work: LegWork, ledger: Ledger) {
+    this._leg = leg;
+    this._work = work;
+    this._ledger = ledger;
+    this._answer = planAnswer(leg);
+    this._specs = specsOf(leg, this._answer);
+    this._settings = turnSettings(leg, work, ledger);
+    this._transcript = [...work.messages];
+  }
+
+  announce(): Promise<void> {
+    const request = this._request(1);
+    return announce(this._leg.backend, request, this._work.writer, this._settings);
+  }
+
+  async loop(): Promise<LegEnd> {
+    const { writer, budget } = this._work;
+    const maxTurns = this._leg.limits.turns ?? LEG_LIMITS.turns;
+    for (;;) {
+      this._turns += 1;
+      const reply = await askModel(this._leg.backend, this._request(this._turns), writer, this._settings);
+      if (reply.kind === "failed") await writer.write([reply.error], this._leg.agent);
+      if (reply.kind !== "replied") return OVER;
+      await this._book(reply);
+      const end = await this._takeReply(reply);
+      if (end !== undefined) return end;
+      const text = textOf(reply.message.blocks);
+      const reached = this._turns >= maxTurns ? "error_max_turns" : budget.reached;
+      if (reached !== undefined) return this._verdict(reached, text);
     }
-    if (ended !== "continue") return { subtype: ended, text, turns };
-    const results = await runBatch(reply.calls, writer, {
-      tools,
-      clock: leg.clock,
+  }
+
+  private async _book(reply: Replied): Promise<void> {
+    const { budget, writer } = this._work;
+    this._ledger.add(reply.message.usage ?? {}, reply.backend);
+    if (budget.limits.costUsd === undefined && budget.limits.tokens === undefined) return;
+    await this._ledger.settle();
+    if (!budget.isCostUnknown || this._warnedOfCost) return;
+    this._warnedOfCost = true;
+    const message = `The price of ${reply.backend.name}/${reply.backend.model} is unknown, so limits.costUsd cannot be kept.`;
+    await writer.write(
+      [warningItem({ code: "option-ignored", message, context: { option: "limits.costUsd" } })],
+      this._leg.agent,
+    );
+  }
+
+  /** What a reply means for the leg: its end, or `undefined` to go on. */
+  private async _takeReply(reply: Replied): Promise<LegEnd | undefined> {
+    const text = textOf(reply.message.blocks);
+    switch (endOf(reply)) {
+      case "error":
+        await this._work.writer.write([refusal(reply)], this._leg.agent);
+        return OVER;
+      case "error_max_tokens":
+        return this._verdict("error_max_tokens", text);
+      case "success":
+        return this._tryToStop(reply, text);
+      default:
+        return this._runCalls(reply, text);
+    }
+  }
+
+  private async _runCalls(reply: Replied, text: string): Promise<LegEnd | undefined> {
+    const leg = this._leg;
+    const batch = await runBatch(reply.calls, this._work.writer, {
+      tools: new Map(leg.tools.map((tool) => [tool.name, tool])),
+      clock: this._work.clock,
       agent: leg.agent,
-      context: leg.context,
+      context: this._work.context,
       toolMs: leg.limits.toolMs,
       concurrency: leg.toolConcurrency ?? 1,
+      policy: this._work.policy,
+      handoffs: leg.handoffs ?? [],
+      answer: this._answer.tool,
     });
-    if (writer.signal.aborted) return undefined;
-    const answers = [...reply.answers, ...results];
-    transcript.push(...writeTurn(asMessage(reply.message), answers, leg.parallelToolCalls !== false));
+    if (this._work.writer.signal.aborted) return OVER;
+    this._push(reply, batch);
+    if (batch.handoff !== undefined) {
+      return { kind: "handoff", ...batch.handoff, text, turns: this._turns, transcript: this._transcript };
+    }
+    if (batch.answer !== undefined) return this._finish(batch.answer.value, text);
+    if (batch.stop !== undefined) return this._verdict("hook_stopped", batch.stop);
+    if (batch.misfit) return this._countRepair(text);
+    return undefined;
   }
-  return { subtype: "error_max_turns", text, turns: maxTurns };
+
+  private _push(reply: Replied, batch: BatchEnd): void {
+    const answers = [...reply.answers, ...batch.results];
+    const turn = [...writeTurn(asMessage(reply.message), answers, this._leg.parallelToolCalls !== false)];
+    const last = turn.at(-1);
+    if (batch.notes.length > 0 && last?.role === "user") {
+      const notes = batch.notes.map((note) => ({ type: "text", text: note }) as const);
+      turn[turn.length - 1] = { ...last, blocks: [...last.blocks, ...notes] };
+    }
+    this._transcript.push(...turn);
+  }
+
+  /** The model has nothing more to ask: is its answer what was wanted, and may it stop? */
+  private async _tryToStop(reply: Replied, text: string): Promise<LegEnd | undefined> {
+    const answer = await this._answer.read(text);
+    if (answer.kind === "misfit") {
+      const end = this._countRepair(text);
+      if (end === undefined) this._sendBack(reply, answer.feedback);
+      return end;
+    }
+    return this._finish(answer.kind === "value" ? answer.value : undefined, text, reply);
+  }
+
+  private async _finish(structured: unknown, text: string, reply?: Replied): Promise<LegEnd | undefined> {
+    const verdict = await this._work.policy.checkStop(text, this._sentBack);
+    if (this._work.writer.signal.aborted) return OVER;
+    if (verdict.stop !== undefined && verdict.kind === "stop") return this._verdict("hook_stopped", verdict.stop);
+    // A final answer given by a tool ends the leg: there is no reply that feedback could follow.
+    if (verdict.kind === "go-on" && reply !== undefined && verdict.stop === undefined) {
+      this._sentBack += 1;
+      this._sendBack(reply, verdict.feedback);
+      return undefined;
+    }
+    return { ...this._verdict("success", text), ...(structured !== undefined && { structured }) };
+  }
+
+  private _sendBack(reply: Replied, feedback: string): void {
+    this._transcript.push(asMessage(reply.message));
+    const id = `${reply.message.id}-feedback`;
+    this._transcript.push({ id, role: "user", blocks: [{ type: "text", text: feedback }] });
+  }
+
+  private _countRepair(text: string): LegEnd | undefined {
+    this._repairs += 1;
+    return this._repairs > this._answer.maxRepairs
+      ? this._verdict("error_max_structured_output_retries", text)
+      : undefined;
+  }
+
+  private _verdict(subtype: string | LimitReached, text: string): LegEnd & { readonly kind: "verdict" } {
+    return { kind: "verdict", subtype, text, turns: this._turns };
+  }
+
+  private _request(turn: number) {
+    const leg = this._leg;
+    // A forced tool is forced once; forced in every turn, the model could never come to an end.
+    const forced = leg.toolChoice === "required" || typeof leg.toolChoice === "object";
+    return {
+      messages: this._transcript,
+      instructions: leg.instructions,
+      tools: this._specs,
+      toolChoice: forced && turn > 1 ? undefined : leg.toolChoice,
+      parallelToolCalls: leg.parallelToolCalls,
+      maxTokens: leg.maxTokens,
+      temperature: leg.temperature,
+      thinkingTokens: leg.thinkingTokens,
+      output: this._answer.spec,
+    };
+  }
 }
 
+const OVER: LegEnd = { kind: "over" };
+
 /** What the model's stop reason means for the leg. */
-function endOf(reply: Extract<Reply, { kind: "replied" }>): "continue" | "error" | "success" | "error_max_tokens" {
+function endOf(reply: Replied): "continue" | "error" | "success" | "error_max_tokens" {
   const asked = reply.message.blocks.some((block) => block.type === "tool-call");
   switch (reply.message.stopReason) {
     case "refusal":
@@ -153,7 +217,7 @@ function endOf(reply: Extract<Reply, { kind: "replied" }>): "continue" | "error"
   }
 }
 
-function refusal(reply: Extract<Reply, { kind: "replied" }>) {
+function refusal(reply: Replied) {
   const refused = reply.message.stopReason === "refusal";
   return errorItem({
     code: refused ? "refused" : "content-filtered",
@@ -168,60 +232,26 @@ function refusal(reply: Extract<Reply, { kind: "replied" }>) {
   });
 }
 
-function requestFor(leg: Leg, transcript: readonly Message[], turn: number) {
-  // A forced tool is forced once; forced in every turn, the model could never come to an end.
-  const forced = leg.toolChoice === "required" || typeof leg.toolChoice === "object";
-  return {
-    messages: transcript,
-    instructions: leg.instructions,
-    tools: leg.tools,
-    toolChoice: forced && turn > 1 ? undefined : leg.toolChoice,
-    parallelToolCalls: leg.parallelToolCalls,
-    maxTokens: leg.maxTokens,
-    temperature: leg.temperature,
-    thinkingTokens: leg.thinkingTokens,
-  };
+function specsOf(leg: ModelLeg, answer: AnswerPlan): readonly ToolSpec[] {
+  const specs: ToolSpec[] = [...leg.tools];
+  if (leg.handoffs !== undefined && leg.handoffs.length > 0) specs.push(handoffTool(leg.handoffs));
+  if (answer.toolSpec !== undefined) specs.push(answer.toolSpec);
+  return specs;
 }
 
-function turnSettings(leg: Leg, ledger: Ledger): TurnSettings {
+function turnSettings(leg: ModelLeg, work: LegWork, ledger: Ledger): TurnSettings {
   const idleMs = leg.limits.idleMs ?? LEG_LIMITS.idleMs;
   return {
-    clock: leg.clock,
-    random: leg.random,
+    clock: work.clock,
+    random: work.random,
     retry: leg.retry,
     fallback: leg.fallback,
     idle: { firstMs: idleMs, betweenMs: idleMs, noticeMs: Math.min(LEG_LIMITS.noticeMs, idleMs) },
     agent: leg.agent,
     started: new Set(),
-    ids: createUniqueIds(),
+    ids: work.ids,
     onSpent: ledger.add,
-  };
-}
-
-interface Ledger {
-  /** Books what a reply used, finished or not. */
-  readonly add: (usage: Usage, backend: ModelBackend) => void;
-  total(): Promise<{ readonly usage: Usage; readonly costUsd: number | undefined }>;
-}
-
-/**
- * Adds up what the replies used, those that came to nothing included. Each is priced on its own, because some prices
- * rise with the length of a single request. The cost is known only if it is known for every one of them.
- */
-function createLedger(leg: Leg): Ledger {
-  const entries: { readonly usage: Usage; readonly backend: ModelBackend }[] = [];
-  return {
-    add: (usage, backend) => void entries.push({ usage, backend }),
-    async total() {
-      let usage: Usage = {};
-      let costUsd: number | undefined = 0;
-      for (const entry of entries) {
-        usage = addUsage(usage, entry.usage);
-        const cost = await leg.price(entry.usage, entry.backend);
-        costUsd = cost === undefined || costUsd === undefined ? undefined : costUsd + cost;
-      }
-      return { usage, costUsd };
-    },
+    gate: work.policy.isSilentOnOutput ? undefined : () => work.policy.createOutputGate(),
   };
 }
 

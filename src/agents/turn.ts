@@ -14,12 +14,13 @@ import {
   type Usage,
   warningItem,
 } from "#domain";
+import type { OutputGate } from "#policy";
 import { followSignal } from "#streams";
 import { ReplySieve } from "./reply-sieve.ts";
 import { createRetryPlan, isPassing, type RetryOptions, wait } from "./retry.ts";
 import type { RunWriter } from "./run.ts";
 import type { UniqueIds } from "./unique-ids.ts";
-import { startWatchdog } from "./watchdog.ts";
+import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 /** What one reply of a model came to. */
 export type Reply =
@@ -46,6 +47,8 @@ export interface TurnSettings {
   readonly ids: UniqueIds;
   /** Hears what an attempt has used that came to nothing. */
   readonly onSpent: (usage: Usage, backend: ModelBackend) => void;
+  /** Makes what holds output back until its guards have passed it; nothing when there are none. */
+  readonly gate?: (() => OutputGate) | undefined;
 }
 
 /**
@@ -150,6 +153,7 @@ async function askOnce(
   const controller = new AbortController();
   const unfollow = followSignal(writer.signal, (reason) => controller.abort(reason));
   const sieve = new ReplySieve(settings.ids.forReply(), (usage) => settings.onSpent(usage, backend));
+  const gate = settings.gate?.();
   let silence: ErrorItem | undefined;
   const watchdog = startWatchdog({
     clock: settings.clock,
@@ -163,7 +167,9 @@ async function askOnce(
   try {
     for await (const batch of backend.stream(request, controller.signal)) {
       watchdog.alive();
-      const room = writer.write(sieve.pass(batch), settings.agent);
+      const passed = gate === undefined ? batch : await passGate(gate, batch, watchdog);
+      const room = writer.write(sieve.pass(passed), settings.agent);
+      if (gate?.denial !== undefined) break;
       if (room === undefined) continue;
       watchdog.pause();
       await room;
@@ -175,7 +181,8 @@ async function askOnce(
   }
   const { shown } = sieve;
   if (writer.signal.aborted) return { reply: { kind: "aborted" }, shown };
-  const error = silence ?? sieve.error ?? (sieve.message === undefined ? noMessage(backend) : undefined);
+  const error =
+    guardDenial(gate) ?? silence ?? sieve.error ?? (sieve.message === undefined ? noMessage(backend) : undefined);
   if (error !== undefined) return { reply: { kind: "failed", error }, shown };
   return {
     reply: {
@@ -187,6 +194,24 @@ async function askOnce(
     },
     shown,
   };
+}
+
+/** While guards look, we are the slow ones. */
+async function passGate(gate: OutputGate, batch: readonly Chunk[], watchdog: Watchdog): Promise<readonly Chunk[]> {
+  watchdog.pause();
+  const passed = await gate.pass(batch);
+  watchdog.resume();
+  return passed;
+}
+
+function guardDenial(gate: OutputGate | undefined): ErrorItem | undefined {
+  if (gate?.denial === undefined) return undefined;
+  const { guard, reason } = gate.denial;
+  return errorItem({
+    code: "guard-denied",
+    message: `The guard "${guard}" did not let the output pass: ${reason}`,
+    terminal: true,
+  });
 }
 
 function stalled(backend: ModelBackend, silentMs: number, phase: "first" | "between"): ErrorItem {

@@ -9,6 +9,8 @@ export interface Renamer {
 /** Makes the ids of one run's messages and calls differ, whatever its hosts call them. */
 export interface UniqueIds {
   forReply(): Renamer;
+  /** An id for a message of our own. */
+  fresh(prefix: string): string;
 }
 
 /**
@@ -18,7 +20,14 @@ export interface UniqueIds {
 export function createUniqueIds(): UniqueIds {
   const messages = new Set<string>();
   const calls = new Set<string>();
-  return { forReply: () => new ReplyRenamer(new Names(messages), new Names(calls)) };
+  let made = 0;
+  return {
+    forReply: () => new ReplyRenamer(new Names(messages), new Names(calls)),
+    fresh(prefix) {
+      made += 1;
+      return new Names(messages).of(`${prefix}-${made}`);
+    },
+  };
 }
 
 /** The names of one reply's ids. */

@@ -12,6 +12,14 @@ export interface ToolSpec {
 /** Which tools a model may or must use in this turn. */
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
 
+/** The form an answer has to have, where the vendor itself can be asked for it. */
+export interface OutputSpec {
+  /** Letters, digits, `_` and `-`, at most 64: vendors want a name for it. */
+  readonly name: string;
+  /** Describes an object: what vendors insist on. */
+  readonly schema: JsonSchema;
+}
+
 /** What a model backend is asked: one reply to a transcript. */
 export interface ModelRequest {
   /** The transcript, oldest first. Every tool call in it is answered by the message right behind it. */
@@ -26,6 +34,8 @@ export interface ModelRequest {
   readonly temperature?: number | undefined;
   /** Let the model think first, with at most this many tokens. */
   readonly thinkingTokens?: number | undefined;
+  /** Have the answer written as JSON of this form. Only what `nativeOutput` has said `true` to is given here. */
+  readonly output?: OutputSpec | undefined;
 }
 
 /**
@@ -43,6 +53,11 @@ export interface ModelBackend {
   readonly model: string;
   /** Parts of a request this backend cannot pass on. Asking for one gives a warning, once. */
   readonly ignores?: readonly ("thinkingTokens" | "temperature" | "toolChoice")[];
+  /**
+   * Whether this model can be asked for answers of this form, beside tools if there are any. `true`: give it as
+   * `output`. A text: it cannot, and why; offer a tool instead. Without this member it never can.
+   */
+  readonly nativeOutput?: (schema: JsonSchema, hasTools: boolean) => true | string;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly Chunk[]>;
 }
 
@@ -56,6 +71,8 @@ export interface AgentSettings {
   readonly outputSchema: JsonSchema | undefined;
   readonly turns: number | undefined;
   readonly costUsd: number | undefined;
+  /** Silence that ends a turn. Default 300 000. Not counted while a tool, a hook or a permission of ours is at work. */
+  readonly idleMs?: number | undefined;
   readonly resume: Resume | undefined;
   readonly cwd: string | undefined;
   /** Variables for the agent's process beside the allowed ones. */
@@ -89,7 +106,13 @@ export interface AgentLink {
   /** Who decides about tool calls, ours and the agent's own. */
   readonly policy: RunPolicy;
   /** Runs one of our tools with arguments the policy has let through. Never rejects. */
-  runTool(call: { readonly callId: string; readonly name: string; readonly input: unknown }): Promise<Outcome>;
+  runTool(call: {
+    readonly callId: string;
+    readonly name: string;
+    readonly input: unknown;
+    /** Fires when the agent takes this one call back. */
+    readonly signal?: AbortSignal | undefined;
+  }): Promise<Outcome>;
 }
 
 /**

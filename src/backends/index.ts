@@ -8,6 +8,7 @@ export type {
   Explanation,
   ModelBackend,
   ModelRequest,
+  OutputSpec,
   Resume,
   ToolChoice,
   ToolSpec,

@@ -1,16 +1,7 @@
-import type { World } from "#runtime";
-import { systemWorld } from "#runtime";
+import { systemWorld, type World } from "#runtime";
+import { createOutputs, type Output } from "./output.ts";
 
-/** Text going out, with the reader's pace in view. */
-export interface Output {
-  write(text: string): void;
-  /** `undefined`: go on. A promise: the reader is slow; it resolves when there is room, or when the reader is gone. */
-  room(): Promise<void> | undefined;
-  /** The reader has left (`| head`): what is written now goes nowhere. */
-  readonly isGone: boolean;
-  readonly isTerminal: boolean;
-  readonly columns: number;
-}
+export type { Output } from "./output.ts";
 
 /** What a command takes from outside. */
 export interface CommandIo {
@@ -20,7 +11,9 @@ export interface CommandIo {
   readonly world: World;
   readonly cwd: string;
   /** Calls `interrupt` at Ctrl-C, or when the process is asked to end, until the returned function is called. */
-  onInterrupt(interrupt: () => void): () => void;
+  onInterrupt(interrupt: (signal: Interrupt) => void): () => void;
+  /** Resolves when everything written so far has been taken. */
+  written(): Promise<void>;
 }
 
 /** What a command leaves behind: the exit code. */
@@ -33,11 +26,16 @@ export const EXIT = { success: 0, failed: 1, usage: 2, setup: 3, aborted: 130 } 
 
 const INTERRUPTS = ["SIGINT", "SIGTERM"] as const;
 
+/** How a process is asked to end: by Ctrl-C, or by another program. */
+export type Interrupt = (typeof INTERRUPTS)[number];
+
 /** The real streams of this process. */
 export function systemIo(): CommandIo {
+  const { out, err, written } = createOutputs({ out: process.stdout, err: process.stderr });
   return {
-    out: createOutput(process.stdout),
-    err: createOutput(process.stderr),
+    out,
+    err,
+    written,
     // A getter: merely looking at stdin opens it, and most commands never read it.
     get input() {
       return process.stdin;
@@ -50,35 +48,5 @@ export function systemIo(): CommandIo {
         for (const signal of INTERRUPTS) process.off(signal, interrupt);
       };
     },
-  };
-}
-
-function createOutput(stream: NodeJS.WriteStream): Output {
-  let gone = false;
-  let full = false;
-  // A reader that leaves early is no failure of ours.
-  stream.on("error", () => {
-    gone = true;
-  });
-  return {
-    write(text) {
-      if (!gone) full = !stream.write(text);
-    },
-    room() {
-      if (gone || !full) return undefined;
-      return new Promise((resolve) => {
-        const finish = (): void => {
-          full = false;
-          stream.off("drain", finish).off("error", finish).off("close", finish);
-          resolve();
-        };
-        stream.on("drain", finish).on("error", finish).on("close", finish);
-      });
-    },
-    get isGone() {
-      return gone;
-    },
-    isTerminal: stream.isTTY === true,
-    columns: stream.columns ?? 100,
   };
 }

@@ -1,11 +1,18 @@
-import { Command, CommanderError } from "commander";
-import { isStartError, type StartErrorCode } from "#domain";
+import { Command } from "commander";
+import { nearestName } from "#domain";
 import { plainText } from "#sinks";
 import { addChatCommand } from "./commands/chat.ts";
+import { addCompletionCommand } from "./commands/completion.ts";
+import { addDoctorCommand } from "./commands/doctor.ts";
 import { addEmulateCommand } from "./commands/emulate.ts";
+import { addExplainCommand } from "./commands/explain.ts";
 import { addFormatsCommand } from "./commands/formats.ts";
 import { addRunCommand } from "./commands/run.ts";
+import { addServeCommand } from "./commands/serve.ts";
+import { normaliseFlags } from "./flags/normalise.ts";
 import { type CommandIo, EXIT, type Outcome, systemIo } from "./io.ts";
+import { report } from "./report.ts";
+import { usageError } from "./usage-error.ts";
 import { readVersion } from "./version.ts";
 
 /**
@@ -18,11 +25,14 @@ export async function main(argv: readonly string[], io: CommandIo = systemIo()):
   const outcome: Outcome = { code: EXIT.success };
   const program = createProgram(io, outcome);
   try {
+    checkCommand(argv, program);
     // Without a word on the command line, a conversation is what a person wants.
-    await program.parseAsync(argv.length === 0 ? ["chat"] : [...argv], { from: "user" });
+    await program.parseAsync(argv.length === 0 ? ["chat"] : normaliseFlags(argv), { from: "user" });
     return outcome.code;
   } catch (error) {
     return report(error, io);
+  } finally {
+    await io.written();
   }
 }
 
@@ -31,25 +41,31 @@ export async function main(argv: readonly string[], io: CommandIo = systemIo()):
  * signal, or a stdin that nobody closes, would keep an aborted program alive.
  */
 export async function mainAndExit(argv: readonly string[]): Promise<never> {
-  const code = await main(argv);
-  await Promise.all([process.stdout, process.stderr].map(written));
-  process.exit(code);
+  process.exit(await main(argv));
 }
 
-function written(stream: NodeJS.WriteStream): Promise<void> {
-  // Called after all earlier writes, and also when the reader has left.
-  return new Promise((resolve) => stream.write("", () => resolve()));
-}
+/** The commands, in the order of the help. A new one is a line here. */
+const COMMANDS: readonly ((program: Command, io: CommandIo, outcome: Outcome) => void)[] = [
+  addRunCommand,
+  addChatCommand,
+  addExplainCommand,
+  addDoctorCommand,
+  addFormatsCommand,
+  addEmulateCommand,
+  addCompletionCommand,
+];
 
 function createProgram(io: CommandIo, outcome: Outcome): Command {
   const program = new Command("millrace")
     .description("Runs any agent as one honest stream of events.")
     .version(readVersion(), "-v, --version")
     .exitOverride()
-    .showHelpAfterError("(millrace --help shows every option)")
+    .showHelpAfterError("(millrace --help shows every command and option)")
     .configureOutput({
       writeOut: (text) => io.out.write(text),
       writeErr: (text) => io.err.write(plainText(text)),
+      getOutHelpWidth: () => io.out.columns,
+      getErrHelpWidth: () => io.err.columns,
     })
     .addHelpText(
       "after",
@@ -57,33 +73,28 @@ function createProgram(io: CommandIo, outcome: Outcome): Command {
 Examples:
   millrace "What is 25 + 17?"                  ask the built-in offline model; it calls a tool
   millrace run --backend anthropic/claude-sonnet-4-5 "Say hello"
-  git diff | millrace run -                    the prompt from stdin
+  git diff | millrace run "Review this" -      words first, then stdin
   millrace run --json "Say hello" | jq .type   one event per line
+  millrace explain -b claude-code --ask Bash   which way a run would go, and why
   millrace formats decode claude-code log.ndjson
   millrace emulate --port 4010                 the offline model as a server
+  millrace serve                               threads and chat over HTTP, with a page
 
 Exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 set-up is missing, 130 aborted.`,
     );
-  addRunCommand(program, io, outcome);
-  addChatCommand(program, io, outcome);
-  addFormatsCommand(program, io, outcome);
-  addEmulateCommand(program, io, outcome);
+  for (const add of COMMANDS) add(program, io, outcome);
   return program;
 }
 
-const SETUP_CODES: ReadonlySet<StartErrorCode> = new Set<StartErrorCode>([
-  "missing-key",
-  "cli-not-found",
-  "unsupported-cli-version",
-]);
-
-function report(error: unknown, io: CommandIo): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.success : EXIT.usage;
-  if (isStartError(error)) {
-    io.err.write(`millrace: ${plainText(error.message)}\n`);
-    return SETUP_CODES.has(error.code) ? EXIT.setup : EXIT.usage;
-  }
-  // Not foreseen, so a mistake of ours: here a stack helps.
-  io.err.write(`millrace: ${plainText(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
-  return EXIT.failed;
+/** One word alone that is nearly a command was meant as one. */
+function checkCommand(argv: readonly string[], program: Command): void {
+  const [word = ""] = argv;
+  if (argv.length !== 1 || !/^[a-z]+$/.test(word)) return;
+  const names = program.commands.map((command) => command.name());
+  if (names.includes(word) || word === "help") return;
+  const near = nearestName(word, names);
+  if (near === undefined) return;
+  throw usageError(
+    `There is no command "${word}". Did you mean millrace ${near}? To ask an agent this, write millrace run "${word}".`,
+  );
 }

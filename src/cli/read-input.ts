@@ -36,12 +36,19 @@ export async function openBytes(
   return createReadStream(path);
 }
 
+/** A text file a flag names. */
+export async function readTextFile(flag: string, file: string, io: { readonly cwd: string }): Promise<string> {
+  const path = resolve(io.cwd, file);
+  return await readFile(path, "utf8").catch((error) => {
+    throw new StartError("invalid-option", `${flag} ${file}: the file cannot be read (${path}). Check the path.`, {
+      cause: error,
+    });
+  });
+}
+
 /** A JSON file a flag names. */
 export async function readJsonFile(flag: string, file: string, io: { readonly cwd: string }): Promise<unknown> {
-  const path = resolve(io.cwd, file);
-  const text = await readFile(path, "utf8").catch((error) => {
-    throw new StartError("invalid-option", `${flag} ${file}: the file cannot be read (${path}).`, { cause: error });
-  });
+  const text = await readTextFile(flag, file, io);
   try {
     return JSON.parse(text);
   } catch (error) {

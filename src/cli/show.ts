@@ -1,34 +1,71 @@
-import type { AgentEvent, RunResult } from "#domain";
-import { createNdjsonSink, createTerminalSink, type Sink } from "#sinks";
+import { isAbsolute, resolve } from "node:path";
+import { type AgentEvent, describeThrown, type PermissionItem, type RunResult } from "#domain";
+import {
+  type AskOptions,
+  createLogSink,
+  createNdjsonSink,
+  createProgressSink,
+  createTerminalAsk,
+  createTerminalSink,
+  joinSinks,
+  logFileName,
+  plainText,
+  type Sink,
+  selectSinks,
+  wantsColor,
+} from "#sinks";
+import { askLine } from "./ask-line.ts";
 import { type CommandIo, EXIT } from "./io.ts";
+import { SETUP_CODES } from "./report.ts";
 
-export interface ShowOptions {
+/** How a run is shown. */
+export interface ShowFlags {
   readonly json?: boolean;
   readonly color?: boolean;
+  readonly thinking?: "show" | "collapse" | "hide";
   readonly showThinking?: boolean;
+  readonly showAll?: boolean;
+  readonly showJson?: boolean;
+  /** A file; `""` or `true` for the default name. */
+  readonly appendJson?: string | boolean;
+  readonly stream?: boolean;
+  readonly quiet?: boolean;
 }
 
 /** A run as the command line needs it. */
 export interface Showable extends AsyncIterable<AgentEvent> {
   result(): Promise<RunResult>;
   abort(reason?: unknown): Promise<void>;
+  answer?(callId: string, decision: { allow: true } | { allow: false; reason: string }): boolean;
+}
+
+/** What a command adds to how a run is shown. */
+export interface ShowMore {
+  /** Takes the place of the terminal and the progress. */
+  readonly formatted?: Sink | undefined;
+  /** Answers permission questions; by default the person at this terminal does. */
+  readonly ask?: ReturnType<typeof createTerminalAsk>;
 }
 
 /**
  * Shows a run on its way, at the reader's pace, and gives the exit code. Ctrl-C aborts it, and a second one ends the
  * process. When the reader of stdout leaves, the run is aborted, too: nobody would see what it costs.
  */
-export async function show(run: Showable, options: ShowOptions, io: CommandIo): Promise<number> {
-  const sink = createSink(options, io);
+export async function show(run: Showable, flags: ShowFlags, io: CommandIo, more: ShowMore = {}): Promise<number> {
+  const sink = createSinks(flags, io, more);
+  const ask = more.ask ?? createAsk(io);
+  const questions = new AbortController();
   let left = false;
   const release = io.onInterrupt(() => {
     release();
+    questions.abort();
     ignore(run.abort("interrupted"));
   });
   try {
     for await (const event of run) {
       sink.accept(event);
-      const room = io.out.room();
+      if (event.type === "permission" && event.state === "asked") answer(run, event, ask, questions.signal);
+      const room = io.out.room() ?? sink.room?.();
       if (room !== undefined) await room;
       if (io.out.isGone && !left) {
         left = true;
@@ -37,25 +74,93 @@ export async function show(run: Showable, options: ShowOptions, io: CommandIo): 
     }
   } finally {
     release();
+    questions.abort();
+    await sink.close?.();
   }
   return left ? EXIT.success : exitCodeOf(await run.result());
 }
 
-function createSink(options: ShowOptions, io: CommandIo): Sink {
-  if (options.json === true) return createNdjsonSink((text) => io.out.write(text));
-  const color = options.color !== false && io.err.isTerminal && (io.world.env.NO_COLOR ?? "") === "";
-  return createTerminalSink({
-    out: (text) => io.out.write(text),
-    aside: (text) => io.err.write(text),
-    color,
-    width: Math.max(20, io.err.columns),
-    showThinking: options.showThinking === true,
+/** A callback that asks the person at this terminal. */
+export function createAsk(
+  io: CommandIo,
+  ask: AskOptions["ask"] = (question, signal) => askLine(question, signal, io),
+): ReturnType<typeof createTerminalAsk> {
+  return createTerminalAsk({
+    ask,
+    color: wantsColor(io.err.isTerminal, io.world.env),
+    width: io.err.columns,
   });
+}
+
+/** Puts a question to a person, beside the reading of events: others may go on meanwhile. */
+function answer(
+  run: Showable,
+  { callId, name, input, agent, runId, reason }: PermissionItem,
+  ask: ReturnType<typeof createTerminalAsk>,
+  signal: AbortSignal,
+): void {
+  ask({ name, input, agent, runId, reason, signal }).then(
+    (decision) => run.answer?.(callId, decision),
+    (error: unknown) => run.answer?.(callId, { allow: false, reason: describeThrown(error) }),
+  );
+}
+
+function createSinks(flags: ShowFlags, io: CommandIo, { formatted }: ShowMore): Sink {
+  const sinks: Sink[] = [];
+  if (flags.json === true) sinks.push(createNdjsonSink((text) => io.out.write(text)));
+  else sinks.push(...selectSinks({ formatted, ...createScreen(flags, io) }));
+  if (flags.showJson === true) sinks.push(createNdjsonSink((text) => io.err.write(text)));
+  if (flags.appendJson !== undefined && flags.appendJson !== false) sinks.push(createLog(flags.appendJson, io));
+  return joinSinks(sinks, (error) => io.err.write(`millrace: ${plainText(describeThrown(error))}\n`));
+}
+
+/** The text on stdout, what is about it on stderr, and what is waited for on a line that gives way to both. */
+function createScreen(flags: ShowFlags, io: CommandIo) {
+  const { env, clock } = io.world;
+  const color = flags.color !== false && wantsColor(io.err.isTerminal, env);
+  const width = io.err.columns;
+  const progress = createProgressSink({
+    write: (text) => io.err.write(text),
+    isTerminal: io.err.isTerminal && flags.quiet !== true && flags.showJson !== true,
+    color,
+    width,
+    clock,
+    isMidLine: () => terminal.isMidLine,
+  });
+  const terminal = createTerminalSink({
+    out: (text) => {
+      progress.hide();
+      io.out.write(text);
+    },
+    aside: (text) => {
+      progress.hide();
+      io.err.write(text);
+    },
+    color,
+    width,
+    markdown: flags.color !== false && io.out.isTerminal && wantsColor(io.out.isTerminal, env),
+    showThinking: thinkingOf(flags),
+    showAll: flags.showAll === true,
+    stream: flags.stream !== false && (env["MILLRACE_NO_STREAM"] ?? "") === "",
+    quiet: flags.quiet === true,
+  });
+  return { terminal, progress };
+}
+
+function thinkingOf({ thinking, showThinking }: ShowFlags): boolean | "collapsed" {
+  if (thinking === "collapse") return "collapsed";
+  return thinking === "show" || (thinking === undefined && showThinking === true);
+}
+
+function createLog(name: string | boolean, io: CommandIo): Sink {
+  const file = typeof name === "string" && name !== "" ? name : logFileName(io.world.clock.now());
+  return createLogSink({ path: isAbsolute(file) ? file : resolve(io.cwd, file), files: io.world.files });
 }
 
 function exitCodeOf(result: RunResult): number {
   if (result.status === "success") return EXIT.success;
-  return result.status === "aborted" ? EXIT.aborted : EXIT.failed;
+  if (result.status === "aborted") return EXIT.aborted;
+  return SETUP_CODES.has(result.error?.code ?? "") ? EXIT.setup : EXIT.failed;
 }
 
 /** An abort never rejects, and its end is the end of the loop. */

@@ -4,6 +4,7 @@ import type {
   AgentEvent,
   DoneEvent,
   ErrorItem,
+  HandoffItem,
   MessageItem,
   Mode,
   NoticeItem,
@@ -110,6 +111,10 @@ export function toolCallItem(given: Given<ToolCallItem>): ToolCallItem {
 
 export function toolResultItem(given: Given<ToolResultItem> & { readonly skipped?: Skipped }): ToolResultItem {
   return { type: "tool-result", seq: UNNUMBERED, ts: UNTIMED, runId: "", ...given };
+}
+
+export function handoffItem(given: Given<HandoffItem>): HandoffItem {
+  return { type: "handoff", seq: UNNUMBERED, ts: UNTIMED, runId: "", ...given };
 }
 
 export function permissionItem(given: Given<PermissionItem>): PermissionItem {

@@ -23,6 +23,13 @@ export type StartErrorCode = (typeof START_ERROR_CODES)[number];
 
 /** Codes of `error` events. Whether one ends the run is in the event (`terminal`). */
 export const ERROR_CODES = [
+  // an agent that could not be started: found out after the run had begun
+  "cli-not-found",
+  "unsupported-cli-version",
+  "unknown-version",
+  "version-detection",
+  "spawn",
+  "feature-unavailable",
   // what came off the wire
   "json-decode",
   "utf8-decode",
@@ -52,7 +59,6 @@ export const ERROR_CODES = [
   // what a policy or a schema said
   "prompt-blocked",
   "guard-denied",
-  "hook-stopped",
   "invalid-output",
   // what an agent's control channel said
   "control-failed",

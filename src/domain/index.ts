@@ -15,6 +15,7 @@ export {
   messageItem,
   noticeItem,
   numberEvent,
+  handoffItem,
   permissionItem,
   resultItem,
   retractNotice,

@@ -22,6 +22,11 @@ export interface Random {
 /** What a run needs to know of a started process. */
 export interface ProcessHandle {
   readonly pid: number | undefined;
+  /**
+   * Whether the process itself is still there; its output may outlast it. While this is true its number is its own.
+   * Left out by handles that cannot tell.
+   */
+  readonly isRunning?: boolean | undefined;
   /** Bytes of stdout in order; pulling slowly slows the process down. Ends when the process closes it. */
   readonly stdout: AsyncIterable<Uint8Array>;
   readonly stderr: AsyncIterable<Uint8Array>;

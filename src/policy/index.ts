@@ -1,3 +1,5 @@
+export { checkGuards, checkHooks, checkPermission, checkRules } from "./check-settings.ts";
+export { createPolicy } from "./create-policy.ts";
 export type { Guard, GuardAnswer, Guarded, GuardPlace, OutputMode } from "./guard.ts";
 export type { Decision, PermissionCallback, PermissionRequest, PermissionRules } from "./permission.ts";
 export type {
@@ -17,6 +19,7 @@ export type {
 } from "./point.ts";
 export { POINTS } from "./point.ts";
 export type {
+  Aftermath,
   CallToCheck,
   CallVerdict,
   Grant,
@@ -29,3 +32,5 @@ export type {
   RunPolicy,
   StopVerdict,
 } from "./policy.ts";
+export { parseRule, type Rule, type RuleScope } from "./rule.ts";
+export { findShadowed } from "./shadowed.ts";

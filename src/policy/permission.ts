@@ -28,7 +28,15 @@ export type PermissionCallback = (request: PermissionRequest) => Decision | "ask
 
 /**
  * Rules by tool name, with an optional pattern for the arguments: `"Bash"`, `"Bash(git *)"`, `"mcp__*"`.
- * Deny wins over ask, ask over allow. A tool no rule names is allowed, unless a callback decides.
+ * Deny wins over ask, ask over allow. A tool no rule names is allowed, unless a callback decides; one that is allowed
+ * with certain arguments only is denied with others, unless a hook or a callback allows it.
+ *
+ * A pattern is held against what the call is about: `command`, `file_path`, `path`, `url` or `query`, else the only
+ * text, else everything as JSON. In commands a rule that denies or asks finds what is joined with others, quoted or
+ * hidden behind `sudo` and the like; one that allows allows nothing but commands it covers, each of them.
+ *
+ * @example
+ * const rules: PermissionRules = { allow: ["Bash(git *)"], deny: ["Bash(git push *)"], ask: ["mcp__*"] }
  */
 export interface PermissionRules {
   readonly allow?: readonly string[];

@@ -81,13 +81,15 @@ export const POINTS = [
  * | field | where | does |
  * |---|---|---|
  * | `block` | prompt, before-tool, before-handoff, before-stop, after-tool | says no, with the reason. prompt: the run ends with it. before-tool: the tool does not run. before-handoff: no handoff. before-stop: the agent goes on, with the reason as feedback. after-tool: the model gets the reason beside the output |
- * | `allow` | before-tool | the tool may run without asking; a deny rule still wins |
+ * | `allow` | before-tool | the tool may run without asking the callback; a rule that denies or asks still wins |
  * | `ask` | before-tool | a person decides; text is the reason shown |
  * | `input` | before-tool | replaces the arguments |
  * | `output` | after-tool | replaces what the model sees |
  * | `message` | before-handoff | replaces what the next agent is told |
  * | `context` | prompt, before-tool, after-tool | a further note for the model |
- * | `stop` | all but run-end | ends the run after this step, with the reason |
+ * | `stop` | all but run-end | ends the run, with the reason. What the point comes before does not happen: the prompt is not answered, the tool does not run, there is no handoff |
+ *
+ * What fails counts as `block` at before-tool and before-handoff. At the other points it becomes a warning.
  */
 export interface HookAnswer {
   readonly block?: string;
@@ -114,7 +116,9 @@ export interface HookEntry<Name extends Point> {
 }
 
 /**
- * The hooks of a run, by point. Those of one point run at the same time; a `block` wins over everything else.
+ * The hooks of a run, by point. Those of one point run at the same time; `block` wins over `stop`, `stop` over `ask`,
+ * `ask` over `allow`. When several replace the same thing, the last in the list is followed. After an abort none is
+ * started but those at run-end, which then have a second.
  *
  * @example
  * const hooks: Hooks = {

@@ -49,7 +49,13 @@ export interface Grant {
 
 export type CallVerdict = Aftermath &
   (
-    | { readonly kind: "run"; readonly input: unknown; readonly grant: Grant }
+    | {
+        readonly kind: "run";
+        readonly input: unknown;
+        readonly grant: Grant;
+        /** Who said yes. Absent when nobody was asked and nothing spoke against it: an agent's own rules then hold. */
+        readonly by?: "rule" | "callback" | "hook" | "user" | undefined;
+      }
     | { readonly kind: "denied"; readonly reason: string; readonly by: "rule" | "callback" | "hook" | "guard" | "user" }
   );
 
@@ -96,7 +102,7 @@ export interface RunPolicy {
     readonly to: string;
     readonly message: string;
   }): Promise<HandoffVerdict>;
-  noteHandoff(handoff: { readonly from: string; readonly to: string; readonly message: string }): Promise<void>;
+  noteHandoff(handoff: { readonly from: string; readonly to: string; readonly message: string }): Promise<Aftermath>;
   checkStop(text: string, sentBack: number): Promise<StopVerdict>;
   noteEnd(status: RunStatus, text: string): Promise<void>;
   /** Holds back what output guards have not passed. A fresh one per leg. */
@@ -104,13 +110,17 @@ export interface RunPolicy {
 }
 
 /**
- * Chunks in, chunks out: text and thinking are held back until the output guards have passed them. Everything else
- * keeps its place in the order. After a denial nothing more comes out but what was asked for with `isDenied`.
+ * Chunks in, chunks out: text and thinking are held back until the output guards have passed them. What stands behind
+ * held text of the same agent or sub-agent waits with it, so that the order stays what it was. After a denial nothing
+ * more comes out; after an abort no text.
  */
 export interface OutputGate {
-  /** Never rejects. `message` chunks come out with the replaced text, so that they match their deltas. */
+  /**
+   * Never rejects; calls that overlap are carried out one after the other. `message` and `result` chunks come out with
+   * the replaced text. A terminal error lets go of the text of messages that are not finished.
+   */
   pass(chunks: readonly Chunk[]): Promise<readonly Chunk[]>;
-  /** A reply broke off: its unseen text is dropped. */
+  /** A reply broke off: its unseen text is dropped. What waited behind it comes with the next `pass`, also of nothing. */
   drop(messageId: string): void;
   readonly denial: { readonly reason: string; readonly guard: string } | undefined;
 }

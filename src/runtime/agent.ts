@@ -1,20 +1,46 @@
+import { HANDOFF_TOOL } from "#agents";
 import type { Backend } from "#backends";
 import { isId, StartError } from "#domain";
-import type { Tool } from "#tools";
-import { checkLimits, checkNames, checkText, checkTools, isBackend } from "./check-options.ts";
+import type { SchemaInput, Tool } from "#tools";
+import {
+  checkLimits,
+  checkNames,
+  checkOutput,
+  checkPolicy,
+  checkText,
+  checkTools,
+  isBackend,
+} from "./check-options.ts";
 import { describeValue } from "./describe-value.ts";
-import type { Limits } from "./options.ts";
+import type { Limits, PolicyOptions } from "./options.ts";
 
-/** An agent is data: who answers, with which instructions and tools. */
-export interface Agent {
+/** An agent is data: who answers, with which instructions, tools and rules, and to whom it may hand over. */
+export interface Agent<Output extends SchemaInput | undefined = SchemaInput | undefined> extends PolicyOptions {
   readonly name: string;
   readonly backend: string | Backend;
   readonly instructions?: string;
   readonly tools?: readonly Tool[];
+  /** Names of the agents of its swarm it may hand over to. */
+  readonly handoffs?: readonly string[];
   readonly limits?: Limits;
+  /** The shape of its final answer. */
+  readonly output?: Output;
 }
 
-const AGENT_FIELDS = ["name", "backend", "instructions", "tools", "limits"] as const satisfies readonly (keyof Agent)[];
+const AGENT_FIELDS = [
+  "name",
+  "backend",
+  "instructions",
+  "tools",
+  "handoffs",
+  "hooks",
+  "permission",
+  "permissions",
+  "guards",
+  "outputMode",
+  "limits",
+  "output",
+] as const satisfies readonly (keyof Agent)[];
 
 /**
  * Defines an agent. Wrong definitions throw `StartError` here, not when the agent is first asked.
@@ -22,11 +48,13 @@ const AGENT_FIELDS = ["name", "backend", "instructions", "tools", "limits"] as c
  * @example
  * const clerk = agent({ name: "clerk", backend: "offline", instructions: "Be brief.", tools: [add] })
  */
-export function agent(definition: Agent): Agent {
+export function agent<const Output extends SchemaInput | undefined = undefined>(
+  definition: Agent<Output>,
+): Agent<Output> {
   if (typeof definition !== "object" || definition === null) {
     throw invalid(`The agent is ${describeValue(definition)}. Give { name, backend }.`);
   }
-  const { name, backend, instructions, tools, limits } = definition;
+  const { name, backend, instructions, tools, limits, handoffs } = definition;
   if (typeof name !== "string" || !isId(name)) {
     throw invalid(`agent name ${describeValue(name)} is not valid. Use 1 to 64 letters, digits, _ or -.`);
   }
@@ -37,8 +65,25 @@ export function agent(definition: Agent): Agent {
   checkNames(definition, AGENT_FIELDS, "field of an agent called ");
   checkText(`agent "${name}": instructions`, instructions);
   if (tools !== undefined) checkTools(tools);
+  checkHandoffs(name, handoffs, tools ?? []);
   checkLimits(limits);
+  checkPolicy(definition);
+  checkOutput(definition.output);
   return Object.freeze({ ...definition });
+}
+
+function checkHandoffs(name: string, handoffs: unknown, tools: readonly Tool[]): void {
+  if (handoffs === undefined) return;
+  if (!Array.isArray(handoffs) || !handoffs.every((target) => typeof target === "string")) {
+    throw invalid(`agent "${name}": handoffs is ${describeValue(handoffs)}. Give a list of agents' names.`);
+  }
+  if (handoffs.includes(name))
+    throw invalid(`agent "${name}" hands over to itself. Leave its own name out of handoffs.`);
+  if (handoffs.length > 0 && tools.some((tool) => tool.name === HANDOFF_TOOL)) {
+    throw invalid(
+      `agent "${name}" has a tool called "${HANDOFF_TOOL}", which is the name of the one it hands over with. Rename the tool.`,
+    );
+  }
 }
 
 function invalid(message: string): StartError {

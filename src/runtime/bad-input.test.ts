@@ -1,9 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { isStartError, type StartErrorCode } from "#domain";
-import { createScriptedBackend, createScriptedFetch, createSeededRandom, createVirtualClock } from "#testing";
+import {
+  createScriptedBackend,
+  createScriptedFetch,
+  createSeededRandom,
+  createVirtualClock,
+  createMemoryFiles,
+  createScriptedSpawn,
+} from "#testing";
 import { tool } from "#tools";
 import { agent } from "./agent.ts";
-import { type Target, startRun } from "./run.ts";
+import type { Target } from "./plan-run.ts";
+import { startRun } from "./run.ts";
 import type { World } from "./world.ts";
 
 // R16: whatever is wrong is said before anything starts, with the field, the value and what to do instead.
@@ -18,6 +26,8 @@ function worldWith(env: Record<string, string | undefined> = KEYS): World {
     random: createSeededRandom(1),
     fetch: createScriptedFetch([]),
     env,
+    spawn: createScriptedSpawn([]),
+    files: createMemoryFiles(),
     onListenerError: () => undefined,
   };
 }
@@ -52,7 +62,7 @@ describe("R16: a target that is none", () => {
       "an unknown name",
       "nowhere/model",
       "unknown-backend",
-      /no backend "nowhere\/model".*Known are: offline, anthropic/,
+      /no backend "nowhere\/model".*Known are: claude-code, offline, anthropic/,
     ],
     ["a slip of the pen", "antropic/claude", "unknown-backend", /Did you mean "anthropic"\?/],
     ["another slip", "opnai", "unknown-backend", /Did you mean "openai"\?/],

@@ -1,7 +1,15 @@
 import { nearestName, StartError } from "#domain";
-import type { Tool } from "#tools";
+import { checkGuards, checkHooks, checkPermission, checkRules } from "#policy";
+import { readSchema, type SchemaInput, type Tool } from "#tools";
 import { describeValue } from "./describe-value.ts";
-import { LIMIT_NAMES, OPTION_NAMES, PROVIDER_NAMES, PROVIDER_OPTION_NAMES, type RunOptions } from "./options.ts";
+import {
+  LIMIT_NAMES,
+  OPTION_NAMES,
+  PROVIDER_NAMES,
+  PROVIDER_OPTION_NAMES,
+  type PolicyOptions,
+  type RunOptions,
+} from "./options.ts";
 
 /** Checks what a caller gave, before anything starts. @throws StartError `invalid-option` naming field, value and remedy. */
 export function checkOptions(options: RunOptions): void {
@@ -19,6 +27,13 @@ export function checkOptions(options: RunOptions): void {
   checkSignal(options.signal);
   checkRetry(options.retry);
   checkFallback(options.fallback);
+  checkPolicy(options);
+  checkOutput(options.output);
+  checkFlag("strict", options.strict);
+  checkText("cwd", options.cwd);
+  checkText("record", options.record);
+  checkEnv(options.env);
+  checkSession(options.session);
   for (const name of PROVIDER_NAMES) checkProvider(name, options[name], PROVIDER_OPTION_NAMES);
 }
 
@@ -72,10 +87,45 @@ export function checkTools(tools: unknown): asserts tools is readonly Tool[] {
   });
 }
 
+/** Checks hooks, permissions and guards, the run's or an agent's. */
+export function checkPolicy(given: PolicyOptions): void {
+  checkHooks(given.hooks);
+  checkPermission(given.permission);
+  checkRules(given.permissions);
+  checkGuards(given.guards, given.outputMode);
+}
+
+/** Whether an answer's schema can be read at all. */
+export function checkOutput(output: SchemaInput | undefined): void {
+  if (output !== undefined) readSchema(output, "output");
+}
+
+function checkEnv(env: unknown): void {
+  if (env === undefined) return;
+  checkObject("env", env);
+  for (const [name, value] of Object.entries(env)) {
+    if (typeof value !== "string") throw invalid(`env.${name} is ${describeValue(value)}. Give a text.`);
+  }
+}
+
+function checkSession(session: unknown): void {
+  if (session === undefined) return;
+  checkObject("session", session);
+  checkNames(session, ["resume", "continue", "fork"], "session.");
+  const { resume, continue: goOn, fork } = session as { readonly [name: string]: unknown };
+  checkText("session.resume", resume);
+  checkFlag("session.continue", goOn);
+  checkFlag("session.fork", fork);
+}
+
 /** Whether a value is a backend: what runs and agents take besides a name. */
 export function isBackend(value: unknown): boolean {
-  const backend = value as { readonly kind?: unknown; readonly stream?: unknown } | null | undefined;
-  return typeof backend === "object" && backend?.kind === "model" && typeof backend.stream === "function";
+  const backend = value as { readonly kind?: unknown; readonly stream?: unknown; readonly open?: unknown } | null;
+  if (typeof backend !== "object" || backend === null) return false;
+  return (
+    (backend.kind === "model" && typeof backend.stream === "function") ||
+    (backend.kind === "agent" && typeof backend.open === "function")
+  );
 }
 
 function checkObject(name: string, value: unknown): asserts value is object {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
-import { assertRunLog, createSeededRandom, createVirtualClock } from "#testing";
+import { assertRunLog, createSeededRandom, createVirtualClock, createMemoryFiles, createScriptedSpawn } from "#testing";
 import { decodeStream } from "./decode-stream.ts";
 import { formatRegistry } from "./formats.ts";
 import type { World } from "./world.ts";
@@ -11,6 +11,8 @@ const world: World = {
   random: createSeededRandom(1),
   fetch: () => Promise.reject(new Error("no network here")),
   env: {},
+  spawn: createScriptedSpawn([]),
+  files: createMemoryFiles(),
   onListenerError: () => undefined,
 };
 

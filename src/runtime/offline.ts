@@ -1,4 +1,5 @@
 import type { ModelBackend } from "#backends";
+import type { Fetch } from "#domain";
 import type { Emulator } from "#emulator";
 import { createAnthropicBackend } from "../backends/anthropic/anthropic.ts";
 import type { World } from "./world.ts";
@@ -8,18 +9,18 @@ import type { World } from "./world.ts";
  * the wire, so everything above works as it does with a real provider.
  */
 export function createOfflineBackend(model: string, world: World): ModelBackend {
+  const { clock, random } = world.tap?.real ?? world;
   let emulator: Promise<Emulator> | undefined;
+  // Loaded when it is first asked: a program that talks to a real provider never pays for it.
+  const ask: Fetch = async (request) => {
+    emulator ??= import("#emulator").then(({ createEmulator }) => createEmulator({ clock, random }));
+    return (await emulator).fetch(request);
+  };
   return createAnthropicBackend({
     provider: "offline",
     model: model === "" ? "offline" : model,
     apiKey: "offline",
     baseUrl: "http://offline.invalid",
-    // Loaded when it is first asked: a program that talks to a real provider never pays for it.
-    fetch: async (request) => {
-      emulator ??= import("#emulator").then(({ createEmulator }) =>
-        createEmulator({ clock: world.clock, random: world.random }),
-      );
-      return (await emulator).fetch(request);
-    },
+    fetch: world.tap?.exchange(ask) ?? ask,
   });
 }

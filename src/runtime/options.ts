@@ -1,6 +1,9 @@
 import type { RetryOptions } from "#agents";
-import type { Backend, ToolChoice } from "#backends";
-import type { Tool } from "#tools";
+import type { ModelBackend, ToolChoice } from "#backends";
+import type { Guard, Hooks, OutputMode, PermissionCallback, PermissionRules } from "#policy";
+import type { TelemetryOptions } from "#sinks";
+import type { SchemaInput, Tool } from "#tools";
+import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
 
 /** What a provider may be told apart from its variables. */
 export interface ProviderOptions {
@@ -11,16 +14,48 @@ export interface ProviderOptions {
 
 /** The limits of a run. Reaching one ends the run with its own subtype and keeps everything produced. */
 export interface Limits {
-  /** Replies of the model. Default 50. */
+  /** Replies of the model, of one agent. Default 50. */
   readonly turns?: number;
+  /** Handoffs between agents. Default 10. */
+  readonly handoffs?: number;
+  /** What the whole run may cost, in dollars. */
+  readonly costUsd?: number;
+  /** Input and output tokens of the whole run. */
+  readonly tokens?: number;
+  /** Time for the whole run. */
+  readonly timeoutMs?: number;
   /** Silence of the model that ends the run. Default 300 000. */
   readonly idleMs?: number;
   /** Time for one tool call. Default 120 000. */
   readonly toolMs?: number;
 }
 
-/** The options of a run. */
-export interface RunOptions {
+/** What watches a run: hooks, permissions, guards. The same on every backend. */
+export interface PolicyOptions {
+  /** Functions at named points of the run. */
+  readonly hooks?: Hooks;
+  /** Decides about tool calls that no rule decides. */
+  readonly permission?: PermissionCallback;
+  /** Rules by tool name: `{ allow: ["Read"], deny: ["Bash(rm *)"], ask: ["refund"] }`. */
+  readonly permissions?: PermissionRules;
+  /** Checks on input, tool calls, tool results and output. */
+  readonly guards?: readonly Guard[];
+  /** How output is held back while output guards look at it. Needed with an output guard. */
+  readonly outputMode?: OutputMode;
+}
+
+/** Which earlier conversation of an agent backend a run goes on with. */
+export interface SessionOptions {
+  /** Its session id. */
+  readonly resume?: string;
+  /** The latest one in this folder. */
+  readonly continue?: boolean;
+  /** Go on in a copy, and leave the original as it is. */
+  readonly fork?: boolean;
+}
+
+/** The options of a run. `Output` is the schema its answer is to fit. */
+export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput | undefined> extends PolicyOptions {
   readonly instructions?: string;
   readonly tools?: readonly Tool[];
   readonly toolChoice?: ToolChoice;
@@ -28,18 +63,33 @@ export interface RunOptions {
   readonly toolConcurrency?: number;
   /** `false`: the model is asked for one call at a time, and the transcript shows calls and results as pairs. */
   readonly parallelToolCalls?: boolean;
+  /** The shape of the answer: `run.output()` then gives a value that fits, or rejects. */
+  readonly output?: Output;
   readonly limits?: Limits;
-  /** Handed to every tool of this run, and to no other run's. */
+  /** Handed to every tool, hook and guard of this run, and to no other run's. */
   readonly context?: unknown;
   readonly signal?: AbortSignal;
   /** When the model is asked again. `false`: never. Default: up to 4 attempts, before the first token only. */
   readonly retry?: RetryOptions | false;
   /** Who is asked when the first choice is down. */
-  readonly fallback?: string | Backend | readonly (string | Backend)[];
+  readonly fallback?: string | ModelBackend | readonly (string | ModelBackend)[];
   readonly maxTokens?: number;
   readonly temperature?: number;
   /** Lets the model think first, with at most this many tokens. */
   readonly thinkingTokens?: number;
+  /** Agent backends: the conversation to go on with. */
+  readonly session?: SessionOptions;
+  /** Agent backends: the folder they work in. Default: this process's. */
+  readonly cwd?: string;
+  /** Agent backends: variables for their process, beside the few that are passed on. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Refuse to start when something asked for cannot be had, instead of a warning. */
+  readonly strict?: boolean;
+  /** Writes a tape of the run into this file; it must not exist yet. */
+  readonly record?: string;
+  /** OpenTelemetry spans and metrics, when `@opentelemetry/api` is installed. */
+  readonly telemetry?: boolean | TelemetryOptions;
+  readonly claudeCode?: ClaudeCodeOptions;
   readonly anthropic?: ProviderOptions;
   readonly openai?: ProviderOptions;
   readonly openrouter?: ProviderOptions;
@@ -68,6 +118,12 @@ export const OPTION_NAMES = [
   "toolChoice",
   "toolConcurrency",
   "parallelToolCalls",
+  "output",
+  "hooks",
+  "permission",
+  "permissions",
+  "guards",
+  "outputMode",
   "limits",
   "context",
   "signal",
@@ -76,10 +132,25 @@ export const OPTION_NAMES = [
   "maxTokens",
   "temperature",
   "thinkingTokens",
+  "session",
+  "cwd",
+  "env",
+  "strict",
+  "record",
+  "telemetry",
+  "claudeCode",
   ...PROVIDER_NAMES,
 ] as const satisfies readonly (keyof RunOptions)[];
 
-export const LIMIT_NAMES = ["turns", "idleMs", "toolMs"] as const satisfies readonly (keyof Limits)[];
+export const LIMIT_NAMES = [
+  "turns",
+  "handoffs",
+  "costUsd",
+  "tokens",
+  "timeoutMs",
+  "idleMs",
+  "toolMs",
+] as const satisfies readonly (keyof Limits)[];
 
 export const PROVIDER_OPTION_NAMES = [
   "apiKey",

@@ -1,26 +1,41 @@
-import type { ModelBackend } from "#backends";
+import type { Backend } from "#backends";
 import { nearestName, StartError } from "#domain";
+import { createClaudeCodeBackend } from "../backends/claude-code/backend.ts";
+import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
+import { claudeCodeWorld } from "./claude-code-world.ts";
 import { createOfflineBackend } from "./offline.ts";
 import { PROVIDER_NAMES, type ProviderName, type RunOptions } from "./options.ts";
 import { makeBackend, PROVIDERS } from "./providers.ts";
+import { tapClaudeCode } from "./record-claude-code.ts";
 import type { World } from "./world.ts";
 
 /** The names a backend string may begin with. */
-export const BACKEND_NAMES: readonly string[] = ["offline", ...PROVIDER_NAMES];
+export const BACKEND_NAMES: readonly string[] = ["claude-code", "offline", ...PROVIDER_NAMES];
+
+/** A backend string in its two parts, checked. @throws StartError `unknown-backend` with the nearest name. */
+export function requireName(text: string): { readonly name: string; readonly model: string | undefined } {
+  const slash = text.indexOf("/");
+  const name = slash === -1 ? text : text.slice(0, slash);
+  const given = slash === -1 ? "" : text.slice(slash + 1);
+  if (!BACKEND_NAMES.includes(name)) throw unknownBackend(text, name);
+  return { name, model: given === "" ? undefined : given };
+}
 
 /**
  * Makes the backend a string names: `provider/model`, or `provider` for its default model.
  *
  * @throws StartError `unknown-backend`, `missing-key` or `invalid-option`, naming the variable or the nearest name.
  */
-export function resolveBackend(text: string, settings: Pick<RunOptions, ProviderName>, world: World): ModelBackend {
-  const slash = text.indexOf("/");
-  const name = slash === -1 ? text : text.slice(0, slash);
-  const given = slash === -1 ? "" : text.slice(slash + 1);
-  if (name === "offline") return createOfflineBackend(given, world);
-  const provider = PROVIDER_NAMES.find((known) => known === name);
-  if (provider === undefined) throw unknownBackend(text, name);
-  const model = given === "" ? PROVIDERS[provider].defaultModel : given;
+export function resolveBackend(
+  text: string,
+  settings: Pick<RunOptions, ProviderName | "claudeCode">,
+  world: World,
+): Backend {
+  const { name, model: given } = requireName(text);
+  if (name === "offline") return createOfflineBackend(given ?? "", world);
+  if (name === "claude-code") return makeClaudeCode(given, settings.claudeCode ?? {}, world);
+  const provider = name as ProviderName;
+  const model = given ?? PROVIDERS[provider].defaultModel;
   if (model === undefined) {
     throw new StartError(
       "unknown-backend",
@@ -28,6 +43,14 @@ export function resolveBackend(text: string, settings: Pick<RunOptions, Provider
     );
   }
   return makeBackend(provider, model, settings[provider] ?? {}, world);
+}
+
+/** The CLI as a backend, in the seams of the program at hand. */
+function makeClaudeCode(model: string | undefined, options: ClaudeCodeOptions, world: World): Backend {
+  const { clock, random, spawn, files, env } = world;
+  const settings = model === undefined ? options : { ...options, model };
+  const machine = { ...claudeCodeWorld(), clock, random, spawn, files, env };
+  return createClaudeCodeBackend(settings, world.tap === undefined ? machine : tapClaudeCode(machine, world.tap));
 }
 
 function unknownBackend(text: string, name: string): StartError {

@@ -7,6 +7,8 @@ import {
   createSeededRandom,
   createVirtualClock,
   type FetchScript,
+  createMemoryFiles,
+  createScriptedSpawn,
 } from "#testing";
 import { tool } from "#tools";
 import { agent } from "./agent.ts";
@@ -23,6 +25,8 @@ function worldWith(script: FetchScript, env: Record<string, string> = {}) {
     random: createSeededRandom(1),
     fetch,
     env,
+    spawn: createScriptedSpawn([]),
+    files: createMemoryFiles(),
     onListenerError: () => undefined,
   };
   return { fetch, world };

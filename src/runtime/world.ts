@@ -1,14 +1,34 @@
-import type { Clock, Fetch, Random } from "#domain";
-import { createHttpFetch, systemClock, systemRandom } from "#transports";
+import type { RunSource } from "#agents";
+import type { Clock, Fetch, FileSystem, Random, Spawn } from "#domain";
+import { createHttpFetch, createSpawn, createSystemFiles, systemClock, systemRandom } from "#transports";
 
 /** The seams of one program: everything it takes from outside. */
 export interface World {
   readonly clock: Clock;
   readonly random: Random;
   readonly fetch: Fetch;
+  readonly spawn: Spawn;
+  readonly files: FileSystem;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Hears what listeners throw. */
   readonly onListenerError: (error: unknown) => void;
+  /** Set while a run is recorded or played from a tape. */
+  readonly tap?: Tap;
+}
+
+/** Where a recorder listens to a run, and a player speaks in its place. */
+export interface Tap {
+  /** The world without the tap: what is done in there leaves no trace of its own on a tape. */
+  readonly real: World;
+  /** The source of the run, watched. */
+  around(source: RunSource): RunSource;
+  /** Exchanges that go through no seam: those with the built-in model. */
+  exchange(fetch: Fetch): Fetch;
+  /**
+   * Anything else that is taken from the machine: recorded with its value, or answered from the tape without being
+   * done. What it gives must be JSON, or a promise of it.
+   */
+  take<Value>(key: string, take: (real: World) => Value): Value;
 }
 
 // One pool of connections for the whole process: runs that follow each other find theirs open.
@@ -20,6 +40,8 @@ export function systemWorld(): World {
     clock: systemClock,
     random: systemRandom,
     fetch: systemFetch,
+    spawn: createSpawn(),
+    files: createSystemFiles(),
     env: process.env,
     onListenerError: (error) => {
       process.emitWarning(

@@ -1,5 +1,5 @@
 import { encodeEvent } from "#wire";
-import { escapeUnsafe } from "./plain-text.ts";
+import { escapeUnsafe } from "./safe-text.ts";
 import type { Sink } from "./sink.ts";
 
 /**

@@ -9,16 +9,19 @@ import {
   numberEvent,
   permissionItem,
   type RunResult,
+  retractNotice,
+  startItem,
   textDelta,
   thinkingDelta,
   toolCallItem,
   toolResultItem,
   warningItem,
 } from "#domain";
-import { plainLine, plainText } from "./plain-text.ts";
+import { HOSTILE_TEXTS, isHarmless, nameOf } from "../../test/e2e/hostile-texts.ts";
+import { displayWidth } from "./display-width.ts";
 import { createTerminalSink, type TerminalOptions } from "./terminal.ts";
 
-const numRuns = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 5000);
+const numRuns = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 1500);
 
 const result: RunResult = {
   status: "success",
@@ -112,68 +115,94 @@ describe("the terminal sink", () => {
     const { aside } = show([
       noticeItem("retry", { attempt: 2, message: "overloaded" }),
       noticeItem("fallback", { from: "openai", to: "anthropic" }),
-      noticeItem("retract", { messageId: "m" }),
       noticeItem("stall", { silentMs: 60_000 }),
       noticeItem("unknown:x", null),
       warningItem({ code: "option-ignored", message: "ignored" }),
       warningItem({ code: "option-ignored", message: "expected", expected: true }),
     ]);
     expect(aside).toMatch(
-      /trying again \(2\): overloaded\n.*openai is down, asking anthropic\n.*void\n.*60 s\n! ignored\n$/,
+      /trying again \(2\): overloaded\n.*openai is down, asking anthropic\n.*1 min 0 s\n! ignored\n$/,
     );
     expect(aside).not.toContain("expected");
   });
 
-  it("leaves the words of sub-agents out", () => {
+  it("a message shown before is shown again after it was made void, and only then", () => {
+    const message = messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "Hi" }] });
+    const { out, aside } = show([textDelta("m", 0, "H"), message, retractNotice({ messageId: "m" }), message, message]);
+    expect(out).toBe("H\nHi");
+    expect(aside).toContain("void");
+    expect(show([retractNotice({ messageId: "never-seen" })]).aside).toBe("");
+  });
+
+  it("S4-33: without streaming a text is printed once, when it is whole", () => {
+    const message = messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "Hi you" }] });
+    const { out } = show([textDelta("m", 0, "Hi "), textDelta("m", 0, "you"), message], { stream: false });
+    expect(out).toBe("Hi you");
+  });
+
+  it("S4-32: messages and errors are always shown; tools, thinking and metadata by switch", () => {
+    const events: AgentEvent[] = [
+      startItem({ backend: "offline", mode: "http", model: "m1", tools: ["add"] }),
+      thinkingDelta("m", 0, "Hm."),
+      textDelta("m", 1, "Yes"),
+      call,
+      permissionItem({ callId: "c1", name: "add", state: "allowed", by: "rule" }),
+      answer,
+      noticeItem("rate-limit", { left: 3 }),
+      errorItem({ code: "json-decode", message: "bad line", terminal: false }),
+    ];
+    const all = show(events, { showAll: true });
+    expect(all.aside).toBe(
+      '· offline (http), m1, 1 tool\nHm.\n→ add {"a":1}\n? add: allowed\n← 42 (3 ms)\n· rate-limit {"left":3}\n✗ bad line\n',
+    );
+    const none = show(events, { showTools: false });
+    expect([none.out, none.aside]).toEqual(["Yes\n", "✗ bad line\n"]);
+    const quiet = show([...events, doneEvent(result)], { quiet: true, showAll: true });
+    expect([quiet.out, quiet.aside]).toEqual(["Yes\n", "✗ bad line\n"]);
+    expect(show(events, { showMetadata: true }).aside).toContain("rate-limit");
+  });
+
+  it("thinking can be told of in one line", () => {
+    const [first, second] = [thinkingDelta("m", 0, "Hm"), thinkingDelta("m", 0, "m.")].map((chunk, seq) =>
+      numberEvent<AgentEvent>(chunk, seq, { ts: 1000 + seq, runId: "r" }),
+    );
+    const text = numberEvent(textDelta("m", 1, "Yes"), 2, { ts: 3500, runId: "r" });
+    const { both } = show(
+      [first, second, text].flatMap((event) => event ?? []),
+      { showThinking: "collapsed" },
+    );
+    expect(both).toBe("· thought for 2.5 s, 4 characters\nYes");
+  });
+
+  it("results say whose they are when several calls are under way, and how long each took", () => {
+    const at = <Event extends AgentEvent>(event: Event, ts: number): Event => numberEvent(event, 0, { ts, runId: "r" });
+    const one = toolCallItem({ callId: "1", name: "read", input: {}, executedBy: "backend" });
+    const two = toolCallItem({ callId: "2", name: "list", input: {}, executedBy: "backend" });
+    const done = (callId: string, name: string) => toolResultItem({ callId, name, output: "ok", isError: false });
+    const { aside } = show([at(one, 0), at(two, 10), at(done("2", "list"), 50), at(done("1", "read"), 70_000)]);
+    expect(aside).toBe("→ read {}\n→ list {}\n← list: ok (40 ms)\n← ok (1 min 10 s)\n");
+  });
+
+  it("Markdown is rendered for a terminal and left alone elsewhere", () => {
+    const events = [textDelta("m", 0, "**bo"), textDelta("m", 0, "ld** `c`"), call];
+    expect(show(events).out).toBe("**bold** `c`\n");
+    expect(show(events, { markdown: true }).out).toBe("\u001b[1mbold\u001b[22m \u001b[36mc\u001b[39m\n");
+  });
+
+  it("lines fit the width, in columns", () => {
+    const wide = toolResultItem({ callId: "x", name: "x", output: "世界".repeat(50), isError: false, ms: 5 });
+    const { aside } = show([wide], { width: 30 });
+    expect(displayWidth(aside.trimEnd())).toBeLessThanOrEqual(30);
+    expect(aside).toMatch(/… \(5 ms\)\n$/);
+  });
+
+  it("leaves the words of sub-agents out, and shows what they do a little to the right", () => {
+    const inner = { ...call, parent: "c0" };
+    expect(show([inner, { ...answer, parent: "c0" }]).aside).toBe('  → add {"a":1}\n  ← 42 (3 ms)\n');
     const { both } = show([textDelta("m", 0, "inner", "c1"), thinkingDelta("m", 0, "inner", "c1")]);
     expect(both).toBe("");
   });
 });
-
-const ESC = "\u001b";
-const BEL = "\u0007";
-const PAYLOADS: readonly string[] = [
-  `${ESC}[2J${ESC}[H`,
-  `${ESC}[1A${ESC}[2K`,
-  `${ESC}]0;owned${BEL}`,
-  `${ESC}]0;owned${ESC}\\`,
-  `${ESC}]52;c;cm0gLXJmIC8=${BEL}`,
-  `${ESC}]8;;https://evil.test${BEL}click${ESC}]8;;${BEL}`,
-  `${ESC}]1337;File=name=eA==:AAAA${BEL}`,
-  `${ESC}P+q544e${ESC}\\`,
-  `${ESC}_payload${ESC}\\`,
-  `${ESC}^payload${ESC}\\`,
-  `${ESC}Xpayload${ESC}\\`,
-  `${ESC}c`,
-  `${ESC}[?1049h`,
-  `${ESC}[?25l`,
-  `${ESC}[8m hidden ${ESC}[0m`,
-  `${ESC}[31;1m${ESC}[38;5;1m`,
-  `${ESC}[6n${ESC}[c${ESC}[>c`,
-  `${ESC}[20t${ESC}[21t`,
-  `${ESC}#8`,
-  `${ESC}(0lqqk`,
-  "\u009b2J\u009b31m",
-  "\u009d0;owned\u009c",
-  "\u0090+q\u009c",
-  "safe\rrm -rf /",
-  "a\b\b\bxyz",
-  "\u0000\u0001\u0002\u0005\u000e\u000f",
-  "\u007f\u0085\u008d",
-  "\u202erevo\u202c \u2066x\u2069 \u200f\u061c",
-  "a\u2028b\u2029c\ufeff",
-  "\u000b\u000c\u001c\u001d\u001e\u001f",
-  `${BEL.repeat(10)}`,
-  `${ESC}${ESC}[${ESC}[A`,
-];
-
-/** Everything a terminal may be given: printable characters, line ends, tabs, and with colour our own codes. */
-const isHarmless = (shown: string, color: boolean): boolean => {
-  const rest = color ? shown.replaceAll(/\u001b\[(?:0|2|31|33)m/g, "") : shown;
-  return !/[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/u.test(
-    rest.replaceAll(/[\n\t]/g, ""),
-  );
-};
 
 /** Every place of an event where foreign text may stand. */
 function everywhere(text: string): AgentEvent[] {
@@ -208,34 +237,27 @@ function everywhere(text: string): AgentEvent[] {
   return events;
 }
 
-/** A payload as a title may show it. */
-const escape = (text: string): string =>
-  text.replaceAll(/[^ -~]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
-
-describe("SEC11: hostile text", () => {
-  it.each(PAYLOADS.map((payload) => [escape(payload), payload]))("%s does nothing to a terminal", (_, payload) => {
+describe("SEC11: hostile text in every place of every event", () => {
+  it.each(HOSTILE_TEXTS.map((text) => [nameOf(text), text]))("%s does nothing to a terminal", (_, text) => {
     for (const color of [false, true]) {
-      const { out, aside } = show(everywhere(payload), { color, showThinking: true });
-      expect(isHarmless(out, false)).toBe(true);
-      expect(isHarmless(aside, color)).toBe(true);
+      for (const showThinking of [true, "collapsed"] as const) {
+        const { out, aside } = show(everywhere(text), { color, markdown: color, showThinking, showAll: true });
+        expect(isHarmless(out, { color })).toBe(true);
+        expect(isHarmless(aside, { color })).toBe(true);
+      }
     }
-  });
-
-  it("the check itself sees every payload", () => {
-    expect(PAYLOADS.length).toBeGreaterThanOrEqual(30);
-    for (const payload of PAYLOADS) expect(isHarmless(payload, false)).toBe(false);
   });
 
   it("any text, in any place, cut anywhere", () => {
     const nasty = fc.oneof(
-      fc.constantFrom(...PAYLOADS),
+      fc.constantFrom(...HOSTILE_TEXTS),
       fc.string({ unit: "binary", maxLength: 12 }),
-      fc.constantFrom(ESC, BEL, "\u009b", "[", "]", "2J", "m", "\r", "\u202e"),
+      fc.constantFrom("\u001b", "\u0007", "\u009b", "[", "]", "2J", "m", "\r", "\u202e", "**", "`", "| a |\n|--|\n"),
     );
     fc.assert(
       fc.property(fc.array(nasty, { maxLength: 6 }), (parts) => {
-        const { out, aside } = show(everywhere(parts.join("")), { color: true, showThinking: true });
-        return isHarmless(out, false) && isHarmless(aside, true);
+        const { out, aside } = show(everywhere(parts.join("")), { color: true, markdown: true, showThinking: true });
+        return isHarmless(out, { color: true }) && isHarmless(aside, { color: true });
       }),
       { numRuns: Math.min(numRuns, 100_000) },
     );
@@ -243,15 +265,6 @@ describe("SEC11: hostile text", () => {
 
   it("what can be read stays as it is", () => {
     const text = "Grüße, 世界 🙂\n\tcode: a[0] && b\n";
-    expect(plainText(text)).toBe(text);
     expect(show([textDelta("m", 0, text)]).out).toBe(text);
-  });
-
-  it("a line is one line, and no character is cut in two", () => {
-    expect(plainLine(" a\n\nb\tc ", 10)).toBe("a b c");
-    expect(plainLine("abcdef", 4)).toBe("abc…");
-    expect(plainLine("ab🙂def", 4)).toBe("ab…");
-    expect(plainLine("abc", 3)).toBe("abc");
-    expect(plainLine("abc", 0)).toBe("…");
   });
 });

@@ -1,148 +1,186 @@
-import { type AgentEvent, type RunResult, unreachable } from "#domain";
-import { plainLine, plainText } from "./plain-text.ts";
+import { type AgentEvent, type MessageItem, type NoticeItem, type ToolResultItem, unreachable } from "#domain";
+import { isRecord, ownNumber, ownString } from "#wire";
+import { createEventLines } from "./event-lines.ts";
+import { createPalette } from "./palette.ts";
+import { createShownBlocks } from "./shown-blocks.ts";
 import type { Sink } from "./sink.ts";
+import { createTextColumn } from "./text-column.ts";
 
 export interface TerminalOptions {
   /** Takes the answer's text. */
   readonly out: (text: string) => void;
   /** Takes everything about it: tool calls, notices, the closing line. */
   readonly aside: (text: string) => void;
+  /** Whether `aside` understands colours. */
   readonly color: boolean;
   /** Columns of the terminal. */
   readonly width: number;
-  readonly showThinking: boolean;
+  /** `true`: thinking as it comes; `"collapsed"`: one line about it; `false`: nothing of it. */
+  readonly showThinking: boolean | "collapsed";
+  /** Shows Markdown as a terminal can; for an `out` that is one. Without it the text goes out as it was written. */
+  readonly markdown?: boolean;
+  /** Tool calls and their results. Default `true`. */
+  readonly showTools?: boolean;
+  /** What is left out otherwise: starts, allowed calls, notices of every kind. Default `false`. */
+  readonly showMetadata?: boolean;
+  /** Everything there is. Default `false`. */
+  readonly showAll?: boolean;
+  /** `false`: a text is shown when it is whole. Default `true`. */
+  readonly stream?: boolean;
+  /** Text and errors alone. Default `false`. */
+  readonly quiet?: boolean;
+}
+
+/** A sink for a screen that others write to as well. */
+export interface TerminalSink extends Sink {
+  /** Something stands on the last line: who wants to write beside it begins a new one. */
+  readonly isMidLine: boolean;
 }
 
 /**
  * Shows a run to a person: the text as it is written, tool calls and what happened around it as short lines, and a
- * closing line with time, tokens and cost. Everything foreign is shown as plain text: whatever a model or a tool says,
- * the terminal gets printable characters, line ends, tabs and our own colours.
+ * closing line with time, tokens and cost. Messages and errors are always shown, every piece exactly once. Everything
+ * foreign is shown as plain text: whatever a model or a tool says, the terminal gets printable characters, line ends,
+ * tabs and our own colours, and what was shown is never touched again.
  *
  * @example
  * const sink = createTerminalSink({
  *   out: (text) => process.stdout.write(text),
  *   aside: (text) => process.stderr.write(text),
- *   color: process.stderr.isTTY,
+ *   color: wantsColor(process.stderr.isTTY, process.env),
  *   width: process.stderr.columns ?? 100,
  *   showThinking: false,
  * })
  * for await (const event of run("offline", "Hello")) sink.accept(event)
  */
-export function createTerminalSink(options: TerminalOptions): Sink {
-  const { out, aside, width } = options;
-  const paint = (code: number, text: string): string => (options.color ? `\u001b[${code}m${text}\u001b[0m` : text);
-  const dim = (text: string): string => paint(2, text);
-  const red = (text: string): string => paint(31, text);
-  const yellow = (text: string): string => paint(33, text);
-  let atLineStart = true;
-  /** Thinking stands on the line that people look at. */
-  let isThinking = false;
-  const shown = new Set<string>();
+export function createTerminalSink(options: TerminalOptions): TerminalSink {
+  const { width, quiet = false, showAll = false } = options;
+  const palette = createPalette(options.color);
+  const lines = createEventLines(palette, width);
+  const shown = createShownBlocks();
+  const answer = createTextColumn({
+    write: options.out,
+    markdown: options.markdown === true ? { color: true, width } : undefined,
+  });
+  const thinking = createTextColumn({ write: options.aside, paint: palette.dim });
+  const streams = options.stream !== false;
+  const showThinking = quiet ? false : showAll ? true : options.showThinking;
+  const showTools = !quiet && (showAll || options.showTools !== false);
+  const showMetadata = !quiet && (showAll || options.showMetadata === true);
+  /** When the calls under way began. */
+  const open = new Map<string, number>();
+  let speaking: string | undefined;
+  let thought: { readonly since: number; characters: number } | undefined;
 
-  const say = (text: string): void => {
-    const safe = plainText(text);
-    if (safe === "") return;
-    endThinking();
-    out(safe);
-    atLineStart = safe.endsWith("\n");
+  const endThought = (now: number): void => {
+    thinking.end();
+    if (thought !== undefined && thought.characters > 0) {
+      options.aside(`${lines.thought(thought.characters, now - thought.since)}\n`);
+    }
+    thought = undefined;
   };
-  const endLine = (): void => {
-    if (!atLineStart) out("\n");
-    atLineStart = true;
+  const say = (text: string, messageId: string, now: number): void => {
+    if (text === "") return;
+    endThought(now);
+    // Another message is another paragraph at least.
+    if (messageId !== speaking) answer.end();
+    speaking = messageId;
+    answer.push(text);
   };
-  const endThinking = (): void => {
-    if (isThinking) aside("\n");
-    isThinking = false;
+  const think = (text: string, now: number): void => {
+    if (showThinking === false) return;
+    if (showThinking === true) {
+      answer.end();
+      thinking.push(text);
+      return;
+    }
+    thought ??= { since: now, characters: 0 };
+    thought.characters += text.length;
   };
-  const think = (text: string): void => {
-    const safe = plainText(text);
-    if (safe === "") return;
-    endLine();
-    aside(dim(safe));
-    isThinking = !safe.endsWith("\n");
+  /** Lines of their own beside the text. */
+  const note = (now: number, ...texts: readonly string[]): void => {
+    endThought(now);
+    answer.end();
+    for (const text of texts) options.aside(`${text}\n`);
   };
-  /** A line of its own beside the text. */
-  const note = (line: string): void => {
-    endThinking();
-    endLine();
-    aside(`${line}\n`);
+
+  const acceptMessage = (event: MessageItem): void => {
+    if (event.role !== "assistant") return;
+    event.blocks.forEach((block, index) => {
+      if (block.type !== "text" && block.type !== "thinking") return;
+      if (!shown.add(event.id, index)) return;
+      if (block.type === "text") say(block.text, event.id, event.ts);
+      else think(block.text, event.ts);
+    });
+  };
+  const acceptNotice = (event: NoticeItem): void => {
+    if (event.kind === "retract") {
+      const fields = isRecord(event.data) ? event.data : {};
+      const wasSeen = shown.forget(ownString(fields, "messageId") ?? "", ownNumber(fields, "fromIndex") ?? 0);
+      if (wasSeen) note(event.ts, palette.yellow("… the answer starts again; what stands above is void"));
+      return;
+    }
+    const line = quiet ? undefined : (lines.notice(event) ?? (showMetadata ? lines.anyNotice(event) : undefined));
+    if (line !== undefined) note(event.ts, line);
+  };
+  const acceptResult = (event: ToolResultItem): void => {
+    const since = open.get(event.callId);
+    const isAlone = open.size <= 1;
+    open.delete(event.callId);
+    if (!showTools) return;
+    const ms = event.ms ?? (since === undefined || event.skipped !== undefined ? undefined : event.ts - since);
+    note(event.ts, lines.toolResult(event, isAlone ? { ms } : { ms, name: event.name }));
   };
 
   const accept = (event: AgentEvent): void => {
-    if (event.parent !== undefined && event.type !== "tool-call") return;
+    // A sub-agent's words are its tool's business; what it does is shown.
+    if (event.parent !== undefined && event.type !== "tool-call" && event.type !== "tool-result") return;
     switch (event.type) {
       case "text-delta":
-        shown.add(`${event.messageId}/${event.index}`);
-        return say(event.text);
       case "thinking-delta":
-        if (options.showThinking) think(event.text);
+        if (!streams) return;
+        shown.add(event.messageId, event.index);
+        if (event.type === "text-delta") say(event.text, event.messageId, event.ts);
+        else think(event.text, event.ts);
         return;
       case "message":
-        if (event.role !== "assistant") return;
-        event.blocks.forEach((block, index) => {
-          if (block.type === "text" && !shown.has(`${event.id}/${index}`)) say(block.text);
-        });
-        return;
+        return acceptMessage(event);
       case "tool-call":
-        return note(dim(plainLine(`→ ${event.name} ${JSON.stringify(event.input) ?? ""}`, width)));
-      case "tool-result": {
-        const output = typeof event.output === "string" ? event.output : (JSON.stringify(event.output) ?? "");
-        const took = event.ms === undefined ? "" : ` (${event.ms} ms)`;
-        const line = plainLine(`← ${output}`, width - took.length) + took;
-        return note(event.isError ? red(line) : dim(line));
-      }
+        open.set(event.callId, event.ts);
+        if (showTools) note(event.ts, lines.toolCall(event));
+        return;
+      case "tool-result":
+        return acceptResult(event);
       case "permission":
-        return note(
-          yellow(
-            plainLine(`? ${event.name}: ${event.state}${event.reason === undefined ? "" : `, ${event.reason}`}`, width),
-          ),
-        );
+        if (!quiet && (event.state !== "allowed" || showMetadata)) note(event.ts, lines.permission(event));
+        return;
       case "handoff":
-        return note(dim(plainLine(`⇒ ${event.from} hands over to ${event.to}: ${event.message}`, width)));
+        if (!quiet) note(event.ts, lines.handoff(event));
+        return;
       case "notice":
-        return acceptNotice(event.kind, event.data);
+        return acceptNotice(event);
       case "warning":
-        if (event.expected !== true) note(yellow(plainLine(`! ${event.message}`, width)));
+        if (!quiet && (event.expected !== true || showMetadata)) note(event.ts, lines.warning(event.message));
         return;
       case "error":
-        note(red(plainLine(`✗ ${event.message}`, 4 * width)));
-        for (const line of [event.diagnostic?.hint, ...(event.diagnostic?.troubleshooting?.split("\n") ?? [])])
-          if (line !== undefined) note(dim(`  ${plainLine(line, 4 * width)}`));
-        return;
+        return note(event.ts, ...lines.error(event));
       case "start":
+        if (showMetadata) note(event.ts, lines.start(event));
+        return;
       case "tool-input-delta":
       case "result":
         return;
       case "done":
-        return note(dim(plainLine(closingLine(event.result), width)));
+        return note(event.ts, ...(quiet ? [] : [lines.closing(event.result)]));
       default:
         return unreachable(event);
     }
   };
 
-  const acceptNotice = (kind: string, data: unknown): void => {
-    const fields = (typeof data === "object" && data !== null ? data : {}) as Record<string, unknown>;
-    if (kind === "retry")
-      note(yellow(plainLine(`… trying again (${String(fields.attempt)}): ${String(fields.message)}`, width)));
-    else if (kind === "fallback")
-      note(yellow(plainLine(`… ${String(fields.from)} is down, asking ${String(fields.to)}`, width)));
-    else if (kind === "retract") note(yellow("… the answer starts again; what stands above is void"));
-    else if (kind === "stall")
-      note(yellow(plainLine(`… silent for ${Math.round(Number(fields.silentMs) / 1000)} s`, width)));
+  return {
+    accept,
+    get isMidLine() {
+      return answer.isMidLine || thinking.isMidLine;
+    },
   };
-
-  return { accept };
-}
-
-function closingLine(result: RunResult): string {
-  const parts = [result.status === "success" ? "done" : `${result.status}: ${result.subtype}`];
-  parts.push(result.ms < 1000 ? `${result.ms} ms` : `${(result.ms / 1000).toFixed(1)} s`);
-  const { inputTokens, outputTokens } = result.usage;
-  if (inputTokens !== undefined || outputTokens !== undefined) {
-    parts.push(`${inputTokens ?? "?"} tokens in, ${outputTokens ?? "?"} out`);
-  }
-  if (result.costUsd !== undefined && result.costUsd > 0) parts.push(`$${result.costUsd.toFixed(4)}`);
-  if (result.toolCalls.length > 0)
-    parts.push(`${result.toolCalls.length} tool call${result.toolCalls.length === 1 ? "" : "s"}`);
-  return parts.join(" · ");
 }

@@ -22,7 +22,7 @@ export { checkTransport } from "./transport-conformance.ts";
 export type { VirtualClock } from "./virtual-clock.ts";
 export { createVirtualClock } from "./virtual-clock.ts";
 // What the suites and scripts speak of, so that a test needs one import.
-export type { RunStore } from "#sessions";
+export type { RunStore, Store } from "#sessions";
 export type { Transport } from "#transports";
 export { createLinkedTransports } from "#transports";
 export type { ScriptedBackend, ScriptedReply } from "./scripted-backend.ts";

@@ -1,7 +1,8 @@
 import { type AgentEvent, type Chunk, errorItem, noticeItem, textDelta } from "#domain";
-import { isStoreError, type RunStore, type StoreErrorCode } from "#sessions";
+import type { Store } from "#sessions";
 import { closeRunLog } from "./close-run-log.ts";
-import { expectSame, expectThat, type Failure, rejection, runTrials, type Trial } from "./conformance.ts";
+import { expectSame, expectThat, type Failure, runTrials, type Trial } from "./conformance.ts";
+import { refused, THREAD_TRIALS } from "./store-threads.ts";
 
 /** How to get at the stores of one driver. */
 export interface StoreTrialOptions {
@@ -9,11 +10,11 @@ export interface StoreTrialOptions {
    * Closes the store and opens another one over the same place, as a restart would. Leave it out for a driver that
    * promises nothing across restarts.
    */
-  readonly reopen?: (store: RunStore) => Promise<RunStore>;
+  readonly reopen?: (store: Store) => Promise<Store>;
 }
 
 /**
- * Tries a store driver against the promises of `RunStore` and returns the broken ones. Works with any test runner.
+ * Tries a store driver against the promises of `Store` and returns the broken ones. Works with any test runner.
  *
  * `createStore` gives a store without runs, once per promise; the suite closes it.
  *
@@ -21,14 +22,14 @@ export interface StoreTrialOptions {
  * expect(await checkStore(() => createMemoryStore())).toEqual([])
  */
 export function checkStore(
-  createStore: () => Promise<RunStore> | RunStore,
+  createStore: () => Promise<Store> | Store,
   options: StoreTrialOptions = {},
 ): Promise<readonly Failure[]> {
   const { reopen } = options;
-  const trials = reopen === undefined ? TRIALS : [...TRIALS, reopening(reopen)];
+  const trials = [...TRIALS, ...THREAD_TRIALS, ...(reopen === undefined ? [] : [reopening(reopen)])];
   return runTrials(
     trials.map(
-      ([behaviour, attempt]): Trial<RunStore> => [
+      ([behaviour, attempt]): Trial<Store> => [
         behaviour,
         async (store) => {
           try {
@@ -53,15 +54,7 @@ function log(count: number, runId = RUN.id): AgentEvent[] {
   );
 }
 
-async function refused(promise: Promise<unknown>, code: StoreErrorCode, what: string): Promise<void> {
-  const error = await rejection(promise, what);
-  expectThat(
-    isStoreError(error) && error.code === code,
-    `${what} was refused with ${String(error)} instead of ${code}`,
-  );
-}
-
-const TRIALS: readonly Trial<RunStore>[] = [
+const TRIALS: readonly Trial<Store>[] = [
   [
     "a new run has an empty log",
     async (store) => {
@@ -78,7 +71,7 @@ const TRIALS: readonly Trial<RunStore>[] = [
       await store.append(RUN.id, events.slice(0, 1));
       await store.append(RUN.id, events.slice(1));
       expectSame(await store.read(RUN.id), events, "events");
-      expectSame(await store.listRuns(), [{ ...RUN, lastSeq: 5, isOver: true }], "runs");
+      expectSame(await store.listRuns(), [{ ...RUN, lastSeq: 5, isOver: true, status: "success" }], "runs");
     },
   ],
   [
@@ -112,6 +105,9 @@ const TRIALS: readonly Trial<RunStore>[] = [
       expectSame(await store.read(RUN.id, { after: 2 }), events.slice(3), "behind 2");
       expectSame(await store.read(RUN.id, { after: 2, limit: 1 }), events.slice(3, 4), "one behind 2");
       expectSame(await store.read(RUN.id, { after: 99 }), [], "behind the end");
+      expectSame(await store.read(RUN.id, { maxCharacters: 1 }), events.slice(0, 1), "one character of events");
+      const two = JSON.stringify(events[0]).length + 1;
+      expectSame(await store.read(RUN.id, { maxCharacters: two }), events.slice(0, 2), "two events of characters");
     },
   ],
   [
@@ -227,6 +223,8 @@ const TRIALS: readonly Trial<RunStore>[] = [
       await store.createRun(RUN);
       for (const after of [-2, 0.5, Number.NaN])
         await refused(store.read(RUN.id, { after }), "invalid-cursor", `after ${after}`);
+      for (const maxCharacters of [0, -1, Number.NaN])
+        await refused(store.read(RUN.id, { maxCharacters }), "invalid-cursor", `maxCharacters ${maxCharacters}`);
       for (const limit of [0, -1, 1.5, Number.NaN])
         await refused(store.read(RUN.id, { limit }), "invalid-cursor", `limit ${limit}`);
     },
@@ -240,23 +238,27 @@ const TRIALS: readonly Trial<RunStore>[] = [
       await refused(store.append(RUN.id, log(1)), "store-closed", "append");
       await refused(store.read(RUN.id), "store-closed", "read");
       await refused(store.listRuns(), "store-closed", "listRuns");
+      await refused(store.listThreads({ tenant: "a" }), "store-closed", "listThreads");
     },
   ],
 ];
 
-function reopening(reopen: (store: RunStore) => Promise<RunStore>): Trial<RunStore> {
+function reopening(reopen: (store: Store) => Promise<Store>): Trial<Store> {
   return [
     "what was appended is there after the store was opened again, and goes on from there",
     async (store) => {
       const events = log(4);
+      const thread = { id: "thread-1", tenant: "a", title: "\0é", target: "offline", createdAt: 1 };
+      await store.createThread(thread);
       await store.createRun(RUN);
       await store.append(RUN.id, events.slice(0, 3));
       const again = await reopen(store);
       try {
         expectSame(await again.read(RUN.id), events.slice(0, 3), "events");
+        expectSame(await again.findThread("a", "thread-1"), { ...thread, updatedAt: 1, usage: {} }, "the thread");
         await refused(again.append(RUN.id, events.slice(0, 1)), "out-of-sequence", "an event already there");
         await again.append(RUN.id, events.slice(3));
-        expectSame(await again.listRuns(), [{ ...RUN, lastSeq: 4, isOver: true }], "runs");
+        expectSame(await again.listRuns(), [{ ...RUN, lastSeq: 4, isOver: true, status: "success" }], "runs");
       } finally {
         await again.close();
       }

@@ -1,9 +1,11 @@
+export type { ServerCall, ServerOutcome, ToolServer, ToolServerOptions } from "./mcp/tool-server.ts";
+export { createToolServer, MCP_VERSIONS } from "./mcp/tool-server.ts";
 export type { FailureReason, Outcome } from "./outcome.ts";
 export { MAX_RESULT_CHARACTERS, toOutcome } from "./outcome.ts";
 export type { ToolRun } from "./run-tool.ts";
 export { DEFAULT_TOOL_MS, runTool } from "./run-tool.ts";
 export type { JsonSchema } from "./json-schema.ts";
-export type { Parsed, Schema, SchemaInput, StandardSchema } from "./schema.ts";
+export type { CheckedSchema, Parsed, Schema, SchemaInput, ShownSchema, StandardSchema } from "./schema.ts";
 export { readSchema } from "./schema.ts";
 export type { FieldType, Shorthand, ShorthandValue } from "./shorthand.ts";
 export type { InputOf, Tool, ToolContext, ToolDefinition, ToolOptions } from "./tool.ts";

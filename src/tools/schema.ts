@@ -1,6 +1,6 @@
 import { describeThrown, StartError } from "#domain";
 import type { JsonSchema } from "./json-schema.ts";
-import { isShorthand, type Shorthand, shorthandToJsonSchema } from "./shorthand.ts";
+import { type CheckedShorthand, isShorthand, type Shorthand, shorthandToJsonSchema } from "./shorthand.ts";
 
 /**
  * What any Standard Schema library (zod, valibot, arktype …) puts on its schemas. Written down here as structure, so
@@ -27,8 +27,17 @@ interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
+/** A Standard Schema of a library that cannot write JSON Schema, with the JSON Schema that models are to be shown. */
+export interface ShownSchema<Input = unknown, Output = Input> {
+  readonly schema: StandardSchema<Input, Output>;
+  readonly jsonSchema: JsonSchema;
+}
+
 /** How a caller says what a tool takes, or what a run is to answer. */
-export type SchemaInput = Shorthand | StandardSchema | JsonSchema;
+export type SchemaInput = Shorthand | StandardSchema | ShownSchema | JsonSchema;
+
+/** A schema as it was written; in the short notation a type that is none is an error where it is written. */
+export type CheckedSchema<Given> = Given extends StandardSchema | ShownSchema ? Given : CheckedShorthand<Given>;
 
 /** A value that fits, or a sentence that tells what does not: it goes back to the model. */
 export type Parsed =
@@ -48,34 +57,43 @@ export interface Schema {
  * @throws StartError `invalid-option` when it is none of them, or cannot be shown to a model.
  */
 export function readSchema(input: SchemaInput, field: string): Schema {
-  if (isStandardSchema(input)) return readStandardSchema(input, field);
+  if (isStandardSchema(input)) return readStandardSchema(input, writeJsonSchema(input, field));
+  if (isShownSchema(input)) return readStandardSchema(input.schema, checkShown(input.jsonSchema, field));
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
     throw new StartError(
       "invalid-option",
-      `${field} is ${describe(input)}. Give fields such as { a: "number" }, a Standard Schema (zod, valibot, arktype), or a JSON Schema.`,
+      `${field} is ${describe(input)}. Give fields such as { a: "number" }, a Standard Schema (zod, arktype), one with its JSON Schema ({ schema, jsonSchema }), or a JSON Schema.`,
     );
   }
   const jsonSchema = isShorthand(input) ? shorthandToJsonSchema(input, field) : (input as JsonSchema);
   return { jsonSchema, parse: createJsonSchemaParser(jsonSchema) };
 }
 
-function readStandardSchema(schema: StandardSchema, field: string): Schema {
+function writeJsonSchema(schema: StandardSchema, field: string): JsonSchema {
   const standard = schema["~standard"];
   if (standard.jsonSchema === undefined) {
     throw new StartError(
       "invalid-option",
-      `${field} is a ${standard.vendor} schema that cannot be shown as JSON Schema. ` +
-        "Use a version that implements Standard JSON Schema (zod 4, arktype 2.2), or give a JSON Schema.",
+      `${field} is a ${standard.vendor} schema that cannot be shown as JSON Schema. Give that beside it, as ` +
+        "{ schema, jsonSchema }, or use a library that implements Standard JSON Schema (zod 4, arktype 2.2).",
     );
   }
-  let jsonSchema: JsonSchema;
   try {
-    jsonSchema = standard.jsonSchema.input({ target: "draft-2020-12" });
+    return standard.jsonSchema.input({ target: "draft-2020-12" });
   } catch (error) {
     throw new StartError("invalid-option", `${field} cannot be written as JSON Schema: ${describeThrown(error)}`, {
       cause: error,
     });
   }
+}
+
+function checkShown(jsonSchema: unknown, field: string): JsonSchema {
+  if (typeof jsonSchema === "object" && jsonSchema !== null && !Array.isArray(jsonSchema)) return { ...jsonSchema };
+  throw new StartError("invalid-option", `${field}.jsonSchema is ${describe(jsonSchema)}. Give a JSON Schema.`);
+}
+
+function readStandardSchema(schema: StandardSchema, jsonSchema: JsonSchema): Schema {
+  const standard = schema["~standard"];
   return {
     jsonSchema,
     async parse(value) {
@@ -103,7 +121,7 @@ function createJsonSchemaParser(jsonSchema: JsonSchema): Schema["parse"] {
       const { valid, errors } = (await validator).validate(value);
       return valid ? { fits: true, value } : { fits: false, problem: describeFaults(errors) };
     } catch (error) {
-      return { fits: false, problem: `the tool's own schema cannot be used: ${describeThrown(error)}` };
+      return { fits: false, problem: `the schema itself cannot be used: ${describeThrown(error)}` };
     }
   };
 }
@@ -134,6 +152,11 @@ function describeIssue(issue: StandardIssue): string {
 function isStandardSchema(value: unknown): value is StandardSchema {
   // arktype's schemas are functions.
   return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
+}
+
+/** Fields called `schema` and `jsonSchema` are the short notation of a strange object, unless the first is a schema. */
+function isShownSchema(value: unknown): value is ShownSchema {
+  return typeof value === "object" && value !== null && "schema" in value && isStandardSchema(value.schema);
 }
 
 function describe(value: unknown): string {

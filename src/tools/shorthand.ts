@@ -13,14 +13,9 @@ export interface Shorthand {
 
 type Simple = "string" | "number" | "integer" | "boolean" | "object" | "any";
 
-export type FieldType =
-  | Simple
-  | `${Simple}[]`
-  | `${Simple}?`
-  | `${Simple}[]?`
-  | readonly (string | number | boolean)[]
-  | JsonSchema
-  | Shorthand;
+type FieldName = Simple | `${Simple}[]` | `${Simple}?` | `${Simple}[]?`;
+
+export type FieldType = FieldName | readonly (string | number | boolean)[] | JsonSchema | Shorthand;
 
 interface SimpleTypes {
   string: string;
@@ -62,13 +57,98 @@ export type ShorthandValue<Fields> = {
     : never]?: FieldValue<Fields[Name]>;
 };
 
+/** Whether an object is the JSON Schema of a simple value, by the rule that `isShorthand` has. */
+export type IsSimpleSchema<Given> = Given extends { readonly type: Simple }
+  ? keyof Given extends TypeKeyword
+    ? Given extends { readonly [Name in keyof Given]: FieldName }
+      ? false
+      : true
+    : false
+  : false;
+
+/** The value such a schema describes. */
+export type SimpleValue<Given> = Given extends { readonly enum: readonly (infer Value)[] }
+  ? Value
+  : Given extends { readonly type: infer Type extends Simple }
+    ? SimpleTypes[Type]
+    : unknown;
+
+/** The names of fields that say that an object is no short notation. */
+type SchemaMark = (typeof SCHEMA_MARKS)[number];
+
+/** One field of the short notation as it was written, or what may be written there when it is none. */
+type CheckedField<Type> = Type extends string
+  ? string extends Type
+    ? Type
+    : Type extends FieldName
+      ? Type
+      : FieldName
+  : Type extends readonly unknown[]
+    ? Type
+    : Type extends { readonly type: string }
+      ? Type
+      : Type extends object
+        ? CheckedShorthand<Type>
+        : Type;
+
+/** A short notation with every field checked: a type that is none is an error where it is written. */
+export type CheckedShorthand<Fields> = string extends keyof Fields
+  ? Fields
+  : Fields extends { readonly type: "object" | "array" | "null" | readonly string[] }
+    ? Fields
+    : keyof Fields & SchemaMark extends never
+      ? { readonly [Name in keyof Fields]: CheckedField<Fields[Name]> }
+      : Fields;
+
 const SIMPLE: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean", "object", "any"]);
 
-/** Whether an object is the short notation. A JSON Schema for a tool's input says that it is an object, or refers on. */
+/** Keywords that make an object a JSON Schema, whatever else is in it. */
+const SCHEMA_MARKS = ["$schema", "$ref", "$defs", "properties", "anyOf", "oneOf", "allOf"] as const;
+
+/** Types that only JSON Schema has by these names. */
+const SCHEMA_TYPES: readonly unknown[] = ["object", "array", "null"];
+
+/** Keywords that stand beside a simple `type`. */
+const TYPE_KEYWORD_NAMES = [
+  "type",
+  "title",
+  "description",
+  "default",
+  "examples",
+  "enum",
+  "const",
+  "format",
+  "pattern",
+  "minLength",
+  "maxLength",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+] as const;
+
+type TypeKeyword = (typeof TYPE_KEYWORD_NAMES)[number];
+
+const TYPE_KEYWORDS: ReadonlySet<string> = new Set(TYPE_KEYWORD_NAMES);
+
+/**
+ * Whether an object is the short notation. A JSON Schema has a type of its own, or keywords that nobody has for fields.
+ * `{ type: "number" }` alone is an object with the field `type`; `{ type: "number", minimum: 0 }` is a number.
+ */
 export function isShorthand(input: object): input is Shorthand {
   const schema = input as JsonSchema;
-  if (schema.type === "object" || Array.isArray(schema.type)) return false;
-  return !["$schema", "$ref", "$defs", "properties", "anyOf", "oneOf", "allOf"].some((keyword) => keyword in schema);
+  if (SCHEMA_TYPES.includes(schema.type) || Array.isArray(schema.type)) return false;
+  if (SCHEMA_MARKS.some((keyword) => Object.hasOwn(schema, keyword))) return false;
+  if (typeof schema.type !== "string" || !SIMPLE.has(schema.type)) return true;
+  const entries = Object.entries(schema);
+  return !entries.every(([name]) => TYPE_KEYWORDS.has(name)) || entries.every(([, value]) => isTypeName(value));
+}
+
+function isTypeName(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  const bare = value.endsWith("?") ? value.slice(0, -1) : value;
+  return SIMPLE.has(bare.endsWith("[]") ? bare.slice(0, -2) : bare);
 }
 
 /** Writes the short notation out as JSON Schema. `field` names it in the error. */

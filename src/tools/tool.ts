@@ -1,7 +1,14 @@
 import { StartError } from "#domain";
 import type { JsonSchema } from "./json-schema.ts";
-import { type Parsed, readSchema, type SchemaInput, type StandardSchema } from "./schema.ts";
-import type { Shorthand, ShorthandValue } from "./shorthand.ts";
+import {
+  type CheckedSchema,
+  type Parsed,
+  readSchema,
+  type SchemaInput,
+  type ShownSchema,
+  type StandardSchema,
+} from "./schema.ts";
+import type { IsSimpleSchema, Shorthand, ShorthandValue, SimpleValue } from "./shorthand.ts";
 
 /** What a tool is told about the call it answers. Explicit: nothing a tool needs is ambient. */
 export interface ToolContext<Context = unknown> {
@@ -39,16 +46,20 @@ export interface ToolOptions {
 export type InputOf<Schema> =
   Schema extends StandardSchema<infer _Input, infer Output>
     ? Output
-    : Schema extends { readonly type: "object" }
-      ? Record<string, unknown>
-      : Schema extends Shorthand
-        ? ShorthandValue<Schema>
-        : unknown;
+    : Schema extends ShownSchema<infer _Shown, infer Value>
+      ? Value
+      : Schema extends { readonly type: "object" }
+        ? Record<string, unknown>
+        : IsSimpleSchema<Schema> extends true
+          ? SimpleValue<Schema>
+          : Schema extends Shorthand
+            ? ShorthandValue<Schema>
+            : unknown;
 
 export interface ToolDefinition<Schema extends SchemaInput> extends ToolOptions {
   readonly name: string;
   readonly description: string;
-  readonly input: Schema;
+  readonly input: Schema & CheckedSchema<Schema>;
   readonly run: (input: InputOf<Schema>, context: ToolContext) => unknown;
 }
 
@@ -64,7 +75,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 export function tool<const Schema extends SchemaInput>(
   name: string,
   description: string,
-  input: Schema,
+  input: Schema & CheckedSchema<Schema>,
   run: (input: InputOf<Schema>, context: ToolContext) => unknown,
   options?: ToolOptions,
 ): Tool;
@@ -102,6 +113,10 @@ function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { 
     throw invalid(`tool "${name}": timeoutMs ${timeoutMs}`, "Give a number of milliseconds above 0");
   }
   const schema = readSchema(input as SchemaInput, `tool "${name}": input`);
+  const { type } = schema.jsonSchema;
+  if (type !== undefined && type !== "object") {
+    throw invalid(`tool "${name}": input of type ${JSON.stringify(type)}`, "Models give a tool an object of fields");
+  }
   return { name, description, inputSchema: schema.jsonSchema, timeoutMs, parse: schema.parse, run };
 }
 

@@ -116,6 +116,20 @@ describe.each(BACKENDS)("%s", (backend) => {
     ["silence before the answer", { stallBeforeHeaders: true }, "stalled"],
     ["silence in the middle", { stallAfterEvents: 3 }, "stalled"],
     ["an error event in the middle", { errorEventAfterEvents: 3 }, /^provider-/],
+    ["an error event before anything else", { errorEventAfterEvents: 0 }, /^provider-/],
+    ["a request that cannot be processed", { status: 422 }, "provider-invalid-request"],
+    ["a request that took too long there", { status: 408 }, "provider-error"],
+    ["gateway timeout", { status: 504, body: "upstream timed out" }, "provider-error"],
+    [
+      "a login page with status 200",
+      { status: 200, body: "<html><title>Log in</title></html>", contentType: "text/html; charset=utf-8" },
+      "provider-invalid-request",
+    ],
+    ["JSON where a stream should be", { status: 200, body: { ok: true } }, "stream-cut"],
+    ["an empty body with status 200", { status: 200, body: "" }, "stream-cut"],
+    ["silence within a frame", { stallAfterBytes: 30 }, "stalled"],
+    ["connection reset within a frame", { resetAfterBytes: 30 }, "provider-unreachable"],
+    ["a cut in small pieces", { cutAfterBytes: 200, pieceBytes: 1 }, "stream-cut"],
   ] as const)("R9: %s is a terminal error, never a success and never a tool", async (_, fault, code) => {
     const reply = { text: "Let me add these numbers.", toolCalls: [{ name: "add", input: { a: 25, b: 17 } }] };
     const place = createTestWorld({ rules: [{ reply, fault }] });

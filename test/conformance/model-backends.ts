@@ -1,7 +1,14 @@
 import type { AgentEvent } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, type World } from "#runtime";
-import { assertRunLog, createSeededRandom, createVirtualClock, type VirtualClock } from "#testing";
+import {
+  assertRunLog,
+  createSeededRandom,
+  createVirtualClock,
+  type VirtualClock,
+  createMemoryFiles,
+  createScriptedSpawn,
+} from "#testing";
 import { tool } from "#tools";
 
 /** The model backends by name, as callers write them. */
@@ -25,7 +32,15 @@ export function createTestWorld(script?: EmulatorScript) {
   const clock = createVirtualClock();
   const random = createSeededRandom(1);
   const emulator = createEmulator({ clock, random, strict: true, ...(script !== undefined && { script }) });
-  const world: World = { clock, random, fetch: emulator.fetch, env: KEYS, onListenerError: () => undefined };
+  const world: World = {
+    clock,
+    random,
+    fetch: emulator.fetch,
+    env: KEYS,
+    spawn: createScriptedSpawn([]),
+    files: createMemoryFiles(),
+    onListenerError: () => undefined,
+  };
   return { world, clock, emulator };
 }
 

@@ -5,6 +5,7 @@ import {
   agent,
   type Backend,
   type ModelBackend,
+  type Swarm,
   type Block,
   isStartError,
   type Message,
@@ -60,7 +61,7 @@ describe("the types of run", () => {
   });
 
   it("a target is a name, a backend or an agent; the input a text or messages", () => {
-    expectTypeOf<Target>().toEqualTypeOf<string | Backend | Agent>();
+    expectTypeOf<Target>().toEqualTypeOf<string | Backend | Agent | Swarm>();
     expectTypeOf(run).parameter(0).toEqualTypeOf<Target>();
     expectTypeOf<"hi">().toExtend<Parameters<typeof run>[1]>();
     expectTypeOf<{ role: "user"; text: string }[]>().toExtend<Parameters<typeof run>[1]>();
@@ -81,7 +82,7 @@ describe("the types of run", () => {
 
   it("agents and backends made by hand are targets", () => {
     const add = tool("add", "Add", { a: "number" }, ({ a }) => a);
-    expectTypeOf(agent({ name: "clerk", backend: "offline", tools: [add] })).toEqualTypeOf<Agent>();
+    expectTypeOf(agent({ name: "clerk", backend: "offline", tools: [add] })).toEqualTypeOf<Agent<undefined>>();
     for (const make of [anthropic, google, openai]) {
       expectTypeOf(make).returns.toEqualTypeOf<ModelBackend>();
       // @ts-expect-error a model is missing

@@ -151,7 +151,7 @@ describe("from zod 4, a Standard Schema", () => {
 
 describe("wrong definitions are compile errors", () => {
   it("and throw, for those without a compiler", () => {
-    // A type nobody knows may be a JSON Schema to come, so the compiler lets it pass; the definition does not.
+    // @ts-expect-error there is no such type
     expect(() => tool("t", "T", { a: "nubmer" }, () => 1)).toThrow(/nubmer/);
     // @ts-expect-error the function is missing
     expect(() => tool("t", "T", {})).toThrow(/Give a function/);

@@ -3,6 +3,7 @@ import { anthropicMessages } from "#formats";
 import type { ModelBackend } from "../backend.ts";
 import { streamExchange } from "../exchange.ts";
 import { encodeAnthropicRequest } from "./encode.ts";
+import { checkAnthropicOutput } from "./output.ts";
 
 export interface AnthropicOptions {
   readonly model: string;
@@ -23,6 +24,7 @@ export function createAnthropicBackend(options: AnthropicOptions): ModelBackend 
     kind: "model",
     name: provider,
     model: options.model,
+    nativeOutput: (schema) => checkAnthropicOutput(options.model, schema),
     stream: (request, signal) =>
       streamExchange(
         {

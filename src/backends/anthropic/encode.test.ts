@@ -231,4 +231,20 @@ describe("the body for the Messages API", () => {
     expect(thinking({ messages: turn() }), "begun without thinking").toBeUndefined();
     expect(thinking({ messages: [...turn(), assistant(text("2")), user(text("And?"))] }), "a new turn").toBeDefined();
   });
+
+  it("the form of the answer is its own field, with the schema in the vendor's words", () => {
+    const schema = { type: "object", properties: { a: { type: "integer", minimum: 1 } }, required: ["a"] };
+    expect(encode({ output: { name: "answer", schema } }).output_config).toEqual({
+      format: {
+        type: "json_schema",
+        schema: {
+          type: "object",
+          properties: { a: { type: "integer", description: "minimum: 1" } },
+          required: ["a"],
+          additionalProperties: false,
+        },
+      },
+    });
+    expect(encode()).not.toHaveProperty("output_config");
+  });
 });

@@ -1,7 +1,10 @@
 import { type Block, type MediaBlock, type Message, unreachable } from "#domain";
+import type { JsonSchema } from "#tools";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { contentBlocks, inputObject, mediaTypeOf, objectSchema, outputText } from "../content.ts";
+import { fitSchema } from "../output-schema.ts";
 import { BEGINNING, fitCalls, joinTurns, resultsFirst, type Turn } from "../transcript.ts";
+import { ANTHROPIC_SCHEMAS } from "./output.ts";
 
 /** The Messages API insists on a limit; this is what current models all allow. */
 export const DEFAULT_MAX_TOKENS = 8192;
@@ -39,7 +42,15 @@ export function encodeAnthropicRequest(model: string, request: ModelRequest): Re
     ...(thinkingTokens === undefined
       ? temperature !== undefined && { temperature }
       : { thinking: { type: "enabled", budget_tokens: thinkingTokens } }),
+    ...(request.output !== undefined && {
+      output_config: { format: { type: "json_schema", schema: encodeSchema(request.output.schema) } },
+    }),
   };
+}
+
+function encodeSchema(schema: JsonSchema): JsonSchema {
+  const fitted = fitSchema(schema, ANTHROPIC_SCHEMAS);
+  return "why" in fitted ? schema : fitted.schema;
 }
 
 /**

@@ -163,4 +163,17 @@ describe("the body for the Gemini API", () => {
     });
     expect(encode({ toolChoice }), "without tools there is no choice").not.toHaveProperty("toolConfig");
   });
+
+  it("the form of the answer is part of the generation's settings", () => {
+    const schema = { type: "object", properties: { a: { const: "x" } }, required: ["a"] };
+    expect(encode({ output: { name: "answer", schema } }).generationConfig).toEqual({
+      responseMimeType: "application/json",
+      responseJsonSchema: {
+        type: "object",
+        properties: { a: { type: "string", enum: ["x"] } },
+        required: ["a"],
+        additionalProperties: false,
+      },
+    });
+  });
 });

@@ -1,7 +1,11 @@
 import { type Block, type MediaBlock, type Message, type ToolResultBlock, unreachable } from "#domain";
+import type { JsonSchema } from "#tools";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { inputObject, mediaTypeOf, objectSchema, splitContent } from "../content.ts";
+import { fitSchema } from "../output-schema.ts";
 import { BEGINNING, fitCalls, joinTurns, resultsFirst } from "../transcript.ts";
+import { modelGeneration } from "./model-generation.ts";
+import { GEMINI_SCHEMAS } from "./output.ts";
 
 const CALL_ID = /^[\u0021-\u007e]{1,128}$/;
 
@@ -35,12 +39,21 @@ export function encodeGeminiRequest(model: string, request: ModelRequest): Recor
   };
 }
 
-function encodeGeneration({ maxTokens, temperature, thinkingTokens }: ModelRequest): Record<string, unknown> {
+function encodeGeneration({ maxTokens, temperature, thinkingTokens, output }: ModelRequest): Record<string, unknown> {
   return {
+    ...(output !== undefined && {
+      responseMimeType: "application/json",
+      responseJsonSchema: encodeSchema(output.schema),
+    }),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(thinkingTokens !== undefined && { thinkingConfig: { thinkingBudget: thinkingTokens, includeThoughts: true } }),
   };
+}
+
+function encodeSchema(schema: JsonSchema): JsonSchema {
+  const fitted = fitSchema(schema, GEMINI_SCHEMAS);
+  return "why" in fitted ? schema : fitted.schema;
 }
 
 function encodeContents(model: string, given: readonly Message[]): unknown[] {
@@ -59,12 +72,10 @@ function encodeContents(model: string, given: readonly Message[]): unknown[] {
     { text: BEGINNING },
   );
   return turns.map(({ role, parts }) =>
-    role === "assistant" ? { role: "model", parts: needsSignatures(model) ? sign(parts) : parts } : { role, parts },
+    role === "assistant"
+      ? { role: "model", parts: (modelGeneration(model) ?? 0) >= 3 ? sign(parts) : parts }
+      : { role, parts },
   );
-}
-
-function needsSignatures(model: string): boolean {
-  return Number(/^gemini-(\d{1,3})/.exec(model)?.[1] ?? 0) >= 3;
 }
 
 /** The first call of a reply has to bear a signature. */

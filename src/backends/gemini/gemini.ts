@@ -3,6 +3,7 @@ import { gemini } from "#formats";
 import type { ModelBackend } from "../backend.ts";
 import { streamExchange } from "../exchange.ts";
 import { encodeGeminiRequest } from "./encode.ts";
+import { checkGeminiOutput } from "./output.ts";
 
 export interface GeminiOptions {
   readonly model: string;
@@ -18,6 +19,7 @@ export function createGeminiBackend(options: GeminiOptions): ModelBackend {
     kind: "model",
     name: "google",
     model: options.model,
+    nativeOutput: (schema, hasTools) => checkGeminiOutput(options.model, schema, hasTools),
     stream: (request, signal) =>
       streamExchange(
         {

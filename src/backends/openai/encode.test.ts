@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Block, Message } from "#domain";
+import { createEmulator } from "#emulator";
 import type { ModelRequest } from "../backend.ts";
 import { encodeOpenaiRequest } from "./encode.ts";
+import { createOpenaiBackend } from "./openai.ts";
 import { PROFILES, type ProviderProfile } from "./profiles.ts";
+import { mayThink, thinkingNotice } from "./thinking.ts";
 
 const user = (...blocks: Block[]): Message => ({ id: "u", role: "user", blocks });
 const assistant = (...blocks: Block[]): Message => ({ id: "a", role: "assistant", blocks });
@@ -172,5 +175,76 @@ describe("the body for the chat completions API", () => {
     for (const name of ["max_tokens", "max_completion_tokens", "temperature"]) expect(body).not.toHaveProperty(name);
     expect(body.messages).toHaveLength(1);
     expect(encode({ temperature: 0 }).temperature).toBe(0);
+  });
+
+  it.each([
+    ["gpt-5", 1024, "low"],
+    ["gpt-5", 2048, "low"],
+    ["gpt-5.1-mini", 2049, "medium"],
+    ["o3", 8192, "medium"],
+    ["o4-mini", 8193, "high"],
+  ])(
+    "%s with %i thinking tokens is asked for the effort %s, and says so once per question",
+    async (model, tokens, effort) => {
+      const request: ModelRequest = { messages: [user(text("Hi"))], tools: [], thinkingTokens: tokens };
+      expect(encodeOpenaiRequest(model, request, PROFILES.openai)).toMatchObject({ reasoning_effort: effort });
+      expect(thinkingNotice(model, request, PROFILES.openai)).toMatchObject({
+        kind: "thinking-effort",
+        data: { thinkingTokens: tokens, effort },
+      });
+      const later = { ...request, messages: [...request.messages, assistant(call("1")), user(result("1", 3))] };
+      expect(encodeOpenaiRequest(model, later, PROFILES.openai)).toMatchObject({ reasoning_effort: effort });
+      expect(thinkingNotice(model, later, PROFILES.openai)).toBeUndefined();
+    },
+  );
+
+  it.each(["gpt-4o", "gpt-4.1", "o1-mini", "gpt-5-chat-latest", "chatgpt-4o-latest"])(
+    "%s does not think: it is asked for no effort, and ignores the option",
+    (model) => {
+      const request: ModelRequest = { messages: [user(text("Hi"))], tools: [], thinkingTokens: 4096 };
+      expect(encodeOpenaiRequest(model, request, PROFILES.openai)).not.toHaveProperty("reasoning_effort");
+      expect(thinkingNotice(model, request, PROFILES.openai)).toBeUndefined();
+      expect(mayThink(model, PROFILES.openai)).toBe(false);
+    },
+  );
+
+  it("thinking tokens: openrouter takes the number itself, hosts that cannot be told are not", () => {
+    expect(encode({ thinkingTokens: 4096 }, PROFILES.openrouter)).toMatchObject({ reasoning: { max_tokens: 4096 } });
+    expect(encode({}, PROFILES.openrouter)).not.toHaveProperty("reasoning");
+    for (const host of ["deepseek", "vllm", "modal"] as const) {
+      expect(Object.keys(encode({ thinkingTokens: 4096 }, PROFILES[host])).join()).not.toMatch(/reason|think/);
+      expect(mayThink("m", PROFILES[host])).toBe(false);
+    }
+  });
+
+  it("the form of the answer is the response format", () => {
+    const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
+    expect(encode({ output: { name: "answer", schema } })).toMatchObject({
+      response_format: { type: "json_schema", json_schema: { name: "answer", strict: true, schema } },
+    });
+    expect(encode()).not.toHaveProperty("response_format");
+  });
+});
+
+describe("the notice of an effort", () => {
+  it("comes with the first chunks of the host, never before: it is no sign of life", async () => {
+    const { fetch } = createEmulator({ script: { rules: [{ reply: { text: "Hello there" } }] } });
+    const backend = createOpenaiBackend({
+      provider: "openai",
+      profile: PROFILES.openai,
+      model: "gpt-5",
+      apiKey: "any",
+      baseUrl: "http://offline.invalid/v1",
+      fetch,
+    });
+    expect(backend.ignores).toEqual([]);
+    const batches: string[][] = [];
+    const request: ModelRequest = { messages: [user(text("Hi"))], tools: [], thinkingTokens: 4096 };
+    for await (const batch of backend.stream(request, new AbortController().signal)) {
+      batches.push(batch.map((chunk) => chunk.type));
+    }
+    expect(batches[0]?.[0]).toBe("notice");
+    expect(batches[0]?.length).toBeGreaterThan(1);
+    expect(batches.flat().filter((type) => type === "notice")).toHaveLength(1);
   });
 });

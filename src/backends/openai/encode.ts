@@ -2,7 +2,9 @@ import { type Block, type MediaBlock, type Message, type ToolCallBlock, textOf }
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { isMedia, mediaTypeOf, objectSchema, outputText, splitContent } from "../content.ts";
 import { fitCalls } from "../transcript.ts";
+import { encodeOutput } from "./output.ts";
 import type { ProviderProfile } from "./profiles.ts";
+import { encodeThinking } from "./thinking.ts";
 
 // Hosts that imitate this API put dots and colons into ids and want them back; the vendor itself allows 40 characters.
 const CALL_ID = /^[\u0021-\u007e]{1,40}$/;
@@ -33,6 +35,8 @@ export function encodeOpenaiRequest(
     }),
     ...(maxTokens !== undefined && { [profile.limitField]: maxTokens }),
     ...(temperature !== undefined && { temperature }),
+    ...encodeThinking(model, request, profile),
+    ...(request.output !== undefined && { response_format: encodeOutput(request.output, profile) }),
   };
 }
 

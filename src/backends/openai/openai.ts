@@ -1,9 +1,11 @@
-import type { Fetch } from "#domain";
+import type { Chunk, Fetch } from "#domain";
 import { openAiChat } from "#formats";
-import type { ModelBackend } from "../backend.ts";
+import type { ModelBackend, ModelRequest } from "../backend.ts";
 import { streamExchange } from "../exchange.ts";
 import { encodeOpenaiRequest } from "./encode.ts";
+import { checkOpenaiOutput } from "./output.ts";
 import type { ProviderProfile } from "./profiles.ts";
+import { mayThink, thinkingNotice } from "./thinking.ts";
 
 export interface OpenaiOptions {
   readonly model: string;
@@ -22,20 +24,37 @@ export function createOpenaiBackend(options: OpenaiOptions): ModelBackend {
     kind: "model",
     name: options.provider,
     model: options.model,
-    // This API takes an effort, not a number of tokens; guessing one from the other would be no answer.
-    ignores: ["thinkingTokens"],
-    stream: (request, signal) =>
-      streamExchange(
-        {
-          fetch: options.fetch,
-          url: `${options.baseUrl}/chat/completions`,
-          headers: { ...(options.apiKey !== "" && { authorization: `Bearer ${options.apiKey}` }), ...options.headers },
-          body: encodeOpenaiRequest(options.model, request, options.profile),
-          format: openAiChat,
-          provider: options.provider,
-          keyHint: options.profile.keyVariable ?? "the apiKey option",
-        },
-        signal,
-      ),
+    // Most of these hosts cannot be told how much to think, and a guess would be no answer.
+    ignores: mayThink(options.model, options.profile) ? [] : ["thinkingTokens"],
+    nativeOutput: (schema) => checkOpenaiOutput(options, schema),
+    stream: (request, signal) => {
+      const reply = askHost(options, request, signal);
+      const notice = thinkingNotice(options.model, request, options.profile);
+      return notice === undefined ? reply : putBefore(notice, reply);
+    },
   };
+}
+
+function askHost(options: OpenaiOptions, request: ModelRequest, signal: AbortSignal) {
+  return streamExchange(
+    {
+      fetch: options.fetch,
+      url: `${options.baseUrl}/chat/completions`,
+      headers: { ...(options.apiKey !== "" && { authorization: `Bearer ${options.apiKey}` }), ...options.headers },
+      body: encodeOpenaiRequest(options.model, request, options.profile),
+      format: openAiChat,
+      provider: options.provider,
+      keyHint: options.profile.keyVariable ?? "the apiKey option",
+    },
+    signal,
+  );
+}
+
+/** Puts a chunk into the first batch: alone, it would look like the host's first sign of life. */
+async function* putBefore(chunk: Chunk, batches: AsyncIterable<readonly Chunk[]>): AsyncGenerator<readonly Chunk[]> {
+  let isFirst = true;
+  for await (const batch of batches) {
+    yield isFirst ? [chunk, ...batch] : batch;
+    isFirst = false;
+  }
 }

@@ -11,7 +11,21 @@ export interface ProviderProfile {
   readonly usageInStream: boolean;
   /** Understands `parallel_tool_calls`. */
   readonly parallelToolCalls: boolean;
+  /** Understands `response_format` with a JSON Schema. Left out: it does not, or not every model behind it. */
+  readonly outputForm?: OutputForm;
+  /** How to say how much a model may think. Left out: the host cannot be told. */
+  readonly thinking?: ThinkingWords;
 }
+
+export interface OutputForm {
+  /** Whether it can be told to keep to the schema strictly, as far as it understands it. */
+  readonly strict: boolean;
+  /** The models that do not understand it. */
+  readonly except?: RegExp;
+}
+
+/** `effort`: low, medium or high, taken by these models; `tokens`: a number, taken for every model. */
+export type ThinkingWords = { readonly kind: "effort"; readonly models: RegExp } | { readonly kind: "tokens" };
 
 /** The hosts that are known by name. Any other is reached with `openai` and a base URL of its own. */
 export const PROFILES = {
@@ -23,6 +37,8 @@ export const PROFILES = {
     instructionsRole: "developer",
     usageInStream: true,
     parallelToolCalls: true,
+    outputForm: { strict: true, except: /^(gpt-3|gpt-4(-|$)|gpt-4o-2024-05-13|chatgpt-|o1-(mini|preview))/ },
+    thinking: { kind: "effort", models: /^(gpt-5(?!.*chat)|gpt-[6-9](?!.*chat)|o1(?!-mini|-preview)|o[3-9])/ },
   },
   openrouter: {
     baseUrl: "https://openrouter.ai/api/v1",
@@ -32,6 +48,9 @@ export const PROFILES = {
     instructionsRole: "system",
     usageInStream: true,
     parallelToolCalls: true,
+    // No `outputForm`: hosts behind it that do not understand the field ignore it, while tools are only sent to hosts
+    // that have them.
+    thinking: { kind: "tokens" },
   },
   deepseek: {
     baseUrl: "https://api.deepseek.com/v1",
@@ -50,6 +69,7 @@ export const PROFILES = {
     instructionsRole: "system",
     usageInStream: true,
     parallelToolCalls: false,
+    outputForm: { strict: false },
   },
   modal: {
     // Every Modal app has an address of its own; there is no common one.

@@ -1,64 +1,174 @@
-import { createInterface, type Interface } from "node:readline/promises";
 import type { Command } from "commander";
-import type { Message } from "#domain";
-import { startRun } from "#runtime";
-import { type AskFlags, addAskFlags, runOptions } from "../ask-flags.ts";
+import { addUsage } from "#domain";
+import { startSession, type Target } from "#runtime";
+import { plainText } from "#sinks";
+import { askLine } from "../ask-line.ts";
+import { type ChatLines, readMessage } from "../chat/lines.ts";
+import { createPipedLines } from "../chat/piped-lines.ts";
+import { type ChatState, LEAVE, runSlashCommand, SLASH_NAMES } from "../chat/slash-commands.ts";
+import { createTerminalLines } from "../chat/terminal-lines.ts";
+import { type AskFlags, addAskFlags, addShowFlags } from "../flags/ask-flags.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
-import { show } from "../show.ts";
+import { planAsk } from "../plan-ask.ts";
+import { createAsk, show } from "../show.ts";
+
+const EXAMPLES = `
+Examples:
+  millrace chat
+  millrace chat -b claude-code --ask Bash
+  printf 'What is 25 + 17?\\nAnd twice that?\\n' | millrace chat
+
+In the chat, /help lists the commands. A line that ends in \\ goes on in the next; pasted text is one message.
+Ctrl-C ends the answer on its way, twice leaves the chat.`;
 
 export function addChatCommand(program: Command, io: CommandIo, outcome: Outcome): void {
   const command = program.command("chat").description("talk with an agent");
-  addAskFlags(command, io).action(async (flags: AskFlags) => {
-    outcome.code = await chat(flags, io);
-  });
+  addShowFlags(addAskFlags(command, io))
+    .addHelpText("after", EXAMPLES)
+    .action(async (flags: AskFlags) => {
+      outcome.code = await chat(flags, io);
+    });
 }
 
-/**
- * One question after the other until the input ends or `/exit`. Ctrl-C ends the answer; without one, the chat. The
- * exit code is the last answer's.
- */
+/** One question after the other until the input ends or somebody leaves. The exit code is the last answer's. */
 async function chat(flags: AskFlags, io: CommandIo): Promise<number> {
-  const options = await runOptions(flags, io);
-  const lines = openLines(io);
-  if (io.err.isTerminal)
-    io.err.write(`millrace chat with ${flags.backend}. /exit or Ctrl-D leaves, /new starts over.\n`);
-  let history: readonly Message[] = [];
+  const { target, options } = await planAsk(flags, io);
+  const open = () => startSession(target, options, io.world);
+  let session = open();
+  const isTerminal = io.input.isTTY === true && io.err.isTerminal;
+  const lines = isTerminal ? createTerminalLines(io, SLASH_NAMES) : createPipedLines(io.input);
+  const name = nameOf(target);
+  const state: ChatState = {
+    backend: name,
+    model: undefined,
+    tools: (options.tools ?? []).map((tool) => tool.name),
+    usage: {},
+    costUsd: undefined,
+    turns: 0,
+  };
+  const controls = {
+    state,
+    setModel: (model: string) => session.setModel(model),
+    async startOver() {
+      await session.close();
+      session = open();
+    },
+  };
+  if (isTerminal) io.err.write(`millrace chat with ${plainText(name)}. /help lists the commands, Ctrl-D leaves.\n`);
+  const ear = createEar(lines);
+  // One for the whole chat: what was allowed for good stays allowed.
+  const ask = createAsk(io, (question, signal) => ear.rest(() => askLine(question, signal, io)));
   let code: number = EXIT.success;
-  let isOpen = true;
-  let isAnswering = false;
-  lines.on("close", () => {
-    isOpen = false;
-  });
-  lines.on("SIGINT", () => {
-    // The terminal hands Ctrl-C to the line editor; an answer on its way hears of it as of any other interrupt.
-    if (isAnswering) process.emit("SIGINT");
-    else lines.close();
-  });
-  lines.setPrompt("> ");
-  lines.prompt();
-  for await (const line of lines) {
-    const text = line.trim();
-    if (text === "/exit" || text === "/quit") break;
-    if (text === "/new") history = [];
-    else if (text !== "") {
-      isAnswering = true;
-      const run = startRun(flags.backend, [...history, { role: "user", text }], options, io.world);
-      code = await show(run, flags, io);
-      isAnswering = false;
-      history = (await run.result()).messages;
-      if (io.out.isGone) break;
+  const watch = watchInterrupts(io, lines);
+  try {
+    for (;;) {
+      const text = (await readMessage(lines))?.trim();
+      if (text === undefined || watch.isLeaving) break;
+      if (text === "") continue;
+      const command = await runSlashCommand(text, controls, !name.startsWith("claude-code"));
+      if (command?.said === LEAVE) break;
+      if (command?.said !== undefined) io.err.write(`${command.said}\n`);
+      if (command !== undefined) continue;
+      code = await answer(session, text, { flags, io, ear, ask, state, watch });
+      if (io.out.isGone || watch.isLeaving) break;
     }
-    // A pipe may end while the answer is still on its way.
-    if (isOpen) lines.prompt();
+  } finally {
+    watch.release();
+    lines.close();
+    await session.close();
   }
-  lines.close();
+  return lines.wasLeft || watch.isLeaving ? EXIT.aborted : code;
+}
+
+interface Chat {
+  readonly flags: AskFlags;
+  readonly io: CommandIo;
+  readonly ear: Ear;
+  readonly ask: ReturnType<typeof createAsk>;
+  readonly state: ChatState;
+  readonly watch: Watch;
+}
+
+async function answer(session: ReturnType<typeof startSession>, text: string, chat: Chat): Promise<number> {
+  const { io, ear, ask, state, watch } = chat;
+  watch.reset();
+  const run = session.send(text);
+  run.on("start", ({ tools }) => {
+    if (tools !== undefined) state.tools = tools;
+  });
+  ear.open((line) => {
+    if (line.trim() !== "/abort") return false;
+    run.abort("aborted by /abort").catch(() => undefined);
+    return true;
+  });
+  const code = await show(run, chat.flags, io, { ask });
+  ear.close();
+  const result = await run.result();
+  state.turns += 1;
+  state.usage = addUsage(state.usage, result.usage);
+  if (result.costUsd !== undefined) state.costUsd = (state.costUsd ?? 0) + result.costUsd;
   return code;
 }
 
-function openLines(io: CommandIo): Interface {
-  return createInterface({
-    input: io.input,
-    ...(io.err.isTerminal && { output: process.stderr }),
-    terminal: io.err.isTerminal && io.input.isTTY === true,
+/** Listens to what is typed while an answer comes. */
+interface Ear {
+  open(hear: (line: string) => boolean): void;
+  close(): void;
+  /** Does something that reads lines itself: one reader at a time. */
+  rest<Value>(act: () => Promise<Value>): Promise<Value>;
+}
+
+function createEar(lines: ChatLines): Ear {
+  let hear: ((line: string) => boolean) | undefined;
+  let stop: () => void = () => undefined;
+  return {
+    open(visit) {
+      hear = visit;
+      stop = lines.listen(visit);
+    },
+    close() {
+      hear = undefined;
+      stop();
+    },
+    async rest(act) {
+      stop();
+      const value = await act();
+      if (hear !== undefined) stop = lines.listen(hear);
+      return value;
+    },
+  };
+}
+
+function nameOf(target: Target): string {
+  if (typeof target === "string") return target;
+  if ("name" in target) return target.name;
+  return target.agents.map((agent) => agent.name).join(", ");
+}
+
+interface Watch {
+  readonly isLeaving: boolean;
+  /** A new answer begins: the next Ctrl-C is the first again. */
+  reset(): void;
+  release(): void;
+}
+
+/** Ctrl-C while an answer comes ends the answer, which is its own business; a second one leaves, and so does SIGTERM. */
+function watchInterrupts(io: CommandIo, lines: ChatLines): Watch {
+  let presses = 0;
+  let isLeaving = false;
+  const release = io.onInterrupt((signal) => {
+    presses += 1;
+    if (signal === "SIGINT" && presses < 2) return;
+    isLeaving = true;
+    lines.close();
   });
+  return {
+    get isLeaving() {
+      return isLeaving;
+    },
+    reset() {
+      presses = 0;
+    },
+    release,
+  };
 }

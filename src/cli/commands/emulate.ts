@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { createEmulator, parseScript } from "#emulator";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
-import { parseCount } from "../parse-count.ts";
+import { parsePort } from "../flags/values.ts";
 import { readJsonFile } from "../read-input.ts";
 
 interface EmulateFlags {
@@ -14,7 +14,7 @@ export function addEmulateCommand(program: Command, io: CommandIo, outcome: Outc
   program
     .command("emulate")
     .description("serve the offline model over HTTP: Anthropic, OpenAI and Gemini APIs on loopback")
-    .option("-p, --port <n>", "port; any free one without it", parseCount)
+    .option("-p, --port <n>", "port; any free one without it", parsePort)
     .option("-s, --script <file>", "what to answer, as JSON: rules with match, reply and fault")
     .option("--no-strict", "accept requests a real vendor would refuse")
     .action(async (flags: EmulateFlags) => {

@@ -1,14 +1,22 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
 import type { Command } from "commander";
-import { isStartError, StartError } from "#domain";
 import { decodeStream, formatRegistry } from "#runtime";
-import type { CommandIo, Outcome } from "../io.ts";
+import { plainText } from "#sinks";
+import { findFormat } from "../find-format.ts";
+import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { openBytes } from "../read-input.ts";
 import { show } from "../show.ts";
 
+const EXAMPLES = `
+Examples:
+  millrace formats list
+  millrace formats decode claude-code log.ndjson | jq .type
+  some-agent --json | millrace formats check my-agent.json -`;
+
 export function addFormatsCommand(program: Command, io: CommandIo, outcome: Outcome): void {
-  const formats = program.command("formats").description("the stream dialects Millrace understands");
+  const formats = program
+    .command("formats")
+    .description("the stream dialects Millrace understands")
+    .addHelpText("after", EXAMPLES);
   formats
     .command("list")
     .description("every format by name")
@@ -32,19 +40,51 @@ export function addFormatsCommand(program: Command, io: CommandIo, outcome: Outc
       const run = decodeStream(format, await openBytes(file, io), { keepRaw: flags.raw === true }, io.world);
       outcome.code = await show(run, { json: true }, io);
     });
+  formats
+    .command("check")
+    .description("say whether a format understands a captured stream")
+    .argument("<format>", "a format's name, or the .json file of a declarative format")
+    .argument("[file]", "the captured stream; without it only the format is checked")
+    .action(async (name: string, file: string | undefined) => {
+      outcome.code = await check(name, file, io);
+    });
 }
 
-/** A format by its name, or a declarative one from a file. */
-async function findFormat(name: string, io: CommandIo) {
-  const registry = formatRegistry();
-  if (!name.endsWith(".json")) return registry.require(name);
-  const file = resolve(io.cwd, name);
-  const text = await readFile(file, "utf8").catch((error) => {
-    throw new StartError("unknown-format", `The format file ${file} cannot be read.`, { cause: error });
-  });
-  try {
-    return registry.registerConfig(text);
-  } catch (error) {
-    throw isStartError(error) ? new StartError(error.code, `${name}: ${error.message}`, { cause: error }) : error;
+/** Kinds of frames that are named in the report. */
+const MAX_NAMED = 20;
+
+/** Exit code 1: something in the stream was not understood, or it has no proper end. */
+async function check(name: string, file: string | undefined, io: CommandIo): Promise<number> {
+  const format = await findFormat(name, io);
+  if (file === undefined) {
+    io.out.write(`The format ${format.name} is well formed.\n`);
+    return EXIT.success;
   }
+  const counts = new Map<string, number>();
+  const unknown = new Map<string, number>();
+  const problems: string[] = [];
+  const run = decodeStream(format, await openBytes(file, io), {}, io.world);
+  const release = io.onInterrupt(() => {
+    release();
+    run.abort("interrupted").catch(() => undefined);
+  });
+  for await (const event of run) {
+    counts.set(event.type, (counts.get(event.type) ?? 0) + 1);
+    if (event.type === "notice" && event.kind.startsWith("unknown:")) {
+      const kind = event.kind.slice("unknown:".length);
+      if (unknown.size < MAX_NAMED || unknown.has(kind)) unknown.set(kind, (unknown.get(kind) ?? 0) + 1);
+    }
+    if (event.type === "error" && problems.length < MAX_NAMED) problems.push(event.message);
+  }
+  release();
+  const { status } = await run.result();
+  io.out.write(`events: ${[...counts].map(([type, count]) => `${count} ${type}`).join(", ")}\n`);
+  for (const [kind, count] of unknown) io.out.write(`not understood: ${plainText(kind)} (${count} times)\n`);
+  for (const problem of problems) io.out.write(`problem: ${plainText(problem)}\n`);
+  if (status === "aborted") return EXIT.aborted;
+  const isUnderstood = unknown.size === 0 && problems.length === 0 && status === "success";
+  io.out.write(
+    isUnderstood ? `${format.name} understands all of it.\n` : `${format.name} does not understand all of it.\n`,
+  );
+  return isUnderstood ? EXIT.success : EXIT.failed;
 }

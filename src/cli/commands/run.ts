@@ -1,25 +1,83 @@
 import type { Command } from "commander";
+import type { Block } from "#domain";
 import { startRun } from "#runtime";
-import { type AskFlags, addAskFlags, runOptions } from "../ask-flags.ts";
+import { startExec } from "../exec.ts";
+import { type AskFlags, addAskFlags, addShowFlags } from "../flags/ask-flags.ts";
+import { readMedia, readPrompt } from "../prompt.ts";
+import { addText, requireText } from "../flags/values.ts";
+import { formattedSink } from "../formatted-sink.ts";
 import type { CommandIo, Outcome } from "../io.ts";
-import { readStdin } from "../read-input.ts";
+import { planAsk } from "../plan-ask.ts";
 import { show } from "../show.ts";
+import { usageError } from "../usage-error.ts";
+
+interface RunFlags extends AskFlags {
+  readonly image?: readonly string[];
+  readonly record?: string;
+  readonly exec?: string;
+  readonly format?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  millrace run "What is 25 + 17?"
+  millrace run -b claude-code --deny 'Bash(rm *)' --ask Bash "Tidy up this folder"
+  git diff | millrace run "Review this change" -      words first, then stdin
+  millrace run --json "Say hello" | jq .type          one event per line
+  millrace run --exec 'some-agent --json' --format my-agent.json
+
+A - stands for stdin. --exec takes one command and its words, without a shell: quotes keep words together, nothing is
+expanded. Its output is read with --format (a name of "millrace formats list", or a .json file; default ndjson).`;
 
 export function addRunCommand(program: Command, io: CommandIo, outcome: Outcome): void {
   const command = program
     .command("run", { isDefault: true })
     .description("ask an agent and stream its answer (default)")
-    .argument("[prompt...]", "the prompt; - reads it from stdin");
-  addAskFlags(command, io)
-    .option("--json", "one event per line, as JSON")
-    .action(async (words: readonly string[], flags: AskFlags) => {
-      const prompt = await readPrompt(words, io);
-      const run = startRun(flags.backend, prompt, await runOptions(flags, io), io.world);
-      outcome.code = await show(run, flags, io);
+    .argument("[prompt...]", "the prompt; - reads stdin");
+  addShowFlags(
+    addAskFlags(command, io)
+      .option("--image <file>", "a picture or a PDF to look at; may be repeated", addText)
+      .option("--record <file>", "write a tape of the run: millrace replay plays it", requireText)
+      .option("--exec <command>", "run a foreign command and read its output as events", requireText)
+      .option("--format <name>", "the format of that output", requireText)
+      .option("--json", "one event per line, as JSON"),
+  )
+    .addHelpText("after", EXAMPLES)
+    .action(async (words: readonly string[], flags: RunFlags) => {
+      outcome.code = await (flags.exec === undefined
+        ? ask(words, flags, io)
+        : exec(words, { ...flags, exec: flags.exec }, io));
     });
 }
 
-async function readPrompt(words: readonly string[], io: CommandIo): Promise<string> {
-  const text = words.join(" ");
-  return text === "-" ? (await readStdin(io.input)).trim() : text;
+async function ask(words: readonly string[], flags: RunFlags, io: CommandIo): Promise<number> {
+  if (flags.format !== undefined) {
+    throw usageError(
+      "--format says how the output of --exec is read, and there is no --exec. Add it, or leave --format out.",
+    );
+  }
+  const { target, options } = await planAsk(flags, io);
+  const media = await Promise.all((flags.image ?? []).map((file) => readMedia(file, io)));
+  const prompt = await readPrompt(words, io);
+  const blocks: readonly Block[] = [...media, ...(prompt === "" ? [] : [{ type: "text", text: prompt } as const])];
+  const input = media.length === 0 ? prompt : [{ role: "user" as const, blocks }];
+  const record = flags.record === undefined ? {} : { record: flags.record };
+  return await show(startRun(target, input, { ...options, ...record }, io.world), flags, io);
+}
+
+async function exec(
+  words: readonly string[],
+  flags: RunFlags & { readonly exec: string },
+  io: CommandIo,
+): Promise<number> {
+  for (const name of ["backend", "model", "record", "image", "resume", "ask"] as const) {
+    if (flags[name] === undefined || (name === "backend" && flags.backend === io.world.env["MILLRACE_BACKEND"]))
+      continue;
+    throw usageError(`--${name} has no meaning with --exec: the command decides for itself. Leave one of them out.`);
+  }
+  const { run, gone } = await startExec(flags, await readPrompt(words, io), io);
+  const formatted = flags.format === undefined ? undefined : await formattedSink(flags.format, flags, io);
+  const code = await show(run, flags, io, { formatted });
+  await gone;
+  return code;
 }

@@ -3,6 +3,7 @@ import { Refusal } from "../refusal.ts";
 import type { ApiRequest } from "../request.ts";
 import { checkPositive, checkRange, checkToolName, checkToolSchema } from "../tool-rules.ts";
 import { checkAnthropicMessages } from "./check-messages.ts";
+import { checkAnthropicOutput } from "./check-output.ts";
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const LEAST_THINKING = 1024;
@@ -47,6 +48,7 @@ export function checkAnthropic(
   const names = checkTools(body);
   checkChoice(body, names);
   checkThinking(body);
+  checkAnthropicOutput(body);
 }
 
 /** Betas add fields and kinds of blocks, so without knowing them all, a request that names one may have any. */

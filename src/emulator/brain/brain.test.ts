@@ -298,6 +298,52 @@ describe("the offline model and schemas", () => {
     expect(JSON.parse(ask("What is 25 + 17?", { outputSchema: {} }).text ?? "")).toEqual({ answer: "25 + 17 = 42." });
   });
 
+  it("the only number in an answer is the one that was asked for", () => {
+    const outputSchema = {
+      type: "object",
+      properties: { unit: { enum: ["cm", "in"] }, length: { type: "integer" }, sure: { type: "boolean" } },
+      required: ["unit", "length", "sure"],
+    };
+    const { text: said = "" } = ask("How many in is 6 * 7?", { outputSchema });
+    expect(JSON.parse(said)).toEqual({ unit: "in", length: 42, sure: true });
+  });
+
+  const FINAL = tool("final_answer", { answer: number });
+
+  it("gives its answer through the tool that is there for it, after the other tools", () => {
+    const tools = [FINAL, ADD];
+    expect(calls(ask("What is 25 + 17?", { tools: [FINAL] }))).toEqual([["final_answer", { answer: 42 }]]);
+    expect(calls(ask("What is 25 + 17?", { tools }))).toEqual([["add", { a: 25, b: 17 }]]);
+    const after = called({ id: "1", name: "add", input: { a: 25, b: 17 }, output: 42 });
+    expect(calls(ask([says("What is 25 + 17?"), ...after], { tools }))).toEqual([["final_answer", { answer: 42 }]]);
+    expect(calls(ask("What is 1 + 1?", { tools: [FINAL], toolChoice: { type: "required" } }))).toEqual([
+      ["final_answer", { answer: 2 }],
+    ]);
+    expect(calls(ask("What is 1 + 1?", { tools, toolChoice: { type: "tool", name: "final_answer" } }))).toEqual([
+      ["final_answer", { answer: 2 }],
+    ]);
+    expect(calls(ask("Give me the final answer", { tools: [FINAL] }))).toEqual([["final_answer", { answer: 1 }]]);
+  });
+
+  it("gives it again when it was not taken, and is silent when it was", () => {
+    const wrong = called({ id: "1", name: "final_answer", input: {}, output: "answer: required", isError: true });
+    expect(calls(ask([says("What is 25 + 17?"), ...wrong], { tools: [FINAL] }))).toEqual([
+      ["final_answer", { answer: 42 }],
+    ]);
+    const right = called({ id: "1", name: "final_answer", input: { answer: 42 }, output: "" });
+    expect(ask([says("What is 25 + 17?"), ...right], { tools: [FINAL] }).toolCalls).toBeUndefined();
+  });
+
+  it("a complaint about the form of its answer asks the question again", () => {
+    const outputSchema = { type: "object", properties: { answer: number }, required: ["answer"] };
+    const messages = [
+      says("What is 25 + 17?"),
+      { id: "m", role: "assistant", blocks: [{ type: "text", text: "Hm." }] } satisfies Message,
+      says("Your answer does not fit the schema it has to have: it is not JSON. Give 1 again."),
+    ];
+    expect(ask(messages, { outputSchema }).text).toBe('{"answer":42}');
+  });
+
   it("calls the tools first", () => {
     const outputSchema = { type: "object", properties: { answer: number }, required: ["answer"] };
     expect(calls(ask("What is 25 + 17?", { outputSchema, tools: [ADD] }))).toEqual([["add", { a: 25, b: 17 }]]);

@@ -3,13 +3,13 @@ import type { Reply } from "../reply.ts";
 import { isAddedTool, isCodingAgent, planCommand } from "./commands.ts";
 import { findSums } from "./find-sums.ts";
 import { buildInstance, type Source } from "./instance.ts";
-import { isHandoff, pickTool, planCall, planCalls, planHandoff } from "./other-tools.ts";
+import { isFinal, isHandoff, pickTool, planCall, planCalls, planHandoff } from "./other-tools.ts";
 import { findQuestion, type Question, type ToolAnswer } from "./question.ts";
 import { introduce, sayCalls, sayFailure, saySettled, sayTitle, summarise } from "./say.ts";
 import { type Settled, settleSum } from "./settle-sum.ts";
 import { readSubject, type Subject } from "./subject.ts";
 import type { Sum } from "./sum.ts";
-import type { PlannedCall } from "./sum-tools.ts";
+import { type PlannedCall, workOut } from "./sum-tools.ts";
 
 /** Decides what to answer. */
 export type Brain = (prompt: ModelPrompt) => Reply;
@@ -43,15 +43,15 @@ interface Mind {
   /** The tools it may call on its own account. */
   readonly tools: readonly PromptTool[];
   readonly sums: readonly { readonly sum: Sum; readonly settled: Settled }[];
-  /** What tools returned, without hand-offs, which return nothing of interest. */
+  /** What tools returned, without hand-offs and final answers, which return nothing of interest. */
   readonly answers: readonly ToolAnswer[];
   readonly source: Source;
 }
 
 function openMind(prompt: ModelPrompt, question: Question): Mind {
   const offered = isCodingAgent(prompt.tools) ? prompt.tools.filter(isAddedTool) : prompt.tools;
-  const tools = prompt.toolChoice.type === "none" ? [] : offered;
-  const answers = question.answers.filter((answer) => !isHandoff(answer.name));
+  const tools = prompt.toolChoice.type === "none" ? [] : offered.filter(({ name }) => !isFinal(name));
+  const answers = question.answers.filter(({ name }) => !isHandoff(name) && !isFinal(name));
   const sums = findSums(question.text).map((sum) => ({ sum, settled: settleSum(sum, { tools, answers }) }));
   const subject = readSubject(question.text);
   const isSettled = sums.length > 0 && sums.every(({ settled }) => settled.kind !== "calls");
@@ -74,16 +74,22 @@ function decide(mind: Mind): Reply {
   if (failed !== undefined) return { text: sayFailure(failed) };
   const calls = planNext(mind);
   if (calls.length > 0) return sayCalls(prompt.parallelCalls ? calls : calls.slice(0, 1));
-  const structured = prompt.tools.find((tool) => tool.name === "StructuredOutput");
-  if (
-    structured !== undefined &&
-    prompt.toolChoice.type !== "none" &&
-    !answers.some(({ name }) => name === structured.name)
-  ) {
-    return { toolCalls: [planCall(structured, mind.source)] };
-  }
+  const final = planFinal(mind);
+  if (final !== undefined) return { toolCalls: [final] };
   if (prompt.outputSchema !== undefined) return { text: JSON.stringify(buildAnswer(mind, prompt.outputSchema)) };
   return { text: sayAnswer(mind) };
+}
+
+/** The call that gives the answer where a tool is there for that; again, if the answer was not taken. */
+function planFinal(mind: Mind): PlannedCall | undefined {
+  const { prompt, question, source } = mind;
+  const tool = prompt.tools.find(({ name }) => isFinal(name));
+  if (tool === undefined || prompt.toolChoice.type === "none") return undefined;
+  if (question.answers.some(({ name, isError }) => name === tool.name && !isError)) return undefined;
+  const sum = mind.sums[0]?.sum;
+  // Forced to answer before its tools have, it works the sum out itself.
+  const answerNumber = source.answerNumber ?? (sum === undefined ? undefined : workOut(sum));
+  return planCall(tool, { ...source, answer: source.answer ?? sayAnswer(mind), answerNumber, isAnswer: true });
 }
 
 /** A call the request insists on. */
@@ -92,11 +98,15 @@ function planForced(mind: Mind): Reply | undefined {
   const { toolChoice } = prompt;
   if (toolChoice.type === "tool") {
     const tool = prompt.tools.find(({ name }) => name === toolChoice.name);
+    const final = planFinal(mind);
+    if (final !== undefined && final.name === tool?.name) return { toolCalls: [final] };
     return tool && { toolCalls: [planNext(mind).find(({ name }) => name === tool.name) ?? planCall(tool, source)] };
   }
   if (toolChoice.type !== "required") return undefined;
   const calls = planNext(mind);
   if (calls.length > 0) return { toolCalls: prompt.parallelCalls ? calls : calls.slice(0, 1) };
+  const final = planFinal(mind);
+  if (final !== undefined) return { toolCalls: [final] };
   const tool = pickTool(prompt.tools, source.question) ?? prompt.tools[0];
   return tool && { toolCalls: [planCall(tool, source)] };
 }
@@ -127,7 +137,7 @@ function removeDoubles(calls: readonly PlannedCall[]): PlannedCall[] {
 /** A value for the schema the answer has to have. */
 function buildAnswer(mind: Mind, schema: NonNullable<ModelPrompt["outputSchema"]>): unknown {
   if (Object.keys(schema).length === 0) return { answer: sayAnswer(mind) };
-  return buildInstance(schema, { ...mind.source, answer: mind.source.answer ?? sayAnswer(mind) });
+  return buildInstance(schema, { ...mind.source, answer: mind.source.answer ?? sayAnswer(mind), isAnswer: true });
 }
 
 function sayAnswer(mind: Mind): string {

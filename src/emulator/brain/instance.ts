@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord, ownArray, ownNumber, ownRecord, ownString, ownValue } from "#wire";
-import { readProperties, readType } from "./schema.ts";
+import { isNumeric, readProperties, readType } from "./schema.ts";
 
 /** Where the values of an instance come from. Each text and number is used once, then the last one again. */
 export interface Source {
@@ -9,6 +9,8 @@ export interface Source {
   /** For fields that ask for the answer itself. */
   readonly answer: string | undefined;
   readonly answerNumber: number | undefined;
+  /** Whether the instance is the answer itself: then the only number in it is the one that was asked for. */
+  readonly isAnswer?: boolean;
 }
 
 const MAX_DEPTH = 12;
@@ -43,7 +45,7 @@ export function buildInstance(schema: JsonRecord, source: Source): unknown {
     const choices = ownArray(actual, "enum");
     if (choices !== undefined && choices.length > 0) return choose(choices, source.question);
     const variants = ownArray(actual, "anyOf") ?? ownArray(actual, "oneOf") ?? ownArray(actual, "allOf");
-    const variant = variants?.find((entry) => isRecord(entry) && entry.type !== "null");
+    const variant = variants?.find((entry) => isRecord(entry) && entry.type !== "null") ?? variants?.[0];
     if (isRecord(variant) && depth < MAX_DEPTH) return build(variant, name, depth + 1);
     switch (readType(actual) ?? (Object.hasOwn(actual, "properties") ? "object" : "string")) {
       case "object":
@@ -69,8 +71,13 @@ export function buildInstance(schema: JsonRecord, source: Source): unknown {
     const properties = readProperties(part);
     const required = properties.filter((property) => property.isRequired);
     const chosen = ownArray(part, "required") === undefined ? properties : required;
+    const numbers = chosen.filter((property) => isNumeric(property.schema));
+    const only = source.isAnswer === true && numbers.length === 1 ? numbers[0] : undefined;
     return Object.fromEntries(
-      chosen.map((property) => [property.name, build(property.schema, property.name, depth + 1)]),
+      chosen.map((property) => {
+        const name = property === only ? "answer" : property.name;
+        return [property.name, build(property.schema, name, depth + 1)];
+      }),
     );
   };
 

@@ -8,6 +8,13 @@ import { readNameWords, readTopicWords, readWords } from "./words.ts";
 const HANDOFF = /^(transfer_to_|transfer-to-|handoff)/i;
 const HANDOFF_WORDS: ReadonlySet<string> = new Set("transfer to handoff agent assistant team".split(" "));
 
+/** Tools that take the answer itself, in the form it has to have: ours, and Claude Code's. */
+const FINAL: ReadonlySet<string> = new Set(["final_answer", "StructuredOutput"]);
+
+export function isFinal(name: string): boolean {
+  return FINAL.has(name);
+}
+
 /** Whether a tool passes the conversation to another agent. */
 export function isHandoff(name: string): boolean {
   return HANDOFF.test(name);

@@ -27,9 +27,17 @@ export function findQuestion(prompt: ModelPrompt): Question {
     const message = messages[index];
     if (message?.role !== "user") continue;
     const text = readText(message.blocks);
-    if (text !== "") return { text, answers: readAnswers(prompt, index) };
+    if (text !== "" && !isComplaint(text)) return { text, answers: readAnswers(prompt, index) };
   }
   return { text: "", answers: readAnswers(prompt, -1) };
+}
+
+/** Whether all that is said is that an answer had the wrong form: then the question before it is still open. */
+function isComplaint(text: string): boolean {
+  return (
+    /^your (last )?(answer|reply)\b[^.:\n]{0,80}\b(schema|json)\b/i.test(text) ||
+    /^give your answer by calling the tool\b/i.test(text)
+  );
 }
 
 function readText(blocks: readonly Block[]): string {
@@ -86,5 +94,5 @@ function readOutput(output: unknown): string {
 
 /** OpenAI's protocols have no mark for a failed tool, so its words have to say it. */
 function isFailure(block: ToolResultBlock, text: string): boolean {
-  return block.isError || /^(error|failed|failure)\b/i.test(text);
+  return block.isError || /^(error|failed|failure)\b/i.test(text) || isComplaint(text);
 }

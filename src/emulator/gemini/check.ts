@@ -46,7 +46,13 @@ export function checkGemini(model: string, body: JsonRecord): void {
   }
   const names = checkFunctions(body);
   checkCalling(body, names);
-  checkGeneration(recordOf(body, "generationConfig") ?? {});
+  const config = recordOf(body, "generationConfig") ?? {};
+  checkGeneration(config);
+  const type = textOf(config, "responseMimeType") ?? "text/plain";
+  const generation = Number(/^gemini-(\d{1,3})/.exec(model)?.[1] ?? 0);
+  if (names.size > 0 && type === "application/json" && generation < 3) {
+    throw new Refusal("invalid", "Function calling with a response_mime_type of application/json is not supported.");
+  }
 }
 
 function checkFunctions(body: JsonRecord): Set<string> {
@@ -90,6 +96,20 @@ function checkSchemaFields(schema: unknown, path: string, depth: number): void {
   for (const variant of listOf(schema, "anyOf") ?? []) checkSchemaFields(variant, `${path}.any_of`, depth + 1);
 }
 
+/** Beside a reference only words with a dollar sign may stand. */
+function checkReferences(part: unknown, path: string, depth: number): void {
+  if (depth > MAX_DEPTH) throw new Refusal("invalid", `${path}: the schema is nested too deeply.`);
+  if (Array.isArray(part)) {
+    for (const [index, entry] of part.entries()) checkReferences(entry, `${path}[${index}]`, depth + 1);
+  }
+  if (!isRecord(part)) return;
+  const isReference = typeof ownValue(part, "$ref") === "string";
+  if (isReference && Object.keys(part).some((keyword) => !keyword.startsWith("$"))) {
+    throw new Refusal("invalid", `${path}: nothing may stand beside a $ref.`);
+  }
+  for (const [keyword, value] of Object.entries(part)) checkReferences(value, `${path}.${keyword}`, depth + 1);
+}
+
 function checkCalling(body: JsonRecord, names: ReadonlySet<string>): void {
   const calling = recordOf(recordOf(body, "toolConfig") ?? {}, "functionCallingConfig");
   if (calling === undefined) return;
@@ -108,7 +128,11 @@ function checkCalling(body: JsonRecord, names: ReadonlySet<string>): void {
 function checkGeneration(config: JsonRecord): void {
   checkRange(config, "temperature", { least: 0, most: 2 });
   const schema = valueOf(config, "responseSchema");
-  const hasSchema = schema !== undefined || valueOf(config, "responseJsonSchema") !== undefined;
+  const jsonSchema = valueOf(config, "responseJsonSchema");
+  const hasSchema = schema !== undefined || jsonSchema !== undefined;
+  if (schema !== undefined && jsonSchema !== undefined) {
+    throw new Refusal("invalid", "generation_config: give either response_schema or response_json_schema, not both.");
+  }
   const type = textOf(config, "responseMimeType") ?? "text/plain";
   if (hasSchema && type !== "application/json") {
     throw new Refusal(
@@ -117,6 +141,7 @@ function checkGeneration(config: JsonRecord): void {
     );
   }
   checkSchemaFields(schema, "generation_config.response_schema", 0);
+  checkReferences(jsonSchema, "generation_config.response_json_schema", 0);
   const limit = valueOf(config, "maxOutputTokens");
   if (limit !== undefined && (typeof limit !== "number" || limit < 1)) {
     throw new Refusal("invalid", "generation_config.max_output_tokens: has to be a number from 1 on.");

@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord, ownString, ownValue } from "#wire";
-import { invalid } from "../openai/check-tools.ts";
+import { invalid } from "../openai/invalid.ts";
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
 

@@ -1,5 +1,7 @@
 import { isRecord, type JsonRecord, ownArray, ownRecord, ownString, ownValue } from "#wire";
-import { checkFunctions, checkJsonSchema, checkModel, checkToolChoice, invalid } from "../openai/check-tools.ts";
+import { checkJsonSchema } from "../openai/check-schema.ts";
+import { checkFunctions, checkModel, checkToolChoice } from "../openai/check-tools.ts";
+import { invalid } from "../openai/invalid.ts";
 import { checkPositive, checkRange } from "../tool-rules.ts";
 import { checkChatMessages } from "./check-messages.ts";
 
@@ -19,6 +21,7 @@ export function checkChat(body: JsonRecord): void {
   const choice = ownRecord(body, "tool_choice");
   checkToolChoice(body, { named: choice && ownString(ownRecord(choice, "function") ?? {}, "name"), names });
   checkFormat(body);
+  checkEffort(body);
 }
 
 function checkNumbers(body: JsonRecord): void {
@@ -34,6 +37,15 @@ function checkNumbers(body: JsonRecord): void {
   if (options !== undefined && options !== null && body.stream !== true) {
     throw invalid("stream_options", "may only be given when stream is true.");
   }
+}
+
+/** The names of the efforts, without saying which model takes which. */
+const EFFORTS: ReadonlySet<unknown> = new Set(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
+
+function checkEffort(body: JsonRecord): void {
+  const effort = ownValue(body, "reasoning_effort");
+  if (effort === undefined || effort === null || EFFORTS.has(effort)) return;
+  throw invalid("reasoning_effort", `${JSON.stringify(effort)} is not one of ${[...EFFORTS].join(", ")}.`);
 }
 
 function checkFormat(body: JsonRecord): void {

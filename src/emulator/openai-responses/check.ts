@@ -1,5 +1,7 @@
 import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire";
-import { checkFunctions, checkJsonSchema, checkModel, checkToolChoice, invalid } from "../openai/check-tools.ts";
+import { checkJsonSchema } from "../openai/check-schema.ts";
+import { checkFunctions, checkModel, checkToolChoice } from "../openai/check-tools.ts";
+import { invalid } from "../openai/invalid.ts";
 import { checkPositive, checkRange } from "../tool-rules.ts";
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant"]);

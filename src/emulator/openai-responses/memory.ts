@@ -1,5 +1,5 @@
 import { type JsonRecord, ownString, ownValue } from "#wire";
-import { invalid } from "../openai/check-tools.ts";
+import { invalid } from "../openai/invalid.ts";
 import type { ProtocolMemory } from "../protocol.ts";
 import { encodeOutput } from "./encode.ts";
 

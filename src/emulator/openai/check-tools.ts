@@ -1,10 +1,11 @@
-import { isRecord, type JsonRecord, ownArray, ownRecord, ownString, ownValue } from "#wire";
+import { isRecord, type JsonRecord, ownArray, ownString, ownValue } from "#wire";
 import { Refusal } from "../refusal.ts";
 import type { ApiRequest } from "../request.ts";
 import { checkToolName, checkToolSchema } from "../tool-rules.ts";
+import { checkStrictSchema } from "./check-schema.ts";
+import { invalid } from "./invalid.ts";
 
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-const MAX_DEPTH = 64;
 
 /** Refuses a request without a key. */
 export function checkOpenaiKey({ headers }: ApiRequest): void {
@@ -35,7 +36,7 @@ export function checkFunctions(
     const schema = ownValue(fields, "parameters");
     if (schema === undefined || schema === null) continue;
     checkToolSchema(schema, `${path}.parameters`);
-    if (fields.strict === true) checkStrictSchema(schema, `${path}.parameters`, 0);
+    if (fields.strict === true) checkStrictSchema(schema, `${path}.parameters`);
   }
   return names;
 }
@@ -57,37 +58,4 @@ export function checkToolChoice(
     throw invalid("tool_choice", `"${choice}" is not none, auto or required.`);
   }
   if (named !== undefined && !names.has(named)) throw invalid("tool_choice", `there is no tool "${named}" in tools.`);
-}
-
-/** Refuses a format of the answer that OpenAI refuses. `format` holds name, schema and strict. */
-export function checkJsonSchema(format: JsonRecord, path: string): void {
-  const name = ownString(format, "name") ?? "";
-  if (!NAME.test(name)) throw invalid(`${path}.name`, `"${name}" has to match ${NAME.source}.`);
-  const schema = ownRecord(format, "schema");
-  if (schema === undefined) throw invalid(`${path}.schema`, "a JSON Schema is required.");
-  if (format.strict === true) checkStrictSchema(schema, `${path}.schema`, 0);
-}
-
-/** In strict mode every object is closed, and every property is required. */
-function checkStrictSchema(schema: unknown, path: string, depth: number): void {
-  if (!isRecord(schema) || depth > MAX_DEPTH) return;
-  if (schema.type === "object") {
-    if (schema.additionalProperties !== false)
-      throw invalid(path, "additionalProperties has to be false in strict mode.");
-    const required = new Set(ownArray(schema, "required") ?? []);
-    const properties = ownRecord(schema, "properties") ?? {};
-    for (const [name, property] of Object.entries(properties)) {
-      if (!required.has(name)) throw invalid(path, `the property "${name}" has to be in required in strict mode.`);
-      checkStrictSchema(property, `${path}.${name}`, depth + 1);
-    }
-  }
-  checkStrictSchema(ownValue(schema, "items"), `${path}.items`, depth + 1);
-  for (const variant of ownArray(schema, "anyOf") ?? []) checkStrictSchema(variant, `${path}.anyOf`, depth + 1);
-  for (const [name, entry] of Object.entries(ownRecord(schema, "$defs") ?? {}))
-    checkStrictSchema(entry, `${path}.$defs.${name}`, depth + 1);
-}
-
-/** A refusal that names its field, as OpenAI's do. */
-export function invalid(param: string, reason: string, code?: string): Refusal {
-  return new Refusal("invalid", `Invalid '${param}': ${reason}`, { param, ...(code !== undefined && { code }) });
 }

@@ -9,6 +9,9 @@ export function requireRun(run: NewRun): void {
   if (!isId(run.id)) {
     throw new StoreError("invalid-run", `The run id ${show(run.id)} must be 1 to 64 letters, digits, "-" or "_".`);
   }
+  if (run.tenant !== undefined && !isId(run.tenant)) {
+    throw new StoreError("invalid-run", `The tenant ${show(run.tenant)} must be 1 to 64 letters, digits, "-" or "_".`);
+  }
   if (!Number.isFinite(run.createdAt)) {
     throw new StoreError(
       "invalid-run",
@@ -48,18 +51,21 @@ export function requireNext(
   return { lastSeq, isOver };
 }
 
-/** The cursor and the limit of a read, checked. */
-export function requireCursor(options: ReadOptions = {}): { readonly after: number; readonly limit: number } {
-  const { after = -1, limit = Number.MAX_SAFE_INTEGER } = options;
+/** The cursor and the limits of a read, checked. */
+export function requireCursor(options: ReadOptions = {}): Required<ReadOptions> {
+  const { after = -1, limit = Number.MAX_SAFE_INTEGER, maxCharacters = Number.MAX_SAFE_INTEGER } = options;
   if (!Number.isSafeInteger(after) || after < -1) {
     throw new StoreError("invalid-cursor", `after must be a whole number from -1 on, not ${show(after)}.`);
   }
   if (!Number.isSafeInteger(limit) || limit < 1) {
     throw new StoreError("invalid-cursor", `limit must be a whole number from 1 on, not ${show(limit)}.`);
   }
-  return { after, limit };
+  if (!(maxCharacters >= 1)) {
+    throw new StoreError("invalid-cursor", `maxCharacters must be a number from 1 on, not ${show(maxCharacters)}.`);
+  }
+  return { after, limit, maxCharacters };
 }
 
-function show(value: unknown): string {
+export function show(value: unknown): string {
   return (JSON.stringify(value) ?? String(value)).slice(0, 80);
 }

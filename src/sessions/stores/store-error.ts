@@ -7,6 +7,11 @@ export type StoreErrorCode =
   | "out-of-sequence"
   | "run-over"
   | "invalid-cursor"
+  | "invalid-thread"
+  | "thread-exists"
+  | "unknown-thread"
+  /** A run of the thread is not over yet. */
+  | "thread-busy"
   | "store-closed"
   /** The place itself failed: disk, connection, lock. `cause` has the driver's own error. */
   | "store-failed";

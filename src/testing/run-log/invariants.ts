@@ -15,7 +15,8 @@ export const RUN_LOG_INVARIANTS = {
   "unique-call-id": "A `callId` is used by one tool call.",
   "result-after-call": "A tool result answers a tool call made before it, under the same name.",
   "one-result-per-call": "Every tool call has exactly one tool result before `done`.",
-  "denied-not-run": "A call of ours that was denied is answered with `skipped: 'denied'`.",
+  "denied-not-run":
+    "A call of ours that was denied is answered with `skipped: 'denied'`, or `'aborted'` after an abort.",
   "no-allow-no-run": "A call of ours whose permission was asked for runs only after it was allowed.",
   "retract-shape": "A `retract` notice names the message, and perhaps the block, from which deltas are void.",
   "deltas-make-block": "The deltas of one block concatenate to that block of the finished message.",

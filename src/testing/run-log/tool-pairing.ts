@@ -33,7 +33,8 @@ export function checkToolPairing(report: Report): Check {
   const checkAllowed = ({ item, answer: given }: Call, at: number): void => {
     if (item.executedBy !== "millrace") return;
     const state = permissions.get(item.callId);
-    if (state === "denied" && given?.skipped !== "denied") {
+    // An abort denies what is still being decided; the call may then be answered as aborted.
+    if (state === "denied" && given?.skipped !== "denied" && given?.skipped !== "aborted") {
       report("denied-not-run", at, `${item.callId} was denied, its result has skipped ${given?.skipped ?? "absent"}`);
     }
     if (state === "asked" && given?.skipped === undefined) {

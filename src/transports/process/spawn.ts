@@ -74,6 +74,9 @@ function createHandle(child: ChildProcessWithoutNullStreams, clock: Clock, silen
   });
   return {
     pid: child.pid,
+    get isRunning() {
+      return child.exitCode === null && child.signalCode === null;
+    },
     stdout,
     stderr,
     write: input.write,

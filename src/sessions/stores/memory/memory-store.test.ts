@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
 import { isStoreError, StoreError } from "#sessions";
 import { checkStore } from "#testing";
-import type { RunStore } from "../store.ts";
+import type { Store } from "../store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 
 describe("createMemoryStore", () => {
@@ -12,13 +12,15 @@ describe("createMemoryStore", () => {
 });
 
 /** Drivers with one fault each, and the promise that must be found broken. */
-const BROKEN: readonly (readonly [string, string, (store: RunStore) => Partial<RunStore>])[] = [
+const BROKEN: readonly (readonly [string, string, (store: Store) => Partial<Store>])[] = [
   [
     "takes any sequence number",
     "an append that does not go on where the log ends is refused, and changes nothing",
     (store) => ({
-      append: (id, events) =>
-        store.append(id, events).catch((error: unknown) => (isGap(error) ? undefined : Promise.reject(error))),
+      append: (id, events, settlement) =>
+        store
+          .append(id, events, settlement)
+          .catch((error: unknown) => (isGap(error) ? undefined : Promise.reject(error))),
     }),
   ],
   [
@@ -62,6 +64,34 @@ const BROKEN: readonly (readonly [string, string, (store: RunStore) => Partial<R
       read: (id, options) =>
         store.read(id, options).catch((error: unknown) => (isUnknown(error) ? [] : Promise.reject(error))),
     }),
+  ],
+  [
+    "shows every tenant everything",
+    "a thread comes back as it was made, to its own tenant and to nobody else",
+    (store) => ({ findThread: (_, id) => store.findThread("a", id) }),
+  ],
+  [
+    "takes a second run on a thread",
+    "a thread has one run at a time, and its messages are added with the run",
+    (store) => ({ createRun: (run, messages) => store.createRun({ ...run, threadId: undefined } as never, messages) }),
+  ],
+  [
+    "forgets what a run leaves behind",
+    "what a run leaves behind comes with its done, and is added up by model",
+    (store) => ({ append: (id, events) => store.append(id, events) }),
+  ],
+  [
+    "keeps asking",
+    "questions are pending until they are decided or the run is over, and every decision is noted once",
+    (store) => {
+      const asked: unknown[] = [];
+      return {
+        async listQuestions(tenant) {
+          asked.push(...(await store.listQuestions(tenant)));
+          return asked as never;
+        },
+      };
+    },
   ],
   [
     "stays open",

@@ -1,0 +1,249 @@
+import type { AgentConversation, AgentFeature, AgentLink, AgentSettings, ToolSpec } from "#backends";
+import { type Chunk, describeThrown, type ErrorCode, errorItem, isStartError, noticeItem, resultItem } from "#domain";
+import type { OutputGate } from "#policy";
+import { runTool, type Tool } from "#tools";
+import { HANDOFF_TOOL, handoffTool, readHandoff } from "./handoff.ts";
+import type { AgentLeg, Conversations, LegEnd, LegWork } from "./leg.ts";
+
+/**
+ * Carries out one leg on an agent backend: its own loop, our tools, our policy. The verdict is the backend's.
+ */
+export async function runAgentLeg(leg: AgentLeg, work: LegWork, showInput: () => Promise<void>): Promise<LegEnd> {
+  let conversation: AgentConversation;
+  try {
+    conversation = await work.conversations.open(leg);
+  } catch (error) {
+    await work.writer.write([startFailure(error)], leg.agent);
+    return { kind: "over" };
+  }
+  const agentRun = new AgentRun(leg, work, conversation, showInput);
+  try {
+    await conversation.send(work.messages, agentRun.link());
+    return await agentRun.end();
+  } finally {
+    await work.conversations.release(leg);
+  }
+}
+
+/** What an agent backend is told about a leg before it begins. */
+export function agentSettings(leg: AgentLeg, limits: { readonly costUsd?: number | undefined }): AgentSettings {
+  const { place, policy } = leg;
+  const tools = toolsOf(leg);
+  const features: AgentFeature[] = [];
+  if (tools.length > 0) features.push("tools");
+  if (policy !== undefined) {
+    if (policy.hooks.some((hooks) => Object.values(hooks).some((list) => list.length > 0))) features.push("hooks");
+    if (policy.permission !== undefined) features.push("permission");
+    if (policy.rules.some((rules) => Object.values(rules).some((list) => list.length > 0)))
+      features.push("permission-rules");
+    if (policy.guards.length > 0) features.push("guards");
+  }
+  if (leg.output !== undefined) features.push("output");
+  return {
+    instructions: leg.instructions,
+    tools,
+    features,
+    outputSchema: leg.output?.jsonSchema,
+    turns: leg.limits.turns,
+    costUsd: limits.costUsd,
+    resume: place?.resume,
+    cwd: place?.cwd,
+    env: place?.env ?? {},
+    strict: place?.strict ?? false,
+  };
+}
+
+/** Our tools as the agent gets them, the one for handing over included. */
+function toolsOf(leg: AgentLeg): readonly Tool[] {
+  if (leg.handoffs === undefined || leg.handoffs.length === 0) return leg.tools;
+  return [...leg.tools, asTool(handoffTool(leg.handoffs))];
+}
+
+/** A tool we answer ourselves: it is offered, and never run as one. */
+function asTool(spec: ToolSpec): Tool {
+  return {
+    ...spec,
+    timeoutMs: undefined,
+    parse: async (input) => ({ fits: true, value: input }),
+    run: () => "",
+  };
+}
+
+class AgentRun {
+  private readonly _leg: AgentLeg;
+  private readonly _work: LegWork;
+  private readonly _conversation: AgentConversation;
+  private readonly _showInput: () => Promise<void>;
+  private readonly _gate: OutputGate | undefined;
+  private readonly _tools: ReadonlyMap<string, Tool>;
+  private _isInputShown = false;
+  private _isOver = false;
+  private _isSuccess = false;
+  private _text = "";
+  private _turns = 0;
+  private _handoff: { readonly to: string; readonly message: string } | undefined;
+  /** What is still on its way through the guards: order is kept. */
+  private _tail: Promise<void> = Promise.resolve();
+
+  constructor(leg: AgentLeg, work: LegWork, conversation: AgentConversation, showInput: () => Promise<void>) {
+    this._leg = leg;
+    this._work = work;
+    this._conversation = conversation;
+    this._showInput = showInput;
+    this._gate = work.policy.isSilentOnOutput ? undefined : work.policy.createOutputGate();
+    this._tools = new Map(leg.tools.map((tool) => [tool.name, tool]));
+  }
+
+  link(): AgentLink {
+    const { writer, policy } = this._work;
+    return {
+      runId: writer.runId,
+      signal: writer.signal,
+      policy,
+      write: (chunks) => this._write(chunks),
+      runTool: (call) => this._runTool(call),
+    };
+  }
+
+  async end(): Promise<LegEnd> {
+    await this._tail;
+    if (this._handoff !== undefined && !this._work.writer.signal.aborted) {
+      const { to, message } = this._handoff;
+      return { kind: "handoff", to, message, text: this._text, turns: this._turns, transcript: this._work.messages };
+    }
+    return this._isSuccess && !this._isOver ? { kind: "judged" } : { kind: "over" };
+  }
+
+  private _write(chunks: readonly Chunk[]): Promise<void> | undefined {
+    if (this._gate === undefined && this._isInputShown) return this._pass(chunks);
+    this._tail = this._tail.then(async () => {
+      if (this._isOver) return;
+      const passed = this._gate === undefined ? chunks : await this._gate.pass(chunks);
+      await this._showAfterStart(passed);
+      if (this._gate?.denial !== undefined) await this._deny(this._gate.denial);
+    });
+    return this._tail;
+  }
+
+  /** The agent says that it is at work, then comes what it was asked, then what it answers. */
+  private async _showAfterStart(chunks: readonly Chunk[]): Promise<void> {
+    const start = this._isInputShown ? -1 : chunks.findIndex((chunk) => chunk.type === "start");
+    if (start === -1) return this._pass(chunks);
+    await this._pass(chunks.slice(0, start + 1));
+    this._isInputShown = true;
+    await this._showInput();
+    await this._pass(chunks.slice(start + 1));
+  }
+
+  private _pass(chunks: readonly Chunk[]): Promise<void> | undefined {
+    const shown = chunks.filter((chunk) => this._look(chunk));
+    return this._work.writer.write(shown, this._leg.agent);
+  }
+
+  /** Remembers what the leg's end depends on. The verdict of a leg that hands over is ours to give. */
+  private _look(chunk: Chunk): boolean {
+    if (chunk.type !== "result") return true;
+    this._text = chunk.text ?? "";
+    this._turns = chunk.turns ?? 0;
+    this._isSuccess = !chunk.isError;
+    if (this._handoff === undefined) return true;
+    const { usage, costUsd, turns, ms } = chunk;
+    Object.assign(
+      chunk,
+      resultItem({
+        subtype: "handoff",
+        isError: false,
+        usage,
+        ...(costUsd !== undefined && { costUsd }),
+        ...(turns !== undefined && { turns }),
+        ...(ms !== undefined && { ms }),
+      }),
+    );
+    return true;
+  }
+
+  private async _deny(denial: { readonly reason: string; readonly guard: string }): Promise<void> {
+    this._isOver = true;
+    const message = `The guard "${denial.guard}" did not let the output pass: ${denial.reason}`;
+    await this._work.writer.write([errorItem({ code: "guard-denied", message, terminal: true })], this._leg.agent);
+    // What the agent still does is nobody's concern any more; the run waits for it to be gone.
+    this._conversation.interrupt().catch(() => undefined);
+  }
+
+  private async _runTool(call: { readonly callId: string; readonly name: string; readonly input: unknown }) {
+    const { writer, clock, context } = this._work;
+    if (this._handoff !== undefined) {
+      const output = `Not run: the conversation was handed over to ${this._handoff.to} before.`;
+      return { kind: "failed", why: "aborted", output } as const;
+    }
+    if (call.name === HANDOFF_TOOL && this._leg.handoffs !== undefined) return this._handOver(call.input);
+    const tool = this._tools.get(call.name);
+    if (tool === undefined) {
+      return { kind: "failed", why: "unknown-tool", output: `There is no tool "${call.name}".` } as const;
+    }
+    return runTool(tool, call.input, {
+      callId: call.callId,
+      runId: writer.runId,
+      agent: this._leg.agent,
+      context,
+      signal: writer.signal,
+      clock,
+      timeoutMs: this._leg.limits.toolMs,
+      onProgress: (state) =>
+        void this._write([noticeItem("tool-progress", { callId: call.callId, name: call.name, state })]),
+    });
+  }
+
+  private async _handOver(input: unknown) {
+    const wanted = readHandoff(input, this._leg.handoffs ?? []);
+    if (!wanted.fits) return { kind: "failed", why: "invalid-input", output: wanted.problem } as const;
+    const from = this._leg.agent ?? "";
+    const verdict = await this._work.policy.checkHandoff({ from, to: wanted.to, message: wanted.message });
+    if (verdict.kind === "blocked") return { kind: "failed", why: "thrown", output: verdict.reason } as const;
+    this._handoff = { to: wanted.to, message: verdict.message };
+    return {
+      kind: "returned",
+      output: `Handed over to ${wanted.to}. Say nothing more: your part is done.`,
+    } as const;
+  }
+}
+
+function startFailure(error: unknown): Chunk {
+  if (!isStartError(error)) {
+    return errorItem({ code: "source-failed", message: describeThrown(error), terminal: true });
+  }
+  const diagnostic = error.diagnostic;
+  return errorItem({
+    code: AS_ERROR[error.code] ?? "source-failed",
+    message: error.message,
+    terminal: true,
+    ...(diagnostic !== undefined && { diagnostic }),
+  });
+}
+
+/** Failures to start that are found out after the run has begun keep their code. */
+const AS_ERROR: { readonly [Code in string]?: ErrorCode } = {
+  "cli-not-found": "cli-not-found",
+  "unsupported-cli-version": "unsupported-cli-version",
+  "unknown-version": "unknown-version",
+  "version-detection": "version-detection",
+  spawn: "spawn",
+  "feature-unavailable": "feature-unavailable",
+};
+
+/** Conversations that last as long as their leg. */
+export function createShortConversations(limits: Parameters<typeof agentSettings>[1]): Conversations {
+  const open = new Map<AgentLeg, AgentConversation>();
+  return {
+    async open(leg) {
+      const conversation = await leg.backend.open(agentSettings(leg, limits));
+      open.set(leg, conversation);
+      return conversation;
+    },
+    async release(leg) {
+      const conversation = open.get(leg);
+      open.delete(leg);
+      await conversation?.close();
+    },
+  };
+}

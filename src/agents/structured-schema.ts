@@ -1,0 +1,40 @@
+import type { JsonSchema } from "#tools";
+
+/** Keywords whose values are instances, not schemas: a `$ref` in them is no reference. */
+const VALUES: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
+
+/** Deeper than this no vendor follows a schema; what is below stays as it is. */
+const MAX_DEPTH = 64;
+
+/**
+ * The schema of an object that holds the value in its field `value`. Definitions move up to the top, where vendors look
+ * for them; references to the schema itself follow it down.
+ */
+export function wrapSchema(schema: JsonSchema): JsonSchema {
+  const { $schema: _, $defs, definitions, ...rest } = schema;
+  return {
+    type: "object",
+    properties: { value: moveReferences(rest, 0) },
+    required: ["value"],
+    additionalProperties: false,
+    ...($defs !== undefined && { $defs: moveReferences($defs, 0) }),
+    ...(definitions !== undefined && { definitions: moveReferences(definitions, 0) }),
+  };
+}
+
+function moveReferences(part: unknown, depth: number): unknown {
+  if (typeof part !== "object" || part === null || depth > MAX_DEPTH) return part;
+  if (Array.isArray(part)) return part.map((entry) => moveReferences(entry, depth + 1));
+  // `fromEntries` defines properties instead of setting them: a field called "__proto__" stays a field.
+  return Object.fromEntries(
+    Object.entries(part).map(([keyword, value]) => {
+      if (keyword === "$ref" && typeof value === "string") return [keyword, moveReference(value)];
+      return [keyword, VALUES.has(keyword) ? value : moveReferences(value, depth + 1)];
+    }),
+  );
+}
+
+function moveReference(target: string): string {
+  if (!target.startsWith("#") || /^#\/(\$defs|definitions)\//.test(target)) return target;
+  return `#/properties/value${target.slice(1)}`;
+}

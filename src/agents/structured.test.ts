@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import type { ModelBackend } from "#backends";
+import { readSchema, type Schema } from "#tools";
+import { planOutput, readOutput, repairMessage, OUTPUT_TOOL_NAME } from "./structured.ts";
+
+const backend = (nativeOutput?: ModelBackend["nativeOutput"]): ModelBackend => ({
+  kind: "model",
+  name: "test",
+  model: "m",
+  ...(nativeOutput !== undefined && { nativeOutput }),
+  stream: async function* () {},
+});
+const answer = readSchema({ answer: "number", note: "string?" }, "output");
+const list = readSchema({ type: "array", items: { type: "integer" } }, "output");
+const native = planOutput(
+  answer,
+  backend(() => true),
+  false,
+);
+const byTool = planOutput(
+  answer,
+  backend(() => "it cannot"),
+  false,
+);
+
+describe("planning how to ask for a form", () => {
+  it("asks the vendor where it can be asked, with the schema as it is", () => {
+    expect(native).toMatchObject({ way: "native", isWrapped: false, spec: { schema: answer.jsonSchema } });
+    expect(native.tool).toBeUndefined();
+  });
+
+  it("offers a tool where the vendor cannot be asked, and says why", () => {
+    expect(byTool).toMatchObject({ way: "tool", why: "it cannot", tool: { name: OUTPUT_TOOL_NAME } });
+    expect(byTool.tool?.inputSchema).toBe(answer.jsonSchema);
+    expect(planOutput(answer, backend(), false)).toMatchObject({ way: "tool", why: expect.stringContaining("test") });
+  });
+
+  it("tells the backend whether there are tools besides", () => {
+    const asked: boolean[] = [];
+    const told = backend((_, hasTools) => {
+      asked.push(hasTools);
+      return true;
+    });
+    planOutput(answer, told, true);
+    planOutput(answer, told, false);
+    expect(asked).toEqual([true, false]);
+  });
+
+  it("any value but an object stands in the field value of one, on both ways", () => {
+    for (const way of [true, "no"] as const) {
+      const plan = planOutput(
+        list,
+        backend(() => way),
+        false,
+      );
+      expect(plan.isWrapped).toBe(true);
+      expect(plan.spec?.schema ?? plan.tool?.inputSchema).toEqual({
+        type: "object",
+        properties: { value: { type: "array", items: { type: "integer" } } },
+        required: ["value"],
+        additionalProperties: false,
+      });
+    }
+  });
+
+  it("a schema with fields and without a type is an object", () => {
+    const loose: Schema = readSchema({ properties: { a: { type: "number" } } }, "output");
+    expect(planOutput(loose, backend(), false)).toMatchObject({
+      isWrapped: false,
+      tool: { inputSchema: { type: "object", properties: { a: { type: "number" } } } },
+    });
+  });
+
+  it("references still lead where they led after wrapping", async () => {
+    const tree = readSchema(
+      {
+        $schema: "https://json-schema.org/draft/2020-12/schema",
+        anyOf: [{ $ref: "#/$defs/leaf" }, { type: "array", items: { $ref: "#" } }],
+        $defs: { leaf: { type: "object", properties: { $ref: { const: { $ref: "#" } } } } },
+      },
+      "output",
+    );
+    const plan = planOutput(tree, backend(), false);
+    expect(plan.tool?.inputSchema).toEqual({
+      type: "object",
+      properties: {
+        value: { anyOf: [{ $ref: "#/$defs/leaf" }, { type: "array", items: { $ref: "#/properties/value" } }] },
+      },
+      required: ["value"],
+      additionalProperties: false,
+      $defs: { leaf: { type: "object", properties: { $ref: { const: { $ref: "#" } } } } },
+    });
+    const shown = readSchema(plan.tool?.inputSchema ?? {}, "shown");
+    expect(await shown.parse({ value: [[], [{}]] })).toMatchObject({ fits: true });
+    expect(await shown.parse({ value: [[], [7]] })).toMatchObject({ fits: false });
+  });
+});
+
+describe("reading an answer", () => {
+  it.each([
+    ["JSON", '{"answer":42}'],
+    ["blanks round it", '\n {"answer": 42}\r\n'],
+    ["one fence", '```json\n{"answer":42}\n```'],
+    ["one fence without a word", '```\n{"answer":42}\n```\n'],
+  ])("native: takes %s", async (_, text) => {
+    expect(await readOutput(native, text)).toEqual({ fits: true, value: { answer: 42 } });
+  });
+
+  it.each([
+    ["nothing", "", /empty/],
+    ["prose before", 'Here it is: {"answer":42}', /not JSON/],
+    ["prose after", '{"answer":42} I hope this helps.', /not JSON/],
+    ["a fence in prose", 'Sure:\n```json\n{"answer":42}\n```', /not JSON/],
+    ["two fences", '```\n{"answer":42}\n```\n```\n{"answer":43}\n```', /not JSON/],
+    ["a fence that does not end", '```json\n{"answer":42}', /not JSON/],
+    ["only a fence", "```\n```", /empty/],
+    ["half an object", '{"answer":4', /not JSON/],
+    ["the wrong type", '{"answer":"42"}', /answer: .*number/],
+    ["a field too many", '{"answer":42,"extra":1}', /extra/],
+    ["another kind of value", "[42]", /object/],
+    ["a field called __proto__", '{"answer":42,"__proto__":{"x":1}}', /__proto__/],
+  ])("native: does not take %s, and says what is wrong", async (_, text, problem) => {
+    const read = await readOutput(native, text);
+    expect(read).toMatchObject({ fits: false, problem: expect.stringMatching(problem) });
+  });
+
+  it("tool: takes the input of the call; input that was no JSON is told as such", async () => {
+    expect(await readOutput(byTool, { answer: 42 })).toEqual({ fits: true, value: { answer: 42 } });
+    expect(await readOutput(byTool, {})).toMatchObject({ fits: false, problem: expect.stringContaining("answer") });
+    expect(await readOutput(byTool, '{"answer":')).toMatchObject({ problem: expect.stringContaining("not JSON") });
+    expect(await readOutput(byTool, undefined)).toMatchObject({ fits: false });
+  });
+
+  it("a wrapped value is taken out again, on both ways", async () => {
+    const asked = planOutput(
+      list,
+      backend(() => true),
+      false,
+    );
+    const offered = planOutput(list, backend(), false);
+    expect(await readOutput(asked, '{"value":[1,2]}')).toEqual({ fits: true, value: [1, 2] });
+    expect(await readOutput(offered, { value: [1, 2] })).toEqual({ fits: true, value: [1, 2] });
+    expect(await readOutput(asked, "[1,2]")).toMatchObject({ problem: expect.stringContaining('"value"') });
+    expect(await readOutput(offered, { value: ["x"] })).toMatchObject({ fits: false });
+  });
+
+  it("a value is what the schema makes of it", async () => {
+    const doubled: Schema = { jsonSchema: { type: "object" }, parse: async () => ({ fits: true, value: "made" }) };
+    expect(await readOutput(planOutput(doubled, backend(), false), {})).toEqual({ fits: true, value: "made" });
+  });
+
+  it("a schema that throws is a problem, not a rejection", async () => {
+    const broken: Schema = {
+      jsonSchema: { type: "object" },
+      parse: () => {
+        throw new Error("boom");
+      },
+    };
+    expect(await readOutput(planOutput(broken, backend(), false), {})).toEqual({ fits: false, problem: "boom" });
+  });
+});
+
+describe("asking again", () => {
+  it("tells the problem and what to do, and no more of it than is useful", () => {
+    expect(repairMessage("answer: too small")).toMatch(/answer: too small\. Give the whole answer again, as JSON/);
+    expect(repairMessage("answer: too small", "tool")).toContain(`Call ${OUTPUT_TOOL_NAME} again`);
+    expect(repairMessage("x".repeat(1_000_000)).length).toBeLessThan(3000);
+  });
+});

@@ -1,0 +1,212 @@
+import { describe, expect, it } from "vitest";
+import type { AgentEvent } from "#domain";
+import { assertRunLog, createScriptedBackend, createSeededRandom, createVirtualClock } from "#testing";
+import { tool } from "#tools";
+import { readInput } from "./input.ts";
+import type { Leg } from "./leg.ts";
+import type { Run } from "./run.ts";
+import { createRun } from "./run-handle.ts";
+import { createRunSource, type RunPlan } from "./swarm.ts";
+
+const ran: string[] = [];
+const note = tool("note", "Note something", { text: "string" }, ({ text }) => {
+  ran.push(text);
+  return `noted ${text}`;
+});
+
+const handoff = (to: string, message = `over to ${to}`) => ({ name: "handoff", input: { to, message } });
+const leg = (
+  agent: string,
+  script: Parameters<typeof createScriptedBackend>[0],
+  more: Partial<Omit<Leg, "backend">> = {},
+) => ({
+  backend: createScriptedBackend(script, agent),
+  fallback: [],
+  agent,
+  instructions: `You are ${agent}.`,
+  tools: [note],
+  limits: {},
+  ...more,
+});
+
+function start(legs: readonly Leg[], more: Partial<RunPlan> = {}) {
+  const clock = createVirtualClock();
+  const random = createSeededRandom(7);
+  const plan: RunPlan = {
+    legs,
+    messages: readInput("go"),
+    context: undefined,
+    limits: {},
+    clock,
+    random,
+    price: async () => 0.25,
+    ...more,
+  };
+  return { run: createRun(createRunSource(plan), { clock, random, onListenerError: () => undefined }), clock };
+}
+
+async function readLog(run: Run): Promise<AgentEvent[]> {
+  const log: AgentEvent[] = [];
+  for await (const event of run) log.push(event);
+  assertRunLog(log);
+  return log;
+}
+
+const handoffsOf = (log: readonly AgentEvent[]) => log.filter((event) => event.type === "handoff");
+const resultsOf = (log: readonly AgentEvent[]) => log.filter((event) => event.type === "result");
+
+describe("handoffs", () => {
+  it("AT-52 S2-24: A hands to B hands to C; a handoff item each, a result per leg, one done", async () => {
+    const a = leg("a", [{ calls: [handoff("b", "for b")] }], { handoffs: ["b"] });
+    const b = leg("b", [{ calls: [handoff("c", "for c")] }], { handoffs: ["c"] });
+    const c = leg("c", [{ text: "done by c" }]);
+    const { run } = start([a, b, c]);
+    const log = await readLog(run);
+    expect(handoffsOf(log)).toMatchObject([
+      { from: "a", to: "b", message: "for b", agent: "a" },
+      { from: "b", to: "c", message: "for c", agent: "b" },
+    ]);
+    expect(resultsOf(log)).toMatchObject([
+      { subtype: "handoff", agent: "a", isError: false },
+      { subtype: "handoff", agent: "b" },
+      { subtype: "success", agent: "c", text: "done by c" },
+    ]);
+    expect(log.filter((event) => event.type === "done")).toHaveLength(1);
+    expect(await run.result()).toMatchObject({ status: "success", agent: "c", text: "done by c", turns: 3 });
+  });
+
+  it("AT-52 S2-33: each agent's instructions stand in its own requests only, and it sees the handoff message alone", async () => {
+    const a = leg("a", [{ calls: [handoff("b", "only this")] }], { handoffs: ["b"] });
+    const b = leg("b", [{ text: "ok" }]);
+    const { run } = start([a, b]);
+    await readLog(run);
+    expect(a.backend.requests.map((request) => request.instructions)).toEqual(["You are a."]);
+    expect(b.backend.requests.map((request) => request.instructions)).toEqual(["You are b."]);
+    expect(b.backend.requests[0]?.messages.map((message) => message.blocks)).toEqual([
+      [{ type: "text", text: "only this" }],
+    ]);
+  });
+
+  it("a shared context brings everything before it, every call answered", async () => {
+    const a = leg("a", [{ text: "Hm.", calls: [handoff("b")] }], { handoffs: ["b"] });
+    const b = leg("b", [{ text: "ok" }]);
+    await readLog(start([a, b], { handoffContext: "shared" }).run);
+    const seen = b.backend.requests[0]?.messages ?? [];
+    expect(seen.map((message) => message.role)).toEqual(["user", "assistant", "user", "user"]);
+    expect(seen[2]?.blocks).toMatchObject([{ type: "tool-result", isError: false }]);
+  });
+
+  it("S2-2: the calls before a handoff run, the ones behind it are answered without running", async () => {
+    ran.length = 0;
+    const call = (text: string) => ({ name: "note", input: { text } });
+    const a = leg("a", [{ calls: [call("one"), handoff("b"), call("two"), handoff("b")] }], { handoffs: ["b"] });
+    const { run } = start([a, leg("b", [{ text: "ok" }])]);
+    const log = await readLog(run);
+    expect(ran).toEqual(["one"]);
+    expect(log.filter((event) => event.type === "tool-result")).toMatchObject([
+      { name: "note", isError: false },
+      { name: "handoff", isError: false },
+      { name: "note", isError: true, skipped: "handoff" },
+      { name: "handoff", isError: true, skipped: "handoff" },
+    ]);
+    expect(handoffsOf(log)).toHaveLength(1);
+  });
+
+  it.each([
+    ["an agent nobody knows", { to: "z", message: "hi" }, /no agent "z"/],
+    ["an agent it may not hand to", { to: "c", message: "hi" }, /no agent "c"/],
+    ["no agent", { message: "hi" }, /must name an agent/],
+    ["an empty message", { to: "b", message: " " }, /must say/],
+    ["arguments that are no object", "b", /must name an agent/],
+  ])("AT-52 S2-32: a handoff to %s is an error result, and the agent goes on", async (_, input, problem) => {
+    const a = leg("a", [{ calls: [{ name: "handoff", input }] }, { text: "myself then" }], { handoffs: ["b"] });
+    const { run } = start([a, leg("b", [{ text: "never" }]), leg("c", [])]);
+    const log = await readLog(run);
+    const [result] = log.filter((event) => event.type === "tool-result");
+    expect(result).toMatchObject({ isError: true });
+    expect(String(result?.output)).toMatch(problem);
+    expect(await run.result()).toMatchObject({ status: "success", agent: "a", text: "myself then" });
+  });
+
+  it("AT-52 S2-32: two agents that hand to each other for ever reach the limit, and it is said", async () => {
+    const there = Array.from({ length: 20 }, () => ({ calls: [handoff("b")] }));
+    const back = Array.from({ length: 20 }, () => ({ calls: [handoff("a")] }));
+    const { run } = start([leg("a", there, { handoffs: ["b"] }), leg("b", back, { handoffs: ["a"] })], {
+      limits: { handoffs: 3 },
+    });
+    const log = await readLog(run);
+    expect(handoffsOf(log)).toHaveLength(3);
+    expect(await run.result()).toMatchObject({ status: "error", subtype: "error_max_handoffs" });
+  });
+
+  it("ids of two agents' hosts that count alike do not meet", async () => {
+    const a = leg("a", [{ calls: [handoff("b")] }], { handoffs: ["b"] });
+    const b = leg("b", [{ calls: [{ name: "note", input: { text: "x" } }] }, { text: "ok" }]);
+    const log = await readLog(start([a, b]).run);
+    const ids = log.filter((event) => event.type === "tool-call").map((event) => event.callId);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("an abort during the second leg ends the run as aborted", async () => {
+    const hang = async function* (_: unknown, signal: AbortSignal) {
+      yield [];
+      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    };
+    const { run, clock } = start([leg("a", [{ calls: [handoff("b")] }], { handoffs: ["b"] }), leg("b", [hang])]);
+    const finished = readLog(run);
+    await clock.advance(1);
+    await run.abort();
+    await finished;
+    expect((await run.result()).status).toBe("aborted");
+  });
+});
+
+describe("budgets", () => {
+  const busy = (turns: number) =>
+    Array.from({ length: turns }, () => ({ calls: [{ name: "note", input: { text: "x" } }] }));
+
+  it("a limit on cost ends the run with its own subtype and keeps everything", async () => {
+    const { run } = start([leg("a", busy(9))], { limits: { costUsd: 0.7 } });
+    await readLog(run);
+    expect(await run.result()).toMatchObject({
+      status: "error",
+      subtype: "error_max_budget_usd",
+      costUsd: 0.75,
+      turns: 3,
+      toolCalls: [{}, {}, {}],
+    });
+  });
+
+  it("a limit on tokens counts what went in and what came out, over all legs", async () => {
+    const { run } = start([leg("a", [{ calls: [handoff("b")] }], { handoffs: ["b"] }), leg("b", busy(9))], {
+      limits: { tokens: 30 },
+    });
+    await readLog(run);
+    expect(await run.result()).toMatchObject({ subtype: "error_max_total_tokens", turns: 3 });
+  });
+
+  it("a limit on cost that cannot be kept is said once", async () => {
+    const { run } = start([leg("a", [...busy(2), { text: "ok" }])], {
+      limits: { costUsd: 1 },
+      price: async () => undefined,
+    });
+    const log = await readLog(run);
+    expect(log.filter((event) => event.type === "warning")).toMatchObject([
+      { code: "option-ignored", message: expect.stringMatching(/price .* unknown/) },
+    ]);
+    expect((await run.result()).status).toBe("success");
+  });
+
+  it("a limit on time ends a silent model and a running tool, every call answered", async () => {
+    const slow = tool("note", "d", { text: "string" }, () => new Promise(() => undefined), { timeoutMs: 3_600_000 });
+    const { run, clock } = start([leg("a", busy(1), { tools: [slow] })], { limits: { timeoutMs: 5000 } });
+    const finished = readLog(run);
+    await clock.advance(4999);
+    expect(run.isComplete()).toBe(false);
+    await clock.advance(1);
+    const log = await finished;
+    expect(log.filter((event) => event.type === "tool-result")).toHaveLength(1);
+    expect(await run.result()).toMatchObject({ status: "error", subtype: "error_timeout", toolCalls: [{}] });
+    expect(clock.pending()).toBe(0);
+  });
+});

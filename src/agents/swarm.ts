@@ -1,0 +1,259 @@
+import {
+  type Clock,
+  errorItem,
+  handoffItem,
+  type Message,
+  messageItem,
+  type Random,
+  resultItem,
+  type RunStatus,
+  StartError,
+  warningItem,
+} from "#domain";
+import { createPolicy, findShadowed, type PolicySettings, type RunPolicy } from "#policy";
+import { followSignal } from "#streams";
+import { createShortConversations, runAgentLeg } from "./agent-leg.ts";
+import { type Budget, createBudget, type RunLimits } from "./budget.ts";
+import type { AgentLeg, Conversations, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
+import { NO_POLICY } from "./no-policy.ts";
+import type { RunSource, RunWriter } from "./run.ts";
+import { runModelLeg } from "./runner.ts";
+import { createUniqueIds } from "./unique-ids.ts";
+
+/** Everything one run needs: its agents, its input, its limits. */
+export interface RunPlan {
+  /** The agents, by name; an agent without a name stands alone. */
+  readonly legs: readonly Leg[];
+  /** Who begins. Default: the first. */
+  readonly start?: string | undefined;
+  /** The transcript; its last message is the one to answer. */
+  readonly messages: readonly Message[];
+  readonly context: unknown;
+  readonly limits: RunLimits;
+  /** What an agent sees that was handed to: only the message (default), or everything before it too. */
+  readonly handoffContext?: "fresh" | "shared" | undefined;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly price: Price;
+  /** Keeps agents' conversations beyond this run. Default: each is closed when its leg is over. */
+  readonly conversations?: Conversations | undefined;
+}
+
+/**
+ * Carries out a run: one leg after the other, following the handoffs between agents. Every leg gives its own `result`;
+ * the run is done when the last one is (S2-24, S2-31).
+ */
+export function createRunSource(plan: RunPlan): RunSource {
+  return async (writer) => {
+    const run = new SwarmRun(plan, writer);
+    try {
+      await run.carryOut();
+    } finally {
+      run.release();
+    }
+  };
+}
+
+const NOBODY_WATCHES: PolicySettings = {
+  hooks: [],
+  rules: [],
+  permission: undefined,
+  guards: [],
+  outputMode: undefined,
+};
+
+class SwarmRun {
+  private readonly _plan: RunPlan;
+  private readonly _writer: RunWriter;
+  private readonly _controller = new AbortController();
+  private readonly _budget: Budget;
+  private readonly _ids = createUniqueIds();
+  private readonly _conversations: Conversations;
+  private readonly _unfollow: () => void;
+  private readonly _stopClock: () => void;
+  private readonly _denied = new Set<string>();
+  private _isExpired = false;
+
+  constructor(plan: RunPlan, writer: RunWriter) {
+    this._plan = plan;
+    this._budget = createBudget(plan.limits);
+    this._conversations = plan.conversations ?? createShortConversations(plan.limits);
+    this._unfollow = followSignal(writer.signal, (reason) => this._controller.abort(reason));
+    this._stopClock = this._budget.startClock(plan.clock, () => {
+      this._isExpired = true;
+      this._controller.abort(new DOMException("The run's time is up.", "TimeoutError"));
+    });
+    // A leg ends when the run does, and also when the run's time is up: then the run still has something to say.
+    this._writer = { ...writer, signal: this._controller.signal };
+  }
+
+  release(): void {
+    this._stopClock();
+    this._unfollow();
+  }
+
+  async carryOut(): Promise<void> {
+    let leg = this._legOf(this._plan.start ?? this._plan.legs[0]?.agent);
+    let policy = this._policyFor(leg);
+    await this._warnOfShadowed(leg);
+    const prompt = await policy.checkPrompt(this._plan.messages);
+    if (this._isAborted()) return;
+    if (prompt.kind === "blocked") return this._block(leg, prompt.reason, prompt.by);
+    let messages = prompt.messages;
+    for (;;) {
+      const startedAt = this._plan.clock.now();
+      const end = await this._runLeg(leg, policy, messages, startedAt);
+      if (end.kind !== "handoff") return this._end(policy, end);
+      const limit = this._budget.addHandoff();
+      if (limit !== undefined) {
+        await this._writeVerdict(leg, { subtype: limit, text: end.text });
+        return policy.noteEnd("error", end.text);
+      }
+      const handoff = { from: leg.agent ?? "", to: end.to, message: end.message };
+      await this._writer.write([handoffItem(handoff)], leg.agent);
+      const { notes, stop } = await policy.noteHandoff(handoff);
+      if (stop !== undefined) {
+        await this._writeVerdict(leg, { subtype: "hook_stopped", text: stop });
+        return policy.noteEnd("error", end.text);
+      }
+      this._inherit(leg);
+      messages = this._messagesAfter(end, notes);
+      leg = this._legOf(end.to);
+      policy = this._policyFor(leg);
+    }
+  }
+
+  private async _runLeg(leg: Leg, policy: RunPolicy, messages: readonly Message[], startedAt: number): Promise<LegEnd> {
+    const { context, clock, random, price } = this._plan;
+    const work: LegWork = {
+      writer: this._writer,
+      messages,
+      context,
+      clock,
+      random,
+      price,
+      policy,
+      budget: this._budget,
+      ids: this._ids,
+      conversations: this._conversations,
+    };
+    const showInput = async (): Promise<void> => {
+      const input = messages.at(-1);
+      if (input === undefined) return;
+      await this._writer.write([messageItem({ id: input.id, role: "user", blocks: input.blocks })], leg.agent);
+    };
+    if (leg.backend.kind === "agent") return runAgentLeg(leg as AgentLeg, work, showInput);
+    const { end, ledger } = await runModelLeg(leg as ModelLeg, work, showInput);
+    const { usage, costUsd } = await ledger.total();
+    const ms = clock.now() - startedAt;
+    if (end.kind === "verdict" || end.kind === "handoff") {
+      const subtype = end.kind === "handoff" ? "handoff" : end.subtype;
+      await this._writeVerdict(leg, {
+        subtype,
+        text: end.text,
+        usage,
+        costUsd,
+        turns: end.turns,
+        ms,
+        structured: end.kind === "verdict" ? end.structured : undefined,
+      });
+    } else if (this._isExpired && !this._isAborted()) {
+      await this._writeVerdict(leg, { subtype: "error_timeout", text: "", usage, costUsd, ms });
+    }
+    return end;
+  }
+
+  private async _writeVerdict(leg: Leg, verdict: Verdict): Promise<void> {
+    const { subtype, text, usage = {}, costUsd, turns, ms, structured } = verdict;
+    await this._writer.write(
+      [
+        resultItem({
+          subtype,
+          isError: subtype !== "success" && subtype !== "handoff",
+          text,
+          usage,
+          ...(structured !== undefined && { structured }),
+          ...(costUsd !== undefined && { costUsd }),
+          ...(turns !== undefined && { turns }),
+          ...(ms !== undefined && { ms }),
+        }),
+      ],
+      leg.agent,
+    );
+  }
+
+  private async _end(policy: RunPolicy, end: LegEnd): Promise<void> {
+    const status: RunStatus = this._isAborted()
+      ? "aborted"
+      : end.kind === "judged" || (end.kind === "verdict" && end.subtype === "success")
+        ? "success"
+        : "error";
+    await policy.noteEnd(status, end.kind === "verdict" ? end.text : "");
+  }
+
+  /** A callback that a rule leaves nothing to decide is most likely a mistake (AT-10). */
+  private async _warnOfShadowed(leg: Leg): Promise<void> {
+    if (leg.policy === undefined) return;
+    const warnings = findShadowed(leg.policy, leg.tools);
+    if (warnings.length > 0) await this._writer.write(warnings.map(warningItem), leg.agent);
+  }
+
+  private async _block(leg: Leg, reason: string, by: "hook" | "guard"): Promise<void> {
+    const code = by === "guard" ? "guard-denied" : "prompt-blocked";
+    const message = `The prompt was not passed on: ${reason}`;
+    await this._writer.write([errorItem({ code, message, terminal: true })], leg.agent);
+  }
+
+  private _messagesAfter(end: Extract<LegEnd, { kind: "handoff" }>, notes: readonly string[]): readonly Message[] {
+    const id = this._ids.fresh("handoff");
+    const texts = [end.message, ...notes];
+    const message: Message = { id, role: "user", blocks: texts.map((text) => ({ type: "text", text })) };
+    return this._plan.handoffContext === "shared" ? [...end.transcript, message] : [message];
+  }
+
+  /** The run itself was aborted; a limit of time is not an abort. */
+  private _isAborted(): boolean {
+    return this._controller.signal.aborted && !this._isExpired;
+  }
+
+  private _legOf(name: string | undefined): Leg {
+    const leg = this._plan.legs.find((candidate) => candidate.agent === name);
+    if (leg === undefined) throw new StartError("unknown-agent", `There is no agent "${name ?? ""}" in this run.`);
+    return leg;
+  }
+
+  /** What an agent may not do, nobody may do whom it hands over to: otherwise a handoff would be a way around. */
+  private _inherit(leg: Leg): void {
+    for (const { deny } of leg.policy?.rules ?? []) {
+      for (const rule of deny ?? []) this._denied.add(rule);
+    }
+  }
+
+  private _policyFor(leg: Leg): RunPolicy {
+    if (leg.policy === undefined && this._denied.size === 0) return NO_POLICY;
+    const settings = leg.policy ?? NOBODY_WATCHES;
+    const inherited = this._denied.size === 0 ? [] : [{ deny: [...this._denied] }];
+    return createPolicy(
+      { ...settings, rules: [...inherited, ...settings.rules] },
+      {
+        runId: this._writer.runId,
+        agent: leg.agent,
+        context: this._plan.context,
+        signal: this._writer.signal,
+        clock: this._plan.clock,
+        write: (chunks) => void this._writer.write(chunks, leg.agent),
+        ask: this._writer.ask,
+      },
+    );
+  }
+}
+
+interface Verdict {
+  readonly subtype: string;
+  readonly text: string;
+  readonly usage?: Parameters<typeof resultItem>[0]["usage"];
+  readonly costUsd?: number | undefined;
+  readonly turns?: number | undefined;
+  readonly ms?: number | undefined;
+  readonly structured?: unknown;
+}

@@ -1,0 +1,114 @@
+import { StartError, type WarningDetail } from "#domain";
+import type { AgentBackend, AgentSettings, Explanation } from "../backend.ts";
+import { explain, warnOfIgnored } from "../routing/explain.ts";
+import { buildArgv } from "./argv.ts";
+import { asksForPermission } from "./control/initialize.ts";
+import { type ClaudeCodeConversation, createControlConversation } from "./conversation.ts";
+import { createPlainConversation } from "./conversation-plain.ts";
+import { mergeSettings, SILENCE } from "./conversation-plan.ts";
+import { type GatedFeature, hasFeature, requireFeature } from "./features.ts";
+import { type ClaudeCodeWorld, findCli, type FoundCli } from "./launch.ts";
+import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
+
+/** The options of the backend: the CLI's, and how its conversations are kept. */
+export interface ClaudeCodeBackendOptions extends ClaudeCodeOptions {
+  /** Start the process of a conversation when it is opened, not with its first message. Control mode only. */
+  readonly prewarm?: boolean;
+}
+
+/** Claude Code as an agent backend. */
+export interface ClaudeCodeBackend extends AgentBackend {
+  open(settings: AgentSettings): Promise<ClaudeCodeConversation>;
+  /** Finds the CLI and its version, without starting a conversation. Rejects with `StartError`. */
+  find(): Promise<FoundCli>;
+}
+
+/** Makes the backend. Nothing is looked for or started before a conversation is opened. @throws StartError `invalid-option`. */
+export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, world: ClaudeCodeWorld): ClaudeCodeBackend {
+  const { prewarm, ...rest } = given;
+  if (prewarm !== undefined && typeof prewarm !== "boolean") {
+    throw new StartError("invalid-option", `claudeCode.prewarm is a ${typeof prewarm}. Give true or false.`);
+  }
+  const options = checkClaudeCodeOptions(rest);
+  let found: Promise<FoundCli> | undefined;
+
+  /** Once per backend: asking for the version costs a process. A failure is not kept, because it may be put right. */
+  const find = (): Promise<FoundCli> => {
+    found ??= findCli(options, world).catch((error: unknown) => {
+      found = undefined;
+      throw error;
+    });
+    return found;
+  };
+
+  const explainSettings = (settings: AgentSettings): Explanation =>
+    explain({ backend: "claude-code", settings, options });
+
+  return {
+    kind: "agent",
+    name: "claude-code",
+    model: options.model,
+    explain: explainSettings,
+    find,
+    async open(settings) {
+      const explanation = explainSettings(settings);
+      if (settings.strict && explanation.ignored.length > 0) throw refuseIgnored(explanation);
+      const cli = await find();
+      const isControl = explanation.mode === "control";
+      const merged = fitPartial(mergeSettings(options, settings), options, cli);
+      checkClaudeCodeOptions(merged);
+      requireFeatures(cli, merged, { control: isControl, tools: isControl && settings.tools.length > 0 });
+      const plan = {
+        cli,
+        options: merged,
+        tools: isControl ? settings.tools : [],
+        features: explanation.features,
+        warnings: [...warnOfIgnored(explanation), ...cli.warnings, ...argvWarnings(merged, explanation)],
+        idleMs: settings.idleMs ?? SILENCE.limitMs,
+        world,
+      };
+      if (!isControl) return createPlainConversation(plan);
+      const conversation = createControlConversation(plan);
+      if (prewarm === true) await conversation.warmUp();
+      return conversation;
+    },
+  };
+}
+
+/** What the arguments would say, found out before anything is started. */
+function argvWarnings(options: ClaudeCodeOptions, { mode, features }: Explanation): readonly WarningDetail[] {
+  return mode === "control"
+    ? buildArgv(options, { mode, permissionPrompts: asksForPermission(features) }).warnings
+    : buildArgv(options, { mode: "plain", prompt: "stdin" }).warnings;
+}
+
+/** Deltas are our own wish unless the caller has said so: a CLI too old for them does without. */
+function fitPartial(merged: ClaudeCodeOptions, given: ClaudeCodeOptions, { version }: FoundCli): ClaudeCodeOptions {
+  if (given.includePartialMessages !== undefined || version === undefined || hasFeature(version, "partial"))
+    return merged;
+  return { ...merged, includePartialMessages: false };
+}
+
+function requireFeatures(
+  { version }: FoundCli,
+  options: ClaudeCodeOptions,
+  wanted: { readonly control: boolean; readonly tools: boolean },
+): void {
+  const needed: [GatedFeature, boolean][] = [
+    ["partial", options.includePartialMessages === true],
+    ["control", wanted.control],
+    ["streaming-tools", wanted.tools && options.includePartialMessages === true],
+    ["agents", options.agents !== undefined],
+    ["max-budget-usd", options.maxBudgetUsd !== undefined],
+    ["json-schema", options.jsonSchema !== undefined],
+    ["tools-list", options.tools !== undefined],
+  ];
+  for (const [feature, isNeeded] of needed) if (isNeeded) requireFeature(version, feature);
+}
+
+function refuseIgnored({ ignored, mode }: Explanation): StartError {
+  return new StartError(
+    "feature-unavailable",
+    `${ignored.join(", ")} cannot be had in ${mode} mode, and strict is on. Leave mode out, or set it to "control".`,
+  );
+}

@@ -1,0 +1,34 @@
+/** A version as three numbers, and as they were written. */
+export interface CliVersion {
+  readonly major: number;
+  readonly minor: number;
+  readonly patch: number;
+  /** `1.2.3`, without what stands around it. */
+  readonly raw: string;
+}
+
+/**
+ * The first `1.2.3` in a text; what stands before and behind it, a pre-release among it, is ignored.
+ *
+ * @example
+ * parseVersion("2.1.325 (Claude Code)")?.raw // "2.1.325"
+ */
+export function parseVersion(text: string): CliVersion | undefined {
+  // Bounded digits, and no text is longer than what a version could stand in: linear, and no number overflows.
+  const found = /(\d{1,9})\.(\d{1,9})\.(\d{1,9})/.exec(text.slice(0, 4096));
+  if (found === null) return undefined;
+  const [raw, major, minor, patch] = found;
+  return { major: Number(major), minor: Number(minor), patch: Number(patch), raw };
+}
+
+/** Whether a version is the minimum or newer. The only place where versions are compared. */
+export function versionMeetsMinimum(version: CliVersion, minimum: CliVersion): boolean {
+  if (version.major !== minimum.major) return version.major > minimum.major;
+  if (version.minor !== minimum.minor) return version.minor > minimum.minor;
+  return version.patch >= minimum.patch;
+}
+
+/** A version we wrote ourselves. */
+export function knownVersion(text: `${number}.${number}.${number}`): CliVersion {
+  return parseVersion(text) ?? { major: 0, minor: 0, patch: 0, raw: text };
+}

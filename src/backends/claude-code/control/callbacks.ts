@@ -1,0 +1,47 @@
+import { RunError } from "#domain";
+import type { ToolServer } from "#tools";
+import { type JsonRecord, ownString, ownValue } from "#wire";
+import { answerHook, denyTool, HOOK_IDS, type HookDesk } from "./hooks.ts";
+import { answerPermission, denyPermission } from "./permissions.ts";
+
+/** Answers what the CLI asks of us. A request we do not know is refused, and refused only. */
+export function createCallbacks(
+  desk: HookDesk,
+  server: ToolServer | undefined,
+): (request: JsonRecord) => Promise<JsonRecord | undefined> {
+  return async (request) => {
+    const subtype = ownString(request, "subtype");
+    switch (subtype) {
+      case "hook_callback":
+        return answerHook(request, desk);
+      case "can_use_tool":
+        return answerPermission(request, desk);
+      case "mcp_message":
+        return { mcp_response: await answerServer(request, server) };
+      default:
+        throw new RunError("control-failed", `Unsupported control request subtype: ${subtype ?? "none"}`);
+    }
+  };
+}
+
+async function answerServer(request: JsonRecord, server: ToolServer | undefined): Promise<unknown> {
+  const name = ownString(request, "server_name");
+  if (server === undefined || name !== server.name) {
+    throw new RunError("control-failed", `There is no tool server named "${name ?? ""}".`);
+  }
+  // The CLI wants an answer to every message, also to those that have none.
+  return (await server.receive(ownValue(request, "message"))) ?? { jsonrpc: "2.0", id: 0, result: {} };
+}
+
+/** The "no" to a question that nobody will answer any more; `undefined` where nothing is at stake. */
+export function denialOf(request: JsonRecord): JsonRecord | undefined {
+  const reason = "Not run: the conversation was ended.";
+  switch (ownString(request, "subtype")) {
+    case "hook_callback":
+      return ownString(request, "callback_id") === HOOK_IDS.PreToolUse ? denyTool(reason) : undefined;
+    case "can_use_tool":
+      return denyPermission(reason);
+    default:
+      return undefined;
+  }
+}

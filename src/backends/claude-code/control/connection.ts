@@ -1,0 +1,142 @@
+import type { Chunk, ProcessExit } from "#domain";
+import { type Adapter, claudeCode, createDecoder, type Decoder, type Format } from "#formats";
+import type { ToolServer } from "#tools";
+import { type Frame, isRecord, type JsonRecord } from "#wire";
+import { pumpOutput, type TakeChunks } from "../conversation-pump.ts";
+import type { ClaudeCodeWorld, CliProcess } from "../launch.ts";
+import { createCallbacks, denialOf } from "./callbacks.ts";
+import { type ControlChannel, createControlChannel } from "./channel.ts";
+import { type ControlFrame, isControlFrame, readControlFrame } from "./control-frame.ts";
+import type { HookDesk } from "./hooks.ts";
+
+export interface ConnectionParts {
+  readonly process: CliProcess;
+  readonly world: Pick<ClaudeCodeWorld, "clock">;
+  readonly desk: HookDesk;
+  readonly server: ToolServer | undefined;
+  /** The `initialize` request. */
+  readonly initialize: JsonRecord;
+  readonly maxLineBytes?: number | undefined;
+  readonly take: TakeChunks;
+  /** We owe the CLI answers, or no longer. */
+  readonly onBusy: (isBusy: boolean) => void;
+  /** The process is gone and everything it wrote was taken. `rest`: what was held back until now. */
+  readonly onExit: (exit: ProcessExit, rest: Chunk[]) => void;
+}
+
+/**
+ * One CLI process in control mode. Control messages are taken out of the stream as they are read and answered at
+ * once, behind the events that were read before them.
+ */
+export class ControlConnection {
+  readonly channel: ControlChannel;
+  /** The answer to `initialize`. Handled; rejects when there was none in time, or a refusal. */
+  readonly ready: Promise<JsonRecord>;
+  private readonly _parts: ConnectionParts;
+  private readonly _decoder: Decoder;
+  private _greeting: string;
+  private _received: ControlFrame[] = [];
+  private _isOver = false;
+
+  constructor(parts: ConnectionParts) {
+    this._parts = parts;
+    this.channel = createControlChannel({
+      clock: parts.world.clock,
+      write: (lines) => parts.process.write(lines),
+      answer: createCallbacks(parts.desk, parts.server),
+      denialOf,
+      onBusy: parts.onBusy,
+    });
+    const format = withoutControl((frame) => this._received.push(frame));
+    const { ownTool } = parts.desk;
+    this._decoder = createDecoder(format, { adapter: { mode: "control", ownTool } });
+    const { line, answer: ready } = this.channel.prepare(parts.initialize);
+    this._greeting = line;
+    this.ready = ready;
+    this._read().catch(() => undefined);
+  }
+
+  /** The process is gone, or going. */
+  get isOver(): boolean {
+    return this._isOver;
+  }
+
+  get lastNonJsonLine(): string | undefined {
+    return this._decoder.lastNonJsonLine;
+  }
+
+  /** Writes a line; `initialize` goes first, in the same write. An empty line writes `initialize` alone. */
+  write(line: string): void {
+    const lines = this._greeting + line;
+    this._greeting = "";
+    if (lines !== "") this._parts.process.write(lines);
+  }
+
+  /** Ends the process. Resolves when nothing is left. */
+  async stop(how: { readonly immediate: boolean }): Promise<void> {
+    this._isOver = true;
+    this.channel.close("The conversation was ended.");
+    this._parts.server?.close();
+    await this._parts.process.stop(how);
+  }
+
+  private async _read(): Promise<void> {
+    const { process, take, onExit } = this._parts;
+    await pumpOutput(process.stdout, this._decoder, (chunks) => {
+      const room = take(chunks);
+      this._dispatch();
+      return room;
+    });
+    // Nothing more can be read: whether it has exited or not, it is of no more use.
+    const exit = this._decoder.isOver ? this._giveUp() : process.exit;
+    const how = await exit;
+    this._isOver = true;
+    const rest = this._decoder.end();
+    this._dispatch();
+    this.channel.close("The Claude Code process is gone.");
+    this._parts.server?.close();
+    onExit(how, rest);
+  }
+
+  private async _giveUp(): Promise<ProcessExit> {
+    await this.stop({ immediate: true });
+    return this._parts.process.exit;
+  }
+
+  private _dispatch(): void {
+    if (this._received.length === 0) return;
+    const frames = this._received;
+    this._received = [];
+    for (const frame of frames) this.channel.receive(frame);
+  }
+}
+
+/** The CLI's format, with the control messages taken out. */
+function withoutControl(onFrame: (frame: ControlFrame) => void): Format {
+  return {
+    ...claudeCode,
+    createAdapter(options) {
+      const adapter: Adapter = claudeCode.createAdapter(options);
+      return {
+        feed: (frames) => adapter.feed(takeControl(frames, onFrame)),
+        flush: () => adapter.flush(),
+        reset: () => adapter.reset(),
+      };
+    },
+  };
+}
+
+/** The other frames. The same list when there is nothing to take out, which is nearly always. */
+function takeControl(frames: readonly Frame[], onFrame: (frame: ControlFrame) => void): readonly Frame[] {
+  if (!frames.some(isControl)) return frames;
+  const rest: Frame[] = [];
+  for (const frame of frames) {
+    if (isControl(frame)) onFrame(readControlFrame((frame as { value: JsonRecord }).value));
+    else rest.push(frame);
+  }
+  return rest;
+}
+
+function isControl(frame: Frame): boolean {
+  return frame.kind === "data" && isRecord(frame.value) && isControlFrame(frame.value);
+}

@@ -1,0 +1,187 @@
+import { describeThrown } from "#domain";
+import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire";
+import { readToolOutput } from "./tool-output.ts";
+import type { CallRecord, Turn } from "./turn.ts";
+
+/** The CLI's hooks that we answer, by the id we register them under. */
+export const HOOK_IDS = {
+  PreToolUse: "before-tool",
+  PostToolUse: "after-tool",
+  PostToolUseFailure: "after-failed-tool",
+  Stop: "before-stop",
+} as const;
+
+/**
+ * A week, in seconds: a person may take long to answer, and a hook that is late is left out. More would not fit the
+ * CLI's timers.
+ */
+const HOOK_SECONDS = 604_800;
+
+/** What `initialize` registers. `stop`: whether somebody may send the agent back to work. */
+export function hookRegistration(wanted: { readonly tools: boolean; readonly stop: boolean }): JsonRecord {
+  const matcher = (id: string): JsonRecord[] => [
+    // `onFailure`: newer versions let a tool run when its hook fails, unless told; older ones ignore the word.
+    { matcher: "*", hookCallbackIds: [id], timeout: HOOK_SECONDS, onFailure: "block" },
+  ];
+  return {
+    ...(wanted.tools && {
+      PreToolUse: matcher(HOOK_IDS.PreToolUse),
+      PostToolUse: matcher(HOOK_IDS.PostToolUse),
+      PostToolUseFailure: matcher(HOOK_IDS.PostToolUseFailure),
+    }),
+    ...(wanted.stop && { Stop: [{ hookCallbackIds: [HOOK_IDS.Stop], timeout: HOOK_SECONDS }] }),
+  };
+}
+
+export interface HookDesk {
+  /** The turn under way; without one nobody can allow anything. */
+  readonly turn: () => Turn | undefined;
+  /** The caller's name of a tool of ours; `undefined` for the CLI's own. */
+  readonly ownTool: (vendorName: string) => string | undefined;
+  /** An id for a call the CLI has none for. */
+  readonly newCallId: (name: string) => string;
+}
+
+/** Answers a `hook_callback`. Never rejects: what fails where something may be prevented, prevents it. */
+export async function answerHook(request: JsonRecord, desk: HookDesk): Promise<JsonRecord> {
+  const id = ownString(request, "callback_id");
+  const input = ownRecord(request, "input") ?? {};
+  const callId =
+    ownString(input, "tool_use_id") ??
+    ownString(request, "tool_use_id") ??
+    desk.newCallId(ownString(input, "tool_name") ?? "tool");
+  const turn = desk.turn();
+  try {
+    switch (id) {
+      case HOOK_IDS.PreToolUse:
+        return turn === undefined ? denyTool(NOBODY) : await beforeTool(turn, callId, input, desk);
+      case HOOK_IDS.PostToolUse:
+        return turn === undefined ? {} : await afterTool(turn, callId, input, desk, "PostToolUse");
+      case HOOK_IDS.PostToolUseFailure:
+        return turn === undefined ? {} : await afterTool(turn, callId, input, desk, "PostToolUseFailure");
+      case HOOK_IDS.Stop:
+        return turn === undefined ? {} : await beforeStop(turn, input);
+      default:
+        // Not one of ours: if it stands before a tool, the tool does not run.
+        return ownString(input, "hook_event_name") === "PreToolUse" ? denyTool("Unknown hook.") : {};
+    }
+  } catch (thrown) {
+    return id === HOOK_IDS.PreToolUse ? denyTool(`The hook failed: ${describeThrown(thrown)}`) : {};
+  }
+}
+
+const NOBODY = "Not run: no turn is under way, so nobody can allow it.";
+
+async function beforeTool(turn: Turn, callId: string, input: JsonRecord, desk: HookDesk): Promise<JsonRecord> {
+  const toolInput = ownValue(input, "tool_input") ?? {};
+  const record = recordOf(turn, callId, input, desk);
+  const verdict = await turn.decide(callId, record, toolInput);
+  const note = turn.takeNotes(record);
+  const context = note === undefined ? {} : { additionalContext: note };
+  if (verdict.kind === "denied") {
+    // `continue: false` beside a denial is ignored, so the turn is ended by hand.
+    if (verdict.stop !== undefined) turn.control.interrupt();
+    return denyTool(verdict.reason, context);
+  }
+  const stop = verdict.stop === undefined ? {} : { continue: false, stopReason: verdict.stop };
+  if (record.executedBy === "millrace" || verdict.by !== undefined) {
+    const allowed = { permissionDecision: "allow", updatedInput: verdict.input };
+    return { ...stop, hookSpecificOutput: { hookEventName: "PreToolUse", ...allowed, ...context } };
+  }
+  // Nobody has said yes and nothing spoke against it: what the CLI's own rules say holds.
+  const changed = isSame(verdict.input, toolInput) ? {} : { updatedInput: verdict.input };
+  if (Object.keys(changed).length === 0 && note === undefined) return stop;
+  return { ...stop, hookSpecificOutput: { hookEventName: "PreToolUse", ...changed, ...context } };
+}
+
+async function afterTool(
+  turn: Turn,
+  callId: string,
+  input: JsonRecord,
+  desk: HookDesk,
+  hookEventName: "PostToolUse" | "PostToolUseFailure",
+): Promise<JsonRecord> {
+  const record = recordOf(turn, callId, input, desk);
+  // Our own tools were looked at before the CLI got their answer.
+  const replaced = record.executedBy === "millrace" ? undefined : await checkOutput(turn, callId, record, input);
+  if (replaced === "impossible") return { continue: false, stopReason: UNREPLACEABLE };
+  const note = turn.takeNotes(record);
+  const output = {
+    ...(replaced !== undefined && { updatedToolOutput: replaced.output }),
+    ...(note !== undefined && { additionalContext: note }),
+  };
+  return {
+    ...(turn.stopReason !== undefined && { continue: false, stopReason: turn.stopReason }),
+    ...(Object.keys(output).length > 0 && { hookSpecificOutput: { hookEventName, ...output } }),
+  };
+}
+
+const UNREPLACEABLE = "The output of a tool had to be replaced, and Claude Code cannot replace it.";
+
+/** What is to stand in the place of the tool's output: nothing, something in the tool's own shape, or it cannot be done. */
+async function checkOutput(
+  turn: Turn,
+  callId: string,
+  record: CallRecord,
+  input: JsonRecord,
+): Promise<{ readonly output: unknown } | "impossible" | undefined> {
+  const failure = ownString(input, "error");
+  const isError = failure !== undefined;
+  const name = ownString(input, "tool_name") ?? "";
+  const given = isError
+    ? { value: failure, write: () => undefined }
+    : readToolOutput(name, ownValue(input, "tool_response"));
+  const call = { callId, name: record.name, input: ownValue(input, "tool_input"), executedBy: record.executedBy };
+  const verdict = await turn.link.policy.checkResult(call, { output: given.value, isError });
+  record.notes.push(...verdict.notes);
+  if (verdict.stop !== undefined) turn.stopReason ??= verdict.stop;
+  if (isSame(verdict.output, given.value)) return undefined;
+  record.answer = { output: verdict.output, isError: verdict.isError };
+  const output = given.write(verdict.output);
+  if (output !== undefined) return { output };
+  turn.control.giveUp({
+    code: "guard-denied",
+    message: `The output of the tool "${record.name}" had to be replaced before the model sees it, and Claude Code cannot do that for this tool. The conversation was ended instead.`,
+    terminal: true,
+  });
+  return "impossible";
+}
+
+async function beforeStop(turn: Turn, input: JsonRecord): Promise<JsonRecord> {
+  const text = ownString(input, "last_assistant_message") ?? "";
+  const verdict = await turn.link.policy.checkStop(text, turn.sentBack);
+  if (verdict.stop !== undefined) turn.stopReason ??= verdict.stop;
+  if (verdict.kind === "stop" || verdict.stop !== undefined) return {};
+  turn.sentBack += 1;
+  return { decision: "block", reason: verdict.feedback };
+}
+
+/** The answer that keeps a tool from running. */
+export function denyTool(reason: string, more: JsonRecord = {}): JsonRecord {
+  return {
+    hookSpecificOutput: {
+      hookEventName: "PreToolUse",
+      permissionDecision: "deny",
+      permissionDecisionReason: reason,
+      ...more,
+    },
+  };
+}
+
+function recordOf(turn: Turn, callId: string, input: JsonRecord, desk: HookDesk): CallRecord {
+  const vendorName = ownString(input, "tool_name") ?? "";
+  const own = desk.ownTool(vendorName);
+  return turn.call(callId, own ?? vendorName, own === undefined ? "backend" : "millrace");
+}
+
+/** The same JSON value. Both were JSON a moment ago. */
+function isSame(left: unknown, right: unknown): boolean {
+  if (Object.is(left, right)) return true;
+  if (Array.isArray(left) && Array.isArray(right)) {
+    return left.length === right.length && left.every((entry, index) => isSame(entry, right[index]));
+  }
+  if (!isRecord(left) || !isRecord(right)) return false;
+  const keys = Object.keys(left);
+  if (keys.length !== Object.keys(right).length) return false;
+  return keys.every((key) => Object.hasOwn(right, key) && isSame(left[key], right[key]));
+}

@@ -1,0 +1,33 @@
+import type { JsonRecord } from "#wire";
+import type { AgentFeature } from "../../backend.ts";
+import { hookRegistration } from "./hooks.ts";
+import { TOOL_SERVER } from "./own-tools.ts";
+
+/** Features for which our policy watches the tools the CLI runs. */
+const WATCHING: readonly AgentFeature[] = ["hooks", "permission", "permission-rules", "guards"];
+
+/** Whether our policy looks at every tool call of the conversation. */
+export function watchesTools(features: readonly string[]): boolean {
+  return WATCHING.some((feature) => features.includes(feature));
+}
+
+/** Whether somebody is there to answer when the CLI's own rules want a permission. */
+export function asksForPermission(features: readonly string[]): boolean {
+  return features.includes("permission") || features.includes("permission-rules");
+}
+
+/** The request a conversation begins with. */
+export function initializeRequest(wanted: {
+  readonly features: readonly string[];
+  readonly hasTools: boolean;
+}): JsonRecord {
+  const hooks = hookRegistration({
+    tools: watchesTools(wanted.features),
+    stop: wanted.features.includes("hooks"),
+  });
+  return {
+    subtype: "initialize",
+    ...(Object.keys(hooks).length > 0 && { hooks }),
+    ...(wanted.hasTools && { sdkMcpServers: [TOOL_SERVER] }),
+  };
+}

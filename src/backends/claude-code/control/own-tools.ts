@@ -1,0 +1,69 @@
+import type { ServerCall, ServerOutcome, Tool, ToolServer } from "#tools";
+import { createToolServer } from "#tools";
+import { ownString } from "#wire";
+import type { HookDesk } from "./hooks.ts";
+import type { Turn } from "./turn.ts";
+
+/** The name of our tool server in the CLI. Its tools are called `mcp__millrace__<name>` there, and never here. */
+export const TOOL_SERVER = "millrace";
+
+const PREFIX = `mcp__${TOOL_SERVER}__`;
+
+/** Where the CLI says which call of the model a request belongs to. */
+const CALL_ID = "claudecode/toolUseId";
+
+/** The caller's name of a tool of ours; `undefined` for a tool that is not. */
+export function createOwnTool(tools: readonly Tool[]): (vendorName: string) => string | undefined {
+  const names = new Set(tools.map((tool) => tool.name));
+  return (vendorName) => {
+    if (!vendorName.startsWith(PREFIX)) return undefined;
+    const name = vendorName.slice(PREFIX.length);
+    return names.has(name) ? name : undefined;
+  };
+}
+
+/** Our tools as the server the CLI speaks to. Every call passes the policy of the turn it is made in. */
+export function createOwnToolServer(
+  tools: readonly Tool[],
+  version: string,
+  desk: Pick<HookDesk, "turn" | "newCallId">,
+): ToolServer {
+  return createToolServer({
+    name: TOOL_SERVER,
+    version,
+    tools,
+    async call(call) {
+      const turn = desk.turn();
+      if (turn === undefined) return refuse("Not run: no turn is under way, so nobody can run it.");
+      return runOwnTool(turn, ownString(call.meta, CALL_ID) ?? desk.newCallId(call.name), call);
+    },
+  });
+}
+
+async function runOwnTool(turn: Turn, callId: string, call: ServerCall): Promise<ServerOutcome> {
+  const { name, input, signal } = call;
+  const { policy } = turn.link;
+  const record = turn.call(callId, name, "millrace");
+  // Asked twice for the same call: the tool has an effect, and one call is one effect.
+  if (record.hasRun) return refuse("Not run: this call was run already.");
+  if (!policy.isSilentOnTools || record.verdict !== undefined) {
+    const verdict = await turn.decide(callId, record, input);
+    if (verdict.kind === "denied") return refuse(verdict.reason);
+    if (record.hasRun || !verdict.grant.redeem(input)) {
+      record.denial = "Not run: the arguments are not the ones that were allowed.";
+      return refuse(record.denial);
+    }
+  }
+  record.hasRun = true;
+  const outcome = await turn.link.runTool({ callId, name, input, signal });
+  const isError = outcome.kind === "failed";
+  if (policy.isSilentOnTools) return (record.answer = { output: outcome.output, isError });
+  const checked = await policy.checkResult({ callId, name, input, executedBy: "millrace" }, { ...outcome, isError });
+  record.notes.push(...checked.notes);
+  if (checked.stop !== undefined) turn.stopReason ??= checked.stop;
+  return (record.answer = { output: checked.output, isError: checked.isError });
+}
+
+function refuse(output: string): ServerOutcome {
+  return { output, isError: true };
+}

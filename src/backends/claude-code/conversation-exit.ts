@@ -1,0 +1,28 @@
+import type { Chunk, ErrorDetail, ProcessExit } from "#domain";
+import { diagnoseExit } from "./diagnostics.ts";
+
+export interface ExitTraces {
+  readonly stderrTail: string;
+  readonly stdoutWasEmpty: boolean;
+  readonly lastNonJsonLine: string | undefined;
+}
+
+/** The error of a CLI that ended in the middle of a turn. */
+export function exitError(exit: ProcessExit, traces: ExitTraces): ErrorDetail {
+  const diagnostic = diagnoseExit({ code: exit.code, signal: exit.signal, ...traces });
+  const hint = diagnostic.hint === undefined ? "" : `: ${diagnostic.hint}`;
+  if (exit.code === 0) {
+    return { code: "no-result", message: "Claude Code ended without a result.", terminal: true, diagnostic };
+  }
+  const how = exit.code === null ? `was ended by ${exit.signal ?? "a signal"}` : `exited with code ${exit.code}`;
+  return { code: "process-exited", message: `Claude Code ${how}${hint}`, terminal: true, diagnostic };
+}
+
+/** What the format gave at the end of the output, without what the exit says better. */
+export function withoutEndFaults(chunks: readonly Chunk[], exit: ProcessExit): Chunk[] {
+  return chunks.filter((chunk) => {
+    if (chunk.type === "error") return chunk.code !== "no-result";
+    // Half a line of a CLI that failed is a trace of the failure, and in its diagnostic.
+    return !(chunk.type === "warning" && chunk.code === "incomplete-last-line" && exit.code !== 0);
+  });
+}

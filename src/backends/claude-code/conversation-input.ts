@@ -1,0 +1,82 @@
+import { type Block, type Message, unreachable } from "#domain";
+import { isMedia, mediaTypeOf, outputText } from "../content.ts";
+
+/** What the CLI is told in one turn. */
+export interface CliInput {
+  /** All of it as text. */
+  readonly text: string;
+  /** As the CLI's own blocks; `undefined` when text says everything. */
+  readonly blocks: readonly unknown[] | undefined;
+}
+
+/**
+ * What the CLI has to be told to answer the last message.
+ *
+ * `isKnown`: the CLI remembers the conversation, and only what came after its last answer is new. Otherwise the whole
+ * conversation is written into the prompt (S3-30): the CLI takes no history of others.
+ */
+export function renderInput(messages: readonly Message[], isKnown: boolean): CliInput {
+  const lastAnswer = messages.findLastIndex((message) => message.role === "assistant");
+  const fresh = messages.slice(lastAnswer + 1);
+  const earlier = isKnown ? [] : messages.slice(0, lastAnswer + 1);
+  const question = fresh.map(renderMessage).join("\n\n");
+  const text = earlier.length === 0 ? question : `${renderHistory(earlier)}\n\n${question}`;
+  const media = fresh.flatMap(({ blocks }) => blocks.filter(isMedia));
+  if (media.length === 0) return { text, blocks: undefined };
+  const words = text.trim() === "" ? [] : [{ type: "text", text }];
+  return { text, blocks: [...words, ...media.map(renderMedia)] };
+}
+
+/** A user message as a line of stream-json input. */
+export function userLine({ text, blocks }: CliInput, uuid: string | undefined): string {
+  return `${JSON.stringify({
+    type: "user",
+    message: { role: "user", content: blocks ?? text },
+    parent_tool_use_id: null,
+    session_id: "",
+    ...(uuid !== undefined && { uuid }),
+  })}\n`;
+}
+
+function renderHistory(messages: readonly Message[]): string {
+  const lines = messages
+    .map((message) => [message.role === "assistant" ? "Assistant" : "User", renderMessage(message)] as const)
+    .filter(([, text]) => text.trim() !== "")
+    .map(([who, text]) => `${who}: ${text}`);
+  return ["<conversation>", ...lines, "</conversation>", "", "Go on with this conversation. The user now says:"].join(
+    "\n",
+  );
+}
+
+function renderMessage({ blocks }: Message): string {
+  return blocks
+    .map(renderBlock)
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+function renderBlock(block: Block): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "tool-call":
+      return `[tool call ${block.name}: ${JSON.stringify(block.input) ?? ""}]`;
+    case "tool-result":
+      return `[tool result${block.isError ? ", failed" : ""}: ${outputText(block.output)}]`;
+    case "thinking":
+    case "image":
+    case "document":
+    case "unknown":
+      return "";
+    default:
+      return unreachable(block);
+  }
+}
+
+function renderMedia(block: Extract<Block, { type: "image" | "document" }>): unknown {
+  const source =
+    block.url === undefined
+      ? { type: "base64", media_type: mediaTypeOf(block), data: block.data ?? "" }
+      : { type: "url", url: block.url };
+  return { type: block.type, source, ...(block.title !== undefined && { title: block.title }) };
+}

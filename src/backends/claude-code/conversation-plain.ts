@@ -1,0 +1,318 @@
+import {
+  type Chunk,
+  type ErrorDetail,
+  errorItem,
+  type Message,
+  noticeItem,
+  type ProcessExit,
+  StartError,
+  warningItem,
+} from "#domain";
+import { claudeCode, createDecoder, type Decoder } from "#formats";
+import { createDeferred, followSignal } from "#streams";
+import type { AgentLink } from "../backend.ts";
+import type { ArgvPlan } from "./argv.ts";
+import type { ClaudeCodeConversation } from "./conversation.ts";
+import { exitError, withoutEndFaults } from "./conversation-exit.ts";
+import { renderInput, userLine } from "./conversation-input.ts";
+import { type ConversationPlan, goesOn, resuming, SILENCE, startFailure } from "./conversation-plan.ts";
+import { pumpOutput } from "./conversation-pump.ts";
+import { type SilenceWatch, watchSilence } from "./conversation-silence.ts";
+import { type CliProcess, launchCli } from "./launch.ts";
+import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
+import { mayWait, RULE_START, type RuleInput, type RuleState, type RuleStep, stepRule } from "./result-rule.ts";
+import { createTaskCount, readChunk, type TaskCount } from "./result-rule-frames.ts";
+
+/** How long a CLI that has given its result may stay before it is brought down. It usually goes within 60 ms. */
+const POST_RESULT_MS = 1000;
+/** How long a CLI that has closed its output may take to exit. */
+const EXIT_MS = 1000;
+
+/** Creates a conversation in plain mode: one process per turn, and each goes on with the session of the last. */
+export function createPlainConversation(plan: ConversationPlan): ClaudeCodeConversation {
+  return new PlainConversation(plan);
+}
+
+class PlainConversation implements ClaudeCodeConversation {
+  private readonly _plan: ConversationPlan;
+  private _options: ClaudeCodeOptions;
+  private _sessionId: string | undefined;
+  private _isKnown: boolean;
+  private _isWarned = false;
+  private _isClosed = false;
+  private _turn: PlainTurn | undefined;
+
+  constructor(plan: ConversationPlan) {
+    this._plan = plan;
+    this._options = plan.options;
+    this._isKnown = goesOn(plan.options);
+  }
+
+  get sessionId(): string | undefined {
+    return this._sessionId;
+  }
+
+  async send(messages: readonly Message[], link: AgentLink): Promise<void> {
+    if (link.signal.aborted) return;
+    const refusal = this._refusal();
+    if (refusal !== undefined) {
+      await link.write([errorItem({ code: "control-failed", message: refusal, terminal: true })]);
+      return;
+    }
+    const turn = new PlainTurn(this._plan, link);
+    this._turn = turn;
+    try {
+      if (!this._isWarned && this._plan.warnings.length > 0) await link.write(this._plan.warnings.map(warningItem));
+      this._isWarned = true;
+      const isResumable = this._isKnown && this._sessionId !== undefined;
+      const options = isResumable ? resuming(this._options, this._sessionId as string) : this._options;
+      await turn.carryOut(options, messages, this._isKnown);
+    } finally {
+      this._sessionId = turn.sessionId ?? this._sessionId;
+      if (turn.hasResult) this._isKnown = true;
+      this._turn = undefined;
+    }
+  }
+
+  async interrupt(): Promise<void> {
+    this._turn?.interrupt();
+  }
+
+  async setModel(model: string): Promise<void> {
+    this._set({ model });
+  }
+
+  async setPermissionMode(mode: string): Promise<void> {
+    this._set({ permissionMode: mode });
+  }
+
+  async setAgent(name: string): Promise<void> {
+    this._set({ agent: name });
+  }
+
+  async mcpStatus(): Promise<readonly unknown[]> {
+    throw new StartError("feature-unavailable", 'mcpStatus needs the control protocol. Set mode to "control".');
+  }
+
+  async warmUp(): Promise<void> {
+    // A process that has its prompt as its whole input cannot be started before there is one.
+  }
+
+  async close(): Promise<void> {
+    this._isClosed = true;
+    await this._turn?.close();
+  }
+
+  private _refusal(): string | undefined {
+    if (this._isClosed) return "The conversation is closed. Open another one.";
+    return this._turn === undefined ? undefined : "A turn is under way. Send the next message when it is over.";
+  }
+
+  /** For the next process: the one at work cannot be told. */
+  private _set(change: Readonly<Record<string, unknown>>): void {
+    this._options = { ...this._options, ...checkClaudeCodeOptions(change) };
+  }
+}
+
+/** One process from its prompt to its exit, by the result rule. */
+class PlainTurn {
+  sessionId: string | undefined;
+  private readonly _plan: ConversationPlan;
+  private readonly _link: AgentLink;
+  private readonly _tasks: TaskCount = createTaskCount();
+  private readonly _decoder: Decoder = createDecoder(claudeCode, { adapter: { mode: "plain" } });
+  private readonly _over = createDeferred<void>();
+  private readonly _gone = createDeferred<void>();
+  private _process: CliProcess | undefined;
+  private _state: RuleState = RULE_START;
+  private _silence: SilenceWatch | undefined;
+  private _stopClock: () => void = () => undefined;
+  private _hasOutput = false;
+  /** Nothing more is written: aborted, or a terminal error was written. */
+  private _isMute = false;
+
+  constructor(plan: ConversationPlan, link: AgentLink) {
+    this._plan = plan;
+    this._link = link;
+  }
+
+  get hasResult(): boolean {
+    return this._state.result !== undefined;
+  }
+
+  async carryOut(options: ClaudeCodeOptions, messages: readonly Message[], isKnown: boolean): Promise<void> {
+    const unfollow = followSignal(this._link.signal, () => this._mute());
+    try {
+      await this._start(options, messages, isKnown);
+      await this._over.promise;
+    } catch (thrown) {
+      if (!this._isMute) await this._link.write([startFailure(thrown)]);
+    } finally {
+      unfollow();
+      this._silence?.stop();
+      this._stopClock();
+      await this._process?.stop({ immediate: true });
+      this._gone.resolve();
+    }
+  }
+
+  /** SIGINT makes the CLI end its turn with a result. */
+  interrupt(): void {
+    this._process?.signalInterrupt();
+  }
+
+  /** Resolves when the process is gone. */
+  close(): Promise<void> {
+    this._fail({ code: "aborted", message: "The conversation was closed.", terminal: true });
+    return this._gone.promise;
+  }
+
+  private async _start(options: ClaudeCodeOptions, messages: readonly Message[], isKnown: boolean): Promise<void> {
+    const { cli, world } = this._plan;
+    const input = renderInput(messages, isKnown);
+    const isText = input.blocks === undefined;
+    const plan: ArgvPlan = isText ? { mode: "plain", prompt: "stdin" } : { mode: "plain" };
+    const process = await launchCli({ cli, options, plan }, world);
+    this._process = process;
+    if (this._isMute) return;
+    this._watch();
+    this._read(process).catch(() => this._over.resolve());
+    process.write(isText ? input.text : userLine(input, undefined));
+    process.endInput();
+  }
+
+  private _watch(): void {
+    const { idleMs, world } = this._plan;
+    this._silence = watchSilence({
+      clock: world.clock,
+      noticeMs: Math.min(SILENCE.noticeMs, idleMs),
+      limitMs: idleMs,
+      onNotice: (silentMs) => {
+        this._link.write([noticeItem("stall", { silentMs })])?.catch(() => undefined);
+      },
+      onExpire: (silentMs) => {
+        if (this.hasResult) this._over.resolve();
+        else
+          this._fail({ code: "stalled", message: `Claude Code has said nothing for ${silentMs} ms.`, terminal: true });
+      },
+    });
+  }
+
+  private async _read(process: CliProcess): Promise<void> {
+    await pumpOutput(process.stdout, this._decoder, (chunks) => this._take(chunks));
+    if (this._decoder.isOver) return;
+    const exit = await this._awaitExit(process);
+    const rest = this._decoder.end();
+    if (exit === undefined) {
+      await this._give(withoutEndFaults(rest, { code: null, signal: null }));
+      this._follow({ kind: "eof" });
+    } else {
+      await this._give(withoutEndFaults(rest, exit));
+      const error = exitError(exit, {
+        stderrTail: process.stderr.text(),
+        stdoutWasEmpty: !this._hasOutput,
+        lastNonJsonLine: this._decoder.lastNonJsonLine,
+      });
+      this._follow({ kind: "exit", code: exit.code, signal: exit.signal, error });
+    }
+    this._over.resolve();
+  }
+
+  /** `undefined`: it has closed its output and does not go. */
+  private _awaitExit(process: CliProcess): Promise<ProcessExit | undefined> {
+    return new Promise((resolve) => {
+      const takeBack = this._plan.world.clock.after(EXIT_MS, () => resolve(undefined));
+      process.exit.then(
+        (exit) => {
+          takeBack();
+          resolve(exit);
+        },
+        () => resolve(undefined),
+      );
+    });
+  }
+
+  private _take(chunks: Chunk[]): Promise<void> | undefined {
+    if (this._isMute || chunks.length === 0) return undefined;
+    this._hasOutput = true;
+    this._silence?.alive();
+    const room = this._give(chunks);
+    this._stopClock();
+    if (mayWait(this._state) === "drain") {
+      this._stopClock = this._plan.world.clock.after(POST_RESULT_MS, () => this._follow({ kind: "silence" }));
+    }
+    return room;
+  }
+
+  /** Passes chunks on as far as the rule lets them. */
+  private _give(chunks: readonly Chunk[]): Promise<void> | undefined {
+    if (this._isMute) return undefined;
+    const passed: Chunk[] = [];
+    for (const chunk of chunks) {
+      if (!this._pass(chunk, passed)) break;
+    }
+    return passed.length === 0 ? undefined : this._link.write(passed);
+  }
+
+  /** `false`: nothing behind this chunk counts. */
+  private _pass(chunk: Chunk, passed: Chunk[]): boolean {
+    if (chunk.type === "start" || chunk.type === "result") this.sessionId = chunk.sessionId ?? this.sessionId;
+    const isLate = this._state.phase !== "streaming";
+    const input = readChunk(chunk, this._tasks, isLate);
+    if (!isLate && input === undefined) {
+      passed.push(chunk);
+      return true;
+    }
+    const step = stepRule(this._state, input ?? { kind: "message" }, this._options());
+    this._state = step.state;
+    if (step.item?.kind === "given") passed.push(chunk);
+    else if (step.item?.kind === "error") passed.push(chunk);
+    else if (step.item?.kind === "warning") passed.push(warningItem(step.item.warning));
+    if (step.state.phase !== "closed") return true;
+    if (step.item?.kind === "error") this._mute();
+    this._over.resolve();
+    return false;
+  }
+
+  /** An input that is no chunk. The run hears of it, and then of the end. */
+  private _follow(input: RuleInput): void {
+    if (this._isMute) return;
+    let step: RuleStep = stepRule(this._state, input, this._options());
+    this._state = step.state;
+    while (step.item !== undefined && step.item.kind !== "end") {
+      if (step.item.kind === "error") {
+        this._fail(step.item.error);
+        return;
+      }
+      if (step.item.kind === "warning") {
+        this._link.write([warningItem(step.item.warning)])?.catch(() => undefined);
+        // To a message stream this is an end; a run without a result has not succeeded (I4).
+        if (step.item.warning.code === "clean-exit-no-result") this._fail(this._noResult(input));
+      }
+      step = stepRule(this._state, { kind: "pull" }, this._options());
+      this._state = step.state;
+    }
+    if (step.item?.kind === "end") this._over.resolve();
+  }
+
+  private _noResult(input: RuleInput): ErrorDetail {
+    if (input.kind === "exit") return input.error;
+    return { code: "no-result", message: "Claude Code closed its output without a result.", terminal: true };
+  }
+
+  private _options() {
+    return { strictExitStatus: this._plan.options.strictExitStatus };
+  }
+
+  private _fail(error: ErrorDetail): void {
+    if (this._isMute) return;
+    this._isMute = true;
+    this._link.write([errorItem(error)])?.catch(() => undefined);
+    this._over.resolve();
+  }
+
+  private _mute(): void {
+    this._isMute = true;
+    this._over.resolve();
+  }
+}

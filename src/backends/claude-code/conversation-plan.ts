@@ -1,0 +1,84 @@
+import { type Chunk, type ErrorCode, errorItem, isStartError, describeThrown, type WarningDetail } from "#domain";
+import type { Tool } from "#tools";
+import type { AgentSettings, Resume } from "../backend.ts";
+import type { ClaudeCodeWorld, FoundCli } from "./launch.ts";
+import type { ClaudeCodeOptions } from "./options.ts";
+import { TOOL_SERVER } from "./control/own-tools.ts";
+
+/** Silence of the CLI in the middle of a turn: when readers are told, and when the turn is over (C5). */
+export const SILENCE = { noticeMs: 60_000, limitMs: 300_000 } as const;
+
+/** Everything a conversation is made of that was decided before its first turn. */
+export interface ConversationPlan {
+  readonly cli: FoundCli;
+  readonly options: ClaudeCodeOptions;
+  readonly tools: readonly Tool[];
+  /** What was asked for, by name. */
+  readonly features: readonly string[];
+  /** Told before anything else. */
+  readonly warnings: readonly WarningDetail[];
+  readonly idleMs: number;
+  readonly world: ClaudeCodeWorld;
+}
+
+/** The backend's options with what the conversation's settings say. The settings are nearer, so they win. */
+export function mergeSettings(options: ClaudeCodeOptions, settings: AgentSettings): ClaudeCodeOptions {
+  const { outputSchema, turns, costUsd, cwd, resume, tools } = settings;
+  return {
+    includePartialMessages: true,
+    ...options,
+    ...instructionsOf(options, settings.instructions),
+    ...(outputSchema !== undefined && { jsonSchema: outputSchema }),
+    ...(turns !== undefined && { maxTurns: turns }),
+    ...(costUsd !== undefined && { maxBudgetUsd: costUsd }),
+    ...(cwd !== undefined && { cwd }),
+    ...(Object.keys(settings.env).length > 0 && { env: { ...options.env, ...settings.env } }),
+    ...(resume !== undefined && resumeOptions(resume)),
+    // Whether one may run is our policy's to say; the CLI is not to ask as well.
+    ...(tools.length > 0 && { allowedTools: [...(options.allowedTools ?? []), `mcp__${TOOL_SERVER}`] }),
+  };
+}
+
+function instructionsOf(options: ClaudeCodeOptions, instructions: string | undefined): ClaudeCodeOptions {
+  if (instructions === undefined) return {};
+  const { systemPrompt, appendSystemPrompt } = options;
+  if (systemPrompt !== undefined) return { systemPrompt: `${systemPrompt}\n\n${instructions}` };
+  return {
+    appendSystemPrompt: appendSystemPrompt === undefined ? instructions : `${appendSystemPrompt}\n\n${instructions}`,
+  };
+}
+
+function resumeOptions(resume: Resume): ClaudeCodeOptions {
+  const fork = resume.fork ? { forkSession: true } : {};
+  return resume.kind === "resume" ? { resume: resume.sessionId, ...fork } : { continue: true, ...fork };
+}
+
+/** The options for a process that goes on with a session of this conversation. */
+export function resuming(options: ClaudeCodeOptions, sessionId: string): ClaudeCodeOptions {
+  const { continue: _continue, forkSession: _fork, sessionId: _id, ...rest } = options;
+  return { ...rest, resume: sessionId };
+}
+
+/** Whether the options name a session to go on with. */
+export function goesOn({ resume, continue: goOn }: ClaudeCodeOptions): boolean {
+  return resume !== undefined || goOn === true;
+}
+
+const AS_ERROR: Readonly<Record<string, ErrorCode>> = {
+  "cli-not-found": "cli-not-found",
+  spawn: "spawn",
+  "feature-unavailable": "feature-unavailable",
+};
+
+/** A process that could not be started, as the error of a turn. */
+export function startFailure(thrown: unknown): Chunk {
+  if (!isStartError(thrown)) {
+    return errorItem({ code: "source-failed", message: describeThrown(thrown), terminal: true });
+  }
+  return errorItem({
+    code: (Object.hasOwn(AS_ERROR, thrown.code) ? AS_ERROR[thrown.code] : undefined) ?? "source-failed",
+    message: thrown.message,
+    terminal: true,
+    ...(thrown.diagnostic !== undefined && { diagnostic: thrown.diagnostic }),
+  });
+}

@@ -1,0 +1,52 @@
+import type { Chunk } from "#domain";
+import type { Decoder } from "#formats";
+
+/**
+ * So many bytes are read ahead of readers that lag. Control messages stand among the events, and must be answered while
+ * nobody reads; so reading goes on for a while, and no longer (C20, I10).
+ */
+export const READ_AHEAD_BYTES = 8 * 1024 * 1024;
+
+/** Takes decoded chunks. A promise: readers lag, and it resolves when they no longer do. */
+export type TakeChunks = (chunks: Chunk[]) => Promise<void> | undefined;
+
+/**
+ * Reads a process's output to its end, or until nothing more can be decoded. Never rejects: an output that breaks is
+ * an output that ends, and the exit says why.
+ */
+export async function pumpOutput(stdout: AsyncIterable<Uint8Array>, decoder: Decoder, take: TakeChunks): Promise<void> {
+  const lag = createLag();
+  try {
+    for await (const bytes of stdout) {
+      const wait = lag.note(bytes.length, take(decoder.push(bytes)));
+      if (wait !== undefined) await wait;
+      if (decoder.isOver) return;
+    }
+  } catch {
+    // As above.
+  }
+}
+
+/** Counts what was read while readers lag; gives a promise when it is time to wait for them. */
+function createLag() {
+  let behind = 0;
+  let latest: Promise<void> | undefined;
+  return {
+    note(bytes: number, room: Promise<void> | undefined): Promise<void> | undefined {
+      if (room !== undefined) {
+        latest = room;
+        room.then(
+          () => {
+            if (latest !== room) return;
+            latest = undefined;
+            behind = 0;
+          },
+          () => undefined,
+        );
+      }
+      if (latest === undefined) return undefined;
+      behind += bytes;
+      return behind < READ_AHEAD_BYTES ? undefined : latest;
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import { type Chunk, type NoticeItem, type ResultItem, type StartItem, startItem, type ToolResultItem } from "#domain";
+import { createDeferred } from "#streams";
+import { isRecord, type JsonRecord, ownArray, ownString } from "#wire";
+import type { AgentLink } from "../backend.ts";
+import { Turn, type TurnControl } from "./control/turn.ts";
+import { createTaskCount, type TaskCount } from "./result-rule-frames.ts";
+
+/**
+ * One `send` on its way: what is ours to say about the chunks of its turn, and when it is over.
+ *
+ * The CLI begins each of its turns with an init and ends it with a result. Background work starts further ones that
+ * nobody asked for; ours is over when none is open, and none is to come.
+ */
+export class ActiveTurn {
+  /** What was decided about the calls of this turn. */
+  readonly turn: Turn;
+  readonly ended: Promise<void>;
+  /** A terminal error was written, or the caller has aborted: nothing more is. */
+  isFailed = false;
+  hasResult = false;
+  /** Background work was seen after a result, so a further turn may be on its way. */
+  hadTasks = false;
+  sessionId: string | undefined;
+  /** The id of our message. */
+  readonly uuid: string;
+  private readonly _toolName: (vendorName: string) => string;
+  private readonly _tasks: TaskCount;
+  private readonly _end: () => void;
+  private _openTurns: number;
+  private _hasStarted = false;
+  private _isQueued = false;
+
+  constructor(
+    link: AgentLink,
+    control: TurnControl,
+    parts: {
+      readonly uuid: string;
+      readonly toolName: (vendorName: string) => string;
+      readonly tasks?: TaskCount;
+      /** Turns of the CLI that were open before ours. */
+      readonly openTurns?: number;
+    },
+  ) {
+    this.turn = new Turn(link, control);
+    const ended = createDeferred<void>();
+    this.ended = ended.promise;
+    this._end = () => ended.resolve();
+    this.uuid = parts.uuid;
+    this._toolName = parts.toolName;
+    this._tasks = parts.tasks ?? createTaskCount();
+    this._openTurns = parts.openTurns ?? 0;
+  }
+
+  get openTurns(): number {
+    return this._openTurns;
+  }
+
+  /** A result has come, and nothing is open. */
+  get isSettled(): boolean {
+    return this.hasResult && this._openTurns === 0 && !this._isQueued;
+  }
+
+  get isWaitingForTasks(): boolean {
+    return this._tasks.count > 0;
+  }
+
+  /** Our message goes out now: what came before belongs to others. */
+  awaitResult(): void {
+    this.hasResult = false;
+    this.hadTasks = this._tasks.count > 0;
+  }
+
+  end(): void {
+    this._end();
+  }
+
+  /** Looks at chunks on their way, and puts right what the CLI cannot know. Changes the list in place. */
+  look(chunks: Chunk[]): void {
+    for (let index = 0; index < chunks.length; index += 1) {
+      const chunk = chunks[index] as Chunk;
+      switch (chunk.type) {
+        case "text-delta":
+        case "thinking-delta":
+        case "tool-input-delta":
+          break;
+        case "start":
+          this._noteStart(chunk);
+          break;
+        case "notice":
+          chunks[index] = this._noteNotice(chunk);
+          break;
+        case "tool-result":
+          this._noteToolResult(chunk);
+          break;
+        case "result":
+          this._noteResult(chunk);
+          break;
+        case "error":
+          if (chunk.terminal) this.isFailed = true;
+          break;
+        default:
+          break;
+      }
+    }
+  }
+
+  private _noteStart(chunk: StartItem): void {
+    this._hasStarted = true;
+    this._openTurns += 1;
+    this.sessionId = chunk.sessionId ?? this.sessionId;
+  }
+
+  private _noteNotice(chunk: NoticeItem): Chunk {
+    const frame = isRecord(chunk.data) ? chunk.data : undefined;
+    if (frame === undefined) return chunk;
+    switch (chunk.kind) {
+      case "task":
+        this._tasks.note(frame);
+        if (this._tasks.count > 0) this.hadTasks = true;
+        return chunk;
+      case "command-lifecycle":
+        if (ownString(frame, "command_uuid") === this.uuid) this._isQueued = ownString(frame, "state") === "queued";
+        return chunk;
+      case "init":
+        return this._noteInit(chunk, frame);
+      default:
+        return chunk;
+    }
+  }
+
+  /** The format tells the first init of a process as its start; each of our turns has a start of its own. */
+  private _noteInit(chunk: NoticeItem, frame: JsonRecord): Chunk {
+    this._openTurns += 1;
+    this.sessionId = ownString(frame, "session_id") ?? this.sessionId;
+    if (this._hasStarted) return chunk;
+    this._hasStarted = true;
+    const model = ownString(frame, "model");
+    const tools = ownArray(frame, "tools")?.filter((name) => typeof name === "string");
+    return startItem({
+      backend: "claude-code",
+      mode: "control",
+      ...(model !== undefined && { model }),
+      ...(this.sessionId !== undefined && { sessionId: this.sessionId }),
+      ...(tools !== undefined && { tools: tools.map(this._toolName) }),
+    });
+  }
+
+  /** What our policy and our tools said is the truth about a call; the CLI tells it in words of its own. */
+  private _noteToolResult(chunk: ToolResultItem): void {
+    const record = this.turn.find(chunk.callId);
+    if (record === undefined) return;
+    // A chunk is not an event yet, so it may still be completed.
+    const writable = chunk as { -readonly [Key in keyof ToolResultItem]: ToolResultItem[Key] };
+    if (record.denial !== undefined && !record.hasRun && chunk.isError) {
+      writable.skipped = "denied";
+      writable.output = record.denial;
+    } else if (record.answer !== undefined) {
+      writable.output = record.answer.output;
+      writable.isError = record.answer.isError;
+    }
+  }
+
+  private _noteResult(chunk: ResultItem): void {
+    this._openTurns = Math.max(0, this._openTurns - 1);
+    this.hasResult = true;
+    this.sessionId = chunk.sessionId ?? this.sessionId;
+    if (this._tasks.count > 0) this.hadTasks = true;
+    if (this.turn.stopReason === undefined) return;
+    const writable = chunk as { -readonly [Key in keyof ResultItem]: ResultItem[Key] };
+    writable.subtype = "hook_stopped";
+    writable.isError = true;
+    writable.text = this.turn.stopReason;
+  }
+}

@@ -1,0 +1,65 @@
+import { type Clock, describeThrown, type ProcessHandle, type Spawn } from "#domain";
+import { type CliVersion, parseVersion } from "./cli-version.ts";
+
+/** What asking a CLI for its version gave. */
+export type VersionDetection =
+  | { readonly kind: "found"; readonly version: CliVersion }
+  | { readonly kind: "unreadable"; readonly output: string }
+  | { readonly kind: "failed"; readonly reason: string };
+
+export interface DetectRequest {
+  /** The CLI, as `locateClaude` found it. */
+  readonly path: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly spawn: Spawn;
+  readonly clock: Clock;
+  /** Default 5000. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 5000;
+/** A version is a line; a CLI that says more than this is none we know. */
+const MAX_OUTPUT_BYTES = 65_536;
+
+/** Asks a CLI for its version. Never rejects; one that does not answer in time is killed, and gone when this resolves. */
+export async function detectVersion(request: DetectRequest): Promise<VersionDetection> {
+  const { path, env, spawn, clock, timeoutMs = TIMEOUT_MS } = request;
+  let handle: ProcessHandle;
+  try {
+    handle = await spawn({ executable: path, args: ["--version"], env });
+  } catch (error) {
+    return { kind: "failed", reason: describeThrown(error) };
+  }
+  let isLate = false;
+  const takeBack = clock.after(timeoutMs, () => {
+    isLate = true;
+    handle.kill("SIGKILL");
+  });
+  handle.endInput();
+  const [stdout, stderr, exit] = await Promise.all([readSome(handle.stdout), readSome(handle.stderr), handle.exit]);
+  takeBack();
+  if (isLate) return { kind: "failed", reason: `${path} --version gave no answer within ${timeoutMs} ms.` };
+  if (exit.code !== 0) {
+    const how = exit.code === null ? `was ended by ${exit.signal}` : `ended with exit code ${exit.code}`;
+    const said = stderr.trim() === "" ? "" : `, and said ${JSON.stringify(stderr.trim().slice(0, 500))}`;
+    return { kind: "failed", reason: `${path} --version ${how}${said}.` };
+  }
+  const version = parseVersion(stdout);
+  return version === undefined ? { kind: "unreadable", output: stdout.trim() } : { kind: "found", version };
+}
+
+/** Reads to the end and keeps the beginning: a process whose output nobody takes would never end. */
+async function readSome(stream: AsyncIterable<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  try {
+    for await (const bytes of stream) {
+      if (size < MAX_OUTPUT_BYTES) text += decoder.decode(bytes.subarray(0, MAX_OUTPUT_BYTES - size), { stream: true });
+      size += bytes.length;
+    }
+  } catch {
+    // A pipe that breaks says no more than its end; the exit tells the rest.
+  }
+  return text;
+}

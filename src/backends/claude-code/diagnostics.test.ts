@@ -1,0 +1,74 @@
+import { describe, expect, it } from "vitest";
+import { diagnoseExit } from "./diagnostics.ts";
+
+describe("an exit without a result", () => {
+  it.each<[number, boolean, string, string]>([
+    [1, true, "Authentication required", "ANTHROPIC_API_KEY"],
+    [1, false, "General error (check if CLI is authenticated)", "terminal"],
+    [2, true, "Invalid arguments (check SDK version compatibility)", "npm update"],
+    [2, false, "Invalid arguments (check SDK version compatibility)", "claude --version"],
+    [126, true, "Permission denied (check file permissions)", "chmod"],
+    [127, true, "Command not found (CLI may have moved)", "which claude"],
+    [42, true, "CLI error (no output)", "terminal"],
+    [42, false, "Unknown error", "terminal"],
+  ])("AT-29 S1-132: code %i, empty %s → %s", (code, stdoutWasEmpty, hint, troubleshooting) => {
+    const diagnostic = diagnoseExit({ code, stdoutWasEmpty });
+    expect(diagnostic).toMatchObject({ hint, exitCode: code, stdoutWasEmpty });
+    expect(diagnostic.troubleshooting).toContain(troubleshooting);
+    expect(diagnostic).not.toHaveProperty("stderrTail");
+  });
+
+  it("S1-134: speaks of places where nobody can log in", () => {
+    expect(diagnoseExit({ code: 1, stdoutWasEmpty: true }).troubleshooting).toContain("CI");
+  });
+
+  it("C28: what the CLI wrote to stderr leads", () => {
+    const stderrTail = "warning: something\nError: Invalid MCP configuration: x.json\n    at foo (minified.js:1:1)\n";
+    const diagnostic = diagnoseExit({ code: 1, stdoutWasEmpty: true, stderrTail });
+    expect(diagnostic.hint).toBe("Error: Invalid MCP configuration: x.json");
+    expect(diagnostic.stderrTail).toBe(stderrTail.trim());
+  });
+
+  it("C28: speaks of authentication only when stderr does, or says nothing", () => {
+    const hintOf = (stderrTail: string) => diagnoseExit({ code: 1, stdoutWasEmpty: true, stderrTail }).hint;
+    expect(hintOf("Not logged in · Please run /login")).toBe(
+      "Authentication required: Not logged in · Please run /login",
+    );
+    expect(hintOf("Invalid API key")).toContain("Authentication required");
+    expect(hintOf("  \n")).toBe("Authentication required");
+    expect(hintOf("Session ID 1 is already in use.")).toBe("Session ID 1 is already in use.");
+  });
+
+  it("S1-133: a refused flag means that the versions do not fit, and how to update", () => {
+    for (const stderrTail of [
+      "Error: When using --print, --output-format=stream-json requires --verbose",
+      "error: unknown option '--setting-sources'",
+    ]) {
+      const { hint, troubleshooting } = diagnoseExit({ code: 1, stdoutWasEmpty: true, stderrTail });
+      expect(hint).toContain("do not fit together");
+      expect(hint).toContain(stderrTail);
+      expect(troubleshooting).toContain("npm update -g @anthropic-ai/claude-code");
+    }
+  });
+
+  it("explains why bypassing permissions is refused as root", () => {
+    const stderrTail = "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons";
+    expect(diagnoseExit({ code: 1, stdoutWasEmpty: true, stderrTail }).troubleshooting).toContain("IS_SANDBOX=1");
+  });
+
+  it("tells a signal from a code", () => {
+    const diagnostic = diagnoseExit({ code: null, signal: "SIGKILL", stdoutWasEmpty: false });
+    expect(diagnostic.hint).toBe("The CLI was ended by SIGKILL");
+    expect(diagnostic.troubleshooting).toContain("memory");
+    expect(diagnostic).not.toHaveProperty("exitCode");
+  });
+
+  it("S1-131: keeps the last line that was no JSON", () => {
+    expect(diagnoseExit({ code: 1, stdoutWasEmpty: false, lastNonJsonLine: "hm" }).lastNonJsonLine).toBe("hm");
+  });
+
+  it("cuts a lead that is a page of minified source", () => {
+    const hint = diagnoseExit({ code: 1, stdoutWasEmpty: true, stderrTail: `x${"y".repeat(5000)}` }).hint;
+    expect(hint?.length).toBeLessThan(320);
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { ALLOWED_VARIABLES, childEnvironment, DEFAULT_VARIABLES } from "./environment.ts";
+
+// What leaves this process for another is pinned: a new name here is a decision about secrets.
+const PINNED = `
+ALL_PROXY ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_BEDROCK_BASE_URL ANTHROPIC_BETAS
+ANTHROPIC_CUSTOM_HEADERS ANTHROPIC_DEFAULT_HAIKU_MODEL ANTHROPIC_DEFAULT_OPUS_MODEL ANTHROPIC_DEFAULT_SONNET_MODEL
+ANTHROPIC_FOUNDRY_BASE_URL ANTHROPIC_FOUNDRY_RESOURCE ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL
+ANTHROPIC_VERTEX_BASE_URL ANTHROPIC_VERTEX_PROJECT_ID API_TIMEOUT_MS APPDATA BASH_DEFAULT_TIMEOUT_MS
+BASH_MAX_OUTPUT_LENGTH BASH_MAX_TIMEOUT_MS CLAUDE_CODE_API_KEY_HELPER_TTL_MS CLAUDE_CODE_CLIENT_CERT
+CLAUDE_CODE_CLIENT_KEY CLAUDE_CODE_CLIENT_KEY_PASSPHRASE CLAUDE_CODE_DISABLE_BACKGROUND_TASKS
+CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC CLAUDE_CODE_EFFORT_LEVEL CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING
+CLAUDE_CODE_GIT_BASH_PATH CLAUDE_CODE_MAX_OUTPUT_TOKENS CLAUDE_CODE_MAX_RETRIES CLAUDE_CODE_OAUTH_TOKEN
+CLAUDE_CODE_SKIP_BEDROCK_AUTH CLAUDE_CODE_SKIP_FOUNDRY_AUTH CLAUDE_CODE_SKIP_VERTEX_AUTH CLAUDE_CODE_SUBAGENT_MODEL
+CLAUDE_CODE_SUBPROCESS_ENV_SCRUB CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_FOUNDRY CLAUDE_CODE_USE_VERTEX
+CLAUDE_CONFIG_DIR CLOUD_ML_REGION COLORTERM COMSPEC ComSpec DISABLE_AUTOUPDATER DISABLE_ERROR_REPORTING
+DISABLE_PROMPT_CACHING DISABLE_TELEMETRY ENABLE_TOOL_SEARCH HOME HOMEDRIVE HOMEPATH HTTPS_PROXY HTTP_PROXY IS_SANDBOX
+LANG LANGUAGE LOCALAPPDATA LOGNAME MAX_MCP_OUTPUT_TOKENS MAX_THINKING_TOKENS MCP_TIMEOUT MCP_TOOL_TIMEOUT
+NODE_EXTRA_CA_CERTS NO_COLOR NO_PROXY PATH PATHEXT Path ProgramData ProgramFiles SHELL SSL_CERT_DIR SSL_CERT_FILE
+SYSTEMROOT SystemDrive SystemRoot TEMP TERM TMP TMPDIR TZ USER USERNAME USERPROFILE USE_BUILTIN_RIPGREP
+XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME all_proxy http_proxy https_proxy no_proxy
+windir`;
+
+/** Names under which secrets are kept, and what must not reach another program by accident. */
+const SECRETS = `
+OPENAI_API_KEY GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_APPLICATION_CREDENTIALS OPENROUTER_API_KEY DEEPSEEK_API_KEY
+MISTRAL_API_KEY GROQ_API_KEY XAI_API_KEY COHERE_API_KEY HF_TOKEN AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
+AWS_SESSION_TOKEN AZURE_CLIENT_SECRET GITHUB_TOKEN GH_TOKEN GITLAB_TOKEN NPM_TOKEN NODE_AUTH_TOKEN DATABASE_URL
+PGPASSWORD REDIS_URL STRIPE_SECRET_KEY SLACK_BOT_TOKEN SENTRY_AUTH_TOKEN DOCKER_PASSWORD SSH_AUTH_SOCK
+KUBECONFIG VAULT_TOKEN MILLRACE_API_KEY NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH BASH_ENV ENV PYTHONPATH`
+  .trim()
+  .split(/\s+/);
+
+describe("the environment of the CLI", () => {
+  it("pins the variables that pass", () => {
+    expect([...ALLOWED_VARIABLES].sort()).toEqual(PINNED.trim().split(/\s+/).sort());
+  });
+
+  it("SEC3: holds none of other programs' secrets", () => {
+    const parent = Object.fromEntries(SECRETS.map((name) => [name, "sekret"]));
+    expect(SECRETS.length).toBeGreaterThanOrEqual(30);
+    expect(childEnvironment({ parent })).toEqual(DEFAULT_VARIABLES);
+  });
+
+  it("SEC3: holds them when they are passed explicitly", () => {
+    expect(childEnvironment({ parent: {}, extra: { GITHUB_TOKEN: "t" } })).toMatchObject({ GITHUB_TOKEN: "t" });
+  });
+
+  it("holds the user's language, path and key", () => {
+    const parent = { PATH: "/bin", LC_ALL: "C", LC_TIME: "de_DE", ANTHROPIC_API_KEY: "k", HOME: undefined };
+    expect(childEnvironment({ parent })).toEqual({
+      ...DEFAULT_VARIABLES,
+      PATH: "/bin",
+      LC_ALL: "C",
+      LC_TIME: "de_DE",
+      ANTHROPIC_API_KEY: "k",
+    });
+  });
+
+  it("C21: never says that the CLI runs inside another one, even when a whole environment is handed on", () => {
+    const nested = { CLAUDECODE: "1", CLAUDE_CODE_ENTRYPOINT: "cli", CLAUDE_CODE_SSE_PORT: "1" };
+    expect(childEnvironment({ parent: nested, extra: nested })).toEqual(DEFAULT_VARIABLES);
+  });
+
+  it("retries little, and neither reports nor updates, unless somebody wants it", () => {
+    expect(DEFAULT_VARIABLES).toEqual({
+      CLAUDE_CODE_MAX_RETRIES: "2",
+      DISABLE_AUTOUPDATER: "1",
+      DISABLE_TELEMETRY: "1",
+      DISABLE_ERROR_REPORTING: "1",
+    });
+    expect(childEnvironment({ parent: { CLAUDE_CODE_MAX_RETRIES: "5" } })["CLAUDE_CODE_MAX_RETRIES"]).toBe("5");
+    const extra = { CLAUDE_CODE_MAX_RETRIES: "0" };
+    expect(childEnvironment({ parent: { CLAUDE_CODE_MAX_RETRIES: "5" }, extra })["CLAUDE_CODE_MAX_RETRIES"]).toBe("0");
+  });
+
+  it("carries the tag of its run, whatever else was said", () => {
+    const env = childEnvironment({ parent: { MILLRACE_RUN: "outer" }, extra: { MILLRACE_RUN: "x" }, runTag: "mine" });
+    expect(env["MILLRACE_RUN"]).toBe("mine");
+    expect(childEnvironment({ parent: { MILLRACE_RUN: "outer" } })["MILLRACE_RUN"]).toBeUndefined();
+  });
+
+  it("takes own properties only", () => {
+    const parent = Object.create({ PATH: "/inherited" }) as Record<string, string>;
+    expect(childEnvironment({ parent, extra: JSON.parse('{"__proto__": "x"}') })["PATH"]).toBeUndefined();
+  });
+});

@@ -1,0 +1,82 @@
+/** Variables of our own process that the CLI gets, by their exact names. Everything else stays here. */
+export const ALLOWED_VARIABLES: readonly string[] = [
+  // the machine and its user
+  ..."PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM COLORTERM NO_COLOR TZ TMPDIR TMP TEMP".split(" "),
+  ..."XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME XDG_RUNTIME_DIR".split(" "),
+  // the same on Windows
+  ..."SystemRoot SYSTEMROOT windir COMSPEC ComSpec PATHEXT Path USERPROFILE USERNAME APPDATA LOCALAPPDATA".split(" "),
+  ..."ProgramData ProgramFiles HOMEDRIVE HOMEPATH SystemDrive".split(" "),
+  // the way to the network
+  ..."HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy".split(" "),
+  ..."SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS".split(" "),
+  // who the CLI is, and whom it asks
+  ..."ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS ANTHROPIC_BETAS".split(" "),
+  ..."ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL ANTHROPIC_DEFAULT_OPUS_MODEL".split(" "),
+  ..."ANTHROPIC_DEFAULT_SONNET_MODEL ANTHROPIC_DEFAULT_HAIKU_MODEL CLAUDE_CODE_SUBAGENT_MODEL".split(" "),
+  ..."CLAUDE_CONFIG_DIR CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_API_KEY_HELPER_TTL_MS".split(" "),
+  ..."CLAUDE_CODE_CLIENT_CERT CLAUDE_CODE_CLIENT_KEY CLAUDE_CODE_CLIENT_KEY_PASSPHRASE".split(" "),
+  ..."CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_VERTEX CLAUDE_CODE_USE_FOUNDRY".split(" "),
+  ..."CLAUDE_CODE_SKIP_BEDROCK_AUTH CLAUDE_CODE_SKIP_VERTEX_AUTH CLAUDE_CODE_SKIP_FOUNDRY_AUTH".split(" "),
+  ..."ANTHROPIC_BEDROCK_BASE_URL ANTHROPIC_VERTEX_BASE_URL ANTHROPIC_VERTEX_PROJECT_ID".split(" "),
+  ..."ANTHROPIC_FOUNDRY_BASE_URL ANTHROPIC_FOUNDRY_RESOURCE CLOUD_ML_REGION".split(" "),
+  // how it works
+  ..."CLAUDE_CODE_MAX_RETRIES CLAUDE_CODE_MAX_OUTPUT_TOKENS CLAUDE_CODE_EFFORT_LEVEL API_TIMEOUT_MS".split(" "),
+  ..."CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC CLAUDE_CODE_SUBPROCESS_ENV_SCRUB CLAUDE_CODE_GIT_BASH_PATH".split(" "),
+  ..."CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING CLAUDE_CODE_DISABLE_BACKGROUND_TASKS".split(" "),
+  ..."MAX_THINKING_TOKENS MCP_TIMEOUT MCP_TOOL_TIMEOUT MAX_MCP_OUTPUT_TOKENS ENABLE_TOOL_SEARCH".split(" "),
+  ..."BASH_DEFAULT_TIMEOUT_MS BASH_MAX_TIMEOUT_MS BASH_MAX_OUTPUT_LENGTH USE_BUILTIN_RIPGREP IS_SANDBOX".split(" "),
+  ..."DISABLE_TELEMETRY DISABLE_ERROR_REPORTING DISABLE_AUTOUPDATER DISABLE_PROMPT_CACHING".split(" "),
+];
+
+/** Whole families, by how their names begin. */
+export const ALLOWED_PREFIXES: readonly string[] = ["LC_"];
+
+/**
+ * Set by a CLI for what runs inside it. A CLI that finds them believes that it is nested and waits for its parent, so
+ * they do not pass even when a caller hands on his whole environment.
+ */
+export const STRIPPED_VARIABLES: readonly string[] = [
+  "CLAUDECODE",
+  "CLAUDE_CODE_ENTRYPOINT",
+  "CLAUDE_CODE_SSE_PORT",
+  "CLAUDE_AGENT_SDK_VERSION",
+];
+
+/** What we set unless somebody has set it otherwise. */
+export const DEFAULT_VARIABLES: Readonly<Record<string, string>> = {
+  // The CLI's own default of ten retries is three silent minutes before a wrong key is reported.
+  CLAUDE_CODE_MAX_RETRIES: "2",
+  DISABLE_AUTOUPDATER: "1",
+  DISABLE_TELEMETRY: "1",
+  DISABLE_ERROR_REPORTING: "1",
+};
+
+/** The variable by which everything a run has started is found again, wherever it went. */
+export const RUN_TAG_VARIABLE = "MILLRACE_RUN";
+
+export interface EnvironmentRequest {
+  /** The variables of our own process. */
+  readonly parent: Readonly<Record<string, string | undefined>>;
+  /** What the caller adds or replaces. */
+  readonly extra?: Readonly<Record<string, string>>;
+  /** The tag of the run; left out for the version check. */
+  readonly runTag?: string;
+}
+
+/** The variables of the CLI's process: allowed ones of ours, then the caller's, then the tag. */
+export function childEnvironment({ parent, extra = {}, runTag }: EnvironmentRequest): Record<string, string> {
+  const env = new Map(Object.entries(DEFAULT_VARIABLES));
+  for (const name of ALLOWED_VARIABLES) copy(parent, name, env);
+  for (const name of Object.keys(parent)) {
+    if (ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix))) copy(parent, name, env);
+  }
+  for (const name of Object.keys(extra)) copy(extra, name, env);
+  for (const name of STRIPPED_VARIABLES) env.delete(name);
+  if (runTag !== undefined) env.set(RUN_TAG_VARIABLE, runTag);
+  return Object.fromEntries(env);
+}
+
+function copy(from: Readonly<Record<string, string | undefined>>, name: string, env: Map<string, string>): void {
+  const value = Object.hasOwn(from, name) ? from[name] : undefined;
+  if (value !== undefined) env.set(name, value);
+}

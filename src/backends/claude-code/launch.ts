@@ -1,0 +1,198 @@
+import {
+  type Clock,
+  type FileSystem,
+  type ProcessExit,
+  type ProcessHandle,
+  type Random,
+  type Spawn,
+  StartError,
+  type WarningDetail,
+} from "#domain";
+import {
+  createStderrTail,
+  type ProcessTable,
+  type ProcessTag,
+  type StderrTail,
+  stopProcess,
+  type Watchdog,
+} from "#transports";
+import { type ArgvPlan, buildArgv } from "./argv.ts";
+import { childEnvironment, RUN_TAG_VARIABLE } from "./environment.ts";
+import { locateClaude, type ProbeExecutable } from "./locate.ts";
+import type { ClaudeCodeOptions } from "./options.ts";
+import { applyVersionPolicy, type CliVersion, detectVersion } from "./version.ts";
+
+/** What the CLI needs of the world outside. */
+export interface ClaudeCodeWorld {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly spawn: Spawn;
+  readonly files: FileSystem;
+  readonly probe: ProbeExecutable;
+  /** The variables of our own process. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Our own working folder. */
+  readonly cwd: string;
+  /** Where files for the CLI may lie while it runs. */
+  readonly temporaryFolder: string;
+  /** The processes of this machine; `undefined` where they cannot be listed. */
+  readonly processes: ProcessTable | undefined;
+  /** Ends what was started when this process dies suddenly. */
+  readonly watchdog?: Watchdog | undefined;
+  /** In place of `stopProcess`: a process on a tape cannot be stopped, only seen to stop. */
+  readonly stop?: typeof stopProcess | undefined;
+}
+
+/** The CLI as it was found on this machine. */
+export interface FoundCli {
+  readonly path: string;
+  /** `undefined`: it was not asked, or did not say. */
+  readonly version: CliVersion | undefined;
+  readonly warnings: readonly WarningDetail[];
+}
+
+/** Finds the CLI and asks it for its version. Rejects with `StartError`. */
+export async function findCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<FoundCli> {
+  const { env, probe, cwd, spawn, clock } = world;
+  const path = await locateClaude({ executable: options.executable, env, probe, cwd });
+  if (options.skipVersionCheck === true) return { path, version: undefined, warnings: [] };
+  const childEnv = childEnvironment({ parent: env, ...(options.env !== undefined && { extra: options.env }) });
+  const detection = await detectVersion({ path, env: childEnv, spawn, clock });
+  const verdict = applyVersionPolicy(detection, { permissive: options.permissiveVersionCheck === true });
+  if (verdict.kind === "refused") throw verdict.error;
+  return { path, version: verdict.version, warnings: verdict.warnings };
+}
+
+/** A CLI at work. */
+export interface CliProcess {
+  readonly stdout: AsyncIterable<Uint8Array>;
+  readonly exit: Promise<ProcessExit>;
+  readonly stderr: StderrTail;
+  /** Takes text for stdin, in order. A CLI that no longer reads is noticed by its exit. */
+  write(text: string): void;
+  endInput(): void;
+  /** Ends the turn of a CLI that has no control channel. */
+  signalInterrupt(): void;
+  /**
+   * Resolves when nothing of it is left, its files among it. `immediate`: without waiting for it to end by itself; stdin
+   * stays open, because a CLI whose stdin closes may take an open question for a yes. Idempotent; the more urgent wins.
+   */
+  stop(how: { readonly immediate: boolean }): Promise<void>;
+}
+
+export interface LaunchRequest {
+  readonly cli: FoundCli;
+  readonly options: ClaudeCodeOptions;
+  readonly plan: ArgvPlan;
+}
+
+/** Starts the CLI. Rejects with `StartError`, and leaves nothing behind then. */
+export async function launchCli({ cli, options, plan }: LaunchRequest, world: ClaudeCodeWorld): Promise<CliProcess> {
+  const { args, files } = buildArgv(options, plan);
+  const runTag = world.random.id();
+  const tag = { name: RUN_TAG_VARIABLE, value: runTag };
+  const { flags, remove } = await writeFiles(files, runTag, world);
+  const env = childEnvironment({
+    parent: world.env,
+    runTag,
+    ...(options.env !== undefined && { extra: options.env }),
+  });
+  try {
+    if (options.watchdog !== false) await world.watchdog?.guard(tag);
+    const handle = await world.spawn({
+      executable: cli.path,
+      args: [...flags, ...args],
+      env,
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
+    });
+    return createCliProcess(handle, tag, remove, world);
+  } catch (error) {
+    world.watchdog?.release(tag);
+    await remove();
+    throw error;
+  }
+}
+
+function createCliProcess(
+  handle: ProcessHandle,
+  tag: ProcessTag,
+  removeFiles: () => Promise<void>,
+  world: ClaudeCodeWorld,
+): CliProcess {
+  const encoder = new TextEncoder();
+  const stderr = createStderrTail();
+  stderr.drain(handle.stderr).catch(() => undefined);
+  let writing: Promise<void> = Promise.resolve();
+  let polite: Promise<void> | undefined;
+  let urgent: Promise<void> | undefined;
+
+  const bringDown = async (immediate: boolean): Promise<void> => {
+    const { clock, processes: table } = world;
+    const stop = world.stop ?? stopProcess;
+    await stop(immediate ? withOpenInput(handle) : handle, { clock, tag, immediate, table });
+    world.watchdog?.release(tag);
+    await removeFiles();
+  };
+
+  return {
+    stdout: handle.stdout,
+    exit: handle.exit,
+    stderr,
+    write(text) {
+      const bytes = encoder.encode(text);
+      // One after the other, and read from meanwhile: a CLI that writes before it reads must not block us.
+      writing = writing.then(() => handle.write(bytes)).catch(() => undefined);
+    },
+    endInput() {
+      writing.then(
+        () => handle.endInput(),
+        () => handle.endInput(),
+      );
+    },
+    signalInterrupt: () => handle.kill("SIGINT"),
+    stop({ immediate }) {
+      if (immediate) return (urgent ??= bringDown(true));
+      return urgent ?? (polite ??= bringDown(false));
+    },
+  };
+}
+
+function withOpenInput(handle: ProcessHandle): ProcessHandle {
+  return {
+    pid: handle.pid,
+    get isRunning() {
+      return handle.isRunning;
+    },
+    stdout: handle.stdout,
+    stderr: handle.stderr,
+    exit: handle.exit,
+    write: (bytes) => handle.write(bytes),
+    endInput: () => undefined,
+    kill: (signal) => handle.kill(signal),
+  };
+}
+
+/** Writes what is too long for arguments; only we can read it, and it goes with the process. */
+async function writeFiles(
+  files: readonly { readonly flag: string; readonly text: string }[],
+  tag: string,
+  { files: system, temporaryFolder }: ClaudeCodeWorld,
+): Promise<{ readonly flags: readonly string[]; readonly remove: () => Promise<void> }> {
+  const paths: string[] = [];
+  const flags: string[] = [];
+  const remove = async (): Promise<void> => {
+    for (const path of paths.splice(0)) await system.remove(path).catch(() => undefined);
+  };
+  try {
+    for (const { flag, text } of files) {
+      const path = `${temporaryFolder}/millrace-${tag}-${paths.length}${flag}`;
+      paths.push(path);
+      await system.write(path, new TextEncoder().encode(text));
+      flags.push(flag, path);
+    }
+  } catch (error) {
+    await remove();
+    throw new StartError("spawn", `A file for the CLI could not be written to ${temporaryFolder}.`, { cause: error });
+  }
+  return { flags, remove };
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { isStartError } from "#domain";
+import { type ExecutableState, type LocateRequest, locateClaude } from "./locate.ts";
+
+const locate = async (places: Readonly<Record<string, ExecutableState>>, more: Partial<LocateRequest> = {}) => {
+  const looked: string[] = [];
+  const found = await locateClaude({
+    env: { PATH: "/usr/bin:/opt/claude/bin" },
+    cwd: "/work",
+    platform: "linux",
+    probe: async (path) => {
+      looked.push(path);
+      return places[path] ?? "missing";
+    },
+    ...more,
+  }).catch((error: unknown) => (isStartError(error) ? [error.code, error.message] : error));
+  return { found, looked };
+};
+
+describe("locating the CLI", () => {
+  it("S1-28: searches PATH once, in order", async () => {
+    const { found, looked } = await locate({ "/opt/claude/bin/claude": "executable" });
+    expect(found).toBe("/opt/claude/bin/claude");
+    expect(looked).toEqual(["/usr/bin/claude", "/opt/claude/bin/claude"]);
+  });
+
+  it("AT-38 S0-28 S1-129: says what was looked for, where, and how to install it", async () => {
+    expect((await locate({})).found).toEqual([
+      "cli-not-found",
+      'The Claude Code CLI was not found: no "claude" in PATH (/usr/bin, /opt/claude/bin). ' +
+        "Install it with npm install -g @anthropic-ai/claude-code, or set executable to its path.",
+    ]);
+    expect((await locate({}, { env: {} })).found).toEqual([
+      "cli-not-found",
+      expect.stringContaining("names no folder"),
+    ]);
+  });
+
+  it("AT-38: tells one that may not be run from one that is missing", async () => {
+    expect((await locate({ "/usr/bin/claude": "not-executable" })).found).toEqual([
+      "spawn",
+      expect.stringContaining("/usr/bin/claude is there but may not be executed"),
+    ]);
+    const both = { "/usr/bin/claude": "not-executable", "/opt/claude/bin/claude": "executable" } as const;
+    expect((await locate(both)).found).toBe("/opt/claude/bin/claude");
+    expect((await locate({ "/x/claude": "not-executable" }, { executable: "/x/claude" })).found).toEqual([
+      "spawn",
+      expect.stringContaining("may not be executed"),
+    ]);
+    expect((await locate({ "/x": "folder" }, { executable: "/x" })).found).toEqual([
+      "spawn",
+      expect.stringContaining("is a folder"),
+    ]);
+    expect((await locate({}, { executable: "/x/claude" })).found).toEqual([
+      "cli-not-found",
+      expect.stringContaining("/x/claude"),
+    ]);
+  });
+
+  it("takes a path as it is, and a relative one from the working folder", async () => {
+    const places = { "/work/bin/claude": "executable", "/usr/bin/my-claude": "executable" } as const;
+    expect((await locate(places, { executable: "./bin/claude" })).found).toBe("/work/bin/claude");
+    expect((await locate(places, { executable: "my-claude" })).found).toBe("/usr/bin/my-claude");
+  });
+
+  it("SEC4: passes over folders of PATH that depend on where we stand", async () => {
+    const { looked } = await locate({}, { env: { PATH: ":.:node_modules/.bin:/usr/bin::/usr/bin" } });
+    expect(looked).toEqual(["/usr/bin/claude"]);
+  });
+
+  it("S1-43 SEC2: never takes a batch file on Windows", async () => {
+    const windows = { platform: "win32", cwd: "C:\\work", env: { Path: "C:\\npm;D:\\bin" } };
+    const { looked } = await locate({}, windows);
+    expect(looked).toEqual(["C:\\npm\\claude.exe", "D:\\bin\\claude.exe"]);
+    const { found } = await locate(
+      { "C:\\x\\claude.cmd": "executable" },
+      { ...windows, executable: "C:\\x\\claude.cmd" },
+    );
+    expect(found).toEqual(["spawn", expect.stringContaining("batch file")]);
+  });
+});

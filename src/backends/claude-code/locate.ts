@@ -1,0 +1,93 @@
+import { posix, win32 } from "node:path";
+import { StartError } from "#domain";
+
+/** What stands at a path. */
+export type ExecutableState = "executable" | "not-executable" | "folder" | "missing";
+
+/** Looks at one path. Never rejects; what cannot be looked at is `missing`. */
+export type ProbeExecutable = (path: string) => Promise<ExecutableState>;
+
+export interface LocateRequest {
+  /** A name to look for in PATH, or a path. Default `claude`. */
+  readonly executable?: string | undefined;
+  /** Where PATH is read from: the variables of our own process. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly probe: ProbeExecutable;
+  /** What a relative path of `executable` starts from. */
+  readonly cwd: string;
+  readonly platform?: string;
+}
+
+/**
+ * Finds the CLI, without starting anything and without a shell. Resolves to an absolute path, which serves the
+ * version check and every start.
+ *
+ * Folders of PATH that are not absolute are passed over: what they mean depends on where we stand, and that may be
+ * somebody else's repository. Rejects with `StartError`: `cli-not-found`, or `spawn` when there is something at the
+ * path that cannot be run.
+ */
+export async function locateClaude({ executable, env, probe, cwd, platform }: LocateRequest): Promise<string> {
+  const isWindows = (platform ?? process.platform) === "win32";
+  const paths = isWindows ? win32 : posix;
+  const wanted = executable ?? "claude";
+  refuseBatchFile(wanted);
+  if (wanted.includes("/") || (isWindows && wanted.includes("\\"))) {
+    return await checkPath(paths.resolve(cwd, wanted), probe);
+  }
+  const folders = searchFolders(env, isWindows);
+  const names = isWindows && !/\.(?:exe|com)$/i.test(wanted) ? [`${wanted}.exe`] : [wanted];
+  let unusable: string | undefined;
+  for (const folder of folders) {
+    for (const name of names) {
+      const path = paths.join(folder, name);
+      const state = await probe(path);
+      if (state === "executable") return path;
+      // As a shell does: what cannot be run is passed over, and named only when nothing better comes.
+      if (state === "not-executable") unusable ??= path;
+    }
+  }
+  throw unusable === undefined ? notInPath(wanted, folders) : notExecutable(unusable);
+}
+
+async function checkPath(path: string, probe: ProbeExecutable): Promise<string> {
+  const state = await probe(path);
+  if (state === "executable") return path;
+  if (state === "not-executable") throw notExecutable(path);
+  if (state === "folder") {
+    throw new StartError("spawn", `${path} is a folder, not a program. Give the path of the claude program in it.`);
+  }
+  throw new StartError(
+    "cli-not-found",
+    `There is no Claude Code CLI at ${path}. Correct executable, or leave it out to search PATH.`,
+  );
+}
+
+function refuseBatchFile(wanted: string): void {
+  if (!/\.(?:cmd|bat)$/i.test(wanted)) return;
+  throw new StartError(
+    "spawn",
+    `executable ${JSON.stringify(wanted)} is a batch file, which needs a shell. Name the program it starts (claude.exe).`,
+  );
+}
+
+function searchFolders(env: LocateRequest["env"], isWindows: boolean): readonly string[] {
+  const list = env["PATH"] ?? (isWindows ? env["Path"] : undefined) ?? "";
+  const { delimiter, isAbsolute } = isWindows ? win32 : posix;
+  return [...new Set(list.split(delimiter).filter((folder) => isAbsolute(folder)))];
+}
+
+function notExecutable(path: string): StartError {
+  return new StartError(
+    "spawn",
+    `${path} is there but may not be executed. Make it executable (chmod +x), or set executable to another one.`,
+  );
+}
+
+function notInPath(wanted: string, folders: readonly string[]): StartError {
+  const where = folders.length === 0 ? "PATH, which names no folder" : `PATH (${folders.join(", ")})`;
+  return new StartError(
+    "cli-not-found",
+    `The Claude Code CLI was not found: no ${JSON.stringify(wanted)} in ${where}. ` +
+      "Install it with npm install -g @anthropic-ai/claude-code, or set executable to its path.",
+  );
+}

@@ -1,0 +1,142 @@
+import { nearestName, StartError } from "#domain";
+import { type Check, OPTION_CHECKS } from "./option-checks.ts";
+import type { Effort, PermissionMode, SettingSource } from "./option-words.ts";
+
+export type { Effort, PermissionMode, SettingSource } from "./option-words.ts";
+
+/**
+ * A tool server as the CLI knows it. One of type `sdk` is ours: it runs in this process, and the CLI reaches it over
+ * the control channel.
+ */
+export type McpServerConfig =
+  | {
+      readonly type?: "stdio";
+      readonly command: string;
+      readonly args?: readonly string[];
+      readonly env?: Readonly<Record<string, string>>;
+    }
+  | { readonly type: "http" | "sse"; readonly url: string; readonly headers?: Readonly<Record<string, string>> }
+  | { readonly type: "sdk"; readonly name: string };
+
+/** An agent the CLI can run inside itself. */
+export interface SubagentDefinition {
+  readonly description: string;
+  readonly prompt: string;
+  readonly tools?: readonly string[];
+  readonly model?: string;
+}
+
+/**
+ * Everything a caller may set for the Claude Code CLI. What is left out is the CLI's own default, except where a field
+ * says otherwise: settings of the repository, and tool servers nobody named, are not loaded unless asked for.
+ *
+ * @example
+ * const options: ClaudeCodeOptions = { model: "sonnet", permissionMode: "plan", disallowedTools: ["Bash(rm *)"] }
+ */
+export interface ClaudeCodeOptions {
+  /** An alias (`sonnet`) or a full name. */
+  readonly model?: string;
+  /** Tried in this order when the model is overloaded. */
+  readonly fallbackModel?: string | readonly string[];
+  readonly maxTurns?: number;
+  readonly maxBudgetUsd?: number;
+  readonly maxThinkingTokens?: number;
+  readonly effort?: Effort;
+  /** Replaces the CLI's own system prompt. Wins over `appendSystemPrompt`. */
+  readonly systemPrompt?: string;
+  /** Added to the CLI's own system prompt. */
+  readonly appendSystemPrompt?: string;
+  /** Tools that run without asking: `Read`, `Bash(git *)`. */
+  readonly allowedTools?: readonly string[];
+  /** Tools that never run. A denial wins over everything. */
+  readonly disallowedTools?: readonly string[];
+  /**
+   * What becomes of the two lists when both are given. `both` (default): both reach the CLI. `allow-first`: the allow
+   * list alone, with a warning that names what is no longer denied.
+   */
+  readonly toolFilter?: "both" | "allow-first";
+  /** The CLI's own tools, exactly these; `[]` for none. */
+  readonly tools?: readonly string[];
+  /** Tool servers by name, or one or several files (or JSON texts) in the CLI's own notation. */
+  readonly mcpConfig?: string | readonly string[] | Readonly<Record<string, McpServerConfig>>;
+  /** Only the servers of `mcpConfig`. Default: true, unless `settingSources` names a source. */
+  readonly strictMcpConfig?: boolean;
+  readonly permissionMode?: PermissionMode;
+  /** A tool of one of the servers that is asked for permissions, in plain mode. */
+  readonly permissionPromptTool?: string;
+  /** Go on with this session. Wins over `continue`. */
+  readonly resume?: string;
+  /** Go on with the newest session of the working folder. */
+  readonly continue?: boolean;
+  /** Go on under a new session id. */
+  readonly forkSession?: boolean;
+  /** The id of the new session, a UUID. */
+  readonly sessionId?: string;
+  /** `false`: the session is not written to disk and cannot be resumed. */
+  readonly persistSession?: boolean;
+  /** The working folder. `""` and nothing mean ours. */
+  readonly cwd?: string;
+  readonly addDirs?: readonly string[];
+  /** Variables for the CLI beside the allowed ones. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** A name to look for in PATH, or a path. Default `claude`. */
+  readonly executable?: string;
+  /** How the CLI is spoken to. Default `auto`: as plainly as what is asked for allows. */
+  readonly mode?: "auto" | "plain" | "control";
+  /** Default none: a repository's settings may redirect the key and run commands. */
+  readonly settingSources?: readonly SettingSource[];
+  /** A settings file, or the settings themselves. They come from you, so they are always loaded. */
+  readonly settings?: string | Readonly<Record<string, unknown>>;
+  /** Deltas while a message is being written. Runs set it; messages alone come without. */
+  readonly includePartialMessages?: boolean;
+  readonly includeHookEvents?: boolean;
+  readonly agents?: Readonly<Record<string, SubagentDefinition>>;
+  /** The agent that answers: one of `agents`, or of the CLI's own. */
+  readonly agent?: string;
+  /** The final answer is a value of this JSON Schema. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>>;
+  readonly betas?: readonly string[];
+  readonly pluginDirs?: readonly string[];
+  /** `--name` or `--name=value` for everything not listed here; `null` for a flag without a value. */
+  readonly extraArgs?: Readonly<Record<string, string | null>>;
+  /** Start without asking the CLI for its version. */
+  readonly skipVersionCheck?: boolean;
+  /** Go on, with a warning, when the version cannot be had or read. */
+  readonly permissiveVersionCheck?: boolean;
+  /** A non-zero exit behind a successful result is an error. Default: a warning. */
+  readonly strictExitStatus?: boolean;
+  /** A second process that ends what the CLI started when this one dies suddenly. Default true. */
+  readonly watchdog?: boolean;
+}
+
+// An option without a check would not be an option; this does not compile then.
+const CHECKS: { readonly [Field in keyof Required<ClaudeCodeOptions>]: Check } = OPTION_CHECKS;
+
+/**
+ * Checks options that may come from anywhere, and returns a copy without what was left unset (`undefined`, `null`).
+ *
+ * Throws `StartError` (`invalid-option`) with the field, the value and the remedy; a field nobody knows is named with
+ * the nearest one that exists.
+ */
+export function checkClaudeCodeOptions(options: unknown): ClaudeCodeOptions {
+  if (options === undefined || options === null) return {};
+  if (typeof options !== "object" || Array.isArray(options)) {
+    throw new StartError("invalid-option", `claudeCode is a ${typeof options}. Give an object of options.`);
+  }
+  const checked: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(options)) {
+    if (!Object.hasOwn(CHECKS, field)) throw unknownField(field);
+    if (value === undefined || value === null) continue;
+    const problem = CHECKS[field as keyof ClaudeCodeOptions](value);
+    if (problem !== undefined) throw new StartError("invalid-option", `claudeCode.${field}${problem}`);
+    checked[field] = value;
+  }
+  return checked;
+}
+
+function unknownField(field: string): StartError {
+  const known = Object.keys(CHECKS);
+  const nearest = nearestName(field, known);
+  const remedy = nearest === undefined ? `Known are: ${known.join(", ")}` : `Did you mean ${nearest}?`;
+  return new StartError("invalid-option", `claudeCode.${field.slice(0, 64)} is not an option. ${remedy}`);
+}

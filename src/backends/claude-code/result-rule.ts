@@ -1,0 +1,198 @@
+import { type ErrorDetail, unreachable, type WarningDetail } from "#domain";
+
+/** The limits behind a result (S1-91). */
+export const DRAIN = { silenceMs: 100, items: 10 } as const;
+
+/**
+ * Where the stream of one process stands. `streaming`: no result yet, or a further turn has begun. `drained`: what was
+ * given since the last result. `tasks`: background work that will start another turn.
+ */
+export interface RuleState {
+  readonly phase: "streaming" | "result-received" | "pending-end" | "closed";
+  readonly result: { readonly isError: boolean } | undefined;
+  readonly drained: number;
+  readonly tasks: number;
+}
+
+/** What can happen to the stream. */
+export type RuleInput =
+  /** A frame of a known type. `opensTurn`: a further turn begins. `tasks`: the background work there is now. */
+  | {
+      readonly kind: "message";
+      readonly result?: { readonly isError: boolean } | undefined;
+      readonly opensTurn?: boolean;
+      readonly tasks?: number | undefined;
+    }
+  /** A frame that is not JSON, not UTF-8, too long, or of no known type. */
+  | { readonly kind: "fault"; readonly error: ErrorDetail; readonly seen: string }
+  | {
+      readonly kind: "exit";
+      readonly code: number | null;
+      readonly signal: string | null;
+      /** The error to give when there was no result. */
+      readonly error: ErrorDetail;
+    }
+  /** The output has ended and no exit was seen. */
+  | { readonly kind: "eof" }
+  /** Nothing came for `DRAIN.silenceMs`. */
+  | { readonly kind: "silence" }
+  /** Somebody asks for the next item and nothing has happened. */
+  | { readonly kind: "pull" };
+
+/** What a reader gets. `given`: the message that came in. */
+export type RuleItem =
+  | { readonly kind: "given" }
+  | { readonly kind: "warning"; readonly warning: WarningDetail }
+  | { readonly kind: "error"; readonly error: ErrorDetail }
+  | { readonly kind: "end" };
+
+export interface RuleStep {
+  readonly state: RuleState;
+  /** `undefined`: nothing to give yet, wait for the next input. */
+  readonly item: RuleItem | undefined;
+}
+
+export interface RuleOptions {
+  /** A non-zero exit behind a successful result is an error. */
+  readonly strictExitStatus?: boolean | undefined;
+}
+
+export const RULE_START: RuleState = { phase: "streaming", result: undefined, drained: 0, tasks: 0 };
+
+/**
+ * The state table of a stream (S1-70 … S1-90): one input, one item. The process is to be released by the step that
+ * enters `closed`. A result is given as it is; whether it is a success is the reader's to judge.
+ */
+export function stepRule(state: RuleState, input: RuleInput, options: RuleOptions = {}): RuleStep {
+  switch (state.phase) {
+    case "closed":
+      return { state, item: END };
+    case "pending-end":
+      return close(state, END);
+    case "result-received":
+      return afterResult(state, input, options);
+    case "streaming":
+      return streaming(state, input, options);
+    default:
+      return unreachable(state.phase);
+  }
+}
+
+/** How long the next input may take: for ever, or until silence counts as the end. */
+export function mayWait(state: RuleState): "for-ever" | "drain" | "no" {
+  if (state.phase === "streaming") return "for-ever";
+  if (state.phase !== "result-received") return "no";
+  return state.tasks > 0 ? "for-ever" : "drain";
+}
+
+const END: RuleItem = { kind: "end" };
+
+function streaming(state: RuleState, input: RuleInput, options: RuleOptions): RuleStep {
+  switch (input.kind) {
+    case "message":
+      return { state: noteMessage(state, input), item: { kind: "given" } };
+    case "fault":
+      return giveFault(state, input);
+    case "exit":
+      if (state.result !== undefined) return exitAfterResult(state, input, options);
+      if (input.code === 0) return warnNoResult(state);
+      return close(state, { kind: "error", error: input.error });
+    case "eof":
+      return state.result === undefined ? warnNoResult(state) : close(state, END);
+    case "silence":
+    case "pull":
+      return { state, item: undefined };
+    default:
+      return unreachable(input);
+  }
+}
+
+function afterResult(state: RuleState, input: RuleInput, options: RuleOptions): RuleStep {
+  const isWorking = state.tasks > 0;
+  switch (input.kind) {
+    case "message":
+    case "fault":
+      if (state.drained >= DRAIN.items && !isWorking) return close(state, END);
+      return input.kind === "message" ? giveLate(state, input) : warnLate(state, input);
+    case "exit":
+      return exitAfterResult(state, input, options);
+    case "eof":
+      return close(state, END);
+    case "silence":
+      return isWorking ? { state, item: undefined } : close(state, END);
+    case "pull":
+      return { state, item: undefined };
+    default:
+      return unreachable(input);
+  }
+}
+
+function noteMessage(state: RuleState, input: Extract<RuleInput, { kind: "message" }>): RuleState {
+  const tasks = input.tasks ?? state.tasks;
+  if (input.result === undefined) return tasks === state.tasks ? state : { ...state, tasks };
+  return { phase: "result-received", result: input.result, drained: 0, tasks };
+}
+
+/** Known frames behind a result are given as they are (C2); a further turn opens the stream again. */
+function giveLate(state: RuleState, input: Extract<RuleInput, { kind: "message" }>): RuleStep {
+  const noted = noteMessage(state, input);
+  if (input.result !== undefined) return { state: noted, item: { kind: "given" } };
+  const phase = input.opensTurn === true ? "streaming" : "result-received";
+  return { state: { ...noted, phase, drained: noted.drained + 1 }, item: { kind: "given" } };
+}
+
+function warnLate(state: RuleState, input: Extract<RuleInput, { kind: "fault" }>): RuleStep {
+  const warning: WarningDetail = {
+    code: "unexpected-message-after-result",
+    message: "Something that cannot be read came behind the result; it changes nothing.",
+    context: { text: input.seen },
+  };
+  const next = { ...state, drained: state.drained + 1 };
+  // What ends the stream ends it here too, but the result stands: a warning, then the end.
+  return {
+    state: input.error.terminal ? { ...next, phase: "pending-end" } : next,
+    item: { kind: "warning", warning },
+  };
+}
+
+function giveFault(state: RuleState, input: Extract<RuleInput, { kind: "fault" }>): RuleStep {
+  const item: RuleItem = { kind: "error", error: input.error };
+  return input.error.terminal ? close(state, item) : { state, item };
+}
+
+function exitAfterResult(
+  state: RuleState,
+  input: Extract<RuleInput, { kind: "exit" }>,
+  options: RuleOptions,
+): RuleStep {
+  if (input.code === 0) return close(state, END);
+  const failed = state.result?.isError === true;
+  if (options.strictExitStatus === true && !failed) return close(state, { kind: "error", error: input.error });
+  return {
+    state: { ...state, phase: "pending-end" },
+    item: { kind: "warning", warning: exitWarning(input, failed) },
+  };
+}
+
+/** The CLI exits with 1 behind every failed result, so there the code says nothing new. */
+function exitWarning(exit: { readonly code: number | null; readonly signal: string | null }, failed: boolean) {
+  const how = exit.code === null ? `by ${exit.signal ?? "a signal"}` : `with code ${exit.code}`;
+  return {
+    code: "non-zero-exit-after-result",
+    message: `Claude Code gave its result and then exited ${how}. The result holds.`,
+    context: { exitCode: exit.code, signal: exit.signal },
+    ...(failed && { expected: true }),
+  } as const satisfies WarningDetail;
+}
+
+function warnNoResult(state: RuleState): RuleStep {
+  const warning: WarningDetail = {
+    code: "clean-exit-no-result",
+    message: "Claude Code ended without an error and without a result.",
+  };
+  return { state: { ...state, phase: "pending-end" }, item: { kind: "warning", warning } };
+}
+
+function close(state: RuleState, item: RuleItem): RuleStep {
+  return { state: { ...state, phase: "closed" }, item };
+}

@@ -1,0 +1,153 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { isStartError } from "#domain";
+import { createScriptedSpawn, createVirtualClock, type SpawnStep } from "#testing";
+import {
+  applyVersionPolicy,
+  detectVersion,
+  FEATURE_GATES,
+  parseVersion,
+  requireFeature,
+  type VersionDetection,
+  versionMeetsMinimum,
+} from "./version.ts";
+
+describe("reading a version", () => {
+  it.each([
+    ["claude v1.2.3", "1.2.3"],
+    ["1.2.3", "1.2.3"],
+    ["v1.2.3", "1.2.3"],
+    ["Claude Code CLI 1.2.3-beta.1", "1.2.3"],
+    ["  1.2.3  ", "1.2.3"],
+    ["2.1.325 (Claude Code)\n", "2.1.325"],
+    ["0.9.0", "0.9.0"],
+    ["garbage", undefined],
+    ["", undefined],
+    ["1.2", undefined],
+    ["١.٢.٣", undefined],
+  ])("AT-9 S1-33: %j → %s", (text, raw) => {
+    expect(parseVersion(text)?.raw).toBe(raw);
+  });
+
+  it("S1-34: compares number by number", () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(20), { minLength: 6, maxLength: 6 }), ([a, b, c, d, e, f]) => {
+        const left = parseVersion(`${a}.${b}.${c}`);
+        const right = parseVersion(`${d}.${e}.${f}`);
+        if (left === undefined || right === undefined) throw new Error("unreadable");
+        const weigh = (x = 0, y = 0, z = 0): number => x * 10_000 + y * 100 + z;
+        expect(versionMeetsMinimum(left, right)).toBe(weigh(a, b, c) >= weigh(d, e, f));
+      }),
+    );
+  });
+
+  it("takes linear time, whatever it is given", () => {
+    expect(parseVersion("1. ".repeat(1_000_000))).toBeUndefined();
+    expect(parseVersion("9".repeat(1_000_000))).toBeUndefined();
+  });
+});
+
+describe("the version policy", () => {
+  const found = (text: string): VersionDetection => {
+    const version = parseVersion(text);
+    if (version === undefined) throw new Error("unreadable");
+    return { kind: "found", version };
+  };
+  const judge = (detection: VersionDetection, permissive: boolean): unknown => {
+    const verdict = applyVersionPolicy(detection, { permissive });
+    return verdict.kind === "refused" ? verdict.error.code : verdict.warnings.map((warning) => warning.code);
+  };
+
+  it.each<[string, VersionDetection, unknown, unknown]>([
+    ["S1-29: new enough", found("1.0.0"), [], []],
+    ["S1-30: too old", found("0.9.99"), "unsupported-cli-version", "unsupported-cli-version"],
+    ["S1-31: unreadable", { kind: "unreadable", output: "hm" }, "unknown-version", ["unparseable-cli-version"]],
+    ["S1-32: not detected", { kind: "failed", reason: "x." }, "version-detection", ["version-detection-failed"]],
+  ])("AT-9 %s", (_title, detection, strict, permissive) => {
+    expect(judge(detection, false)).toEqual(strict);
+    expect(judge(detection, true)).toEqual(permissive);
+  });
+
+  it("S1-129: says both versions, what was said, and what to do", () => {
+    const messageOf = (detection: VersionDetection): string => {
+      const verdict = applyVersionPolicy(detection);
+      return verdict.kind === "refused" ? verdict.error.message : "";
+    };
+    expect(messageOf(found("0.2.9"))).toBe(
+      "The Claude Code CLI is version 0.2.9; at least 1.0.0 is needed. Update it with npm update -g @anthropic-ai/claude-code.",
+    );
+    expect(messageOf({ kind: "unreadable", output: "hello" })).toContain('"hello"');
+    expect(messageOf({ kind: "failed", reason: "It hangs." })).toContain("It hangs.");
+  });
+});
+
+describe("what needs a newer CLI", () => {
+  it("C16 S0-31: the gates", () => {
+    expect(FEATURE_GATES).toMatchObject({ partial: "1.0.86", control: "2.0.0", "streaming-tools": "2.1.0" });
+  });
+
+  it("C16: is refused with both versions, and let through where it is there or where nobody knows", () => {
+    for (const feature of Object.keys(FEATURE_GATES) as (keyof typeof FEATURE_GATES)[]) {
+      expect(() => requireFeature(parseVersion(FEATURE_GATES[feature]), feature)).not.toThrow();
+      expect(() => requireFeature(undefined, feature)).not.toThrow();
+      try {
+        requireFeature(parseVersion("1.0.1"), feature);
+        expect.fail("let through");
+      } catch (error) {
+        if (!isStartError(error)) throw error;
+        expect(error.code).toBe("feature-unavailable");
+        for (const word of [feature, FEATURE_GATES[feature], "1.0.1", "npm update"])
+          expect(error.message).toContain(word);
+      }
+    }
+  });
+});
+
+describe("asking a CLI for its version", () => {
+  const ask = async (steps: readonly SpawnStep[], ms = 0) => {
+    const clock = createVirtualClock();
+    const spawn = createScriptedSpawn(steps, { clock });
+    const asking = detectVersion({ path: "/bin/claude", env: { PATH: "/bin" }, spawn, clock });
+    await clock.advance(ms);
+    return { detection: await asking, call: spawn.calls[0], clock };
+  };
+
+  it("S1-28: starts the path that was found, with --version and nothing else, and takes its timer back", async () => {
+    const { detection, call, clock } = await ask([{ write: "2.1.197 (Claude Code)\n" }, { exit: 0 }]);
+    expect(detection).toMatchObject({ kind: "found", version: { major: 2, minor: 1, patch: 197 } });
+    expect(call).toMatchObject({ executable: "/bin/claude", args: ["--version"], inputEnded: true });
+    expect(clock.pending()).toBe(0);
+  });
+
+  it("S1-35: kills one that has not answered after 5000 ms", async () => {
+    const { detection, call } = await ask([{ hang: true }], 5000);
+    expect(detection).toEqual({ kind: "failed", reason: "/bin/claude --version gave no answer within 5000 ms." });
+    expect(call).toMatchObject({ signals: ["SIGKILL"], isGone: true });
+  });
+
+  it("takes a bad exit for a failure and repeats its words; what it says may look like a version", async () => {
+    const { detection } = await ask([{ write: "needs node 18.0.0" }, { stderr: "too old\n" }, { exit: 1 }]);
+    expect(detection).toEqual({
+      kind: "failed",
+      reason: '/bin/claude --version ended with exit code 1, and said "too old".',
+    });
+    expect((await ask([{ exit: "SIGSEGV" }])).detection).toMatchObject({ reason: expect.stringContaining("SIGSEGV") });
+  });
+
+  it("S1-31: keeps what it said when that holds no version", async () => {
+    expect((await ask([{ write: " garbage \n" }])).detection).toEqual({ kind: "unreadable", output: "garbage" });
+    expect((await ask([])).detection).toEqual({ kind: "unreadable", output: "" });
+  });
+
+  it("keeps little of a CLI that never stops talking, and takes the rest off its hands", async () => {
+    const flood = Array.from({ length: 50 }, () => ({ write: "x".repeat(10_000) }));
+    const { detection } = await ask([...flood, { exit: 0 }]);
+    expect(detection.kind === "unreadable" && detection.output.length).toBe(65_536);
+  });
+
+  it("S1-32: a CLI that cannot be started is a failure", async () => {
+    const clock = createVirtualClock();
+    const spawn = () => Promise.reject(new Error("EACCES"));
+    expect(await detectVersion({ path: "/x", env: {}, spawn, clock })).toEqual({ kind: "failed", reason: "EACCES" });
+  });
+});

@@ -1,0 +1,69 @@
+import type { AgentFeature, AgentSettings } from "../backend.ts";
+
+/** Something a caller asks for, by the name explanations use. */
+export type RoutedFeature = AgentFeature | "in-process-mcp" | `permission-mode:${string}`;
+
+/** The part of a backend's own options that a route depends on. Anything may be `null`: it then was not asked for. */
+export interface RoutingOptions {
+  readonly hooks?: Readonly<Record<string, readonly unknown[] | null | undefined>> | null | undefined;
+  readonly tools?: readonly unknown[] | null | undefined;
+  /** The function that is asked about tool calls. */
+  readonly permission?: unknown;
+  readonly agents?: Readonly<Record<string, unknown>> | null | undefined;
+  /** Tool servers by name; one of type `sdk` runs in this process. Files and JSON texts name external ones only. */
+  readonly mcpConfig?: string | readonly string[] | Readonly<Record<string, unknown>> | null | undefined;
+  readonly permissionMode?: string | null | undefined;
+  readonly includePartialMessages?: boolean | null | undefined;
+}
+
+/** The order in which features are told. */
+const ORDER = [
+  "hooks",
+  "in-process-mcp",
+  "tools",
+  "permission",
+  "permission-rules",
+  "guards",
+  "agents",
+  "output",
+  "session",
+] as const satisfies readonly RoutedFeature[];
+
+/**
+ * What is asked for: by the settings of the conversation, and by the backend's own options. Empty lists and maps ask
+ * for nothing. Pure; never throws.
+ */
+export function detectFeatures(
+  settings: Partial<Pick<AgentSettings, "features" | "tools" | "outputSchema">> | undefined,
+  options: RoutingOptions = {},
+): readonly RoutedFeature[] {
+  const found = new Set<RoutedFeature>(settings?.features ?? []);
+  if (hasHooks(options.hooks)) found.add("hooks");
+  if (hasOwnServer(options.mcpConfig)) found.add("in-process-mcp");
+  if ((settings?.tools?.length ?? 0) > 0) found.add("tools");
+  if (typeof options.permission === "function") found.add("permission");
+  if (hasKeys(options.agents)) found.add("agents");
+  if (settings?.outputSchema !== undefined) found.add("output");
+  const features: RoutedFeature[] = ORDER.filter((feature) => found.has(feature));
+  const mode = options.permissionMode;
+  if (typeof mode === "string" && mode !== "" && mode !== "default") features.push(`permission-mode:${mode}`);
+  return features;
+}
+
+/** Points without a hook are no hooks. */
+function hasHooks(hooks: RoutingOptions["hooks"]): boolean {
+  return isObject(hooks) && Object.values(hooks).some((entries) => Array.isArray(entries) && entries.length > 0);
+}
+
+function hasOwnServer(servers: RoutingOptions["mcpConfig"]): boolean {
+  if (!isObject(servers) || Array.isArray(servers)) return false;
+  return Object.values(servers).some((server) => isObject(server) && (server as { type?: unknown }).type === "sdk");
+}
+
+function hasKeys(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length > 0;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,78 @@
+import type { RoutedFeature } from "./features.ts";
+
+/** The way a run goes. */
+export interface Route {
+  readonly mode: "plain" | "control";
+  /** Whether something that was asked for needs the control protocol, whatever mode was taken. */
+  readonly requiresControl: boolean;
+  readonly override: "plain" | "control" | undefined;
+  /** Why, one sentence each. */
+  readonly reasons: readonly string[];
+  /** What this route leaves out. One warning each, or a refusal with `strict`. */
+  readonly ignored: readonly RoutedFeature[];
+}
+
+interface Need {
+  /** Control is taken for it. */
+  readonly control: boolean;
+  /** Plain mode can carry it too, so that forcing plain mode loses nothing. */
+  readonly plain: boolean;
+  readonly why: string;
+}
+
+const NEEDS: { readonly [Name in Exclude<RoutedFeature, `permission-mode:${string}`>]: Need } = {
+  hooks: { control: true, plain: false, why: "hooks are called over the control channel" },
+  "in-process-mcp": {
+    control: true,
+    plain: false,
+    why: "tool servers of this process are reached over the control channel",
+  },
+  tools: { control: true, plain: false, why: "tools of this process are called over the control channel" },
+  permission: { control: true, plain: false, why: "permission questions are asked over the control channel" },
+  "permission-rules": { control: true, plain: false, why: "permission rules are applied over the control channel" },
+  guards: { control: true, plain: false, why: "guards see the agent's tool calls over the control channel" },
+  agents: { control: true, plain: true, why: "agents can be switched over the control channel" },
+  output: { control: false, plain: true, why: "an output schema is an argument of the agent" },
+  session: { control: false, plain: true, why: "a session sends one message after the other on stdin" },
+};
+
+const MODE_NEED: Need = {
+  control: true,
+  plain: true,
+  why: "the permission mode can be changed over the control channel",
+};
+
+/** Whether any of these features needs the control protocol. */
+export function requiresControl(features: readonly RoutedFeature[]): boolean {
+  return features.some((feature) => needOf(feature).control);
+}
+
+/**
+ * Chooses the mode: the override if there is one, else control if a feature needs it, else plain. Pure, and the same
+ * for the same input.
+ *
+ * @example
+ * route(["hooks"]).mode // "control"
+ * route(["hooks"], "plain").ignored // ["hooks"]
+ */
+export function route(features: readonly RoutedFeature[], override?: "auto" | "plain" | "control" | null): Route {
+  const forced = override === "plain" || override === "control" ? override : undefined;
+  const needing = features.filter((feature) => needOf(feature).control);
+  const mode = forced ?? (needing.length > 0 ? "control" : "plain");
+  const ignored = mode === "plain" ? features.filter((feature) => !needOf(feature).plain) : [];
+  return { mode, requiresControl: needing.length > 0, override: forced, reasons: tellReasons(), ignored };
+
+  function tellReasons(): readonly string[] {
+    const reasons = needing.map((feature) => `${feature}: ${needOf(feature).why}`);
+    if (forced === undefined) {
+      return reasons.length > 0 ? reasons : ["nothing that was asked for needs the control protocol"];
+    }
+    const kept = needing.filter((feature) => needOf(feature).plain);
+    const loss = forced === "plain" ? kept.map((feature) => `${feature}: plain mode carries it as an argument`) : [];
+    return [`mode "${forced}" was asked for`, ...(forced === "plain" ? loss : reasons)];
+  }
+}
+
+function needOf(feature: RoutedFeature): Need {
+  return Object.hasOwn(NEEDS, feature) ? NEEDS[feature as keyof typeof NEEDS] : MODE_NEED;
+}

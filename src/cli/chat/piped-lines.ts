@@ -1,0 +1,48 @@
+import { createInterface } from "node:readline";
+import type { ChatLines } from "./lines.ts";
+
+/** Lines that are kept while nobody wants them; then the pipe waits. */
+const MAX_WAITING = 1000;
+
+/** The lines of a pipe or a file. */
+export function createPipedLines(input: NodeJS.ReadableStream): ChatLines {
+  const reader = createInterface({ input, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
+  const waiting: string[] = [];
+  let isOver = false;
+  let wake: (() => void) | undefined;
+  let hear: ((line: string) => boolean) | undefined;
+
+  reader.on("line", (line) => {
+    if (hear?.(line) === true) return;
+    waiting.push(line);
+    if (waiting.length > MAX_WAITING) reader.pause();
+    wake?.();
+  });
+  reader.on("close", () => {
+    isOver = true;
+    wake?.();
+  });
+  return {
+    async next() {
+      while (waiting.length === 0 && !isOver) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+      const line = waiting.shift();
+      if (waiting.length === 0 && !isOver) reader.resume();
+      return line;
+    },
+    listen(visit) {
+      hear = visit;
+      return () => {
+        hear = undefined;
+      };
+    },
+    close() {
+      waiting.length = 0;
+      reader.close();
+    },
+    wasLeft: false,
+  };
+}

@@ -1,0 +1,109 @@
+import type { Command } from "commander";
+import { createRequire } from "node:module";
+import { type BackendState, inspectBackends } from "#runtime";
+import { plainText, wantsColor } from "#sinks";
+import { requireText } from "../flags/values.ts";
+import { type CommandIo, EXIT, type Outcome } from "../io.ts";
+import { requireBackendName } from "../require-backend.ts";
+import { readVersion } from "../version.ts";
+
+interface DoctorFlags {
+  readonly backend?: string;
+  readonly claudeExecutable?: string;
+  readonly json?: boolean;
+}
+
+/** What the machine itself offers. */
+interface Finding {
+  readonly name: string;
+  readonly isReady: boolean;
+  readonly says: string;
+}
+
+const OLDEST_NODE = [20, 19] as const;
+
+const EXAMPLES = `
+Examples:
+  millrace doctor                      what is here, what is missing, what to do about it
+  millrace doctor -b claude-code       exit code 3 when this backend cannot be used
+  millrace doctor --json | jq .
+
+Keys are never shown, only whether they are set.`;
+
+export function addDoctorCommand(program: Command, io: CommandIo, outcome: Outcome): void {
+  program
+    .command("doctor")
+    .description("look at what is here, and what is missing")
+    .option("-b, --backend <backend>", "the backend you want to use; exit code 3 when it is not ready", requireText)
+    .option("--claude-executable <path>", "the Claude Code CLI to look at", requireText)
+    .option("--json", "as JSON")
+    .addHelpText("after", EXAMPLES)
+    .action(async (flags: DoctorFlags) => {
+      outcome.code = await doctor(flags, io);
+    });
+}
+
+async function doctor(flags: DoctorFlags, io: CommandIo): Promise<number> {
+  const asked = flags.backend === undefined ? undefined : requireBackendName(flags.backend);
+  if (io.err.isTerminal && flags.json !== true) io.err.write("looking around …\r");
+  const backends = await inspectBackends({ executable: flags.claudeExecutable, cwd: io.cwd }, io.world);
+  const machine = inspectMachine();
+  if (io.err.isTerminal && flags.json !== true) io.err.write("\u001b[K");
+  const isReady =
+    machine.every((finding) => finding.isReady || finding.name !== "node") &&
+    (asked === undefined || backends.find(({ name }) => name === asked)?.isReady === true) &&
+    (flags.claudeExecutable === undefined || backends.find(({ name }) => name === "claude-code")?.isReady === true);
+  if (flags.json === true) {
+    io.out.write(`${JSON.stringify({ millrace: readVersion(), isReady, machine, backends }, undefined, 2)}\n`);
+  } else {
+    const color = wantsColor(io.out.isTerminal, io.world.env);
+    io.out.write(
+      render(
+        machine,
+        backends.filter(({ name }) => asked === undefined || name === asked),
+        color,
+      ),
+    );
+  }
+  return isReady ? EXIT.success : EXIT.setup;
+}
+
+function inspectMachine(): readonly Finding[] {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const isNew = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
+  const says = isNew
+    ? `Node ${process.versions.node}`
+    : `Node ${process.versions.node} is too old. Install ${OLDEST_NODE.join(".")} or newer.`;
+  return [{ name: "node", isReady: isNew, says }, inspectSqlite()];
+}
+
+/** Runs are kept in SQLite when its binding is installed; without it only in memory. */
+function inspectSqlite(): Finding {
+  try {
+    createRequire(import.meta.url).resolve("libsql");
+    return { name: "store sqlite", isReady: true, says: "Runs can be kept in SQLite (libsql is installed)." };
+  } catch {
+    return {
+      name: "store sqlite",
+      isReady: false,
+      says: "Runs can be kept in memory only. npm install libsql adds SQLite.",
+    };
+  }
+}
+
+function render(machine: readonly Finding[], backends: readonly BackendState[], color: boolean): string {
+  const mark = (isReady: boolean): string => {
+    if (!color) return isReady ? "✓" : "✗";
+    return isReady ? "\u001b[32m✓\u001b[39m" : "\u001b[31m✗\u001b[39m";
+  };
+  const lines = [`millrace ${readVersion()}`];
+  for (const { isReady, says } of machine) lines.push(`${mark(isReady)} ${says}`);
+  lines.push("", "Backends");
+  for (const { name, isReady, found, missing, can } of backends) {
+    lines.push(`${mark(isReady)} ${name}`);
+    // Paths, addresses and what programs said: foreign text.
+    for (const text of [...found, ...missing]) lines.push(`    ${plainText(text)}`);
+    if (can.length > 0) lines.push(`    can: ${can.join(", ")}`);
+  }
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,75 @@
+import type { RunOptions } from "#runtime";
+import type { CommandIo } from "../io.ts";
+import { demoTools, loadTools } from "../load-tools.ts";
+import { readTextFlag } from "../prompt.ts";
+import type { AskFlags } from "./ask-flags.ts";
+
+/** The flags as options of a run. What no flag says is left out. */
+export async function runOptions(flags: AskFlags, io: CommandIo): Promise<RunOptions> {
+  const instructions = flags.instructions ?? flags.system;
+  const tools = await readTools(flags, io);
+  const limits = limitsOf(flags);
+  const permissions = permissionsOf(flags);
+  const session = sessionOf(flags);
+  const claudeCode = claudeCodeOf(flags);
+  return {
+    ...(tools !== undefined && { tools }),
+    ...(instructions !== undefined && { instructions: await readTextFlag("--instructions", instructions, io) }),
+    ...(limits !== undefined && { limits }),
+    ...(permissions !== undefined && { permissions }),
+    ...(session !== undefined && { session }),
+    ...(claudeCode !== undefined && { claudeCode }),
+    ...(flags.maxTokens !== undefined && { maxTokens: flags.maxTokens }),
+    ...(flags.thinkingTokens !== undefined && { thinkingTokens: flags.thinkingTokens }),
+    ...(flags.strict === true && { strict: true }),
+    cwd: io.cwd,
+  };
+}
+
+/** The backend string the flags ask for; `undefined` when they name none. */
+export function backendOf(flags: AskFlags, fallback: string | undefined): string | undefined {
+  const backend = flags.backend ?? fallback;
+  if (flags.model === undefined) return backend;
+  const [name = ""] = (backend ?? "offline").split("/", 1);
+  return `${name}/${flags.model}`;
+}
+
+async function readTools(flags: AskFlags, io: CommandIo): Promise<RunOptions["tools"] | undefined> {
+  if (flags.tools === false) return [];
+  if (typeof flags.tools === "string") return await loadTools(flags.tools, io.cwd);
+  const name = (flags.backend ?? "offline").split("/", 1)[0];
+  return name === "offline" ? demoTools() : undefined;
+}
+
+function limitsOf({ maxTurns, maxCost, timeout }: AskFlags): RunOptions["limits"] | undefined {
+  if (maxTurns === undefined && maxCost === undefined && timeout === undefined) return undefined;
+  return {
+    ...(maxTurns !== undefined && { turns: maxTurns }),
+    ...(maxCost !== undefined && { costUsd: maxCost }),
+    ...(timeout !== undefined && { timeoutMs: timeout }),
+  };
+}
+
+function permissionsOf({ allow, deny, ask }: AskFlags): RunOptions["permissions"] | undefined {
+  if (allow === undefined && deny === undefined && ask === undefined) return undefined;
+  return { ...(allow && { allow }), ...(deny && { deny }), ...(ask && { ask }) };
+}
+
+function sessionOf(flags: AskFlags): RunOptions["session"] | undefined {
+  if (flags.resume === undefined && flags.continue !== true) return undefined;
+  return {
+    ...(flags.resume !== undefined && { resume: flags.resume }),
+    ...(flags.continue === true && { continue: true }),
+    ...(flags.fork === true && { fork: true }),
+  };
+}
+
+function claudeCodeOf(flags: AskFlags): RunOptions["claudeCode"] | undefined {
+  const { claudeExecutable, mode, permissionMode } = flags;
+  if (claudeExecutable === undefined && mode === undefined && permissionMode === undefined) return undefined;
+  return {
+    ...(claudeExecutable !== undefined && { executable: claudeExecutable }),
+    ...(mode !== undefined && { mode }),
+    ...(permissionMode !== undefined && { permissionMode: permissionMode as "plan" }),
+  };
+}

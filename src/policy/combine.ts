@@ -1,0 +1,41 @@
+import type { HookOutcome } from "./run-hooks.ts";
+
+/** What the hooks of one point say together. */
+export interface Combined {
+  /** Some hook said no; the reasons of all that did, a line each. Wins over everything else. */
+  readonly block: string | undefined;
+  /** Wins over `ask` and `allow`. The first in the list gives the reason. */
+  readonly stop: string | undefined;
+  /** Wins over `allow`. */
+  readonly ask: { readonly reason: string | undefined } | undefined;
+  readonly allow: boolean;
+  /** What the last hook in the list that replaces something wants instead. */
+  readonly input: { readonly value: unknown } | undefined;
+  readonly output: { readonly value: unknown } | undefined;
+  readonly message: string | undefined;
+  readonly notes: readonly string[];
+  readonly failures: readonly { readonly index: number; readonly why: string }[];
+  readonly isAborted: boolean;
+}
+
+/** Adds up answers. Only the order of the list counts, never who answered first: the same hooks decide the same. */
+export function combine(outcomes: readonly HookOutcome[]): Combined {
+  const answers = outcomes.flatMap((outcome) => (outcome.kind === "answered" ? [outcome.answer] : []));
+  const blocks = answers.flatMap(({ block }) => (block === undefined ? [] : [block]));
+  const asks = answers.flatMap(({ ask }) => (ask === undefined ? [] : [ask]));
+  const reasons = asks.filter((ask) => typeof ask === "string");
+  const input = answers.findLast((answer) => "input" in answer);
+  const output = answers.findLast((answer) => "output" in answer);
+  return {
+    block: blocks.length === 0 ? undefined : blocks.join("\n"),
+    stop: answers.find(({ stop }) => stop !== undefined)?.stop,
+    ask: asks.length === 0 ? undefined : { reason: reasons.length === 0 ? undefined : reasons.join("\n") },
+    allow: answers.some(({ allow }) => allow === true),
+    input: input === undefined ? undefined : { value: input.input },
+    output: output === undefined ? undefined : { value: output.output },
+    message: answers.findLast(({ message }) => message !== undefined)?.message,
+    notes: answers.flatMap(({ context }) => (context === undefined ? [] : [context])),
+    failures: outcomes.flatMap((outcome) => (outcome.kind === "failed" ? [outcome] : [])),
+    isAborted: outcomes.some((outcome) => outcome.kind === "aborted"),
+  };
+}

@@ -1,0 +1,147 @@
+import type { Message, RunStatus } from "#domain";
+import { type Combined, combine } from "./combine.ts";
+import { SHORTEST_LIMIT_MS } from "./consult.ts";
+import { ABORTED, judgeCall } from "./judge-call.ts";
+import { judgePrompt } from "./judge-prompt.ts";
+import { judgeResult } from "./judge-result.ts";
+import { createOutputGate } from "./output-gate.ts";
+import { occasionOf, type PolicyParts, readParts } from "./parts.ts";
+import { createGrant } from "./grant.ts";
+import type { Occasion, Point, Points } from "./point.ts";
+import type {
+  Aftermath,
+  CallToCheck,
+  CallVerdict,
+  HandoffVerdict,
+  OutputGate,
+  PolicyPlace,
+  PolicySettings,
+  PromptVerdict,
+  ResultVerdict,
+  RunPolicy,
+  StopVerdict,
+} from "./policy.ts";
+import { runHooks } from "./run-hooks.ts";
+import { describeFailures, warnOfFailures } from "./warn.ts";
+
+type Handoff = Parameters<RunPolicy["checkHandoff"]>[0];
+
+/**
+ * Creates the policy of one leg of one run. The settings have been checked (`checkHooks`, `checkRules`,
+ * `checkPermission`, `checkGuards`); functions of the caller's are called with copies only.
+ *
+ * @throws StartError `invalid-option` for a rule that cannot be read.
+ */
+export function createPolicy(settings: PolicySettings, place: PolicyPlace): RunPolicy {
+  const parts = readParts(settings, place);
+  return new LegPolicy(parts, settings.outputMode ?? "buffer");
+}
+
+class LegPolicy implements RunPolicy {
+  readonly isSilentOnTools: boolean;
+  readonly isSilentOnOutput: boolean;
+  private readonly _parts: PolicyParts;
+  private readonly _outputMode: NonNullable<PolicySettings["outputMode"]>;
+
+  constructor(parts: PolicyParts, outputMode: NonNullable<PolicySettings["outputMode"]>) {
+    this._parts = parts;
+    this._outputMode = outputMode;
+    this.isSilentOnTools = isSilentOnTools(parts);
+    this.isSilentOnOutput = parts.guards.output.length === 0;
+  }
+
+  checkPrompt(messages: readonly Message[]): Promise<PromptVerdict> {
+    return judgePrompt(messages, this._parts);
+  }
+
+  async checkCall(call: CallToCheck): Promise<CallVerdict> {
+    if (!this.isSilentOnTools) return judgeCall(call, this._parts);
+    const { signal } = this._parts.place;
+    if (signal.aborted) return { kind: "denied", by: "rule", reason: ABORTED, notes: [], stop: undefined };
+    const { callId, input } = call;
+    return { kind: "run", input, grant: createGrant({ callId, input }, signal), notes: [], stop: undefined };
+  }
+
+  checkResult(call: CallToCheck, outcome: { output: unknown; isError: boolean }): Promise<ResultVerdict> {
+    return judgeResult(call, outcome, this._parts);
+  }
+
+  async checkHandoff(handoff: Handoff): Promise<HandoffVerdict> {
+    const combined = await this._run("before-handoff", (occasion) => ({ ...occasion, ...namesOf(handoff) }));
+    const { notes, stop } = combined;
+    if (combined.isAborted || this._parts.place.signal.aborted) {
+      return { kind: "blocked", reason: "The run was aborted before the handoff.", notes, stop };
+    }
+    const refusals = [combined.block, describeFailures("before-handoff", combined), stop];
+    const reason = refusals.find((refusal) => refusal !== undefined);
+    if (reason !== undefined) {
+      return { kind: "blocked", reason: reason === "" ? "A before-handoff hook said no." : reason, notes, stop };
+    }
+    return { kind: "go", message: combined.message ?? handoff.message, notes, stop };
+  }
+
+  async noteHandoff(handoff: Handoff): Promise<Aftermath> {
+    const combined = await this._run("after-handoff", (occasion) => ({ ...occasion, ...namesOf(handoff) }));
+    warnOfFailures("after-handoff", combined, this._parts.place);
+    return { notes: combined.notes, stop: combined.stop };
+  }
+
+  async checkStop(text: string, sentBack: number): Promise<StopVerdict> {
+    const combined = await this._run("before-stop", (occasion) => ({ ...occasion, text, sentBack }));
+    warnOfFailures("before-stop", combined, this._parts.place);
+    const { block, notes, stop } = combined;
+    if (block === undefined || combined.isAborted || this._parts.place.signal.aborted) {
+      return { kind: "stop", notes, stop };
+    }
+    // A block wins over a stop: who blocks here wants the agent to go on.
+    return { kind: "go-on", feedback: block === "" ? "Go on." : block, notes, stop: undefined };
+  }
+
+  async noteEnd(status: RunStatus, text: string): Promise<void> {
+    const combined = await this._run("run-end", (occasion) => ({ ...occasion, status, text }));
+    warnOfFailures("run-end", combined, this._parts.place);
+  }
+
+  createOutputGate(): OutputGate {
+    return createOutputGate({
+      guards: this._parts.guards.output,
+      mode: this._outputMode,
+      ground: this._parts,
+    });
+  }
+
+  private async _run<Name extends Point>(
+    point: Name,
+    makeOccasion: (occasion: Occasion) => Points[Name],
+  ): Promise<Combined> {
+    const { hooks, place, watch } = this._parts;
+    // Who watches the end of runs wants to hear of aborted ones too; but nobody waits long for an abort.
+    const isEnd = point === "run-end";
+    const outcomes = await runHooks<Name>({
+      point,
+      hooks: hooks[point],
+      occasion: (signal) => makeOccasion(occasionOf(place, signal)),
+      watch: isEnd ? undefined : watch,
+      clock: place.clock,
+      longestMs: isEnd && place.signal.aborted ? SHORTEST_LIMIT_MS : undefined,
+    });
+    return combine(outcomes);
+  }
+}
+
+function namesOf({ from, to, message }: Handoff): Handoff {
+  return { from, to, message };
+}
+
+function isSilentOnTools({ hooks, rules, permission, guards }: PolicyParts): boolean {
+  const watching = [
+    hooks["before-tool"],
+    hooks["after-tool"],
+    rules.allow,
+    rules.ask,
+    rules.deny,
+    guards["tool-call"],
+    guards["tool-result"],
+  ];
+  return permission === undefined && watching.every((list) => list.length === 0);
+}

@@ -1,0 +1,135 @@
+import { noticeItem } from "#domain";
+import type { AbortWatch } from "./abort-watch.ts";
+import { consult, limitOf } from "./consult.ts";
+import type { Guard, Guarded, GuardPlace } from "./guard.ts";
+import { tryCopy } from "./json-copy.ts";
+import { createNameMatcher } from "./matcher.ts";
+import type { PolicyPlace } from "./policy.ts";
+import { kindOf, type Read, readFields } from "./read-answer.ts";
+
+/** A guard where it stands. */
+export interface StandingGuard {
+  readonly name: string;
+  readonly place: GuardPlace;
+  readonly matches: (tool: string) => boolean;
+  readonly limitMs: number;
+  readonly check: Guard["check"];
+}
+
+/** What guards are shown. Text for input and output; the JSON value for tools. */
+export interface Content {
+  readonly value: unknown;
+  readonly name?: string | undefined;
+  readonly callId?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+/** Where guards stand. */
+export interface GuardGround {
+  readonly place: PolicyPlace;
+  readonly watch: AbortWatch;
+}
+
+export type GuardsVerdict =
+  | { readonly kind: "passed"; readonly value: unknown; readonly isReplaced: boolean }
+  | { readonly kind: "denied"; readonly guard: string; readonly reason: string }
+  | { readonly kind: "aborted" };
+
+export function listGuards(guards: readonly Guard[]): readonly StandingGuard[] {
+  return guards.map((guard) => ({
+    name: guard.name,
+    place: guard.place,
+    matches: createNameMatcher(guard.tool),
+    limitMs: limitOf(guard.timeoutMs),
+    // Called on its own object: a guard may have a memory.
+    check: (content) => guard.check(content),
+  }));
+}
+
+/**
+ * Shows content to guards, one after the other: each sees what those before it made of it. The first denial ends it;
+ * a guard that fails denies. `content.value` must be ours alone: what passes is that very value.
+ */
+export async function runGuards(
+  guards: readonly StandingGuard[],
+  content: Content,
+  { place, watch }: GuardGround,
+): Promise<GuardsVerdict> {
+  let { value } = content;
+  let isReplaced = false;
+  for (const guard of guards) {
+    const current = { ...content, value };
+    const consulted = await consult({
+      start: (signal) => guard.check(guarded(guard, current, place, signal)),
+      limitMs: guard.limitMs,
+      watch,
+      clock: place.clock,
+    });
+    if (consulted.kind === "aborted") return consulted;
+    const read = consulted.kind === "failed" ? misread(consulted.why) : readGuardAnswer(guard.place, consulted.value);
+    if (!read.fits) return { kind: "denied", guard: guard.name, reason: `The guard "${guard.name}" ${read.wrong}.` };
+    const answer = read.answer;
+    if (answer.kind === "deny") return { kind: "denied", guard: guard.name, reason: answer.reason };
+    if (answer.kind === "pass") continue;
+    value = answer.value;
+    isReplaced = true;
+    place.write([
+      noticeItem("guard", { guard: guard.name, place: guard.place, action: "replace", ...toolOf(content) }),
+    ]);
+  }
+  return { kind: "passed", value, isReplaced };
+}
+
+/** The tool a guard's notice is about. */
+export function toolOf({ callId, name }: Content): object {
+  return { ...(callId !== undefined && { callId }), ...(name !== undefined && { name }) };
+}
+
+function guarded(guard: StandingGuard, content: Content, place: PolicyPlace, signal: AbortSignal): Guarded {
+  const { value, name, callId, before = "" } = content;
+  const isTool = guard.place === "tool-call" || guard.place === "tool-result";
+  return {
+    place: guard.place,
+    text: typeof value === "string" ? value : (JSON.stringify(value) ?? ""),
+    value: isTool ? tryCopy(value) : undefined,
+    name,
+    callId,
+    runId: place.runId,
+    agent: place.agent,
+    context: place.context,
+    before,
+    signal,
+  };
+}
+
+type Answer =
+  | { readonly kind: "pass" }
+  | { readonly kind: "deny"; readonly reason: string }
+  | { readonly kind: "replace"; readonly value: unknown };
+
+function readGuardAnswer(place: GuardPlace, value: unknown): Read<Answer> {
+  if (value === undefined) return { fits: true, answer: { kind: "pass" } };
+  const fields = readFields(value);
+  if (!fields.fits) return fields;
+  const [field, ...more] = fields.answer;
+  if (field === undefined || more.length > 0) return misread('answered with neither "deny" nor "replace" alone');
+  const [name, given] = field;
+  if (name === "deny") {
+    return typeof given === "string"
+      ? { fits: true, answer: { kind: "deny", reason: given } }
+      : misread(`answered with ${kindOf(given)} as "deny", which takes a text`);
+  }
+  if (name !== "replace") return misread(`answered with "${name}"; it may answer deny or replace`);
+  const isText = place === "input" || place === "output";
+  if (isText && typeof given !== "string") {
+    return misread(`answered with ${kindOf(given)} as "replace", which takes a text here`);
+  }
+  const copy = tryCopy(given);
+  return copy === undefined
+    ? misread('answered with a "replace" that is not JSON')
+    : { fits: true, answer: { kind: "replace", value: copy } };
+}
+
+function misread(wrong: string): { readonly fits: false; readonly wrong: string } {
+  return { fits: false, wrong };
+}

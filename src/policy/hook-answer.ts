@@ -1,0 +1,55 @@
+import { tryCopy } from "./json-copy.ts";
+import type { HookAnswer, Point } from "./point.ts";
+import { kindOf, type Read, readFields } from "./read-answer.ts";
+
+/** What a hook may answer, by point. */
+const FIELDS: { readonly [Name in Point]: readonly (keyof HookAnswer)[] } = {
+  prompt: ["block", "context", "stop"],
+  "before-tool": ["block", "allow", "ask", "input", "context", "stop"],
+  "after-tool": ["block", "output", "context", "stop"],
+  "before-handoff": ["block", "message", "stop"],
+  "after-handoff": ["stop"],
+  "before-stop": ["block", "stop"],
+  "run-end": [],
+};
+
+/** Reads what a hook answered. Nothing is an answer too: no opinion. */
+export function readHookAnswer(point: Point, value: unknown): Read<HookAnswer> {
+  if (value === undefined) return { fits: true, answer: {} };
+  const fields = readFields(value);
+  if (!fields.fits) return fields;
+  const answer: { -readonly [Name in keyof HookAnswer]: unknown } = {};
+  for (const [name, field] of fields.answer) {
+    if (!isFieldOf(point, name)) return { fits: false, wrong: `answered with "${name}", ${whyNot(point)}` };
+    const read = readField(name, field);
+    if (!read.fits) return read;
+    answer[name] = read.answer;
+  }
+  return { fits: true, answer: answer as HookAnswer };
+}
+
+function isFieldOf(point: Point, name: string): name is keyof HookAnswer {
+  return (FIELDS[point] as readonly string[]).includes(name);
+}
+
+function whyNot(point: Point): string {
+  const known = FIELDS[point];
+  return known.length === 0
+    ? `but at ${point} nothing can be answered`
+    : `which ${point} does not know (it knows ${known.join(", ")})`;
+}
+
+function readField(name: keyof HookAnswer, value: unknown): Read<unknown> {
+  if (name === "input" || name === "output") {
+    const copy = tryCopy(value);
+    return copy === undefined
+      ? { fits: false, wrong: `answered with an ${name} that is not JSON` }
+      : { fits: true, answer: copy };
+  }
+  if (name === "allow" ? value === true : typeof value === "string" || (name === "ask" && value === true)) {
+    return { fits: true, answer: value };
+  }
+  const wanted = name === "allow" ? "true" : name === "ask" ? "true or a text" : "a text";
+  const given = typeof value === "boolean" ? String(value) : kindOf(value);
+  return { fits: false, wrong: `answered with ${given} as "${name}", which takes ${wanted}` };
+}

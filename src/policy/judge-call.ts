@@ -1,0 +1,239 @@
+import { describeThrown, permissionItem } from "#domain";
+import { type Combined, combine } from "./combine.ts";
+import { consult } from "./consult.ts";
+import { createGrant } from "./grant.ts";
+import { runGuards } from "./guards.ts";
+import { digestOf, tryCopy } from "./json-copy.ts";
+import { occasionOf, type PolicyParts } from "./parts.ts";
+import type { CallToCheck, CallVerdict } from "./policy.ts";
+import { readDecision } from "./read-decision.ts";
+import { findAllowing, findHit, isNarrowed } from "./rule-book.ts";
+import { runHooks } from "./run-hooks.ts";
+import { describeFailures } from "./warn.ts";
+
+/** Why nothing is allowed any more. */
+export const ABORTED = "The run was aborted before the call was allowed.";
+
+type Denier = Extract<CallVerdict, { kind: "denied" }>["by"];
+
+/** Decides about one call. Never rejects: what cannot be decided is denied. */
+export async function judgeCall(call: CallToCheck, parts: PolicyParts): Promise<CallVerdict> {
+  const hearing = new Hearing(call, parts);
+  try {
+    return await hearing.decide();
+  } catch (thrown) {
+    const reason = `The call could not be decided: ${describeThrown(thrown)}`;
+    return { kind: "denied", by: "rule", reason, notes: [], stop: undefined };
+  }
+}
+
+/** Who wants a person to decide, and why. */
+interface Question {
+  readonly by: "rule" | "hook" | "callback";
+  readonly reason: string | undefined;
+}
+
+/** The decision about one call, from the first hook to the last word. */
+class Hearing {
+  private readonly _call: CallToCheck;
+  private readonly _parts: PolicyParts;
+  /** Ours alone: nobody who holds the call can change what is being decided about. */
+  private readonly _original: unknown;
+  private _input: unknown;
+  private _notes: readonly string[] = [];
+  private _stop: string | undefined;
+
+  constructor(call: CallToCheck, parts: PolicyParts) {
+    this._call = call;
+    this._parts = parts;
+    this._original = call.input === undefined ? null : tryCopy(call.input);
+    this._input = this._original;
+  }
+
+  async decide(): Promise<CallVerdict> {
+    if (this._original === undefined) return this._deny("rule", "The arguments of the call are not JSON.");
+    if (this._isAborted()) return this._denyAborted("rule");
+    const hooks = await this._runHooks();
+    if (hooks.isAborted || this._isAborted()) return this._denyAborted("hook");
+    this._notes = hooks.notes;
+    this._stop = hooks.stop;
+    if (hooks.input !== undefined) this._input = hooks.input.value;
+    const refusal = whyRefused(hooks);
+    if (refusal !== undefined) return this._denyByRule() ?? this._deny("hook", refusal);
+    const guarded = await this._runGuards("replace");
+    return guarded ?? this._denyByRule() ?? this._decideAllowed(hooks);
+  }
+
+  private _deny(by: Denier, reason: string): CallVerdict {
+    this._write("denied", by, reason);
+    return { kind: "denied", by, reason, notes: this._notes, stop: this._stop };
+  }
+
+  /** Nothing denies. Does something allow, or does somebody have to be asked? */
+  private async _decideAllowed(hooks: Combined): Promise<CallVerdict> {
+    const { rules, permission } = this._parts;
+    const { name } = this._call;
+    const question = this._findQuestion(hooks);
+    if (question === undefined) {
+      const allowing = findAllowing(rules.allow, name, this._input);
+      if (allowing !== undefined) return this._allow("rule", `Allowed by ${nameRules(allowing)}.`);
+      if (hooks.allow) return this._allow("hook", "Allowed by a before-tool hook.");
+    }
+    if (permission !== undefined) return this._askCallback(permission, question);
+    if (question !== undefined) return this._askPerson(question);
+    if (!isNarrowed(rules.allow, name)) return this._allow("rule", "No rule says otherwise.", false);
+    return this._deny("rule", `No rule allows ${name} with these arguments.`);
+  }
+
+  /** Rules come before hooks; the reasons of both are shown. */
+  private _findQuestion(hooks: Combined): Question | undefined {
+    const rule = findHit(this._parts.rules.ask, this._call.name, this._input);
+    if (rule === undefined) return hooks.ask && { by: "hook", reason: hooks.ask.reason };
+    const reasons = [`The rule "${rule.text}" wants somebody to decide.`, hooks.ask?.reason];
+    return { by: "rule", reason: reasons.filter((reason) => reason !== undefined).join("\n") };
+  }
+
+  private async _askCallback(
+    permission: NonNullable<PolicyParts["permission"]>,
+    question: Question | undefined,
+  ): Promise<CallVerdict> {
+    const { callId, name } = this._call;
+    const { runId, agent, context, clock } = this._parts.place;
+    const { watch } = this._parts;
+    const consulted = await consult({
+      start: (own) =>
+        permission({
+          callId,
+          name,
+          input: tryCopy(this._input),
+          agent,
+          runId,
+          context,
+          reason: question?.reason,
+          signal: own,
+        }),
+      limitMs: undefined,
+      watch,
+      clock,
+    });
+    if (consulted.kind === "aborted") return this._denyAborted("callback");
+    if (consulted.kind === "failed") return this._deny("callback", `The permission callback ${consulted.why}.`);
+    if (consulted.value === "ask") return this._askPerson(question ?? { by: "callback", reason: undefined });
+    return this._settle("callback", consulted.value);
+  }
+
+  private async _askPerson({ by, reason }: Question): Promise<CallVerdict> {
+    const { ask, clock } = this._parts.place;
+    const { watch } = this._parts;
+    this._write("asked", by, reason, this._input);
+    const consulted = await consult({ start: () => ask(this._call.callId), limitMs: undefined, watch, clock });
+    if (consulted.kind === "aborted") return this._denyAborted("user");
+    if (consulted.kind === "failed") return this._deny("user", `The question could not be put: it ${consulted.why}.`);
+    return this._settle("user", consulted.value);
+  }
+
+  /** Carries out what a callback or a person said. Arguments they changed are judged again, as far as they may be denied. */
+  private async _settle(by: "callback" | "user", answer: unknown): Promise<CallVerdict> {
+    if (this._isAborted()) return this._denyAborted(by);
+    const who = by === "callback" ? "The permission callback" : "A person";
+    const read = readDecision(answer);
+    if (!read.fits) return this._deny(by, `${who} ${read.wrong}.`);
+    const decision = read.answer;
+    if (!decision.allow) return this._deny(by, decision.reason ?? `${who} said no.`);
+    if ("input" in decision && digestOf(decision.input) !== digestOf(this._input)) {
+      this._input = decision.input;
+      const refused = this._denyByRule() ?? (await this._runGuards("deny"));
+      if (refused !== undefined) return refused;
+    }
+    return this._allow(by, `${who} said yes.`);
+  }
+
+  /** `isSaid`: somebody or something said yes, and did not merely say nothing. */
+  private _allow(by: Denier, reason: string, isSaid = true): CallVerdict {
+    if (this._isAborted()) return this._denyAborted(by);
+    const { callId } = this._call;
+    const input = this._input;
+    const isChanged = digestOf(input) !== digestOf(this._original);
+    this._write("allowed", by, reason, isChanged ? input : undefined);
+    const grant = createGrant({ callId, input }, this._parts.place.signal);
+    return { kind: "run", input, grant, notes: this._notes, stop: this._stop, ...(isSaid && by !== "guard" && { by }) };
+  }
+
+  private _denyByRule(): CallVerdict | undefined {
+    const rule = findHit(this._parts.rules.deny, this._call.name, this._input);
+    return rule && this._deny("rule", `The rule "${rule.text}" denies it.`);
+  }
+
+  /** No event: nobody has decided. The run answers the call, and says that it was aborted. */
+  private _denyAborted(by: Denier): CallVerdict {
+    return { kind: "denied", by, reason: ABORTED, notes: this._notes, stop: this._stop };
+  }
+
+  private async _runHooks(): Promise<Combined> {
+    const { hooks, place, watch } = this._parts;
+    const { callId, name, executedBy } = this._call;
+    const outcomes = await runHooks({
+      point: "before-tool",
+      hooks: hooks["before-tool"].filter((hook) => hook.matches(name)),
+      occasion: (signal) => ({
+        ...occasionOf(place, signal),
+        callId,
+        name,
+        input: tryCopy(this._original),
+        executedBy,
+      }),
+      watch,
+      clock: place.clock,
+    });
+    return combine(outcomes);
+  }
+
+  /**
+   * Shows the arguments to the guards. Once somebody has approved exactly these, a guard may still deny them, but no
+   * longer change them.
+   */
+  private async _runGuards(onReplace: "replace" | "deny"): Promise<CallVerdict | undefined> {
+    const { guards } = this._parts;
+    const { callId, name } = this._call;
+    const standing = guards["tool-call"].filter((guard) => guard.matches(name));
+    const verdict = await runGuards(standing, { value: tryCopy(this._input), name, callId }, this._parts);
+    if (verdict.kind === "aborted" || this._isAborted()) return this._denyAborted("guard");
+    if (verdict.kind === "denied") return this._deny("guard", verdict.reason);
+    if (onReplace === "deny" && digestOf(verdict.value) !== digestOf(this._input)) {
+      return this._deny("guard", "A guard would change the arguments that were just approved.");
+    }
+    this._input = verdict.value;
+    return undefined;
+  }
+
+  private _isAborted(): boolean {
+    return this._parts.place.signal.aborted;
+  }
+
+  private _write(state: "asked" | "allowed" | "denied", by: Denier, reason: string | undefined, input?: unknown): void {
+    const { callId, name } = this._call;
+    this._parts.place.write([
+      permissionItem({
+        callId,
+        name,
+        state,
+        by,
+        ...(reason !== undefined && { reason }),
+        // A copy: events are read by everybody, and what they hold is not what will be run.
+        ...(input !== undefined && { input: tryCopy(input) }),
+      }),
+    ]);
+  }
+}
+
+/** Why the hooks say no: they do, they failed, or they end the run. */
+function whyRefused(hooks: Combined): string | undefined {
+  const reasons = [hooks.block, describeFailures("before-tool", hooks)].filter((reason) => reason !== undefined);
+  if (reasons.length > 0) return reasons.join("\n") || "A before-tool hook said no.";
+  return hooks.stop;
+}
+
+function nameRules(rules: readonly { readonly text: string }[]): string {
+  const names = rules.map(({ text }) => `"${text}"`);
+  return names.length === 1 ? `the rule ${names[0]}` : `the rules ${names.join(", ")}`;
+}

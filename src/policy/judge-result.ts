@@ -1,0 +1,71 @@
+import { noticeItem } from "#domain";
+import { combine } from "./combine.ts";
+import { runGuards, toolOf } from "./guards.ts";
+import { tryCopy } from "./json-copy.ts";
+import { occasionOf, type PolicyParts } from "./parts.ts";
+import type { CallToCheck, ResultVerdict } from "./policy.ts";
+import { runHooks } from "./run-hooks.ts";
+import { warnOfFailures } from "./warn.ts";
+
+/** What a tool answered. */
+interface Answered {
+  readonly output: unknown;
+  readonly isError: boolean;
+}
+
+/** Shows a tool's answer to the guards, then to the hooks. Without either it passes as it is. */
+export async function judgeResult(call: CallToCheck, outcome: Answered, parts: PolicyParts): Promise<ResultVerdict> {
+  const guarded = await guardResult(call, outcome, parts);
+  const hooks = parts.hooks["after-tool"].filter((hook) => hook.matches(call.name));
+  if (hooks.length === 0 || parts.place.signal.aborted) return { ...guarded, notes: [], stop: undefined };
+  const { place } = parts;
+  const { callId, name, executedBy } = call;
+  const outcomes = await runHooks({
+    point: "after-tool",
+    hooks,
+    occasion: (signal) => ({
+      ...occasionOf(place, signal),
+      callId,
+      name,
+      input: tryCopy(call.input),
+      executedBy,
+      output: tryCopy(guarded.output),
+      isError: guarded.isError,
+    }),
+    watch: parts.watch,
+    clock: place.clock,
+  });
+  const combined = combine(outcomes);
+  if (combined.isAborted) return { ...guarded, notes: [], stop: undefined };
+  warnOfFailures("after-tool", combined, place);
+  return {
+    output: combined.output === undefined ? guarded.output : combined.output.value,
+    isError: guarded.isError,
+    // What a hook has against an output is told beside it; the output itself is a fact.
+    notes: combined.block === undefined ? combined.notes : [combined.block, ...combined.notes],
+    stop: combined.stop,
+  };
+}
+
+/** What is denied, or could not be looked at, is not shown: the model is told why instead. */
+async function guardResult(call: CallToCheck, outcome: Answered, parts: PolicyParts): Promise<Answered> {
+  const { guards, place } = parts;
+  const { name, callId } = call;
+  const standing = guards["tool-result"].filter((guard) => guard.matches(name));
+  if (standing.length === 0) return outcome;
+  const value = outcome.output === undefined ? "" : tryCopy(outcome.output);
+  if (value === undefined) return withheld("it is not JSON, so no guard can look at it");
+  const content = { value, name, callId };
+  const verdict = await runGuards(standing, content, parts);
+  if (verdict.kind === "aborted") return withheld("the run was aborted before the guards had passed it");
+  if (verdict.kind === "passed") {
+    return verdict.isReplaced ? { output: verdict.value, isError: outcome.isError } : outcome;
+  }
+  const { guard, reason } = verdict;
+  place.write([noticeItem("guard", { guard, place: "tool-result", action: "deny", ...toolOf(content), reason })]);
+  return withheld(reason);
+}
+
+function withheld(reason: string): Answered {
+  return { output: `The tool's result is withheld: ${reason}`, isError: true };
+}

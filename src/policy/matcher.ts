@@ -1,0 +1,42 @@
+/** A pattern in which `*` stands for any text, also for none. Everything else stands for itself; case counts. */
+export type Glob = readonly string[];
+
+/** Reads a pattern. Every text is one. */
+export function parseGlob(pattern: string): Glob {
+  return pattern.split("*");
+}
+
+/** Whether a pattern stands for every text. */
+export function matchesAll(glob: Glob): boolean {
+  return glob.length > 1 && glob.every((piece) => piece === "");
+}
+
+/**
+ * Whether the whole text fits the pattern. Goes through the text once, and never back: the pieces between two `*` are
+ * taken where they first occur, which leaves most room for the rest.
+ */
+export function matchesGlob(glob: Glob, text: string): boolean {
+  const first = glob[0] ?? "";
+  if (glob.length === 1) return text === first;
+  const last = glob.at(-1) ?? "";
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  const end = text.length - last.length;
+  let at = first.length;
+  for (let piece = 1; piece < glob.length - 1; piece += 1) {
+    const wanted = glob[piece] ?? "";
+    const found = text.indexOf(wanted, at);
+    if (found === -1 || found + wanted.length > end) return false;
+    at = found + wanted.length;
+  }
+  return true;
+}
+
+/**
+ * Which tools a hook or a guard looks at: a name, several (`"Bash|Read"`), or patterns (`"mcp__*"`). Whole names only.
+ * Without one, all.
+ */
+export function createNameMatcher(names: string | undefined): (name: string) => boolean {
+  if (names === undefined || names.trim() === "") return () => true;
+  const globs = names.split("|").map((name) => parseGlob(name.trim()));
+  return (name) => globs.some((glob) => matchesGlob(glob, name));
+}

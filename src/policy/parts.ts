@@ -1,0 +1,41 @@
+import { type AbortWatch, createAbortWatch } from "./abort-watch.ts";
+import { listGuards, type StandingGuard } from "./guards.ts";
+import type { GuardPlace } from "./guard.ts";
+import type { PermissionCallback } from "./permission.ts";
+import type { PolicyPlace, PolicySettings } from "./policy.ts";
+import type { Occasion } from "./point.ts";
+import { readRules, type RuleBook } from "./rule-book.ts";
+import { type HookTable, listHooks } from "./run-hooks.ts";
+
+/** The settings of a leg, read once, and the run they hold for. */
+export interface PolicyParts {
+  readonly hooks: HookTable;
+  readonly rules: RuleBook;
+  readonly permission: PermissionCallback | undefined;
+  readonly guards: { readonly [Place in GuardPlace]: readonly StandingGuard[] };
+  readonly place: PolicyPlace;
+  readonly watch: AbortWatch;
+}
+
+export function readParts(settings: PolicySettings, place: PolicyPlace): PolicyParts {
+  const guards = listGuards(settings.guards);
+  const at = (wanted: GuardPlace): readonly StandingGuard[] => guards.filter((guard) => guard.place === wanted);
+  return {
+    hooks: listHooks(settings.hooks),
+    rules: readRules(settings.rules),
+    permission: settings.permission,
+    guards: {
+      input: at("input"),
+      "tool-call": at("tool-call"),
+      "tool-result": at("tool-result"),
+      output: at("output"),
+    },
+    place,
+    watch: createAbortWatch(place.signal),
+  };
+}
+
+/** What every hook is told. */
+export function occasionOf({ runId, agent, context }: PolicyPlace, signal: AbortSignal): Occasion {
+  return { runId, agent, context, signal };
+}

@@ -1,0 +1,92 @@
+import { matchesGlob } from "./matcher.ts";
+import type { PermissionRules } from "./permission.ts";
+import { isCoveredPath, leadsTo, pathForms, straightUrl } from "./place-match.ts";
+import { parseRule, type Rule, type RuleScope } from "./rule.ts";
+import { isCoveredShell, listShellForms, type ShellForms } from "./shell-match.ts";
+import { type Subject, subjectsToAllow, subjectsToDeny } from "./subject.ts";
+
+/** All rules of a leg. Which set a rule came from no longer matters: deny wins over ask, ask over allow. */
+export interface RuleBook {
+  readonly deny: readonly Rule[];
+  readonly ask: readonly Rule[];
+  readonly allow: readonly Rule[];
+}
+
+/** @throws StartError `invalid-option` for a rule that cannot be read. */
+export function readRules(sets: readonly PermissionRules[]): RuleBook {
+  return {
+    deny: sets.flatMap(({ deny = [] }) => deny.map(parseRule)),
+    ask: sets.flatMap(({ ask = [] }) => ask.map(parseRule)),
+    allow: sets.flatMap(({ allow = [] }) => allow.map(parseRule)),
+  };
+}
+
+/** The first rule that a call may fall under. For rules that deny or ask: in doubt it does. */
+export function findHit(rules: readonly Rule[], name: string, input: unknown): Rule | undefined {
+  const named = rules.filter((rule) => matchesGlob(rule.name, name));
+  if (named.length === 0) return undefined;
+  const subjects = subjectsToDeny(name, input).map(listForms);
+  return named.find(({ scope }) => scope === undefined || subjects.some((forms) => mayFallUnder(scope, forms)));
+}
+
+/**
+ * The rules that allow a call, or `undefined`. One that names no arguments is enough; else everything the call is
+ * about has to be covered, by one of them or, for commands joined together, by several.
+ */
+export function findAllowing(rules: readonly Rule[], name: string, input: unknown): readonly Rule[] | undefined {
+  const named = rules.filter((rule) => matchesGlob(rule.name, name));
+  const whole = named.find(({ scope }) => scope === undefined);
+  if (whole !== undefined) return [whole];
+  if (named.length === 0) return undefined;
+  const subjects = subjectsToAllow(name, input);
+  const one = named.find(({ scope }) => scope !== undefined && subjects.every((subject) => isUnder([scope], subject)));
+  if (one !== undefined) return [one];
+  const scopes = named.flatMap(({ scope }) => (scope === undefined ? [] : [scope]));
+  const areCommands = subjects.every(({ kind }) => kind === "command");
+  return areCommands && subjects.every((subject) => isUnder(scopes, subject)) ? named : undefined;
+}
+
+/** Whether some rule allows calls of this tool with certain arguments: then the others are not allowed by default. */
+export function isNarrowed(rules: readonly Rule[], name: string): boolean {
+  return rules.some((rule) => matchesGlob(rule.name, name));
+}
+
+/** One subject in every way in which it may be meant: any of them is enough for a rule that denies or asks. */
+interface Forms extends ShellForms {
+  readonly subject: Subject;
+}
+
+function listForms(subject: Subject): Forms {
+  const { kind, text } = subject;
+  switch (kind) {
+    case "command":
+      return { subject, ...listShellForms(text) };
+    case "path":
+      return { subject, texts: pathForms(text), isOpen: false };
+    case "url":
+    case "text":
+      return { subject, texts: [text, text.trim(), straightUrl(text)], isOpen: false };
+  }
+}
+
+function mayFallUnder(scope: RuleScope, { subject, texts, isOpen }: Forms): boolean {
+  // A host that cannot be read may be any host.
+  if (scope.kind === "domain") return subject.kind === "url" && leadsTo(scope.host, subject.text) !== false;
+  return isOpen || scope.patterns.some((glob) => texts.some((text) => matchesGlob(glob, text)));
+}
+
+function isUnder(scopes: readonly RuleScope[], { kind, text }: Subject): boolean {
+  if (kind === "url" && scopes.some((scope) => scope.kind === "domain" && leadsTo(scope.host, text) === true))
+    return true;
+  const patterns = scopes.flatMap((scope) => (scope.kind === "text" ? scope.patterns : []));
+  switch (kind) {
+    case "command":
+      return isCoveredShell(patterns, text);
+    case "path":
+      return isCoveredPath(patterns, text);
+    case "url":
+      return patterns.some((glob) => matchesGlob(glob, straightUrl(text)));
+    default:
+      return patterns.some((glob) => matchesGlob(glob, text));
+  }
+}

@@ -1,0 +1,72 @@
+import type { Clock } from "#domain";
+import type { AbortWatch } from "./abort-watch.ts";
+import { consult, limitOf } from "./consult.ts";
+import { readHookAnswer } from "./hook-answer.ts";
+import { createNameMatcher } from "./matcher.ts";
+import type { HookAnswer, HookEntry, HookFunction, Hooks, Point, Points } from "./point.ts";
+import { POINTS } from "./point.ts";
+
+/** A hook where it stands. `index` counts over all hooks of its point, the run's before the agent's. */
+export interface StandingHook<Name extends Point> {
+  readonly index: number;
+  readonly matches: (tool: string) => boolean;
+  readonly limitMs: number;
+  readonly run: HookFunction<Name>;
+}
+
+export type HookTable = { readonly [Name in Point]: readonly StandingHook<Name>[] };
+
+/** What one hook came to. */
+export type HookOutcome =
+  | { readonly kind: "answered"; readonly answer: HookAnswer }
+  | { readonly kind: "failed"; readonly index: number; readonly why: string }
+  | { readonly kind: "aborted" };
+
+/** Puts the hooks of the run and of the agent together, point by point. */
+export function listHooks(sets: readonly Hooks[]): HookTable {
+  const table = Object.fromEntries(POINTS.map((point) => [point, listPoint(sets, point)]));
+  return table as unknown as HookTable;
+}
+
+function listPoint<Name extends Point>(sets: readonly Hooks[], point: Name): readonly StandingHook<Name>[] {
+  const given = sets.flatMap((hooks) => (hooks[point] ?? []) as readonly (HookFunction<Name> | HookEntry<Name>)[]);
+  return given.map((hook, index) => {
+    const entry: HookEntry<Name> = typeof hook === "function" ? { run: hook } : hook;
+    return {
+      index,
+      matches: createNameMatcher(entry.tool),
+      limitMs: limitOf(entry.timeoutMs),
+      run: (occasion) => entry.run(occasion),
+    };
+  });
+}
+
+export interface HookRun<Name extends Point> {
+  readonly point: Name;
+  readonly hooks: readonly StandingHook<Name>[];
+  /** Makes what one hook is told. Called once per hook: none of them shares a value with another. */
+  readonly occasion: (signal: AbortSignal) => Points[Name];
+  /** Absent where hooks run after an abort as well. */
+  readonly watch: AbortWatch | undefined;
+  readonly clock: Clock;
+  /** Cuts every hook's time, when there is a reason to hurry. */
+  readonly longestMs?: number | undefined;
+}
+
+/** Runs hooks at the same time. Gives one outcome each, in the order of the list, whoever answered first. */
+export function runHooks<Name extends Point>(run: HookRun<Name>): Promise<readonly HookOutcome[]> {
+  return Promise.all(run.hooks.map((hook) => runHook(hook, run)));
+}
+
+async function runHook<Name extends Point>(hook: StandingHook<Name>, run: HookRun<Name>): Promise<HookOutcome> {
+  const consulted = await consult({
+    start: (signal) => hook.run(run.occasion(signal)),
+    limitMs: Math.min(hook.limitMs, run.longestMs ?? hook.limitMs),
+    watch: run.watch,
+    clock: run.clock,
+  });
+  if (consulted.kind === "aborted") return consulted;
+  if (consulted.kind === "failed") return { kind: "failed", index: hook.index, why: consulted.why };
+  const read = readHookAnswer(run.point, consulted.value);
+  return read.fits ? { kind: "answered", answer: read.answer } : { kind: "failed", index: hook.index, why: read.wrong };
+}

@@ -1,0 +1,36 @@
+import type { WarningDetail } from "#domain";
+import { matchesGlob } from "./matcher.ts";
+import type { PermissionCallback, PermissionRules } from "./permission.ts";
+import type { Rule } from "./rule.ts";
+import { readRules } from "./rule-book.ts";
+
+/**
+ * Finds rules that allow a tool whatever its arguments are, although a callback is there to decide: it is never asked
+ * about these. A rule with a pattern for the arguments leaves the callback the rest, and gives no warning.
+ */
+export function findShadowed(
+  settings: { readonly rules: readonly PermissionRules[]; readonly permission: PermissionCallback | undefined },
+  tools: readonly { readonly name: string }[],
+): readonly WarningDetail[] {
+  if (settings.permission === undefined) return [];
+  const { allow, ask, deny } = readRules(settings.rules);
+  const bare = allow.filter(
+    (rule) => rule.scope === undefined && ![...ask, ...deny].some((other) => beats(other, rule)),
+  );
+  return bare.map(({ text, name }) => {
+    const named = tools.map((tool) => tool.name).filter((tool) => matchesGlob(name, tool));
+    const which = named.length === 0 ? "the tools it names" : named.join(", ");
+    return {
+      code: "callback-shadowed",
+      message:
+        `The rule "${text}" allows ${which} whatever the arguments are, so the permission callback is never asked about them. ` +
+        "Give the rule a pattern for the arguments, or take it out.",
+      context: { rule: text, tools: named },
+    };
+  });
+}
+
+/** Whether a rule that asks or denies holds for everything another one allows: then that one shadows nothing. */
+function beats(other: Rule, rule: Rule): boolean {
+  return other.scope === undefined && matchesGlob(other.name, rule.name.join("*"));
+}

@@ -1,0 +1,84 @@
+import { canonicalJson } from "./json-copy.ts";
+
+/** A piece of a call's arguments that rules are held against. */
+export interface Subject {
+  readonly kind: "command" | "path" | "url" | "text";
+  readonly text: string;
+}
+
+/** The fields that say what a call is about, with what they hold. */
+const MAIN_FIELDS: readonly (readonly [name: string, kind: Subject["kind"]])[] = [
+  ["command", "command"],
+  ["cmd", "command"],
+  ["file_path", "path"],
+  ["path", "path"],
+  ["notebook_path", "path"],
+  ["url", "url"],
+  ["query", "text"],
+];
+
+/** Tools whose only text is a command, whatever its field is called. */
+const SHELL_NAMES = ["bash", "shell", "terminal", "powershell"];
+
+/**
+ * What a rule that allows has to fit, all of it: the fields that say what the call is about, else the only text, else
+ * everything as JSON. All of these fields, because a model may add one that the tool does not even have, to be judged
+ * by that one.
+ */
+export function subjectsToAllow(name: string, input: unknown): readonly Subject[] {
+  const main = mainSubjects(input);
+  if (main.length > 0) return main;
+  const texts = textsOf(input);
+  const only = texts.length === 1 ? texts[0] : undefined;
+  return [only === undefined ? asJson(input) : { kind: kindByName(name), text: only }];
+}
+
+/** What a rule that denies or asks has to fit, any of it. The more the better: nothing may be hidden beside another. */
+export function subjectsToDeny(name: string, input: unknown): readonly Subject[] {
+  const main = mainSubjects(input);
+  if (main.length > 0) return main;
+  const kind = kindByName(name);
+  return [...textsOf(input).map((text) => ({ kind, text })), asJson(input)];
+}
+
+function mainSubjects(input: unknown): readonly Subject[] {
+  if (!isRecord(input)) return [];
+  return MAIN_FIELDS.flatMap(([name, kind]) => {
+    if (!Object.hasOwn(input, name)) return [];
+    const value = input[name];
+    if (value === null || value === undefined) return [];
+    if (typeof value === "string") return [{ kind, text: value }];
+    if (kind === "command" && isTextList(value)) return listedCommand(value);
+    return [asJson(value)];
+  });
+}
+
+/** Some tools take a command as a list of words. Whether a shell puts them together or not cannot be known: both count. */
+function listedCommand(words: readonly string[]): readonly Subject[] {
+  const joined = words.join(" ");
+  const quoted = words.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
+  const texts = new Set([joined, quoted.join(" ")]);
+  return [...texts].map((text) => ({ kind: "command", text }));
+}
+
+function textsOf(input: unknown): readonly string[] {
+  if (typeof input === "string") return [input];
+  return isRecord(input) ? Object.values(input).filter((value) => typeof value === "string") : [];
+}
+
+function asJson(value: unknown): Subject {
+  return { kind: "text", text: canonicalJson(value) };
+}
+
+function kindByName(name: string): Subject["kind"] {
+  const lower = name.toLowerCase();
+  return SHELL_NAMES.some((shell) => lower.includes(shell)) ? "command" : "text";
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((word) => typeof word === "string");
+}

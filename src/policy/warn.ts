@@ -1,0 +1,18 @@
+import { warningItem } from "#domain";
+import type { Combined } from "./combine.ts";
+import type { Point } from "./point.ts";
+import type { PolicyPlace } from "./policy.ts";
+
+/** Says which hooks failed where nothing hangs on them: the run goes on as if they had no opinion. */
+export function warnOfFailures(point: Point, { failures }: Combined, place: PolicyPlace): void {
+  for (const { index, why } of failures) {
+    const message = `The ${point} hook ${index + 1} ${why}. The run goes on without it.`;
+    place.write([warningItem({ code: "hook-failed", message, context: { point, index, why } })]);
+  }
+}
+
+/** Why something does not happen: the hooks that failed where one failure is enough to prevent it. */
+export function describeFailures(point: Point, { failures }: Combined): string | undefined {
+  if (failures.length === 0) return undefined;
+  return failures.map(({ index, why }) => `The ${point} hook ${index + 1} ${why}.`).join("\n");
+}

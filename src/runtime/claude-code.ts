@@ -1,0 +1,73 @@
+/**
+ * The Claude Code CLI: as a backend for runs, and as a strict stream of its messages.
+ *
+ * @module
+ */
+import {
+  createClaudeCodeBackend,
+  type ClaudeCodeBackend,
+  type ClaudeCodeBackendOptions,
+} from "../backends/claude-code/backend.ts";
+import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
+import { openQuery, type Query } from "../backends/claude-code/query.ts";
+import { withOpenQuery } from "../backends/claude-code/collect.ts";
+import { claudeCodeWorld } from "./claude-code-world.ts";
+
+export type { Argv, ArgvFile, ArgvPlan } from "../backends/claude-code/argv.ts";
+export { buildArgv } from "../backends/claude-code/argv.ts";
+export type { ClaudeCodeBackend, ClaudeCodeBackendOptions } from "../backends/claude-code/backend.ts";
+export type { CliVersion } from "../backends/claude-code/cli-version.ts";
+export { parseVersion, versionMeetsMinimum } from "../backends/claude-code/cli-version.ts";
+export type { CollectedItems } from "../backends/claude-code/collect.ts";
+export { collectItems, collectMessages, fold } from "../backends/claude-code/collect.ts";
+export type { ClaudeCodeConversation } from "../backends/claude-code/conversation.ts";
+export type { ExitSeen } from "../backends/claude-code/diagnostics.ts";
+export { diagnoseExit } from "../backends/claude-code/diagnostics.ts";
+export type { PermissionMode, SettingSource } from "../backends/claude-code/option-words.ts";
+export type { ClaudeCodeOptions, McpServerConfig, SubagentDefinition } from "../backends/claude-code/options.ts";
+export type { ClaudeCodeMessage, Query, QueryItem } from "../backends/claude-code/query.ts";
+export type { RoutedFeature, RoutingOptions } from "../backends/routing/features.ts";
+export { detectFeatures } from "../backends/routing/features.ts";
+export type { Route } from "../backends/routing/route.ts";
+export { requiresControl, route } from "../backends/routing/route.ts";
+
+/**
+ * The Claude Code CLI as a backend with typed options. Nothing is looked for or started before a run asks for it.
+ *
+ * @throws StartError `invalid-option`.
+ * @example
+ * import { run } from "millrace"
+ * import { claudeCode } from "millrace/claude-code"
+ *
+ * const backend = claudeCode({ model: "sonnet", permissionMode: "plan" })
+ * const { text } = await run(backend, "What does this repository do?").result()
+ */
+export function claudeCode(options: ClaudeCodeBackendOptions = {}): ClaudeCodeBackend {
+  return createClaudeCodeBackend(options, claudeCodeWorld());
+}
+
+/**
+ * Asks the CLI one question and gives its own messages, one by one, with their exact bytes. Rejects with `StartError`
+ * before there is a stream; afterwards nothing throws.
+ *
+ * @example
+ * const stream = await query("What is 25 + 17?")
+ * for await (const item of stream) if (item.kind === "message") console.log(item.raw.json)
+ */
+export function query(prompt: string, options: ClaudeCodeOptions = {}): Promise<Query> {
+  return openQuery(prompt, options, claudeCodeWorld());
+}
+
+/**
+ * Asks one question, hands the stream to a function, and closes it whatever the function does.
+ *
+ * @example
+ * const { items } = await withQuery("What is 25 + 17?", {}, collectItems)
+ */
+export function withQuery<Value>(
+  prompt: string,
+  options: ClaudeCodeOptions,
+  use: (query: Query) => Value | Promise<Value>,
+): Promise<Value> {
+  return withOpenQuery(() => query(prompt, options), use);
+}

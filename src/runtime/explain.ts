@@ -1,0 +1,54 @@
+import { agentSettings, type AgentLeg } from "#agents";
+import type { Backend, Explanation } from "#backends";
+import type { RunOptions } from "./options.ts";
+import { planRun, type Target } from "./plan-run.ts";
+import { requireName, resolveBackend } from "./resolve-backend.ts";
+import { systemWorld, type World } from "./world.ts";
+
+/**
+ * Says which way a run would go and why, without starting anything: no key is needed, no process, no host.
+ * For several agents it speaks of the one that begins.
+ *
+ * @example
+ * console.log(explain("claude-code", { tools: [add] }).text)
+ */
+export function explain(target: Target, options: RunOptions = {}): Explanation {
+  return explainIn(target, options, systemWorld());
+}
+
+/** `explain` with its seams in hand. */
+export function explainIn(target: Target, options: RunOptions, world: World): Explanation {
+  const plan = planRun(target, options, world, (name) => resolveWithoutKey(name, options, world));
+  const leg = plan.legs.find((one) => one.agent === plan.start) ?? plan.legs[0];
+  if (leg?.backend.kind === "agent") return leg.backend.explain(agentSettings(leg as AgentLeg, plan.limits));
+  const { name = "", model = "" } = leg?.backend ?? {};
+  const { features } = agentSettings(leg as unknown as AgentLeg, plan.limits);
+  const reasons = [`${name} is a model behind an API: our own loop runs the tools and keeps the rules.`];
+  const text = [
+    `backend: ${name}${model === "" ? "" : `/${model}`}`,
+    "mode: http",
+    `features: ${features.join(", ") || "none"}`,
+    ...reasons.map((reason) => `reason: ${reason}`),
+  ].join("\n");
+  return {
+    backend: name,
+    mode: "http",
+    features,
+    requiresControl: false,
+    override: undefined,
+    reasons,
+    ignored: [],
+    text,
+  };
+}
+
+/** A stand-in for a model's backend: nobody asks it anything here. */
+function resolveWithoutKey(text: string, options: RunOptions, world: World): Backend {
+  const { name, model } = requireName(text);
+  if (name === "claude-code") return resolveBackend(text, options, world);
+  return { kind: "model", name, model: model ?? "", stream: () => NOTHING };
+}
+
+const NOTHING: AsyncIterable<never> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+};

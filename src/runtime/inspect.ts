@@ -1,0 +1,121 @@
+import { describeThrown, isStartError, type StartError } from "#domain";
+import { probeExecutable } from "#transports";
+import { childEnvironment } from "../backends/claude-code/environment.ts";
+import { locateClaude } from "../backends/claude-code/locate.ts";
+import { applyVersionPolicy, detectVersion } from "../backends/claude-code/version.ts";
+import { PROVIDER_NAMES, type ProviderName } from "./options.ts";
+import { checkBaseUrl, PROVIDERS } from "./providers.ts";
+import type { World } from "./world.ts";
+
+/** What one backend needs on this machine, and whether it is there. Never holds a key, only whether there is one. */
+export interface BackendState {
+  readonly name: string;
+  readonly isReady: boolean;
+  /** What was found, one sentence each. */
+  readonly found: readonly string[];
+  /** What is missing, with the remedy. */
+  readonly missing: readonly string[];
+  /** What it can do here. */
+  readonly can: readonly string[];
+}
+
+export interface InspectOptions {
+  /** The Claude Code CLI to look for. */
+  readonly executable?: string | undefined;
+  readonly cwd: string;
+  /** How long a host may take to answer at all. Default 3000. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 3000;
+const MODEL_CAN = ["text", "thinking", "tools", "hooks", "permissions", "guards", "handoffs", "structured output"];
+const AGENT_CAN = ["text", "thinking", "its own tools", "sessions (resume, continue, fork)", "structured output"];
+const CONTROL_CAN = ["our tools", "hooks", "permissions", "guards"];
+
+/** Looks at what every backend needs. Starts the Claude Code CLI for its version, asks hosts that have a key for a sign of life. */
+export async function inspectBackends(options: InspectOptions, world: World): Promise<readonly BackendState[]> {
+  const others = await Promise.all([
+    inspectClaudeCode(options, world),
+    ...PROVIDER_NAMES.map((name) => inspectProvider(name, options, world)),
+  ]);
+  return [inspectOffline(), ...others];
+}
+
+function inspectOffline(): BackendState {
+  return { name: "offline", isReady: true, found: ["It is built in and needs nothing."], missing: [], can: MODEL_CAN };
+}
+
+async function inspectClaudeCode({ executable, cwd }: InspectOptions, world: World): Promise<BackendState> {
+  const { env, spawn, clock } = world;
+  const name = "claude-code";
+  try {
+    const path = await locateClaude({ executable, env, probe: probeExecutable, cwd });
+    const detection = await detectVersion({ path, env: childEnvironment({ parent: env }), spawn, clock });
+    const verdict = applyVersionPolicy(detection);
+    if (verdict.kind === "refused") return unready(name, [`The CLI is ${path}.`], verdict.error);
+    const { version } = verdict;
+    const hasControl = (version?.major ?? 0) >= 2;
+    const missing = hasControl
+      ? []
+      : ["Hooks, tools and permissions need version 2.0.0. Update it with npm update -g @anthropic-ai/claude-code."];
+    const found = [`The CLI is ${path}, version ${version?.raw ?? "unknown"}.`, describeLogin(env)];
+    return { name, isReady: true, found, missing, can: hasControl ? [...AGENT_CAN, ...CONTROL_CAN] : AGENT_CAN };
+  } catch (error) {
+    if (!isStartError(error)) throw error;
+    return unready(name, [], error);
+  }
+}
+
+function unready(name: string, found: readonly string[], error: StartError): BackendState {
+  return { name, isReady: false, found, missing: [error.message], can: [] };
+}
+
+function describeLogin(env: World["env"]): string {
+  const variables = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
+  const set = variables.find((variable) => (env[variable]?.trim() ?? "") !== "");
+  return set === undefined ? "It uses its own login; no key is set in the environment." : `It uses ${set}.`;
+}
+
+async function inspectProvider(name: ProviderName, options: InspectOptions, world: World): Promise<BackendState> {
+  const provider = PROVIDERS[name];
+  const isSet = (variable: string): boolean => (world.env[variable]?.trim() ?? "") !== "";
+  const key = provider.keyVariables.find(isSet);
+  const needsKey = provider.keyVariables.length > 0;
+  const address = world.env[provider.baseUrlVariable]?.trim() || provider.baseUrl;
+  const missing: string[] = [];
+  if (needsKey && key === undefined) {
+    missing.push(`${provider.keyVariables.join(" or ")} is not set. Set it, or pass the option ${name}: { apiKey }.`);
+  }
+  if (address === "") missing.push(`${provider.baseUrlVariable} is not set. Set it to the address of your own host.`);
+  const found = key === undefined ? [] : [`${key} is set.`];
+  if (missing.length > 0) return { name, isReady: false, found, missing, can: [] };
+  try {
+    const url = checkBaseUrl(address, provider.baseUrlVariable);
+    const status = await reach(url, options.timeoutMs ?? TIMEOUT_MS, world);
+    const host = new URL(url).host;
+    return { name, isReady: true, found: [...found, `${host} answers (${status}).`], missing, can: MODEL_CAN };
+  } catch (error) {
+    const remedy = `Check the network and ${provider.baseUrlVariable}.`;
+    const problem = isStartError(error)
+      ? error.message
+      : `Its host cannot be reached: ${describeThrown(error)} ${remedy}`;
+    return { name, isReady: false, found, missing: [problem], can: [] };
+  }
+}
+
+/** Any answer will do, so no key is sent. */
+async function reach(url: string, timeoutMs: number, { fetch, clock }: World): Promise<number> {
+  const controller = new AbortController();
+  const takeBack = clock.after(timeoutMs, () => controller.abort());
+  try {
+    const response = await fetch({ method: "GET", url, headers: {}, signal: controller.signal });
+    // Not read: leaving the body gives the connection back.
+    await response.body[Symbol.asyncIterator]().return?.();
+    return response.status;
+  } catch (error) {
+    if (controller.signal.aborted) throw new Error(`no answer within ${timeoutMs} ms.`, { cause: error });
+    throw error;
+  } finally {
+    takeBack();
+  }
+}

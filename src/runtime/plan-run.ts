@@ -1,0 +1,143 @@
+import type { AgentPlace, Leg, RunPlan } from "#agents";
+import type { Backend, ModelBackend, Resume } from "#backends";
+import { StartError } from "#domain";
+import { checkGuards, type PolicySettings } from "#policy";
+import { readSchema } from "#tools";
+import { type Agent, agent } from "./agent.ts";
+import { checkChosenTool, checkOptions, checkTools, isBackend } from "./check-options.ts";
+import { describeValue } from "./describe-value.ts";
+import type { Limits, PolicyOptions, RunOptions } from "./options.ts";
+import { priceOf } from "./prices.ts";
+import { resolveBackend } from "./resolve-backend.ts";
+import { type Swarm, swarm } from "./swarm.ts";
+import type { World } from "./world.ts";
+
+/** What carries out a run: a backend by name, a backend, an agent, or several agents. */
+export type Target = string | Backend | Agent | Swarm;
+
+/** A run without its input. */
+export type Plan = Omit<RunPlan, "messages">;
+
+/**
+ * Everything a run needs that its target and its options say. `resolve` makes the backend a name stands for.
+ *
+ * @throws StartError naming what is wrong with them.
+ */
+export function planRun(
+  target: Target,
+  options: RunOptions,
+  world: World,
+  resolve: (name: string) => Backend = (name) => resolveBackend(name, options, world),
+): Plan {
+  checkOptions(options);
+  const { agents, start, context } = readTarget(target);
+  const only = agents.length === 1 ? agents[0]?.limits : undefined;
+  const { handoffs, costUsd, tokens, timeoutMs } = { ...only, ...withoutGaps(options.limits) };
+  return {
+    legs: agents.map((one) => planLeg(one, options, resolve)),
+    start,
+    context: options.context,
+    limits: { handoffs, costUsd, tokens, timeoutMs },
+    handoffContext: context,
+    clock: world.clock,
+    random: world.random,
+    price: priceOf,
+  };
+}
+
+/** An agent that may have no name: a backend by itself. */
+type Someone = Omit<Agent, "name"> & { readonly name?: string };
+
+interface Cast {
+  readonly agents: readonly Someone[];
+  readonly start: string | undefined;
+  readonly context: "fresh" | "shared";
+}
+
+function readTarget(target: Target): Cast {
+  const alone = (one: Someone): Cast => ({ agents: [one], start: one.name, context: "fresh" });
+  if (typeof target === "string") return alone({ backend: target });
+  if (typeof target === "object" && target !== null) {
+    if (isBackend(target)) return alone({ backend: target as Backend });
+    if ("agents" in target) return readSwarm(target);
+    if ("backend" in target) return alone(agent(target));
+  }
+  throw new StartError(
+    "invalid-option",
+    `The target is ${describeValue(target)}. Give a backend such as "offline" or "anthropic/claude-sonnet-4-5", an agent, or a swarm.`,
+  );
+}
+
+/** Checked again, because a swarm is data and may have been written by hand. */
+function readSwarm(target: Swarm): Cast {
+  const { agents, start, context } = swarm(target.agents, target);
+  return { agents, start, context };
+}
+
+/** One agent with what the run says. The run goes before the agent; tools, hooks, rules and guards of both hold. */
+function planLeg(one: Someone, options: RunOptions, resolve: (name: string) => Backend): Leg {
+  const tools = [...(one.tools ?? []), ...(options.tools ?? [])];
+  checkTools(tools);
+  checkChosenTool({ ...options, tools });
+  const limits: Limits = { ...one.limits, ...withoutGaps(options.limits) };
+  const output = options.output ?? one.output;
+  const backendOf = (backend: string | Backend): Backend => (typeof backend === "string" ? resolve(backend) : backend);
+  return {
+    backend: backendOf(one.backend),
+    fallback: listOf(options.fallback).map((other) => requireModel(backendOf(other))),
+    agent: one.name,
+    instructions: options.instructions ?? one.instructions,
+    tools,
+    handoffs: one.handoffs,
+    policy: mergePolicies(options, one),
+    output: output === undefined ? undefined : readSchema(output, "output"),
+    toolChoice: options.toolChoice,
+    toolConcurrency: options.toolConcurrency,
+    parallelToolCalls: options.parallelToolCalls,
+    limits: { turns: limits.turns, idleMs: limits.idleMs, toolMs: limits.toolMs },
+    retry: options.retry,
+    maxTokens: options.maxTokens,
+    temperature: options.temperature,
+    thinkingTokens: options.thinkingTokens,
+    place: readPlace(options),
+  };
+}
+
+function mergePolicies(run: PolicyOptions, one: PolicyOptions): PolicySettings | undefined {
+  const both = [run, one];
+  const settings: PolicySettings = {
+    hooks: both.flatMap(({ hooks }) => hooks ?? []),
+    rules: both.flatMap(({ permissions }) => permissions ?? []),
+    permission: run.permission ?? one.permission,
+    guards: both.flatMap(({ guards }) => guards ?? []),
+    outputMode: run.outputMode ?? one.outputMode,
+  };
+  checkGuards(settings.guards, settings.outputMode);
+  const { hooks, rules, permission, guards } = settings;
+  return hooks.length + rules.length + guards.length === 0 && permission === undefined ? undefined : settings;
+}
+
+function readPlace(options: RunOptions): AgentPlace {
+  const { resume, continue: goOn = false, fork = false } = options.session ?? {};
+  const where: Resume | undefined =
+    resume !== undefined ? { kind: "resume", sessionId: resume, fork } : goOn ? { kind: "continue", fork } : undefined;
+  return { cwd: options.cwd, env: options.env ?? {}, strict: options.strict === true, resume: where };
+}
+
+function requireModel(backend: Backend): ModelBackend {
+  if (backend.kind === "model") return backend;
+  throw new StartError(
+    "invalid-option",
+    `fallback names ${backend.name}, which carries out whole runs. Give a model, such as "anthropic/claude-sonnet-4-5".`,
+  );
+}
+
+/** A field that is there and undefined says nothing. */
+function withoutGaps<Fields extends object>(fields: Fields | undefined): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)) as Partial<Fields>;
+}
+
+function listOf<Value>(value: Value | readonly Value[] | undefined): readonly Value[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value as Value];
+}

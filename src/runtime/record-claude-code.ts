@@ -1,0 +1,23 @@
+import { stopProcess } from "#transports";
+import type { ClaudeCodeWorld } from "../backends/claude-code/launch.ts";
+import type { Tap } from "./world.ts";
+
+/** What the CLI takes from the machine besides the seams, through a tap: where it is, and how it is brought down. */
+export function tapClaudeCode(world: ClaudeCodeWorld, tap: Tap): ClaudeCodeWorld {
+  const { watchdog } = world;
+  return {
+    ...world,
+    probe: (path) => tap.take("claude-code.probe", () => world.probe(path)),
+    stop: (handle, options) =>
+      // In real time: how often somebody looks whether a process is gone belongs on no tape.
+      tap.take("claude-code.stop", (real) => stopProcess(handle, { ...options, clock: real.clock })),
+    watchdog:
+      watchdog === undefined
+        ? undefined
+        : {
+            ...watchdog,
+            guard: (tag) => tap.take("claude-code.guard", () => watchdog.guard(tag)),
+            release: (tag) => tap.take("claude-code.release", () => watchdog.release(tag)),
+          },
+  };
+}

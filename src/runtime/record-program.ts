@@ -1,0 +1,142 @@
+import type { Backend, ModelBackend } from "#backends";
+import { StartError } from "#domain";
+import { readSchema, type SchemaInput } from "#tools";
+import { isBackend } from "./check-options.ts";
+
+/** What stands in a tape's program for a function: the answers to its calls are on the tape under this name. */
+export interface CallMark {
+  readonly $call: string;
+}
+
+/** What stands there for a model backend that was made by hand. */
+export interface BackendMark {
+  readonly $backend: {
+    readonly name: string;
+    readonly model: string;
+    readonly path: string;
+    readonly ignores?: readonly string[];
+    readonly nativeOutput?: CallMark;
+  };
+}
+
+/** How the parts of a program that are no data are replaced. */
+export interface Replacing {
+  call(path: string, call: (...args: unknown[]) => unknown): unknown;
+  backend(path: string, backend: Backend): unknown;
+}
+
+/** What says nothing about what is run, or belongs to this process alone. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  "options.signal",
+  "options.context",
+  "options.record",
+  "options.telemetry",
+]);
+const SECRET_NAME = /key|token|secret|auth|cookie|password|credential/i;
+const HIDDEN = "[hidden]";
+const DEEPEST = 64;
+
+/** The program as data, for the head of a tape: functions and backends as marks, keys and variables hidden. */
+export function describeProgram(value: unknown, path: string): unknown {
+  const marks: Replacing = {
+    call: (place): CallMark => ({ $call: place }),
+    backend: markBackend,
+  };
+  return replaceCalls(value, path, { ...marks, hide: true }, 0);
+}
+
+function markBackend(path: string, backend: Backend): BackendMark {
+  const { name, model, ignores, nativeOutput } = backend as ModelBackend;
+  return {
+    $backend: {
+      name,
+      model,
+      path,
+      ...(ignores !== undefined && { ignores }),
+      ...(nativeOutput !== undefined && { nativeOutput: { $call: `${path}.nativeOutput` } }),
+    },
+  };
+}
+
+/**
+ * The same program, with every function and backend replaced. Only plain data is walked: what is an object of some
+ * class stays as it is.
+ */
+export function replaceCalls(
+  value: unknown,
+  path: string,
+  replacing: Replacing & { readonly hide?: boolean },
+  depth = 0,
+): unknown {
+  const inner = (one: unknown, place: string): unknown => replaceCalls(one, place, replacing, depth + 1);
+  if (isStandard(value)) return replaceSchema(value, path, replacing);
+  if (typeof value === "function") return replacing.call(path, value as (...args: unknown[]) => unknown);
+  if (typeof value !== "object" || value === null) return value;
+  if (isBackend(value)) return replacing.backend(path, requireModel(value as Backend));
+  if (depth > DEEPEST) return undefined;
+  if (Array.isArray(value)) return value.map((one, index) => inner(one, `${path}[${index}]`));
+  if (!isPlain(value)) return replacing.hide === true ? undefined : value;
+  const fields: [string, unknown][] = [];
+  for (const [name, one] of Object.entries(value)) {
+    const place = `${path}.${name}`;
+    if (LEFT_OUT.has(place)) {
+      if (replacing.hide !== true) fields.push([name, one]);
+    } else if (name === "schema" && isStandard(one)) {
+      fields.push([name, replaceStandard(one, place, replacing)]);
+    } else if (replacing.hide === true && typeof one === "string" && isHidden(path, name)) {
+      // A key is not needed to play, and a variable's value is nobody's business.
+      if (name !== "apiKey") fields.push([name, HIDDEN]);
+    } else {
+      fields.push([name, inner(one, place)]);
+    }
+  }
+  return Object.fromEntries(fields);
+}
+
+/** The keys and passwords a program holds: wherever else they turn up, they are covered. */
+export function secretsIn(value: unknown, path: string, depth = 0): readonly string[] {
+  if (typeof value !== "object" || value === null || depth > DEEPEST) return [];
+  if (!Array.isArray(value) && (!isPlain(value) || isBackend(value))) return [];
+  return Object.entries(value).flatMap(([name, one]: [string, unknown]) => {
+    if (typeof one !== "string") return secretsIn(one, `${path}.${name}`, depth + 1);
+    // "Bearer <key>": the key alone turns up elsewhere.
+    return isHidden(path, name) && SECRET_NAME.test(name) ? [one, ...one.split(/[\s;,]+/)] : [];
+  });
+}
+
+function isHidden(path: string, name: string): boolean {
+  return name === "apiKey" || path.endsWith(".env") || (path.endsWith(".headers") && SECRET_NAME.test(name));
+}
+
+/** A schema of a library, shown as JSON Schema, with its checks as calls. */
+function replaceSchema(value: Standard, path: string, replacing: Replacing): unknown {
+  const { jsonSchema } = readSchema(value as unknown as SchemaInput, path);
+  return { schema: replaceStandard(value, path, replacing), jsonSchema };
+}
+
+interface Standard {
+  readonly "~standard": { readonly validate: (value: unknown) => unknown };
+}
+
+function replaceStandard(value: Standard, path: string, replacing: Replacing): unknown {
+  const standard = value["~standard"];
+  const validate = replacing.call(`${path}.validate`, (given: unknown) => standard.validate(given));
+  return { "~standard": { version: 1, vendor: "recorded", validate } };
+}
+
+function isStandard(value: unknown): value is Standard {
+  return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function requireModel(backend: Backend): Backend {
+  if (backend.kind === "model") return backend;
+  throw new StartError(
+    "feature-unavailable",
+    `The backend ${backend.name} was made by hand, and what it does cannot be recorded. Give it by name, such as "${backend.name}".`,
+  );
+}

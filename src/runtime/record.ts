@@ -1,0 +1,241 @@
+import type { Run, RunInput, RunSource } from "#agents";
+import type { Chunk, FileSystem } from "#domain";
+import { createRecorder, createTapeFile, type Recorder, type TapeFile } from "#transports";
+import type { Backend, ModelBackend } from "#backends";
+import type { RunOptions } from "./options.ts";
+import type { Target } from "./plan-run.ts";
+import { describeProgram, replaceCalls, secretsIn } from "./record-program.ts";
+import type { Tap, World } from "./world.ts";
+
+/** A run that is to be started. */
+export interface RunCall {
+  readonly target: Target;
+  readonly input: RunInput;
+  readonly options: RunOptions;
+  readonly world: World;
+}
+
+/**
+ * Starts a run and writes its tape into `options.record`: what is sent and what comes back, the answers of callbacks,
+ * decisions, times. The run itself is the same with and without. Secrets are covered before anything is written.
+ *
+ * @throws StartError as the run does, and `invalid-option` when the file is there already or cannot be made.
+ */
+export function recordRun(
+  call: RunCall,
+  start: (target: Target, input: RunInput, options: RunOptions, world: World) => Run<unknown>,
+): Run<unknown> {
+  const { record: path, ...options } = call.options;
+  const recording = recordWorld(call.world, path ?? "", {
+    secrets: [...secretsIn(call.target, "target"), ...secretsIn(options, "options")],
+    program: {
+      target: describeProgram(call.target, "target"),
+      input: call.input,
+      options: describeProgram(options, "options"),
+      env: tellingVariables(call),
+    },
+  });
+  const { recorder } = recording;
+  const run = start(
+    tapCalls(call.target, "target", recorder) as Target,
+    call.input,
+    tapCalls(options, "options", recorder) as RunOptions,
+    recording.world,
+  );
+  try {
+    recording.open();
+  } catch (error) {
+    // Before its source has begun: nothing is started.
+    run.abort("The tape cannot be written.").catch(() => undefined);
+    throw error;
+  }
+  // The first listener: the tape is complete when anybody else hears of the end.
+  return run.once("done", () => recording.finish());
+}
+
+export interface Recording {
+  /** The same world, recorded. */
+  readonly world: World;
+  readonly recorder: Recorder;
+  /** Makes the file and writes what was recorded until now. @throws StartError `invalid-option`. */
+  open(): void;
+  /** Writes the end. Idempotent; never throws. A recording that failed is told to `onListenerError`. */
+  finish(): void;
+}
+
+export interface RecordingOptions {
+  readonly secrets?: readonly string[];
+  readonly program?: unknown;
+}
+
+/** Records everything that a program takes from a world and gives to it. */
+export function recordWorld(world: World, path: string, options: RecordingOptions = {}): Recording {
+  let file: TapeFile | undefined;
+  let isFinished = false;
+  const early: string[] = [];
+  const recorder = createRecorder({
+    clock: world.clock,
+    random: world.random,
+    env: world.env,
+    write: (line) => (file === undefined ? void early.push(line) : file.write(line)),
+    ...options,
+  });
+  const tap = createRecordingTap(world, recorder);
+  return {
+    recorder,
+    world: {
+      ...world,
+      clock: recorder.clock,
+      random: recorder.random,
+      fetch: recorder.fetch(world.fetch),
+      spawn: recorder.spawn(world.spawn),
+      files: tapFiles(world.files, tap),
+      tap,
+    },
+    open() {
+      file ??= createTapeFile(path);
+      for (const line of early.splice(0)) file.write(line);
+    },
+    finish() {
+      if (isFinished) return;
+      isFinished = true;
+      const failure = recorder.finish();
+      file?.close();
+      if (failure !== undefined) world.onListenerError(failure);
+    },
+  };
+}
+
+function createRecordingTap(real: World, recorder: Recorder): Tap {
+  const number = createNumbers();
+  return {
+    real,
+    exchange: (fetch) => recorder.fetch(fetch),
+    take: (key, take) => recorder.callback(number(key), () => take(real)),
+    around:
+      (source): RunSource =>
+      async (writer) => {
+        const unwatch = recorder.watchAbort(writer.signal);
+        try {
+          await source({
+            ...writer,
+            async ask(callId) {
+              const decision = await writer.ask(callId);
+              // After an abort nobody has decided.
+              if (!writer.signal.aborted) recorder.decision(callId, decision);
+              return decision;
+            },
+          });
+        } finally {
+          unwatch();
+        }
+      },
+  };
+}
+
+/** Files through a tap. Bytes are kept as base64. */
+export function tapFiles(files: FileSystem, tap: Pick<Tap, "take">): FileSystem {
+  return {
+    async read(path) {
+      const base64 = await tap.take("files.read", async () => encode(await files.read(path)));
+      return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    },
+    write: (path, bytes) => tap.take("files.write", () => files.write(path, bytes)),
+    append: (path, bytes) => tap.take("files.append", () => files.append(path, bytes)),
+    exists: (path) => tap.take("files.exists", () => files.exists(path)),
+    remove: (path) => tap.take("files.remove", () => files.remove(path)),
+    list: (path) => tap.take("files.list", () => files.list(path)),
+  };
+}
+
+/** Calls of one name, told apart by their number. */
+export function createNumbers(): (name: string) => string {
+  const counts = new Map<string, number>();
+  return (name) => {
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return `${name}#${count}`;
+  };
+}
+
+function tapCalls(value: unknown, path: string, recorder: Recorder): unknown {
+  const number = createNumbers();
+  return replaceCalls(value, path, {
+    call: (place, call) =>
+      function (this: unknown, ...args: unknown[]): unknown {
+        const key = number(place);
+        return recorder.callback(key, () => Reflect.apply(call, this, withProgress(args, key, recorder)));
+      },
+    backend: (place, backend) => tapBackend(place, backend, recorder),
+  });
+}
+
+/** A tool says how far it is through the second thing it is given. */
+function withProgress(args: readonly unknown[], key: string, recorder: Recorder): readonly unknown[] {
+  const [input, context, ...rest] = args;
+  if (typeof context !== "object" || context === null || !("progress" in context)) return args;
+  const { progress } = context as { readonly progress: (state: unknown) => void };
+  const tapped = (state: unknown): void => {
+    recorder.progress(key, state);
+    progress(state);
+  };
+  return [input, { ...context, progress: tapped }, ...rest];
+}
+
+/** A backend that was made by hand has seams of its own: what it yields is recorded instead. */
+function tapBackend(path: string, backend: Backend, recorder: Recorder): ModelBackend {
+  const model = backend as ModelBackend;
+  const number = createNumbers();
+  const { name, ignores, nativeOutput } = model;
+  return {
+    kind: "model",
+    name,
+    model: model.model,
+    ...(ignores !== undefined && { ignores }),
+    ...(tapCalls({ nativeOutput }, path, recorder) as Pick<ModelBackend, "nativeOutput">),
+    async *stream(request, signal) {
+      const key = number(`${path}.stream`);
+      const batches = model.stream(request, signal)[Symbol.asyncIterator]();
+      try {
+        for (let turn = 0; ; turn += 1) {
+          const pulling = batches.next();
+          await recorder.callback(`${key}/${turn}`, async () => {
+            const batch = await pulling;
+            return batch.done === true ? null : batch.value.map(withoutBytes);
+          });
+          const pulled = await pulling;
+          if (pulled.done === true) return;
+          yield pulled.value;
+        }
+      } finally {
+        await batches.return?.();
+      }
+    },
+  };
+}
+
+function withoutBytes(chunk: Chunk): unknown {
+  return chunk.raw === undefined ? chunk : { ...chunk, raw: { json: chunk.raw.json } };
+}
+
+/**
+ * The variables that say where things are found: addresses, and for a run with a CLI the folders it is looked for in.
+ * None of them is a secret; what an address holds is covered like everything else.
+ */
+function tellingVariables({ target, options, world }: RunCall): Readonly<Record<string, string>> {
+  const needsPath = JSON.stringify(describeProgram([target, options.fallback], "")).includes('"claude-code');
+  const told: [string, string][] = [];
+  for (const [name, value] of Object.entries(world.env)) {
+    const tells = name.endsWith("_BASE_URL") || (needsPath && name.toUpperCase() === "PATH");
+    if (value !== undefined && tells) told.push([name, value]);
+  }
+  return Object.fromEntries(told);
+}
+
+function encode(bytes: Uint8Array): string {
+  let binary = "";
+  for (let start = 0; start < bytes.length; start += 8192) {
+    binary += String.fromCharCode(...bytes.subarray(start, start + 8192));
+  }
+  return btoa(binary);
+}

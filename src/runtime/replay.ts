@@ -1,0 +1,221 @@
+import type { Run, RunInput, RunSource, RunWriter } from "#agents";
+import type { ModelBackend } from "#backends";
+import { type Chunk, describeThrown, isStartError, StartError, startItem } from "#domain";
+import type { Decision } from "#policy";
+import {
+  createPlayer,
+  openTape,
+  type OpenTapeOptions,
+  type Player,
+  type PlayerOptions,
+  readTape,
+  type Tape,
+} from "#transports";
+import type { RunOptions } from "./options.ts";
+import type { Target } from "./plan-run.ts";
+import { PROVIDERS } from "./providers.ts";
+import { createNumbers, tapFiles } from "./record.ts";
+import { startRun } from "./run.ts";
+import { systemWorld, type Tap, type World } from "./world.ts";
+
+export interface ReplayOptions extends OpenTapeOptions, Omit<PlayerOptions, "clock"> {
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Runs a recorded run again, from its tape alone: no network, no process, no key, no tool. The same bytes take the same
+ * way through the same code, so the events are the same; only `start` says that the mode is `tape`.
+ *
+ * What is sent is compared with what was sent. A run that leaves its tape ends with an error (`source-failed`) that
+ * names the entry and the difference.
+ *
+ * @throws StartError `invalid-tape` naming what is wrong with the tape, the line and the byte.
+ * @example
+ * for await (const event of replay("bug.tape", { speed: 1 })) console.log(event)
+ */
+export function replay(tape: string | Uint8Array | Tape, options: ReplayOptions = {}): Run<unknown> {
+  return replayIn(tape, options, systemWorld());
+}
+
+/** `replay` with its seams in hand: the clock is for the speed alone. */
+export function replayIn(tape: string | Uint8Array | Tape, options: ReplayOptions, real: World): Run<unknown> {
+  const opened = open(tape, options);
+  const program = readProgram(opened);
+  const player = createPlayer(opened, { ...options, clock: real.clock });
+  const world = playedWorld(player, program.env, real);
+  const number = createNumbers();
+  let run: Run<unknown>;
+  try {
+    run = startRun(
+      revive(program.target, player, number) as Target,
+      program.input as RunInput,
+      {
+        ...(revive(program.options, player, number) as RunOptions),
+        ...(options.signal !== undefined && { signal: options.signal }),
+      },
+      world,
+    );
+  } catch (error) {
+    player.close();
+    if (!isStartError(error)) throw error;
+    throw new StartError("invalid-tape", `What the tape says was run cannot be run here: ${error.message}`, {
+      cause: error,
+    });
+  }
+  player.onAbort((reason) => {
+    run.abort(reason).catch(() => undefined);
+  });
+  world.answer = (callId, decision) => run.answer(callId, decision as Decision);
+  return run.once("done", () => player.close());
+}
+
+function open(tape: string | Uint8Array | Tape, options: OpenTapeOptions): Tape {
+  if (typeof tape === "string") return readTape(tape, options);
+  if (tape instanceof Uint8Array) return openTape(tape, options);
+  if (typeof tape === "object" && tape !== null && "entries" in tape) return tape;
+  throw new StartError("invalid-tape", "The tape is neither a path nor bytes. Give the path of a tape.");
+}
+
+interface Program {
+  readonly target: unknown;
+  readonly input: unknown;
+  readonly options: unknown;
+  readonly env: unknown;
+}
+
+function readProgram({ header }: Tape): Program {
+  const { program } = header;
+  if (!isRecord(program) || !("target" in program) || !("input" in program)) {
+    throw new StartError(
+      "invalid-tape",
+      "The tape does not say what was run: its first line (byte 0) has no program. Play it with createPlayer instead.",
+    );
+  }
+  const { target, input, options = {}, env = {} } = program;
+  return { target, input, options, env };
+}
+
+type PlayedWorld = World & { answer: (callId: string, decision: unknown) => void };
+
+function playedWorld(player: Player, env: unknown, real: World): PlayedWorld {
+  const number = createNumbers();
+  const tap: Tap = {
+    real,
+    exchange: () => player.fetch,
+    take: <Value>(key: string) => player.callback(number(key)) as Value,
+    around: (source) => playSource(source, player, (callId, decision) => world.answer(callId, decision)),
+  };
+  const variables: [string, string][] = Object.values(PROVIDERS).flatMap(({ keyVariables }) =>
+    keyVariables.map((name): [string, string] => [name, "tape"]),
+  );
+  if (isRecord(env)) {
+    for (const [name, value] of Object.entries(env)) if (typeof value === "string") variables.push([name, value]);
+  }
+  const world: PlayedWorld = {
+    clock: player.clock,
+    random: player.random,
+    fetch: player.fetch,
+    spawn: player.spawn,
+    files: tapFiles(real.files, tap),
+    env: Object.fromEntries(variables),
+    onListenerError: real.onListenerError,
+    tap,
+    answer: () => undefined,
+  };
+  return world;
+}
+
+/** The source of a played run: says that it is one, and ends with the reason when it leaves its tape. */
+function playSource(source: RunSource, player: Player, answer: (callId: string, decision: unknown) => void): RunSource {
+  return async (writer) => {
+    const played: RunWriter = {
+      ...writer,
+      signal: AbortSignal.any([writer.signal, player.signal]),
+      write(chunks, agent) {
+        if (player.signal.aborted) return undefined;
+        const room = writer.write(saysTape(chunks), agent);
+        if (room === undefined) return undefined;
+        const release = player.hold();
+        return room.finally(release);
+      },
+      ask(callId) {
+        player.awaitDecision(callId, (decision) => answer(callId, decision));
+        return writer.ask(callId);
+      },
+    };
+    try {
+      await source(played);
+    } catch (error) {
+      if (!player.signal.aborted) throw error;
+    }
+    if (player.signal.aborted && !writer.signal.aborted) throw player.signal.reason;
+  };
+}
+
+function saysTape(chunks: readonly Chunk[]): readonly Chunk[] {
+  if (!chunks.some((chunk) => chunk.type === "start")) return chunks;
+  return chunks.map((chunk) => {
+    if (chunk.type !== "start") return chunk;
+    const { type: _, seq: _seq, ts: _ts, runId: _runId, ...given } = chunk;
+    return startItem({ ...given, mode: "tape" });
+  });
+}
+
+/** The program with functions that answer from the tape. */
+function revive(value: unknown, player: Player, number: (name: string) => string): unknown {
+  if (Array.isArray(value)) return value.map((one) => revive(one, player, number));
+  if (!isRecord(value)) return value;
+  const { $call: path, $backend: backend } = value;
+  if (typeof path === "string") return playCall(path, player, number);
+  if (isRecord(backend)) return playBackend(backend, player, number);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, revive(one, player, number)]));
+}
+
+function playCall(path: string, player: Player, number: (name: string) => string) {
+  return (...args: readonly unknown[]): unknown => {
+    const context = args[1] as { readonly progress?: (state: unknown) => void } | undefined;
+    return player.callback(number(path), (state) => context?.progress?.(state));
+  };
+}
+
+function playBackend(
+  { name, model, path, ...rest }: Readonly<Record<string, unknown>>,
+  player: Player,
+  number: (name: string) => string,
+): ModelBackend {
+  return {
+    ...(revive(rest, player, number) as object),
+    kind: "model",
+    name: String(name),
+    model: String(model),
+    async *stream(_request, signal) {
+      const key = number(`${String(path)}.stream`);
+      for (let turn = 0; !signal.aborted; turn += 1) {
+        const batch = await untilAborted(player.callback(`${key}/${turn}`), signal);
+        if (!Array.isArray(batch)) return;
+        yield batch.map(withBytes);
+      }
+    },
+  };
+}
+
+/** What is waited for, or nothing after an abort. */
+async function untilAborted(value: unknown, signal: AbortSignal): Promise<unknown> {
+  return await Promise.race([
+    value,
+    new Promise<undefined>((resolve) => {
+      if (signal.aborted) resolve(undefined);
+      signal.addEventListener("abort", () => resolve(undefined), { once: true });
+    }),
+  ]);
+}
+
+function withBytes(chunk: unknown): Chunk {
+  if (!isRecord(chunk) || !isRecord(chunk["raw"])) return chunk as Chunk;
+  const json = describeThrown(chunk["raw"]["json"]);
+  return { ...chunk, raw: { json, bytes: new TextEncoder().encode(json) } } as unknown as Chunk;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,61 @@
+import { nearestName, StartError } from "#domain";
+import { type Agent, agent } from "./agent.ts";
+import { describeValue } from "./describe-value.ts";
+
+/** Agents that hand over to each other. Data, like an agent. */
+export interface Swarm {
+  readonly kind: "swarm";
+  readonly agents: readonly Agent[];
+  /** The name of the agent that begins. */
+  readonly start: string;
+  /** What an agent sees that was handed to: only the message, or everything before it too. */
+  readonly context: "fresh" | "shared";
+}
+
+export interface SwarmOptions {
+  /** The agent that begins. Default: the first. */
+  readonly start?: string;
+  /** Default `"fresh"`: an agent sees the conversation from the handoff on. */
+  readonly context?: "fresh" | "shared";
+}
+
+/**
+ * Puts agents together that may hand over to each other. Names that nobody has are refused here.
+ *
+ * @example
+ * const desk = swarm([triage, billing])
+ * await run(desk, "I was charged twice").result()
+ */
+export function swarm(agents: readonly Agent[], options: SwarmOptions = {}): Swarm {
+  if (!Array.isArray(agents) || agents.length === 0) {
+    throw invalid(`The agents of a swarm are ${describeValue(agents)}. Give a list with at least one agent.`);
+  }
+  const checked = agents.map((one) => agent(one));
+  const names = checked.map((one) => one.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw invalid(`There are two agents called "${twice}". Give each its own name.`);
+  for (const one of checked) {
+    for (const target of one.handoffs ?? []) requireName(target, names, `agent "${one.name}" hands over to`);
+  }
+  const start = options.start ?? (names[0] as string);
+  requireName(start, names, "The swarm starts with");
+  const { context = "fresh" } = options;
+  if (context !== "fresh" && context !== "shared") {
+    throw invalid(`context is ${describeValue(context)}. Give "fresh" or "shared".`);
+  }
+  return Object.freeze({ kind: "swarm", agents: checked, start, context });
+}
+
+function requireName(name: string, names: readonly string[], what: string): void {
+  if (names.includes(name)) return;
+  const near = nearestName(name, names);
+  const guess = near === undefined ? "" : ` Did you mean "${near}"?`;
+  throw new StartError(
+    "unknown-agent",
+    `${what} "${name}", which is no agent of it.${guess} There are: ${names.join(", ")}.`,
+  );
+}
+
+function invalid(message: string): StartError {
+  return new StartError("invalid-option", message);
+}

@@ -1,0 +1,92 @@
+import { isStartError, type StartErrorCode } from "#domain";
+import { isStoreError, type StoreErrorCode } from "#sessions";
+
+/** Why a request was refused. */
+export type ApiErrorCode =
+  | "invalid-request"
+  | "invalid-id"
+  | "invalid-cursor"
+  | "invalid-target"
+  | "unauthorized"
+  | "forbidden-host"
+  | "forbidden-origin"
+  | "not-found"
+  | "method-not-allowed"
+  | "run-active"
+  | "body-too-large"
+  | "unsupported-media-type"
+  | "too-many-requests"
+  | "too-many-streams"
+  | "too-many-runs"
+  | "set-up-missing"
+  | "shutting-down"
+  | "internal";
+
+type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503;
+
+const STATUS: Readonly<Record<ApiErrorCode, Status>> = {
+  "invalid-request": 400,
+  "invalid-id": 400,
+  "invalid-cursor": 400,
+  "invalid-target": 400,
+  unauthorized: 401,
+  "forbidden-host": 403,
+  "forbidden-origin": 403,
+  "not-found": 404,
+  "method-not-allowed": 405,
+  "run-active": 409,
+  "body-too-large": 413,
+  "unsupported-media-type": 415,
+  "too-many-requests": 429,
+  "too-many-streams": 429,
+  "too-many-runs": 503,
+  "set-up-missing": 503,
+  "shutting-down": 503,
+  internal: 500,
+};
+
+/** A request that was refused, as it is told over HTTP: no stack, no path, nothing of the inside. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: ApiErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ApiErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+    super(message);
+    this.code = code;
+    this.headers = headers;
+  }
+
+  get status(): Status {
+    return STATUS[this.code];
+  }
+}
+
+/** Anything that was thrown, as a refusal. What is not meant for others becomes `internal` without a word of it. */
+export function asApiError(thrown: unknown): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  if (isStartError(thrown)) return new ApiError(START_CODES[thrown.code] ?? "invalid-request", thrown.message);
+  if (isStoreError(thrown)) {
+    const code = STORE_CODES[thrown.code];
+    if (code !== undefined) return new ApiError(code, thrown.message);
+  }
+  return new ApiError("internal", "The server failed at this. Its log says why.");
+}
+
+const START_CODES: Readonly<Partial<Record<StartErrorCode, ApiErrorCode>>> = {
+  "missing-key": "set-up-missing",
+  "cli-not-found": "set-up-missing",
+  "unsupported-cli-version": "set-up-missing",
+  "feature-unavailable": "set-up-missing",
+  spawn: "set-up-missing",
+  "unknown-backend": "invalid-target",
+  "unknown-agent": "invalid-target",
+};
+
+const STORE_CODES: Readonly<Partial<Record<StoreErrorCode, ApiErrorCode>>> = {
+  "invalid-cursor": "invalid-cursor",
+  "invalid-thread": "invalid-request",
+  "unknown-run": "not-found",
+  "unknown-thread": "not-found",
+  "thread-busy": "run-active",
+};

@@ -1,0 +1,176 @@
+import { Hono } from "hono";
+import type { Access } from "./access.ts";
+import { ApiError, asApiError } from "./api-error.ts";
+import { checkOrigin, type OriginRules } from "./origin-check.ts";
+import { type Page, PAGE_POLICY } from "./page.ts";
+import type { ServerContext, ServerEnv, ServerParts } from "./parts.ts";
+import type { RateLimit } from "./rate-limit.ts";
+import { healthz, listBackends, readyz, showMetrics } from "./routes/about.ts";
+import { chat } from "./routes/chat.ts";
+import { exportThread } from "./routes/export.ts";
+import { abortRun, answerPermission, getEvents, getRun, listPermissions } from "./routes/runs.ts";
+import { createThread, getMessages, getThread, listThreads, removeThread, renameThread } from "./routes/threads.ts";
+
+type Method = "GET" | "POST" | "PATCH" | "DELETE";
+type Answer = (context: ServerContext, parts: ServerParts) => Promise<Response> | Response;
+
+/** Every route: who may ask it, and what it answers to which method. */
+interface Route {
+  readonly path: string;
+  readonly isPublic?: boolean;
+  readonly methods: Readonly<Partial<Record<Method, Answer>>>;
+}
+
+export const ROUTES: readonly Route[] = [
+  { path: "/api/threads", methods: { GET: listThreads, POST: createThread } },
+  { path: "/api/threads/:threadId", methods: { GET: getThread, PATCH: renameThread, DELETE: removeThread } },
+  { path: "/api/threads/:threadId/messages", methods: { GET: getMessages } },
+  { path: "/api/threads/:threadId/export", methods: { GET: exportThread } },
+  { path: "/api/threads/:threadId/chat", methods: { POST: chat } },
+  { path: "/api/runs/:runId", methods: { GET: getRun } },
+  { path: "/api/runs/:runId/events", methods: { GET: getEvents } },
+  { path: "/api/runs/:runId/abort", methods: { POST: abortRun } },
+  { path: "/api/runs/:runId/permissions/:callId", methods: { POST: answerPermission } },
+  { path: "/api/permissions", methods: { GET: listPermissions } },
+  { path: "/api/backends", methods: { GET: listBackends } },
+  { path: "/metrics", methods: { GET: showMetrics } },
+  { path: "/healthz", isPublic: true, methods: { GET: healthz } },
+  { path: "/readyz", isPublic: true, methods: { GET: readyz } },
+];
+
+export interface AppOptions {
+  readonly parts: ServerParts;
+  readonly access: Access;
+  readonly origins: OriginRules;
+  readonly requests: RateLimit;
+  readonly page: Page | undefined;
+}
+
+/** On every answer; a route's own headers go before these. */
+const HEADERS = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "x-frame-options": "DENY",
+  "permissions-policy": "camera=(), geolocation=(), microphone=()",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cache-control": "no-store",
+} as const;
+
+/** Puts the routes behind their guards. Order: limits, host and origin, token, route. */
+export function createApp(options: AppOptions): Hono<ServerEnv> {
+  const { parts } = options;
+  const app = new Hono<ServerEnv>({ getPath: pathOf });
+  app.use(async (context, next) => {
+    const startedAt = parts.settings.world.clock.now();
+    await next();
+    finish(context, parts, startedAt);
+  });
+  app.use(async (context, next) => {
+    const address = addressOf(context, parts.settings.trustProxy);
+    context.set("address", address);
+    if (!options.requests.take(address)) {
+      throw new ApiError("too-many-requests", "Too many requests. Wait a minute.", { "retry-after": "60" });
+    }
+    checkOrigin(context.req.raw.headers, options.origins);
+    const preflight = answerPreflight(context, parts);
+    if (preflight !== undefined) return preflight;
+    await next();
+  });
+  for (const route of ROUTES) addRoute(app, route, options);
+  addPage(app, options.page);
+  app.notFound((context) => refuse(context, new ApiError("not-found", "There is nothing at this path.")));
+  app.onError((error, context) => {
+    const refusal = asApiError(error);
+    if (refusal.code === "internal") {
+      parts.metrics.failures.add("internal");
+      parts.write("error", "request-failed", { path: context.req.routePath, message: error.stack ?? error.message });
+    }
+    return refuse(context, refusal);
+  });
+  return app;
+}
+
+function addRoute(app: Hono<ServerEnv>, { path, isPublic = false, methods }: Route, options: AppOptions): void {
+  const { parts, access } = options;
+  const allowed = Object.keys(methods).join(", ");
+  app.all(path, (context) => {
+    if (!isPublic) {
+      context.set("tenant", access.tenantOf(context.req.header("authorization"), context.get("address")));
+    }
+    const { method } = context.req;
+    const answer = Object.hasOwn(methods, method) ? methods[method as Method] : undefined;
+    if (answer !== undefined) return answer(context, parts);
+    throw new ApiError("method-not-allowed", `This path takes ${allowed}.`, { allow: allowed });
+  });
+}
+
+function addPage(app: Hono<ServerEnv>, page: Page | undefined): void {
+  for (const [path, { bytes, type, tag }] of page ?? []) {
+    app.all(path, (context) => {
+      const { method } = context.req;
+      if (method !== "GET" && method !== "HEAD") {
+        throw new ApiError("method-not-allowed", "This path takes GET.", { allow: "GET, HEAD" });
+      }
+      const headers = {
+        "content-type": type,
+        etag: tag,
+        "cache-control": "no-cache",
+        "content-security-policy": PAGE_POLICY,
+      };
+      if (context.req.header("if-none-match") === tag) return context.body(null, 304, headers);
+      return context.body(bytes, 200, headers);
+    });
+  }
+}
+
+/** Other origins that were named may ask, and are told so; nobody else learns anything. */
+function answerPreflight(context: ServerContext, { settings }: ServerParts): Response | undefined {
+  const origin = context.req.header("origin");
+  if (origin === undefined || !settings.origins.has(origin)) return undefined;
+  context.header("access-control-allow-origin", origin);
+  context.header("access-control-expose-headers", "x-run-id");
+  context.header("vary", "origin");
+  if (context.req.method !== "OPTIONS") return undefined;
+  context.header("access-control-allow-methods", "GET, POST, PATCH, DELETE");
+  context.header("access-control-allow-headers", "authorization, content-type, last-event-id");
+  context.header("access-control-max-age", "600");
+  return context.body(null, 204);
+}
+
+function finish(context: ServerContext, { metrics, settings, write }: ServerParts, startedAt: number): void {
+  for (const [name, value] of Object.entries(HEADERS)) {
+    if (!context.res.headers.has(name)) context.res.headers.set(name, value);
+  }
+  metrics.requests.add(String(context.res.status));
+  // The path's pattern and not the path: whatever a stranger writes there does not get into the log.
+  const ms = settings.world.clock.now() - startedAt;
+  write("info", "request", {
+    method: knownMethod(context.req.method),
+    path: context.req.routePath,
+    status: context.res.status,
+    ms,
+  });
+}
+
+function refuse(context: ServerContext, { code, message, status, headers }: ApiError): Response {
+  return context.json({ error: { code, message } }, status, { ...headers });
+}
+
+/** The path as it was sent, not decoded: an encoded slash is no slash. */
+function pathOf(request: Request): string {
+  const start = request.url.indexOf("/", request.url.indexOf("//") + 2);
+  const end = request.url.search(/[?#]/);
+  return request.url.slice(start, end === -1 ? undefined : end);
+}
+
+function knownMethod(method: string): string {
+  return ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"].includes(method) ? method : "other";
+}
+
+function addressOf(context: ServerContext, trustProxy: boolean): string {
+  const forwarded = trustProxy ? context.req.header("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;
+  if (forwarded !== undefined && forwarded !== "" && forwarded.length <= 64) return forwarded;
+  return context.env?.incoming?.socket?.remoteAddress ?? "local";
+}

@@ -1,0 +1,65 @@
+import { StartError } from "#domain";
+
+/** What one server takes, and for how long. Every number can be set; none can be switched off by a request. */
+export interface ServerLimits {
+  /** Bytes of a request's body. */
+  readonly bodyBytes: number;
+  /** Levels of nesting in a request's JSON. */
+  readonly bodyDepth: number;
+  /** Time for a request's headers to arrive. */
+  readonly headersMs: number;
+  /** Time for a whole request to arrive. Streams are answers, so this does not end them. */
+  readonly requestMs: number;
+  /** Open sockets. */
+  readonly connections: number;
+  /** Event streams one address may hold open. */
+  readonly streams: number;
+  /** Requests one address may make in a minute. */
+  readonly requestsPerMinute: number;
+  /** Wrong tokens from one address in a minute, after which it is not listened to. */
+  readonly failuresPerMinute: number;
+  /** Runs that go on at the same time. */
+  readonly runs: number;
+  /** Bytes that may wait for one reader of a stream. */
+  readonly readerBytes: number;
+  /** How long a reader may take nothing before it is cut off. It can resume at its cursor. */
+  readonly stallMs: number;
+  /** Silence before the first heartbeat, and between later ones. */
+  readonly firstHeartbeatMs: number;
+  readonly heartbeatMs: number;
+  /** How long `close` lets runs finish before it aborts them. */
+  readonly shutdownMs: number;
+}
+
+export const SERVER_LIMITS: ServerLimits = {
+  bodyBytes: 1_048_576,
+  bodyDepth: 64,
+  headersMs: 10_000,
+  requestMs: 30_000,
+  connections: 10_000,
+  streams: 256,
+  requestsPerMinute: 6000,
+  failuresPerMinute: 10,
+  runs: 256,
+  readerBytes: 1_048_576,
+  stallMs: 30_000,
+  firstHeartbeatMs: 5000,
+  heartbeatMs: 15_000,
+  shutdownMs: 10_000,
+};
+
+/** The limits with the defaults filled in. @throws StartError for one that would not limit anything. */
+export function readLimits(given: Partial<ServerLimits> = {}): ServerLimits {
+  for (const [name, value] of Object.entries(given)) {
+    if (!Object.hasOwn(SERVER_LIMITS, name)) {
+      throw new StartError(
+        "invalid-option",
+        `There is no limit ${name}. Known are: ${Object.keys(SERVER_LIMITS).join(", ")}.`,
+      );
+    }
+    if (typeof value !== "number" || !(value >= 0)) {
+      throw new StartError("invalid-option", `limits.${name} is ${String(value)}. Give a number from 0 on.`);
+    }
+  }
+  return { ...SERVER_LIMITS, ...given };
+}

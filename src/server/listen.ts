@@ -1,0 +1,84 @@
+import type { Server as HttpServer } from "node:http";
+import { isIP } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { StartError } from "#domain";
+import type { ServerLimits } from "./limits.ts";
+import { isLoopback } from "./origin-check.ts";
+
+export interface ListenOptions {
+  /** Default 0: any free one. */
+  readonly port?: number;
+  /** Default `127.0.0.1`. Another machine's way in needs a token. */
+  readonly host?: string;
+}
+
+export interface Listening {
+  readonly url: string;
+  readonly port: number;
+  /** Takes no more connections and ends those that are open. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Refuses to be open to other machines without a token. @throws StartError */
+export function requireSafeAddress(host: string, hasTokens: boolean): void {
+  if (hasTokens || isLoopback(host)) return;
+  throw new StartError(
+    "invalid-option",
+    `host is ${JSON.stringify(host)}, which other machines can reach, and there is no token. Give one (--token, or tokens), or listen on 127.0.0.1.`,
+  );
+}
+
+/** Serves `fetch` over HTTP. */
+export async function listenOn(
+  fetch: (request: Request, env: unknown) => Promise<Response> | Response,
+  { port = 0, host = "127.0.0.1" }: ListenOptions,
+  limits: ServerLimits,
+): Promise<Listening> {
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new StartError(
+      "invalid-option",
+      `port is ${port}. Give a whole number from 0 to 65535; 0 takes any free one.`,
+    );
+  }
+  const server = createAdaptorServer({
+    fetch: fetch as never,
+    overrideGlobalObjects: false,
+    serverOptions: {
+      headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
+      // Looked for often enough that the two above are kept.
+      connectionsCheckingInterval: Math.max(100, Math.min(limits.headersMs, limits.requestMs) / 4),
+      keepAliveTimeout: 5000,
+      maxHeaderSize: 16_384,
+    },
+  }) as HttpServer;
+  server.maxConnections = limits.connections;
+  server.maxHeadersCount = 200;
+  server.on("connection", (socket) => socket.setNoDelay(true));
+  const actual = await open(server, port, host);
+  let closing: Promise<void> | undefined;
+  return {
+    url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${actual}`,
+    port: actual,
+    close() {
+      closing ??= new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      return closing;
+    },
+  };
+}
+
+function open(server: HttpServer, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error) => {
+      const message = `Cannot listen on ${host}:${port} (${error.message}). Give another port, or 0 for any free one.`;
+      reject(new StartError("invalid-option", message, { cause: error }));
+    });
+    server.listen(port, host, () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : port);
+    });
+  });
+}

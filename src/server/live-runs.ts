@@ -1,0 +1,162 @@
+import { type DoneEvent, describeThrown, familyOf, type Message } from "#domain";
+import { type RunOptions, startRun } from "#runtime";
+import {
+  closeInterruptedRun,
+  createUsageTally,
+  type EventLog,
+  type RunBooks,
+  settlementOf,
+  type Store,
+  type StoredThread,
+  titleOf,
+} from "#sessions";
+import { ApiError } from "./api-error.ts";
+import type { Metrics } from "./metrics.ts";
+import { type Settings, targetOf } from "./options.ts";
+import type { WriteLog } from "./server-log.ts";
+
+type Run = ReturnType<typeof startRun>;
+export type Decision = Parameters<Run["answer"]>[1];
+
+/** The runs this process carries. */
+export interface LiveRuns {
+  /**
+   * Begins a run on a thread. When it resolves, the user's message is stored and the run is under way; it goes on
+   * whether or not anybody watches. @throws ApiError `run-active` while another one does.
+   */
+  start(thread: StoredThread, input: Message, limits: RunOptions["limits"]): Promise<string>;
+  /** `false`: no such run is under way. */
+  abort(runId: string, reason: string): boolean;
+  /** `false`: nobody asks that (any more). */
+  answer(runId: string, callId: string, decision: Decision): boolean;
+  /** Takes no more runs, lets those under way finish for a while, aborts the rest, and waits until all are stored. */
+  close(graceMs: number): Promise<void>;
+  readonly size: number;
+}
+
+export interface LiveRunsOptions {
+  readonly store: Store;
+  readonly log: EventLog;
+  readonly settings: Settings;
+  readonly metrics: Metrics;
+  readonly write: WriteLog;
+}
+
+interface LiveRun {
+  readonly run: Run;
+  readonly written: Promise<void>;
+}
+
+export function createLiveRuns({ store, log, settings, metrics, write }: LiveRunsOptions): LiveRuns {
+  const { world } = settings;
+  const runs = new Map<string, LiveRun>();
+  /** Threads with a run that goes on or is about to begin. */
+  const busy = new Set<string>();
+  let closing = false;
+
+  const begin = async (thread: StoredThread, input: Message, limits: RunOptions["limits"]): Promise<string> => {
+    const { tenant, id: threadId } = thread;
+    if (thread.runId !== undefined) await closeAbandoned(tenant, thread.runId);
+    const history = await store.listMessages(tenant, threadId);
+    const options = { ...settings.run, limits: tighten(settings.run.limits, limits) };
+    const run = startRun(targetOf(thread.target, settings), [...history, input], options, world);
+    try {
+      // In the same turn of the event loop as the start: the message is stored before a model is asked.
+      await store.createRun({ id: run.id, createdAt: world.clock.now(), threadId, tenant }, [input]);
+    } catch (error) {
+      await run.abort("The run could not be stored.");
+      throw error;
+    }
+    const written = keep(run, thread, input).finally(() => {
+      runs.delete(run.id);
+      busy.delete(threadId);
+    });
+    runs.set(run.id, { run, written });
+    write("info", "run-start", { runId: run.id, threadId, tenant, target: thread.target });
+    if (thread.title === "")
+      await store.renameThread(tenant, threadId, { title: titleOf(input), at: world.clock.now() });
+    return run.id;
+  };
+
+  /** A run that is not over and is not ours: we could not store its end. Nobody else writes here, so it is dead. */
+  const closeAbandoned = async (tenant: string, runId: string): Promise<void> => {
+    const stored = runs.has(runId) ? undefined : await store.findRun(tenant, runId);
+    if (stored !== undefined && !stored.isOver) await closeInterruptedRun(store, stored, world.clock);
+  };
+
+  const keep = async (run: Run, thread: StoredThread, input: Message): Promise<void> => {
+    const books = createBooks(input, metrics);
+    const failure = await log.write(run, books);
+    if (failure === undefined) {
+      const { status, subtype, ms } = (await run.result()) as { status: string; subtype: string; ms: number };
+      metrics.runs.add(status);
+      write("info", "run-end", { runId: run.id, threadId: thread.id, status, subtype, ms });
+      return;
+    }
+    // What cannot be stored cannot be shown, so there is no use in going on.
+    metrics.failures.add("store");
+    write("error", "store-failed", { runId: run.id, message: failure });
+    await run.abort("The event log could not be written.");
+  };
+
+  return {
+    get size() {
+      return runs.size;
+    },
+    async start(thread, input, limits) {
+      if (closing) throw new ApiError("shutting-down", "The server is shutting down. Ask again in a moment.");
+      if (busy.has(thread.id)) throw active(thread.id);
+      if (busy.size >= settings.limits.runs) {
+        throw new ApiError("too-many-runs", "Too many runs are under way. Ask again later.", { "retry-after": "5" });
+      }
+      busy.add(thread.id);
+      try {
+        return await begin(thread, input, limits);
+      } catch (error) {
+        busy.delete(thread.id);
+        throw error;
+      }
+    },
+    abort(runId, reason) {
+      const live = runs.get(runId);
+      if (live === undefined || live.run.isComplete()) return false;
+      live.run
+        .abort(reason)
+        .catch((error: unknown) => write("error", "abort-failed", { runId, message: describeThrown(error) }));
+      return true;
+    },
+    answer: (runId, callId, decision) => runs.get(runId)?.run.answer(callId, decision) ?? false,
+    async close(graceMs) {
+      closing = true;
+      const all = Promise.all([...runs.values()].map(({ written }) => written));
+      await Promise.race([all, new Promise<void>((resolve) => world.clock.after(graceMs, resolve))]);
+      await Promise.all([...runs.values()].map(({ run }) => run.abort("The server was shut down.")));
+      await all;
+    },
+  };
+}
+
+function createBooks(input: Message, metrics: Metrics): RunBooks {
+  const tally = createUsageTally();
+  return {
+    add(event) {
+      tally.add(event);
+      metrics.events.add(familyOf(event));
+    },
+    settle: (done: DoneEvent) => settlementOf(done, input, tally),
+  };
+}
+
+function active(threadId: string): ApiError {
+  return new ApiError("run-active", `A run of thread ${threadId} is not over. Wait for it, or abort it.`);
+}
+
+/** A caller may ask for less than the server allows, never for more. */
+function tighten(own: RunOptions["limits"] = {}, asked: RunOptions["limits"] = {}): NonNullable<RunOptions["limits"]> {
+  const limits: Record<string, number> = { ...(own as Record<string, number>) };
+  for (const [name, value] of Object.entries(asked)) {
+    const bound = Object.hasOwn(limits, name) ? limits[name] : undefined;
+    limits[name] = bound === undefined ? value : Math.min(bound, value);
+  }
+  return limits;
+}

@@ -1,0 +1,54 @@
+/** Counts what a server does, and shows it in Prometheus' text format. */
+export interface Metrics {
+  readonly requests: Counter;
+  readonly runs: Counter;
+  readonly events: Counter;
+  readonly failures: Counter;
+  /** Adds a value that is looked at when somebody asks. */
+  gauge(name: string, help: string, read: () => number): void;
+  render(): string;
+}
+
+export interface Counter {
+  /** Counts one more under this label. Labels come from closed lists, so there are few. */
+  add(label: string, count?: number): void;
+}
+
+interface Family extends Counter {
+  lines(): readonly string[];
+}
+
+export function createMetrics(): Metrics {
+  const requests = createCounter("millrace_http_requests_total", "Answered requests by status.", "status");
+  const runs = createCounter("millrace_runs_total", "Finished runs by status.", "status");
+  const events = createCounter("millrace_events_total", "Stored events by family.", "family");
+  const failures = createCounter("millrace_failures_total", "What went wrong, by kind.", "kind");
+  const gauges: (() => readonly string[])[] = [];
+  return {
+    requests,
+    runs,
+    events,
+    failures,
+    gauge(name, help, read) {
+      gauges.push(() => [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${read()}`]);
+    },
+    render() {
+      const counters = [requests, runs, events, failures].flatMap((counter) => counter.lines());
+      return `${[...counters, ...gauges.flatMap((gauge) => gauge())].join("\n")}\n`;
+    },
+  };
+}
+
+function createCounter(name: string, help: string, labelName: string): Family {
+  const counts = new Map<string, number>();
+  return {
+    add(label, count = 1) {
+      counts.set(label, (counts.get(label) ?? 0) + count);
+    },
+    lines: () => [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} counter`,
+      ...[...counts].map(([label, count]) => `${name}{${labelName}="${label}"} ${count}`),
+    ],
+  };
+}

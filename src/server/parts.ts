@@ -1,0 +1,68 @@
+import type { Context } from "hono";
+import { isId } from "#domain";
+import type { EventLog, Store, StoredRun, StoredThread } from "#sessions";
+import { ApiError } from "./api-error.ts";
+import type { StreamSetting } from "./event-stream.ts";
+import type { LiveRuns } from "./live-runs.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Settings } from "./options.ts";
+import type { WriteLog } from "./server-log.ts";
+
+/** What the routes of one server share. */
+export interface ServerParts {
+  readonly store: Store;
+  readonly log: EventLog;
+  readonly runs: LiveRuns;
+  readonly settings: Settings;
+  readonly metrics: Metrics;
+  readonly write: WriteLog;
+  readonly streams: StreamSetting;
+  /** Open event streams, by address. */
+  readonly openStreams: Map<string, number>;
+  readonly isClosing: () => boolean;
+}
+
+/** What is known of a request before its route is asked. */
+export interface RequestFacts {
+  readonly tenant: string;
+  readonly address: string;
+}
+
+/** hono's words for our request: `tenant` and `address` are set by the guard. */
+export interface ServerEnv {
+  readonly Variables: { tenant: string; address: string };
+  readonly Bindings: {
+    readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
+    readonly outgoing?: { destroy(): unknown };
+  };
+}
+
+export type ServerContext = Context<ServerEnv>;
+
+/** An id in the path. @throws ApiError 400: what is no id is not even looked for. */
+export function readId(context: ServerContext, name: string): string {
+  const id = context.req.param(name);
+  if (isId(id)) return id;
+  throw new ApiError("invalid-id", `The ${name} in the path must be 1 to 64 letters, digits, "-" or "_".`);
+}
+
+/** The thread a request is about. @throws ApiError 404 also for another tenant's. */
+export async function requireThread(context: ServerContext, { store }: ServerParts): Promise<StoredThread> {
+  const id = readId(context, "threadId");
+  const thread = await store.findThread(context.get("tenant"), id);
+  if (thread === undefined) throw new ApiError("not-found", `There is no thread ${id}.`);
+  return thread;
+}
+
+/** The run a request is about. @throws ApiError 404 also for another tenant's. */
+export async function requireRun(context: ServerContext, { store }: ServerParts): Promise<StoredRun> {
+  const id = readId(context, "runId");
+  const run = await store.findRun(context.get("tenant"), id);
+  if (run === undefined) throw new ApiError("not-found", `There is no run ${id}.`);
+  return run;
+}
+
+/** A thread as it is told: without its tenant, who is whoever asks. */
+export function showThread({ tenant: _, ...thread }: StoredThread): Omit<StoredThread, "tenant"> {
+  return thread;
+}

@@ -1,0 +1,65 @@
+import { ApiError } from "../api-error.ts";
+import type { Decision } from "../live-runs.ts";
+import { openStream, readPlace, readVocabulary } from "../open-stream.ts";
+import { requireRun, type ServerContext, type ServerParts } from "../parts.ts";
+import { readBody, readTextField, requireFields } from "../request-body.ts";
+import { ownBoolean, ownValue } from "#wire";
+
+export async function getRun(context: ServerContext, parts: ServerParts): Promise<Response> {
+  const { tenant: _, isOver: __, status, ...run } = await requireRun(context, parts);
+  const [done] = status === undefined ? [] : await parts.store.read(run.id, { after: run.lastSeq - 1, limit: 1 });
+  const result = done?.type === "done" ? done.result : undefined;
+  return context.json({ ...run, status: status ?? "running", ...(result !== undefined && { result }) });
+}
+
+/** A run's events from a cursor on, while it goes on and afterwards. */
+export async function getEvents(context: ServerContext, parts: ServerParts): Promise<Response> {
+  const run = await requireRun(context, parts);
+  const vocabulary = readVocabulary(context);
+  const cursor = readPlace(context);
+  // The one answer after which a browser's EventSource does not come again.
+  if (run.isOver && cursor.seq >= run.lastSeq && cursor.frames === undefined) return context.body(null, 204);
+  return openStream(context, parts, { runId: run.id, cursor, vocabulary });
+}
+
+export async function abortRun(context: ServerContext, parts: ServerParts): Promise<Response> {
+  const run = await requireRun(context, parts);
+  requireFields(await readBody(context.req.raw, parts.settings.limits, true), []);
+  const accepted = parts.runs.abort(run.id, "Somebody aborted the run.");
+  if (accepted) {
+    await parts.store.addAudit({
+      at: parts.settings.world.clock.now(),
+      tenant: context.get("tenant"),
+      action: "run-aborted",
+      runId: run.id,
+      ...(run.threadId !== undefined && { threadId: run.threadId }),
+      by: "user",
+    });
+  }
+  return context.json({ accepted });
+}
+
+export async function listPermissions(context: ServerContext, parts: ServerParts): Promise<Response> {
+  const questions = await parts.store.listQuestions(context.get("tenant"));
+  return context.json({ permissions: questions.map(({ tenant: _, ...question }) => question) });
+}
+
+/** Answers a question. `accepted: false`: nobody asks that any more; late answers change nothing. */
+export async function answerPermission(context: ServerContext, parts: ServerParts): Promise<Response> {
+  const run = await requireRun(context, parts);
+  const callId = context.req.param("callId") ?? "";
+  // A vendor's id and not ours: any text, but a text of bounded length; it is only ever compared.
+  if (callId === "" || callId.length > 256) {
+    throw new ApiError("invalid-id", "The callId in the path must have 1 to 256 characters.");
+  }
+  const body = await readBody(context.req.raw, parts.settings.limits);
+  requireFields(body, ["allow", "reason", "input"]);
+  const allow = ownBoolean(body, "allow");
+  if (allow === undefined) throw new ApiError("invalid-request", "allow must be true or false.");
+  const reason = readTextField(body, "reason", 2000);
+  const input = ownValue(body, "input");
+  const decision: Decision = allow
+    ? { allow, ...(input !== undefined && { input }) }
+    : { allow, ...(reason !== undefined && { reason }) };
+  return context.json({ accepted: parts.runs.answer(run.id, callId, decision) });
+}

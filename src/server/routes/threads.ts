@@ -1,0 +1,105 @@
+import { StartError } from "#domain";
+import { resolveBackend } from "#runtime";
+import { ApiError } from "../api-error.ts";
+import { requireThread, type ServerContext, type ServerParts, showThread } from "../parts.ts";
+import { readBody, readTextField, requireFields } from "../request-body.ts";
+
+const LONGEST_TITLE = 200;
+const LONGEST_TARGET = 200;
+const LONGEST_SEARCH = 200;
+const MOST_THREADS = 200;
+
+export async function createThread(context: ServerContext, parts: ServerParts): Promise<Response> {
+  const { settings, store } = parts;
+  const body = await readBody(context.req.raw, settings.limits, true);
+  requireFields(body, ["target", "title"]);
+  const target = readTextField(body, "target", LONGEST_TARGET) ?? settings.target;
+  requireTarget(target, parts);
+  const thread = {
+    id: settings.world.random.id(),
+    tenant: context.get("tenant"),
+    title: readTextField(body, "title", LONGEST_TITLE) ?? "",
+    target,
+    createdAt: settings.world.clock.now(),
+  };
+  await store.createThread(thread);
+  const shown = showThread({ ...thread, updatedAt: thread.createdAt, usage: {} });
+  return context.json(shown, 201, { location: `/api/threads/${thread.id}` });
+}
+
+export async function listThreads(context: ServerContext, { store }: ServerParts): Promise<Response> {
+  const query = context.req.query();
+  const search = query["q"] ?? "";
+  if (search.length > LONGEST_SEARCH) {
+    throw new ApiError("invalid-request", `q has more than ${LONGEST_SEARCH} characters.`);
+  }
+  const limit = query["limit"] === undefined ? 50 : Number(query["limit"]);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MOST_THREADS) {
+    throw new ApiError("invalid-request", `limit must be a whole number from 1 to ${MOST_THREADS}.`);
+  }
+  const before = query["before"];
+  const page = await store.listThreads({
+    tenant: context.get("tenant"),
+    search,
+    limit,
+    ...(before !== undefined && { before }),
+  });
+  return context.json({ ...page, threads: page.threads.map(showThread) });
+}
+
+export async function getThread(context: ServerContext, parts: ServerParts): Promise<Response> {
+  const thread = await requireThread(context, parts);
+  const [messages, runs, usage] = await Promise.all([
+    parts.store.listMessages(thread.tenant, thread.id),
+    parts.store.listRuns({ threadId: thread.id }),
+    parts.store.listUsage(thread.tenant, thread.id),
+  ]);
+  return context.json({
+    thread: showThread(thread),
+    messages,
+    runs: runs.map(({ id, status, lastSeq }) => ({ id, status: status ?? "running", lastSeq })),
+    usage,
+  });
+}
+
+export async function getMessages(context: ServerContext, parts: ServerParts): Promise<Response> {
+  const thread = await requireThread(context, parts);
+  return context.json({ messages: await parts.store.listMessages(thread.tenant, thread.id) });
+}
+
+export async function renameThread(context: ServerContext, parts: ServerParts): Promise<Response> {
+  const thread = await requireThread(context, parts);
+  const body = await readBody(context.req.raw, parts.settings.limits);
+  requireFields(body, ["title"]);
+  const title = readTextField(body, "title", LONGEST_TITLE);
+  if (title === undefined) throw new ApiError("invalid-request", "title is missing. Nothing else can be changed.");
+  await parts.store.renameThread(thread.tenant, thread.id, { title, at: parts.settings.world.clock.now() });
+  return context.json(showThread(await requireThread(context, parts)));
+}
+
+export async function removeThread(context: ServerContext, parts: ServerParts): Promise<Response> {
+  const { id, tenant } = await requireThread(context, parts);
+  await parts.store.removeThread(tenant, id);
+  const at = parts.settings.world.clock.now();
+  await parts.store.addAudit({ at, tenant, action: "thread-removed", threadId: id, by: "user" });
+  return context.body(null, 204);
+}
+
+/** Refuses a target nobody could answer for, now and not with the first message. */
+function requireTarget(target: string, { settings }: ServerParts): void {
+  if (settings.agents.has(target)) return;
+  const allowed = settings.backends;
+  if (allowed !== undefined && !allowed.includes(target)) {
+    throw new ApiError(
+      "invalid-target",
+      `This server does not offer ${JSON.stringify(target)}. GET /api/backends lists what it does.`,
+    );
+  }
+  try {
+    resolveBackend(target, settings.run, settings.world);
+  } catch (error) {
+    // A key that is missing today may be there tomorrow; a name that is wrong stays wrong.
+    if (error instanceof StartError && error.code !== "unknown-backend") return;
+    throw error;
+  }
+}

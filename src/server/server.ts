@@ -1,0 +1,123 @@
+import { closeInterruptedRuns, createEventLog } from "#sessions";
+import { createAccess } from "./access.ts";
+import { createApp } from "./app.ts";
+import { type Listening, type ListenOptions, listenOn, requireSafeAddress } from "./listen.ts";
+import { createLiveRuns } from "./live-runs.ts";
+import { createMetrics } from "./metrics.ts";
+import { readSettings, type ServerOptions } from "./options.ts";
+import { isLoopback } from "./origin-check.ts";
+import { readPage } from "./page.ts";
+import type { ServerParts } from "./parts.ts";
+import { createRateLimit } from "./rate-limit.ts";
+import { createServerLog } from "./server-log.ts";
+import { createFrameCache } from "./sse-vocabulary.ts";
+
+/** Threads, chat and events over HTTP. */
+export interface Server {
+  /** Answers one request, with or without a socket. */
+  fetch(request: Request, env?: unknown): Promise<Response>;
+  /** Listens on this machine; on an address others can reach only with a token. */
+  listen(options?: ListenOptions): Promise<Listening>;
+  /** Lets runs finish for a while, aborts the rest, stores every end, and stops listening. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the server. Runs that an earlier process left open are closed as `interrupted` before the first request is
+ * answered. Wrong options throw `StartError` here.
+ *
+ * @example
+ * const server = createServer({ store: createMemoryStore(), target: "offline" })
+ * const { url } = await server.listen({ port: 4000 })
+ */
+export function createServer(options: ServerOptions): Server {
+  const settings = readSettings(options);
+  const { world, limits, tokens } = settings;
+  const { store, failPoint } = options;
+  const now = (): number => world.clock.now();
+  const write = createServerLog(
+    options.log,
+    tokens.map(({ token }) => token),
+    now,
+  );
+  const metrics = createMetrics();
+  const log = createEventLog({ store, clock: world.clock, ...(failPoint !== undefined && { failPoint }) });
+  const runs = createLiveRuns({ store, log, settings, metrics, write });
+  const openStreams = new Map<string, number>();
+  const listening = new Set<Listening>();
+  let isOpen = false;
+  let closing: Promise<void> | undefined;
+
+  const parts: ServerParts = {
+    store,
+    log,
+    runs,
+    settings,
+    metrics,
+    write,
+    streams: { log, clock: world.clock, limits, frame: createFrameCache(), failPoint },
+    openStreams,
+    isClosing: () => closing !== undefined,
+  };
+  metrics.gauge("millrace_runs_active", "Runs under way.", () => runs.size);
+  metrics.gauge("millrace_streams_open", "Open event streams.", () =>
+    [...openStreams.values()].reduce((sum, open) => sum + open, 0),
+  );
+  metrics.gauge("process_resident_memory_bytes", "Memory in use.", () => process.memoryUsage.rss());
+
+  const app = createApp({
+    parts,
+    access: createAccess(tokens, limits, now),
+    origins: { hosts: settings.hosts, origins: settings.origins, isOpen: () => isOpen },
+    requests: createRateLimit(limits.requestsPerMinute, now),
+    page: readPage(settings.page),
+  });
+
+  // Begun at once; who asks first waits for it. A store that fails now is asked again with the next request.
+  let recovered: Promise<void> | undefined;
+  const recover = (): Promise<void> => {
+    recovered ??= closeInterruptedRuns(store, world.clock).then(
+      (count) => {
+        if (count > 0) write("warn", "runs-interrupted", { count });
+      },
+      (error: unknown) => {
+        recovered = undefined;
+        write("error", "recovery-failed", { message: String(error) });
+        throw error;
+      },
+    );
+    return recovered;
+  };
+
+  const answer = async (request: Request, env?: unknown): Promise<Response> => {
+    try {
+      await recover();
+    } catch {
+      return new Response("The store does not answer.\n", { status: 503 });
+    }
+    return app.fetch(request, (env ?? {}) as never);
+  };
+
+  return {
+    fetch: answer,
+    async listen(where = {}) {
+      const { host = "127.0.0.1" } = where;
+      requireSafeAddress(host, tokens.length > 0);
+      await recover();
+      isOpen ||= !isLoopback(host);
+      const opened = await listenOn(answer, where, limits);
+      listening.add(opened);
+      write("info", "listening", { url: opened.url });
+      return opened;
+    },
+    close() {
+      closing ??= (async () => {
+        write("info", "shutting-down", { runs: runs.size });
+        await runs.close(limits.shutdownMs);
+        await Promise.all([...listening].map((one) => one.close()));
+        write("info", "closed");
+      })();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+import type { AgentEvent } from "#domain";
+import type { EventBatch } from "#sessions";
+import { createChatEvents, createRunnerSse } from "#views";
+import { encodeEventSse, encodeSse } from "#wire";
+
+/** The words a stream can be told in. */
+export const VOCABULARIES = ["millrace", "runner", "chat"] as const;
+export type Vocabulary = (typeof VOCABULARIES)[number];
+
+/**
+ * Where a reader stands: the number of the last event it has seen and, in a vocabulary that tells one event in
+ * several frames, how many of those frames.
+ */
+export interface StreamCursor {
+  readonly seq: number;
+  readonly frames: number | undefined;
+}
+
+export const FROM_THE_START: StreamCursor = { seq: -1, frames: undefined };
+
+/** A cursor as it stands in `Last-Event-ID` or `after`; `undefined` when it is none. */
+export function readCursor(text: string): StreamCursor | undefined {
+  const match = /^(-1|\d{1,15})(?:\.(\d{1,6}))?$/.exec(text);
+  if (match === null) return undefined;
+  return { seq: Number(match[1]), frames: match[2] === undefined ? undefined : Number(match[2]) };
+}
+
+/** Tells batches of events as frames. One teller serves one reader. */
+export interface Teller {
+  /** Where in the log the teller has to begin: a view rebuilds its memory from the start. */
+  readonly readFrom: number;
+  tell(batch: EventBatch): readonly string[];
+}
+
+/** Frames of our own events: the same for every reader, so they are made once and shared as bytes. */
+export function createFrameCache(): (batch: EventBatch) => Uint8Array {
+  const cache = new WeakMap<EventBatch, Uint8Array>();
+  const encoder = new TextEncoder();
+  return (batch) => {
+    const known = cache.get(batch);
+    if (known !== undefined) return known;
+    const bytes = encoder.encode(frameAll(batch));
+    cache.set(batch, bytes);
+    return bytes;
+  };
+}
+
+/** A loop of its own: it runs once per event. */
+function frameAll(batch: EventBatch): string {
+  let text = "";
+  for (const event of batch) text += encodeEventSse(event);
+  return text;
+}
+
+/** Creates the teller of another vocabulary. */
+export function createTeller(vocabulary: Exclude<Vocabulary, "millrace">, cursor: StreamCursor): Teller {
+  const frames = vocabulary === "runner" ? createRunnerFrames() : createChatFrames();
+  const tellEvent = (event: AgentEvent): readonly string[] => {
+    const told = frames(event).map((frame, index) => `id: ${event.seq}.${index + 1}\n${frame}`);
+    if (event.seq > cursor.seq) return told;
+    // Seen whole, or as far as the cursor says.
+    return event.seq < cursor.seq || cursor.frames === undefined ? [] : told.slice(cursor.frames);
+  };
+  return { readFrom: -1, tell: (batch) => batch.flatMap(tellEvent) };
+}
+
+function createRunnerFrames(): (event: AgentEvent) => readonly string[] {
+  const view = createRunnerSse();
+  return (event) => view.next(event);
+}
+
+/** The chat vocabulary has no last frame of its own; every stream of ours has one. */
+function createChatFrames(): (event: AgentEvent) => readonly string[] {
+  const view = createChatEvents();
+  return (event) => {
+    const frames = view
+      .next(event)
+      .map(({ event: name, data }) => encodeSse({ event: name, data: JSON.stringify(data) }));
+    return event.type === "done" ? [...frames, encodeSse({ event: "done", data: "{}" })] : frames;
+  };
+}

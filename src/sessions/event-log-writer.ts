@@ -1,0 +1,78 @@
+import { type AgentEvent, type DoneEvent, isDelta } from "#domain";
+import { createDeferred } from "#streams";
+import type { EventBatch, Feed } from "./event-log-feed.ts";
+import type { Settlement } from "./stores/store.ts";
+
+/** Events that may wait for an append before the run is paused. */
+const WAITING_EVENTS = 1024;
+
+/** What is noted of a run while it goes on, for its thread. */
+export interface RunBooks {
+  /** Sees every item, in order. */
+  add(event: AgentEvent): void;
+  /** What goes into the thread together with `done`. */
+  settle(done: DoneEvent): Settlement;
+}
+
+/** Collects events and appends what has come while the last append was under way. */
+export interface Writer {
+  /** `undefined`: go on. A promise: too many wait. Rejects when the store does not take them. */
+  add(event: AgentEvent): Promise<void> | undefined;
+  /** Resolves when everything is stored. */
+  finish(): Promise<void>;
+}
+
+export function createWriter(
+  runId: string,
+  append: (runId: string, events: EventBatch, settlement: Settlement | undefined) => Promise<void>,
+  feed: Feed,
+  books: RunBooks | undefined,
+): Writer {
+  let waiting: AgentEvent[] = [];
+  let drained = createDeferred<void>();
+  let isWriting = false;
+  let failure: { readonly error: unknown } | undefined;
+
+  const drain = async (): Promise<void> => {
+    isWriting = true;
+    try {
+      while (waiting.length > 0) {
+        const batch = waiting;
+        waiting = [];
+        const last = batch.at(-1);
+        await append(runId, batch, last?.type === "done" ? books?.settle(last) : undefined);
+        feed.push(batch);
+      }
+    } catch (error) {
+      failure = { error };
+    }
+    isWriting = false;
+    drained.resolve();
+    drained = createDeferred();
+  };
+
+  const whenDrained = async (): Promise<void> => {
+    if (isWriting) await drained.promise;
+    if (failure !== undefined) throw failure.error;
+  };
+
+  return {
+    add(event) {
+      waiting.push(event);
+      if (books !== undefined && !isDelta(event)) books.add(event);
+      if (failure !== undefined) return whenDrained();
+      if (!isWriting) drain().catch(() => undefined);
+      return waiting.length >= WAITING_EVENTS ? whenDrained() : undefined;
+    },
+    finish: whenDrained,
+  };
+}
+
+/** Writes everything a run says. */
+export async function pump(run: AsyncIterable<AgentEvent>, writer: Writer): Promise<void> {
+  for await (const event of run) {
+    const wait = writer.add(event);
+    if (wait !== undefined) await wait;
+  }
+  await writer.finish();
+}

@@ -1,0 +1,383 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createRun } from "#agents";
+import {
+  type AgentEvent,
+  type Chunk,
+  errorItem,
+  messageItem,
+  noticeItem,
+  permissionItem,
+  resultItem,
+  startItem,
+  textDelta,
+  toolCallItem,
+  toolInputDelta,
+  toolResultItem,
+} from "#domain";
+import { assertRunLog, closeRunLog, createSeededRandom, createVirtualClock } from "#testing";
+import { createEventLog, type EventLog } from "./event-log.ts";
+import { closeInterruptedRuns } from "./event-log-closing.ts";
+import { createMemoryStore } from "./stores/memory/memory-store.ts";
+import type { Store } from "./stores/store.ts";
+import { StoreError } from "./stores/store-error.ts";
+
+const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 200);
+const RUN = { id: "run-1", createdAt: 0 };
+
+function fromEvents(events: readonly AgentEvent[], gate?: (event: AgentEvent) => Promise<void> | undefined) {
+  return {
+    id: RUN.id,
+    async *[Symbol.asyncIterator]() {
+      for (const event of events) {
+        await gate?.(event);
+        yield event;
+      }
+    },
+  };
+}
+
+async function collect(log: EventLog, after = -1): Promise<AgentEvent[]> {
+  const events: AgentEvent[] = [];
+  for await (const batch of log.follow(RUN.id, { after })) events.push(...batch);
+  return events;
+}
+
+const words = (count: number): Chunk[] => [
+  ...Array.from({ length: count }, (_, at) => textDelta("m", 0, `${at} `)),
+  messageItem({
+    id: "m",
+    role: "assistant",
+    blocks: [{ type: "text", text: Array.from({ length: count }, (_, at) => `${at} `).join("") }],
+  }),
+];
+
+async function begin(store: Store = createMemoryStore(), clock = createVirtualClock()) {
+  await store.createRun(RUN);
+  return { store, clock, log: createEventLog({ store, clock }) };
+}
+
+describe("createEventLog", () => {
+  it("I2: every reader gets the log from its cursor on, while the run goes on and afterwards", async () => {
+    const { log, store } = await begin();
+    const events = closeRunLog(words(50));
+    const early = collect(log);
+    const middle = collect(log, 20);
+    expect(await log.write(fromEvents(events))).toBeUndefined();
+    const late = collect(log);
+    expect(await early).toEqual(events);
+    expect(await middle).toEqual(events.slice(21));
+    expect(await late).toEqual(events);
+    expect(await store.read(RUN.id)).toEqual(events);
+    expect(await collect(log, 51)).toEqual([]);
+  });
+
+  it("I3: nobody sees an event that the store has not acknowledged", async () => {
+    const store = createMemoryStore();
+    const stored = new Set<number>();
+    const slow: Store = {
+      ...store,
+      async append(runId, events, settlement) {
+        await new Promise((resolve) => setImmediate(resolve));
+        await store.append(runId, events, settlement);
+        for (const { seq } of events) stored.add(seq);
+      },
+    };
+    const { log } = await begin(slow);
+    const events = closeRunLog(words(200));
+    const writing = log.write(fromEvents(events));
+    for await (const batch of log.follow(RUN.id)) for (const { seq } of batch) expect(stored.has(seq)).toBe(true);
+    await writing;
+  });
+
+  it("live readers share the very same batches, so that what is made of them can be shared", async () => {
+    const { log } = await begin();
+    const seen: (readonly AgentEvent[])[][] = [[], []];
+    const readers = seen.map(async (batches) => {
+      for await (const batch of log.follow(RUN.id)) batches.push(batch);
+    });
+    await log.write(fromEvents(closeRunLog(words(30)), () => new Promise((resolve) => setImmediate(resolve))));
+    await Promise.all(readers);
+    expect(seen[0]?.length).toBeGreaterThan(1);
+    expect(seen[0]?.every((batch, at) => batch === seen[1]?.[at])).toBe(true);
+  });
+
+  it("what comes while an append is under way goes into one batch", async () => {
+    const store = createMemoryStore();
+    const sizes: number[] = [];
+    const slow: Store = {
+      ...store,
+      async append(runId, events, settlement) {
+        sizes.push(events.length);
+        await new Promise((resolve) => setImmediate(resolve));
+        await store.append(runId, events, settlement);
+      },
+    };
+    const { log } = await begin(slow);
+    await log.write(fromEvents(closeRunLog(words(5000))));
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(5002);
+    expect(sizes.length).toBeLessThan(20);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1024);
+  });
+
+  it("a cursor inside a merged delta gets no more deltas of that block, only its message", async () => {
+    const { log } = await begin();
+    const [first, second, third, message, done] = closeRunLog([
+      textDelta("m", 0, "a"),
+      textDelta("m", 0, "bcd"),
+      textDelta("m", 0, "e"),
+      messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "abcde" }] }),
+    ]) as [AgentEvent, AgentEvent, AgentEvent, AgentEvent, AgentEvent];
+    const at = (event: AgentEvent, seq: number, firstSeq?: number): AgentEvent =>
+      ({ ...event, seq, ...(firstSeq !== undefined && { firstSeq }) }) as AgentEvent;
+    const events = [at(first, 0), at(second, 3, 1), at(third, 4), at(message, 5), at(done, 6)];
+    await log.write(fromEvents(events));
+    const seqs = async (after: number): Promise<number[]> => (await collect(log, after)).map(({ seq }) => seq);
+    expect(await seqs(0)).toEqual([3, 4, 5, 6]);
+    expect(await seqs(1)).toEqual([5, 6]);
+    expect(await seqs(2)).toEqual([5, 6]);
+    expect(await seqs(3)).toEqual([4, 5, 6]);
+  });
+
+  it("a reader that leaves, and one whose signal fires, hold nothing up", async () => {
+    const { log } = await begin();
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const events = closeRunLog(words(3));
+    const writing = log.write(fromEvents(events, (event) => (event.seq === 2 ? held : undefined)));
+    for await (const batch of log.follow(RUN.id)) {
+      expect(batch.length).toBeGreaterThan(0);
+      break;
+    }
+    const controller = new AbortController();
+    const waiting = (async () => {
+      for await (const _ of log.follow(RUN.id, { after: 1, signal: controller.signal })) expect.fail();
+    })();
+    controller.abort();
+    await waiting;
+    release();
+    expect(await writing).toBeUndefined();
+  });
+
+  it("R11: a store that fails for a moment is asked again, and nothing is lost or doubled", async () => {
+    const store = createMemoryStore();
+    let failures = 3;
+    const shaky: Store = {
+      ...store,
+      append: (runId, events, settlement) =>
+        failures-- > 0
+          ? Promise.reject(new StoreError("store-failed", "locked"))
+          : store.append(runId, events, settlement),
+    };
+    const { log, clock } = await begin(shaky);
+    const events = closeRunLog(words(5));
+    const writing = log.write(fromEvents(events));
+    await clock.advance(5000);
+    expect(await writing).toBeUndefined();
+    expect(await store.read(RUN.id)).toEqual(events);
+  });
+
+  it("a store that does not take it ends the writing with the reason, and the readers without a done", async () => {
+    const store = createMemoryStore();
+    const broken: Store = { ...store, append: () => Promise.reject(new StoreError("store-failed", "disk full")) };
+    const { log, clock } = await begin(broken);
+    const reading = collect(log);
+    const writing = log.write(fromEvents(closeRunLog(words(5))));
+    await clock.advance(10_000);
+    expect(await writing).toBe("disk full");
+    expect(await reading).toEqual([]);
+  });
+
+  it("a writer that was replaced is fenced off by the numbers", async () => {
+    const { log, store } = await begin();
+    const events = closeRunLog(words(5));
+    await store.append(RUN.id, events.slice(0, 2));
+    expect(await log.write(fromEvents(events))).toMatch(/goes on with seq 2/);
+  });
+
+  it("a log that another process writes is followed too", async () => {
+    const { log, store, clock } = await begin();
+    const events = closeRunLog(words(3));
+    const reading = collect(log);
+    for (const event of events) {
+      await store.append(RUN.id, [event]);
+      await clock.advance(250);
+    }
+    expect(await reading).toEqual(events);
+  });
+
+  it("the tail in memory is bounded, and who lags behind it reads the store", async () => {
+    const { log } = await begin();
+    const text = "x".repeat(300_000);
+    const big = closeRunLog(Array.from({ length: 12 }, (_, at) => noticeItem("status", { at, text })));
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const reader = log.follow(RUN.id);
+    const seqs: number[] = [];
+    const writing = log.write(
+      fromEvents(big, async ({ seq }) => {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (seq === 11) await held;
+      }),
+    );
+    const first = await reader.next();
+    seqs.push(...(first.value as AgentEvent[]).map(({ seq }) => seq));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    release();
+    await writing;
+    for await (const batch of reader) seqs.push(...batch.map(({ seq }) => seq));
+    expect(seqs).toEqual(big.map(({ seq }) => seq));
+  });
+
+  it("a run of a real handle arrives whole, and the handle is not aborted", async () => {
+    const { log, store } = await begin();
+    const run = createRun(
+      async (writer) => {
+        for (let at = 0; at < 3000; at += 1) await writer.write([textDelta("m", 0, "x")]);
+        await writer.write([
+          messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "x".repeat(3000) }] }),
+          resultItem({ subtype: "success", isError: false, usage: {} }),
+        ]);
+      },
+      { id: RUN.id, clock: createVirtualClock(), random: createSeededRandom(1), onListenerError: () => undefined },
+    );
+    await log.write(run);
+    const events = await store.read(RUN.id);
+    assertRunLog(events);
+    expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+  });
+
+  it("I2 as a property: any cuts, any visits, three readers, and every one has seen a prefix without gap or double", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 40 }),
+        fc.array(fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 8 }), { minLength: 3, maxLength: 3 }),
+        fc.scheduler(),
+        async (count, visits, scheduler) => {
+          const { log } = await begin();
+          const events = closeRunLog(words(count));
+          const readers = visits.map(async (takes) => {
+            const seen: number[] = [];
+            for (const take of [...takes, Number.POSITIVE_INFINITY]) {
+              let left = take;
+              for await (const batch of log.follow(RUN.id, { after: seen.at(-1) ?? -1 })) {
+                for (const { seq } of batch.slice(0, left)) seen.push(seq);
+                left -= batch.length;
+                if (left <= 0) break;
+              }
+              if (seen.at(-1) === events.length - 1) break;
+            }
+            return seen;
+          });
+          const writing = log.write(fromEvents(events, () => scheduler.schedule(Promise.resolve())));
+          await scheduler.waitFor(writing);
+          for (const seen of await Promise.all(readers)) expect(seen).toEqual(events.map(({ seq }) => seq));
+        },
+      ),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+const TURN: readonly Chunk[] = [
+  startItem({ backend: "b", mode: "http", model: "large" }),
+  messageItem({ id: "input", role: "user", blocks: [{ type: "text", text: "Add" }] }),
+  textDelta("m1", 0, "I "),
+  textDelta("m1", 0, "add."),
+  toolInputDelta("m1", 1, { callId: "c1", name: "add" }, "{}"),
+  messageItem({
+    id: "m1",
+    role: "assistant",
+    model: "large",
+    usage: { inputTokens: 5, outputTokens: 1 },
+    blocks: [
+      { type: "text", text: "I add." },
+      { type: "tool-call", callId: "c1", name: "add", input: {} },
+      { type: "tool-call", callId: "c2", name: "rm", input: {} },
+    ],
+  }),
+  toolCallItem({ callId: "c1", name: "add", input: {}, executedBy: "millrace" }),
+  toolCallItem({ callId: "c2", name: "rm", input: {}, executedBy: "millrace" }),
+  permissionItem({ callId: "c1", name: "add", state: "asked", by: "rule" }),
+  permissionItem({ callId: "c1", name: "add", state: "allowed", by: "user" }),
+  permissionItem({ callId: "c2", name: "rm", state: "denied", by: "rule" }),
+  toolResultItem({ callId: "c1", name: "add", output: 3, isError: false }),
+  toolResultItem({ callId: "c2", name: "rm", output: "no", isError: true, skipped: "denied" }),
+  textDelta("m2", 0, "It is "),
+  noticeItem("retract", { messageId: "m2" }),
+  textDelta("m2", 0, "Thr"),
+  textDelta("m2", 0, "ee"),
+  messageItem({
+    id: "m2",
+    role: "assistant",
+    model: "small",
+    usage: { inputTokens: 7 },
+    blocks: [{ type: "text", text: "Three" }],
+  }),
+  resultItem({ subtype: "success", isError: false, usage: { inputTokens: 12, outputTokens: 1 }, costUsd: 0.25 }),
+];
+
+describe("closeInterruptedRuns", () => {
+  const thread = { id: "t", tenant: "a", title: "", target: "x", createdAt: 0 };
+  const input = { id: "input", role: "user", blocks: [{ type: "text", text: "Add" }] } as const;
+  const before = { id: "old", role: "assistant", blocks: [{ type: "text", text: "Before" }] } as const;
+
+  async function crashAfter(count: number, chunks: readonly Chunk[] = TURN) {
+    const store = createMemoryStore();
+    const clock = createVirtualClock(5000);
+    await store.createThread(thread);
+    await store.createRun({ id: "r0", createdAt: 0, threadId: "t", tenant: "a" }, [before]);
+    await store.append("r0", closeRunLog([], "r0"));
+    await store.createRun({ ...RUN, threadId: "t", tenant: "a" }, [input]);
+    const open = closeRunLog(chunks, RUN.id).slice(0, count);
+    await store.append(RUN.id, open);
+    expect(await closeInterruptedRuns(store, clock)).toBe(1);
+    expect(await closeInterruptedRuns(store, clock)).toBe(0);
+    return { store, events: await store.read(RUN.id), open };
+  }
+
+  it.each(Array.from({ length: TURN.length + 1 }, (_, count) => count))(
+    "R4: a log that breaks off after %i events gets an honest end, whatever was open",
+    async (count) => {
+      const { store, events, open } = await crashAfter(count);
+      expect(events.slice(0, count)).toEqual(open);
+      assertRunLog(events);
+      const done = events.at(-1);
+      expect(done).toMatchObject({ type: "done", result: { status: "interrupted", error: { code: "aborted" } } });
+      expect(await store.listQuestions("a")).toEqual([]);
+      const found = await store.findThread("a", "t");
+      expect(found?.runId).toBeUndefined();
+      const messages = await store.listMessages("a", "t");
+      expect(messages.slice(0, 2)).toEqual([before, input]);
+    },
+  );
+
+  it("the thread keeps what was written: whole messages, and text as far as it came", async () => {
+    const { store } = await crashAfter(16);
+    const messages = await store.listMessages("a", "t");
+    expect(messages.map(({ id }) => id)).toEqual(["old", "input", "m1", "m1-results", "m2"]);
+    expect(messages.at(-1)?.blocks).toEqual([{ type: "text", text: "Thr" }]);
+    expect(await store.listUsage("a", "t")).toEqual([
+      { model: "large", usage: { inputTokens: 5, outputTokens: 1 }, runs: 1 },
+    ]);
+  });
+
+  it("S3-34: usage is booked under the model that answered, and the lines are together what the result says", async () => {
+    const { store } = await crashAfter(TURN.length);
+    expect(await store.listUsage("a", "t")).toEqual([
+      { model: "large", usage: { inputTokens: 5, outputTokens: 1 }, runs: 1 },
+      { model: "small", usage: { inputTokens: 7 }, costUsd: 0.25, runs: 1 },
+    ]);
+  });
+
+  it("a run that had failed before it died says why", async () => {
+    const failed = [...TURN.slice(0, 4), errorItem({ code: "stream-cut", message: "cut", terminal: true })];
+    const { events } = await crashAfter(5, failed);
+    assertRunLog(events);
+    expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "error", subtype: "stream-cut" } });
+  });
+});

@@ -1,0 +1,197 @@
+import { createRun, type Run, type RunHandleOptions, type RunInput, type RunWriter } from "#agents";
+import { type Message, RunError, type RunResult, StartError } from "#domain";
+import { createDeferred, type Deferred, followSignal, handled } from "#streams";
+import type { Conversation } from "./conversation.ts";
+import { createRunQueue } from "./run-queue.ts";
+import { readTurnInput } from "./session-input.ts";
+
+/**
+ * A live conversation: one run at a time, in the order they were sent.
+ *
+ * Every run is an ordinary run of its own: its events start when its turn comes, it can be aborted before that, and a
+ * reader that stays away holds nobody up. A run that fails or is aborted leaves the session as it was, and the next one
+ * goes on from there.
+ *
+ * @example
+ * await using session = openSession("offline")
+ * await session.send("My name is Ada.").result()
+ * for await (const text of session.send("What is my name?").text()) process.stdout.write(text)
+ */
+export interface Session<Output = string> extends AsyncDisposable {
+  /** Our own name for it, known from the beginning. */
+  readonly id: string;
+  /**
+   * Has the input answered when all runs before it are over. Throws a `StartError`: `session-closed`, or
+   * `invalid-input` naming what is wrong with it.
+   */
+  send(input: RunInput, options?: SendOptions): Run<Output>;
+  /** Holds for every run that starts afterwards. Rejects with a `StartError` when there is no such model. */
+  setModel(model: string): Promise<void>;
+  /** Holds for every run that starts afterwards. Rejects with a `StartError` where there are no such modes. */
+  setPermissionMode(mode: string): Promise<void>;
+  /** Holds for every run that starts afterwards. Rejects with a `StartError` when there is no such agent. */
+  setAgent(name: string): Promise<void>;
+  /** Ends the run under way, which is then `aborted`; the session goes on with the next. Resolves when it is over. */
+  interrupt(): Promise<void>;
+  /** The transcript so far, fit to be the input of another run or session. */
+  messages(): readonly Message[];
+  /** The backend's own id of the conversation. Throws a `RunError` (`session-id-unknown`) before the backend said it. */
+  sessionId(): string;
+  /**
+   * Ends the session: nothing more can be sent, and all runs that are not over end as `aborted`. Resolves when nothing
+   * of it is left; rejects when something could not be closed. Idempotent.
+   */
+  close(): Promise<void>;
+}
+
+export interface SendOptions {
+  /** Aborts the run, also while it waits. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a session takes from outside. */
+export interface SessionSeams extends Pick<RunHandleOptions, "clock" | "random" | "onListenerError"> {
+  readonly id?: string | undefined;
+  readonly runLimits?: RunHandleOptions["limits"] | undefined;
+  /** Refuses an input by throwing a `StartError`. */
+  readonly checkInput?: ((input: readonly Message[]) => void) | undefined;
+  /** Hears of every new run, before any of its events. */
+  readonly onRun?: ((run: Run<unknown>) => void) | undefined;
+  /** Hears how many runs wait, whenever one was sent. */
+  readonly onQueueLength?: ((waiting: number) => void) | undefined;
+}
+
+/** One run of a session, waiting or at work. */
+interface Sent {
+  readonly input: readonly Message[];
+  /** The transcript before it, filled when its turn comes. */
+  readonly history: Message[];
+  readonly itsTurn: Deferred<void>;
+  isStarted: boolean;
+  readonly run: Run<unknown>;
+  /** Set when somebody waits for its end: from then on no reader of it can hold the session up. */
+  end: Promise<void> | undefined;
+}
+
+/** Creates a session over a conversation. */
+export function createSession<Output = string>(conversation: Conversation, seams: SessionSeams): Session<Output> {
+  const { clock, random, onListenerError } = seams;
+  let closing: Promise<void> | undefined;
+
+  const queue = createRunQueue<Sent>((sent) => {
+    sent.itsTurn.resolve();
+    hurry();
+  });
+
+  /** Whoever others wait for runs to its end, however slowly it is read. */
+  const hurry = (): void => {
+    const { active } = queue;
+    if (active !== undefined && queue.waiting > 0) active.end ??= active.run.done();
+  };
+
+  const carryOut = async (sent: Sent, writer: RunWriter): Promise<void> => {
+    const unfollow = followSignal(writer.signal, () => sent.itsTurn.resolve());
+    await sent.itsTurn.promise;
+    unfollow();
+    if (writer.signal.aborted) return;
+    sent.isStarted = true;
+    sent.history.push(...conversation.messages(), ...sent.input.slice(0, -1));
+    await conversation.turn(sent.input, writer);
+  };
+
+  const noteEnd = (sent: Sent, result: RunResult): void => {
+    try {
+      if (sent.isStarted) conversation.note(result);
+    } finally {
+      queue.leave(sent);
+    }
+  };
+
+  const send = (input: RunInput, options: SendOptions = {}): Run<Output> => {
+    checkOpen();
+    const id = random.id();
+    const messages = readTurnInput(input, id);
+    seams.checkInput?.(messages);
+    const history: Message[] = [];
+    const run: Run<Output> = createRun<Output>((writer) => carryOut(sent, writer), {
+      id,
+      clock,
+      random,
+      onListenerError,
+      history,
+      signal: options.signal,
+      ...(seams.runLimits !== undefined && { limits: seams.runLimits }),
+    });
+    const sent: Sent = {
+      input: messages,
+      history,
+      itsTurn: createDeferred<void>(),
+      isStarted: false,
+      run,
+      end: undefined,
+    };
+    run.once("done", (event) => noteEnd(sent, event.result));
+    queue.enter(sent);
+    hurry();
+    tell(() => seams.onRun?.(run));
+    tell(() => seams.onQueueLength?.(queue.waiting));
+    return run;
+  };
+
+  /** Who watches is a listener, and hurts nobody. */
+  const tell = (listener: () => void): void => {
+    try {
+      listener();
+    } catch (error) {
+      onListenerError(error);
+    }
+  };
+
+  const checkOpen = (): void => {
+    if (queue.isClosed) throw new StartError("session-closed", "The session is closed. Open another one.");
+  };
+
+  const change = async (what: string, value: string, carry: (value: string) => Promise<void>): Promise<void> => {
+    checkOpen();
+    if (typeof value === "string" && value.trim() !== "") return carry(value);
+    throw new StartError("invalid-option", `The ${what} is ${JSON.stringify(value)}. Give its name.`);
+  };
+
+  const shutDown = async (): Promise<void> => {
+    const reason = "The session was closed.";
+    const { active } = queue;
+    const ends = queue.close().map((sent) => sent.run.abort(reason));
+    if (active !== undefined) ends.push(active.run.abort(reason));
+    // Both at once: closing helps a turn to its end that does not heed the abort.
+    const closed = handled(closeSafely(conversation));
+    await Promise.all(ends);
+    await closed;
+  };
+
+  const close = (): Promise<void> => (closing ??= handled(shutDown()));
+
+  return {
+    id: seams.id ?? random.id(),
+    send,
+    setModel: (model) => change("model", model, (name) => conversation.setModel(name)),
+    setPermissionMode: (mode) => change("permission mode", mode, (name) => conversation.setPermissionMode(name)),
+    setAgent: (agent) => change("agent", agent, (name) => conversation.setAgent(name)),
+    interrupt: async () => queue.active?.run.abort("The turn was interrupted."),
+    messages: () => conversation.messages(),
+    sessionId() {
+      const { sessionId } = conversation;
+      if (sessionId !== undefined) return sessionId;
+      throw new RunError(
+        "session-id-unknown",
+        "The backend has not said a session id. Wait for the 'start' event; a model has none: resume it from messages().",
+      );
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** What is thrown at once is a rejection like any other. */
+async function closeSafely(conversation: Conversation): Promise<void> {
+  await conversation.close();
+}

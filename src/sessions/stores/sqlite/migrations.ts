@@ -1,0 +1,102 @@
+import { StoreError } from "../store-error.ts";
+import type { SqlDatabase, SqlRow } from "./sql-driver.ts";
+
+/**
+ * How the tables came to be, one step per version. A step that was ever released is not changed: add another one.
+ *
+ * Text that people write is kept as JSON, because SQLite drivers cut a bare text at its first NUL.
+ */
+const STEPS: readonly string[] = [
+  `
+  CREATE TABLE threads (
+    id TEXT PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    title TEXT NOT NULL,
+    target TEXT NOT NULL,
+    search TEXT NOT NULL,
+    created_at REAL NOT NULL,
+    updated_at REAL NOT NULL
+  );
+  CREATE INDEX threads_by_change ON threads (tenant, updated_at DESC, id);
+
+  CREATE TABLE messages (
+    thread_id TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    search TEXT NOT NULL,
+    PRIMARY KEY (thread_id, position)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE runs (
+    run_key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    thread_id TEXT REFERENCES threads (id) ON DELETE CASCADE,
+    tenant TEXT,
+    created_at REAL NOT NULL,
+    last_seq INTEGER NOT NULL,
+    status TEXT
+  );
+  CREATE INDEX runs_of_thread ON runs (thread_id);
+  CREATE INDEX runs_going_on ON runs (run_key) WHERE status IS NULL;
+
+  CREATE TABLE events (
+    run_key INTEGER NOT NULL REFERENCES runs (run_key) ON DELETE CASCADE,
+    seq INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run_key, seq)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE questions (
+    run_key INTEGER NOT NULL REFERENCES runs (run_key) ON DELETE CASCADE,
+    call_id TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    asked_at REAL NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (run_key, call_id)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE audit (
+    entry_key INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    body TEXT NOT NULL
+  );
+  CREATE INDEX audit_of_tenant ON audit (tenant);
+
+  CREATE TABLE usage (
+    thread_id TEXT NOT NULL REFERENCES threads (id) ON DELETE CASCADE,
+    model TEXT NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (thread_id, model)
+  ) WITHOUT ROWID;
+  `,
+];
+
+/**
+ * Brings a database to the newest version, each step whole or not at all. Leaves one that is newer than this program
+ * alone and refuses it.
+ */
+export function migrate(database: SqlDatabase, steps: readonly string[] = STEPS): void {
+  const version = readVersion(database);
+  if (version > steps.length) {
+    throw new StoreError(
+      "store-failed",
+      `The database has version ${version}; this program knows versions up to ${steps.length}. Use the program that wrote it, or a newer one.`,
+    );
+  }
+  for (let next = version; next < steps.length; next += 1) {
+    database.exec("BEGIN IMMEDIATE");
+    try {
+      database.exec(steps[next] as string);
+      // A pragma takes no parameters; this one is a number of ours.
+      database.exec(`PRAGMA user_version = ${next + 1}`);
+      database.exec("COMMIT");
+    } catch (error) {
+      database.exec("ROLLBACK");
+      throw error;
+    }
+  }
+}
+
+function readVersion(database: SqlDatabase): number {
+  return Number((database.prepare("PRAGMA user_version").get() as SqlRow)["user_version"]);
+}

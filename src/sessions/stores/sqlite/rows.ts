@@ -1,0 +1,73 @@
+import type { AgentEvent, Message, RunStatus } from "#domain";
+import { decodeEvent } from "#wire";
+import type { AuditEntry, ModelUsage, NewThread, Question, StoredRun } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import type { SqlRow } from "./sql-driver.ts";
+
+// Rows are ours, but a disk can lie: what cannot be read is told, and nothing is made up for it.
+
+export interface ThreadRow {
+  readonly thread: NewThread;
+  readonly updatedAt: number;
+}
+
+export interface RunRow {
+  readonly key: number;
+  readonly run: StoredRun;
+}
+
+export function readThreadRow(row: SqlRow): ThreadRow {
+  const thread: NewThread = {
+    id: String(row["id"]),
+    tenant: String(row["tenant"]),
+    title: readBody<string>(row["title"]),
+    target: readBody<string>(row["target"]),
+    createdAt: Number(row["created_at"]),
+  };
+  return { thread, updatedAt: Number(row["updated_at"]) };
+}
+
+export function readRunRow(row: SqlRow): RunRow {
+  const { thread_id: threadId, tenant, status } = row;
+  return {
+    key: Number(row["run_key"]),
+    run: {
+      id: String(row["id"]),
+      createdAt: Number(row["created_at"]),
+      ...(typeof threadId === "string" && { threadId }),
+      ...(typeof tenant === "string" && { tenant }),
+      lastSeq: Number(row["last_seq"]),
+      isOver: status !== null,
+      ...(typeof status === "string" && { status: status as RunStatus }),
+    },
+  };
+}
+
+/** A stored event. Its text is what `encodeEvent` wrote. */
+export function readEventRow(row: SqlRow): AgentEvent {
+  const decoded = decodeEvent(String(row["body"]));
+  if (decoded.fault !== undefined) throw damaged(decoded.fault);
+  return decoded.event;
+}
+
+export const readMessageRow = (row: SqlRow): Message => readBody<Message>(row["body"]);
+export const readQuestionRow = (row: SqlRow): Question => readBody<Question>(row["body"]);
+export const readAuditRow = (row: SqlRow): AuditEntry => readBody<AuditEntry>(row["body"]);
+export const readUsageRow = (row: SqlRow): ModelUsage => readBody<ModelUsage>(row["body"]);
+
+/** What is written as JSON text. */
+export function writeBody(value: unknown): string {
+  return JSON.stringify(value);
+}
+
+function readBody<Value>(body: unknown): Value {
+  try {
+    return JSON.parse(String(body)) as Value;
+  } catch (error) {
+    throw damaged(String(error));
+  }
+}
+
+function damaged(why: string): StoreError {
+  return new StoreError("store-failed", `The database holds something that cannot be read: ${why}`);
+}

@@ -1,0 +1,261 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { noticeItem } from "#domain";
+import type { Store } from "#sessions";
+import { checkStore, closeRunLog, createVirtualClock } from "#testing";
+import { createSystemFiles, systemClock } from "#transports";
+import { migrate } from "./migrations.ts";
+import { loadSqlDriver, type SqlDatabase } from "./sql-driver.ts";
+import { openSqliteStore } from "./sqlite-store.ts";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-sqlite-"));
+  folders.push(folder);
+  return join(folder, "data");
+}
+
+const open = (folder: string, clock = systemClock): Promise<Store> =>
+  openSqliteStore({ folder, clock, files: createSystemFiles() });
+
+const openRaw = async (folder: string): Promise<SqlDatabase> =>
+  (await loadSqlDriver())(join(folder, "millrace.sqlite"));
+
+const RUN = { id: "run-1", createdAt: 1 };
+
+describe("openSqliteStore", () => {
+  it("keeps every promise of the store contract, across restarts too", async () => {
+    const places = new Map<Store, string>();
+    const begin = async (folder: string): Promise<Store> => {
+      const store = await open(folder);
+      places.set(store, folder);
+      return store;
+    };
+    const failures = await checkStore(() => begin(makeFolder()), {
+      async reopen(store) {
+        await store.close();
+        return begin(places.get(store) ?? "");
+      },
+    });
+    expect(failures).toEqual([]);
+  });
+
+  it("SEC19: the folder is for the owner alone, and so is every file in it", async () => {
+    const folder = makeFolder();
+    const store = await open(folder);
+    await store.createRun(RUN);
+    await store.append(RUN.id, closeRunLog([noticeItem("status", {})]));
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    for (const name of ["millrace.sqlite", "millrace.sqlite-wal", "millrace.sqlite-shm", "millrace.lock"]) {
+      expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
+    }
+    await store.close();
+  });
+
+  it("SEC19: a link in the place of the database is not followed", async () => {
+    const folder = makeFolder();
+    mkdirSync(folder);
+    const elsewhere = join(folder, "..", "elsewhere");
+    writeFileSync(elsewhere, "");
+    symlinkSync(elsewhere, join(folder, "millrace.sqlite"));
+    await expect(open(folder)).rejects.toMatchObject({ code: "store-failed" });
+    expect(readFileSync(elsewhere, "utf8")).toBe("");
+  });
+
+  it("is written ahead and synced at every commit", async () => {
+    const folder = makeFolder();
+    const seen: string[] = [];
+    const driver = await loadSqlDriver();
+    const store = await openSqliteStore({
+      folder,
+      clock: systemClock,
+      files: createSystemFiles(),
+      driver: (path) => {
+        const database = driver(path);
+        return {
+          exec: (sql) => (seen.push(sql), database.exec(sql)),
+          prepare: (sql) => (seen.push(sql), database.prepare(sql)),
+          close: () => database.close(),
+        };
+      },
+    });
+    expect(seen.join("\n")).toMatch(/journal_mode = WAL[^]*synchronous = FULL/);
+    await store.close();
+    const raw = await openRaw(folder);
+    expect(raw.prepare("PRAGMA journal_mode").get()).toMatchObject({ journal_mode: "wal" });
+    expect(raw.prepare("PRAGMA integrity_check").get()).toMatchObject({ integrity_check: "ok" });
+    raw.close();
+  });
+
+  it("a second program over the same folder is refused, and told why; afterwards it may", async () => {
+    const folder = makeFolder();
+    const store = await open(folder);
+    await expect(open(folder)).rejects.toMatchObject({
+      code: "store-failed",
+      message: expect.stringContaining("in use by another program"),
+    });
+    await store.createRun(RUN);
+    await store.close();
+    const next = await open(folder);
+    expect(await next.listRuns()).toHaveLength(1);
+    await next.close();
+  });
+
+  it("a database that is newer than the program is left alone", async () => {
+    const folder = makeFolder();
+    await (await open(folder)).close();
+    const raw = await openRaw(folder);
+    raw.exec("PRAGMA user_version = 99");
+    raw.close();
+    await expect(open(folder)).rejects.toThrow(/version 99.*newer/);
+  });
+
+  it("a folder that cannot be made is told by name", async () => {
+    const file = `${makeFolder()}-file`;
+    writeFileSync(file, "");
+    await expect(open(join(file, "data"))).rejects.toThrow(`${file}/data`);
+  });
+
+  it("a file that is no database is told, and left as it is", async () => {
+    const folder = makeFolder();
+    mkdirSync(folder);
+    writeFileSync(join(folder, "millrace.sqlite"), "not a database at all, but long enough to be one ".repeat(40));
+    await expect(open(folder)).rejects.toMatchObject({ code: "store-failed" });
+    expect(readFileSync(join(folder, "millrace.sqlite"), "utf8")).toMatch(/^not a database/);
+  });
+});
+
+describe("commits in groups", () => {
+  it("what comes within 10 ms is one transaction, and nobody waits longer", async () => {
+    const clock = createVirtualClock(1000);
+    const commits: number[] = [];
+    const driver = await loadSqlDriver();
+    const store = await openSqliteStore({
+      folder: makeFolder(),
+      clock,
+      files: createSystemFiles(),
+      driver: (path) => {
+        const database = driver(path);
+        return {
+          exec: (sql) => (sql === "COMMIT" && commits.push(clock.now()), database.exec(sql)),
+          prepare: (sql) => database.prepare(sql),
+          close: () => database.close(),
+        };
+      },
+    });
+    await store.createRun(RUN);
+    commits.length = 0;
+    const events = closeRunLog(Array.from({ length: 20 }, () => noticeItem("status", {})));
+    const done: number[] = [];
+    for (const event of events.slice(0, 20)) {
+      const at = clock.now();
+      store.append(RUN.id, [event]).then(() => done.push(clock.now() - at), expect.fail);
+      await clock.advance(1);
+    }
+    await clock.advance(20);
+    expect(done).toHaveLength(20);
+    expect(Math.max(...done)).toBeLessThanOrEqual(10);
+    expect(commits.length).toBeLessThanOrEqual(4);
+    await store.close();
+  });
+
+  it("one that is refused stops nobody else in its group", async () => {
+    const clock = createVirtualClock();
+    const store = await open(makeFolder(), clock);
+    await store.createRun(RUN);
+    const events = closeRunLog([noticeItem("a", {}), noticeItem("b", {})]);
+    const outcomes = Promise.allSettled([
+      store.append(RUN.id, events.slice(0, 1)),
+      store.append(RUN.id, events.slice(0, 1)),
+      store.append(RUN.id, events.slice(1)),
+    ]);
+    await clock.advance(10);
+    expect((await outcomes).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(await store.read(RUN.id)).toEqual(events);
+    await store.close();
+  });
+
+  it("a commit that fails takes back the whole group, and the store goes on", async () => {
+    const clock = createVirtualClock();
+    const driver = await loadSqlDriver();
+    let failing = false;
+    const store = await openSqliteStore({
+      folder: makeFolder(),
+      clock,
+      files: createSystemFiles(),
+      driver: (path) => {
+        const database = driver(path);
+        return {
+          exec(sql) {
+            if (failing && sql === "COMMIT") throw new Error("disk full");
+            return database.exec(sql);
+          },
+          prepare: (sql) => database.prepare(sql),
+          close: () => database.close(),
+        };
+      },
+    });
+    await store.createRun(RUN);
+    const events = closeRunLog([noticeItem("a", {}), noticeItem("b", {})]);
+    failing = true;
+    const outcomes = Promise.allSettled([
+      store.append(RUN.id, events.slice(0, 1)),
+      store.append(RUN.id, events.slice(1, 2)),
+    ]);
+    await clock.advance(10);
+    for (const outcome of await outcomes) {
+      expect(outcome).toMatchObject({ status: "rejected", reason: { code: "store-failed" } });
+    }
+    expect(await store.read(RUN.id)).toEqual([]);
+    failing = false;
+    const again = store.append(RUN.id, events);
+    await clock.advance(10);
+    await again;
+    expect(await store.read(RUN.id)).toEqual(events);
+    await store.close();
+  });
+});
+
+describe("migrations", () => {
+  it("a step that fails leaves the version before it", async () => {
+    const folder = makeFolder();
+    await (await open(folder)).close();
+    const raw = await openRaw(folder);
+    const steps = ["SELECT 1", "CREATE TABLE extra (id TEXT)", "CREATE TABLE more (id TEXT); NONSENSE"];
+    expect(() => migrate(raw, steps)).toThrow();
+    expect(raw.prepare("PRAGMA user_version").get()).toMatchObject({ user_version: 2 });
+    const tables = raw.prepare("SELECT name FROM sqlite_master WHERE name IN ('extra', 'more')").all();
+    expect(tables).toMatchObject([{ name: "extra" }]);
+    raw.close();
+  });
+});
+
+describe("loadSqlDriver", () => {
+  it("takes Node's own before the package", async () => {
+    class DatabaseSync {
+      readonly path: string;
+      constructor(path: string) {
+        this.path = path;
+      }
+    }
+    const driver = await loadSqlDriver({
+      builtIn: () => ({ DatabaseSync: DatabaseSync as never }),
+      libsql: () => Promise.reject(new Error("not asked")),
+    });
+    expect(driver("x")).toBeInstanceOf(DatabaseSync);
+  });
+
+  it("says what to install when there is neither", async () => {
+    const none = loadSqlDriver({
+      builtIn: () => undefined,
+      libsql: () => Promise.reject(new Error("Cannot find package")),
+    });
+    await expect(none).rejects.toThrow(/npm install libsql/);
+  });
+});

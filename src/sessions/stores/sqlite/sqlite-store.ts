@@ -1,0 +1,176 @@
+import { type Clock, describeThrown, type FileSystem } from "#domain";
+import { requireCursor, requireRun } from "../sequence.ts";
+import type { Store } from "../store.ts";
+import { isStoreError, StoreError } from "../store-error.ts";
+import { foldCase, LOCAL_TENANT, placeBehind, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
+import { CommitQueue } from "./commit-queue.ts";
+import { openDatabase } from "./open-database.ts";
+import { findRun, findThread, readEvents, requireIdle, showThread } from "./reads.ts";
+import {
+  readAuditRow,
+  readMessageRow,
+  readQuestionRow,
+  readRunRow,
+  readThreadRow,
+  readUsageRow,
+  writeBody,
+} from "./rows.ts";
+import { loadSqlDriver, type OpenDatabase, type SqlRow } from "./sql-driver.ts";
+import { prepareStatements, type Statements } from "./statements.ts";
+import { addRun, appendEvents, encodeAll, plain } from "./writes.ts";
+
+export interface SqliteStoreOptions {
+  /** An absolute path. Made with mode 0700 when it is missing; the files in it have mode 0600. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly files: FileSystem;
+  /** Default: Node's own SQLite, otherwise `libsql`. */
+  readonly driver?: OpenDatabase;
+}
+
+/**
+ * Opens the store in a folder. When a call resolves, what it wrote is synced to the disk: it survives a crash of the
+ * program and a loss of power. Appends that come within 10 ms of each other are committed together.
+ *
+ * One program at a time: a second one is refused with `store-failed`.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
+  const driver = options.driver ?? (await loadSqlDriver());
+  const opened = await openDatabase(options.folder, driver, options.files);
+  const statements = prepareStatements(opened.database);
+  return createStore(statements, new CommitQueue(opened.database, options.clock), () => opened.close());
+}
+
+function createStore(sql: Statements, queue: CommitQueue, closeAll: () => void): Store {
+  let closed = false;
+
+  const requireOpen = (): void => {
+    if (closed) throw new StoreError("store-closed", "The store is closed. Open another one.");
+  };
+  /** Reads at once; a failure of the database becomes one of the store. */
+  const look = <Value>(read: () => Value): Value => {
+    requireOpen();
+    try {
+      return read();
+    } catch (error) {
+      if (isStoreError(error)) throw error;
+      throw new StoreError("store-failed", `The database cannot be read: ${describeThrown(error)}`, { cause: error });
+    }
+  };
+  const write = (work: () => void): Promise<void> => {
+    requireOpen();
+    return queue.addNow(work);
+  };
+  /** A write that also says something. */
+  const ask = async <Value>(work: () => Value): Promise<Value> => {
+    let answer: { readonly value: Value } | undefined;
+    await write(() => {
+      answer = { value: work() };
+    });
+    return (answer as { readonly value: Value }).value;
+  };
+
+  // `async`, so that what is refused is a rejection.
+  return {
+    async createRun(run, messages = []) {
+      requireOpen();
+      requireRun(run);
+      await write(() => addRun(sql, run, messages));
+    },
+    async append(runId, events, settlement) {
+      requireOpen();
+      // Encoded before the transaction: what cannot be written at all is the caller's mistake, and his alone.
+      const bodies = encodeAll(runId, events);
+      await queue.add(() => appendEvents(sql, { runId, events, bodies, settlement }));
+    },
+    async read(runId, options) {
+      return look(() => readEvents(sql, runId, requireCursor(options)));
+    },
+    async listRuns({ threadId, isOver } = {}) {
+      return look(() =>
+        (isOver === false && threadId === undefined
+          ? sql.goingOn.all()
+          : sql.runs.all(threadId ?? null, isOver === undefined ? null : Number(isOver))
+        ).map((row) => readRunRow(row as SqlRow).run),
+      );
+    },
+    async findRun(tenant, id) {
+      return look(() => {
+        const row = findRun(sql, id);
+        return row !== undefined && (row.run.tenant ?? LOCAL_TENANT) === tenant ? row.run : undefined;
+      });
+    },
+    async createThread(thread) {
+      requireOpen();
+      requireThread(thread);
+      const { id, tenant, title, target, createdAt } = thread;
+      await write(() => {
+        if (sql.anyThread.get(id) !== undefined) {
+          throw new StoreError("thread-exists", `There is a thread ${id} already.`);
+        }
+        const search = plain(foldCase(title));
+        sql.addThread.run(id, tenant, writeBody(title), writeBody(target), createdAt, createdAt, search);
+      });
+    },
+    async findThread(tenant, id) {
+      return look(() => {
+        const row = findThread(sql, tenant, id);
+        return row === undefined ? undefined : showThread(sql, row);
+      });
+    },
+    async listThreads(wanted) {
+      return look(() => {
+        const { tenant, search, limit, before } = requirePage(wanted);
+        const { updatedAt, id } = before ?? { updatedAt: Number.MAX_VALUE, id: "" };
+        const rows = sql.threads.all(tenant, updatedAt, id, plain(search), limit + 1);
+        const threads = rows.slice(0, limit).map((row) => showThread(sql, readThreadRow(row as SqlRow)));
+        const last = threads.at(-1);
+        return { threads, ...(rows.length > limit && last !== undefined && { next: placeBehind(last) }) };
+      });
+    },
+    async renameThread(tenant, id, { title, at }) {
+      requireOpen();
+      requireTitle(title);
+      return await ask(() => {
+        if (findThread(sql, tenant, id) === undefined) return false;
+        sql.renameThread.run(writeBody(title), plain(foldCase(title)), at, id);
+        return true;
+      });
+    },
+    async removeThread(tenant, id) {
+      return await ask(() => {
+        if (findThread(sql, tenant, id) === undefined) return false;
+        requireIdle(sql, id);
+        sql.removeThread.run(id);
+        return true;
+      });
+    },
+    async listMessages(tenant, threadId) {
+      return look(() => {
+        if (findThread(sql, tenant, threadId) === undefined) return [];
+        return sql.messages.all(threadId).map((row) => readMessageRow(row as SqlRow));
+      });
+    },
+    async listUsage(tenant, threadId) {
+      return look(() => {
+        if (findThread(sql, tenant, threadId) === undefined) return [];
+        return sql.usage.all(threadId).map((row) => readUsageRow(row as SqlRow));
+      });
+    },
+    async listQuestions(tenant) {
+      return look(() => sql.questions.all(tenant).map((row) => readQuestionRow(row as SqlRow)));
+    },
+    async addAudit(entry) {
+      await write(() => sql.addAudit.run(entry.tenant, writeBody(entry)));
+    },
+    async listAudit(tenant) {
+      return look(() => sql.audit.all(tenant).map((row) => readAuditRow(row as SqlRow)));
+    },
+    async close() {
+      if (closed) return;
+      queue.flush();
+      closed = true;
+      closeAll();
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { type AgentEvent, describeThrown, type Message } from "#domain";
+import { encodeEvent } from "#wire";
+import { requireNext } from "../sequence.ts";
+import type { NewRun, Settlement } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import { addModelUsage, LOCAL_TENANT, permissionSteps, searchText, statusAfter } from "../thread-rules.ts";
+import { findThread, requireIdle, requireRunRow } from "./reads.ts";
+import { type RunRow, readUsageRow, writeBody } from "./rows.ts";
+import type { SqlRow } from "./sql-driver.ts";
+import type { Statements } from "./statements.ts";
+
+// What is done inside a transaction. Each checks first and writes afterwards, as the commit queue asks.
+
+export function addRun(sql: Statements, run: NewRun, messages: readonly Message[]): void {
+  const { id, threadId, tenant, createdAt } = run;
+  if (sql.run.get(id) !== undefined) throw new StoreError("run-exists", `There is a run ${id} already.`);
+  if (threadId !== undefined) {
+    if (findThread(sql, tenant ?? LOCAL_TENANT, threadId) === undefined) {
+      throw new StoreError("unknown-thread", `There is no thread ${threadId}.`);
+    }
+    requireIdle(sql, threadId);
+    addMessages(sql, threadId, messages);
+    sql.touchThread.run(createdAt, threadId);
+  }
+  sql.addRun.run(id, threadId ?? null, tenant ?? null, createdAt);
+}
+
+export interface Appending {
+  readonly runId: string;
+  readonly events: readonly AgentEvent[];
+  readonly bodies: readonly string[];
+  readonly settlement: Settlement | undefined;
+}
+
+export function appendEvents(sql: Statements, { runId, events, bodies, settlement }: Appending): void {
+  const { key, run } = requireRunRow(sql, runId);
+  const { lastSeq } = requireNext(runId, run, events);
+  const status = statusAfter(events);
+  insertEvents(sql, key, events, bodies);
+  if (events.length > 0) sql.endRun.run(lastSeq, status ?? null, key);
+  noteSteps(sql, { key, run }, events);
+  if (status !== undefined) sql.dropQuestions.run(key);
+  if (settlement !== undefined && run.threadId !== undefined) settle(sql, run.threadId, settlement);
+}
+
+/** A loop of its own: it runs once per event. */
+function insertEvents(sql: Statements, key: number, events: readonly AgentEvent[], bodies: readonly string[]): void {
+  for (let index = 0; index < events.length; index += 1) {
+    sql.addEvent.run(key, (events[index] as AgentEvent).seq, bodies[index] as string);
+  }
+}
+
+function noteSteps(sql: Statements, { key, run }: RunRow, events: readonly AgentEvent[]): void {
+  const { threadId, tenant = LOCAL_TENANT } = run;
+  const place = { tenant, ...(threadId !== undefined && { threadId }) };
+  for (const step of permissionSteps(events)) {
+    if (step.kind === "asked") {
+      const { callId, askedAt } = step.question;
+      sql.addQuestion.run(key, callKey(callId), tenant, askedAt, writeBody({ ...step.question, ...place }));
+    } else {
+      sql.answerQuestion.run(key, callKey(step.callId));
+      sql.addAudit.run(tenant, writeBody({ ...step.entry, ...place }));
+    }
+  }
+}
+
+function settle(sql: Statements, threadId: string, settlement: Settlement): void {
+  addMessages(sql, threadId, settlement.messages);
+  sql.touchThread.run(settlement.at, threadId);
+  for (const line of settlement.usage) {
+    const model = writeBody(line.model);
+    const row = sql.usageOf.get(threadId, model);
+    const before = row === undefined ? undefined : readUsageRow(row as SqlRow);
+    sql.setUsage.run(threadId, model, writeBody(addModelUsage(before, line)));
+  }
+}
+
+function addMessages(sql: Statements, threadId: string, messages: readonly Message[]): void {
+  for (const message of messages) sql.addMessage.run(threadId, writeBody(message), plain(searchText(message)));
+}
+
+export function encodeAll(runId: string, events: readonly AgentEvent[]): readonly string[] {
+  try {
+    return events.map(encodeEvent);
+  } catch (error) {
+    throw new StoreError("invalid-event", `An event of run ${runId} cannot be written: ${describeThrown(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+/** A vendor's call id may be anything; as JSON it has no NUL, at which a driver would cut it. */
+function callKey(callId: string): string {
+  return writeBody(callId);
+}
+
+/** Text to be searched only: what SQLite would stumble over is left out. */
+export function plain(text: string): string {
+  return text.replaceAll("\0", " ");
+}

@@ -1,0 +1,133 @@
+import { type AgentEvent, addUsage, isId, textOf, type Message, type RunStatus } from "#domain";
+import { show } from "./sequence.ts";
+import type { AuditEntry, ModelUsage, NewThread, Question, StoredThread, ThreadsWanted } from "./store.ts";
+import { StoreError } from "./store-error.ts";
+
+// What every driver holds about threads, written once. Pure: a driver calls them inside its own transaction.
+
+/** Whose runs are that name no tenant. */
+export const LOCAL_TENANT = "local";
+
+/** Longer titles and targets are mistakes, or hostile. */
+const LONGEST_TITLE = 500;
+const LONGEST_TARGET = 200;
+
+/** Refuses a thread that could not be found again. */
+export function requireThread(thread: NewThread): void {
+  const { id, tenant, createdAt } = thread;
+  if (!isId(id)) throw invalid(`The thread id ${show(id)} must be 1 to 64 letters, digits, "-" or "_".`);
+  if (!isId(tenant)) throw invalid(`The tenant ${show(tenant)} must be 1 to 64 letters, digits, "-" or "_".`);
+  if (!Number.isFinite(createdAt)) {
+    throw invalid(`createdAt of thread ${id} must be milliseconds since 1970, not ${show(createdAt)}.`);
+  }
+  requireTitle(thread.title);
+  if (typeof thread.target !== "string" || thread.target === "" || thread.target.length > LONGEST_TARGET) {
+    throw invalid(`The target of thread ${id} must be a text of 1 to ${LONGEST_TARGET} characters.`);
+  }
+}
+
+export function requireTitle(title: unknown): void {
+  if (typeof title === "string" && title.length <= LONGEST_TITLE) return;
+  throw invalid(`The title must be a text of at most ${LONGEST_TITLE} characters.`);
+}
+
+/** Where a page of threads begins, checked and taken apart. */
+export interface PagePlace {
+  readonly tenant: string;
+  readonly search: string;
+  readonly limit: number;
+  readonly before: { readonly updatedAt: number; readonly id: string } | undefined;
+}
+
+export function requirePage(wanted: ThreadsWanted): PagePlace {
+  const { tenant, search = "", limit = 50, before } = wanted;
+  if (!Number.isSafeInteger(limit) || limit < 1 || limit > 1000) {
+    throw new StoreError("invalid-cursor", `limit must be a whole number from 1 to 1000, not ${show(limit)}.`);
+  }
+  return { tenant, search: foldCase(search), limit, before: before === undefined ? undefined : readPlace(before) };
+}
+
+/** The cursor behind a thread. */
+export function placeBehind(thread: Pick<StoredThread, "id" | "updatedAt">): string {
+  return `${thread.updatedAt}_${thread.id}`;
+}
+
+function readPlace(before: string): { readonly updatedAt: number; readonly id: string } {
+  const cut = before.indexOf("_");
+  const updatedAt = Number(before.slice(0, cut));
+  const id = before.slice(cut + 1);
+  if (cut > 0 && cut <= 20 && Number.isFinite(updatedAt) && isId(id)) return { updatedAt, id };
+  throw new StoreError("invalid-cursor", `before must be the next of an earlier page, not ${show(before)}.`);
+}
+
+/** Text as it is searched. */
+export function foldCase(text: string): string {
+  return text.toLowerCase();
+}
+
+/** What of a message is found by a search. */
+export function searchText(message: Message): string {
+  return foldCase(textOf(message.blocks));
+}
+
+/** One step of a permission: a question asked, or a decision that answers it. */
+export type PermissionStep =
+  | { readonly kind: "asked"; readonly question: Omit<Question, "tenant" | "threadId"> }
+  | { readonly kind: "decided"; readonly callId: string; readonly entry: Omit<AuditEntry, "tenant" | "threadId"> };
+
+/** The steps of permissions among some events, in order. */
+export function permissionSteps(events: readonly AgentEvent[]): readonly PermissionStep[] {
+  const steps: PermissionStep[] = [];
+  for (const event of events) {
+    if (event.type !== "permission") continue;
+    const { runId, callId, name, reason, input, ts, state, by } = event;
+    if (state === "asked") {
+      const more = { ...(input !== undefined && { input }), ...(reason !== undefined && { reason }) };
+      steps.push({ kind: "asked", question: { runId, callId, name, askedAt: ts, ...more } });
+    } else {
+      const detail = reason === undefined ? name : `${name}: ${reason}`;
+      steps.push({
+        kind: "decided",
+        callId,
+        entry: { at: ts, action: `permission-${state}`, runId, callId, by, detail },
+      });
+    }
+  }
+  return steps;
+}
+
+/** How a log ends with these events: the status, when the last of them is `done`. */
+export function statusAfter(events: readonly AgentEvent[]): RunStatus | undefined {
+  const last = events.at(-1);
+  return last?.type === "done" ? last.result.status : undefined;
+}
+
+/** A model's line in a thread's books with another run added. */
+export function addModelUsage(line: ModelUsage | undefined, more: Omit<ModelUsage, "runs">): ModelUsage {
+  const costUsd = addCosts(line?.costUsd, more.costUsd);
+  return {
+    model: more.model,
+    usage: addUsage(line?.usage ?? {}, more.usage),
+    ...(costUsd !== undefined && { costUsd }),
+    runs: (line?.runs ?? 0) + 1,
+  };
+}
+
+/** All lines of a thread's books together. */
+export function totalUsage(lines: Iterable<ModelUsage>): Pick<StoredThread, "usage" | "costUsd"> {
+  let usage = {};
+  let costUsd: number | undefined;
+  for (const line of lines) {
+    usage = addUsage(usage, line.usage);
+    costUsd = addCosts(costUsd, line.costUsd);
+  }
+  return { usage, ...(costUsd !== undefined && { costUsd }) };
+}
+
+function addCosts(left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined ? right : right === undefined ? left : left + right;
+}
+
+function invalid(message: string): StoreError {
+  return new StoreError("invalid-thread", message);
+}

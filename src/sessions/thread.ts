@@ -1,0 +1,89 @@
+import {
+  type AgentEvent,
+  addUsage,
+  type DoneEvent,
+  type Message,
+  type RunResult,
+  subtractUsage,
+  textOf,
+  USAGE_FIELDS,
+  type Usage,
+} from "#domain";
+import type { Settlement } from "./stores/store.ts";
+
+/** The longest title a thread gets of itself. */
+const TITLE_LENGTH = 60;
+
+/** A title for a thread that has none: how its first message begins. */
+export function titleOf(message: Message): string {
+  const text = textOf(message.blocks).replaceAll(/\s+/g, " ").trim();
+  const characters = Array.from(text.slice(0, 2 * TITLE_LENGTH));
+  return characters.length <= TITLE_LENGTH ? characters.join("") : `${characters.slice(0, TITLE_LENGTH - 1).join("")}…`;
+}
+
+/** Which model used what, as the events of one run tell it. */
+export interface UsageTally {
+  add(event: AgentEvent): void;
+  /** The lines for the books. Together they are exactly what the result says. */
+  lines(result: RunResult): Settlement["usage"];
+}
+
+/**
+ * Creates the tally of one run. A message is booked under the model that wrote it, which a fallback may have changed;
+ * what only the result knows of goes to the model that answered last, and so does the cost.
+ */
+export function createUsageTally(): UsageTally {
+  const byModel = new Map<string, Usage>();
+  const booked = new Set<string>();
+  let model: string | undefined;
+
+  return {
+    add(event) {
+      if (event.type === "start") model = event.model ?? model;
+      if (event.type !== "message" || event.role !== "assistant" || event.parent !== undefined) return;
+      model = event.model ?? model;
+      if (event.usage === undefined || booked.has(event.id)) return;
+      booked.add(event.id);
+      const name = model ?? UNKNOWN_MODEL;
+      byModel.set(name, addUsage(byModel.get(name) ?? {}, event.usage));
+    },
+    lines(result) {
+      const last = result.model ?? model ?? UNKNOWN_MODEL;
+      let known: Usage = {};
+      for (const usage of byModel.values()) known = addUsage(known, usage);
+      const covered = USAGE_FIELDS.every((field) => (known[field] ?? 0) <= (result.usage[field] ?? 0));
+      // A result that knows less than its messages counts otherwise than they do; then it alone is right.
+      const lines = new Map<string, Usage>(covered ? byModel : []);
+      const rest = covered ? withoutZeros(subtractUsage(result.usage, known)) : result.usage;
+      const { costUsd } = result;
+      if (Object.keys(rest).length > 0 || costUsd !== undefined || lines.size > 0) {
+        lines.set(last, addUsage(lines.get(last) ?? {}, rest));
+      }
+      return [...lines].map(([name, usage]) => ({
+        model: name,
+        usage,
+        ...(name === last && costUsd !== undefined && { costUsd }),
+      }));
+    },
+  };
+}
+
+const UNKNOWN_MODEL = "unknown";
+
+function withoutZeros(usage: Usage): Usage {
+  return Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== 0));
+}
+
+/**
+ * What a run leaves in its thread. `input` is the message it answered, which the thread has already; everything the
+ * result's transcript has behind it is new.
+ */
+export function settlementOf(done: DoneEvent, input: Message, tally: UsageTally): Settlement {
+  const { messages } = done.result;
+  const at = messages.findLastIndex(({ id }) => id === input.id);
+  return {
+    at: done.ts,
+    messages: at === -1 ? [] : messages.slice(at + 1),
+    usage: tally.lines(done.result),
+  };
+}

@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { HOSTILE_TEXTS, isHarmless } from "../../test/e2e/hostile-texts.ts";
+import { askInTerminal, createTerminalAsk, type TerminalQuestion } from "./ask-in-terminal.ts";
+
+const question = (more: Partial<TerminalQuestion> = {}): TerminalQuestion => ({
+  name: "refund",
+  input: { order: 17 },
+  runId: "r",
+  signal: new AbortController().signal,
+  ...more,
+});
+
+function asker(lines: readonly (string | undefined)[]) {
+  const shown: string[] = [];
+  const left = [...lines];
+  const ask = createTerminalAsk({
+    ask: async (text) => {
+      shown.push(text);
+      return left.shift();
+    },
+    color: false,
+    width: 60,
+  });
+  return { ask, shown };
+}
+
+describe("asking in the terminal", () => {
+  it.each<[string | undefined, boolean]>([
+    ["y", true],
+    [" YES ", true],
+    ["a", true],
+    ["always", true],
+    ["n", false],
+    ["no", false],
+    ["", false],
+    [undefined, false],
+  ])("%j means %s", async (line, allow) => {
+    const answer = await asker([line]).ask(question());
+    expect(answer.allow).toBe(allow);
+    if (!answer.allow) expect(answer.reason).not.toBe("");
+  });
+
+  it("shows the tool, its arguments, who wants it and why", async () => {
+    const { ask, shown } = asker(["y"]);
+    await ask(question({ agent: "clerk", reason: "a rule says so" }));
+    expect(shown[0]).toContain("clerk wants to use refund");
+    expect(shown[0]).toContain("because a rule says so");
+    expect(shown[0]).toContain('"order": 17');
+  });
+
+  it("asks again until it is told", async () => {
+    const { ask, shown } = asker(["perhaps", "y"]);
+    expect(await ask(question())).toEqual({ allow: true });
+    expect(shown).toHaveLength(2);
+  });
+
+  it("always means this tool, and no other", async () => {
+    const { ask, shown } = asker(["a", "n"]);
+    expect(await ask(question())).toEqual({ allow: true });
+    expect(await ask(question({ input: { order: 18 } }))).toEqual({ allow: true });
+    expect(await ask(question({ name: "delete" }))).toMatchObject({ allow: false });
+    expect(shown).toHaveLength(2);
+  });
+
+  it("one question at a time, also when one of them fails", async () => {
+    let open = 0;
+    let most = 0;
+    let asked = 0;
+    const ask = createTerminalAsk({
+      ask: async () => {
+        open += 1;
+        asked += 1;
+        most = Math.max(most, open);
+        await Promise.resolve();
+        open -= 1;
+        if (asked === 2) throw new Error("the terminal is gone");
+        return "y";
+      },
+      color: false,
+      width: 60,
+    });
+    const answers = await Promise.allSettled([1, 2, 3].map((order) => ask(question({ input: { order } }))));
+    expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    expect(most).toBe(1);
+  });
+
+  it("an abort is a no, before and during the question", async () => {
+    const controller = new AbortController();
+    const ask = createTerminalAsk({
+      ask: async () => {
+        controller.abort();
+        return "y";
+      },
+      color: false,
+      width: 60,
+    });
+    expect(await ask(question({ signal: controller.signal }))).toMatchObject({ allow: false });
+    expect(await asker(["y"]).ask(question({ signal: controller.signal }))).toMatchObject({ allow: false });
+  });
+
+  it("arguments that do not fit are cut, and it says so", async () => {
+    const { ask, shown } = asker(["n", "n"]);
+    await ask(question({ input: { command: "x".repeat(10_000) } }));
+    await ask(question({ input: Array.from({ length: 100 }, (_, index) => index) }));
+    for (const text of shown) {
+      expect(text).toContain("not all of the arguments are shown");
+      expect(text.split("\n").length).toBeLessThan(20);
+    }
+  });
+
+  it("SEC11: what is asked about cannot touch the terminal or the question", async () => {
+    for (const text of HOSTILE_TEXTS) {
+      const { ask, shown } = asker(["n"]);
+      await ask(question({ name: text, input: { [text]: text }, reason: text, agent: text }));
+      expect(isHarmless(shown[0] ?? "")).toBe(true);
+      expect(shown[0]).toMatch(/\nAllow\? \[y\]es, \[N\]o, \[a\]lways this tool: $/);
+    }
+  });
+
+  it("without a terminal the answer is no, with a reason", async () => {
+    expect(await askInTerminal(question())).toMatchObject({
+      allow: false,
+      reason: expect.stringContaining("no terminal"),
+    });
+  });
+});

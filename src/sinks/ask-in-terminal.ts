@@ -1,0 +1,158 @@
+import { displayWidth, plainLine } from "./display-width.ts";
+import { createPalette, wantsColor } from "./palette.ts";
+import { plainText } from "./safe-text.ts";
+
+/** What a person is asked: a tool call that wants to run. */
+export interface TerminalQuestion {
+  readonly name: string;
+  readonly input: unknown;
+  readonly agent?: string | undefined;
+  readonly runId: string;
+  readonly reason?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export type TerminalAnswer = { readonly allow: true } | { readonly allow: false; readonly reason: string };
+
+export interface AskOptions {
+  /**
+   * Shows the question and resolves with the line a person wrote; with `undefined` when nobody can answer: no terminal,
+   * the input has ended, or the signal fired.
+   */
+  readonly ask: (question: string, signal: AbortSignal) => Promise<string | undefined>;
+  readonly color: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+/** Lines of arguments that are shown; the question must stay on the screen. */
+const MAX_LINES = 12;
+const MAX_REMEMBERED = 1000;
+const QUESTION = "Allow? [y]es, [N]o, [a]lways this tool: ";
+
+/**
+ * Creates a permission callback that asks a person. Questions come one after the other, however many calls wait.
+ * "Always" holds for this tool as long as the callback is used. No answer is a denial.
+ *
+ * @example
+ * const permission = createTerminalAsk({ ask: (question) => readLine(question), color: true, width: 80 })
+ */
+export function createTerminalAsk(options: AskOptions): Asker {
+  return createAsker(options, ({ name }) => name);
+}
+
+type Asker = (question: TerminalQuestion) => Promise<TerminalAnswer>;
+
+/** `keyOf` says what "always" is remembered for. */
+function createAsker(options: AskOptions, keyOf: (question: TerminalQuestion) => string): Asker {
+  const always = new Set<string>();
+  let last: Promise<unknown> = Promise.resolve();
+
+  const decide = async (question: TerminalQuestion): Promise<TerminalAnswer> => {
+    if (question.signal.aborted) return deny("The run was aborted before anybody answered.");
+    if (always.has(keyOf(question))) return { allow: true };
+    let text = renderQuestion(question, options);
+    for (;;) {
+      const line = await options.ask(text, question.signal);
+      if (question.signal.aborted) return deny("The run was aborted before anybody answered.");
+      if (line === undefined) return deny("Nobody is there to allow it: there is no terminal, or its input has ended.");
+      const answer = line.trim().toLowerCase();
+      if (answer === "y" || answer === "yes") return { allow: true };
+      if (answer === "a" || answer === "always") {
+        always.add(keyOf(question));
+        const [oldest] = always;
+        if (always.size > MAX_REMEMBERED && oldest !== undefined) always.delete(oldest);
+        return { allow: true };
+      }
+      if (answer === "" || answer === "n" || answer === "no") return deny("The user said no.");
+      text = `Please answer y, n or a. ${QUESTION}`;
+    }
+  };
+
+  return (question) => {
+    const answer = last.then(() => decide(question));
+    last = answer.catch(() => undefined);
+    return answer;
+  };
+}
+
+/**
+ * A permission callback that asks the person at this terminal, on stderr: the tool, its arguments, and why it is asked.
+ * Without a terminal, or when its input ends, the answer is no. An abort ends the question. "Always" holds for the run.
+ *
+ * @example
+ * run("claude-code", "Tidy up", { permission: askInTerminal })
+ */
+export async function askInTerminal(question: TerminalQuestion): Promise<TerminalAnswer> {
+  const { stdin, stderr, env } = process;
+  let asker = askers.get(stdin);
+  if (asker === undefined) {
+    const color = wantsColor(stderr.isTTY === true, env);
+    const options = { ask: askOnStderr, color, width: stderr.columns ?? 100 };
+    asker = createAsker(options, ({ runId, name }) => JSON.stringify([runId, name]));
+    askers.set(stdin, asker);
+  }
+  return await asker(question);
+}
+
+// A terminal has one person in front of it: the questions of all runs stand in one queue, which belongs to its input.
+const askers = new WeakMap<object, Asker>();
+
+async function askOnStderr(question: string, signal: AbortSignal): Promise<string | undefined> {
+  const { stdin, stderr } = process;
+  if (stdin.isTTY !== true || stderr.isTTY !== true) return undefined;
+  const { createInterface } = await import("node:readline");
+  const reader = createInterface({ input: stdin, output: stderr });
+  return await new Promise((resolve) => {
+    let answer: string | undefined;
+    reader.on("close", () => resolve(answer));
+    // Ctrl-C is for the program; the question ends with the run it aborts.
+    reader.on("SIGINT", () => {
+      reader.close();
+      process.kill(process.pid, "SIGINT");
+    });
+    signal.addEventListener("abort", () => reader.close(), { once: true });
+    reader.question(question, (line) => {
+      answer = line;
+      reader.close();
+    });
+  });
+}
+
+function deny(reason: string): TerminalAnswer {
+  return { allow: false, reason };
+}
+
+function renderQuestion({ name, input, agent, reason }: TerminalQuestion, { color, width }: AskOptions): string {
+  const { bold, dim, yellow } = createPalette(color);
+  const who = agent === undefined ? "The agent" : plainLine(agent, 40);
+  const lines = [`${yellow("?")} ${who} wants to use ${bold(plainLine(name, 64))}`];
+  if (reason !== undefined) lines.push(dim(`  because ${plainLine(reason, width * 2)}`));
+  lines.push(...renderInput(input, width - 4).map((line) => `    ${line}`));
+  return `${lines.join("\n")}\n${QUESTION}`;
+}
+
+/** The arguments as JSON, a field a line. What is left out is said: one must not allow what one has not seen. */
+function renderInput(input: unknown, width: number): string[] {
+  const written = (JSON.stringify(input, undefined, 2) ?? "no arguments").split("\n");
+  const lines = written.slice(0, MAX_LINES).flatMap((line) => wrap(plainText(line.slice(0, 8 * width)), width));
+  const hidden = written.length - MAX_LINES;
+  const isCut = hidden > 0 || lines.length > MAX_LINES || written.some((line) => line.length > 8 * width);
+  const shown = lines.slice(0, MAX_LINES);
+  return isCut
+    ? [...shown, `… not all of the arguments are shown: ${JSON.stringify(input)?.length ?? 0} characters`]
+    : shown;
+}
+
+function wrap(line: string, width: number): string[] {
+  const pieces: string[] = [];
+  let piece = "";
+  for (const character of line) {
+    if (displayWidth(piece) + displayWidth(character) > Math.max(10, width)) {
+      pieces.push(piece);
+      piece = "";
+    }
+    piece += character;
+  }
+  return [...pieces, piece];
+}

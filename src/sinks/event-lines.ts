@@ -1,0 +1,112 @@
+import type {
+  ErrorItem,
+  HandoffItem,
+  NoticeItem,
+  PermissionItem,
+  RunResult,
+  StartItem,
+  ToolCallItem,
+  ToolResultItem,
+} from "#domain";
+import { isRecord, ownNumber, ownString } from "#wire";
+import { plainLine } from "./display-width.ts";
+import type { Palette } from "./palette.ts";
+
+/** The short lines beside a run's text. Foreign words in them are plain, and each fits the width. */
+export interface EventLines {
+  toolCall(event: ToolCallItem): string;
+  /** `name` is given when more than one call is under way. `ms` is how long it took. */
+  toolResult(event: ToolResultItem, about: { readonly name?: string; readonly ms?: number | undefined }): string;
+  permission(event: PermissionItem): string;
+  handoff(event: HandoffItem): string;
+  /** What a person wants to know of a notice anyway; `undefined` for the others. */
+  notice(event: NoticeItem): string | undefined;
+  /** Any notice, for those who want to see everything. */
+  anyNotice(event: NoticeItem): string;
+  start(event: StartItem): string;
+  warning(message: string): string;
+  error(event: ErrorItem): readonly string[];
+  thought(characters: number, ms: number): string;
+  closing(result: RunResult): string;
+}
+
+export function createEventLines(palette: Palette, width: number): EventLines {
+  const { dim, red, yellow } = palette;
+  const line = (text: string, columns = width): string => plainLine(text, columns);
+  return {
+    toolCall: (event) => dim(indented(event, (room) => line(`→ ${event.name} ${jsonText(event.input)}`, room), width)),
+    toolResult(event, { name, ms }) {
+      const output = typeof event.output === "string" ? event.output : jsonText(event.output);
+      const took = ms === undefined ? "" : ` (${describeMs(ms)})`;
+      const prefix = name === undefined ? "" : `${name}: `;
+      const text = indented(event, (room) => line(`← ${prefix}${output}`, room - took.length) + took, width);
+      return event.isError ? red(text) : dim(text);
+    },
+    permission(event) {
+      const reason = event.reason === undefined ? "" : `, ${event.reason}`;
+      return yellow(line(`? ${event.name}: ${event.state}${reason}`));
+    },
+    handoff: (event) => dim(line(`⇒ ${event.from} hands over to ${event.to}: ${event.message}`)),
+    notice(event) {
+      const text = describeNotice(event);
+      return text === undefined ? undefined : yellow(line(`… ${text}`));
+    },
+    anyNotice: (event) => dim(line(`· ${event.kind} ${jsonText(event.data)}`)),
+    start(event) {
+      const model = event.model === undefined ? "" : `, ${event.model}`;
+      const session = event.sessionId === undefined ? "" : `, session ${event.sessionId}`;
+      const tools = event.tools === undefined ? "" : `, ${count(event.tools.length, "tool")}`;
+      return dim(line(`· ${event.backend} (${event.mode})${model}${session}${tools}`));
+    },
+    warning: (message) => yellow(line(`! ${message}`)),
+    error(event) {
+      // These are what a person acts on: several lines of them rather than an ellipsis.
+      const { hint, troubleshooting } = event.diagnostic ?? {};
+      const advice = [...(hint === undefined ? [] : [hint]), ...(troubleshooting?.split("\n") ?? [])];
+      return [red(line(`✗ ${event.message}`, 4 * width)), ...advice.map((text) => dim(`  ${line(text, 4 * width)}`))];
+    },
+    thought: (characters, ms) => dim(line(`· thought for ${describeMs(ms)}, ${count(characters, "character")}`)),
+    closing: (result) => dim(line(closingLine(result))),
+  };
+}
+
+export function describeMs(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
+}
+
+/** What a sub-agent does stands a little to the right. */
+function indented(event: { readonly parent?: string }, write: (room: number) => string, width: number): string {
+  return event.parent === undefined ? write(width) : `  ${write(width - 2)}`;
+}
+
+function describeNotice({ kind, data }: NoticeItem): string | undefined {
+  const fields = isRecord(data) ? data : {};
+  const text = (name: string): string => ownString(fields, name) ?? "?";
+  if (kind === "retry") {
+    return `trying again (${ownNumber(fields, "attempt") ?? "?"}): ${ownString(fields, "message") ?? "no reason given"}`;
+  }
+  if (kind === "fallback") return `${text("from")} is down, asking ${text("to")}`;
+  if (kind === "stall") return `silent for ${describeMs(ownNumber(fields, "silentMs") ?? 0)}`;
+  return undefined;
+}
+
+function closingLine(result: RunResult): string {
+  const parts = [result.status === "success" ? "done" : `${result.status}: ${result.subtype}`, describeMs(result.ms)];
+  const { inputTokens, outputTokens } = result.usage;
+  if (inputTokens !== undefined || outputTokens !== undefined) {
+    parts.push(`${inputTokens ?? "?"} tokens in, ${outputTokens ?? "?"} out`);
+  }
+  if (result.costUsd !== undefined && result.costUsd > 0) parts.push(`$${result.costUsd.toFixed(4)}`);
+  if (result.toolCalls.length > 0) parts.push(count(result.toolCalls.length, "tool call"));
+  return parts.join(" · ");
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
+function jsonText(value: unknown): string {
+  return JSON.stringify(value) ?? "";
+}

@@ -1,0 +1,81 @@
+import type { AgentEvent, Raw } from "#domain";
+import { createEventLines } from "./event-lines.ts";
+import { createPalette } from "./palette.ts";
+import { plainText } from "./safe-text.ts";
+import type { Sink } from "./sink.ts";
+
+/** One frame as a format with templates reads it. */
+export interface FormattedEvent {
+  readonly kind: string;
+  readonly templates: { readonly text?: string; readonly ansi?: string; readonly json?: string };
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface FormattedOptions {
+  readonly out: (text: string) => void;
+  /** Takes errors that are no frame's: the stream broke off, the command failed. */
+  readonly aside: (text: string) => void;
+  readonly style: "text" | "ansi" | "json";
+  readonly color: boolean;
+  readonly width: number;
+  /** Reads a frame; what is not to be shown is left out. */
+  readonly read: (raw: Raw) => readonly FormattedEvent[];
+}
+
+const OWN_COLOR = /(\u001b\[\d{1,3}m)/;
+
+/**
+ * Shows a foreign stream in the words of its own format: each frame by its template, a message without one by its text.
+ * Needs events that keep their raw frame. Nothing else is printed, each frame once; errors always are.
+ *
+ * @example
+ * const sink = createFormattedSink({ out, aside, style: "text", color: false, width: 80, read: (raw) => readFrame(raw) })
+ */
+export function createFormattedSink(options: FormattedOptions): Sink {
+  const lines = createEventLines(createPalette(options.color), options.width);
+  let last: Raw | undefined;
+  let isMidLine = false;
+
+  const print = (text: string): void => {
+    if (text === "") return;
+    options.out(text);
+    isMidLine = !text.endsWith("\n");
+  };
+  const endLine = (): void => {
+    if (isMidLine) print("\n");
+  };
+  const show = (event: FormattedEvent): void => {
+    const rendered = event.templates[options.style] ?? (options.style === "ansi" ? event.templates.text : undefined);
+    if (rendered !== undefined) {
+      endLine();
+      print(`${cleanAnsi(rendered)}\n`);
+    } else if (event.kind === "message" && typeof event.fields["text"] === "string") {
+      print(plainText(event.fields["text"]));
+    }
+  };
+  const acceptFault = (event: AgentEvent): void => {
+    if (event.type !== "error" || event.raw !== undefined) return;
+    endLine();
+    for (const line of lines.error(event)) options.aside(`${line}\n`);
+  };
+
+  return {
+    accept(event) {
+      acceptFault(event);
+      // A frame may have become several events.
+      if (event.raw !== undefined && event.raw !== last) {
+        last = event.raw;
+        for (const parsed of options.read(event.raw)) show(parsed);
+      }
+      if (event.type === "done") endLine();
+    },
+  };
+}
+
+/** Templates may hold colours, and nothing else a terminal obeys; the values in them may hold neither. */
+function cleanAnsi(text: string): string {
+  return text
+    .split(OWN_COLOR)
+    .map((part, index) => (index % 2 === 1 ? part : plainText(part)))
+    .join("");
+}

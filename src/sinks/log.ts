@@ -1,0 +1,70 @@
+import { describeThrown, type FileSystem } from "#domain";
+import { encodeEvent } from "#wire";
+import { escapeUnsafe } from "./safe-text.ts";
+import type { Sink } from "./sink.ts";
+
+export interface LogOptions {
+  /** An absolute path. What is missing of it is made; a file that is there is added to. */
+  readonly path: string;
+  readonly files: Pick<FileSystem, "append">;
+  /** Changes every line before it reaches the disk: the place to take secrets out. */
+  readonly redact?: (line: string) => string;
+}
+
+/** Characters that may wait for the disk before `room` asks for patience. */
+const MAX_WAITING = 1024 * 1024;
+
+/**
+ * A file with one event per line, added to while the run goes on. The events of runs that share a file are told apart
+ * by their `runId`. `close` resolves when the last line is written; it rejects when one could not be.
+ *
+ * @example
+ * const sink = createLogSink({ path: "/var/log/agents/today.jsonl", files })
+ */
+export function createLogSink(options: LogOptions): Sink {
+  const encoder = new TextEncoder();
+  const redact = options.redact ?? ((line) => line);
+  let lines: string[] = [];
+  let waiting = 0;
+  let failure: unknown;
+  let writing: Promise<void> | undefined;
+
+  const writeAll = async (): Promise<void> => {
+    try {
+      while (lines.length > 0 && failure === undefined) {
+        const text = lines.join("");
+        lines = [];
+        waiting = 0;
+        await options.files.append(options.path, encoder.encode(text));
+      }
+    } catch (error) {
+      failure = error ?? new Error("append failed");
+    } finally {
+      writing = undefined;
+    }
+  };
+
+  return {
+    accept(event) {
+      if (failure !== undefined) return;
+      const line = `${redact(escapeUnsafe(encodeEvent(event)))}\n`;
+      lines.push(line);
+      waiting += line.length;
+      writing ??= writeAll();
+    },
+    room: () => (waiting > MAX_WAITING ? writing : undefined),
+    async close() {
+      await writing;
+      if (failure === undefined) return;
+      throw new Error(`The log ${options.path} could not be written: ${describeThrown(failure)}`, { cause: failure });
+    },
+  };
+}
+
+/** The name a log has when none is given: `YYYY-MM-DD-HH-MM-SS-stream.jsonl`, in local time. */
+export function logFileName(now: number): string {
+  const time = new Date(now);
+  const parts = [time.getFullYear(), time.getMonth() + 1, time.getDate()];
+  parts.push(time.getHours(), time.getMinutes(), time.getSeconds());
+  return `${parts.map((part) => String(part).padStart(2, "0")).join("-")}-stream.jsonl`;
+}

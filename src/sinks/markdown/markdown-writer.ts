@@ -1,0 +1,210 @@
+import { type Palette, createPalette } from "../palette.ts";
+import { MAX_SPAN, readInline, renderInline } from "./inline.ts";
+import { type LineKind, readLineKind } from "./line-kind.ts";
+import { MAX_TABLE, renderTable } from "./table.ts";
+
+export interface MarkdownOptions {
+  readonly color: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+}
+
+/** Renders Markdown while it is being written. */
+export interface MarkdownWriter {
+  /** What can be shown now. It is only ever added to; what was shown stays as it is. */
+  push(text: string): string;
+  /** The rest: the text is over. Ready for another one afterwards. */
+  end(): string;
+}
+
+/** Quotes in quotes that are drawn as such. */
+const MAX_QUOTES = 8;
+
+/** How the line under way is treated: not known yet, streamed, streamed as it is, or shown when it is whole. */
+type Mode = "start" | "inline" | "verbatim" | "heading" | "table" | "fence";
+
+/**
+ * Creates a writer of Markdown for a terminal. Its output only ever grows, so that it can be piped and recorded, and
+ * a terminal of any speed shows it the same way. Text appears as it is written; held back are the beginning of a line,
+ * an emphasis, a link or a piece of code until it ends, a heading until its line ends, and a table until it is whole.
+ * Each of these is bounded, and what exceeds its bound is shown as it is written. The work is linear in the text.
+ *
+ * The text must be safe already: see `plainText`.
+ */
+export function createMarkdownWriter(options: MarkdownOptions): MarkdownWriter {
+  const writer = new Writer(createPalette(options.color), options.width);
+  return { push: (text) => writer.push(text), end: () => writer.end() };
+}
+
+/** A class, because `push` runs once per delta. */
+class Writer {
+  private readonly _palette: Palette;
+  private readonly _width: number;
+  private _mode: Mode = "start";
+  /** What of the line is held back. */
+  private _held = "";
+  /** The character before what is held back. */
+  private _before = "";
+  /** The marks that end the code block under way. */
+  private _fence: string | undefined;
+  private _quotes = 0;
+  private _table: string[] = [];
+  private _tableSize = 0;
+
+  constructor(palette: Palette, width: number) {
+    this._palette = palette;
+    this._width = width;
+  }
+
+  push(text: string): string {
+    let shown = "";
+    let at = 0;
+    while (at < text.length) {
+      const end = text.indexOf("\n", at);
+      shown += this._add(text.slice(at, end === -1 ? text.length : end));
+      if (end === -1) break;
+      shown += this._endLine("\n");
+      at = end + 1;
+    }
+    return shown;
+  }
+
+  end(): string {
+    const isMidLine = this._mode !== "start" || this._held !== "";
+    let shown = isMidLine ? this._endLine("") : "";
+    shown += this._endTable(shown === "" && !isMidLine ? "\n" : "");
+    this._fence = undefined;
+    return shown;
+  }
+
+  private _add(piece: string): string {
+    if (piece === "") return "";
+    switch (this._mode) {
+      case "start":
+        this._held += piece;
+        return this._begin(false);
+      case "inline":
+        return this._inline(piece, false);
+      case "verbatim":
+        return piece;
+      case "heading":
+      case "fence":
+      case "table":
+        this._held += piece;
+        return this._keepWhole();
+    }
+  }
+
+  /** Decides what the line is, once its beginning tells. */
+  private _begin(isWhole: boolean): string {
+    if (this._fence !== undefined) return this._beginCode(isWhole);
+    const line = this._readKind(isWhole);
+    if (line === undefined) return "";
+    if (line.kind === "table") {
+      this._mode = "table";
+      return this._keepWhole();
+    }
+    return this._endTable("\n") + this._beginLine(line, isWhole);
+  }
+
+  private _readKind(isWhole: boolean): LineKind | undefined {
+    const line = readLineKind(this._held, isWhole);
+    if (line?.kind !== "quote") return line;
+    this._quotes += 1;
+    return this._quotes > MAX_QUOTES ? { kind: "text", prefix: "", rest: this._held } : line;
+  }
+
+  private _beginLine(line: Exclude<LineKind, { readonly kind: "table" }>, isWhole: boolean): string {
+    switch (line.kind) {
+      case "quote":
+        this._held = line.rest;
+        return this._palette.dim("│ ") + this._begin(isWhole);
+      case "heading":
+        this._held = line.rest;
+        this._mode = "heading";
+        return this._keepWhole();
+      case "fence":
+        this._mode = "fence";
+        return this._keepWhole();
+      case "rule":
+        this._held = "";
+        this._mode = "verbatim";
+        return this._palette.dim("─".repeat(Math.min(this._width, 40)));
+      case "text":
+        this._held = "";
+        this._mode = "inline";
+        this._before = "";
+        return line.prefix + this._inline(line.rest, false);
+    }
+  }
+
+  private _beginCode(isWhole: boolean): string {
+    // Only marks so far: the block may end here.
+    if (!isWhole && this._held.length <= MAX_SPAN && /^ {0,3}[`~]*[ \t]*$/.test(this._held)) return "";
+    const text = this._held;
+    this._held = "";
+    this._mode = "verbatim";
+    const marks = text.trim();
+    const isEnd = marks.startsWith(this._fence ?? "") && marks === (marks[0] ?? "").repeat(marks.length);
+    if (!isEnd) return text;
+    this._fence = undefined;
+    return this._palette.dim(text);
+  }
+
+  private _endLine(end: string): string {
+    const shown = (this._mode === "start" ? this._begin(true) : "") + this._finishMode(end);
+    this._mode = "start";
+    this._held = "";
+    this._quotes = 0;
+    return shown;
+  }
+
+  private _finishMode(end: string): string {
+    const text = this._held;
+    switch (this._mode) {
+      case "start":
+      case "verbatim":
+        return end;
+      case "inline":
+        return this._inline("", true) + end;
+      case "heading":
+        return this._palette.bold(renderInline(text.trim(), { ...this._palette, bold: (inner) => inner })) + end;
+      case "fence":
+        this._fence = /^[`~]+/.exec(text.trimStart())?.[0];
+        return this._palette.dim(text) + end;
+      case "table":
+        this._table.push(text);
+        this._tableSize += text.length;
+        // A table that has become too large is shown as far as it goes.
+        return this._tableSize > MAX_TABLE ? this._endTable(end) : "";
+    }
+  }
+
+  private _endTable(end: string): string {
+    if (this._table.length === 0) return "";
+    const lines = renderTable(this._table, this._width, this._palette);
+    this._table = [];
+    this._tableSize = 0;
+    return lines.join("\n") + end;
+  }
+
+  private _inline(piece: string, isWhole: boolean): string {
+    const text = this._held + piece;
+    const { shown, rest } = readInline({ text, isWhole, before: this._before, palette: this._palette });
+    const taken = text.length - rest.length;
+    if (taken > 0) this._before = text[taken - 1] ?? "";
+    this._held = rest;
+    return shown;
+  }
+
+  /** Holds a line back until it is whole, unless it has become too long for that. */
+  private _keepWhole(): string {
+    if (this._held.length <= (this._mode === "table" ? MAX_TABLE : MAX_SPAN)) return "";
+    const before = this._endTable("\n");
+    const text = this._held;
+    this._held = "";
+    this._mode = "inline";
+    this._before = "";
+    return before + this._inline(text, false);
+  }
+}

@@ -1,0 +1,125 @@
+import { type AgentEvent, type Clock, unreachable } from "#domain";
+import { plainLine } from "./display-width.ts";
+import { describeMs } from "./event-lines.ts";
+import { createPalette } from "./palette.ts";
+import type { Sink } from "./sink.ts";
+
+export interface ProgressOptions {
+  readonly write: (text: string) => void;
+  /** Nothing at all is written to what is no terminal. */
+  readonly isTerminal: boolean;
+  readonly color: boolean;
+  /** Columns of the terminal. */
+  readonly width: number;
+  readonly clock: Clock;
+  /** Whether something stands on the last line. Nothing is drawn beside it. */
+  readonly isMidLine?: () => boolean;
+}
+
+/** A progress line that gives way to whoever writes to the same screen. */
+export interface ProgressSink extends Sink {
+  /** Takes the line off the screen. It comes back when there is something to wait for. */
+  hide(): void;
+  close(): Promise<void>;
+}
+
+/** A wait shorter than this is none. */
+const PATIENCE_MS = 300;
+const STEP_MS = 120;
+const WHEEL = ["◐", "◓", "◑", "◒"] as const;
+const ERASE_LINE = "\r\u001b[K";
+
+/**
+ * Says what a run is waiting for, and for how long, on a line of a terminal that is taken away again: the model, a tool,
+ * the next try. Quiet where there is no terminal, and while text comes, which is progress enough.
+ *
+ * @example
+ * const progress = createProgressSink({ write, isTerminal: process.stderr.isTTY, color, width, clock })
+ */
+export function createProgressSink(options: ProgressOptions): ProgressSink {
+  const { write, clock, width, isMidLine = () => false } = options;
+  const { dim } = createPalette(options.color);
+  let waiting: { readonly what: string; readonly since: number } | undefined;
+  let isDrawn = false;
+  let step = 0;
+  let stopTimer: () => void = () => undefined;
+  /** Calls under way, by id. */
+  const calls = new Map<string, string>();
+
+  const erase = (): void => {
+    if (isDrawn) write(ERASE_LINE);
+    isDrawn = false;
+  };
+  const draw = (): void => {
+    if (waiting === undefined) return;
+    if (!isMidLine()) {
+      const wheel = WHEEL[step % WHEEL.length] ?? "";
+      step += 1;
+      // One column less: a full line would make some terminals begin the next.
+      const line = plainLine(`${wheel} ${waiting.what} · ${describeMs(clock.now() - waiting.since)}`, width - 1);
+      write(`${isDrawn ? ERASE_LINE : ""}${dim(line)}`);
+      isDrawn = true;
+    }
+    stopTimer = clock.after(STEP_MS, draw);
+  };
+  const rest = (): void => {
+    stopTimer();
+    waiting = undefined;
+    erase();
+  };
+  const waitFor = (what: string): void => {
+    rest();
+    waiting = { what, since: clock.now() };
+    stopTimer = clock.after(PATIENCE_MS, draw);
+  };
+  const waitForCalls = (): void => {
+    if (calls.size === 0) waitFor("waiting for the model");
+    else waitFor(`running ${[...new Set(calls.values())].join(", ")}`);
+  };
+
+  const follow = (event: AgentEvent): void => {
+    switch (event.type) {
+      case "start":
+        return waitFor(`asking ${event.backend}${event.model === undefined ? "" : ` ${event.model}`}`);
+      case "text-delta":
+        return rest();
+      case "thinking-delta":
+        if (waiting?.what !== "thinking") waitFor("thinking");
+        return;
+      case "tool-input-delta":
+        if (waiting?.what !== `writing a call of ${event.name}`) waitFor(`writing a call of ${event.name}`);
+        return;
+      case "tool-call":
+        calls.set(event.callId, event.name);
+        return waitForCalls();
+      case "tool-result":
+        calls.delete(event.callId);
+        return waitForCalls();
+      case "permission":
+        // The question takes the line.
+        return event.state === "asked" ? rest() : waitForCalls();
+      case "handoff":
+        return waitFor(`asking ${event.to}`);
+      case "notice":
+        if (event.kind === "retry") waitFor("waiting for the next try");
+        return;
+      case "done":
+        return rest();
+      case "message":
+      case "warning":
+      case "error":
+      case "result":
+        return;
+      default:
+        return unreachable(event);
+    }
+  };
+
+  return {
+    accept(event) {
+      if (options.isTerminal && event.parent === undefined) follow(event);
+    },
+    hide: erase,
+    close: async () => rest(),
+  };
+}

@@ -1,0 +1,85 @@
+import type { ErrorCode, MessageItem, ToolResultItem } from "#domain";
+import { SPAN_KIND } from "./telemetry-api.ts";
+import { ATTRIBUTE } from "./telemetry-names.ts";
+import { ReplyRecord } from "./telemetry-reply.ts";
+import type { TelemetryScope } from "./telemetry-scope.ts";
+
+/** The place of the main conversation; sub-agents go by the id of the tool call they belong to. */
+export const MAIN = "";
+
+/** The replies that are waited for or being written, one per place; each becomes a `chat` span when it is over. */
+export class ReplyBook {
+  private readonly _scope: TelemetryScope;
+  private readonly _replies = new Map<string, ReplyRecord>();
+  /** What a place's spans hang below. */
+  private readonly _contextOf: (place: string) => unknown;
+
+  constructor(scope: TelemetryScope, contextOf: (place: string) => unknown) {
+    this._scope = scope;
+    this._contextOf = contextOf;
+  }
+
+  /** The reply at a place; asked for now, if nobody has noticed it yet. */
+  at(place: string, ts: number): ReplyRecord {
+    const known = this._replies.get(place);
+    if (known !== undefined) return known;
+    const reply = new ReplyRecord(ts);
+    this._replies.set(place, reply);
+    return reply;
+  }
+
+  addMessage(event: MessageItem): void {
+    const place = event.parent ?? MAIN;
+    if (event.role === "user") {
+      const reply = this.at(place, event.ts);
+      if (this._scope.tools.recordContent) reply.input.push(event);
+      return;
+    }
+    if (!this.at(place, event.ts).takes(event)) this.close(place, event.ts);
+    this.at(place, event.ts).add(event);
+  }
+
+  /** The model is asked when the last result is there: until then each one starts the wait anew. */
+  addResult({ parent, callId, output, isError, ts }: ToolResultItem): void {
+    const place = parent ?? MAIN;
+    const waiting = this._replies.get(place);
+    if (waiting?.firstAt !== undefined) return;
+    const reply = new ReplyRecord(ts);
+    if (this._scope.tools.recordContent) {
+      const block = { type: "tool-result", callId, output, isError } as const;
+      reply.input.push(...(waiting?.input ?? []), { role: "user", blocks: [block] });
+    }
+    this._replies.set(place, reply);
+  }
+
+  closeAll(ts: number, code: ErrorCode | undefined): void {
+    for (const place of [...this._replies.keys()]) this.close(place, ts, code);
+  }
+
+  /** Tells of a reply, if it came to anything. `code` is why it did not come to its end. */
+  close(place: string, ts: number, code?: ErrorCode): void {
+    const reply = this._replies.get(place);
+    this._replies.delete(place);
+    if (reply === undefined || !reply.isWorthTelling(code)) return;
+    const scope = this._scope;
+    const { meters, recordContent } = scope.tools;
+    const failure = reply.isFinished ? undefined : code;
+    const failed = failure === undefined ? {} : { [ATTRIBUTE.errorType]: failure };
+    const endAt = reply.endAt ?? ts;
+    const { span } = scope.open("chat", scope.model ?? reply.model, reply.askedAt, {
+      parent: this._contextOf(place),
+      kind: SPAN_KIND.client,
+      attributes: { ...reply.attributes(scope.conventional(reply.usage), recordContent), ...failed },
+    });
+    if (failure !== undefined) span.setStatus(scope.failure(failure));
+    span.end(new Date(endAt));
+    const attributes = {
+      ...scope.attributes("chat"),
+      ...(reply.model !== undefined && { [ATTRIBUTE.responseModel]: reply.model }),
+      ...failed,
+    };
+    meters.duration(endAt - reply.askedAt, attributes);
+    if (reply.firstAt !== undefined) meters.firstChunk(reply.firstAt - reply.askedAt, attributes);
+    scope.count(reply.usage, attributes);
+  }
+}

@@ -1,0 +1,153 @@
+import type { JsonSchema } from "../json-schema.ts";
+import { type McpCallResult, toCallResult } from "./content.ts";
+import {
+  isRecord,
+  ownOf,
+  readRpcMessage,
+  RPC_CODES,
+  type RpcAnswer,
+  rpcError,
+  type RpcId,
+  type RpcParams,
+  rpcResult,
+} from "./json-rpc.ts";
+
+/** Versions of MCP whose parts used here are the same. The newest first: it is offered to who asks for another. */
+export const MCP_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+
+/** A tool call as a peer of the server made it. */
+export interface ServerCall {
+  readonly name: string;
+  readonly input: unknown;
+  /** The `_meta` of the request: the peer's own words about the call. */
+  readonly meta: Readonly<Record<string, unknown>>;
+  /** Fires when the peer takes the call back. */
+  readonly signal: AbortSignal;
+}
+
+/** What the call came to. */
+export interface ServerOutcome {
+  readonly output: unknown;
+  readonly isError: boolean;
+}
+
+export interface ToolServerOptions {
+  readonly name: string;
+  readonly version: string;
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly inputSchema: JsonSchema;
+  }[];
+  /** Runs one of the tools. What it throws becomes a failed answer. */
+  readonly call: (call: ServerCall) => Promise<ServerOutcome>;
+}
+
+/**
+ * Our tools as an MCP server in this process: JSON-RPC values in, JSON-RPC values out, no socket and no bytes.
+ *
+ * Calls run at the same time and may be answered in any order. A call that the peer has taken back is not answered.
+ */
+export interface ToolServer {
+  readonly name: string;
+  /** The answer to a message; `undefined` for one that has none. Never rejects, whatever the value. */
+  receive(message: unknown): Promise<RpcAnswer | undefined>;
+  /** Takes back every call that is under way. */
+  close(): void;
+}
+
+/**
+ * Creates a tool server for one peer.
+ *
+ * @example
+ * const server = createToolServer({ name: "calc", version: "1", tools: [add], call: async ({ input }) => run(input) })
+ * await server.receive({ jsonrpc: "2.0", id: 1, method: "tools/list" })
+ */
+export function createToolServer(options: ToolServerOptions): ToolServer {
+  const running = new Map<RpcId, AbortController>();
+  const known = new Set(options.tools.map((tool) => tool.name));
+
+  const callTool = async (id: RpcId, params: RpcParams): Promise<RpcAnswer | undefined> => {
+    const name = ownOf(params, "name");
+    const input = ownOf(params, "arguments") ?? {};
+    const meta = ownOf(params, "_meta");
+    if (typeof name !== "string") return rpcError(id, RPC_CODES.invalidParams, "params.name must be a text");
+    if (!isRecord(input)) return rpcError(id, RPC_CODES.invalidParams, "params.arguments must be an object");
+    if (running.has(id)) return rpcError(id, RPC_CODES.invalidRequest, `A request with the id ${id} is under way`);
+    // A model can do something about a name it got wrong, so it is told as the tool's answer, not as a fault.
+    if (!known.has(name)) return rpcResult(id, unknownTool(name, [...known]));
+    const controller = new AbortController();
+    running.set(id, controller);
+    try {
+      const { signal } = controller;
+      const outcome = await options.call({ name, input, meta: isRecord(meta) ? meta : {}, signal });
+      return signal.aborted ? undefined : rpcResult(id, toCallResult(outcome));
+    } catch {
+      // The thrown text may hold anything; what a tool wants the model to know comes as an outcome.
+      return rpcResult(id, toCallResult({ output: `The tool "${name}" failed.`, isError: true }));
+    } finally {
+      running.delete(id);
+    }
+  };
+
+  const notice = (method: string, params: RpcParams): void => {
+    if (method !== "notifications/cancelled") return;
+    const id = ownOf(params, "requestId");
+    if (typeof id === "string" || typeof id === "number") running.get(id)?.abort();
+  };
+
+  const answer = async (id: RpcId, method: string, params: RpcParams): Promise<RpcAnswer | undefined> => {
+    switch (method) {
+      case "initialize":
+        return initialize(id, params, options);
+      case "ping":
+        return rpcResult(id, {});
+      case "tools/list":
+        return rpcResult(id, { tools: options.tools.map(describeTool) });
+      case "tools/call":
+        return callTool(id, params);
+      default:
+        return rpcError(id, RPC_CODES.methodNotFound, `There is no method "${method.slice(0, 100)}"`);
+    }
+  };
+
+  return {
+    name: options.name,
+    async receive(value) {
+      const message = readRpcMessage(value);
+      switch (message.kind) {
+        case "request":
+          return answer(message.id, message.method, message.params);
+        case "notification":
+          notice(message.method, message.params);
+          return undefined;
+        case "answer":
+          return undefined;
+        default:
+          return rpcError(message.id, RPC_CODES.invalidRequest, "This is no JSON-RPC request");
+      }
+    },
+    close() {
+      for (const controller of running.values()) controller.abort();
+    },
+  };
+}
+
+function initialize(id: RpcId, params: RpcParams, { name, version }: ToolServerOptions): RpcAnswer {
+  const asked = ownOf(params, "protocolVersion");
+  if (typeof asked !== "string") {
+    return rpcError(id, RPC_CODES.invalidParams, "params.protocolVersion must be a text");
+  }
+  const protocolVersion = MCP_VERSIONS.find((known) => known === asked) ?? MCP_VERSIONS[0];
+  return rpcResult(id, { protocolVersion, capabilities: { tools: {} }, serverInfo: { name, version } });
+}
+
+function describeTool({ name, description, inputSchema }: ToolServerOptions["tools"][number]): unknown {
+  // Claude Code keeps tools of MCP servers from the model until it searches for them, unless they say this.
+  return { name, description, inputSchema, _meta: { "anthropic/alwaysLoad": true } };
+}
+
+function unknownTool(name: string, known: readonly string[]): McpCallResult {
+  const remedy = known.length === 0 ? "There are no tools." : `Use one of: ${known.join(", ")}.`;
+  return toCallResult({ output: `There is no tool "${name.slice(0, 100)}". ${remedy}`, isError: true });
+}

@@ -1,0 +1,18 @@
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+
+/** What stands at a path, for somebody who wants to run it. Never rejects; what cannot be looked at is `missing`. */
+export async function probeExecutable(path: string): Promise<"executable" | "not-executable" | "folder" | "missing"> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) return "folder";
+  } catch {
+    return "missing";
+  }
+  try {
+    await access(path, constants.X_OK);
+    return "executable";
+  } catch {
+    return "not-executable";
+  }
+}

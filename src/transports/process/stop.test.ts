@@ -1,0 +1,197 @@
+import { describe, expect, it } from "vitest";
+import type { ProcessHandle } from "#domain";
+import { createScriptedSpawn, createVirtualClock, type SpawnStep } from "#testing";
+import type { ProcessEntry, ProcessTable } from "./process-table.ts";
+import { watchTree } from "./process-tree.ts";
+import { type StopOptions, stopProcess } from "./stop.ts";
+
+interface Fake extends ProcessEntry {
+  readonly tag?: string;
+  /** Signals it dies of. */
+  readonly diesOf?: readonly string[];
+}
+
+/** A machine of a few processes, each of which dies of what it is told to. */
+function createMachine(processes: readonly Fake[]) {
+  const alive = new Map(processes.map((entry) => [entry.pid, entry]));
+  const sent: string[] = [];
+  const table: ProcessTable = {
+    list: () => [...alive.values()],
+    carries: (entry, name, value) => name === "MILLRACE_RUN" && alive.get(entry.pid)?.tag === value,
+    signal(entry, signal) {
+      sent.push(`${signal} ${entry.pid}`);
+      const { diesOf = ["SIGTERM", "SIGKILL"] } = alive.get(entry.pid) ?? {};
+      if (diesOf.includes(signal)) alive.delete(entry.pid);
+    },
+  };
+  return { table, alive, sent };
+}
+
+const TAG = { name: "MILLRACE_RUN", value: "run-1" };
+
+async function scripted(steps: readonly SpawnStep[], clock = createVirtualClock()) {
+  const spawn = createScriptedSpawn(steps, { clock });
+  const handle = await spawn({ executable: "claude", args: [], env: {} });
+  const stop = async (more: Partial<StopOptions> = {}) => {
+    const stopping = stopProcess(handle, { clock, table: undefined, ...more });
+    await clock.advance(30_000);
+    return { report: await stopping, call: spawn.calls[0] };
+  };
+  return { clock, handle, stop };
+}
+
+describe("the stop ladder", () => {
+  it("ends the input and sends no signal to a process that then ends", async () => {
+    const { stop } = await scripted([{ waitForInput: "end" }, { exit: 0 }]);
+    const { report, call } = await stop();
+    expect(report).toEqual({ how: "end-of-input", survivors: [] });
+    expect(call?.signals).toEqual([]);
+  });
+
+  it("sends SIGTERM after the first grace, and SIGKILL after the second", async () => {
+    const clock = createVirtualClock();
+    const spawn = createScriptedSpawn([{ ignore: ["SIGTERM"] }, { hang: true }], { clock });
+    const handle = await spawn({ executable: "claude", args: [], env: {} });
+    const stopping = stopProcess(handle, { clock, table: undefined });
+    const seen: (readonly string[])[] = [];
+    for (const ms of [4999, 1, 4999, 1]) {
+      await clock.advance(ms);
+      seen.push([...(spawn.calls[0]?.signals ?? [])]);
+    }
+    expect(seen).toEqual([[], ["SIGTERM"], ["SIGTERM"], ["SIGTERM", "SIGKILL"]]);
+    await clock.advance(200);
+    expect(await stopping).toEqual({ how: "killed", survivors: [] });
+    expect(clock.pending()).toBe(0);
+  });
+
+  it("immediate: begins with SIGTERM, leaves the input open, and waits two seconds", async () => {
+    const clock = createVirtualClock();
+    const spawn = createScriptedSpawn([{ ignore: ["SIGTERM"] }, { hang: true }], { clock });
+    const handle = await spawn({ executable: "claude", args: [], env: {} });
+    const stopping = stopProcess(handle, { clock, table: undefined, immediate: true });
+    await clock.advance(1999);
+    expect(spawn.calls[0]).toMatchObject({ signals: ["SIGTERM"], inputEnded: false });
+    await clock.advance(200);
+    expect(spawn.calls[0]?.signals).toEqual(["SIGTERM", "SIGKILL"]);
+    expect((await stopping).how).toBe("killed");
+  });
+
+  it("does nothing to a process that is gone", async () => {
+    const { stop, handle } = await scripted([{ exit: 3 }]);
+    await handle.exit;
+    const { report, call } = await stop();
+    expect(report).toEqual({ how: "gone", survivors: [] });
+    expect(call).toMatchObject({ signals: [], inputEnded: false });
+  });
+
+  it("goes on to the signals when the process ends with its input and leaves something behind", async () => {
+    const machine = createMachine([{ pid: 70, parent: 1, startTicks: 9, tag: "run-1" }]);
+    const { stop } = await scripted([{ waitForInput: "end" }, { exit: 0 }]);
+    const { report, call } = await stop({ table: machine.table, tag: TAG });
+    expect(report).toEqual({ how: "terminated", survivors: [] });
+    expect(call?.signals).toEqual([]);
+    expect(machine.sent).toEqual(["SIGTERM 70"]);
+  });
+
+  it("names what cannot be ended, and gives up after a bounded time", async () => {
+    const machine = createMachine([{ pid: 70, parent: 1, startTicks: 9, tag: "run-1", diesOf: [] }]);
+    const { stop } = await scripted([{ exit: 0 }]);
+    const { report } = await stop({ table: machine.table, tag: TAG, immediate: true, killGraceMs: 1000 });
+    expect(report).toEqual({ how: "killed", survivors: [70] });
+  });
+
+  it("holds everything still before it kills", async () => {
+    const machine = createMachine([
+      { pid: 70, parent: 1, startTicks: 9, tag: "run-1", diesOf: ["SIGKILL"] },
+      { pid: 71, parent: 70, startTicks: 9, diesOf: ["SIGKILL"] },
+    ]);
+    const { stop } = await scripted([{ exit: 0 }]);
+    await stop({ table: machine.table, tag: TAG, immediate: true });
+    const kills = machine.sent.slice(machine.sent.indexOf("SIGSTOP 70"));
+    expect(kills).toEqual(["SIGSTOP 70", "SIGSTOP 71", "SIGKILL 70", "SIGKILL 71"]);
+  });
+
+  it("never signals a number whose process is no longer known to be there", async () => {
+    const machine = createMachine([{ pid: 1000, parent: 1, startTicks: 9 }]);
+    const { stop } = await scripted([{ hang: true }]);
+    const { call } = await stop({ table: machine.table, tag: TAG, immediate: true });
+    // By its handle, which knows; not by its number, which may be anybody's.
+    expect(call?.signals).toEqual(["SIGTERM"]);
+    expect(machine.sent).toEqual([]);
+  });
+
+  it("signals each process of a tree once, the process itself by the table", async () => {
+    const machine = createMachine([
+      { pid: 50, parent: 9, startTicks: 5 },
+      { pid: 51, parent: 50, startTicks: 6 },
+    ]);
+    const clock = createVirtualClock();
+    const handle: ProcessHandle = {
+      pid: 50,
+      get isRunning() {
+        return machine.alive.has(50);
+      },
+      stdout: (async function* () {})(),
+      stderr: (async function* () {})(),
+      write: async () => undefined,
+      endInput: () => undefined,
+      kill: () => expect.fail("a second signal"),
+      exit: new Promise(() => undefined),
+    };
+    const stopping = stopProcess(handle, { clock, table: machine.table, tag: TAG, immediate: true });
+    await clock.advance(100);
+    expect(await stopping).toEqual({ how: "terminated", survivors: [] });
+    expect(machine.sent).toEqual(["SIGTERM 50", "SIGTERM 51"]);
+  });
+});
+
+describe("a process tree", () => {
+  const watch = (processes: readonly Fake[], root: number | undefined = 50) => {
+    const machine = createMachine(processes);
+    const tree = watchTree({ table: machine.table, root, tag: TAG });
+    return { ...machine, look: () => tree.look().map((entry) => entry.pid) };
+  };
+
+  it("holds the process, its descendants and what carries its tag, and nobody else", () => {
+    const { look } = watch([
+      { pid: 1, parent: 0, startTicks: 0 },
+      { pid: process.pid, parent: 50, startTicks: 9, tag: "run-1" },
+      { pid: 50, parent: 9, startTicks: 5, tag: "run-1" },
+      { pid: 52, parent: 51, startTicks: 7 },
+      { pid: 51, parent: 50, startTicks: 6 },
+      { pid: 60, parent: 1, startTicks: 6, tag: "run-1" },
+      { pid: 61, parent: 60, startTicks: 6 },
+      { pid: 70, parent: 1, startTicks: 6, tag: "run-2" },
+    ]);
+    expect(look().sort()).toEqual([50, 51, 52, 60, 61]);
+  });
+
+  it("leaves out what is older than the process: it did not come from it", () => {
+    const { look } = watch([
+      { pid: 50, parent: 9, startTicks: 5 },
+      { pid: 40, parent: 50, startTicks: 4 },
+    ]);
+    expect(look()).toEqual([50]);
+  });
+
+  it("remembers a child whose parent has died since", () => {
+    const { look, alive } = watch([
+      { pid: 50, parent: 9, startTicks: 5 },
+      { pid: 51, parent: 50, startTicks: 6 },
+    ]);
+    expect(look()).toEqual([50, 51]);
+    alive.delete(50);
+    alive.set(51, { pid: 51, parent: 1, startTicks: 6 });
+    expect(look()).toEqual([51]);
+  });
+
+  it("forgets a number that belongs to somebody else by now", () => {
+    const { look, alive } = watch([
+      { pid: 50, parent: 9, startTicks: 5 },
+      { pid: 51, parent: 50, startTicks: 6 },
+    ]);
+    look();
+    alive.set(51, { pid: 51, parent: 1, startTicks: 99 });
+    expect(look()).toEqual([50]);
+  });
+});

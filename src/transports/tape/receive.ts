@@ -1,0 +1,34 @@
+import { followSignal } from "#streams";
+import type { Stage } from "./stage.ts";
+import type { TapeDelivery } from "./tape.ts";
+
+interface Waiting {
+  readonly waitsFor: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly optional?: boolean;
+}
+
+/** Waits for the next delivery with a key. Rejects when the play ends, or with the signal's reason. */
+export function receive(stage: Stage, key: string, waiting: Waiting): Promise<TapeDelivery> {
+  const { signal } = waiting;
+  return new Promise((resolve, reject) => {
+    let unfollow = (): void => undefined;
+    const leave = stage.await(key, {
+      waitsFor: waiting.waitsFor,
+      ...(waiting.optional === true && { optional: true }),
+      take(entry) {
+        unfollow();
+        resolve(entry);
+      },
+      fail(error) {
+        unfollow();
+        reject(error);
+      },
+    });
+    if (signal === undefined) return;
+    unfollow = followSignal(signal, (reason) => {
+      leave();
+      reject(reason);
+    });
+  });
+}

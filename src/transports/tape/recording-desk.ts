@@ -1,0 +1,13 @@
+import type { Redactor } from "./redactor.ts";
+import type { TapePlace } from "./tape.ts";
+import type { TapeLog } from "./tape-log.ts";
+
+/** The books of one recording, for the parts that record one seam each. */
+export interface RecordingDesk {
+  readonly log: TapeLog;
+  readonly redactor: Redactor;
+  /** The number of the next exchange or process. */
+  nextId(): number;
+  /** The time, and what clock and chance gave since the last entry. */
+  place(): TapePlace;
+}

@@ -1,0 +1,89 @@
+/** A stretch of a text that must not be kept: from `start` up to, but not including, `end`. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * What secrets look like. Where a pattern has a group, the group is the secret. Every pattern starts at a fixed word
+ * and has bounded parts before one greedy class, so that all of them together take linear time; none crosses a line,
+ * the private key excepted.
+ */
+const SHAPES: readonly RegExp[] = [
+  // Keys with a prefix of their own. The look-behind keeps `task-…` and the middle of base64 out.
+  /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{16,}/g,
+  /(?<![A-Za-z0-9])(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}/g,
+  /(?<![A-Za-z0-9_-])AIza[A-Za-z0-9_-]{16,64}(?![A-Za-z0-9_-])/g,
+  /(?<![A-Za-z0-9])(?:gh[opsru]_|hf_|npm_|gsk_|xai-|glpat-|github_pat_)[A-Za-z0-9_-]{16,}/g,
+  /(?<![A-Za-z0-9])xox[abeoprs]-[A-Za-z0-9-]{10,}/g,
+  /(?<![A-Za-z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])/g,
+  /(?<![A-Za-z0-9])ya29\.[A-Za-z0-9_-]{20,}/g,
+  // A signed token: three parts of base64, the first of which begins with `{"`.
+  /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,2048})?/g,
+  /(?<![A-Za-z0-9])bearer[ \t]{1,4}(?=[A-Za-z._~+/=-]{0,64}[0-9]|[A-Za-z._~+/=-]{20})([A-Za-z0-9._~+/=-]{6,})/gi,
+  // Something long behind a name that says what it is. A letter is asked for: a bare number may be JSON.
+  /(?:api[-_ ]?key|access[-_ ]?key|secret|private[-_ ]?key|token|authorization|credential|password|passwd)s?["'\\]{0,4}[ \t]{0,4}[:=][ \t]{0,4}["'\\]{0,4}(?:(?:bearer|basic)[ \t]{1,4})?(?=[0-9+/_=.~-]{0,64}[A-Za-z])([A-Za-z0-9+/_=.~-]{16,})/gi,
+  /(?:password|passwd|passphrase)["'\\]{0,4}[ \t]{0,4}[:=][ \t]{0,4}["'\\]{1,4}([^"'\\\s]{4,128})/gi,
+  // Addresses: the password before the @, and parameters that are keys.
+  /:\/\/[^\s/:@"'\\]{0,64}:([^\s/@"'\\]{1,256})@/g,
+  /[?&][A-Za-z0-9_-]{0,32}(?:key|token|secret|password|signature|sig|auth)=([^&\s"'\\#]{6,512})/gi,
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}/g,
+];
+
+/** Names of headers whose values are secrets, whatever they look like. */
+const SECRET_HEADER =
+  /(?:^|[-_])(?:api-?key|key|token|secret|authorization|auth|cookie|password|credential|credentials)$/i;
+
+/** Names of variables whose values are secrets. */
+const SECRET_VARIABLE =
+  /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH|COOKIE)(?:_|$)/i;
+
+/** Names of options whose values are secrets, in JSON and on a command line. */
+const SECRET_OPTION = /(?:^|[-_])(?:api-?key|apikey|key|token|secret|password|auth)$/i;
+
+export function isSecretHeader(name: string): boolean {
+  return SECRET_HEADER.test(name);
+}
+
+export function isSecretVariable(name: string): boolean {
+  return SECRET_VARIABLE.test(name);
+}
+
+export function isSecretOption(name: string): boolean {
+  return SECRET_OPTION.test(name);
+}
+
+/** Everything in a text that is one of these values or looks like a secret; in order, without overlaps. */
+export function findSecrets(text: string, values: readonly string[]): readonly Span[] {
+  const spans: Span[] = [];
+  for (const value of values) findValue(text, value, spans);
+  for (const shape of SHAPES) findShape(text, shape, spans);
+  return spans.length < 2 ? spans : joinSpans(spans);
+}
+
+/** Overlapping ones too: a long secret is looked for in parts, and its parts may resemble each other. */
+function findValue(text: string, value: string, spans: Span[]): void {
+  for (let start = text.indexOf(value); start !== -1; start = text.indexOf(value, start + 1)) {
+    spans.push({ start, end: start + value.length });
+  }
+}
+
+function findShape(text: string, shape: RegExp, spans: Span[]): void {
+  for (const match of text.matchAll(shape)) {
+    const [whole, secret] = match;
+    // The secret is the last thing of its pattern, but for the `@` behind a password.
+    const start = secret === undefined ? match.index : match.index + whole.lastIndexOf(secret);
+    spans.push({ start, end: start + (secret ?? whole).length });
+  }
+}
+
+function joinSpans(spans: Span[]): readonly Span[] {
+  spans.sort((left, right) => left.start - right.start);
+  const joined: Span[] = [];
+  for (const span of spans) {
+    const last = joined.at(-1);
+    if (last === undefined || span.start > last.end) joined.push(span);
+    else if (span.end > last.end) joined[joined.length - 1] = { start: last.start, end: span.end };
+  }
+  return joined;
+}

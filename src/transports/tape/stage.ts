@@ -1,0 +1,303 @@
+import type { Clock } from "#domain";
+import { createDeferred, type Deferred } from "#streams";
+import { describeSpot } from "./open-tape.ts";
+import type { Tape, TapeAction, TapeDelivery, TapeEntry } from "./tape.ts";
+
+/** Whoever waits for a delivery. */
+export interface Receiver {
+  /** For messages: `the answer to POST https://…`. */
+  readonly waitsFor: string;
+  /** Something that may never come, such as a timer: nobody is stuck because of it. */
+  readonly optional?: boolean;
+  /** How badly a delivery fits, 0 being best; `undefined`: not at all. Without it everything fits. */
+  readonly rank?: (entry: TapeDelivery) => number | undefined;
+  readonly take: (entry: TapeDelivery) => void;
+  readonly fail: (error: Error) => void;
+}
+
+export interface StageOptions {
+  /** 1 plays in real time, 2 twice as fast; `Infinity` waits for nothing. */
+  readonly speed: number;
+  /** The real time: for the speed, and for noticing that a play does not go on. */
+  readonly clock: Clock;
+  /** How long the program and the tape may wait for each other. */
+  readonly patienceMs: number;
+}
+
+/**
+ * Plays a tape entry by entry, strictly in its order: what the program does moves it on, and what the world gave is
+ * handed over when its turn has come and somebody waits for it. So the program sees everything in the order in which
+ * it saw it before, however many things go on at once.
+ */
+export class Stage {
+  readonly tape: Tape;
+  private readonly _options: StageOptions;
+  private readonly _receivers = new Map<string, Receiver[]>();
+  private readonly _done = new Set<TapeEntry>();
+  private readonly _controller = new AbortController();
+  private _next = 0;
+  private _isPlaying = false;
+  private _isClosed = false;
+  private _heldBy = 0;
+  private _woken: Deferred<boolean> | undefined;
+  private _failure: Error | undefined;
+  private _lastAt = 0;
+  private _lastKey = "";
+
+  constructor(tape: Tape, options: StageOptions) {
+    this.tape = tape;
+    this._options = options;
+  }
+
+  /** Fires, with the error as its reason, when the program leaves the tape or the tape breaks off. */
+  get signal(): AbortSignal {
+    return this._controller.signal;
+  }
+
+  /** The entry whose turn it is. */
+  get next(): number {
+    return this._next;
+  }
+
+  /** Begins, or looks whether the tape can go on. */
+  wake(): void {
+    this._woken?.resolve(false);
+    if (this._isPlaying || this._isClosed || this._failure !== undefined) return;
+    this._isPlaying = true;
+    this._play()
+      .catch((error: unknown) => this.fail(error instanceof Error ? error : new Error(String(error))))
+      .finally(() => {
+        this._isPlaying = false;
+      });
+  }
+
+  /** The program has done what this entry says, before or when its turn has come. */
+  perform(entry: TapeEntry): void {
+    this._done.add(entry);
+    this._skipDone();
+    this.wake();
+  }
+
+  /** Waits for a delivery with this key. Returns what ends the waiting. */
+  await(key: string, receiver: Receiver): () => void {
+    if (this._failure !== undefined) {
+      receiver.fail(this._failure);
+      return () => undefined;
+    }
+    const line = this._receivers.get(key) ?? [];
+    line.push(receiver);
+    this._receivers.set(key, line);
+    // An abort may come at any time, and is no sign that the program has begun.
+    if (key !== "abort") this.wake();
+    return () => {
+      const at = line.indexOf(receiver);
+      if (at !== -1) line.splice(at, 1);
+    };
+  }
+
+  /** The program waits for its readers, which may take any time. Returns what ends that. */
+  hold(): () => void {
+    this._heldBy += 1;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this._heldBy -= 1;
+      this.wake();
+    };
+  }
+
+  /** Ends the play. The signal fires first, so that the program hears of the reason and not of its consequences. */
+  fail(error: Error): void {
+    if (this._failure !== undefined || this._isClosed) return;
+    this._failure = error;
+    this._controller.abort(error);
+    for (const line of this._receivers.values()) for (const receiver of line.splice(0)) receiver.fail(error);
+    this._woken?.resolve(false);
+  }
+
+  /** The program is over: nothing is played, waited for or found missing any more. */
+  close(): void {
+    this._isClosed = true;
+    this._receivers.clear();
+    this._woken?.resolve(false);
+  }
+
+  /** An error that names the entry it is about. */
+  mismatch(index: number, what: string): Error {
+    const spot = this.tape.spots[index];
+    const entry = this.tape.entries[index];
+    if (spot !== undefined && entry !== undefined) {
+      return new Error(
+        `The run has left its tape at entry ${index + 1} (${entry.type}), ${describeSpot(spot)}: ${what}.`,
+      );
+    }
+    const { torn } = this.tape;
+    return new Error(
+      torn === undefined
+        ? `The run has left its tape at its end: ${what}.`
+        : `The tape is too short: ${torn}; ${what}.`,
+    );
+  }
+
+  private async _play(): Promise<void> {
+    while (this._failure === undefined && !this._isClosed) {
+      const receiver = this._ready();
+      if (receiver === undefined) await this._park();
+      else await this._deliver();
+    }
+  }
+
+  /** Who is given the next entry, when somebody is. */
+  private _ready(): Receiver | undefined {
+    this._skipDone();
+    const entry = this.tape.entries[this._next];
+    const key = entry === undefined ? undefined : keyOf(entry);
+    const line = key === undefined ? undefined : this._receivers.get(key);
+    return line === undefined ? undefined : bestOf(line, entry as TapeEntry & TapeDelivery);
+  }
+
+  private async _deliver(): Promise<void> {
+    const entry = this.tape.entries[this._next] as TapeEntry & TapeDelivery;
+    const key = keyOf(entry) ?? "";
+    // One stream's next piece is asked for when the last one has been dealt with; for everything else the program
+    // first gets a turn to do all that follows from what it was given before.
+    if (key !== this._lastKey) await turn();
+    if (this._options.speed !== Number.POSITIVE_INFINITY) await this._pace(entry.at);
+    const receiver = this._ready();
+    if (receiver === undefined || this._failure !== undefined || this._isClosed) return;
+    const line = this._receivers.get(key) ?? [];
+    line.splice(line.indexOf(receiver), 1);
+    if (line.length === 0) this._receivers.delete(key);
+    this._lastKey = key;
+    this._lastAt = Math.max(this._lastAt, entry.at);
+    this._next += 1;
+    receiver.take(entry);
+  }
+
+  private async _pace(at: number): Promise<void> {
+    const ms = (at - this._lastAt) / this._options.speed;
+    if (ms >= 1) await new Promise<void>((resolve) => this._options.clock.after(ms, resolve));
+  }
+
+  /** Waits until something happens. When nothing does although somebody waits, the program has left the tape. */
+  private async _park(): Promise<void> {
+    if (this.tape.torn !== undefined && this.tape.entries[this._next] === undefined) {
+      await turn();
+      if (this._waits() === undefined) {
+        await this._sleep();
+        return;
+      }
+      this.fail(this.mismatch(this._next, `the run waits for ${this._waits()}`));
+      return;
+    }
+    const isLate = await this._sleep(this._options.patienceMs);
+    if (!isLate || this._heldBy > 0 || this._ready() !== undefined) return;
+    const entry = this.tape.entries[this._next];
+    const expected = entry === undefined ? "the tape is over" : `the tape has ${describeEntry(entry)} next`;
+    this.fail(this.mismatch(this._next, `${expected}, but the run waits for ${this._waits() ?? "nothing"}`));
+  }
+
+  /** Sleeps until it is woken, or `patienceMs` have passed while nobody held the play: then `true`. */
+  private async _sleep(patienceMs = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const woken = createDeferred<boolean>();
+    this._woken = woken;
+    const takeBack =
+      patienceMs === Number.POSITIVE_INFINITY || this._heldBy > 0
+        ? () => undefined
+        : this._options.clock.after(patienceMs, () => woken.resolve(true));
+    const isLate = await woken.promise;
+    takeBack();
+    this._woken = undefined;
+    return isLate;
+  }
+
+  private _skipDone(): void {
+    for (let entry = this.tape.entries[this._next]; entry !== undefined; entry = this.tape.entries[this._next]) {
+      // Nobody answers a signal or the end of an input, and whoever stops a process may not do it twice the same way.
+      const isSilent = entry.type === "kill" || entry.type === "stdin-end";
+      if (!this._done.delete(entry) && !isSilent) return;
+      this._next += 1;
+      this._lastKey = "";
+    }
+  }
+
+  private _waits(): string | undefined {
+    for (const line of this._receivers.values()) {
+      for (const receiver of line) if (receiver.optional !== true) return receiver.waitsFor;
+    }
+    return undefined;
+  }
+}
+
+function bestOf(line: readonly Receiver[], entry: TapeDelivery): Receiver | undefined {
+  let best: Receiver | undefined;
+  let least = Number.POSITIVE_INFINITY;
+  for (const receiver of line) {
+    const rank = receiver.rank === undefined ? 0 : receiver.rank(entry);
+    if (rank === undefined || rank >= least) continue;
+    best = receiver;
+    least = rank;
+  }
+  return best;
+}
+
+/** Who must wait for an entry so that it can be handed over; `undefined` for what the program itself does. */
+function keyOf(entry: TapeEntry): string | undefined {
+  switch (entry.type) {
+    case "request":
+    case "spawn":
+    case "stdin":
+    case "stdin-end":
+    case "kill":
+    case "end":
+      return undefined;
+    case "head":
+    case "no-answer":
+      return `head:${entry.id}`;
+    case "body":
+    case "body-end":
+    case "body-break":
+      return `body:${entry.id}`;
+    case "spawned":
+    case "not-spawned":
+      return `spawned:${entry.id}`;
+    case "stdin-refused":
+      return `stdin:${entry.id}`;
+    case "stdout":
+    case "stdout-end":
+      return `stdout:${entry.id}`;
+    case "stderr":
+    case "stderr-end":
+      return `stderr:${entry.id}`;
+    case "exit":
+      return `exit:${entry.id}`;
+    case "answer":
+      return `answer:${entry.key}`;
+    case "progress":
+      return `progress:${entry.key}`;
+    case "decision":
+      return `decision:${entry.callId}`;
+    case "timer":
+      return "timer";
+    case "abort":
+      return "abort";
+  }
+}
+
+function describeEntry(entry: TapeEntry): string {
+  const action = entry as TapeAction;
+  switch (action.type) {
+    case "request":
+      return `the request ${action.method} ${action.url}`;
+    case "spawn":
+      return `the process ${action.executable} to be started`;
+    default:
+      return `"${entry.type}"`;
+  }
+}
+
+/** A turn of the event loop: everything that waits in promises runs first. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
