@@ -78,18 +78,20 @@ export type {
 } from "#policy";
 export type {
   Agent,
+  Config,
   Limits,
   OpenSessionOptions,
   OutputOf,
   PolicyOptions,
   ProviderOptions,
+  ReplayOptions,
   RunOptions,
   SessionOptions,
   Swarm,
   SwarmOptions,
   Target,
 } from "#runtime";
-export { agent, explain, openSession, run, swarm } from "#runtime";
+export { agent, defineConfig, explain, openSession, replay, run, swarm } from "#runtime";
 export type { SendOptions, Session } from "#sessions";
 export type { JsonSchema, StandardSchema, Tool, ToolContext, ToolDefinition, ToolOptions } from "#tools";
 export { tool } from "#tools";

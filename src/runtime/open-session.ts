@@ -10,6 +10,7 @@ import { type Plan, planRun, type Target } from "./plan-run.ts";
 import { BACKEND_NAMES } from "./resolve-backend.ts";
 import { checkLast, type OutputOf } from "./run.ts";
 import type { Swarm } from "./swarm.ts";
+import { openTelemetry } from "./telemetry.ts";
 import { systemWorld, type World } from "./world.ts";
 
 /** The options of a session: those of its runs, and a transcript to go on from. */
@@ -64,7 +65,18 @@ export function startSession(
     agents,
   });
   const { clock, random, onListenerError } = world;
-  return createSession(conversation, { clock, random, onListenerError, checkInput: checkLast, onRun });
+  const telemetry = openTelemetry(target, runOptions, world);
+  return createSession(conversation, {
+    clock,
+    random,
+    onListenerError,
+    checkInput: checkLast,
+    onRun(run) {
+      telemetry?.watch(run);
+      onRun?.(run);
+    },
+    onQueueLength: (waiting) => telemetry?.noteQueueLength(waiting),
+  });
 }
 
 /** Earlier messages may end with either side's word; an input may not, so the check of inputs is asked with a stand-in. */

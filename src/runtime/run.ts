@@ -6,6 +6,7 @@ import { checkOptions } from "./check-options.ts";
 import type { RunOptions } from "./options.ts";
 import { planRun, type Target } from "./plan-run.ts";
 import { recordRun } from "./record.ts";
+import { openTelemetry } from "./telemetry.ts";
 import { systemWorld, type World } from "./world.ts";
 
 /** What `run.output()` gives: the value a schema describes, or the text when there is none. */
@@ -37,12 +38,13 @@ export function run(target: Target, input: RunInput, options: RunOptions = {}): 
 /** `run` with its seams in hand. */
 export function startRun(target: Target, input: RunInput, options: RunOptions, world: World): Run<unknown> {
   checkOptions(options);
-  if (options.record !== undefined) return recordRun({ target, input, options, world }, startRun);
+  // What is no object, or no path, is refused like every other wrong option.
+  if (typeof options?.record === "string") return recordRun({ target, input, options, world }, startRun);
   const plan = planRun(target, options, world);
   const messages = readInput(input);
   checkLast(messages);
   const source = createRunSource({ ...plan, messages });
-  return createRun(world.tap?.around(source) ?? source, {
+  const run = createRun<unknown>(world.tap?.around(source) ?? source, {
     clock: world.clock,
     random: world.random,
     signal: options.signal,
@@ -50,6 +52,8 @@ export function startRun(target: Target, input: RunInput, options: RunOptions, w
     history: messages.slice(0, -1),
     onListenerError: world.onListenerError,
   });
+  openTelemetry(target, options, world)?.watch(run);
+  return run;
 }
 
 /** A model needs something to answer; a host would refuse the request, and not say it as clearly. */
