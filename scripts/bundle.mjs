@@ -19,6 +19,8 @@ function findEntries() {
     "runtime/openai",
     "runtime/google",
     "runtime/claude-code",
+    "runtime/stores/memory",
+    "runtime/stores/sqlite",
     ...doors,
   ];
   const files = names.map((name) => [name, join(source, `${name}.ts`)]);

@@ -39,7 +39,7 @@ export async function createPartialReader(plan: Pick<OutputPlan, "isWrapped">): 
     push(piece) {
       text += piece;
       if (text.length < nextLook || text.length > MAX_PARTIAL_CHARACTERS) return undefined;
-      nextLook = Math.ceil(text.length + 1);
+      nextLook = Math.ceil(text.length * 1.5);
       const value = look(text);
       return value === undefined ? undefined : { value };
     },

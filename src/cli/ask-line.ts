@@ -16,10 +16,8 @@ export async function askLine(question: string, signal: AbortSignal, io: Command
       if (answer === undefined) io.err.write("\n");
       resolve(answer);
     });
-    reader.on("SIGINT", () => {
-      reader.close();
-      process.kill(process.pid, "SIGINT");
-    });
+    // The line editor takes Ctrl-C for itself; it is for the program, and the question ends with the run it aborts.
+    reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
     signal.addEventListener("abort", () => reader.close(), { once: true });
     reader.question(question, (line) => {
       answer = line;

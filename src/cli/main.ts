@@ -7,6 +7,7 @@ import { addDoctorCommand } from "./commands/doctor.ts";
 import { addEmulateCommand } from "./commands/emulate.ts";
 import { addExplainCommand } from "./commands/explain.ts";
 import { addFormatsCommand } from "./commands/formats.ts";
+import { addReplayCommand } from "./commands/replay.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { normaliseFlags } from "./flags/normalise.ts";
@@ -50,8 +51,10 @@ const COMMANDS: readonly ((program: Command, io: CommandIo, outcome: Outcome) =>
   addChatCommand,
   addExplainCommand,
   addDoctorCommand,
+  addReplayCommand,
   addFormatsCommand,
   addEmulateCommand,
+  addServeCommand,
   addCompletionCommand,
 ];
 
@@ -76,6 +79,7 @@ Examples:
   git diff | millrace run "Review this" -      words first, then stdin
   millrace run --json "Say hello" | jq .type   one event per line
   millrace explain -b claude-code --ask Bash   which way a run would go, and why
+  millrace run --record bug.tape "Say hello"   a tape; millrace replay bug.tape plays it
   millrace formats decode claude-code log.ndjson
   millrace emulate --port 4010                 the offline model as a server
   millrace serve                               threads and chat over HTTP, with a page

@@ -36,6 +36,7 @@ export interface ShowFlags {
 export interface Showable extends AsyncIterable<AgentEvent> {
   result(): Promise<RunResult>;
   abort(reason?: unknown): Promise<void>;
+  /** Missing where nobody is to be asked. */
   answer?(callId: string, decision: { allow: true } | { allow: false; reason: string }): boolean;
 }
 
@@ -64,7 +65,8 @@ export async function show(run: Showable, flags: ShowFlags, io: CommandIo, more:
   try {
     for await (const event of run) {
       sink.accept(event);
-      if (event.type === "permission" && event.state === "asked") answer(run, event, ask, questions.signal);
+      const isAsked = event.type === "permission" && event.state === "asked";
+      if (isAsked && run.answer !== undefined) answer(run, event, ask, questions.signal);
       const room = io.out.room() ?? sink.room?.();
       if (room !== undefined) await room;
       if (io.out.isGone && !left) {

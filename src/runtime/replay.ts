@@ -63,6 +63,7 @@ export function replayIn(tape: string | Uint8Array | Tape, options: ReplayOption
     });
   }
   player.onAbort((reason) => {
+    world.isAbortRecorded = true;
     run.abort(reason).catch(() => undefined);
   });
   world.answer = (callId, decision) => run.answer(callId, decision as Decision);
@@ -95,7 +96,10 @@ function readProgram({ header }: Tape): Program {
   return { target, input, options, env };
 }
 
-type PlayedWorld = World & { answer: (callId: string, decision: unknown) => void };
+interface PlayedWorld extends World {
+  answer: (callId: string, decision: unknown) => void;
+  isAbortRecorded: boolean;
+}
 
 function playedWorld(player: Player, env: unknown, real: World): PlayedWorld {
   const number = createNumbers();
@@ -103,7 +107,7 @@ function playedWorld(player: Player, env: unknown, real: World): PlayedWorld {
     real,
     exchange: () => player.fetch,
     take: <Value>(key: string) => player.callback(number(key)) as Value,
-    around: (source) => playSource(source, player, (callId, decision) => world.answer(callId, decision)),
+    around: (source) => playSource(source, player, world),
   };
   const variables: [string, string][] = Object.values(PROVIDERS).flatMap(({ keyVariables }) =>
     keyVariables.map((name): [string, string] => [name, "tape"]),
@@ -121,12 +125,13 @@ function playedWorld(player: Player, env: unknown, real: World): PlayedWorld {
     onListenerError: real.onListenerError,
     tap,
     answer: () => undefined,
+    isAbortRecorded: false,
   };
   return world;
 }
 
 /** The source of a played run: says that it is one, and ends with the reason when it leaves its tape. */
-function playSource(source: RunSource, player: Player, answer: (callId: string, decision: unknown) => void): RunSource {
+function playSource(source: RunSource, player: Player, world: PlayedWorld): RunSource {
   return async (writer) => {
     const played: RunWriter = {
       ...writer,
@@ -139,10 +144,14 @@ function playSource(source: RunSource, player: Player, answer: (callId: string, 
         return room.finally(release);
       },
       ask(callId) {
-        player.awaitDecision(callId, (decision) => answer(callId, decision));
+        player.awaitDecision(callId, (decision) => world.answer(callId, decision));
         return writer.ask(callId);
       },
     };
+    // An abort that is not on the tape: what follows from it is not there either.
+    writer.signal.addEventListener("abort", () => {
+      if (!world.isAbortRecorded) player.leave("The replay was aborted.");
+    });
     try {
       await source(played);
     } catch (error) {

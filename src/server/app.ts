@@ -73,7 +73,7 @@ export function createApp(options: AppOptions): Hono<ServerEnv> {
     if (!options.requests.take(address)) {
       throw new ApiError("too-many-requests", "Too many requests. Wait a minute.", { "retry-after": "60" });
     }
-    checkOrigin(context.req.raw.headers, options.origins);
+    checkOrigin(context.req.raw.headers, context.req.path, options.origins);
     const preflight = answerPreflight(context, parts);
     if (preflight !== undefined) return preflight;
     await next();

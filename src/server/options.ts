@@ -102,7 +102,7 @@ function readToken({ token, tenant = LOCAL_TENANT }: AccessToken, index: number)
 }
 
 function readOrigin(origin: string): string {
-  if (URL.canParse(origin) && new URL(origin).origin === origin) return origin;
+  if (URL.canParse(origin) && new URL(origin).origin === origin && !origin.includes("*")) return origin;
   throw new StartError(
     "invalid-option",
     `origins has ${JSON.stringify(origin)}, which is no origin. Write it as https://host, without a path; a wildcard is not taken.`,

@@ -13,7 +13,7 @@ export interface OriginRules {
  * machine (DNS rebinding), so the name asked for must be ours; and it can send requests across origins, so the origin
  * must be ours too.
  */
-export function checkOrigin(headers: Headers, rules: OriginRules): void {
+export function checkOrigin(headers: Headers, path: string, rules: OriginRules): void {
   const host = headers.get("host") ?? "";
   if (!isOwnHost(host, rules)) {
     throw new ApiError(
@@ -27,7 +27,7 @@ export function checkOrigin(headers: Headers, rules: OriginRules): void {
   }
   const site = headers.get("sec-fetch-site");
   // Without an origin a browser asks for pictures, scripts and links: nothing of the API is any of these.
-  if (origin === null && (site === "cross-site" || site === "same-site")) {
+  if (origin === null && (site === "cross-site" || site === "same-site") && !isLink(headers, path)) {
     throw new ApiError("forbidden-origin", "Other pages may not ask.");
   }
 }
@@ -48,6 +48,11 @@ function isOwnHost(host: string, rules: OriginRules): boolean {
   if (isLoopback(name) || rules.hosts.has(name)) return true;
   // A number cannot be made to point elsewhere, and who listens for others cannot know all of his.
   return rules.isOpen() && isIP(name.replace(/^\[|\]$/g, "")) !== 0;
+}
+
+/** A person follows a link to the page: the one thing others may have a browser do. */
+function isLink(headers: Headers, path: string): boolean {
+  return path === "/" && headers.get("sec-fetch-mode") === "navigate" && headers.get("sec-fetch-dest") === "document";
 }
 
 function isSameOrigin(origin: string, host: string): boolean {

@@ -6,7 +6,7 @@ import type { Settlement, Store } from "./stores/store.ts";
 import { isStoreError } from "./stores/store-error.ts";
 
 /** Where a test may stop the world: before an append, and right behind it. */
-export type FailPoint = (name: "before-append" | "after-append") => void;
+export type FailPoint = (name: "before-append" | "after-append") => Promise<void> | void;
 
 export interface EventLogOptions {
   readonly store: Store;
@@ -60,11 +60,11 @@ export function createEventLog(options: EventLogOptions): EventLog {
   const early = new Map<string, Set<EarlyReader>>();
 
   const append = async (runId: string, events: EventBatch, settlement: Settlement | undefined): Promise<void> => {
-    failPoint?.("before-append");
+    await failPoint?.("before-append");
     for (let attempt = 0; ; attempt += 1) {
       try {
         await store.append(runId, events, settlement);
-        failPoint?.("after-append");
+        await failPoint?.("after-append");
         return;
       } catch (error) {
         const wait = isStoreError(error) && error.code === "store-failed" ? RETRY_MS[attempt] : undefined;

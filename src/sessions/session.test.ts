@@ -34,7 +34,7 @@ function scriptConversation(more: Partial<Conversation> & { readonly stubborn?: 
         atWork += 1;
         mostAtWork = Math.max(mostAtWork, atWork);
         const last = input.at(-1) as Message;
-        writer.write([messageItem({ id: last.id, role: "user", blocks: last.blocks })]);
+        void writer.write([messageItem({ id: last.id, role: "user", blocks: last.blocks })]);
         let isOver = false;
         const end = (settle: () => void = resolve): void => {
           if (isOver) return;
@@ -50,7 +50,7 @@ function scriptConversation(more: Partial<Conversation> & { readonly stubborn?: 
           answer(text = "ok") {
             if (isOver) return;
             const id = `reply-${turns.length}-${writer.runId}`;
-            writer.write([
+            void writer.write([
               textDelta(id, 0, text),
               messageItem({ id, role: "assistant", blocks: [{ type: "text", text }] }),
               resultItem({ subtype: "success", isError: false, text, usage: {} }),
@@ -181,7 +181,7 @@ describe("a session", () => {
     await settle();
     await pulled;
     const { writer } = script.turn(0);
-    for (let at = 0; at < 10; at += 1) writer.write([textDelta("m", 0, "x")]);
+    for (let at = 0; at < 10; at += 1) void writer.write([textDelta("m", 0, "x")]);
     const room = writer.write([textDelta("m", 0, "x")]);
     expect(room).toBeInstanceOf(Promise);
     const second = session.send("two");
@@ -212,7 +212,7 @@ describe("a session", () => {
     await settle();
     script.turn(1).drop();
     await settle();
-    script
+    void script
       .turn(2)
       .writer.write([resultItem({ subtype: "error_during_execution", isError: true, text: "no", usage: {} })]);
     script.turn(2).drop();
@@ -274,7 +274,7 @@ describe("a session", () => {
     const first = session.send("one");
     const second = session.send("two");
     await settle();
-    script.turn(0).writer.write([textDelta("half", 0, "half an ans")]);
+    void script.turn(0).writer.write([textDelta("half", 0, "half an ans")]);
     await session.interrupt();
     const result = await first.result();
     expect([result.status, result.text]).toEqual(["aborted", "half an ans"]);

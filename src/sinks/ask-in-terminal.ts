@@ -106,11 +106,8 @@ async function askOnStderr(question: string, signal: AbortSignal): Promise<strin
   return await new Promise((resolve) => {
     let answer: string | undefined;
     reader.on("close", () => resolve(answer));
-    // Ctrl-C is for the program; the question ends with the run it aborts.
-    reader.on("SIGINT", () => {
-      reader.close();
-      process.kill(process.pid, "SIGINT");
-    });
+    // The line editor takes Ctrl-C for itself; it is for the program, and the question ends with the run it aborts.
+    reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
     signal.addEventListener("abort", () => reader.close(), { once: true });
     reader.question(question, (line) => {
       answer = line;

@@ -395,6 +395,26 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
+  it("a result that comes while a reply is being written does not start that reply anew", async () => {
+    const { telemetry, spans, shutDown } = setUp();
+    const sink = telemetry.createSink();
+    const steps: Timed[] = [
+      [0, start()],
+      [10, toolCallItem({ callId: "c1", name: "slow", input: {}, executedBy: "backend" })],
+      [20, textDelta("m1", 0, "Meanwhile")],
+      [30, toolResultItem({ callId: "c1", name: "slow", output: "", isError: false })],
+      [40, messageItem({ id: "m1", role: "assistant", blocks: text("Meanwhile"), stopReason: "end-turn" })],
+      [50, over()],
+    ];
+    for (const event of eventsOf(steps)) sink.accept(event);
+    expect(spans().map((span) => [span.name, span.startMs, span.endMs])).toEqual([
+      ["execute_tool slow", 10, 30],
+      ["chat gpt-5", 20, 40],
+      ["invoke_agent", 0, 50],
+    ]);
+    await shutDown();
+  });
+
   it("what a lost reply has used is counted too", async () => {
     const { telemetry, points, shutDown } = setUp();
     const sink = telemetry.createSink();

@@ -1,5 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
+import { zodOutputFormat } from "@anthropic-ai/sdk/helpers/zod";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { createEmulator, FAULT_HEADER } from "#emulator";
 import { ADD, MULTIPLY } from "./support.ts";
 
@@ -94,6 +96,22 @@ describe("@anthropic-ai/sdk against the offline server", () => {
       ],
     });
     expect(textOf(second)).toBe("25 + 17 = 42.");
+  });
+
+  it("gets an answer that fits the schema the SDK made, in one piece and as a stream", async () => {
+    const Answer = z.object({
+      answer: z.number().int().min(0),
+      unit: z.enum(["apples", "pears"]),
+      note: z.string().optional(),
+    });
+    const body = {
+      model: "offline",
+      max_tokens: 500,
+      messages: ask("How many pears are 25 + 17?"),
+      output_config: { format: zodOutputFormat(Answer) },
+    };
+    expect((await sdk.messages.parse(body)).parsed_output).toEqual({ answer: 42, unit: "pears" });
+    expect(JSON.parse(textOf(await sdk.messages.stream(body).finalMessage()))).toEqual({ answer: 42, unit: "pears" });
   });
 
   it("counts tokens and lists models", async () => {

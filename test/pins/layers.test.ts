@@ -29,7 +29,7 @@ describe("the table of layers", () => {
       policy: ["domain", "tools"],
       backends: ["domain", "streams", "wire", "formats", "transports", "tools", "policy"],
       agents: ["domain", "streams", "tools", "policy", "backends"],
-      sessions: ["domain", "streams", "agents"],
+      sessions: ["domain", "streams", "wire", "agents"],
       sinks: ["domain", "streams", "wire"],
       views: ["domain", "streams"],
       emulator: ["domain", "streams", "wire", "formats"],

@@ -1,4 +1,4 @@
-import type { Chunk, ErrorDetail, ProcessExit } from "#domain";
+import { type Chunk, describeThrown, type ErrorDetail, type ProcessExit } from "#domain";
 import { diagnoseExit } from "./diagnostics.ts";
 
 export interface ExitTraces {
@@ -25,4 +25,28 @@ export function withoutEndFaults(chunks: readonly Chunk[], exit: ProcessExit): C
     // Half a line of a CLI that failed is a trace of the failure, and in its diagnostic.
     return !(chunk.type === "warning" && chunk.code === "incomplete-last-line" && exit.code !== 0);
   });
+}
+
+/** The error of a CLI that says nothing any more. */
+export function stalledError(silentMs: number): ErrorDetail {
+  return {
+    code: "stalled",
+    message: `Claude Code has said nothing for ${silentMs} ms.`,
+    terminal: true,
+    diagnostic: {
+      hint: "The model's host takes requests and does not answer, or the CLI hangs.",
+      troubleshooting: "Ask again; raise limits.idleMs if answers may take this long.",
+    },
+  };
+}
+
+/** The error of a CLI whose `initialize` came to nothing. */
+export function refusedError(thrown: unknown, stderr: string): ErrorDetail {
+  const stderrTail = stderr.trim();
+  return {
+    code: "control-failed",
+    message: `The control channel of Claude Code could not be opened: ${describeThrown(thrown)}`,
+    terminal: true,
+    ...(stderrTail !== "" && { diagnostic: { stderrTail } }),
+  };
 }

@@ -29,6 +29,7 @@ export class ActiveTurn {
   private _openTurns: number;
   private _hasStarted = false;
   private _isQueued = false;
+  private _sawTasks = false;
 
   constructor(
     link: AgentLink,
@@ -106,8 +107,13 @@ export class ActiveTurn {
 
   private _noteStart(chunk: StartItem): void {
     this._hasStarted = true;
-    this._openTurns += 1;
+    this._openTurn();
     this.sessionId = chunk.sessionId ?? this.sessionId;
+  }
+
+  /** Only background work opens a turn beside another; without any, a second init belongs to the turn that is open. */
+  private _openTurn(): void {
+    if (this._openTurns === 0 || this._sawTasks) this._openTurns += 1;
   }
 
   private _noteNotice(chunk: NoticeItem): Chunk {
@@ -116,6 +122,7 @@ export class ActiveTurn {
     switch (chunk.kind) {
       case "task":
         this._tasks.note(frame);
+        this._sawTasks = true;
         if (this._tasks.count > 0) this.hadTasks = true;
         return chunk;
       case "command-lifecycle":
@@ -130,7 +137,7 @@ export class ActiveTurn {
 
   /** The format tells the first init of a process as its start; each of our turns has a start of its own. */
   private _noteInit(chunk: NoticeItem, frame: JsonRecord): Chunk {
-    this._openTurns += 1;
+    this._openTurn();
     this.sessionId = ownString(frame, "session_id") ?? this.sessionId;
     if (this._hasStarted) return chunk;
     this._hasStarted = true;

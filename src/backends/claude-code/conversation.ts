@@ -8,12 +8,12 @@ import {
   RunError,
   warningItem,
 } from "#domain";
-import { followSignal, handled } from "#streams";
+import { followSignal } from "#streams";
 import type { JsonRecord } from "#wire";
 import type { AgentConversation, AgentLink } from "../backend.ts";
 import { watchesTools } from "./control/initialize.ts";
 import { createOwnTool } from "./control/own-tools.ts";
-import { exitError, withoutEndFaults } from "./conversation-exit.ts";
+import { exitError, refusedError, stalledError, withoutEndFaults } from "./conversation-exit.ts";
 import { createHeldChunks } from "./conversation-held.ts";
 import { renderInput, userLine } from "./conversation-input.ts";
 import { type Live, requestOf, startLive } from "./conversation-live.ts";
@@ -295,17 +295,10 @@ class ControlConversation implements ClaudeCodeConversation {
   /** `initialize` came to nothing: hooks may not be in place, so nothing may run. */
   private _noteRefusal(live: Live, thrown: unknown): void {
     if (live !== this._live || live.connection.isOver) return;
-    const message = thrown instanceof Error ? thrown.message : "initialize failed";
     const active = this._active;
     this._drop(true);
     if (active === undefined || active.isFailed) return;
-    const stderrTail = live.process.stderr.text().trim();
-    this._fail(active, {
-      code: "control-failed",
-      message: `The control channel of Claude Code could not be opened: ${message}`,
-      terminal: true,
-      ...(stderrTail !== "" && { diagnostic: { stderrTail } }),
-    });
+    this._fail(active, refusedError(thrown, live.process.stderr.text()));
   }
 
   private _giveUpWaiting(active: ActiveTurn, silentMs: number): void {
@@ -314,15 +307,7 @@ class ControlConversation implements ClaudeCodeConversation {
       active.end();
       return;
     }
-    this._fail(active, {
-      code: "stalled",
-      message: `Claude Code has said nothing for ${silentMs} ms.`,
-      terminal: true,
-      diagnostic: {
-        hint: "The model's host accepts requests and does not answer, or the CLI hangs.",
-        troubleshooting: "Ask again; raise limits.idleMs if answers may take this long.",
-      },
-    });
+    this._fail(active, stalledError(silentMs));
   }
 
   private _fail(active: ActiveTurn, error: ErrorDetail): void {

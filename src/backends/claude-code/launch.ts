@@ -196,3 +196,18 @@ async function writeFiles(
   }
   return { flags, remove };
 }
+
+/** How long a CLI that has closed its output may take to exit. */
+const EXIT_MS = 1000;
+
+/** How a process whose output has ended went; `undefined` when it stays. */
+export function awaitExit(process: Pick<CliProcess, "exit">, clock: Clock): Promise<ProcessExit | undefined> {
+  return new Promise((resolve) => {
+    const stopClock = clock.after(EXIT_MS, () => resolve(undefined));
+    const settle = (exit: ProcessExit | undefined): void => {
+      stopClock();
+      resolve(exit);
+    };
+    process.exit.then(settle, () => settle(undefined));
+  });
+}

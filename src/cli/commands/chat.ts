@@ -23,7 +23,7 @@ Ctrl-C ends the answer on its way, twice leaves the chat.`;
 
 export function addChatCommand(program: Command, io: CommandIo, outcome: Outcome): void {
   const command = program.command("chat").description("talk with an agent");
-  addShowFlags(addAskFlags(command, io))
+  addShowFlags(addAskFlags(command))
     .addHelpText("after", EXAMPLES)
     .action(async (flags: AskFlags) => {
       outcome.code = await chat(flags, io);

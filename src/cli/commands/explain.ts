@@ -13,7 +13,7 @@ Examples:
 Nothing is started: no key is needed, no process, no host.`;
 
 export function addExplainCommand(program: Command, io: CommandIo, outcome: Outcome): void {
-  addAskFlags(program.command("explain").description("which way a run would go, and why"), io)
+  addAskFlags(program.command("explain").description("which way a run would go, and why"))
     .option("--json", "as JSON")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: AskFlags) => {

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Block } from "#domain";
 import { startRun } from "#runtime";
@@ -35,7 +36,7 @@ export function addRunCommand(program: Command, io: CommandIo, outcome: Outcome)
     .description("ask an agent and stream its answer (default)")
     .argument("[prompt...]", "the prompt; - reads stdin");
   addShowFlags(
-    addAskFlags(command, io)
+    addAskFlags(command)
       .option("--image <file>", "a picture or a PDF to look at; may be repeated", addText)
       .option("--record <file>", "write a tape of the run: millrace replay plays it", requireText)
       .option("--exec <command>", "run a foreign command and read its output as events", requireText)
@@ -61,7 +62,7 @@ async function ask(words: readonly string[], flags: RunFlags, io: CommandIo): Pr
   const prompt = await readPrompt(words, io);
   const blocks: readonly Block[] = [...media, ...(prompt === "" ? [] : [{ type: "text", text: prompt } as const])];
   const input = media.length === 0 ? prompt : [{ role: "user" as const, blocks }];
-  const record = flags.record === undefined ? {} : { record: flags.record };
+  const record = flags.record === undefined ? {} : { record: resolve(io.cwd, flags.record) };
   return await show(startRun(target, input, { ...options, ...record }, io.world), flags, io);
 }
 
@@ -71,8 +72,7 @@ async function exec(
   io: CommandIo,
 ): Promise<number> {
   for (const name of ["backend", "model", "record", "image", "resume", "ask"] as const) {
-    if (flags[name] === undefined || (name === "backend" && flags.backend === io.world.env["MILLRACE_BACKEND"]))
-      continue;
+    if (flags[name] === undefined) continue;
     throw usageError(`--${name} has no meaning with --exec: the command decides for itself. Leave one of them out.`);
   }
   const { run, gone } = await startExec(flags, await readPrompt(words, io), io);

@@ -4,9 +4,9 @@ import type { Command } from "commander";
 import { describeThrown, StartError } from "#domain";
 import { openStore } from "#runtime";
 import type { Server, ServerOptions } from "#server";
+import { parsePort } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { demoTools } from "../load-tools.ts";
-import { parseCount } from "../parse-count.ts";
 import { readJsonFile } from "../read-input.ts";
 
 interface ServeFlags {
@@ -28,7 +28,7 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
   program
     .command("serve")
     .description("serve threads, chat and events over HTTP, with the chat page at /")
-    .option("-p, --port <n>", `port (default ${DEFAULT_PORT})`, parseCount)
+    .option("-p, --port <n>", `port; 0 takes any free one (default ${DEFAULT_PORT})`, parsePort)
     .option("--host <address>", "address to listen on; one that others can reach needs a token", "127.0.0.1")
     .option("--token <text>", "token every request must carry (better: MILLRACE_TOKEN)")
     .option("--data <folder>", "where threads and runs are kept (default: the user's data folder)")

@@ -1,12 +1,10 @@
 import { type Command, Option } from "commander";
-import type { CommandIo } from "../io.ts";
 import type { ShowFlags } from "../show.ts";
 import { THINKING_MODES } from "./normalise.ts";
 import { addText, parseChoice, parseCount, parseDollars, parseDuration, requireText } from "./values.ts";
 
 /** The flags every command that asks an agent understands. */
 export interface AskFlags extends ShowFlags {
-  /** Absent when neither the flag nor the variable says it. */
   readonly backend?: string;
   readonly model?: string;
   readonly instructions?: string;
@@ -34,10 +32,9 @@ export interface AskFlags extends ShowFlags {
 const PERMISSION_MODES = ["default", "acceptEdits", "bypassPermissions", "dontAsk", "plan"] as const;
 
 /** What is asked, of whom, with which means. */
-export function addAskFlags(command: Command, io: CommandIo): Command {
-  const fromVariable = io.world.env["MILLRACE_BACKEND"] || undefined;
+export function addAskFlags(command: Command): Command {
   return command
-    .option("-b, --backend <backend>", "who answers, as provider/model (default: offline)", requireText, fromVariable)
+    .option("-b, --backend <backend>", "who answers, as provider/model (default: offline)", requireText)
     .option("-m, --model <model>", "another model of the same backend", requireText)
     .option("-i, --instructions <text>", "what the agent is told before everything else; @file reads a file")
     .addOption(new Option("--system <text>", "the same as --instructions").conflicts("instructions"))

@@ -1,6 +1,6 @@
 import type { RunOptions } from "#runtime";
 import type { CommandIo } from "../io.ts";
-import { demoTools, loadTools } from "../load-tools.ts";
+import { loadTools } from "../load-tools.ts";
 import { readTextFlag } from "../prompt.ts";
 import type { AskFlags } from "./ask-flags.ts";
 
@@ -26,19 +26,9 @@ export async function runOptions(flags: AskFlags, io: CommandIo): Promise<RunOpt
   };
 }
 
-/** The backend string the flags ask for; `undefined` when they name none. */
-export function backendOf(flags: AskFlags, fallback: string | undefined): string | undefined {
-  const backend = flags.backend ?? fallback;
-  if (flags.model === undefined) return backend;
-  const [name = ""] = (backend ?? "offline").split("/", 1);
-  return `${name}/${flags.model}`;
-}
-
 async function readTools(flags: AskFlags, io: CommandIo): Promise<RunOptions["tools"] | undefined> {
   if (flags.tools === false) return [];
-  if (typeof flags.tools === "string") return await loadTools(flags.tools, io.cwd);
-  const name = (flags.backend ?? "offline").split("/", 1)[0];
-  return name === "offline" ? demoTools() : undefined;
+  return typeof flags.tools === "string" ? await loadTools(flags.tools, io.cwd) : undefined;
 }
 
 function limitsOf({ maxTurns, maxCost, timeout }: AskFlags): RunOptions["limits"] | undefined {

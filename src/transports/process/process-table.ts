@@ -10,8 +10,10 @@ export interface ProcessEntry {
 
 /** The processes of a machine, as far as one can see and signal them. */
 export interface ProcessTable {
-  /** All processes that live; those that are dead and not yet collected are left out. */
-  list(): readonly ProcessEntry[];
+  /** The numbers of all processes, dead ones that nobody has collected among them. Cheap, as `read` is not. */
+  numbers(): readonly number[];
+  /** The process with this number; `undefined` when there is none that lives. */
+  read(pid: number): ProcessEntry | undefined;
   /** Whether the process was started with exactly this variable. One that cannot be asked was not. */
   carries(entry: ProcessEntry, name: string, value: string): boolean;
   /** Sends a signal, unless the number belongs to somebody else by now. */
@@ -24,8 +26,8 @@ const MAX_ENVIRONMENT_BYTES = 4_194_304;
 /**
  * The processes of this machine by `/proc`; `undefined` where there is none (macOS, Windows).
  *
- * Synchronous on purpose: a hundred small reads through the thread pool take several times as long, and between two of
- * them the picture would change.
+ * Synchronous: through the thread pool the same reads take several times as long, and between two of them the picture
+ * changes. Each costs up to a tenth of a millisecond, so that nobody should read all processes often.
  */
 export function createProcessTable(): ProcessTable | undefined {
   if (process.platform !== "linux") return undefined;
@@ -38,16 +40,8 @@ export function createProcessTable(): ProcessTable | undefined {
   };
 
   return {
-    list() {
-      const entries: ProcessEntry[] = [];
-      for (const name of readdirSync("/proc")) {
-        const pid = Number(name);
-        if (!Number.isSafeInteger(pid)) continue;
-        const entry = look(pid);
-        if (entry !== undefined) entries.push(entry);
-      }
-      return entries;
-    },
+    numbers: () => readdirSync("/proc").map(Number).filter(Number.isSafeInteger),
+    read: look,
     carries: (entry, name, value) => holdsVariable(readEnvironment(entry.pid), `${name}=${value}`),
     signal(entry, signal) {
       if (look(entry.pid)?.startTicks !== entry.startTicks) return;

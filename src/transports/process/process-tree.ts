@@ -8,8 +8,12 @@ export interface ProcessTag {
 
 /** A process, everything it has started, and everything that carries its tag, across sessions and groups. */
 export interface ProcessTree {
-  /** Looks at the table; returns who of the tree lives. Who was once part of it stays part of it. */
-  look(): readonly ProcessEntry[];
+  /**
+   * Looks at the table; returns who of the tree lives. Who was once part of it stays part of it. A process that was
+   * looked at and is not part of it is not looked at again, which is what makes a second look cheap; `fresh` looks at
+   * all of them, since a number may have come to somebody else.
+   */
+  look(how?: { readonly fresh: boolean }): readonly ProcessEntry[];
 }
 
 export interface TreeRequest {
@@ -25,32 +29,35 @@ export interface TreeRequest {
  */
 export function watchTree({ table, root, tag }: TreeRequest): ProcessTree {
   const members = new Map<number, ProcessEntry>();
-  // Who was looked at and does not carry the tag: variables are read once per process, not once per look.
-  const strangers = new Map<number, number>();
-  let rootEntry: ProcessEntry | undefined;
-  let hasLooked = false;
+  const rootEntry = root === undefined ? undefined : table.read(root);
+  if (rootEntry !== undefined) members.set(rootEntry.pid, rootEntry);
+  let strangers = new Set<number>();
 
-  const isTagged = (entry: ProcessEntry, by: ProcessTag): boolean => {
-    if (strangers.get(entry.pid) === entry.startTicks) return false;
-    if (table.carries(entry, by.name, by.value)) return true;
-    strangers.set(entry.pid, entry.startTicks);
-    return false;
+  const isTagged = (entry: ProcessEntry): boolean =>
+    tag !== undefined && table.carries(entry, tag.name, tag.value);
+
+  /** Those who may have come to the tree since the last look. */
+  const readNewcomers = (): readonly ProcessEntry[] => {
+    const newcomers: ProcessEntry[] = [];
+    for (const pid of table.numbers()) {
+      if (strangers.has(pid) || members.has(pid)) continue;
+      const entry = table.read(pid);
+      if (entry !== undefined && isCandidate(entry, rootEntry)) newcomers.push(entry);
+      else if (entry !== undefined) strangers.add(pid);
+    }
+    return newcomers;
   };
 
   return {
-    look() {
-      const alive = new Map<number, ProcessEntry>();
-      for (const entry of table.list()) alive.set(entry.pid, entry);
-      if (!hasLooked && root !== undefined) rootEntry = alive.get(root);
-      hasLooked = true;
-      if (rootEntry !== undefined) members.set(rootEntry.pid, rootEntry);
-      for (const [pid, member] of members) if (alive.get(pid)?.startTicks !== member.startTicks) members.delete(pid);
-      const candidates = [...alive.values()].filter((entry) => isCandidate(entry, rootEntry));
-      if (tag !== undefined) {
-        for (const entry of candidates)
-          if (!members.has(entry.pid) && isTagged(entry, tag)) members.set(entry.pid, entry);
-      }
-      addDescendants(candidates, members);
+    look({ fresh } = { fresh: false }) {
+      if (fresh) strangers = new Set();
+      // Who has died since is a parent still: its child may have come up just before.
+      const dead = [...members.values()].filter(({ pid, startTicks }) => table.read(pid)?.startTicks !== startTicks);
+      const newcomers = readNewcomers();
+      for (const entry of newcomers) if (isTagged(entry)) members.set(entry.pid, entry);
+      addDescendants(newcomers, members);
+      for (const { pid } of newcomers) if (!members.has(pid)) strangers.add(pid);
+      for (const { pid } of dead) members.delete(pid);
       return [...members.values()];
     },
   };

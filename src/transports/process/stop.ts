@@ -99,7 +99,7 @@ function aimAtTree(
   { life, table, tag }: { readonly life: Life; readonly table: ProcessTable; readonly tag: ProcessTag | undefined },
 ): Target {
   // A number is looked up only while its process is known to be there; afterwards it may belong to anybody.
-  const root = handle.pid;
+  const root = handle.isRunning === true ? handle.pid : undefined;
   const tree = watchTree({ table, root, tag });
   const isOutside = (entries: readonly ProcessEntry[]): boolean =>
     !life.isOver() && !entries.some((entry) => entry.pid === root);

@@ -45,7 +45,15 @@ interface Part {
 
 function playHandle(stage: Stage, part: Part): ProcessHandle {
   const { id, shown } = part;
+  let isRunning = true;
+  const gone = (exit: ProcessExit): ProcessExit => {
+    isRunning = false;
+    return exit;
+  };
   return {
+    get isRunning() {
+      return isRunning;
+    },
     // None: whoever has it now is somebody else, and must not be sent signals.
     pid: undefined,
     stdout: playOutput(stage, part, "stdout"),
@@ -56,10 +64,10 @@ function playHandle(stage: Stage, part: Part): ProcessHandle {
     kill: () => undefined,
     exit: handled(
       receive(stage, `exit:${id}`, { waitsFor: `the exit of ${shown}` }).then(
-        (entry): ProcessExit =>
-          entry.type === "exit" ? { code: entry.code, signal: entry.signal } : { code: null, signal: null },
+        (entry) =>
+          gone(entry.type === "exit" ? { code: entry.code, signal: entry.signal } : { code: null, signal: null }),
         // An exit never rejects: whoever ends the play has killed the process.
-        (): ProcessExit => ({ code: null, signal: "SIGKILL" }),
+        () => gone({ code: null, signal: "SIGKILL" }),
       ),
     ),
   };

@@ -46,6 +46,8 @@ export interface Player {
    * that names the entry and the difference.
    */
   readonly signal: AbortSignal;
+  /** The program goes its own way from here on: whoever waits for the tape is told so, and the signal fires. */
+  leave(why: string): void;
   /** Ends the play; what still waits is left alone. Idempotent. */
   close(): void;
 }
@@ -117,6 +119,7 @@ export function createPlayer(tape: Tape, options: PlayerOptions = {}): Player {
     },
     hold: () => stage.hold(),
     signal: stage.signal,
+    leave: (why) => stage.fail(new Error(why)),
     close: () => stage.close(),
   };
 }

@@ -1,7 +1,8 @@
 import type { Clock } from "#domain";
 import { createDeferred, type Deferred } from "#streams";
+import { describeEntry, keyOf } from "./entry-key.ts";
 import { describeSpot } from "./open-tape.ts";
-import type { Tape, TapeAction, TapeDelivery, TapeEntry } from "./tape.ts";
+import type { Tape, TapeDelivery, TapeEntry } from "./tape.ts";
 
 /** Whoever waits for a delivery. */
 export interface Receiver {
@@ -240,61 +241,6 @@ function bestOf(line: readonly Receiver[], entry: TapeDelivery): Receiver | unde
     least = rank;
   }
   return best;
-}
-
-/** Who must wait for an entry so that it can be handed over; `undefined` for what the program itself does. */
-function keyOf(entry: TapeEntry): string | undefined {
-  switch (entry.type) {
-    case "request":
-    case "spawn":
-    case "stdin":
-    case "stdin-end":
-    case "kill":
-    case "end":
-      return undefined;
-    case "head":
-    case "no-answer":
-      return `head:${entry.id}`;
-    case "body":
-    case "body-end":
-    case "body-break":
-      return `body:${entry.id}`;
-    case "spawned":
-    case "not-spawned":
-      return `spawned:${entry.id}`;
-    case "stdin-refused":
-      return `stdin:${entry.id}`;
-    case "stdout":
-    case "stdout-end":
-      return `stdout:${entry.id}`;
-    case "stderr":
-    case "stderr-end":
-      return `stderr:${entry.id}`;
-    case "exit":
-      return `exit:${entry.id}`;
-    case "answer":
-      return `answer:${entry.key}`;
-    case "progress":
-      return `progress:${entry.key}`;
-    case "decision":
-      return `decision:${entry.callId}`;
-    case "timer":
-      return "timer";
-    case "abort":
-      return "abort";
-  }
-}
-
-function describeEntry(entry: TapeEntry): string {
-  const action = entry as TapeAction;
-  switch (action.type) {
-    case "request":
-      return `the request ${action.method} ${action.url}`;
-    case "spawn":
-      return `the process ${action.executable} to be started`;
-    default:
-      return `"${entry.type}"`;
-  }
 }
 
 /** A turn of the event loop: everything that waits in promises runs first. */

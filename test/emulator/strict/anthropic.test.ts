@@ -6,6 +6,12 @@ const outcome = (id: string) => ({ type: "tool_result", tool_use_id: id, content
 const assistant = (...content: object[]) => ({ role: "assistant", content });
 const from = (...content: object[]) => ({ role: "user", content });
 
+const form = (fields: object, more: object = {}) => ({
+  output_config: {
+    format: { type: "json_schema", schema: { type: "object", additionalProperties: false, ...fields }, ...more },
+  },
+});
+
 const anthropic: Suite = {
   vendor: "anthropic",
   path: "/v1/messages",
@@ -19,6 +25,15 @@ const anthropic: Suite = {
     });
   },
   accepted: [
+    {
+      name: "a form of the answer",
+      body: form({ properties: { a: { type: "array", items: { type: "string" }, minItems: 1 } }, required: ["a"] }),
+    },
+    {
+      name: "a form with definitions",
+      body: form({ properties: { a: { $ref: "#/$defs/b" } }, $defs: { b: { enum: ["x", 1] } } }),
+    },
+    { name: "an effort without a form", body: { output_config: { effort: "low" } } },
     { name: "a plain question" },
     { name: "two messages of the user in a row", body: { messages: [user, user] } },
     { name: "a call and its result", body: { messages: [user, assistant(use("a")), from(outcome("a"))] } },
@@ -51,6 +66,40 @@ const anthropic: Suite = {
     { name: "a bearer instead of a key", headers: { "x-api-key": undefined, authorization: "Bearer x" } },
   ],
   refused: [
+    { name: "a form of another type", body: form({}, { type: "json_object" }), says: /json_schema/ },
+    { name: "a form with a name", body: form({}, { name: "x" }), says: /format\.name/ },
+    { name: "a form without a schema", body: form({}, { schema: null }), says: /schema/ },
+    { name: "a form that is open", body: form({ additionalProperties: true }), says: /additionalProperties/ },
+    {
+      name: "a form with an open object in it",
+      body: form({ properties: { a: { type: "object" } } }),
+      says: /properties\.a: .*additionalProperties/,
+    },
+    {
+      name: "a form with a limit on a number",
+      body: form({ properties: { a: { type: "number", minimum: 1 } } }),
+      says: /minimum/,
+    },
+    {
+      name: "a form with a least number of items",
+      body: form({ properties: { a: { type: "array", items: { type: "string" }, minItems: 2 } } }),
+      says: /minItems/,
+    },
+    { name: "a form without a type", body: form({ properties: { a: {} } }), says: /type/ },
+    { name: "a form that refers to itself", body: form({ properties: { a: { $ref: "#" } } }), says: /themselves/ },
+    {
+      name: "a form that goes round in a circle",
+      body: form({
+        properties: { a: { $ref: "#/$defs/b" } },
+        $defs: { b: { type: "array", items: { $ref: "#/$defs/b" } } },
+      }),
+      says: /themselves/,
+    },
+    {
+      name: "a form that refers to nothing",
+      body: form({ properties: { a: { $ref: "#/$defs/b" } } }),
+      says: /\$defs\/b/,
+    },
     { name: "no key", headers: { "x-api-key": undefined }, status: 401 },
     { name: "an empty key", headers: { "x-api-key": " " }, status: 401 },
     { name: "no version", headers: { "anthropic-version": undefined }, says: /anthropic-version/ },

@@ -21,6 +21,19 @@ const gemini: Suite = {
     expect(json).toEqual({ error: { code: status, message: expect.any(String), status: name } });
   },
   accepted: [
+    {
+      name: "a form of the answer",
+      body: {
+        generationConfig: {
+          responseMimeType: "application/json",
+          responseJsonSchema: {
+            type: "object",
+            properties: { a: { $ref: "#/$defs/b" } },
+            $defs: { b: { type: "string" } },
+          },
+        },
+      },
+    },
     { name: "a plain question, without a role", body: { contents: [{ parts: [{ text: "hi" }] }] } },
     {
       name: "fields in snake case",
@@ -38,6 +51,28 @@ const gemini: Suite = {
     },
   ],
   refused: [
+    {
+      name: "a form beside functions, before Gemini 3",
+      body: { generationConfig: { responseMimeType: "application/json" }, ...declaration({}) },
+      says: /Function calling/,
+    },
+    {
+      name: "a form in both ways",
+      body: {
+        generationConfig: { responseMimeType: "application/json", responseSchema: {}, responseJsonSchema: {} },
+      },
+      says: /not both/,
+    },
+    {
+      name: "a form with something beside a reference",
+      body: {
+        generationConfig: {
+          responseMimeType: "application/json",
+          responseJsonSchema: { type: "object", properties: { a: { $ref: "#/$defs/b", description: "x" } } },
+        },
+      },
+      says: /\$ref/,
+    },
     { name: "no key", headers: { "x-goog-api-key": undefined }, status: 403 },
     { name: "an empty key", headers: { "x-goog-api-key": "" }, status: 403 },
     { name: "no contents", body: { contents: [] }, says: /contents/ },

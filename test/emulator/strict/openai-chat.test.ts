@@ -9,12 +9,32 @@ const calls = (...ids: string[]) => ({
 const toolMessage = (id: string) => ({ role: "tool", tool_call_id: id, content: "3" });
 const chatTool = (fields: object) => ({ type: "function", function: { name: "add", parameters: schema, ...fields } });
 
+const form = (fields: object, strict = true) => ({
+  response_format: {
+    type: "json_schema",
+    json_schema: {
+      name: "answer",
+      strict,
+      schema: { type: "object", properties: {}, required: [], additionalProperties: false, ...fields },
+    },
+  },
+});
+const field = (a: object) => form({ properties: { a }, required: ["a"] });
+
 const chat: Suite = {
   vendor: "openai",
   path: "/v1/chat/completions",
   good: { model: "m", messages: [user] },
   expectShape: expectOpenaiShape,
   accepted: [
+    {
+      name: "a strict form of the answer",
+      body: field({
+        anyOf: [{ type: "string", pattern: "^x" }, { type: "null" }, { type: "array", items: { $ref: "#" } }],
+      }),
+    },
+    { name: "a form that is not strict", body: form({ properties: { a: { minLength: 1 } } }, false) },
+    { name: "an effort", body: { reasoning_effort: "medium" } },
     { name: "a plain question" },
     {
       name: "instructions in the list, twice",
@@ -27,6 +47,14 @@ const chat: Suite = {
     { name: "an empty text of the user", body: { messages: [{ role: "user", content: "" }] } },
   ],
   refused: [
+    { name: "a form that is a list", body: form({ type: "array" }, false), says: /"array".*"object"/ },
+    { name: "a form with anyOf at the top", body: form({ anyOf: [] }), says: /anyOf/ },
+    { name: "a strict form with a length", body: field({ type: "string", minLength: 1 }), says: /minLength/ },
+    { name: "a strict form with allOf", body: field({ allOf: [{ type: "string" }] }), says: /allOf/ },
+    { name: "a strict form without a type", body: field({}), says: /type/ },
+    { name: "a strict form with a list of anything", body: field({ type: "array" }), says: /items/ },
+    { name: "a strict form with words beside a reference", body: field({ $ref: "#", title: "x" }), says: /\$ref/ },
+    { name: "an unknown effort", body: { reasoning_effort: "much" }, says: /reasoning_effort/ },
     { name: "no key", headers: { authorization: undefined }, status: 401 },
     { name: "an empty key", headers: { authorization: "Bearer " }, status: 401 },
     { name: "another content type", headers: { "content-type": "text/plain" }, says: /content-type/ },

@@ -1,0 +1,205 @@
+import { type Chunk, type ErrorDetail, errorItem, type Message, noticeItem, warningItem } from "#domain";
+import { claudeCode, createDecoder, type Decoder } from "#formats";
+import { createDeferred, followSignal } from "#streams";
+import type { AgentLink } from "../backend.ts";
+import type { ArgvPlan } from "./argv.ts";
+import { exitError, stalledError, withoutEndFaults } from "./conversation-exit.ts";
+import { renderInput, userLine } from "./conversation-input.ts";
+import { type ConversationPlan, SILENCE, startFailure } from "./conversation-plan.ts";
+import { pumpOutput } from "./conversation-pump.ts";
+import { type SilenceWatch, watchSilence } from "./conversation-silence.ts";
+import { awaitExit, type CliProcess, launchCli } from "./launch.ts";
+import type { ClaudeCodeOptions } from "./options.ts";
+import { mayWait, RULE_START, type RuleInput, type RuleState, type RuleStep, stepRule } from "./result-rule.ts";
+import { createTaskCount, readChunk, type TaskCount } from "./result-rule-frames.ts";
+
+/** How long a CLI that has given its result may stay before it is brought down. It usually goes within 60 ms. */
+const POST_RESULT_MS = 1000;
+
+/** One process from its prompt to its exit, by the result rule. */
+export class PlainTurn {
+  sessionId: string | undefined;
+  private readonly _plan: ConversationPlan;
+  private readonly _link: AgentLink;
+  private readonly _tasks: TaskCount = createTaskCount();
+  private readonly _decoder: Decoder = createDecoder(claudeCode, { adapter: { mode: "plain" } });
+  private readonly _over = createDeferred<void>();
+  private readonly _gone = createDeferred<void>();
+  private _process: CliProcess | undefined;
+  private _state: RuleState = RULE_START;
+  private _silence: SilenceWatch | undefined;
+  private _stopClock: () => void = () => undefined;
+  private _hasOutput = false;
+  /** Nothing more is written: aborted, or a terminal error was written. */
+  private _isMute = false;
+
+  constructor(plan: ConversationPlan, link: AgentLink) {
+    this._plan = plan;
+    this._link = link;
+  }
+
+  get hasResult(): boolean {
+    return this._state.result !== undefined;
+  }
+
+  async carryOut(options: ClaudeCodeOptions, messages: readonly Message[], isKnown: boolean): Promise<void> {
+    const unfollow = followSignal(this._link.signal, () => this._mute());
+    try {
+      await this._start(options, messages, isKnown);
+      await this._over.promise;
+    } catch (thrown) {
+      if (!this._isMute) await this._link.write([startFailure(thrown)]);
+    } finally {
+      unfollow();
+      this._silence?.stop();
+      this._stopClock();
+      await this._process?.stop({ immediate: true });
+      this._gone.resolve();
+    }
+  }
+
+  /** SIGINT makes the CLI end its turn with a result. */
+  interrupt(): void {
+    this._process?.signalInterrupt();
+  }
+
+  /** Resolves when the process is gone. */
+  close(): Promise<void> {
+    this._fail({ code: "aborted", message: "The conversation was closed.", terminal: true });
+    return this._gone.promise;
+  }
+
+  private async _start(options: ClaudeCodeOptions, messages: readonly Message[], isKnown: boolean): Promise<void> {
+    const { cli, world } = this._plan;
+    const input = renderInput(messages, isKnown);
+    const isText = input.blocks === undefined;
+    const plan: ArgvPlan = isText ? { mode: "plain", prompt: "stdin" } : { mode: "plain" };
+    const process = await launchCli({ cli, options, plan }, world);
+    this._process = process;
+    if (this._isMute) return;
+    this._watch();
+    this._read(process).catch(() => this._over.resolve());
+    process.write(isText ? input.text : userLine(input, undefined));
+    process.endInput();
+  }
+
+  private _watch(): void {
+    const { idleMs, world } = this._plan;
+    this._silence = watchSilence({
+      clock: world.clock,
+      noticeMs: Math.min(SILENCE.noticeMs, idleMs),
+      limitMs: idleMs,
+      onNotice: (silentMs) => {
+        this._link.write([noticeItem("stall", { silentMs })])?.catch(() => undefined);
+      },
+      onExpire: (silentMs) => {
+        if (this.hasResult) this._over.resolve();
+        else this._fail(stalledError(silentMs));
+      },
+    });
+  }
+
+  private async _read(process: CliProcess): Promise<void> {
+    await pumpOutput(process.stdout, this._decoder, (chunks) => this._take(chunks));
+    if (this._decoder.isOver) return;
+    const exit = await awaitExit(process, this._plan.world.clock);
+    const rest = this._decoder.end();
+    if (exit === undefined) {
+      await this._give(withoutEndFaults(rest, { code: null, signal: null }));
+      this._follow({ kind: "eof" });
+    } else {
+      await this._give(withoutEndFaults(rest, exit));
+      const error = exitError(exit, {
+        stderrTail: process.stderr.text(),
+        stdoutWasEmpty: !this._hasOutput,
+        lastNonJsonLine: this._decoder.lastNonJsonLine,
+      });
+      this._follow({ kind: "exit", code: exit.code, signal: exit.signal, error });
+    }
+    this._over.resolve();
+  }
+
+  private _take(chunks: Chunk[]): Promise<void> | undefined {
+    if (this._isMute || chunks.length === 0) return undefined;
+    this._hasOutput = true;
+    this._silence?.alive();
+    const room = this._give(chunks);
+    this._stopClock();
+    if (mayWait(this._state) === "drain") {
+      this._stopClock = this._plan.world.clock.after(POST_RESULT_MS, () => this._follow({ kind: "silence" }));
+    }
+    return room;
+  }
+
+  /** Passes chunks on as far as the rule lets them. */
+  private _give(chunks: readonly Chunk[]): Promise<void> | undefined {
+    if (this._isMute) return undefined;
+    const passed: Chunk[] = [];
+    for (const chunk of chunks) {
+      if (!this._pass(chunk, passed)) break;
+    }
+    return passed.length === 0 ? undefined : this._link.write(passed);
+  }
+
+  /** `false`: nothing behind this chunk counts. */
+  private _pass(chunk: Chunk, passed: Chunk[]): boolean {
+    if (chunk.type === "start" || chunk.type === "result") this.sessionId = chunk.sessionId ?? this.sessionId;
+    const isLate = this._state.phase !== "streaming";
+    const input = readChunk(chunk, this._tasks, isLate);
+    if (!isLate && input === undefined) {
+      passed.push(chunk);
+      return true;
+    }
+    const step = stepRule(this._state, input ?? { kind: "message" }, this._options());
+    this._state = step.state;
+    if (step.item?.kind === "given") passed.push(chunk);
+    else if (step.item?.kind === "error") passed.push(chunk);
+    else if (step.item?.kind === "warning") passed.push(warningItem(step.item.warning));
+    if (step.state.phase !== "closed") return true;
+    if (step.item?.kind === "error") this._mute();
+    this._over.resolve();
+    return false;
+  }
+
+  /** An input that is no chunk. The run hears of it, and then of the end. */
+  private _follow(input: RuleInput): void {
+    if (this._isMute) return;
+    let step: RuleStep = stepRule(this._state, input, this._options());
+    this._state = step.state;
+    while (step.item !== undefined && step.item.kind !== "end") {
+      if (step.item.kind === "error") {
+        this._fail(step.item.error);
+        return;
+      }
+      if (step.item.kind === "warning") {
+        this._link.write([warningItem(step.item.warning)])?.catch(() => undefined);
+        // To a message stream this is an end; a run without a result has not succeeded (I4).
+        if (step.item.warning.code === "clean-exit-no-result") this._fail(this._noResult(input));
+      }
+      step = stepRule(this._state, { kind: "pull" }, this._options());
+      this._state = step.state;
+    }
+    if (step.item?.kind === "end") this._over.resolve();
+  }
+
+  private _noResult(input: RuleInput): ErrorDetail {
+    if (input.kind === "exit") return input.error;
+    return { code: "no-result", message: "Claude Code closed its output without a result.", terminal: true };
+  }
+
+  private _options() {
+    return { strictExitStatus: this._plan.options.strictExitStatus };
+  }
+
+  private _fail(error: ErrorDetail): void {
+    if (this._isMute) return;
+    this._isMute = true;
+    this._link.write([errorItem(error)])?.catch(() => undefined);
+    this._over.resolve();
+  }
+
+  private _mute(): void {
+    this._isMute = true;
+    this._over.resolve();
+  }
+}

@@ -1,0 +1,152 @@
+import {
+  type Chunk,
+  type Clock,
+  type ErrorDetail,
+  noticeItem,
+  type ProcessExit,
+  type Raw,
+  type WarningDetail,
+} from "#domain";
+import { createDecoder, type Decoder, type Format } from "#formats";
+import { createDeferred } from "#streams";
+import { isRecord } from "#wire";
+import { exitError, withoutEndFaults } from "./conversation-exit.ts";
+import { awaitExit, type CliProcess } from "./launch.ts";
+import type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
+import { DRAIN, type RuleInput } from "./result-rule.ts";
+import { createTaskCount, readRuleInput } from "./result-rule-frames.ts";
+
+/** Something that happened to the process, and the item it is when the rule gives it as it is. */
+export interface Happening {
+  readonly input: RuleInput;
+  readonly given?: QueryItem | undefined;
+}
+
+/** Nothing has happened; somebody asks. */
+export const PULL: Happening = { input: { kind: "pull" } };
+
+/** How long a further turn may take to begin once background work has ended. */
+const NEXT_TURN_MS = 1000;
+
+/** Frames as they are: the decoder adds the bytes, and says what cannot be read. */
+const FRAMES: Format = {
+  name: "claude-code-messages",
+  framing: "ndjson",
+  description: "Claude Code's messages, not interpreted",
+  createAdapter: () => ({
+    feed: (frames) => frames.map((frame) => noticeItem("frame", frame.kind === "data" ? frame.value : undefined)),
+    flush: () => [],
+    reset: () => undefined,
+  }),
+};
+
+/** What happens to one process, one thing at a time, for a reader who may be slow: nothing is read ahead of him. */
+export class QuerySource {
+  private readonly _process: CliProcess;
+  private readonly _clock: Clock;
+  private readonly _decoder: Decoder = createDecoder(FRAMES, { keepRaw: true });
+  private readonly _tasks = createTaskCount();
+  private readonly _stdout: AsyncIterator<Uint8Array>;
+  private readonly _closing = createDeferred<"closed">();
+  private _chunks: Chunk[] = [];
+  private _reading: Promise<IteratorResult<Uint8Array>> | undefined;
+  private _exit: { readonly exit: ProcessExit | undefined } | undefined;
+  private _hasOutput = false;
+  private _hadTasks = false;
+
+  constructor(process: CliProcess, clock: Clock) {
+    this._process = process;
+    this._clock = clock;
+    this._stdout = process.stdout[Symbol.asyncIterator]();
+  }
+
+  /** Whoever waits is told `pull`, and nothing more is read. */
+  close(): void {
+    this._chunks = [];
+    this._closing.resolve("closed");
+  }
+
+  /** The next thing that happens. `drain`: a short silence is one too. */
+  async next(wait: "for-ever" | "drain"): Promise<Happening> {
+    for (;;) {
+      const chunk = this._chunks.shift();
+      if (chunk !== undefined) {
+        const happening = this._read(chunk);
+        if (happening !== undefined) return happening;
+        continue;
+      }
+      if (this._exit !== undefined) return { input: this._exitInput(this._exit.exit) };
+      const silenceMs = this._hadTasks ? NEXT_TURN_MS : DRAIN.silenceMs;
+      const bytes = await this._bytes(wait === "drain" ? silenceMs : undefined);
+      if (bytes === "closed") return PULL;
+      if (bytes === "silence") return { input: { kind: "silence" } };
+      if (bytes === "end") await this._noteEnd();
+      else this._chunks.push(...this._decoder.push(bytes));
+    }
+  }
+
+  /** A read that silence has overtaken goes on, and its bytes are not lost. */
+  private async _bytes(silenceMs: number | undefined): Promise<Uint8Array | "end" | "silence" | "closed"> {
+    this._reading ??= this._stdout.next();
+    const read = this._reading.then(
+      ({ done, value }) => (done === true ? ("end" as const) : (value as Uint8Array)),
+      () => "end" as const,
+    );
+    let stopClock = (): void => undefined;
+    const silence = new Promise<"silence">((resolve) => {
+      if (silenceMs !== undefined) stopClock = this._clock.after(silenceMs, () => resolve("silence"));
+    });
+    const first = await Promise.race([read, silence, this._closing.promise]);
+    stopClock();
+    if (first !== "silence") this._reading = undefined;
+    return first;
+  }
+
+  /** The output is over: how the process ended decides what the rest of it means. */
+  private async _noteEnd(): Promise<void> {
+    const exit = await awaitExit(this._process, this._clock);
+    this._exit = { exit };
+    this._chunks.push(...withoutEndFaults(this._decoder.end(), exit ?? { code: 0, signal: null }));
+  }
+
+  private _exitInput(exit: ProcessExit | undefined): RuleInput {
+    if (exit === undefined) return { kind: "eof" };
+    const error = exitError(exit, {
+      stderrTail: this._process.stderr.text(),
+      stdoutWasEmpty: !this._hasOutput,
+      lastNonJsonLine: this._decoder.lastNonJsonLine,
+    });
+    return { kind: "exit", code: exit.code, signal: exit.signal, error };
+  }
+
+  private _read(chunk: Chunk): Happening | undefined {
+    this._hasOutput = true;
+    if (chunk.type === "error") return faultOf(chunk, chunk.raw);
+    if (chunk.type === "warning") {
+      const { code, message, context } = chunk;
+      const warning: WarningDetail = { code, message, ...(context !== undefined && { context }) };
+      return { input: { kind: "message" }, given: { kind: "warning", warning } };
+    }
+    if (chunk.type !== "notice" || chunk.raw === undefined) return undefined;
+    const { data, raw } = chunk;
+    const input = isRecord(data) ? readRuleInput(data, this._tasks) : undefined;
+    if (input === undefined) return faultOf(UNKNOWN, raw);
+    if (this._tasks.count > 0) this._hadTasks = true;
+    return { input, given: { kind: "message", message: data as ClaudeCodeMessage, raw } };
+  }
+}
+
+const UNKNOWN: ErrorDetail = {
+  code: "unexpected-message",
+  message: "The CLI sent a message of an unknown type.",
+  terminal: false,
+};
+
+function faultOf(error: ErrorDetail, raw: Raw | undefined): Happening {
+  const { code, message, terminal, diagnostic } = error;
+  const detail: ErrorDetail = { code, message, terminal, ...(diagnostic !== undefined && { diagnostic }) };
+  return {
+    input: { kind: "fault", error: detail, seen: raw?.json || (diagnostic?.seen ?? message) },
+    given: { kind: "error", error: detail, ...(raw !== undefined && { raw }) },
+  };
+}

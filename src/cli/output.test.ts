@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { createOutputs, type WriteTo } from "./output.ts";
+
+/** A screen that takes a piece when it is told to. */
+function createScreen(isGone: (fd: number) => boolean = () => false) {
+  const shown: string[] = [];
+  let take: (() => void) | undefined;
+  const write: WriteTo = (fd, text) =>
+    new Promise((resolve) => {
+      take = () => {
+        shown.push(`${fd}:${text}`);
+        take = undefined;
+        resolve(!isGone(fd));
+      };
+    });
+  const turn = async (): Promise<void> => {
+    for (let count = 0; count < 10; count += 1) await Promise.resolve();
+  };
+  return {
+    shown,
+    write,
+    async step() {
+      await turn();
+      take?.();
+      await turn();
+    },
+  };
+}
+const streams = { out: { fd: 1, isTTY: true, columns: 0 }, err: { fd: 2 } };
+
+describe("the outputs", () => {
+  it("keep the order of both, and make one piece of many", async () => {
+    const screen = createScreen();
+    const { out, err, written } = createOutputs(streams, screen.write);
+    out.write("a");
+    out.write("b");
+    err.write("c");
+    out.write("");
+    out.write("d");
+    for (let count = 0; count < 3; count += 1) await screen.step();
+    await written();
+    expect(screen.shown).toEqual(["1:ab", "2:c", "1:d"]);
+  });
+
+  it("ask for patience when the reader is slow, and hold no more than what came before", async () => {
+    const screen = createScreen();
+    const { out } = createOutputs(streams, screen.write);
+    out.write("first");
+    await screen.step();
+    out.write("x".repeat(10));
+    await Promise.resolve();
+    expect(out.room()).toBeUndefined();
+    let isFree = false;
+    out.write("y".repeat(100_000));
+    const room = out.room()?.then(() => {
+      isFree = true;
+    });
+    expect(room).toBeDefined();
+    await Promise.resolve();
+    expect(isFree).toBe(false);
+    await screen.step();
+    await screen.step();
+    await room;
+    expect(out.room()).toBeUndefined();
+  });
+
+  it("a reader that has left is written to no more; the other goes on", async () => {
+    const screen = createScreen((fd) => fd === 1);
+    const { out, err, written } = createOutputs(streams, screen.write);
+    out.write("a");
+    await screen.step();
+    expect(out.isGone).toBe(true);
+    out.write("b");
+    err.write("c");
+    await screen.step();
+    await written();
+    expect([screen.shown, out.room(), err.isGone]).toEqual([["1:a", "2:c"], undefined, false]);
+  });
+
+  it("a terminal without a size has a usual one", () => {
+    const { out, err } = createOutputs(streams, async () => true);
+    expect([out.columns, out.isTerminal, err.isTerminal]).toEqual([100, true, false]);
+  });
+});

@@ -1,0 +1,260 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, it } from "vitest";
+import { isStartError } from "#domain";
+import { createMemoryFiles } from "#testing";
+import { tool } from "#tools";
+import { applyConfig, type Config, defineConfig } from "./config.ts";
+import { readJsonPlaces } from "./config-json.ts";
+import { loadConfig } from "./config-load.ts";
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+/** Loads from files in memory. */
+async function loadFrom(tree: Readonly<Record<string, string>>, cwd = "/home/ada/work/app", file?: string) {
+  const files = createMemoryFiles();
+  for (const [path, text] of Object.entries(tree)) await files.write(path, encode(text));
+  return loadConfig({ cwd, file, files, home: "/home/ada" });
+}
+
+async function refusal(text: string): Promise<string> {
+  const error: unknown = await loadFrom({ "/home/ada/work/app/millrace.config.json": text }).catch(
+    (why: unknown) => why,
+  );
+  if (!isStartError(error)) throw new Error("nothing was refused");
+  expect(error.code).toBe("invalid-config");
+  return error.message;
+}
+
+describe("where a configuration is found", () => {
+  const text = '{ "backend": "offline" }';
+  it.each<[string, Record<string, string>, string | undefined]>([
+    ["here", { "/home/ada/work/app/millrace.config.json": text }, "/home/ada/work/app/millrace.config.json"],
+    ["further up", { "/home/ada/work/millrace.config.json": text }, "/home/ada/work/millrace.config.json"],
+    [
+      "the nearest one",
+      { "/home/ada/work/millrace.config.json": "{", "/home/ada/work/app/millrace.config.json": text },
+      "/home/ada/work/app/millrace.config.json",
+    ],
+    ["in the home folder itself", { "/home/ada/millrace.config.json": text }, "/home/ada/millrace.config.json"],
+    ["not above it", { "/home/millrace.config.json": text, "/home/ada/work/app/x": "" }, undefined],
+    [
+      "in the folder of the repository",
+      { "/home/ada/work/.git/HEAD": "", "/home/ada/work/millrace.config.json": text },
+      "/home/ada/work/millrace.config.json",
+    ],
+    ["not above that", { "/home/ada/work/app/.git/HEAD": "", "/home/ada/work/millrace.config.json": text }, undefined],
+    ["nowhere", {}, undefined],
+  ])("%s", async (_, tree, file) => {
+    expect(await loadFrom(tree)).toEqual({ config: file === undefined ? {} : { backend: "offline" }, file });
+  });
+
+  it("the file that is named, from the folder we stand in", async () => {
+    const tree = { "/home/ada/work/other.json": text, "/home/ada/work/app/millrace.config.json": "{" };
+    expect((await loadFrom(tree, undefined, "../other.json")).file).toBe("/home/ada/work/other.json");
+    await expect(loadFrom(tree, undefined, "none.json")).rejects.toThrow(
+      /^\/home\/ada\/work\/app\/none\.json cannot be read: ENOENT/,
+    );
+    await expect(loadFrom({ "/x/a.yaml": "a" }, "/x", "a.yaml")).rejects.toThrow(
+      /ends in "\.yaml"\. Name it \.ts, \.js, \.mjs or \.json/,
+    );
+  });
+
+  it("two in one folder are one too many", async () => {
+    const tree = { "/home/ada/work/app/millrace.config.json": text, "/home/ada/work/app/millrace.config.mjs": "" };
+    await expect(loadFrom(tree)).rejects.toThrow(/has millrace\.config\.mjs and millrace\.config\.json\. Keep one/);
+  });
+});
+
+describe("R16: a wrong configuration is told with file, line, column, field and remedy", () => {
+  const file = "/home/ada/work/app/millrace.config.json";
+  it.each([
+    ["no JSON", '{\n  "backend": offline\n}', ':2:14: this is not JSON: "o" does not belong here'],
+    [
+      "a comma too many",
+      '{\n  "limits": { "turns": 5, }\n}',
+      ":2:27: this is not JSON: a field's name in quotes is due here",
+    ],
+    ["a comma too few", '{ "a": 1 "b": 2 }', ":1:10: this is not JSON: a , or } is missing"],
+    ["no end", '{ "backend": "offline"', ":1:23: this is not JSON: a , or } is missing"],
+    ["a text without an end", '{ "backend": "offline\n}', ":1:14: this is not JSON: the text has no end"],
+    ["a wrong escape", '{ "backend": "\\x" }', ":1:14: this is not JSON: the text has a character or an escape"],
+    [
+      "a field twice",
+      '{\n "backend": "offline",\n "backend": "x" }',
+      ':3:2: this is not JSON: "backend" is there twice',
+    ],
+    ["more behind it", "{} {}", ":1:4: this is not JSON: there is more behind the end"],
+    ["nothing", "", ":1:1: this is not JSON: the end is missing"],
+    ["a list", "[]", ": the configuration is []. Give an object"],
+    ["a slip", '{\n  "backend": "offline",\n  "limit": {}\n}', ":3:3: There is no field limit. Did you mean limits?"],
+    ["something unheard of", '{ "zzzzzzzz": 1 }', ":1:3: There is no field zzzzzzzz. Known are: backend,"],
+    [
+      "an unknown backend",
+      '{\n\n "backend": "antropic/x" }',
+      ':3:2: There is no backend "antropic/x". Did you mean "anthropic"?',
+    ],
+    ["a backend that is no text", '{ "backend": 5 }', ":1:3: backend is 5. Give a text."],
+    ["no turns", '{\n  "limits": {\n    "turns": 0\n  }\n}', ":3:5: limits.turns is 0. Give a number above 0."],
+    ["a slip in limits", '{ "limits": { "turn": 1 } }', ":1:15: There is no limits.turn. Did you mean turns?"],
+    ["tools in JSON", '{ "tools": [{}] }', ":1:13: tools[0] is no tool."],
+    [
+      "a key that is no text",
+      '{ "backends": { "openai": { "apiKey": 5 } } }',
+      ":1:29: openai.apiKey is no text. Give the key.",
+    ],
+    [
+      "a slip in a provider",
+      '{ "backends": { "openai": { "apikey": "k" } } }',
+      ":1:29: There is no option openai.apikey. Did you mean apiKey?",
+    ],
+    [
+      "a slip in backends",
+      '{ "backends": { "opnai": {} } }',
+      ":1:17: There is no backends.opnai. Did you mean openai?",
+    ],
+    ["agents that are none", '{ "agents": {} }', ":1:3: agents is {}. Give a list of agents."],
+    ["an agent without a backend", '{ "agents": [{ "name": "a" }] }', ':1:14: agent "a" has no backend.'],
+    [
+      "a slip in an agent",
+      '{ "agents": [{ "name": "a", "backend": "offline", "tool": [] }] }',
+      ":1:51: There is no field of an agent called tool. Did you mean tools?",
+    ],
+    [
+      "a handover to nobody",
+      '{ "agents": [{ "name": "a", "backend": "offline", "handoffs": ["b"] }] }',
+      'hands over to "b"',
+    ],
+    ["a server that is none", '{ "server": 8080 }', ":1:3: server is 8080. Give an object."],
+    ["a rule that is none", '{ "permissions": { "allow": "Read" } }', ":1:"],
+    ["a key of every object", '{ "__proto__": {}, "constructor": 1 }', ":1:3: There is no field __proto__."],
+    ["far too deep", "[".repeat(5000), "nested deeper than 64 levels"],
+  ])("%s", async (_, text, message) => {
+    const said = await refusal(text);
+    expect(said.startsWith(file)).toBe(true);
+    expect(said).toContain(message);
+    expect(said).not.toMatch(/\n\s+at /);
+  });
+
+  it("SEC16: no key is ever shown", async () => {
+    expect(await refusal('{ "backends": { "openai": { "apiKey": ["canary"] } } }')).not.toContain("canary");
+  });
+
+  it("the reader of JSON agrees with JSON.parse on everything but doubled fields", () => {
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 5 }), (text) => {
+        expect(readJsonPlaces(text)).toMatchObject({ value: JSON.parse(text) });
+      }),
+    );
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const read = readJsonPlaces(text);
+        let parsed: unknown;
+        try {
+          parsed = JSON.parse(text);
+        } catch {
+          expect(read.fault).toBeDefined();
+          return;
+        }
+        expect(read).toMatchObject({ value: parsed });
+      }),
+    );
+  });
+});
+
+describe("a configuration that is a module", () => {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-config-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  const load = (file: string, module?: () => Promise<unknown>) =>
+    loadConfig({ cwd: folder, file, ...(module !== undefined && { load: module }) });
+
+  it("gives functions too, as `config` or as the default", async () => {
+    const named = write("a.mjs", 'export const config = { backend: "offline", permission: () => ({ allow: true }) };');
+    expect((await load(named)).config).toEqual({ backend: "offline", permission: expect.any(Function) });
+    const other = write("b.mjs", "export default { limits: { turns: 3 } };");
+    expect((await load(other)).config).toEqual({ limits: { turns: 3 } });
+  });
+
+  it.each([
+    ["nothing", "export const other = 1;", /exports no configuration\. Write: export const config/],
+    ["a wrong field", "export const config = { limits: { turns: -1 } };", /x\.mjs: limits\.turns is -1/],
+    ["a failure", 'throw new Error("no such luck");', /x\.mjs could not be loaded: no such luck/],
+  ])("that exports %s is told", async (_, text, message) => {
+    const file = write("x.mjs", text);
+    const module = (): Promise<unknown> => import(`${file}?${message.source.length}`);
+    await expect(load(file, module)).rejects.toThrow(message);
+  });
+
+  it("in TypeScript on a Node that cannot read it names both ways out", async () => {
+    const file = write("millrace.config.ts", "export const config = {};");
+    const refuse = (): Promise<unknown> =>
+      Promise.reject(
+        Object.assign(new TypeError('Unknown file extension ".ts"'), { code: "ERR_UNKNOWN_FILE_EXTENSION" }),
+      );
+    await expect(load(file, refuse)).rejects.toThrow(
+      /cannot read TypeScript\. Use Node 22\.18 or later, or write it as millrace\.config\.mjs or \.json\.$/,
+    );
+    const syntax = (): Promise<unknown> => Promise.reject(new SyntaxError("Unexpected token"));
+    await expect(load(file, syntax)).rejects.toThrow(/Unexpected token \(node --check .* shows where\)/);
+  });
+});
+
+describe("flags go before the configuration, and that before the defaults", () => {
+  const add = tool("add", "Add", { a: "number" }, ({ a }) => a);
+  const other = tool("add", "Another", { a: "number" }, ({ a }) => a);
+  const sub = tool("sub", "Subtract", { a: "number" }, ({ a }) => a);
+
+  it.each<[string, Config, Parameters<typeof applyConfig>[1], unknown]>([
+    ["nothing", {}, {}, { target: undefined, options: {} }],
+    [
+      "the configuration alone",
+      { backend: "offline", limits: { turns: 3 } },
+      {},
+      { target: "offline", options: { limits: { turns: 3 } } },
+    ],
+    ["a backend by flag", { backend: "offline" }, { backend: "openai/x" }, { target: "openai/x", options: {} }],
+    [
+      "limit by limit",
+      { limits: { turns: 3, toolMs: 5 } },
+      { options: { limits: { turns: 9 } } },
+      { target: undefined, options: { limits: { turns: 9, toolMs: 5 } } },
+    ],
+    [
+      "provider by provider",
+      { backends: { openai: { apiKey: "a", baseUrl: "https://a.test" } } },
+      { options: { openai: { apiKey: "b" } } },
+      { target: undefined, options: { openai: { apiKey: "b", baseUrl: "https://a.test" } } },
+    ],
+    [
+      "instructions",
+      { instructions: "Be brief." },
+      { options: { instructions: "Be long." } },
+      { target: undefined, options: { instructions: "Be long." } },
+    ],
+    [
+      "tools by name",
+      { tools: [add, sub] },
+      { options: { tools: [other] } },
+      { target: undefined, options: { tools: [sub, other] } },
+    ],
+    ["rules", { permissions: { deny: ["x"] } }, {}, { target: undefined, options: { permissions: { deny: ["x"] } } }],
+  ])("%s", (_, config, given, expected) => {
+    expect(applyConfig(defineConfig(config), given)).toEqual(expected);
+  });
+
+  it("one agent is a target, several are a swarm", () => {
+    const a = { name: "a", backend: "offline", handoffs: ["b"] };
+    const b = { name: "b", backend: "offline" };
+    expect(applyConfig({ agents: [b], backend: "openai" }, {}).target).toBe(b);
+    expect(applyConfig({ agents: [a, b], swarm: { start: "b" } }, {}).target).toMatchObject({
+      kind: "swarm",
+      start: "b",
+    });
+  });
+});

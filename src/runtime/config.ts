@@ -1,0 +1,90 @@
+import type { ProviderName, Limits, PolicyOptions, ProviderOptions, RunOptions } from "./options.ts";
+import type { Tool } from "#tools";
+import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
+import type { Agent } from "./agent.ts";
+import type { Target } from "./plan-run.ts";
+import { swarm, type SwarmOptions } from "./swarm.ts";
+
+/** What a `millrace.config` file holds. Every field may be left out; what the command line says goes before it. */
+export interface Config extends PolicyOptions {
+  /** Who is asked when nobody else is named: `"anthropic/claude-sonnet-4-5"`. */
+  readonly backend?: string;
+  readonly instructions?: string;
+  /** The agents; the first one begins, unless `swarm.start` names another. */
+  readonly agents?: readonly Agent[];
+  readonly swarm?: SwarmOptions;
+  readonly tools?: readonly Tool[];
+  readonly limits?: Limits;
+  /** What backends are told, by their names. */
+  readonly backends?: Readonly<Partial<Record<ProviderName, ProviderOptions>>> & {
+    readonly claudeCode?: ClaudeCodeOptions;
+  };
+  /** For `millrace serve`. */
+  readonly server?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Gives a configuration its type; does nothing else.
+ *
+ * @example
+ * // millrace.config.ts
+ * export const config = defineConfig({ backend: "offline", limits: { turns: 5 } })
+ */
+export function defineConfig(config: Config): Config {
+  return config;
+}
+
+/** What a run is told beside a configuration: by flags, or by a program. */
+export interface Given {
+  readonly backend?: string | undefined;
+  readonly options?: RunOptions;
+}
+
+/**
+ * A configuration and what was given beside it, as a target and the options of a run. What was given goes before the
+ * configuration, limit by limit and provider by provider; of two tools with one name the given one is taken.
+ * `target` is missing when neither says who is to be asked.
+ */
+export function applyConfig(
+  config: Config,
+  { backend, options = {} }: Given,
+): {
+  readonly target: Target | undefined;
+  readonly options: RunOptions;
+} {
+  const { tools = [], limits, backends = {}, instructions } = config;
+  const named = new Set((options.tools ?? []).map(({ name }) => name));
+  const providers: Record<string, unknown> = {};
+  for (const [name, told] of Object.entries(backends)) {
+    providers[name] = { ...told, ...(options[name as ProviderName] as object | undefined) };
+  }
+  return {
+    target: backend ?? cast(config) ?? config.backend,
+    options: {
+      ...policyOf(config),
+      ...(instructions !== undefined && { instructions }),
+      ...options,
+      ...(tools.length + named.size > 0 && {
+        tools: [...tools.filter(({ name }) => !named.has(name)), ...(options.tools ?? [])],
+      }),
+      ...(limits !== undefined && { limits: { ...limits, ...options.limits } }),
+      ...providers,
+    },
+  };
+}
+
+function policyOf({ permission, permissions, hooks, guards, outputMode }: Config): PolicyOptions {
+  return {
+    ...(permission !== undefined && { permission }),
+    ...(permissions !== undefined && { permissions }),
+    ...(hooks !== undefined && { hooks }),
+    ...(guards !== undefined && { guards }),
+    ...(outputMode !== undefined && { outputMode }),
+  };
+}
+
+function cast({ agents = [], swarm: together }: Config): Target | undefined {
+  const [first] = agents;
+  if (first === undefined) return undefined;
+  return agents.length === 1 && together === undefined ? first : swarm(agents, together ?? {});
+}

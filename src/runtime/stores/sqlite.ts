@@ -1,0 +1,18 @@
+import type { Store } from "#sessions";
+import { createSystemFiles, systemClock } from "#transports";
+import { openSqliteStore } from "../../sessions/stores/sqlite/sqlite-store.ts";
+
+export type { Store } from "#sessions";
+
+/**
+ * Opens the store in a folder of this machine: one SQLite database, made when it is missing (folder 0700, files 0600).
+ *
+ * An acknowledgement means: what was written is synced to the disk. One program at a time may have it open. Needs
+ * Node 22.13 or later, or the package `libsql`.
+ *
+ * @example
+ * const store = await openStore("/var/lib/millrace")
+ */
+export function openStore(folder: string): Promise<Store> {
+  return openSqliteStore({ folder, clock: systemClock, files: createSystemFiles() });
+}

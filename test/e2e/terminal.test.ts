@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createEmulator, type Emulator, type EmulatorScript } from "#emulator";
+import { HOSTILE_TEXTS, isHarmless } from "./hostile-texts.ts";
+import { hasTerminal, openTerminal } from "./terminal.ts";
+
+const CTRL_C = "\u0003";
+const CTRL_D = "\u0004";
+const UP = "\u001b[A";
+
+const MARKDOWN =
+  "# Title\n\nSome **bold** and `code`.\n\n- one\n\n| a | b |\n|---|--:|\n| 世界 | 12 |\n\n```js\nlet x;\n```\nThe end.";
+
+const script: EmulatorScript = {
+  rules: [
+    { match: { user: "stall" }, reply: { text: "one two three four five six seven" }, fault: { stallAfterEvents: 6 } },
+    {
+      match: { user: "hostile" },
+      reply: { text: HOSTILE_TEXTS.map((text, index) => `${index} ${text} |`).join("\n") },
+    },
+    { match: { user: "markdown" }, reply: { text: MARKDOWN } },
+    { reply: { text: "It is sunny." } },
+  ],
+};
+
+let emulator: Emulator;
+let env: Record<string, string>;
+beforeAll(async () => {
+  emulator = createEmulator({ script });
+  const { url } = await emulator.listen();
+  env = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "any" };
+});
+afterAll(() => emulator.close());
+
+/** The screen as text: without line ends of the terminal, and without colours. */
+const plain = (screen: string): string => screen.replaceAll("\r\n", "\n").replaceAll(/\r?\u001b\[[\d;?]*[a-zA-Z]/g, "");
+
+describe.skipIf(!hasTerminal)("in a terminal", () => {
+  it("an answer with its tool, in colour, and the closing line", async () => {
+    const terminal = openTerminal(["What is 25 + 17?"]);
+    expect(await terminal.exit).toBe(0);
+    expect(terminal.screen()).toContain('\u001b[2m→ add {"a":25,"b":17}\u001b[22m');
+    expect(plain(terminal.screen())).toMatch(
+      /I will use add\.\n→ add \{"a":25,"b":17\}\n← 42 \(\d+ ms\)\n25 \+ 17 = 42\.\ndone · .*1 tool call\n$/,
+    );
+  });
+
+  it("Markdown is shown as a terminal can", async () => {
+    const terminal = openTerminal(["-b", "anthropic/x", "markdown"], { env });
+    expect(await terminal.exit).toBe(0);
+    expect(plain(terminal.screen())).toContain(
+      "Title\n\nSome bold and code.\n\n• one\n\na    │  b\n─────┼───\n世界 │ 12\n\n```js\nlet x;\n```\nThe end.\ndone",
+    );
+    expect(terminal.screen()).toContain("\u001b[1mbold\u001b[22m");
+  });
+
+  it("NO_COLOR and --no-color leave the text as it was written", async () => {
+    for (const [args, more] of [
+      [["--no-color"], {}],
+      [[], { NO_COLOR: "1" }],
+    ] as const) {
+      const terminal = openTerminal([...args, "-q", "-b", "anthropic/x", "markdown"], { env: { ...env, ...more } });
+      expect(await terminal.exit).toBe(0);
+      expect(terminal.screen().replaceAll("\r\n", "\n")).toBe(`${MARKDOWN}\n`);
+    }
+  });
+
+  it("what is waited for is shown, and gone when it comes", async () => {
+    const slow = createEmulator({ script: { rules: [{ fault: { stallBeforeHeaders: true } }] } });
+    const { url } = await slow.listen();
+    const terminal = openTerminal(["-b", "anthropic/x", "hi"], { env: { ...env, ANTHROPIC_BASE_URL: url } });
+    await terminal.seen("asking anthropic x");
+    terminal.type(CTRL_C);
+    expect(await terminal.exit).toBe(130);
+    expect(terminal.screen()).toMatch(/\r\u001b\[K\u001b\[2maborted/);
+    await slow.close();
+  });
+
+  it("SEC11: a hundred hostile texts in one answer do nothing", async () => {
+    const terminal = openTerminal(["-b", "anthropic/x", "hostile"], { env });
+    expect(await terminal.exit).toBe(0);
+    const screen = terminal.screen().replaceAll("\r\n", "\n");
+    expect(isHarmless(screen, { color: true, progress: true })).toBe(true);
+    expect(plain(screen)).toContain(`${HOSTILE_TEXTS.length - 1} `);
+  });
+
+  it("Ctrl-C ends the answer: what was said stays, exit 130", async () => {
+    const terminal = openTerminal(["-b", "anthropic/x", "stall"], { env });
+    await terminal.seen("one");
+    terminal.type(CTRL_C);
+    expect(await terminal.exit).toBe(130);
+    expect(plain(terminal.screen())).toContain("aborted: aborted");
+  });
+
+  describe("a tool that is asked about", () => {
+    it.each([
+      ["y\r", "← 42"],
+      ["n\r", "The user said no"],
+      ["\r", "The user said no"],
+      [CTRL_D, "Nobody is there"],
+    ])("%j", async (keys, says) => {
+      const terminal = openTerminal(["--ask", "add", "What is 25 + 17?"]);
+      await terminal.seen("wants to use");
+      await terminal.seen("Allow?");
+      terminal.type(keys);
+      await terminal.seen(says);
+      expect(await terminal.exit).toBe(0);
+      expect(plain(terminal.screen())).toMatch(/wants to use add\n(?: {2}because .*\n)? {4}\{\n {6}"a": 25,/);
+    });
+
+    it("Ctrl-C at the question aborts the run", async () => {
+      const terminal = openTerminal(["--ask", "add", "What is 25 + 17?"]);
+      await terminal.seen("Allow?");
+      terminal.type(CTRL_C);
+      expect(await terminal.exit).toBe(130);
+    });
+  });
+});
+
+describe.skipIf(!hasTerminal)("chat in a terminal", () => {
+  it("lines that go on, pasted text, the history, commands, and Ctrl-D", async () => {
+    const terminal = openTerminal(["chat"]);
+    await terminal.seen("> ");
+    terminal.type("What is \\\r");
+    await terminal.seen("… ");
+    terminal.type("1 + 2?\r");
+    await terminal.seen("1 + 2 = 3");
+    await terminal.seen("> ");
+    terminal.type("\u001b[200~What is\r3 + 4?\u001b[201~");
+    await terminal.seen("What is\u24243 + 4?");
+    terminal.type("\r");
+    await terminal.seen("3 + 4 = 7");
+    await terminal.seen("> ");
+    terminal.type("/model offline/other\r");
+    await terminal.seen("From now on offline/other answers.");
+    await terminal.seen("> ");
+    terminal.type("/cost\r");
+    await terminal.seen("2 answers ·");
+    await terminal.seen("> ");
+    terminal.type(`${UP}${UP}${UP}`);
+    await terminal.seen("What is\u24243 + 4?");
+    terminal.type("\r");
+    await terminal.seen("3 + 4 = 7");
+    await terminal.seen("> ");
+    terminal.type("/nwe\r");
+    await terminal.seen("Did you mean /new?");
+    await terminal.seen("> ");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
+    // Pastes are marked only while a line is read.
+    expect(terminal.screen().lastIndexOf("\u001b[?2004l")).toBeGreaterThan(
+      terminal.screen().lastIndexOf("\u001b[?2004h"),
+    );
+  });
+
+  it("Ctrl-C ends the answer, and the chat goes on; twice leaves with 130", async () => {
+    const terminal = openTerminal(["chat", "-b", "anthropic/x"], { env });
+    await terminal.seen("> ");
+    terminal.type("stall\r");
+    await terminal.seen("one");
+    terminal.type(CTRL_C);
+    await terminal.seen("aborted");
+    await terminal.seen("> ");
+    terminal.type("How is the weather?\r");
+    await terminal.seen("It is sunny.");
+    await terminal.seen("> ");
+    terminal.type("half a line");
+    await terminal.seen("half a line");
+    terminal.type(CTRL_C);
+    await terminal.seen("> ");
+    terminal.type(CTRL_C);
+    await terminal.seen("Ctrl-C again leaves.");
+    terminal.type(CTRL_C);
+    expect(await terminal.exit).toBe(130);
+  });
+
+  it("/abort ends the answer while it comes", async () => {
+    const terminal = openTerminal(["chat", "-b", "anthropic/x"], { env });
+    await terminal.seen("> ");
+    terminal.type("stall\r");
+    await terminal.seen("one");
+    terminal.type("/abort\r");
+    await terminal.seen("aborted: aborted");
+    await terminal.seen("> ");
+    terminal.type("/quit\r");
+    expect(await terminal.exit).toBe(130);
+  });
+
+  it("a tool that is always allowed is asked about once", async () => {
+    const terminal = openTerminal(["chat", "--ask", "add"]);
+    await terminal.seen("> ");
+    terminal.type("What is 1 + 2?\r");
+    await terminal.seen("Allow?");
+    terminal.type("a\r");
+    await terminal.seen("1 + 2 = 3");
+    await terminal.seen("> ");
+    terminal.type("What is 3 + 4?\r");
+    await terminal.seen("3 + 4 = 7");
+    await terminal.seen("> ");
+    terminal.type(CTRL_D);
+    expect(await terminal.exit).toBe(0);
+    expect(terminal.screen().split("Allow?")).toHaveLength(2);
+  });
+});

@@ -1,0 +1,74 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createEmulator } from "#emulator";
+import { type RunOptions, systemWorld, type World } from "#runtime";
+import { assertRunLog } from "#testing";
+import { tool } from "#tools";
+import { replay } from "../../src/runtime/replay.ts";
+import { eventsOf, record, withoutMode, withoutTimes } from "./tape-world.ts";
+
+/** The CLI's own program lies in the package for this platform, if there is one. */
+function locate(): string | undefined {
+  try {
+    const cli = createRequire(import.meta.url).resolve("@anthropic-ai/claude-code/package.json");
+    const name = `@anthropic-ai/claude-code-${process.platform}-${process.arch}/package.json`;
+    return join(dirname(createRequire(cli).resolve(name)), process.platform === "win32" ? "claude.exe" : "claude");
+  } catch {
+    return undefined;
+  }
+}
+
+const executable = locate();
+const emulator = createEmulator();
+let world: World;
+let home = "";
+
+beforeAll(async () => {
+  const { url } = await emulator.listen();
+  home = mkdtempSync(join(tmpdir(), "millrace-tape-claude-"));
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: home,
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: "sk-ant-canary-0123456789",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  };
+  world = { ...systemWorld(), env };
+});
+afterAll(async () => {
+  await emulator.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
+
+describe.skipIf(executable === undefined || !existsSync(executable))(
+  "AT-66: the real Claude Code CLI on a tape",
+  () => {
+    it.each<[string, RunOptions]>([
+      ["plain", {}],
+      [
+        "with a tool of ours and a permission callback, over the control channel",
+        {
+          tools: [add],
+          permission: () => ({ allow: true }),
+          hooks: { "before-tool": [() => undefined] },
+        },
+      ],
+    ])("%s: the same events without a process, and no key", async (_, options) => {
+      const claudeCode = { executable: executable as string, cwd: home };
+      const recorded = await record("claude-code/offline", { ...options, claudeCode }, world);
+      expect(recorded.events.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+      expect(recorded.text).not.toContain("canary");
+      const asked = emulator.requests.length;
+      const again = await eventsOf(replay(recorded.path));
+      assertRunLog([...again]);
+      // Several things go on at once here, so a reading of the clock may fall to a neighbour.
+      expect(withoutTimes(withoutMode(again))).toEqual(withoutTimes(withoutMode(recorded.events)));
+      expect(emulator.requests).toHaveLength(asked);
+    });
+  },
+);
