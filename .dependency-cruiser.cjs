@@ -91,7 +91,7 @@ module.exports = {
       comment: "Users do not get dev dependencies.",
       severity: "error",
       from: { path: "^src/", pathNot: TEST },
-      to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only"] },
+      to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only", "npm-peer"] },
     },
     {
       name: "resolvable",
