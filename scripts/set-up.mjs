@@ -95,6 +95,12 @@ function holdsAll(wanted, present) {
  * @returns {boolean} whether there was anything to do
  */
 export function build(root) {
+  const isChanged = buildSources(root);
+  return buildPage(root) || isChanged;
+}
+
+/** @param {string} root */
+function buildSources(root) {
   const dist = join(root, "dist");
   const stampPath = join(dist, ".built.json");
   const sources = fingerprintSources(root);
@@ -121,6 +127,30 @@ export function build(root) {
 }
 
 /**
+ * Builds the chat page into `dist/web` when something in `web` changed. It has a stamp of its own, because neither the
+ * page nor the rest is built for the other's sake.
+ *
+ * @param {string} root
+ */
+function buildPage(root) {
+  const folder = join(root, "web");
+  if (!existsSync(folder)) return false;
+  const stampPath = join(root, "dist", ".page.json");
+  const page = fingerprint(root, [
+    join(root, "package-lock.json"),
+    join(root, "scripts", "build-web.mjs"),
+    ...listFiles(folder, (name) => !name.endsWith(".test.ts")),
+  ]);
+  if (readStamp(stampPath)?.hash === page.hash) return false;
+  say("Building the chat page …");
+  const step = [join(root, "scripts", "build-web.mjs"), root];
+  const { status } = spawnSync(process.execPath, step, { cwd: root, stdio: ["ignore", 2, 2] });
+  if (status !== 0) throw new Error("The chat page cannot be built; see above.");
+  writeFileSync(stampPath, JSON.stringify(page));
+  return true;
+}
+
+/**
  * @param {string} path
  * @returns {{ hash: string, paths: string[] } | undefined}
  */
@@ -137,11 +167,25 @@ function fingerprintSources(root) {
   const files = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json", "scripts/bundle.mjs"].map(
     (name) => join(root, name),
   );
-  for (const entry of readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })) {
-    if (entry.isFile() && entry.name.endsWith(".ts") && !entry.name.endsWith(".test.ts")) {
-      files.push(join(entry.parentPath, entry.name));
-    }
-  }
+  const isSource = (/** @type {string} */ name) => name.endsWith(".ts") && !name.endsWith(".test.ts");
+  return fingerprint(root, [...files, ...listFiles(join(root, "src"), isSource)]);
+}
+
+/**
+ * @param {string} folder
+ * @param {(name: string) => boolean} isWanted
+ */
+function listFiles(folder, isWanted) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && isWanted(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/**
+ * @param {string} root
+ * @param {string[]} files
+ */
+function fingerprint(root, files) {
   const paths = files.map((file) => relative(root, file)).sort();
   const hash = createHash("sha256");
   for (const path of paths) {

@@ -14,4 +14,4 @@ export type { AgentLeg, AgentPlace, Conversations, Leg, LegLimits, ModelLeg, Pri
 export { LEG_LIMITS } from "./leg.ts";
 export type { RunPlan } from "./swarm.ts";
 export { createRunSource } from "./swarm.ts";
-export { isWrappedOutput } from "./structured.ts";
+export { isWrappedOutput, OUTPUT_TOOL_NAME } from "./structured.ts";

@@ -125,8 +125,16 @@ class Runner {
     }
     if (batch.answer !== undefined) return this._finish(batch.answer.value, text);
     if (batch.stop !== undefined) return this._verdict("hook_stopped", batch.stop);
-    if (batch.misfit) return this._countRepair(text);
+    if (batch.misfit || this._isUnreadableAnswer(reply)) return this._countRepair(text);
     return undefined;
+  }
+
+  /** The final answer was given by a call whose arguments are no JSON; the format has answered it already. */
+  private _isUnreadableAnswer({ answers, message }: Replied): boolean {
+    const name = this._answer.tool?.name;
+    if (name === undefined || answers.length === 0) return false;
+    const unread = new Set(answers.map((answer) => answer.callId));
+    return message.blocks.some((block) => block.type === "tool-call" && block.name === name && unread.has(block.callId));
   }
 
   private _push(reply: Replied, batch: BatchEnd): void {

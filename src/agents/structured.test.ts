@@ -113,6 +113,7 @@ describe("reading an answer", () => {
     ["a fence in prose", 'Sure:\n```json\n{"answer":42}\n```', /not JSON/],
     ["two fences", '```\n{"answer":42}\n```\n```\n{"answer":43}\n```', /not JSON/],
     ["a fence that does not end", '```json\n{"answer":42}', /not JSON/],
+    ["a fence that something else ends", '```json\n{"answer":42}~~~', /not JSON/],
     ["only a fence", "```\n```", /empty/],
     ["half an object", '{"answer":4', /not JSON/],
     ["the wrong type", '{"answer":"42"}', /answer: .*number/],

@@ -59,7 +59,6 @@ export const ERROR_CODES = [
   // what a policy or a schema said
   "prompt-blocked",
   "guard-denied",
-  "invalid-output",
   // what an agent's control channel said
   "control-failed",
   // asked of a run handle

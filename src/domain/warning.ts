@@ -14,7 +14,6 @@ export const WARNING_CODES = [
   "tool-call-incomplete",
   "event-refused",
   "hook-failed",
-  "listener-failed",
 ] as const;
 
 export type WarningCode = (typeof WARNING_CODES)[number];

@@ -20,7 +20,7 @@ export type { CliVersion } from "../backends/claude-code/cli-version.ts";
 export { parseVersion, versionMeetsMinimum } from "../backends/claude-code/cli-version.ts";
 export type { CollectedItems } from "../backends/claude-code/collect.ts";
 export { collectItems, collectMessages, fold } from "../backends/claude-code/collect.ts";
-export type { ClaudeCodeConversation } from "../backends/claude-code/conversation.ts";
+export type { ClaudeCodeConversation } from "../backends/claude-code/conversation-contract.ts";
 export type { ExitSeen } from "../backends/claude-code/diagnostics.ts";
 export { diagnoseExit } from "../backends/claude-code/diagnostics.ts";
 export type { PermissionMode, SettingSource } from "../backends/claude-code/option-words.ts";

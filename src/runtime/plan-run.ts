@@ -1,4 +1,4 @@
-import type { AgentPlace, Leg, RunPlan } from "#agents";
+import { type AgentPlace, type Leg, OUTPUT_TOOL_NAME, type RunPlan } from "#agents";
 import type { Backend, ModelBackend, Resume } from "#backends";
 import { StartError } from "#domain";
 import { checkGuards, type PolicySettings } from "#policy";
@@ -81,6 +81,12 @@ function planLeg(one: Someone, options: RunOptions, resolve: (name: string) => B
   checkChosenTool({ ...options, tools });
   const limits: Limits = { ...one.limits, ...withoutGaps(options.limits) };
   const output = options.output ?? one.output;
+  if (output !== undefined && tools.some((tool) => tool.name === OUTPUT_TOOL_NAME)) {
+    throw new StartError(
+      "invalid-option",
+      `There is a tool called "${OUTPUT_TOOL_NAME}", which is the name a model gives its answer with when output is set. Rename the tool.`,
+    );
+  }
   const backendOf = (backend: string | Backend): Backend => (typeof backend === "string" ? resolve(backend) : backend);
   return {
     backend: backendOf(one.backend),

@@ -80,8 +80,7 @@ class EventStreamSource {
     } else if (step === "failed") {
       // The stream breaks off without `done`: the reader comes back, and by then the log may have it.
       this._finish("failed");
-      this._wanted.cut?.();
-      controller.error(new Error("The event log cannot be read."));
+      this._breakOff(controller, "The event log cannot be read.");
     } else if (step.done === true) {
       this._finish("done");
       controller.close();
@@ -100,8 +99,7 @@ class EventStreamSource {
     controller.enqueue(bytes);
     this._takeBackStall = this._setting.clock.after(this._setting.limits.stallMs, () => {
       this._finish("stalled");
-      this._wanted.cut?.();
-      controller.error(new Error("The reader took nothing for too long."));
+      this._breakOff(controller, "The reader took nothing for too long.");
     });
   }
 
@@ -121,6 +119,13 @@ class EventStreamSource {
     } finally {
       takeBack?.();
     }
+  }
+
+  /** Ends the connection where there is one; a reader without a socket gets an error. */
+  private _breakOff(controller: ReadableStreamDefaultController<Uint8Array>, why: string): void {
+    const { cut } = this._wanted;
+    if (cut === undefined) controller.error(new Error(why));
+    else cut();
   }
 
   private _finish(how: "done" | "left" | "stalled" | "failed"): void {

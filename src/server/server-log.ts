@@ -28,7 +28,7 @@ export function createServerLog(
   return (level, event, fields = {}) => {
     const shown = Object.entries(fields).map(([name, value]) => [name, redact(value)] as const);
     try {
-      listener({ ...Object.fromEntries(shown), ts: new Date(now()).toISOString(), level, event });
+      listener({ ts: new Date(now()).toISOString(), level, event, ...Object.fromEntries(shown) });
     } catch {
       // Who listens to the log must not be able to stop the server.
     }

@@ -16,5 +16,4 @@ export const WARNING_NAMES = {
   "tool-call-incomplete": "ToolCallIncomplete",
   "event-refused": "EventRefused",
   "hook-failed": "HookFailed",
-  "listener-failed": "ListenerFailed",
 } as const satisfies Record<WarningCode, string>;

@@ -440,6 +440,28 @@ describe("decisions", () => {
     expect(ofType(log, "tool-result")).toMatchObject([{ skipped: "denied" }, { output: 1 }]);
   });
 
+  it("I5: one call is one effect, also where nobody watches", async () => {
+    const run = vi.fn(() => 1);
+    const { place, go } = await control(
+      [
+        ...first,
+        writes(
+          INIT,
+          calls("m1", "c1", "mcp__millrace__add", { a: 1 }),
+          toolCall("t1", "c1", { a: 1 }, 1),
+          toolCall("t2", "c1", { a: 1 }, 2),
+        ),
+        { waitForInput: "line" },
+        { waitForInput: "line" },
+        writes(answers("c1", "1"), result()),
+      ],
+      { tools: [tool("add", "Add", { a: "number" }, run)] },
+    );
+    await go();
+    expect(run).toHaveBeenCalledTimes(1);
+    expect(responses(place)).toHaveLength(2);
+  });
+
   it("I6: our tool does not run when the policy says no, also when no hook was called before it", async () => {
     const run = vi.fn(() => 1);
     const { go } = await control(

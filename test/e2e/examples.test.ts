@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import ts from "typescript";
 import { afterAll, describe, expect, it } from "vitest";
 import { ROOT } from "../../scripts/set-up.mjs";
@@ -14,6 +15,20 @@ symlinkSync(ROOT, join(project, "node_modules", "millrace"));
 
 const EXAMPLES = readdirSync(join(ROOT, "examples")).filter((file) => file.endsWith(".ts"));
 
+/** The CLI's own program lies in the package for this platform, if there is one. */
+function locateClaude(): string | undefined {
+  try {
+    const cli = createRequire(import.meta.url).resolve("@anthropic-ai/claude-code/package.json");
+    const found = createRequire(cli).resolve(
+      `@anthropic-ai/claude-code-${process.platform}-${process.arch}/package.json`,
+    );
+    return join(dirname(found), "claude");
+  } catch {
+    return undefined;
+  }
+}
+const claude = locateClaude();
+
 /** What the comment at the head of an example says it prints. */
 function promised(source: string): string {
   const [, lines = ""] = /^\/\/ Prints:\n((?:\/\/ {3}.*\n)+)/m.exec(source) ?? [];
@@ -22,10 +37,28 @@ function promised(source: string): string {
 
 describe("the examples", () => {
   it("are there", () => {
-    expect(EXAMPLES).toEqual(["declarative-format.ts", "events.ts", "hello.ts", "offline-server.ts", "tools.ts"]);
+    expect(EXAMPLES.map((file) => file.replace(/\.ts$/, ""))).toEqual([
+      "approval",
+      "claude-code",
+      "declarative-format",
+      "events",
+      "guard",
+      "handoff",
+      "hello",
+      "offline-server",
+      "record-and-replay",
+      "session",
+      "structured-output",
+      "tools",
+    ]);
   });
 
-  it.each(EXAMPLES)("%s runs without a key and prints what it says", (name) => {
+  it("there is a Claude Code CLI for its example where CI runs", () => {
+    expect(claude !== undefined || process.env["CI"] === undefined).toBe(true);
+  });
+
+  it.for(EXAMPLES)("%s runs without a key and prints what it says", (name, context) => {
+    if (name === "claude-code.ts" && claude === undefined) return context.skip("The Claude Code CLI is not installed.");
     const source = readFileSync(join(ROOT, "examples", name), "utf8");
     const { outputText } = ts.transpileModule(source, {
       compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
@@ -35,7 +68,7 @@ describe("the examples", () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [file], {
       cwd: project,
       encoding: "utf8",
-      env: { PATH: process.env["PATH"] ?? "" },
+      env: { PATH: process.env["PATH"] ?? "", ...(claude !== undefined && { MILLRACE_CLAUDE: claude }) },
     });
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(promised(source)).not.toBe("");

@@ -179,7 +179,7 @@ export const HOSTILE_TEXTS: readonly string[] = [...csi, ...strings, ...short, .
 const OWN_CODES = /\u001b\[(?:1|2|3|4|9|22|23|24|29|31|32|33|36|39)m/g;
 const PROGRESS_CODES = /\r\u001b\[K/g;
 const FORBIDDEN =
-  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|(?<![\u0080-\u{10ffff}])[\u200c\u200d]|(?<![\u0080-\u{10ffff}0-9#*])[\ufe0e\ufe0f]|[\ufe00-\ufe0d]/u;
+  /[\u{34f}\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]|(?<![\u0080-\u{10ffff}])[\u200c\u200d]|(?<![\u0080-\u{10ffff}0-9#*])[\ufe0e\ufe0f]|[\ufe00-\ufe0d]/u;
 
 /** Whether a terminal can be given this. */
 export function isHarmless(

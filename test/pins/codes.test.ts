@@ -37,11 +37,21 @@ describe("words users see", () => {
       "invalid-format",
       "invalid-option",
       "invalid-input",
+      "feature-unavailable",
+      "invalid-config",
+      "invalid-tape",
+      "session-closed",
     ]);
   });
 
   it("codes of error events", () => {
     expect(ERROR_CODES).toEqual([
+      "cli-not-found",
+      "unsupported-cli-version",
+      "unknown-version",
+      "version-detection",
+      "spawn",
+      "feature-unavailable",
       "json-decode",
       "utf8-decode",
       "line-too-long",
@@ -65,6 +75,9 @@ describe("words users see", () => {
       "provider-invalid-request",
       "refused",
       "content-filtered",
+      "prompt-blocked",
+      "guard-denied",
+      "control-failed",
       "session-id-unknown",
       "text-retracted",
     ]);
@@ -85,6 +98,7 @@ describe("words users see", () => {
       "events-dropped",
       "tool-call-incomplete",
       "event-refused",
+      "hook-failed",
     ]);
   });
 

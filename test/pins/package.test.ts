@@ -16,11 +16,15 @@ describe("the package", () => {
       "./anthropic": { types: "./dist/runtime/anthropic.d.ts", default: "./dist/runtime/anthropic.js" },
       "./openai": { types: "./dist/runtime/openai.d.ts", default: "./dist/runtime/openai.js" },
       "./google": { types: "./dist/runtime/google.d.ts", default: "./dist/runtime/google.js" },
+      "./claude-code": { types: "./dist/runtime/claude-code.d.ts", default: "./dist/runtime/claude-code.js" },
       "./formats": { types: "./dist/formats/index.d.ts", default: "./dist/formats/index.js" },
       "./views": { types: "./dist/views/index.d.ts", default: "./dist/views/index.js" },
       "./testing": { types: "./dist/testing/index.d.ts", default: "./dist/testing/index.js" },
       "./sinks": { types: "./dist/sinks/index.d.ts", default: "./dist/sinks/index.js" },
       "./emulator": { types: "./dist/emulator/index.d.ts", default: "./dist/emulator/index.js" },
+      "./server": { types: "./dist/server/index.d.ts", default: "./dist/server/index.js" },
+      "./stores/memory": { types: "./dist/runtime/stores/memory.d.ts", default: "./dist/runtime/stores/memory.js" },
+      "./stores/sqlite": { types: "./dist/runtime/stores/sqlite.d.ts", default: "./dist/runtime/stores/sqlite.js" },
       "./package.json": "./package.json",
     });
     expect(manifest.bin).toEqual({ millrace: "./bin/millrace.js" });
@@ -41,9 +45,14 @@ describe("the package", () => {
   it("SEC22: needs these packages at run time, in exact versions, and at most eight", () => {
     expect(manifest.dependencies).toEqual({
       "@cfworker/json-schema": "4.1.6",
+      "@hono/node-server": "2.1.6",
       "@pydantic/genai-prices": "0.1.8",
       commander: "14.0.3",
+      hono: "4.13.17",
+      "partial-json": "0.1.7",
     });
+    expect(manifest.optionalDependencies).toEqual({ libsql: "0.5.29" });
+    expect(manifest.peerDependencies).toEqual({ "@opentelemetry/api": ">=1.9.0 <2" });
     expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(8);
     for (const versions of [manifest.dependencies, manifest.devDependencies]) {
       for (const version of Object.values<string>(versions)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);

@@ -6,7 +6,13 @@ type Misbehave = (given: Record<string, unknown>) => unknown;
 
 const INPUT = { command: "ls", list: [1] };
 
-/** Nine ways to behave badly. Every one of them but the last but two has to end in a denial. */
+const UNPRINTABLE: unknown = {
+  toString: () => {
+    throw new Error("again");
+  },
+};
+
+/** Nine ways to behave badly. All but a changed argument have to end in a denial. */
 const MISBEHAVIOURS: Readonly<Record<string, { readonly act: Misbehave; readonly why: RegExp | undefined }>> = {
   "throws at once": {
     act: () => {
@@ -31,11 +37,7 @@ const MISBEHAVIOURS: Readonly<Record<string, { readonly act: Misbehave; readonly
   "never answers, and the run is aborted": { act: () => new Promise(() => undefined), why: /aborted/ },
   "throws what is no error": {
     act: () => {
-      throw {
-        toString: () => {
-          throw new Error("again");
-        },
-      };
+      throw UNPRINTABLE as Error;
     },
     why: /threw: a value that cannot be printed/,
   },

@@ -292,6 +292,14 @@ describe.each([
     expect((await outs).map(show)).toEqual(["a", "b", "c"].map((id) => [`${id}0:x`, `${id}=x`]));
   });
 
+  it("frames as they came are shown until a guard has replaced something, and never after", async () => {
+    const raw = { text: "a secret" } as never;
+    const { gate } = openGate(mode, redact);
+    expect(await gate.pass([noticeItem("n", 1, { raw })])).toMatchObject([{ raw }]);
+    const out = await gate.pass([message("m", text("a secret")), noticeItem("n", 1, { raw })]);
+    expect(JSON.stringify(out)).not.toContain("secret");
+  });
+
   it("messages of users pass as they are", async () => {
     const { gate } = openGate(mode, hide);
     const item = messageItem({ id: "u", role: "user", blocks: [text("secret")] });
@@ -376,7 +384,7 @@ function poison(queue: Chunk[], at: number): void {
   if (delta === undefined) return;
   delta.text = `${delta.text}☠`;
   const same = words.filter((chunk) => chunk.messageId === delta.messageId && chunk.index === delta.index);
-  const item = queue.find((chunk) => chunk.type === "message" && chunk.id === delta.messageId) as {
+  const item = queue.find((chunk) => chunk.type === "message" && chunk.id === delta.messageId) as unknown as {
     blocks: { text: string }[];
   };
   const target = item.blocks[delta.index];

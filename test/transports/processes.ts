@@ -10,10 +10,16 @@ export function realTable(): ProcessTable {
   return table;
 }
 
+/** Everything that lives. */
+export function listProcesses(): readonly ProcessEntry[] {
+  const table = realTable();
+  return table.numbers().flatMap((pid) => table.read(pid) ?? []);
+}
+
 /** Everything that lives and carries the tag. */
 export function tagged(value: string): readonly ProcessEntry[] {
   const table = realTable();
-  return table.list().filter((entry) => table.carries(entry, "MILLRACE_RUN", value));
+  return listProcesses().filter((entry) => table.carries(entry, "MILLRACE_RUN", value));
 }
 
 /** The dead children of this process that nobody has collected. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ProcessHandle } from "#domain";
 import { createSpawn, stopProcess, systemClock, systemRandom } from "#transports";
-import { onLinux, openFiles, realTable, tagged, until, zombies } from "./processes.ts";
+import { listProcesses, onLinux, openFiles, realTable, tagged, until, zombies } from "./processes.ts";
 
 const spawn = createSpawn();
 const ABORTS = Number(process.env["MILLRACE_ABORTS"] ?? 300);
@@ -47,11 +47,7 @@ async function start(kind: Kind, { ready = true }: { readonly ready?: boolean } 
 /** Nothing with the tag, no child of the process, and nothing else we know of is left. */
 function expectNothingLeft({ handle, tag }: Started): void {
   expect(tagged(tag.value)).toEqual([]);
-  expect(
-    realTable()
-      .list()
-      .filter((entry) => entry.parent === handle.pid),
-  ).toEqual([]);
+  expect(listProcesses().filter((entry) => entry.parent === handle.pid)).toEqual([]);
 }
 
 describe.runIf(onLinux)("stopping a real process", () => {
@@ -87,12 +83,10 @@ describe.runIf(onLinux)("stopping a real process", () => {
       const started = await start(kind);
       // Whatever runs `sleep 60` below the process or with its tag.
       const found = new Set(tagged(started.tag.value).map((entry) => entry.pid));
-      const children = realTable()
-        .list()
-        .filter((entry) => entry.parent === started.handle.pid || found.has(entry.pid));
+      const children = listProcesses().filter((entry) => entry.parent === started.handle.pid || found.has(entry.pid));
       expect(children.length).toBeGreaterThan(0);
       await stopProcess(started.handle, { clock: systemClock, tag: started.tag, immediate: true, termGraceMs: 100 });
-      const left = realTable().list();
+      const left = listProcesses();
       for (const child of children) {
         expect(left.some((entry) => entry.pid === child.pid && entry.startTicks === child.startTicks)).toBe(false);
       }
@@ -128,39 +122,42 @@ describe.runIf(onLinux)("stopping a real process", () => {
     expect(await stop()).toEqual({ how: "gone", survivors: [] });
   });
 
-  it(`R8: ${ABORTS} aborts at any moment leave no process, no zombie and no file descriptor`, async () => {
-    const kinds = Object.keys(SCRIPTS) as Kind[];
-    const tags: string[] = [];
-    const abort = async (round: number): Promise<void> => {
-      const kind = kinds[round % kinds.length] as Kind;
-      const started = await start(kind, { ready: round % 3 !== 0 });
-      tags.push(started.tag.value);
-      // Abort at different moments: at once, a little later, while it is still being set up.
-      if (round % 4 === 1) await new Promise((resolve) => setTimeout(resolve, (round * 7) % 40));
-      const report = await stopProcess(started.handle, {
-        clock: systemClock,
-        tag: started.tag,
-        immediate: true,
-        termGraceMs: 60,
-      });
-      if (report.survivors.length>0) { const {readFileSync}=await import('node:fs'); const st=(f:string)=>{try{return readFileSync(f,'latin1').replaceAll('\0',' ').slice(0,300)}catch(e){return String(e)}}; console.log('DBG', kind, round, report, 'root', started.handle.pid, started.handle.isRunning, report.survivors.map((p)=>[st(`/proc/${p}/stat`), st(`/proc/${p}/cmdline`), st(`/proc/${p}/status`)])); }
-      expect([kind, report.survivors]).toEqual([kind, []]);
-      await started.reader.return?.();
-      await started.handle.stderr[Symbol.asyncIterator]().return?.();
-      await started.handle.exit;
-    };
-    await abort(0);
-    const before = openFiles();
-    for (let round = 0; round < ABORTS; round += 6) {
-      await Promise.all([0, 1, 2, 3, 4, 5].map((step) => abort(round + step)));
-    }
-    const mine = new Set(tags);
-    expect(mine.size).toBeGreaterThan(ABORTS);
-    const table = realTable();
-    for (const entry of table.list()) {
-      for (const tag of mine) if (table.carries(entry, "MILLRACE_RUN", tag)) expect.fail(`${entry.pid} has survived`);
-    }
-    expect(zombies()).toEqual([]);
-    await until(() => openFiles() <= before);
-  }, 60_000 + ABORTS * 200);
+  it(
+    `R8: ${ABORTS} aborts at any moment leave no process, no zombie and no file descriptor`,
+    async () => {
+      const kinds = Object.keys(SCRIPTS) as Kind[];
+      const tags: string[] = [];
+      const abort = async (round: number): Promise<void> => {
+        const kind = kinds[round % kinds.length] as Kind;
+        const started = await start(kind, { ready: round % 3 !== 0 });
+        tags.push(started.tag.value);
+        // Abort at different moments: at once, a little later, while it is still being set up.
+        if (round % 4 === 1) await new Promise((resolve) => setTimeout(resolve, (round * 7) % 40));
+        const report = await stopProcess(started.handle, {
+          clock: systemClock,
+          tag: started.tag,
+          immediate: true,
+          termGraceMs: 60,
+        });
+        expect([kind, report.survivors]).toEqual([kind, []]);
+        await started.reader.return?.();
+        await started.handle.stderr[Symbol.asyncIterator]().return?.();
+        await started.handle.exit;
+      };
+      await abort(0);
+      const before = openFiles();
+      for (let round = 0; round < ABORTS; round += 6) {
+        await Promise.all([0, 1, 2, 3, 4, 5].map((step) => abort(round + step)));
+      }
+      const mine = new Set(tags);
+      expect(mine.size).toBeGreaterThan(ABORTS);
+      const table = realTable();
+      for (const entry of listProcesses()) {
+        for (const tag of mine) if (table.carries(entry, "MILLRACE_RUN", tag)) expect.fail(`${entry.pid} has survived`);
+      }
+      expect(zombies()).toEqual([]);
+      await until(() => openFiles() <= before);
+    },
+    60_000 + ABORTS * 200,
+  );
 });

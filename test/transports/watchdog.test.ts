@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createWatchdog, systemRandom } from "#transports";
-import { onLinux, realTable, tagged, until } from "./processes.ts";
+import { listProcesses, onLinux, tagged, until } from "./processes.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 let folder = "";
@@ -61,8 +61,7 @@ function startProgram(tag: string, script: string, after = "stay"): { child: Chi
 
 /** The companions of a process: children that read our script. */
 function companionsOf(pid: number): readonly number[] {
-  return realTable()
-    .list()
+  return listProcesses()
     .filter((entry) => entry.parent === pid && commandLine(entry.pid).includes("millrace-watchdog"))
     .map((entry) => entry.pid);
 }
@@ -75,10 +74,7 @@ function commandLine(pid: number): string {
   }
 }
 
-const isAlive = (pid: number): boolean =>
-  realTable()
-    .list()
-    .some((entry) => entry.pid === pid);
+const isAlive = (pid: number): boolean => listProcesses().some((entry) => entry.pid === pid);
 
 describe.runIf(onLinux)("the watchdog", () => {
   it("R8: twelve times kill -9 of our own process leave nothing of what it started, nor the watchdog itself", async () => {
@@ -88,14 +84,13 @@ describe.runIf(onLinux)("the watchdog", () => {
       expect(await said).toBe("standing");
       const companions = companionsOf(child.pid as number);
       expect(companions).toHaveLength(1);
-      const table = realTable();
       const roots = new Set(tagged(tag).map((entry) => entry.pid));
       // The one without variables is found by its parent alone.
-      const offspring = table.list().filter((entry) => roots.has(entry.pid) || roots.has(entry.parent));
+      const offspring = listProcesses().filter((entry) => roots.has(entry.pid) || roots.has(entry.parent));
       expect(offspring.length).toBeGreaterThan(1);
       child.kill("SIGKILL");
       const names = new Set(offspring.map((entry) => `${entry.pid} ${entry.startTicks}`));
-      await until(() => !table.list().some((entry) => names.has(`${entry.pid} ${entry.startTicks}`)));
+      await until(() => !listProcesses().some((entry) => names.has(`${entry.pid} ${entry.startTicks}`)));
       expect(tagged(tag)).toEqual([]);
       await until(() => companions.every((pid) => !isAlive(pid)));
     };

@@ -29,6 +29,8 @@ export interface LiveRequest {
   readonly options: ClaudeCodeOptions;
   readonly features: readonly string[];
   readonly desk: HookDesk;
+  /** There is a process. Called before anything it says. */
+  readonly onLive: (live: Live) => void;
   readonly take: (live: Live, chunks: Chunk[]) => ReturnType<TakeChunks>;
   readonly onBusy: (isBusy: boolean) => void;
   readonly onExit: (live: Live, exit: ProcessExit, rest: readonly Chunk[]) => void;
@@ -57,6 +59,7 @@ export async function startLive(request: LiveRequest): Promise<Live> {
     onExit: (exit, rest) => request.onExit(live, exit, rest),
   });
   const live: Live = { process, connection, tasks: createTaskCount(), hasOutput: false, openTurns: 0 };
+  request.onLive(live);
   connection.ready.catch((thrown: unknown) => request.onRefusal(live, thrown));
   return live;
 }

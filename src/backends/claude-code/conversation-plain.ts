@@ -1,32 +1,32 @@
 import { errorItem, type Message, StartError, warningItem } from "#domain";
 import type { AgentLink } from "../backend.ts";
-import type { ClaudeCodeConversation } from "./conversation.ts";
+import type { ClaudeCodeConversation } from "./conversation-contract.ts";
 import { PlainTurn } from "./conversation-plain-turn.ts";
-import { type ConversationPlan, goesOn, resuming } from "./conversation-plan.ts";
-import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
+import { CHANGES, ConversationMemory } from "./conversation-memory.ts";
+import type { ConversationPlan } from "./conversation-plan.ts";
 
 /** Creates a conversation in plain mode: one process per turn, and each goes on with the session of the last. */
 export function createPlainConversation(plan: ConversationPlan): ClaudeCodeConversation {
   return new PlainConversation(plan);
 }
 
+/** A change is for the next process: the one at work cannot be told. */
+const NOBODY = async (): Promise<void> => undefined;
+
 class PlainConversation implements ClaudeCodeConversation {
   private readonly _plan: ConversationPlan;
-  private _options: ClaudeCodeOptions;
-  private _sessionId: string | undefined;
-  private _isKnown: boolean;
+  private readonly _memory: ConversationMemory;
   private _isWarned = false;
   private _isClosed = false;
   private _turn: PlainTurn | undefined;
 
   constructor(plan: ConversationPlan) {
     this._plan = plan;
-    this._options = plan.options;
-    this._isKnown = goesOn(plan.options);
+    this._memory = new ConversationMemory(plan);
   }
 
   get sessionId(): string | undefined {
-    return this._sessionId;
+    return this._memory.sessionId;
   }
 
   async send(messages: readonly Message[], link: AgentLink): Promise<void> {
@@ -41,12 +41,10 @@ class PlainConversation implements ClaudeCodeConversation {
     try {
       if (!this._isWarned && this._plan.warnings.length > 0) await link.write(this._plan.warnings.map(warningItem));
       this._isWarned = true;
-      const isResumable = this._isKnown && this._sessionId !== undefined;
-      const options = isResumable ? resuming(this._options, this._sessionId as string) : this._options;
-      await turn.carryOut(options, messages, this._isKnown);
+      await turn.carryOut(this._memory.options(), messages, this._memory.isKnown);
     } finally {
-      this._sessionId = turn.sessionId ?? this._sessionId;
-      if (turn.hasResult) this._isKnown = true;
+      this._memory.sessionId = turn.sessionId ?? this._memory.sessionId;
+      if (turn.hasResult) this._memory.noteTurn();
       this._turn = undefined;
     }
   }
@@ -55,16 +53,16 @@ class PlainConversation implements ClaudeCodeConversation {
     this._turn?.interrupt();
   }
 
-  async setModel(model: string): Promise<void> {
-    this._set({ model });
+  setModel(model: string): Promise<void> {
+    return this._memory.change(CHANGES.model(model), NOBODY);
   }
 
-  async setPermissionMode(mode: string): Promise<void> {
-    this._set({ permissionMode: mode });
+  setPermissionMode(mode: string): Promise<void> {
+    return this._memory.change(CHANGES.permissionMode(mode), NOBODY);
   }
 
-  async setAgent(name: string): Promise<void> {
-    this._set({ agent: name });
+  setAgent(name: string): Promise<void> {
+    return this._memory.change(CHANGES.agent(name), NOBODY);
   }
 
   async mcpStatus(): Promise<readonly unknown[]> {
@@ -83,10 +81,5 @@ class PlainConversation implements ClaudeCodeConversation {
   private _refusal(): string | undefined {
     if (this._isClosed) return "The conversation is closed. Open another one.";
     return this._turn === undefined ? undefined : "A turn is under way. Send the next message when it is over.";
-  }
-
-  /** For the next process: the one at work cannot be told. */
-  private _set(change: Readonly<Record<string, unknown>>): void {
-    this._options = { ...this._options, ...checkClaudeCodeOptions(change) };
   }
 }

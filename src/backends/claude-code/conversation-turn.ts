@@ -24,9 +24,9 @@ export class ActiveTurn {
   /** The id of our message. */
   readonly uuid: string;
   private readonly _toolName: (vendorName: string) => string;
-  private readonly _tasks: TaskCount;
+  private _tasks: TaskCount = createTaskCount();
   private readonly _end: () => void;
-  private _openTurns: number;
+  private _openTurns = 0;
   private _hasStarted = false;
   private _isQueued = false;
   private _sawTasks = false;
@@ -37,9 +37,6 @@ export class ActiveTurn {
     parts: {
       readonly uuid: string;
       readonly toolName: (vendorName: string) => string;
-      readonly tasks?: TaskCount;
-      /** Turns of the CLI that were open before ours. */
-      readonly openTurns?: number;
     },
   ) {
     this.turn = new Turn(link, control);
@@ -48,8 +45,6 @@ export class ActiveTurn {
     this._end = () => ended.resolve();
     this.uuid = parts.uuid;
     this._toolName = parts.toolName;
-    this._tasks = parts.tasks ?? createTaskCount();
-    this._openTurns = parts.openTurns ?? 0;
   }
 
   get openTurns(): number {
@@ -63,6 +58,12 @@ export class ActiveTurn {
 
   get isWaitingForTasks(): boolean {
     return this._tasks.count > 0;
+  }
+
+  /** The process that carries the turn, with what was under way in it before. */
+  adopt(process: { readonly tasks: TaskCount; readonly openTurns: number }): void {
+    this._tasks = process.tasks;
+    this._openTurns = process.openTurns;
   }
 
   /** Our message goes out now: what came before belongs to others. */

@@ -129,7 +129,7 @@ function createCliProcess(
   const bringDown = async (immediate: boolean): Promise<void> => {
     const { clock, processes: table } = world;
     const stop = world.stop ?? stopProcess;
-    await stop(immediate ? withOpenInput(handle) : handle, { clock, tag, immediate, table });
+    await stop(handle, { clock, tag, immediate, table });
     world.watchdog?.release(tag);
     await removeFiles();
   };
@@ -154,21 +154,6 @@ function createCliProcess(
       if (immediate) return (urgent ??= bringDown(true));
       return urgent ?? (polite ??= bringDown(false));
     },
-  };
-}
-
-function withOpenInput(handle: ProcessHandle): ProcessHandle {
-  return {
-    pid: handle.pid,
-    get isRunning() {
-      return handle.isRunning;
-    },
-    stdout: handle.stdout,
-    stderr: handle.stderr,
-    exit: handle.exit,
-    write: (bytes) => handle.write(bytes),
-    endInput: () => undefined,
-    kill: (signal) => handle.kill(signal),
   };
 }
 

@@ -1,13 +1,11 @@
 import { isAbsolute, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Command } from "commander";
-import { describeThrown, StartError } from "#domain";
-import { openStore } from "#runtime";
+import { describeThrown, nearestName, StartError } from "#domain";
+import { applyConfig, type Config, loadConfig, openStore } from "#runtime";
 import type { Server, ServerOptions } from "#server";
 import { parsePort } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { demoTools } from "../load-tools.ts";
-import { readJsonFile } from "../read-input.ts";
 
 interface ServeFlags {
   readonly port?: number;
@@ -19,8 +17,10 @@ interface ServeFlags {
   readonly allowHost?: readonly string[];
 }
 
-/** What a configuration may say: everything but what the command itself brings. */
-type Configuration = Partial<Omit<ServerOptions, "store" | "log" | "world" | "failPoint">>;
+/** What the field `server` of a configuration may say. */
+const SERVER_FIELDS = ["tokens", "hosts", "origins", "trustProxy", "backends", "page", "limits"] as const;
+
+type Setting = Pick<ServerOptions, (typeof SERVER_FIELDS)[number] | "target" | "agents" | "run">;
 
 const DEFAULT_PORT = 4000;
 
@@ -34,7 +34,7 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
     .option("--data <folder>", "where threads and runs are kept (default: the user's data folder)")
     .option("-b, --backend <backend>", "who answers in new threads (default offline)")
     .option("--allow-host <name...>", "host names under which the server is reached")
-    .option("-c, --config <file>", "a module or JSON file with the server's options: agents, tools, rules, tokens")
+    .option("-c, --config <file>", "the configuration (default: the nearest millrace.config.*)")
     .action(async (flags: ServeFlags) => {
       outcome.code = await serve(flags, io);
     });
@@ -42,7 +42,7 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
 
 /** Serves until Ctrl-C. The address goes to stdout, for scripts; the log goes to stderr, one JSON object per line. */
 async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
-  const configuration = await readConfiguration(flags.config, io);
+  const setting = await readSetting(flags, io);
   const folder = dataFolder(flags.data, io);
   const store = await openStore(folder).catch((error: unknown) => {
     throw new StartError("invalid-config", `--data ${folder}: ${describeThrown(error)}`, { cause: error });
@@ -51,7 +51,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
     // Loaded by this command alone: the others need no server.
     const { createServer, logLine } = await import("#server");
     const server = createServer({
-      ...mergeFlags(configuration, flags, io),
+      ...setting,
       store,
       world: io.world,
       log: (record) => io.err.write(logLine(record)),
@@ -87,17 +87,40 @@ async function untilInterrupted(server: Server, io: CommandIo): Promise<number> 
   return code;
 }
 
-function mergeFlags(configuration: Configuration, flags: ServeFlags, io: CommandIo): Configuration {
+/** What flags, configuration and variables say together: flags go first, then the configuration, then variables. */
+async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
+  const { config, file } = await loadConfig({
+    cwd: io.cwd,
+    files: io.world.files,
+    ...(flags.config !== undefined && { file: flags.config }),
+    ...(io.world.env["HOME"] !== undefined && { home: io.world.env["HOME"] }),
+  });
+  const said = readServerField(config, file);
+  const { agents = [] } = config;
+  const first = config.swarm?.start ?? agents[0]?.name ?? config.backend;
+  const target = flags.backend ?? first ?? (io.world.env["MILLRACE_BACKEND"] || "offline");
   const token = flags.token ?? (io.world.env["MILLRACE_TOKEN"] || undefined);
-  const target = flags.backend ?? configuration.target ?? (io.world.env["MILLRACE_BACKEND"] || undefined);
+  const { options } = applyConfig({ ...config, agents: [] }, {});
+  const isBare = agents.length === 0 && (options.tools ?? []).length === 0;
   return {
-    // Without a word about runs the offline model gets its small tools, so that a first try shows a tool call.
-    run: { tools: demoTools() },
-    ...configuration,
-    ...(target !== undefined && { target }),
-    ...(token !== undefined && { tokens: [{ token }, ...(configuration.tokens ?? [])] }),
-    ...(flags.allowHost !== undefined && { hosts: [...flags.allowHost, ...(configuration.hosts ?? [])] }),
+    ...said,
+    target,
+    agents,
+    // Without tools of anybody's the offline model is given some: enough to show a tool call.
+    run: isBare && target.split("/", 1)[0] === "offline" ? { ...options, tools: demoTools() } : options,
+    ...(token !== undefined && { tokens: [{ token }, ...(said.tokens ?? [])] }),
+    ...(flags.allowHost !== undefined && { hosts: [...flags.allowHost, ...(said.hosts ?? [])] }),
   };
+}
+
+function readServerField({ server = {} }: Config, file: string | undefined): Setting {
+  for (const name of Object.keys(server)) {
+    if (SERVER_FIELDS.some((known) => known === name)) continue;
+    const near = nearestName(name, SERVER_FIELDS);
+    const remedy = near === undefined ? `Known are: ${SERVER_FIELDS.join(", ")}.` : `Did you mean ${near}?`;
+    throw new StartError("invalid-config", `${file ?? "The configuration"}: there is no server.${name}. ${remedy}`);
+  }
+  return server as Setting;
 }
 
 function dataFolder(given: string | undefined, io: CommandIo): string {
@@ -107,22 +130,4 @@ function dataFolder(given: string | undefined, io: CommandIo): string {
   if (XDG_DATA_HOME !== undefined && isAbsolute(XDG_DATA_HOME)) return join(XDG_DATA_HOME, "millrace");
   if (HOME !== undefined && isAbsolute(HOME)) return join(HOME, ".local", "share", "millrace");
   throw new StartError("invalid-config", "There is no home folder to keep threads in. Give one with --data.");
-}
-
-async function readConfiguration(path: string | undefined, io: CommandIo): Promise<Configuration> {
-  if (path === undefined) return {};
-  const given = path.endsWith(".json") ? await readJsonFile("--config", path, io) : await importConfiguration(path, io);
-  if (typeof given === "object" && given !== null && !Array.isArray(given)) return given as Configuration;
-  throw new StartError("invalid-config", `--config ${path} gives no object. Export the options as config or default.`);
-}
-
-async function importConfiguration(path: string, io: CommandIo): Promise<unknown> {
-  try {
-    const module = (await import(pathToFileURL(resolve(io.cwd, path)).href)) as Record<string, unknown>;
-    return module["config"] ?? module["default"];
-  } catch (error) {
-    throw new StartError("invalid-config", `--config ${path} could not be loaded: ${describeThrown(error)}`, {
-      cause: error,
-    });
-  }
 }

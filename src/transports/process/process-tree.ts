@@ -33,8 +33,7 @@ export function watchTree({ table, root, tag }: TreeRequest): ProcessTree {
   if (rootEntry !== undefined) members.set(rootEntry.pid, rootEntry);
   let strangers = new Set<number>();
 
-  const isTagged = (entry: ProcessEntry): boolean =>
-    tag !== undefined && table.carries(entry, tag.name, tag.value);
+  const isTagged = (entry: ProcessEntry): boolean => tag !== undefined && table.carries(entry, tag.name, tag.value);
 
   /** Those who may have come to the tree since the last look. */
   const readNewcomers = (): readonly ProcessEntry[] => {
@@ -51,13 +50,13 @@ export function watchTree({ table, root, tag }: TreeRequest): ProcessTree {
   return {
     look({ fresh } = { fresh: false }) {
       if (fresh) strangers = new Set();
-      // Who has died since is a parent still: its child may have come up just before.
-      const dead = [...members.values()].filter(({ pid, startTicks }) => table.read(pid)?.startTicks !== startTicks);
+      for (const { pid, startTicks } of members.values()) {
+        if (table.read(pid)?.startTicks !== startTicks) members.delete(pid);
+      }
       const newcomers = readNewcomers();
       for (const entry of newcomers) if (isTagged(entry)) members.set(entry.pid, entry);
       addDescendants(newcomers, members);
       for (const { pid } of newcomers) if (!members.has(pid)) strangers.add(pid);
-      for (const { pid } of dead) members.delete(pid);
       return [...members.values()];
     },
   };

@@ -16,7 +16,8 @@ function createMachine(processes: readonly Fake[]) {
   const alive = new Map(processes.map((entry) => [entry.pid, entry]));
   const sent: string[] = [];
   const table: ProcessTable = {
-    list: () => [...alive.values()],
+    numbers: () => [...alive.keys()],
+    read: (pid) => alive.get(pid),
     carries: (entry, name, value) => name === "MILLRACE_RUN" && alive.get(entry.pid)?.tag === value,
     signal(entry, signal) {
       sent.push(`${signal} ${entry.pid}`);
@@ -111,6 +112,15 @@ describe("the stop ladder", () => {
     expect(kills).toEqual(["SIGSTOP 70", "SIGSTOP 71", "SIGKILL 70", "SIGKILL 71"]);
   });
 
+  it("does not believe a quick look that finds nothing: everybody is looked at before it resolves", async () => {
+    const machine = createMachine([{ pid: 60, parent: 1, startTicks: 6 }]);
+    const { stop, clock } = await scripted([{ waitForInput: "end" }, { waitMs: 1000 }, { exit: 0 }]);
+    clock.after(500, () => machine.alive.set(60, { pid: 60, parent: 1, startTicks: 99, tag: "run-1" }));
+    const { report } = await stop({ table: machine.table, tag: TAG });
+    expect(report).toEqual({ how: "terminated", survivors: [] });
+    expect(machine.sent).toEqual(["SIGTERM 60"]);
+  });
+
   it("never signals a number whose process is no longer known to be there", async () => {
     const machine = createMachine([{ pid: 1000, parent: 1, startTicks: 9 }]);
     const { stop } = await scripted([{ hang: true }]);
@@ -183,6 +193,25 @@ describe("a process tree", () => {
     alive.delete(50);
     alive.set(51, { pid: 51, parent: 1, startTicks: 6 });
     expect(look()).toEqual([51]);
+  });
+
+  it("looks at a stranger once, and at everybody again when it is told to: a number may come to one of the tree", () => {
+    const machine = createMachine([{ pid: 60, parent: 1, startTicks: 6 }]);
+    const reads: number[] = [];
+    const table: ProcessTable = {
+      ...machine.table,
+      read(pid) {
+        reads.push(pid);
+        return machine.table.read(pid);
+      },
+    };
+    const tree = watchTree({ table, root: undefined, tag: TAG });
+    expect(tree.look()).toEqual([]);
+    expect(tree.look()).toEqual([]);
+    expect(reads).toEqual([60]);
+    machine.alive.set(60, { pid: 60, parent: 1, startTicks: 99, tag: "run-1" });
+    expect(tree.look()).toEqual([]);
+    expect(tree.look({ fresh: true })).toHaveLength(1);
   });
 
   it("forgets a number that belongs to somebody else by now", () => {

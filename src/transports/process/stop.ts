@@ -109,7 +109,9 @@ function aimAtTree(
   };
   return {
     left() {
-      const entries = tree.look();
+      let entries = tree.look();
+      // Nothing, says a quick look; before it is believed, everybody is looked at.
+      if (entries.length === 0 && life.isOver()) entries = tree.look({ fresh: true });
       const pids = entries.map((entry) => entry.pid);
       return isOutside(entries) ? [handle.pid ?? 0, ...pids] : pids;
     },
@@ -150,7 +152,9 @@ async function waitUntilGone(clock: Clock, graceMs: number, target: Target, life
 
 function pause(clock: Clock, ms: number, life: Life): Promise<void> {
   return new Promise((resolve) => {
-    const takeBack = clock.after(ms, resolve);
+    // Node runs timers that are due one after the other before it turns to anything else. Several stops at once, each
+    // looking longer than it waits, would keep it there, and it would never hear that their processes are gone.
+    const takeBack = clock.after(ms, () => setImmediate(resolve));
     life.onOver = () => {
       takeBack();
       resolve();

@@ -47,6 +47,8 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
     database: opened,
     close() {
       try {
+        // Not every driver does it by itself; without it a copy of the one file would lack what was written last.
+        opened.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
         opened.close();
       } finally {
         lock.close();

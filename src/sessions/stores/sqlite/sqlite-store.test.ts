@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -91,6 +100,21 @@ describe("openSqliteStore", () => {
     expect(raw.prepare("PRAGMA journal_mode").get()).toMatchObject({ journal_mode: "wal" });
     expect(raw.prepare("PRAGMA integrity_check").get()).toMatchObject({ integrity_check: "ok" });
     raw.close();
+  });
+
+  it("a store that was closed is one file: nothing is left beside it", async () => {
+    const folder = makeFolder();
+    const store = await open(folder);
+    await store.createRun(RUN);
+    await store.close();
+    const wal = statSync(join(folder, "millrace.sqlite-wal"), { throwIfNoEntry: false });
+    expect(wal?.size ?? 0).toBe(0);
+    const copy = makeFolder();
+    mkdirSync(copy);
+    copyFileSync(join(folder, "millrace.sqlite"), join(copy, "millrace.sqlite"));
+    const next = await open(copy);
+    expect(await next.listRuns()).toHaveLength(1);
+    await next.close();
   });
 
   it("a second program over the same folder is refused, and told why; afterwards it may", async () => {

@@ -1,0 +1,88 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createEmulator } from "#emulator";
+import { createSpawn, stopProcess, systemClock, systemRandom } from "#transports";
+import { buildArgv } from "../../src/backends/claude-code/argv.ts";
+import { childEnvironment, RUN_TAG_VARIABLE } from "../../src/backends/claude-code/environment.ts";
+import { onLinux, tagged, until, zombies } from "../transports/processes.ts";
+import { findInstalledCli } from "./claude-code-cli.ts";
+
+const executable = findInstalledCli();
+const emulator = createEmulator();
+let url = "";
+let home = "";
+
+beforeAll(async () => {
+  ({ url } = await emulator.listen());
+  home = mkdtempSync(join(tmpdir(), "millrace-stop-"));
+});
+afterAll(async () => {
+  await emulator.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+/** The session of a process: the CLI puts its tool into one of its own, out of reach of a signal to its group. */
+const sessionOf = (pid: number): string => {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[3] ?? "";
+};
+
+const commandOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1").replaceAll("\0", " ");
+  } catch {
+    return "";
+  }
+};
+
+/** The real CLI, in the middle of a command it runs with its own tool. */
+async function startAtWork() {
+  const tag = { name: RUN_TAG_VARIABLE, value: systemRandom.id() };
+  const { args } = buildArgv({ allowedTools: ["Bash"] }, { mode: "plain", prompt: "stdin" });
+  const handle = await createSpawn()({
+    executable: executable ?? "claude",
+    args,
+    cwd: home,
+    env: childEnvironment({
+      parent: { PATH: process.env["PATH"], HOME: home, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "sk-ant-offline" },
+      runTag: tag.value,
+    }),
+  });
+  const draining = Promise.all([drain(handle.stdout), drain(handle.stderr)]);
+  await handle.write(new TextEncoder().encode("Please run `sleep 97`"));
+  handle.endInput();
+  await until(() => tagged(tag.value).some(({ pid }) => commandOf(pid).startsWith("sleep 97")), 60_000);
+  return { handle, tag, draining };
+}
+
+async function drain(stream: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _bytes of stream);
+}
+
+describe.runIf(executable !== undefined && onLinux)("R8: stopping the real CLI while its own tool runs", () => {
+  it.each(["politely", "at once"])("%s leaves neither the CLI nor the tool in its own session", async (how) => {
+    const { handle, tag, draining } = await startAtWork();
+    const sessions = new Set(tagged(tag.value).map(({ pid }) => sessionOf(pid)));
+    expect(sessions.size).toBeGreaterThan(1);
+    const graces = how === "politely" ? { stdinGraceMs: 200 } : { immediate: true };
+    const report = await stopProcess(handle, { clock: systemClock, tag, ...graces });
+    expect(report.survivors).toEqual([]);
+    expect(tagged(tag.value)).toEqual([]);
+    await draining;
+    await handle.exit;
+    expect(zombies()).toEqual([]);
+  });
+
+  it("after a plain kill -9 of the CLI finds the tool it left behind", async () => {
+    const { handle, tag, draining } = await startAtWork();
+    handle.kill("SIGKILL");
+    await draining;
+    await handle.exit;
+    expect(tagged(tag.value).length).toBeGreaterThan(0);
+    const report = await stopProcess(handle, { clock: systemClock, tag, immediate: true });
+    expect(report.survivors).toEqual([]);
+    expect(tagged(tag.value)).toEqual([]);
+  });
+});

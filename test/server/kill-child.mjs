@@ -1,0 +1,64 @@
+// A server that kills itself at the k-th passing of a fail-point, as the system or a power cut would: no clean-up runs.
+// node kill-child.mjs <dist> <data folder> <fail-point> <k>
+
+import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
+
+const [dist, folder, point, count] = process.argv.slice(2);
+const { createServer } = await import(`${dist}/server/index.js`);
+const { openStore } = await import(`${dist}/runtime/stores/sqlite.js`);
+const { agent } = await import(`${dist}/index.js`);
+
+const EVENTS = 95;
+
+// About a hundred events: deltas, a tool call that is answered, an end.
+const backend = {
+  kind: "model",
+  name: "counting",
+  model: "counting-1",
+  async *stream(/** @type {{ messages: { blocks: { type: string }[] }[] }} */ request) {
+    const isSecond = request.messages.some(({ blocks }) => blocks.some(({ type }) => type === "tool-result"));
+    const id = isSecond ? "m2" : "m1";
+    const plain = { seq: -1, ts: 0, runId: "" };
+    let text = "";
+    for (let at = 0; at < (isSecond ? EVENTS - 20 : 10); at += 1) {
+      text += `${at} `;
+      yield [{ type: "text-delta", ...plain, messageId: id, index: 0, text: `${at} ` }];
+      await turn();
+      await sleep(1);
+    }
+    const call = { callId: "c1", name: "nothing", input: {} };
+    yield [
+      {
+        type: "message",
+        ...plain,
+        id,
+        role: "assistant",
+        blocks: [{ type: "text", text }, ...(isSecond ? [] : [{ type: "tool-call", ...call }])],
+        stopReason: isSecond ? "end-turn" : "tool-use",
+        usage: { inputTokens: 1, outputTokens: 1 },
+      },
+      ...(isSecond ? [] : [{ type: "tool-call", ...plain, ...call, executedBy: "millrace" }]),
+    ];
+  },
+};
+
+let passed = 0;
+const store = await openStore(folder);
+const server = createServer({
+  store,
+  agents: [agent({ name: "counter", backend })],
+  target: "counter",
+  page: false,
+  limits: { requestsPerMinute: 1e9 },
+  async failPoint(/** @type {string} */ name) {
+    if (name !== point) return;
+    passed += 1;
+    if (passed !== Number(count)) return;
+    // What was written before is on its way: let it leave, so that a reader has half a frame.
+    if (name === "inside-frame" || name === "after-emit") await sleep(3);
+    process.kill(process.pid, "SIGKILL");
+    await new Promise(() => undefined);
+  },
+});
+const { url } = await server.listen();
+process.stdout.write(`${url}\n`);

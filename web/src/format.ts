@@ -1,0 +1,66 @@
+import type { Usage } from "../../src/domain/index.ts";
+
+const COUNT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+export function formatCount(count: number): string {
+  return COUNT.format(count).toLowerCase();
+}
+
+/** `1.2k in · 88 out`; nothing for what nobody knows. */
+export function formatUsage({ inputTokens, outputTokens }: Usage): string {
+  const parts = [
+    inputTokens === undefined ? "" : `${formatCount(inputTokens)} in`,
+    outputTokens === undefined ? "" : `${formatCount(outputTokens)} out`,
+  ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+/** Small sums keep two digits that say something. */
+export function formatCost(usd: number): string {
+  if (usd === 0) return "$0";
+  if (usd < 0.0001) return "<$0.0001";
+  return `$${usd < 0.01 ? usd.toFixed(4) : usd.toFixed(2)}`;
+}
+
+export function formatDuration(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
+/** When something was, as short as it can be understood. */
+export function formatWhen(at: number, now: number): string {
+  const date = new Date(at);
+  const today = new Date(now);
+  if (date.toDateString() === today.toDateString()) {
+    return date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  }
+  const isThisYear = date.getFullYear() === today.getFullYear();
+  return date.toLocaleDateString([], { month: "short", day: "numeric", ...(!isThisYear && { year: "numeric" }) });
+}
+
+/** A value of a tool as text: strings as they are, content blocks by their text, everything else as JSON. */
+export function formatValue(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.length > 0 && value.every(isTextBlock)) {
+    return value.map(({ text }) => text).join("\n");
+  }
+  return JSON.stringify(value, null, 2) ?? "";
+}
+
+function isTextBlock(value: unknown): value is { text: string } {
+  if (typeof value !== "object" || value === null) return false;
+  const { type, text } = value as Record<string, unknown>;
+  return type === "text" && typeof text === "string";
+}
+
+/** The most telling argument of a call, for the head of its card. */
+export function summariseInput(input: unknown): string {
+  if (typeof input !== "object" || input === null) return "";
+  const [first] = Object.values(input).filter((value) => typeof value === "string" || typeof value === "number");
+  const entries = Object.entries(input);
+  const isSmall = entries.length <= 3 && entries.every(([, value]) => typeof value === "number" || typeof value === "boolean");
+  if (isSmall) return entries.map(([name, value]) => `${name}: ${value}`).join(", ");
+  return first === undefined ? "" : String(first).split("\n", 1)[0]?.slice(0, 120) ?? "";
+}

@@ -1,0 +1,63 @@
+import type { VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { formatValue } from "../format.ts";
+import type { ToolItem } from "../state/items.ts";
+import { Icon } from "./icons.tsx";
+
+interface ApprovalProps {
+  readonly question: ToolItem;
+  /** How many wait, this one among them. */
+  readonly count: number;
+  readonly onAnswer: (decision: { allow: boolean; reason?: string }) => Promise<void>;
+}
+
+/** Asks whether a tool may do what its model wants. The run waits; the rest of the page can still be used. */
+export function Approval({ question, count, onAnswer }: ApprovalProps): VNode {
+  const [reason, setReason] = useState("");
+  const [isSent, setSent] = useState(false);
+  const dialog = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // Whoever is writing goes on writing.
+    const { activeElement } = document;
+    const isWriting = activeElement instanceof HTMLTextAreaElement && activeElement.value !== "";
+    if (!isWriting) dialog.current?.focus({ preventScroll: true });
+  }, []);
+
+  const answer = async (allow: boolean): Promise<void> => {
+    if (isSent) return;
+    setSent(true);
+    await onAnswer(allow || reason.trim() === "" ? { allow } : { allow, reason: reason.trim() });
+    setSent(false);
+  };
+  const input = formatValue(question.input);
+
+  return (
+    <section class="approval" role="alertdialog" aria-labelledby="approval-title" aria-describedby="approval-why" tabIndex={-1} ref={dialog}>
+      <header>
+        <Icon name="shield" />
+        <h3 id="approval-title">
+          Allow <code>{question.name}</code>?
+        </h3>
+        {count > 1 && <span class="badge">1 of {count}</span>}
+      </header>
+      <p id="approval-why">{question.question ?? "This tool wants your permission."}</p>
+      {input !== "" && <pre tabIndex={0}>{input}</pre>}
+      <div class="approval-row">
+        <input
+          type="text"
+          value={reason}
+          maxLength={2000}
+          placeholder="Reason, if you deny it"
+          aria-label="Reason for denying, told to the model"
+          onInput={(event) => setReason(event.currentTarget.value)}
+        />
+        <button type="button" class="plain" disabled={isSent} onClick={() => answer(false)}>
+          Deny
+        </button>
+        <button type="button" class="primary" disabled={isSent} onClick={() => answer(true)}>
+          Allow
+        </button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,80 @@
+import type { ComponentChildren, VNode } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Icon } from "./icons.tsx";
+
+interface ComposerProps {
+  readonly isRunning: boolean;
+  /** `false`: it was not taken, and the text comes back. */
+  readonly onSend: (text: string) => Promise<boolean>;
+  readonly onStop: () => void;
+  /** What stands beside the button. */
+  readonly children?: ComponentChildren;
+}
+
+/** Where one writes: Enter sends, Shift+Enter begins a new line. */
+export function Composer({ isRunning, onSend, onStop, children }: ComposerProps): VNode {
+  const [text, setText] = useState("");
+  const [isSending, setSending] = useState(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const isBusy = isRunning || isSending;
+
+  useEffect(() => area.current?.focus({ preventScroll: true }), []);
+  useLayoutEffect(() => fit(area.current), [text]);
+
+  const send = async (): Promise<void> => {
+    const wanted = text.trim();
+    if (wanted === "" || isBusy) return;
+    setText("");
+    setSending(true);
+    const isTaken = await onSend(wanted);
+    setSending(false);
+    if (!isTaken) setText((written) => (written === "" ? wanted : written));
+  };
+  const onKeyDown = async (event: KeyboardEvent): Promise<void> => {
+    if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+    event.preventDefault();
+    await send();
+  };
+
+  return (
+    <div class="composer">
+      <textarea
+        ref={area}
+        rows={1}
+        value={text}
+        placeholder="Ask something"
+        aria-label="Your message"
+        aria-keyshortcuts="Enter"
+        enterkeyhint="send"
+        onInput={(event) => setText(event.currentTarget.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div class="composer-row">
+        <div class="composer-extra">{children}</div>
+        {isRunning ? (
+          <button type="button" class="round stop" aria-label="Stop" title="Stop (Esc)" onClick={onStop}>
+            <Icon name="stop" />
+          </button>
+        ) : (
+          <button
+            type="button"
+            class="round"
+            aria-label="Send"
+            title="Send (Enter)"
+            disabled={text.trim() === "" || isBusy}
+            onClick={send}
+          >
+            <Icon name="send" />
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** As tall as its text, up to a limit that the style sheet sets. */
+function fit(area: HTMLTextAreaElement | null): void {
+  if (area === null) return;
+  area.style.height = "auto";
+  area.style.height = `${area.scrollHeight}px`;
+}

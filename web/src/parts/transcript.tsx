@@ -1,0 +1,83 @@
+import type { ComponentChildren, VNode } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type ConversationState, historyOf, isRunning, shownItems } from "../state/conversation.ts";
+import type { Item } from "../state/items.ts";
+import { Icon } from "./icons.tsx";
+import { HandoffLine, NoteRow, TextRow, ThinkingRow, UserRow } from "./rows.tsx";
+import { RunFooter } from "./run-footer.tsx";
+import { ToolCard } from "./tool-card.tsx";
+
+/** How near the end counts as reading along. */
+const NEAR_PX = 80;
+
+/** The conversation. It stays at its end as it grows, until the reader scrolls away. */
+export function Transcript({ state }: { readonly state: ConversationState }): VNode {
+  const running = isRunning(state);
+  const history = useMemo(() => historyOf(state), [state.messages, state.run.inputId]);
+  const items = shownItems(state, history);
+  const box = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  const [isAway, setAway] = useState(false);
+
+  const toEnd = (): void => {
+    follows.current = true;
+    setAway(false);
+    box.current?.scrollTo({ top: box.current.scrollHeight });
+  };
+  useLayoutEffect(() => {
+    if (follows.current) box.current?.scrollTo({ top: box.current.scrollHeight });
+  });
+  useLayoutEffect(() => {
+    if (state.pending !== undefined) toEnd();
+  }, [state.pending]);
+
+  const onScroll = (): void => {
+    const element = box.current;
+    if (element === null) return;
+    const distance = element.scrollHeight - element.scrollTop - element.clientHeight;
+    follows.current = distance < NEAR_PX;
+    setAway(distance > NEAR_PX * 3);
+  };
+
+  return (
+    <div class="transcript-frame">
+      <div class="transcript" ref={box} onScroll={onScroll} tabIndex={-1}>
+        <div class="column" role="log" aria-label="Conversation" aria-live="polite" aria-busy={running}>
+          {items.map((item) => (
+            <Row key={item.key} item={item} isStopped={!running} />
+          ))}
+        </div>
+        <div class="column">
+          <RunFooter run={state.run} isRunning={running} />
+        </div>
+      </div>
+      {isAway && (
+        <button type="button" class="to-end" onClick={toEnd}>
+          <Icon name="down" /> Latest
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Row({ item, isStopped }: { readonly item: Item; readonly isStopped: boolean }): ComponentChildren {
+  // The same item and the same state is the same drawing.
+  return useMemo(() => drawItem(item, isStopped), [item, item.kind === "tool" && isStopped]);
+}
+
+function drawItem(item: Item, isStopped: boolean): VNode {
+  switch (item.kind) {
+    case "user":
+      return <UserRow item={item} />;
+    case "text":
+      return <TextRow item={item} />;
+    case "thinking":
+      return <ThinkingRow item={item} />;
+    case "tool":
+      return <ToolCard tool={item} isStopped={isStopped} />;
+    case "handoff":
+      return <HandoffLine item={item} />;
+    case "note":
+      return <NoteRow item={item} />;
+  }
+}

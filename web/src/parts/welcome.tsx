@@ -1,0 +1,82 @@
+import type { VNode } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { api, type Targets } from "../state/api.ts";
+import { routeOf } from "../state/route.ts";
+import { Banner } from "./banner.tsx";
+import { Composer } from "./composer.tsx";
+import { TargetPicker } from "./target-picker.tsx";
+
+const KEPT_TARGET = "millrace-target";
+
+interface WelcomeProps {
+  readonly onChange: () => void;
+  readonly onFailure: (error: unknown) => void;
+}
+
+/** The beginning of a new thread. */
+export function Welcome({ onChange, onFailure }: WelcomeProps): VNode {
+  const [targets, setTargets] = useState<Targets | undefined>(undefined);
+  const [target, setTarget] = useState("");
+  const [failure, setFailure] = useState<string | undefined>(undefined);
+  const fail = (error: unknown): void => {
+    onFailure(error);
+    setFailure(error instanceof Error ? error.message : String(error));
+  };
+  useEffect(() => {
+    api.backends().then((found) => {
+      setTargets(found);
+      setTarget(firstChoice(found));
+    }, fail);
+  }, []);
+
+  const send = async (text: string): Promise<boolean> => {
+    setFailure(undefined);
+    try {
+      const thread = await api.createThread(target || (targets?.default ?? "offline"));
+      localStorage.setItem(KEPT_TARGET, thread.target);
+      await api.chat(thread.id, text).catch(async (error: unknown) => {
+        // Nothing was said in it: it is as if it had never been.
+        await api.remove(thread.id).catch(() => undefined);
+        throw error;
+      });
+      onChange();
+      location.hash = routeOf(thread.id);
+      return true;
+    } catch (error) {
+      fail(error);
+      return false;
+    }
+  };
+  const missing = targets?.backends.filter(({ available }) => !available) ?? [];
+
+  return (
+    <main class="welcome" id="main">
+      <div class="column">
+        <h1>What shall we do?</h1>
+        {failure !== undefined && <Banner level="error" text={failure} onDismiss={() => setFailure(undefined)} />}
+        <Composer isRunning={false} onSend={send} onStop={() => undefined}>
+          <TargetPicker targets={targets} value={target} onPick={setTarget} />
+        </Composer>
+        {missing.length > 0 && (
+          <details class="missing">
+            <summary>{missing.length} backends are not set up</summary>
+            <dl>
+              {missing.map(({ target: name, reason }) => (
+                <div key={name}>
+                  <dt>{name}</dt>
+                  <dd>{reason}</dd>
+                </div>
+              ))}
+            </dl>
+          </details>
+        )}
+      </div>
+    </main>
+  );
+}
+
+/** What was used last, if it still can be. */
+function firstChoice({ backends, default: first }: Targets): string {
+  const kept = localStorage.getItem(KEPT_TARGET);
+  return backends.some(({ target, available }) => available && target === kept) && kept !== null ? kept : first;
+}

@@ -1,0 +1,142 @@
+import type { Diagnostic } from "../../../src/domain/index.ts";
+
+/** One thing in a conversation, as the page shows it. */
+export type Item = UserItem | TextItem | ToolItem | HandoffRow | NoteItem;
+
+export interface UserItem {
+  readonly kind: "user";
+  readonly key: string;
+  readonly text: string;
+}
+
+export interface TextItem {
+  readonly kind: "text" | "thinking";
+  readonly key: string;
+  readonly messageId: string;
+  readonly index: number;
+  readonly text: string;
+  readonly agent: string | undefined;
+  /** The tool call of the sub-agent that wrote it. */
+  readonly parent: string | undefined;
+  /** Whether more may come. */
+  readonly isOpen: boolean;
+}
+
+/** `writing`: its arguments are on their way. `asked`: somebody has to decide. */
+export type ToolState = "writing" | "asked" | "running" | "done";
+
+export interface ToolItem {
+  readonly kind: "tool";
+  readonly key: string;
+  readonly callId: string;
+  readonly messageId: string | undefined;
+  readonly name: string;
+  readonly agent: string | undefined;
+  readonly parent: string | undefined;
+  /** The arguments, while they are being written. */
+  readonly json: string;
+  readonly input: unknown;
+  readonly output: unknown;
+  readonly isError: boolean;
+  /** Why the tool was not run. */
+  readonly skipped: string | undefined;
+  readonly startedAt: number | undefined;
+  readonly ms: number | undefined;
+  readonly state: ToolState;
+  /** Why somebody is asked. */
+  readonly question: string | undefined;
+  /** What was decided, when somebody or something decided against it. */
+  readonly verdict: string | undefined;
+}
+
+export interface HandoffRow {
+  readonly kind: "handoff";
+  readonly key: string;
+  readonly from: string | undefined;
+  readonly to: string;
+  readonly message: string;
+}
+
+/** What to do about an error. */
+export interface Advice {
+  readonly hint: string | undefined;
+  readonly steps: readonly string[];
+  /** The end of what the program wrote, or the frame that could not be read. */
+  readonly seen: string | undefined;
+}
+
+export interface NoteItem {
+  readonly kind: "note";
+  readonly key: string;
+  readonly level: "info" | "warning" | "error";
+  readonly title: string;
+  readonly text: string;
+  readonly advice: Advice | undefined;
+}
+
+interface Called {
+  readonly callId: string;
+  readonly name: string;
+  readonly agent?: string;
+  readonly parent?: string;
+  readonly messageId?: string;
+}
+
+/** Changes the card of a call, or puts a new one behind everything else. */
+export function changeTool(
+  items: readonly Item[],
+  call: Called,
+  change: (tool: ToolItem) => ToolItem,
+): readonly Item[] {
+  const at = items.findLastIndex((item) => item.kind === "tool" && item.callId === call.callId);
+  const known = items[at];
+  return known?.kind === "tool" ? items.with(at, change(known)) : [...items, change(newTool(call))];
+}
+
+function newTool({ callId, name, agent, parent, messageId }: Called): ToolItem {
+  return {
+    kind: "tool",
+    key: `tool-${callId}`,
+    callId,
+    messageId,
+    name,
+    agent,
+    parent,
+    json: "",
+    input: undefined,
+    output: undefined,
+    isError: false,
+    skipped: undefined,
+    startedAt: undefined,
+    ms: undefined,
+    state: "writing",
+    question: undefined,
+    verdict: undefined,
+  };
+}
+
+export function makeNote(
+  key: string,
+  level: NoteItem["level"],
+  words: { readonly title: string; readonly text: string },
+  diagnostic?: Diagnostic,
+): NoteItem {
+  return { kind: "note", key, level, ...words, advice: diagnostic === undefined ? undefined : adviceOf(diagnostic) };
+}
+
+function adviceOf(diagnostic: Diagnostic): Advice | undefined {
+  const { hint, troubleshooting = "", stderrTail, seen } = diagnostic;
+  const steps = troubleshooting
+    .split("\n")
+    .map((line) => line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, "").trim())
+    .filter((line) => line !== "");
+  const evidence = stderrTail || seen;
+  if (hint === undefined && steps.length === 0 && !evidence) return undefined;
+  return { hint, steps, seen: evidence || undefined };
+}
+
+/** `provider-rate-limited` → `Provider rate limited`. */
+export function titleOf(code: string): string {
+  const words = code.replaceAll(/[-_]+/g, " ").replace(/^error /, "");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

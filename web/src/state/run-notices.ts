@@ -1,0 +1,35 @@
+import type { EventOf } from "../../../src/domain/index.ts";
+import { type Item, makeNote } from "./items.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The notices a reader wants to see, in words. All others are for machines. */
+const SHOWN: ReadonlyMap<string, (fields: Fields) => string> = new Map<string, (fields: Fields) => string>([
+  ["retry", ({ attempt, attempts, message }) => `Trying again (${attempt} of ${attempts})${tail(message)}`],
+  ["fallback", ({ from, to, message }) => `${from} cannot answer, ${to} goes on${tail(message)}`],
+  ["stall", ({ silentMs }) => `Nothing has come for ${Math.round(Number(silentMs) / 1000)} seconds. Still waiting.`],
+  ["rate-limit", () => "The provider limits how often it can be asked."],
+  ["guard", ({ guard, reason }) => `The guard ${guard} changed or held back a text${tail(reason)}`],
+]);
+
+export function applyNotice(items: readonly Item[], event: EventOf<"notice">): readonly Item[] {
+  const fields: Fields = typeof event.data === "object" && event.data !== null ? (event.data as Fields) : {};
+  if (event.kind === "retract") {
+    const fromIndex = typeof fields["fromIndex"] === "number" ? fields["fromIndex"] : 0;
+    return items.filter((item) => !isRetracted(item, fields["messageId"], fromIndex));
+  }
+  const describe = SHOWN.get(event.kind);
+  if (describe === undefined) return items;
+  const note = makeNote(`note-${event.seq}`, "info", { title: "", text: describe(fields) });
+  // One line says how long it has been silent; it is replaced, not repeated.
+  const last = items.at(-1);
+  const isSameKind = event.kind === "stall" && last?.kind === "note" && last.text.startsWith("Nothing has come");
+  return isSameKind ? [...items.slice(0, -1), note] : [...items, note];
+}
+
+function isRetracted(item: Item, messageId: unknown, fromIndex: number): boolean {
+  if (item.kind === "text" || item.kind === "thinking") return item.messageId === messageId && item.index >= fromIndex;
+  return item.kind === "tool" && item.messageId === messageId && item.state === "writing";
+}
+
+const tail = (message: unknown): string => (typeof message === "string" && message !== "" ? `: ${message}` : ".");
