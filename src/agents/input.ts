@@ -81,7 +81,7 @@ export function repairPairs(messages: readonly Message[]): readonly Message[] {
     open = new Set();
     if (blocks.length > 0) repaired.push({ ...message, blocks });
   }
-  if (open.size > 0) repaired.push({ id: "gap", role: "user", blocks: answer() });
+  if (open.size > 0) repaired.push({ id: `${repaired.at(-1)?.id}-gap`, role: "user", blocks: answer() });
   return repaired;
 }
 

@@ -75,7 +75,11 @@ describe("sinks together", () => {
   });
 
   it("AT-59 S4-3: with a format its output alone, without one the terminal and the progress", () => {
-    const [formatted, terminal, progress] = [1, 2, 3].map((): Sink => ({ accept: () => undefined })) as [Sink, Sink, Sink];
+    const [formatted, terminal, progress] = [1, 2, 3].map((): Sink => ({ accept: () => undefined })) as [
+      Sink,
+      Sink,
+      Sink,
+    ];
     expect(selectSinks({ formatted, terminal, progress })).toEqual([formatted]);
     expect(selectSinks({ terminal, progress })).toEqual([terminal, progress]);
   });

@@ -134,6 +134,10 @@ describe("the terminal sink", () => {
     expect(show([retractNotice({ messageId: "never-seen" })]).aside).toBe("");
   });
 
+  it("another message begins on a line of its own", () => {
+    expect(show([textDelta("m", 0, "One."), textDelta("n", 0, "Two"), textDelta("n", 0, ".")]).out).toBe("One.\nTwo.");
+  });
+
   it("S4-33: without streaming a text is printed once, when it is whole", () => {
     const message = messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "Hi you" }] });
     const { out } = show([textDelta("m", 0, "Hi "), textDelta("m", 0, "you"), message], { stream: false });

@@ -76,6 +76,21 @@ describe("Markdown on a terminal", () => {
     }
   });
 
+  it.each(["**", "`", "~~", "_"])(
+    "a span marked %s around the longest that is held back, letter by letter and at once",
+    (mark) => {
+      const shown = new Set<boolean>();
+      for (let length = 380; length < 420; length += 1) {
+        const source = `${mark}${"a".repeat(length)}${mark} and more of it`;
+        const whole = render([source]);
+        expect(render([...source])).toBe(whole);
+        expect(render([source.slice(0, length), source.slice(length)])).toBe(whole);
+        shown.add(whole.startsWith("a"));
+      }
+      expect(shown).toEqual(new Set([true, false]));
+    },
+  );
+
   const piece = fc.oneof(
     fc.constantFrom(
       "*",

@@ -1,0 +1,108 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { readLimits } from "./limits.ts";
+import { hostName, isLoopback } from "./origin-check.ts";
+import { readPage } from "./page.ts";
+import { createRateLimit } from "./rate-limit.ts";
+import { createServerLog, type LogRecord, logLine } from "./server-log.ts";
+import { readCursor } from "./sse-vocabulary.ts";
+
+describe("readCursor", () => {
+  it.each([
+    ["-1", { seq: -1, frames: undefined }],
+    ["0", { seq: 0, frames: undefined }],
+    ["12.3", { seq: 12, frames: 3 }],
+    ["", undefined],
+    ["-2", undefined],
+    ["1.", undefined],
+    ["1.2.3", undefined],
+    ["1e3", undefined],
+    [" 1", undefined],
+    ["1\n", undefined],
+    ["9".repeat(16), undefined],
+    ["٣", undefined],
+  ])("%j", (text, expected) => {
+    expect(readCursor(text)).toEqual(expected);
+  });
+});
+
+describe("hostName and isLoopback", () => {
+  it.each([
+    ["localhost", true],
+    ["LOCALHOST:80", true],
+    ["127.0.0.1:4000", true],
+    ["127.9.9.9", true],
+    ["[::1]:80", true],
+    ["127.0.0.1.evil.example", false],
+    ["localhost.evil.example", false],
+    ["0.0.0.0", false],
+    ["[::]", false],
+    ["127.1", false],
+    ["2130706433", false],
+  ])("%s: %s", (host, expected) => {
+    expect(isLoopback(hostName(host) ?? "")).toBe(expected);
+  });
+
+  it.each(["", "a b", "a@b", "a/b", "http://a", "[::1", "a:b", "a:123456", "é.example"])("%j is no host", (host) => {
+    expect(hostName(host)).toBeUndefined();
+  });
+});
+
+describe("createRateLimit", () => {
+  it("counts each address for itself, forgets after a minute, and never holds more than so many", () => {
+    let now = 0;
+    const limit = createRateLimit(2, () => now);
+    expect([limit.take("a"), limit.take("a"), limit.take("a"), limit.take("b")]).toEqual([true, true, false, true]);
+    expect([limit.isOver("a"), limit.isOver("b")]).toEqual([true, false]);
+    now = 60_000;
+    expect(limit.isOver("a")).toBe(false);
+    for (let at = 0; at < 30_000; at += 1) limit.take(`address-${at}`);
+    expect(limit.take("address-29999")).toBe(true);
+  });
+});
+
+describe("createServerLog", () => {
+  it("SEC16: no secret gets into a line, wherever it turns up, and a listener that throws stops nobody", () => {
+    const records: LogRecord[] = [];
+    const write = createServerLog(
+      (record) => {
+        records.push(record);
+        throw new Error("the disk is full");
+      },
+      ["secret-token", "secret-token-longer", "ab"],
+      () => 0,
+    );
+    write("info", "request", { message: "with secret-token-longer and secret-token, about", status: 200 });
+    expect(logLine(records[0] as LogRecord)).toBe(
+      '{"ts":"1970-01-01T00:00:00.000Z","level":"info","event":"request","message":"with [secret] and [secret], about","status":200}\n',
+    );
+  });
+});
+
+describe("readLimits", () => {
+  it("fills in defaults, and refuses what would not limit anything", () => {
+    expect(readLimits({ streams: 5 })).toMatchObject({ streams: 5, bodyBytes: 1_048_576, stallMs: 30_000 });
+    expect(() => readLimits({ streams: Number.NaN })).toThrow(/limits\.streams/);
+    expect(() => readLimits({ stream: 5 } as never)).toThrow(/no limit stream/);
+  });
+});
+
+describe("readPage", () => {
+  const root = mkdtempSync(join(tmpdir(), "millrace-page-"));
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  it("SEC14: serves what was in the folder, and nothing a link leads to", () => {
+    const page = join(root, "web");
+    mkdirSync(join(page, "assets"), { recursive: true });
+    writeFileSync(join(page, "index.html"), "<!doctype html>");
+    writeFileSync(join(page, "assets", "app.js"), "1");
+    writeFileSync(join(page, "assets", "notes.md"), "not for the web");
+    writeFileSync(join(root, "secret.txt"), "secret");
+    symlinkSync(join(root, "secret.txt"), join(page, "assets", "link.txt"));
+    expect([...(readPage(page)?.keys() ?? [])].sort()).toEqual(["/", "/assets/app.js", "/index.html"]);
+    expect(readPage(join(root, "nowhere"))).toBeUndefined();
+    expect(readPage(false)).toBeUndefined();
+  });
+});
