@@ -1,6 +1,5 @@
 import type { ToolSpec } from "#backends";
 import { errorItem, type Message, type MessageItem, textOf, warningItem } from "#domain";
-import type { LimitReached } from "./budget.ts";
 import { handoffTool } from "./handoff.ts";
 import { createLedger, type Ledger } from "./ledger.ts";
 import { LEG_LIMITS, type LegEnd, type LegWork, type ModelLeg } from "./leg.ts";
@@ -134,7 +133,9 @@ class Runner {
     const name = this._answer.tool?.name;
     if (name === undefined || answers.length === 0) return false;
     const unread = new Set(answers.map((answer) => answer.callId));
-    return message.blocks.some((block) => block.type === "tool-call" && block.name === name && unread.has(block.callId));
+    return message.blocks.some(
+      (block) => block.type === "tool-call" && block.name === name && unread.has(block.callId),
+    );
   }
 
   private _push(reply: Replied, batch: BatchEnd): void {
@@ -185,7 +186,7 @@ class Runner {
       : undefined;
   }
 
-  private _verdict(subtype: string | LimitReached, text: string): LegEnd & { readonly kind: "verdict" } {
+  private _verdict(subtype: string, text: string): LegEnd & { readonly kind: "verdict" } {
     return { kind: "verdict", subtype, text, turns: this._turns };
   }
 

@@ -22,7 +22,7 @@ export function openTelemetry(target: Target, options: RunOptions, world: World)
       // Listeners get every event from the first one on, so nothing is missed while the package is being loaded.
       loading.then((telemetry) => {
         const sink = telemetry?.createSink(features);
-        if (sink !== undefined) run.on("*", (event) => void sink.accept(event));
+        if (sink !== undefined) run.on("*", (event) => sink.accept(event));
       }, world.onListenerError);
     },
     noteQueueLength(waiting) {

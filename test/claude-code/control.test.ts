@@ -191,6 +191,40 @@ describe("a turn in control mode", () => {
     expect(allowed[allowed.indexOf("--allowed-tools") + 1]).toBe("mcp__millrace");
   });
 
+  it("S0-89 S0-24: tools run as well when nobody wants deltas, and then the CLI is not asked for any", async () => {
+    const place = openScripted([
+      ...first,
+      writes(INIT, calls("m1", "c1", "mcp__millrace__add", { a: 1, b: 2 }), toolCall("t", "c1", { a: 1, b: 2 })),
+      { waitForInput: "line" },
+      writes(answers("c1", "3"), says("m2", "3."), result("3.")),
+    ]);
+    const asked: Asked = { tools: [add] };
+    const conversation = await place.backend({ includePartialMessages: false }).open(settingsFor(asked));
+    const log = await turn(place, conversation, "go", asked);
+    expect(ofType(log, "tool-result")).toMatchObject([{ name: "add", output: 3 }]);
+    expect(place.spawn.calls[0]?.args).not.toContain("--include-partial-messages");
+  });
+
+  it("AT-16 S1-116: a CLI that never says its session id works, and cannot be resumed", async () => {
+    const { place, conversation, go } = await control([], {}, () => [
+      ...first,
+      writes({ ...INIT, session_id: undefined }, says("m1", "ok"), result("ok", { session_id: undefined })),
+      { exit: 0 },
+    ]);
+    expect((await go()).at(-1)).toMatchObject({ result: { status: "success" } });
+    expect(conversation.sessionId).toBe(undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    const said = (id: string, role: "user" | "assistant", text: string) => ({
+      id,
+      role,
+      blocks: [{ type: "text" as const, text }],
+    });
+    await go([said("1", "user", "hello"), said("2", "assistant", "ok"), said("3", "user", "and now?")]);
+    expect(place.spawn.calls[1]?.args).not.toContain("--resume");
+    // A new process remembers nothing, so it is told.
+    expect(place.spawn.calls[1]?.stdin).toContain("Assistant: ok");
+  });
+
   it("S0-96 AT-14: a second message while a turn runs is refused here; queueing is done above", async () => {
     const { place, conversation } = await control([...first, writes(INIT), { hang: true }]);
     const active = sendAsRun(conversation, "one", { clock: place.clock });

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,7 +15,8 @@ const JSON_TYPE = { "content-type": "application/json" };
 
 async function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const cli = startCli(["serve", "--port", "0", ...args], { env, cwd: folder });
-  await cli.seen("http://");
+  // The log on stderr says the address too, and may be faster.
+  while (!cli.printed().includes("\n")) await Promise.race([once(cli.child.stdout, "data"), cli.left]);
   return { ...cli, url: cli.printed().trim() };
 }
 

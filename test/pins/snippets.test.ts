@@ -49,7 +49,11 @@ function configuration(): object {
       pretty: false,
       rewriteRelativeImportExtensions: false,
       allowImportingTsExtensions: true,
-      paths: { millrace: [join(ROOT, "src/index.ts")], "millrace/*": [join(ROOT, "src/*/index.ts")] },
+      // An entry is a folder's door, or a file of the composition root.
+      paths: {
+        millrace: [join(ROOT, "src/index.ts")],
+        "millrace/*": [join(ROOT, "src/*/index.ts"), join(ROOT, "src/runtime/*.ts")],
+      },
     },
     include: ["*.ts"],
   };

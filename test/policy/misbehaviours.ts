@@ -18,9 +18,9 @@ export const MISBEHAVIOURS: readonly Misbehaviour[] = [
   },
   { title: "rejects", make: () => () => Promise.reject(new Error("boom")) },
   {
-    title: "throws something that is no error",
+    title: "rejects with something that is no error",
     make: () => () => {
-      throw { toString: () => "odd" };
+      return Promise.reject({ toString: () => "odd" });
     },
   },
   { title: "never answers", hangs: true, make: () => () => new Promise(() => undefined) },

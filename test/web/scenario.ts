@@ -1,6 +1,15 @@
 import type { ModelBackend, ModelRequest } from "#backends";
-import { type Chunk, errorItem, messageItem, noticeItem, textDelta, thinkingDelta, toolCallItem, toolInputDelta } from "#domain";
-import type { Block } from "#domain";
+import {
+  type Block,
+  type Chunk,
+  errorItem,
+  messageItem,
+  noticeItem,
+  textDelta,
+  thinkingDelta,
+  toolCallItem,
+  toolInputDelta,
+} from "#domain";
 
 /** A model for browser tests: what it does is said by the first word it is asked. Slow answers wait for the test. */
 export interface Scenario {
@@ -70,7 +79,10 @@ export function createScenario(name = "scripted", model = "test-model-1"): Scena
         yield [textDelta(id, 0, "The first half")];
         await released(signal);
         if (signal.aborted) return;
-        yield [textDelta(id, 0, " and the second half."), whole(id, [{ type: "text", text: "The first half and the second half." }])];
+        yield [
+          textDelta(id, 0, " and the second half."),
+          whole(id, [{ type: "text", text: "The first half and the second half." }]),
+        ];
         return;
       case "think":
         yield [thinkingDelta(id, 0, "First I look at "), thinkingDelta(id, 0, "the question.")];
@@ -87,7 +99,9 @@ export function createScenario(name = "scripted", model = "test-model-1"): Scena
       case "break":
         return yield* call(id, "", [["broken", { path: "/tmp/x" }]]);
       case "delete":
-        return yield* call(id, "That needs permission.", [["delete_file", { path: "/srv/reports/2024.csv", force: true }]]);
+        return yield* call(id, "That needs permission.", [
+          ["delete_file", { path: "/srv/reports/2024.csv", force: true }],
+        ]);
       case "both":
         return yield* call(id, "", [
           ["delete_file", { path: "a.txt" }],

@@ -15,8 +15,7 @@ import { createScenario, type Scenario } from "./scenario.ts";
 const CHROMIUM = "/usr/bin/chromium";
 
 /** Tests that need a browser. Without one they are skipped where people see it, and fail in CI. */
-export const describeInBrowser =
-  existsSync(CHROMIUM) || process.env["CI"] !== undefined ? describe : describe.skip;
+export const describeInBrowser = existsSync(CHROMIUM) || process.env["CI"] !== undefined ? describe : describe.skip;
 
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
@@ -34,10 +33,17 @@ const add = tool("add", "Adds two numbers", { a: "number", b: "number" }, ({ a, 
 const broken = tool("broken", "Always fails", { path: "string" }, ({ path }) => {
   throw new ToolFailure(`There is no file ${path}.`);
 });
-const deleteFile = tool("delete_file", "Deletes a file", { path: "string", "force?": "boolean" }, ({ path }) => `deleted ${path}`);
+const deleteFile = tool(
+  "delete_file",
+  "Deletes a file",
+  { path: "string", "force?": "boolean" },
+  ({ path }) => `deleted ${path}`,
+);
 
 /** A real server with agents whose model does what it is told. */
-export async function openSite(options: Partial<ServerOptions> & { readonly sqlite?: boolean; readonly port?: number } = {}): Promise<Site> {
+export async function openSite(
+  options: Partial<ServerOptions> & { readonly sqlite?: boolean; readonly port?: number } = {},
+): Promise<Site> {
   const { sqlite = false, port = 0, ...more } = options;
   const folder = sqlite ? mkdtempSync(join(tmpdir(), "millrace-web-")) : undefined;
   const store = more.store ?? (folder === undefined ? createMemoryStore() : await openStore(folder));
@@ -82,7 +88,8 @@ export async function openPage(context: BrowserContext, url: string, path = "/")
   page.on("pageerror", (error) => problems.push(`thrown: ${error.message}`));
   page.on("request", (request) => {
     const target = request.url();
-    if (!target.startsWith(url) && !target.startsWith("data:") && !target.startsWith("blob:")) problems.push(`request: ${target}`);
+    if (!target.startsWith(url) && !target.startsWith("data:") && !target.startsWith("blob:"))
+      problems.push(`request: ${target}`);
   });
   page.on("dialog", (dialog) => {
     problems.push(`dialog: ${dialog.message()}`);

@@ -2,21 +2,27 @@ import type { Usage } from "../../src/domain/index.ts";
 
 const COUNT = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
-export function formatCount(count: number): string {
+function formatCount(count: number): string {
   return COUNT.format(count).toLowerCase();
 }
 
-/** `1.2k in · 88 out`; nothing for what nobody knows. */
-export function formatUsage({ inputTokens, outputTokens }: Usage): string {
-  const parts = [
-    inputTokens === undefined ? "" : `${formatCount(inputTokens)} in`,
-    outputTokens === undefined ? "" : `${formatCount(outputTokens)} out`,
+/** What something took, `1.2k in`, `88 out`, `$0.02`, `2.1 s`; nothing about what nobody knows. */
+export function factsOf(spent: {
+  readonly usage?: Usage | undefined;
+  readonly costUsd?: number | undefined;
+  readonly ms?: number | undefined;
+}): readonly string[] {
+  const { usage: { inputTokens, outputTokens } = {}, costUsd, ms } = spent;
+  return [
+    ...(inputTokens === undefined ? [] : [`${formatCount(inputTokens)} in`]),
+    ...(outputTokens === undefined ? [] : [`${formatCount(outputTokens)} out`]),
+    ...(costUsd === undefined ? [] : [formatCost(costUsd)]),
+    ...(ms === undefined ? [] : [formatDuration(ms)]),
   ];
-  return parts.filter((part) => part !== "").join(" · ");
 }
 
 /** Small sums keep two digits that say something. */
-export function formatCost(usd: number): string {
+function formatCost(usd: number): string {
   if (usd === 0) return "$0";
   if (usd < 0.0001) return "<$0.0001";
   return `$${usd < 0.01 ? usd.toFixed(4) : usd.toFixed(2)}`;
@@ -60,7 +66,8 @@ export function summariseInput(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
   const [first] = Object.values(input).filter((value) => typeof value === "string" || typeof value === "number");
   const entries = Object.entries(input);
-  const isSmall = entries.length <= 3 && entries.every(([, value]) => typeof value === "number" || typeof value === "boolean");
+  const isSmall =
+    entries.length <= 3 && entries.every(([, value]) => typeof value === "number" || typeof value === "boolean");
   if (isSmall) return entries.map(([name, value]) => `${name}: ${value}`).join(", ");
-  return first === undefined ? "" : String(first).split("\n", 1)[0]?.slice(0, 120) ?? "";
+  return first === undefined ? "" : (String(first).split("\n", 1)[0]?.slice(0, 120) ?? "");
 }

@@ -28,9 +28,11 @@ export class ConversationMemory {
     return this._features;
   }
 
-  /** The options for the next process: it goes on with the session, if there is one. */
-  options(): ClaudeCodeOptions {
-    return this._isKnown && this.sessionId !== undefined ? resuming(this._options, this.sessionId) : this._options;
+  /** The options for a new process. It goes on with the session; one that has no id is lost with its process. */
+  startOptions(): ClaudeCodeOptions {
+    if (this._isKnown && this.sessionId !== undefined) return resuming(this._options, this.sessionId);
+    this._isKnown = goesOn(this._options);
+    return this._options;
   }
 
   /** A turn has come to its end. */

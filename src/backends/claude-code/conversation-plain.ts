@@ -41,7 +41,7 @@ class PlainConversation implements ClaudeCodeConversation {
     try {
       if (!this._isWarned && this._plan.warnings.length > 0) await link.write(this._plan.warnings.map(warningItem));
       this._isWarned = true;
-      await turn.carryOut(this._memory.options(), messages, this._memory.isKnown);
+      await turn.carryOut(this._memory.startOptions(), messages, this._memory.isKnown);
     } finally {
       this._memory.sessionId = turn.sessionId ?? this._memory.sessionId;
       if (turn.hasResult) this._memory.noteTurn();

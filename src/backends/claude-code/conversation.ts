@@ -176,7 +176,7 @@ class ControlConversation implements ClaudeCodeConversation {
   private _start(onLive: (live: Live) => void): Promise<Live> {
     return startLive({
       plan: this._plan,
-      options: this._memory.options(),
+      options: this._memory.startOptions(),
       features: this._memory.features,
       desk: {
         turn: () => (this._active?.isFailed === false ? this._active.turn : undefined),

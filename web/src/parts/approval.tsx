@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { act } from "../act.ts";
 import { formatValue } from "../format.ts";
 import type { ToolItem } from "../state/items.ts";
 import { Icon } from "./icons.tsx";
@@ -32,7 +33,14 @@ export function Approval({ question, count, onAnswer }: ApprovalProps): VNode {
   const input = formatValue(question.input);
 
   return (
-    <section class="approval" role="alertdialog" aria-labelledby="approval-title" aria-describedby="approval-why" tabIndex={-1} ref={dialog}>
+    <section
+      class="approval"
+      role="alertdialog"
+      aria-labelledby="approval-title"
+      aria-describedby="approval-why"
+      tabIndex={-1}
+      ref={dialog}
+    >
       <header>
         <Icon name="shield" />
         <h3 id="approval-title">
@@ -51,10 +59,10 @@ export function Approval({ question, count, onAnswer }: ApprovalProps): VNode {
           aria-label="Reason for denying, told to the model"
           onInput={(event) => setReason(event.currentTarget.value)}
         />
-        <button type="button" class="plain" disabled={isSent} onClick={() => answer(false)}>
+        <button type="button" class="plain" disabled={isSent} onClick={act(() => answer(false))}>
           Deny
         </button>
-        <button type="button" class="primary" disabled={isSent} onClick={() => answer(true)}>
+        <button type="button" class="primary" disabled={isSent} onClick={act(() => answer(true))}>
           Allow
         </button>
       </div>

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { act } from "../act.ts";
 import { Icon } from "./icons.tsx";
 
 interface ComposerProps {
@@ -37,7 +38,7 @@ export function Composer({ isRunning, onSend, onStop, children }: ComposerProps)
   };
 
   return (
-    <div class="composer">
+    <div class={children === undefined ? "composer one-row" : "composer"}>
       <textarea
         ref={area}
         rows={1}
@@ -47,10 +48,10 @@ export function Composer({ isRunning, onSend, onStop, children }: ComposerProps)
         aria-keyshortcuts="Enter"
         enterkeyhint="send"
         onInput={(event) => setText(event.currentTarget.value)}
-        onKeyDown={onKeyDown}
+        onKeyDown={act(onKeyDown)}
       />
       <div class="composer-row">
-        <div class="composer-extra">{children}</div>
+        {children !== undefined && <div class="composer-extra">{children}</div>}
         {isRunning ? (
           <button type="button" class="round stop" aria-label="Stop" title="Stop (Esc)" onClick={onStop}>
             <Icon name="stop" />
@@ -62,7 +63,7 @@ export function Composer({ isRunning, onSend, onStop, children }: ComposerProps)
             aria-label="Send"
             title="Send (Enter)"
             disabled={text.trim() === "" || isBusy}
-            onClick={send}
+            onClick={act(send)}
           >
             <Icon name="send" />
           </button>

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { act } from "../act.ts";
 import { Icon } from "./icons.tsx";
 
 /** Copies a text, and says for a moment that it did. */
@@ -12,7 +13,7 @@ export function CopyButton({ text, label }: { readonly text: () => string; reado
   }, [said]);
   const copy = async (): Promise<void> => say((await copyText(text())) ? "Copied" : "Not copied");
   return (
-    <button type="button" class="quiet small" aria-label={said || label} title={label} onClick={copy}>
+    <button type="button" class="quiet small" aria-label={said || label} title={label} onClick={act(copy)}>
       <Icon name={said === "Copied" ? "check" : "copy"} />
       <span class="button-word" aria-live="polite">
         {said || "Copy"}

@@ -1,19 +1,20 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { formatCost, formatDuration, formatUsage } from "../format.ts";
+import { factsOf, formatDuration } from "../format.ts";
 import type { RunView } from "../state/run-view.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 /** What the answer took; while it is being written, how long so far. */
-export function RunFooter({ run, isRunning }: { readonly run: RunView; readonly isRunning: boolean }): ComponentChildren {
+export function RunFooter({
+  run,
+  isRunning,
+}: {
+  readonly run: RunView;
+  readonly isRunning: boolean;
+}): ComponentChildren {
   if (isRunning) return <Working startedAt={run.startedAt} model={run.model} />;
   if (run.seq === -1) return null;
-  const facts = [
-    run.model ?? "",
-    formatUsage(run.usage),
-    run.costUsd === undefined ? "" : formatCost(run.costUsd),
-    run.ms === undefined ? "" : formatDuration(run.ms),
-  ].filter((fact) => fact !== "");
+  const facts = [...(run.model === undefined ? [] : [run.model]), ...factsOf(run)];
   const answer = (): string =>
     run.items.flatMap((item) => (item.kind === "text" && item.parent === undefined ? [item.text] : [])).join("\n\n");
   return (
@@ -28,7 +29,13 @@ export function RunFooter({ run, isRunning }: { readonly run: RunView; readonly 
   );
 }
 
-function Working({ startedAt, model }: { readonly startedAt: number | undefined; readonly model: string | undefined }): VNode {
+function Working({
+  startedAt,
+  model,
+}: {
+  readonly startedAt: number | undefined;
+  readonly model: string | undefined;
+}): VNode {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1000);

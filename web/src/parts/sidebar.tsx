@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { act } from "../act.ts";
 import { formatWhen } from "../format.ts";
 import type { Thread } from "../state/api.ts";
 import { useCell } from "../state/cell.ts";
@@ -39,7 +40,7 @@ export function Sidebar({ list, openId }: { readonly list: ThreadList; readonly 
       <nav ref={nav} aria-label="Threads" onKeyDown={onKeyDown}>
         <Rows state={state} openId={openId} />
         {state.hasMore && (
-          <button type="button" class="quiet" onClick={() => list.showMore()}>
+          <button type="button" class="quiet" onClick={act(() => list.showMore())}>
             Show more
           </button>
         )}
@@ -101,7 +102,15 @@ function Rows({ state, openId }: { readonly state: ThreadListState; readonly ope
   );
 }
 
-function ThreadLink({ thread, isOpen, now }: { readonly thread: Thread; readonly isOpen: boolean; readonly now: number }): VNode {
+function ThreadLink({
+  thread,
+  isOpen,
+  now,
+}: {
+  readonly thread: Thread;
+  readonly isOpen: boolean;
+  readonly now: number;
+}): VNode {
   return (
     <a class="thread" href={routeOf(thread.id)} aria-current={isOpen ? "page" : undefined}>
       <span class="thread-title">{thread.title || "New thread"}</span>

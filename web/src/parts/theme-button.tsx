@@ -14,7 +14,13 @@ export function ThemeButton(): VNode {
     setTheme(next);
   };
   return (
-    <button type="button" class="quiet icon-only" aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`} onClick={change}>
+    <button
+      type="button"
+      class="quiet icon-only"
+      aria-label={`Colours: ${theme}`}
+      title={`Colours: ${theme}`}
+      onClick={change}
+    >
       <Icon name={ICONS[theme]} />
     </button>
   );

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { formatCost, formatUsage } from "../format.ts";
+import { factsOf } from "../format.ts";
 import { api, type ExportFormat, type Thread } from "../state/api.ts";
 import { Dialog } from "./dialog.tsx";
 import { Menu } from "./menu.tsx";
@@ -32,7 +32,6 @@ export function ThreadHead({ thread, onChange, onFailure }: ThreadHeadProps): VN
   const save = (format: ExportFormat): void => {
     exportThread(thread, format).catch(onFailure);
   };
-  const spent = [formatUsage(thread.usage ?? {}), thread.costUsd === undefined ? "" : formatCost(thread.costUsd)];
 
   return (
     <div class="thread-head">
@@ -40,11 +39,9 @@ export function ThreadHead({ thread, onChange, onFailure }: ThreadHeadProps): VN
         <h1>{thread.title || "New thread"}</h1>
         <p class="facts">
           <span class="target">{thread.target}</span>
-          {spent
-            .filter((fact) => fact !== "")
-            .map((fact) => (
-              <span key={fact}>{fact}</span>
-            ))}
+          {factsOf(thread).map((fact) => (
+            <span key={fact}>{fact}</span>
+          ))}
         </p>
       </div>
       <Menu
@@ -86,7 +83,10 @@ async function exportThread({ id, title }: Thread, format: ExportFormat): Promis
   const url = URL.createObjectURL(await api.exported(id, format));
   const link = document.createElement("a");
   link.href = url;
-  const name = title.replaceAll(/[^\p{L}\p{N}]+/gu, "-").replaceAll(/^-+|-+$/g, "").slice(0, 60);
+  const name = title
+    .replaceAll(/[^\p{L}\p{N}]+/gu, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, 60);
   link.download = `${name || "thread"}.${format === "markdown" ? "md" : "jsonl"}`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);

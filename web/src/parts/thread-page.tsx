@@ -79,9 +79,13 @@ function statusOf(state: ConversationState, asked: string | undefined): string {
   if (asked !== undefined) return `${asked} needs your permission.`;
   if (isRunning(state)) return "Working on an answer.";
   if (state.run.seq === -1) return "";
-  return { success: "The answer is finished.", error: "The run failed.", aborted: "Stopped.", interrupted: "Interrupted.", running: "" }[
-    state.run.status
-  ];
+  return {
+    success: "The answer is finished.",
+    error: "The run failed.",
+    aborted: "Stopped.",
+    interrupted: "Interrupted.",
+    running: "",
+  }[state.run.status];
 }
 
 function Absent({ phase }: { readonly phase: ConversationState["phase"] }): VNode {

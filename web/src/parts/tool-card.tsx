@@ -18,13 +18,15 @@ export function ToolCard({ tool, isStopped }: { readonly tool: ToolItem; readonl
         <span class="tool-name">{tool.name}</span>
         <span class="tool-gist">{summariseInput(tool.input)}</span>
         <span class="tool-state">{face.word}</span>
-        {tool.ms !== undefined && tool.skipped === undefined && <span class="tool-time">{formatDuration(tool.ms)}</span>}
+        {tool.ms !== undefined && tool.skipped === undefined && (
+          <span class="tool-time">{formatDuration(tool.ms)}</span>
+        )}
         <Icon name="chevron" />
       </summary>
       <div class="tool-body">
         {tool.verdict !== undefined && <p class="tool-verdict">{tool.verdict}</p>}
         <Value title="Input" text={input} empty="No input" />
-        {tool.state === "done" && (
+        {tool.state === "done" && tool.output !== tool.verdict && (
           <Value title={tool.isError ? "Error" : "Result"} text={formatValue(tool.output)} empty="Nothing" />
         )}
       </div>
@@ -49,8 +51,17 @@ function faceOf({ state, isError, skipped, verdict }: ToolItem, isStopped: boole
   return isError ? { look: "bad", icon: "error", word: "Failed" } : { look: "good", icon: "check", word: "Done" };
 }
 
-function Value({ title, text, empty }: { readonly title: string; readonly text: string; readonly empty: string }): VNode {
-  const shown = text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}\n… ${text.length} characters in all` : text;
+function Value({
+  title,
+  text,
+  empty,
+}: {
+  readonly title: string;
+  readonly text: string;
+  readonly empty: string;
+}): VNode {
+  const shown =
+    text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}\n… ${text.length} characters in all` : text;
   return (
     <section class="value">
       <header>

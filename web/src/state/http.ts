@@ -41,7 +41,11 @@ export async function send(method: string, path: string, body?: unknown, signal?
   if (response.ok) return response;
   const told = (await response.json().catch(() => ({}))) as { error?: { code?: string; message?: string } };
   const { status } = response;
-  throw new ApiFailure(told.error?.code ?? `http-${status}`, status, told.error?.message ?? `The server said ${status}.`);
+  throw new ApiFailure(
+    told.error?.code ?? `http-${status}`,
+    status,
+    told.error?.message ?? `The server said ${status}.`,
+  );
 }
 
 function headersOf(body: unknown): Record<string, string> {

@@ -5,11 +5,14 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The notices a reader wants to see, in words. All others are for machines. */
 const SHOWN: ReadonlyMap<string, (fields: Fields) => string> = new Map<string, (fields: Fields) => string>([
-  ["retry", ({ attempt, attempts, message }) => `Trying again (${attempt} of ${attempts})${tail(message)}`],
-  ["fallback", ({ from, to, message }) => `${from} cannot answer, ${to} goes on${tail(message)}`],
+  [
+    "retry",
+    ({ attempt, attempts, message }) => `Trying again (${String(attempt)} of ${String(attempts)})${tail(message)}`,
+  ],
+  ["fallback", ({ from, to, message }) => `${String(from)} cannot answer, ${String(to)} goes on${tail(message)}`],
   ["stall", ({ silentMs }) => `Nothing has come for ${Math.round(Number(silentMs) / 1000)} seconds. Still waiting.`],
   ["rate-limit", () => "The provider limits how often it can be asked."],
-  ["guard", ({ guard, reason }) => `The guard ${guard} changed or held back a text${tail(reason)}`],
+  ["guard", ({ guard, reason }) => `The guard ${String(guard)} changed or held back a text${tail(reason)}`],
 ]);
 
 export function applyNotice(items: readonly Item[], event: EventOf<"notice">): readonly Item[] {

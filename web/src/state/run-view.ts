@@ -73,7 +73,10 @@ function applyEvent(view: RunView, event: AgentEvent): RunView {
       // The end of an aborted run says so in its own words.
       if (event.terminal && event.code === "aborted") return view;
       const words = { title: titleOf(event.code), text: event.message };
-      return addItem(view, makeNote(`note-${event.seq}`, event.terminal ? "error" : "warning", words, event.diagnostic));
+      return addItem(
+        view,
+        makeNote(`note-${event.seq}`, event.terminal ? "error" : "warning", words, event.diagnostic),
+      );
     }
     case "result":
       return { ...view, usage: event.usage };
@@ -113,8 +116,11 @@ function applyToolEvent(items: readonly Item[], event: ToolEvent): readonly Item
         return { ...tool, input: event.input, state, startedAt: event.ts };
       }
       case "tool-result": {
-        const { output, isError, skipped, ts, ms = tool.startedAt === undefined ? undefined : ts - tool.startedAt } = event;
-        return { ...tool, output, isError, skipped, ms, state: "done", question: undefined };
+        const { output, isError, skipped, ts, ms } = event;
+        // Told times count the wait for somebody's decision in.
+        const seen = tool.startedAt === undefined ? undefined : ts - tool.startedAt;
+        const took = ms === undefined || seen === undefined ? (ms ?? seen) : Math.min(ms, seen);
+        return { ...tool, output, isError, skipped, ms: took, state: "done", question: undefined };
       }
       case "permission": {
         if (event.state === "asked") {
@@ -145,7 +151,16 @@ function applyAnswer(view: RunView, event: EventOf<"message">): RunView {
     if (block.type !== "text" && block.type !== "thinking") return;
     const key = `${event.id}:${index}`;
     const { agent, parent } = event;
-    const whole: TextItem = { kind: block.type, key, messageId: event.id, index, text: block.text, agent, parent, isOpen: false };
+    const whole: TextItem = {
+      kind: block.type,
+      key,
+      messageId: event.id,
+      index,
+      text: block.text,
+      agent,
+      parent,
+      isOpen: false,
+    };
     const at = places.get(key);
     if (at !== undefined) items[at] = whole;
     else if (block.text !== "") items.push(whole);
@@ -155,7 +170,9 @@ function applyAnswer(view: RunView, event: EventOf<"message">): RunView {
 
 function applyHandoff(items: readonly Item[], event: EventOf<"handoff">): readonly Item[] {
   // The row says all that the call it came from does.
-  const call = items.findLastIndex((item) => item.kind === "tool" && item.name === "handoff" && item.agent === event.from);
+  const call = items.findLastIndex(
+    (item) => item.kind === "tool" && item.name === "handoff" && item.agent === event.from,
+  );
   const { from, to, message, seq } = event;
   const others = call === -1 ? items : items.toSpliced(call, 1);
   return [...others, { kind: "handoff", key: `handoff-${seq}`, from, to, message }];
