@@ -92,7 +92,8 @@ export function checkPolicy(given: PolicyOptions): void {
   checkHooks(given.hooks);
   checkPermission(given.permission);
   checkRules(given.permissions);
-  checkGuards(given.guards, given.outputMode);
+  // Whether there is a mode for output guards is judged on the agent's and the run's together, where they meet.
+  checkGuards(given.guards, given.outputMode ?? "buffer");
 }
 
 /** Whether an answer's schema can be read at all. */

@@ -1,7 +1,7 @@
 import type { Server as HttpServer } from "node:http";
 import { isIP } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import { StartError } from "#domain";
+import { type Clock, StartError } from "#domain";
 import type { ServerLimits } from "./limits.ts";
 import { isLoopback } from "./origin-check.ts";
 
@@ -15,7 +15,7 @@ export interface ListenOptions {
 export interface Listening {
   readonly url: string;
   readonly port: number;
-  /** Takes no more connections and ends those that are open. Idempotent. */
+  /** Takes no more connections, lets answers under way reach their readers for a moment, and ends the rest. Idempotent. */
   close(): Promise<void>;
 }
 
@@ -28,11 +28,14 @@ export function requireSafeAddress(host: string, hasTokens: boolean): void {
   );
 }
 
+/** How long the last answers may take to reach their readers: `done` should. */
+const LINGER_MS = 1000;
+
 /** Serves `fetch` over HTTP. */
 export async function listenOn(
   fetch: (request: Request, env: unknown) => Promise<Response> | Response,
   { port = 0, host = "127.0.0.1" }: ListenOptions,
-  limits: ServerLimits,
+  { limits, clock }: { readonly limits: ServerLimits; readonly clock: Clock },
 ): Promise<Listening> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new StartError(
@@ -62,8 +65,12 @@ export async function listenOn(
     port: actual,
     close() {
       closing ??= new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
+        const takeBack = clock.after(LINGER_MS, () => server.closeAllConnections());
+        server.close(() => {
+          takeBack();
+          resolve();
+        });
+        server.closeIdleConnections();
       });
       return closing;
     },

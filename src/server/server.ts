@@ -105,7 +105,7 @@ export function createServer(options: ServerOptions): Server {
       requireSafeAddress(host, tokens.length > 0);
       await recover();
       isOpen ||= !isLoopback(host);
-      const opened = await listenOn(answer, where, limits);
+      const opened = await listenOn(answer, where, { limits, clock: world.clock });
       listening.add(opened);
       write("info", "listening", { url: opened.url });
       return opened;
