@@ -1,6 +1,6 @@
 // Loopback model host: the body is made beforehand and sent in 64 KiB pieces, which cut events and characters anywhere.
 import http from "node:http";
-import { bodies } from "./workloads.mjs";
+import { bodies } from "./bodies.mjs";
 
 const PIECE = 65_536;
 const made = new Map();

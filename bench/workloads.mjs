@@ -1,272 +1,16 @@
-// The workloads of PERFORMANCE.md as data: what is sent, and what a reader must have seen in the end. Deterministic,
-// so that every contender has the same answer to reproduce; one that drops or doubles anything fails.
-
-const WORDS = [
-  " the",
-  " of",
-  " stream",
-  " event",
-  " token",
-  " naïve",
-  " 東京",
-  " 🙂",
-  ' "quoted"',
-  " back\\slash",
-  " line\n",
-  " {json}",
-];
-const word = (index) => WORDS[index % WORDS.length];
-
-const sum = (count, of) => {
-  let total = 0;
-  for (let index = 0; index < count; index += 1) total += of(index);
-  return total;
-};
-
-export const expectText = (count) => ({ deltas: count, characters: sum(count, (index) => word(index).length) });
-
-/** The arguments of one call, cut into `count` fragments. */
-const fragments = (call, count) => [
-  '{"rows":[',
-  ...Array.from(
-    { length: count - 2 },
-    (_, index) => `${index === 0 ? "" : ","}${JSON.stringify(`row ${call}.${index}`)}`,
-  ),
-  `],"call":${call}}`,
-];
-/** The calls of one turn of the agent loop: small, and all of them to `add`. */
-const loopFragments = (turn, call) => ['{"a":', String(turn), `,"b":${call}`, "}"];
-export const expectLoop = (turns, calls) => ({
-  toolRuns: turns * calls,
-  sum: sum(turns, (turn) => sum(calls, (call) => turn + call)),
-  ...expectText(20),
-});
-
-export const expectCalls = (calls, count) => ({
-  fragments: calls * count,
-  fragmentCharacters: sum(calls, (call) => fragments(call, count).join("").length),
-  calls,
-  rows: calls * (count - 2),
-});
-
-// OpenAI chat completions
-
-const openaiFrame = (delta, finish = null) =>
-  `data: ${JSON.stringify({ id: "chatcmpl-bench", object: "chat.completion.chunk", created: 1763229600, model: "bench", system_fingerprint: "fp_bench", choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] })}\n\n`;
-const openaiEnd = (finish) => [
-  openaiFrame({}, finish),
-  `data: ${JSON.stringify({ id: "chatcmpl-bench", object: "chat.completion.chunk", created: 1763229600, model: "bench", choices: [], usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 } })}\n\n`,
-  "data: [DONE]\n\n",
-];
-const openai = {
-  text: (count) => [
-    openaiFrame({ role: "assistant", content: "" }),
-    ...Array.from({ length: count }, (_, index) => openaiFrame({ content: word(index) })),
-    ...openaiEnd("stop"),
-  ],
-  calls: (calls, count) =>
-    openaiCalls(
-      Array.from({ length: calls }, (_, index) => ({
-        id: `call_${index}`,
-        name: "save",
-        pieces: fragments(index, count),
-      })),
-    ),
-  turn: (turn, calls) =>
-    openaiCalls(
-      Array.from({ length: calls }, (_, index) => ({
-        id: `call_${turn}_${index}`,
-        name: "add",
-        pieces: loopFragments(turn, index),
-      })),
-    ),
-  /** How many tool results a request shows. */
-  results: (body) => body.messages.filter((message) => message.role === "tool").length,
-};
-function openaiCalls(calls) {
-  return [
-    openaiFrame({ role: "assistant", content: null }),
-    ...calls.flatMap(({ id, name, pieces }, index) => [
-      openaiFrame({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] }),
-      ...pieces.map((text) => openaiFrame({ tool_calls: [{ index, function: { arguments: text } }] })),
-    ]),
-    ...openaiEnd("tool_calls"),
-  ];
-}
-
-// Anthropic Messages
-
-const anthropicFrame = (type, rest) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
-const anthropicStart = anthropicFrame("message_start", {
-  message: {
-    id: "msg_bench",
-    type: "message",
-    role: "assistant",
-    model: "bench",
-    content: [],
-    stop_reason: null,
-    stop_sequence: null,
-    usage: { input_tokens: 5, output_tokens: 1 },
-  },
-});
-const anthropicEnd = (reason) => [
-  anthropicFrame("message_delta", { delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 7 } }),
-  anthropicFrame("message_stop", {}),
-];
-const anthropic = {
-  text: (count) => [
-    anthropicStart,
-    anthropicFrame("content_block_start", { index: 0, content_block: { type: "text", text: "" } }),
-    ...Array.from({ length: count }, (_, index) =>
-      anthropicFrame("content_block_delta", { index: 0, delta: { type: "text_delta", text: word(index) } }),
-    ),
-    anthropicFrame("content_block_stop", { index: 0 }),
-    ...anthropicEnd("end_turn"),
-  ],
-  calls: (calls, count) =>
-    anthropicCalls(
-      Array.from({ length: calls }, (_, index) => ({
-        id: `call_${index}`,
-        name: "save",
-        pieces: fragments(index, count),
-      })),
-    ),
-  turn: (turn, calls) =>
-    anthropicCalls(
-      Array.from({ length: calls }, (_, index) => ({
-        id: `call_${turn}_${index}`,
-        name: "add",
-        pieces: loopFragments(turn, index),
-      })),
-    ),
-  results: (body) =>
-    sum(body.messages.length, (index) => {
-      const { content } = body.messages[index];
-      return Array.isArray(content) ? content.filter((block) => block.type === "tool_result").length : 0;
-    }),
-};
-function anthropicCalls(calls) {
-  return [
-    anthropicStart,
-    ...calls.flatMap(({ id, name, pieces }, index) => [
-      anthropicFrame("content_block_start", { index, content_block: { type: "tool_use", id, name, input: {} } }),
-      ...pieces.map((text) =>
-        anthropicFrame("content_block_delta", { index, delta: { type: "input_json_delta", partial_json: text } }),
-      ),
-      anthropicFrame("content_block_stop", { index }),
-    ]),
-    ...anthropicEnd("tool_use"),
-  ];
-}
-
-// Gemini
-
-const geminiFrame = (text, index, finishReason) =>
-  `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text }], role: "model" }, ...(finishReason && { finishReason }), index: 0 }], usageMetadata: { promptTokenCount: 5, candidatesTokenCount: index }, modelVersion: "bench", responseId: "bench" })}\r\n\r\n`;
-const gemini = {
-  text: (count) => [
-    ...Array.from({ length: count }, (_, index) => geminiFrame(word(index), index + 1)),
-    geminiFrame("", count, "STOP"),
-  ],
-};
-
-// Claude Code's stream-json, in the shapes of the captured transcripts
-
-const session = "c7d2f448-e902-4876-81cb-c894f8e73260";
-const uuid = (index) => `748f80f0-c9cf-41eb-a49e-${index.toString(16).padStart(12, "0")}`;
-const line = (value) => `${JSON.stringify(value)}\n`;
-const ccInit = line({
-  type: "system",
-  subtype: "init",
-  cwd: "/home/dev/project",
-  session_id: session,
-  tools: ["Bash", "Read"],
-  mcp_servers: [],
-  model: "bench",
-  permissionMode: "default",
-  claude_code_version: "2.1.325",
-  uuid: uuid(1),
-});
-const ccEvent = (event, index) =>
-  line({
-    type: "stream_event",
-    event,
-    session_id: session,
-    parent_tool_use_id: null,
-    uuid: uuid(index),
-    api_message_id: "msg_bench",
-  });
-const ccMessage = (text) =>
-  line({
-    type: "assistant",
-    message: {
-      id: "msg_bench",
-      type: "message",
-      role: "assistant",
-      model: "bench",
-      content: [{ type: "text", text }],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: { input_tokens: 5, output_tokens: 1 },
-    },
-    parent_tool_use_id: null,
-    session_id: session,
-    uuid: uuid(5),
-  });
-const ccResult = line({
-  type: "result",
-  subtype: "success",
-  is_error: false,
-  duration_ms: 79,
-  num_turns: 1,
-  result: "ok",
-  session_id: session,
-  total_cost_usd: 0.0001,
-  usage: { input_tokens: 5, output_tokens: 6 },
-  uuid: uuid(2),
-});
-export const claudeCode = {
-  text(count) {
-    const words = Array.from({ length: count }, (_, index) => word(index));
-    return [
-      ccInit,
-      ccEvent(
-        {
-          type: "message_start",
-          message: {
-            id: "msg_bench",
-            type: "message",
-            role: "assistant",
-            model: "bench",
-            content: [],
-            stop_reason: null,
-            usage: { input_tokens: 5, output_tokens: 1 },
-          },
-        },
-        3,
-      ),
-      ccEvent({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }, 4),
-      ...words.map((text, index) =>
-        ccEvent({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }, 10 + index),
-      ),
-      ccMessage(words.join("")),
-      ccEvent({ type: "content_block_stop", index: 0 }, 6),
-      ccEvent(
-        { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 6 } },
-        7,
-      ),
-      ccEvent({ type: "message_stop" }, 8),
-      ccResult,
-    ];
-  },
-  huge: (bytes) => [ccInit, ccMessage("h".repeat(bytes)), ccResult],
-};
-
-export const bodies = { openai, anthropic, gemini };
+// The workloads of PERFORMANCE.md as data. `kind` says how a sample of it is taken (samples.mjs), `must` and `goal` are
+// the targets, and `judge` what they are about:
+//   ratio  ours divided by the floor of the same round (the default)
+//   over   milliseconds of ours beyond the floor of the same round
+//   ms     milliseconds of ours alone
+// `by` is "cpu" (the default) or "wall". `note` stands below the table.
+import { claudeCode, expectCalls, expectLoop, expectText } from "./bodies.mjs";
 
 const MEGABYTE = 1024 * 1024;
+
 const text = (title, api, count, must, goal) => ({
   title,
+  kind: "task",
   task: `${api}-text`,
   path: `/${api}/text/${count}`,
   warm: `/${api}/text/500`,
@@ -277,6 +21,7 @@ const text = (title, api, count, must, goal) => ({
 });
 const calls = (title, api, number, count, must, goal) => ({
   title,
+  kind: "task",
   task: `${api}-calls`,
   path: `/${api}/calls/${number}x${count}`,
   warm: `/${api}/calls/5x20`,
@@ -287,6 +32,7 @@ const calls = (title, api, number, count, must, goal) => ({
 });
 const lines = (title, count, must, goal) => ({
   title,
+  kind: "task",
   task: "cli-text",
   file: `text-${count}`,
   make: () => claudeCode.text(count),
@@ -297,6 +43,7 @@ const lines = (title, count, must, goal) => ({
 });
 const huge = (title, megabytes, must, goal) => ({
   title,
+  kind: "task",
   task: "cli-huge",
   file: `huge-${megabytes}`,
   make: () => claudeCode.huge(megabytes * MEGABYTE),
@@ -305,9 +52,9 @@ const huge = (title, megabytes, must, goal) => ({
   must,
   goal,
 });
-
 const loop = (title, api, turns, calls, must, goal) => ({
   title,
+  kind: "task",
   task: `${api}-loop`,
   path: `/${api}/loop/${turns}x${calls}`,
   warm: `/${api}/loop/5x2`,
@@ -317,7 +64,42 @@ const loop = (title, api, turns, calls, must, goal) => ({
   goal,
 });
 
-/** By name; `must` and `goal` are the targets, as ratios to the floor. `growth` names a series whose cost per unit must stay level. */
+const READERS =
+  "W8: every reader is in another process and must get every character in order, and `done`; frames are not counted, because a reader may be given neighbouring deltas merged into one.";
+const sse = (title, clients, must, goal) => ({
+  title,
+  kind: "sse",
+  sides: { floor: "sse-floor", ours: "sse-memory" },
+  count: 50_000,
+  clients,
+  unit: 50_000 * clients,
+  must,
+  goal,
+  note: READERS,
+});
+
+const sink = (title, task) => ({
+  ...text(title, "openai", 50_000),
+  sides: { floor: "ours", ours: "ours" },
+  tasks: { floor: "openai-text", ours: task },
+  note: "T: the floor is ours without the sink. The writer takes 1 KiB of text, or 32 KiB of JSON, per millisecond; at most 64 KiB wait for it, or the sample fails.",
+});
+
+const FAKE =
+  "C: a `claude` that answers at once (a shell script), ten calls after a first one, median; the time is that to the first text. Budgets are those of S0-100: 10 ms in plain mode (5 % of 200), 50 ms in control mode (350 to 300). The floor starts the same program and does nothing but JSON.parse.";
+const claude = (title, task, must, goal) => ({
+  title,
+  kind: "claude",
+  task,
+  by: "wall",
+  judge: "over",
+  unit: 1,
+  must,
+  goal,
+  note: FAKE,
+});
+
+/** By name. `growth` names a series whose cost per unit must stay level. */
 export const WORKLOADS = {
   W1: text("OpenAI text, 50 000 deltas", "openai", 50_000, 1.0, 0.65),
   W1a: text("Anthropic text, 50 000 deltas", "anthropic", 50_000, 1.0, 0.65),
@@ -328,15 +110,76 @@ export const WORKLOADS = {
   W3a: loop("agent loop (Anthropic), 100 turns × 4 calls", "anthropic", 100, 4, 1.0, 0.6),
   W4: lines("Claude Code stream, 100 000 partial-message lines", 100_000, 1.5, 1.15),
   // The streams of W5 are sent together in slices, so that all of them are open at the same time.
-  W5: {
-    ...text("500 streams at once × 200 deltas", "openai", 200, 0.9, 0.65),
-    path: "/openai/text/200",
-    times: 500,
-    unit: 100_000,
-  },
+  W5: { ...text("500 streams at once × 200 deltas", "openai", 200, 0.9, 0.65), times: 500, unit: 100_000 },
   // A process that imports and ends, against one that only ends.
-  W6: { title: "cold import of the root", imports: { floor: [], ours: ["millrace"] }, unit: 1, must: 2.5, goal: 1.7 },
+  W6: {
+    title: "cold import of the root",
+    kind: "import",
+    imports: { floor: [], ours: ["millrace"] },
+    unit: 1,
+    must: 2.5,
+    goal: 1.7,
+  },
+  "W6-cold": {
+    title: "cold process to the first delta",
+    kind: "first",
+    task: "openai-text",
+    path: "/openai/text/10",
+    calls: 0,
+    unit: 1,
+    must: 1.2,
+    goal: 0.8,
+  },
+  "W6-warm": {
+    title: "warm call to the first delta",
+    kind: "first",
+    task: "openai-text",
+    path: "/openai/text/10",
+    calls: 40,
+    by: "wall",
+    judge: "ms",
+    unit: 1,
+    must: 2,
+    goal: 1,
+    note: "W6-warm: the median of the last half of 40 calls, one after the other.",
+  },
   W7: huge("one 8 MB NDJSON line", 8, 1.3, 1.1),
+  "W8-1": sse("50 000 events to server-sent events, 1 reader", 1, 2.5, 1.5),
+  "W8-50": sse("50 000 events to server-sent events, 50 readers", 50, 2.5, 1.5),
+  "W8-sqlite": {
+    ...sse("the same for 1 reader, stored in SQLite; the floor is the memory store", 1),
+    sides: { floor: "sse-memory", ours: "sse-sqlite" },
+  },
+  "S-version": {
+    title: "start-up: millrace --version, to its end",
+    kind: "program",
+    args: ["--version"],
+    until: "end",
+    unit: 1,
+    note: "S: the floor is `node -e 0`. CPU time is that of the whole process.",
+  },
+  "S-run": {
+    title: "start-up: first event of millrace run --json, offline model",
+    kind: "program",
+    args: ["run", "--json", "--backend", "offline", "What is 25 + 17?"],
+    until: "line",
+    unit: 1,
+  },
+  "C-plain": claude("Claude Code, plain mode, to the first text", "plain", 10, 5),
+  "C-kept": claude("the same, a backend that is kept for all runs", "kept", 10, 5),
+  "C-control": claude("Claude Code, control mode, to the first text", "control", 50, 15),
+  "C-turn": claude("Claude Code, second turn of a warm session", "turn", undefined, 5),
+  "T-plain": sink("W1 through the terminal sink, slow writer", "openai-text-terminal"),
+  "T-markdown": sink("the same, Markdown shown", "openai-text-markdown"),
+  "T-json": sink("W1 through the NDJSON sink, slow writer", "openai-text-ndjson"),
+  R: {
+    title: "explain of a route with hooks and tools",
+    kind: "explain",
+    judge: "ms",
+    unit: 1,
+    must: 0.1,
+    goal: 0.02,
+  },
   "G1-10k": { ...text("growth: OpenAI text, 10 000 deltas", "openai", 10_000), growth: "G1" },
   "G1-250k": { ...text("growth: OpenAI text, 250 000 deltas", "openai", 250_000), growth: "G1" },
   "G2-1k": { ...calls("growth: one call of 1 000 fragments", "openai", 1, 1_000), growth: "G2" },

@@ -99,28 +99,88 @@ const gemini = (seen, url) =>
     for (const part of JSON.parse(data).candidates[0].content.parts) if (part.text) seen.text(part.text);
   });
 
-/** Spawn, split bytes at newlines, JSON.parse. */
+/** Splits bytes at newlines, JSON.parse. */
+function readFrames(stream, onFrame) {
+  let parts = [];
+  stream.on("data", (bytes) => {
+    let start = 0;
+    for (let end = bytes.indexOf(10, start); end !== -1; end = bytes.indexOf(10, start)) {
+      if (parts.length === 0) onFrame(JSON.parse(bytes.toString("utf8", start, end)));
+      else {
+        parts.push(bytes.subarray(start, end));
+        onFrame(JSON.parse(Buffer.concat(parts).toString()));
+        parts = [];
+      }
+      start = end + 1;
+    }
+    if (start < bytes.length) parts.push(bytes.subarray(start));
+  });
+}
+
 function cli(file, onFrame) {
   return new Promise((resolve, reject) => {
     const child = spawn("cat", [file], { stdio: ["ignore", "pipe", "inherit"] });
-    let parts = [];
-    child.stdout.on("data", (bytes) => {
-      let start = 0;
-      for (let end = bytes.indexOf(10, start); end !== -1; end = bytes.indexOf(10, start)) {
-        if (parts.length === 0) onFrame(JSON.parse(bytes.toString("utf8", start, end)));
-        else {
-          parts.push(bytes.subarray(start, end));
-          onFrame(JSON.parse(Buffer.concat(parts).toString()));
-          parts = [];
-        }
-        start = end + 1;
-      }
-      if (start < bytes.length) parts.push(bytes.subarray(start));
-    });
+    readFrames(child.stdout, onFrame);
     child.on("error", reject);
     child.on("close", resolve);
   });
 }
+
+const FLAGS = ["--print", "--output-format", "stream-json", "--verbose", "--include-partial-messages"];
+const QUESTION = '{"type":"user","message":{"role":"user","content":"go"}}\n';
+const GREETING = '{"type":"control_request","request_id":"1","request":{"subtype":"initialize"}}\n';
+
+function onText(seen, frame) {
+  if (frame.type === "stream_event" && frame.event.type === "content_block_delta") seen.text(frame.event.delta.text);
+}
+
+/** One question, one process, which ends when it has answered. */
+const claudePlain = (program) => ({
+  call: (seen) =>
+    new Promise((resolve, reject) => {
+      const child = spawn(program, FLAGS, { stdio: ["pipe", "pipe", "inherit"] });
+      readFrames(child.stdout, (frame) => onText(seen, frame));
+      child.on("error", reject);
+      child.on("close", resolve);
+      child.stdin.on("error", () => undefined);
+      child.stdin.end("go");
+    }),
+  close() {},
+});
+
+/** A process that is greeted and then asked, as often as one likes. */
+async function openClaude(program) {
+  const child = spawn(program, [...FLAGS, "--input-format", "stream-json"], { stdio: ["pipe", "pipe", "inherit"] });
+  let onFrame;
+  readFrames(child.stdout, (frame) => onFrame(frame));
+  await new Promise((resolve) => {
+    onFrame = (frame) => frame.type === "control_response" && resolve();
+    child.stdin.write(GREETING);
+  });
+  return {
+    call: (seen) =>
+      new Promise((resolve) => {
+        onFrame = (frame) => (frame.type === "result" ? resolve() : onText(seen, frame));
+        child.stdin.write(QUESTION);
+      }),
+    close: () =>
+      new Promise((resolve) => {
+        child.on("close", resolve);
+        child.stdin.end();
+      }),
+  };
+}
+
+const claudeControl = (program) => ({
+  async call(seen) {
+    const conversation = await openClaude(program);
+    await conversation.call(seen);
+    await conversation.close();
+  },
+  close() {},
+});
+
+export const claude = { plain: claudePlain, kept: claudePlain, control: claudeControl, turn: openClaude };
 
 export const tasks = {
   "openai-text": once(openaiTurn),
@@ -130,11 +190,7 @@ export const tasks = {
   "anthropic-calls": once(anthropicTurn),
   "anthropic-loop": anthropicLoop,
   "gemini-text": gemini,
-  "cli-text": (seen, file) =>
-    cli(file, (frame) => {
-      if (frame.type === "stream_event" && frame.event.type === "content_block_delta")
-        seen.text(frame.event.delta.text);
-    }),
+  "cli-text": (seen, file) => cli(file, (frame) => onText(seen, frame)),
   "cli-huge": (seen, file) =>
     cli(file, (frame) => {
       if (frame.type === "assistant") seen.text(frame.message.content[0].text);

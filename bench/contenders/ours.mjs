@@ -1,6 +1,6 @@
 // Millrace through its public handle: typed events from `for await (const event of run)`, all guarantees on.
 import { spawn } from "node:child_process";
-import { run, tool } from "millrace";
+import { explain, openSession, run, tool } from "millrace";
 
 async function consume(seen, handle) {
   for await (const event of handle) {
@@ -37,8 +37,92 @@ const cli = async (seen, file) => {
   return consume(seen, decodeStream(formatRegistry().require("claude-code"), child.stdout));
 };
 
+const MAX_WAITING = 65_536;
+
+/** Takes so many characters per millisecond, and says when too many wait. */
+function createSlowWriter(perMs) {
+  let pieces = [];
+  let next = 0;
+  let waiting = 0;
+  let timer;
+  let wake;
+  const take = () => {
+    for (let taken = 0; taken < perMs && next < pieces.length; next += 1) taken += takePiece(pieces[next].length);
+    if (next === pieces.length) {
+      pieces = [];
+      next = 0;
+    }
+    timer = waiting === 0 ? undefined : setTimeout(take, 1);
+    if (waiting <= MAX_WAITING) wake?.();
+  };
+  const takePiece = (length) => {
+    waiting -= length;
+    return length;
+  };
+  return {
+    write(text) {
+      pieces.push(text);
+      waiting += text.length;
+      timer ??= setTimeout(take, 1);
+    },
+    /** Whether what waits is bounded: by the limit and the one event that went beyond it. */
+    isBounded: () => waiting <= MAX_WAITING + 4096,
+    room() {
+      return waiting <= MAX_WAITING ? undefined : new Promise((resolve) => (wake = resolve));
+    },
+  };
+}
+
+/** W1 as a person or a program is shown it, at the pace of whoever reads. */
+const shown = (perMs, makeSink) => async (seen, url) => {
+  const [backend, options] = HOSTS.openai(url);
+  const writer = createSlowWriter(perMs);
+  const sink = makeSink(await import("millrace/sinks"), writer.write);
+  for await (const event of run(backend, "go", { ...options, limits: { turns: 1 } })) {
+    sink.accept(event);
+    if (event.type === "text-delta") {
+      seen.text(event.text);
+      if (!writer.isBounded()) throw new Error("Too much waits for the writer.");
+    }
+    const room = writer.room();
+    if (room !== undefined) await room;
+  }
+};
+const terminal = (markdown) =>
+  shown(1024, ({ createTerminalSink }, write) =>
+    createTerminalSink({ out: write, aside: () => {}, color: markdown, width: 100, showThinking: false, markdown }),
+  );
+
+/** By name: found and asked for its version in every run. */
+const claudeRuns = (mode) => (program) => ({
+  call: (seen) => consume(seen, run("claude-code", "go", { claudeCode: { executable: program, mode } })),
+  close() {},
+});
+
+export const claude = {
+  plain: claudeRuns("plain"),
+  control: claudeRuns("control"),
+  /** Found and asked for its version once. */
+  async kept(program) {
+    const { claudeCode } = await import("millrace/claude-code");
+    const backend = claudeCode({ executable: program, mode: "plain" });
+    return { call: (seen) => consume(seen, run(backend, "go")), close() {} };
+  },
+  turn(program) {
+    const session = openSession("claude-code", { claudeCode: { executable: program, mode: "control" } });
+    return { call: (seen) => consume(seen, session.send("go")), close: () => session.close() };
+  },
+};
+
+export const explainRoute = () =>
+  explain("claude-code", { tools: [ADD], hooks: { "before-tool": () => undefined }, claudeCode: { mode: "auto" } });
+const ADD = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
+
 export const tasks = {
   "openai-text": once("openai"),
+  "openai-text-terminal": terminal(false),
+  "openai-text-markdown": terminal(true),
+  "openai-text-ndjson": shown(32_768, ({ createNdjsonSink }, write) => createNdjsonSink(write)),
   "openai-calls": once("openai"),
   "openai-loop": loop("openai"),
   "anthropic-text": once("anthropic"),

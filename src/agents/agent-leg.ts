@@ -45,6 +45,7 @@ export function agentSettings(leg: AgentLeg, limits: { readonly costUsd?: number
     features,
     outputSchema: leg.output?.jsonSchema,
     turns: leg.limits.turns,
+    idleMs: leg.limits.idleMs,
     costUsd: limits.costUsd,
     resume: place?.resume,
     cwd: place?.cwd,
@@ -170,7 +171,7 @@ class AgentRun {
     this._conversation.interrupt().catch(() => undefined);
   }
 
-  private async _runTool(call: { readonly callId: string; readonly name: string; readonly input: unknown }) {
+  private async _runTool(call: Parameters<AgentLink["runTool"]>[0]) {
     const { writer, clock, context } = this._work;
     if (this._handoff !== undefined) {
       const output = `Not run: the conversation was handed over to ${this._handoff.to} before.`;
@@ -186,7 +187,8 @@ class AgentRun {
       runId: writer.runId,
       agent: this._leg.agent,
       context,
-      signal: writer.signal,
+      // The agent may give up on a single call, too.
+      signal: call.signal ?? writer.signal,
       clock,
       timeoutMs: this._leg.limits.toolMs,
       onProgress: (state) =>

@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import {
   type AgentEvent,
   type Chunk,
@@ -62,6 +63,8 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
   const gate = createEventGate({ runId: id, now: () => options.clock.now() });
   const accumulator = createAccumulator(options.history);
   const controller = new AbortController();
+  // As many tools as a model asks for may listen at once; that is no leak.
+  setMaxListeners(0, controller.signal);
   const ended = createDeferred<RunResult>();
   const questions = new Map<string, Question>();
   const listeners = new Map<(event: never) => void, Map<Topic, () => void>>();

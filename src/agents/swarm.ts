@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import {
   type Clock,
   errorItem,
@@ -76,6 +77,7 @@ class SwarmRun {
 
   constructor(plan: RunPlan, writer: RunWriter) {
     this._plan = plan;
+    setMaxListeners(0, this._controller.signal);
     this._budget = createBudget(plan.limits);
     this._conversations = plan.conversations ?? createShortConversations(plan.limits);
     this._unfollow = followSignal(writer.signal, (reason) => this._controller.abort(reason));

@@ -12,7 +12,7 @@ function exchangeWith(script: FetchScript, headers: Record<string, string> = { a
     fetch,
     url: "https://user:pass@models.test/v1/chat/completions",
     headers,
-    body: { model: "m" },
+    body: '{"model":"m"}',
     format: openAiChat,
     provider: "openai",
     keyHint: "OPENAI_API_KEY",

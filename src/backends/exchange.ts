@@ -8,7 +8,8 @@ export interface Exchange {
   readonly fetch: Fetch;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  /** JSON. */
+  readonly body: string;
   readonly format: Format;
   /** Who answers, for messages: `anthropic`, `openrouter` … */
   readonly provider: string;
@@ -31,7 +32,7 @@ export async function* streamExchange(exchange: Exchange, signal: AbortSignal): 
       method: "POST",
       url: exchange.url,
       headers: { "content-type": "application/json", accept: "text/event-stream", ...exchange.headers },
-      body: JSON.stringify(exchange.body),
+      body: exchange.body,
       signal,
     });
     const isWebPage = /^text\/html\b/i.test(response.headers["content-type"] ?? "");

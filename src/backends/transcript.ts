@@ -29,7 +29,8 @@ export function fitCalls(messages: readonly Message[], idPattern: RegExp): reado
     const callId = idPattern.test(call.callId) && !sent.has(call.callId) ? call.callId : makeId();
     sent.add(callId);
     names.set(call.callId, callId);
-    return [{ ...call, callId, name: fitName(call.name) }];
+    const name = fitName(call.name);
+    return [callId === call.callId && name === call.name ? call : { ...call, callId, name }];
   };
 
   return messages.map((message) => {
@@ -37,13 +38,22 @@ export function fitCalls(messages: readonly Message[], idPattern: RegExp): reado
       const names = new Map<string, string>();
       const blocks = message.blocks.flatMap((block) => (block.type === "tool-call" ? fitCall(block, names) : [block]));
       renamed = names;
-      return { ...message, blocks };
+      return withBlocks(message, blocks);
     }
-    const blocks = message.blocks.map((block) =>
-      block.type === "tool-result" ? { ...block, callId: renamed.get(block.callId) ?? block.callId } : block,
-    );
-    return { ...message, blocks };
+    const blocks = message.blocks.map((block) => {
+      const callId = block.type === "tool-result" ? renamed.get(block.callId) : undefined;
+      return callId === undefined || block.type !== "tool-result" || callId === block.callId
+        ? block
+        : { ...block, callId };
+    });
+    return withBlocks(message, blocks);
   });
+}
+
+/** The message itself when nothing of it changed: what was made of it before can then be used again. */
+function withBlocks(message: Message, blocks: readonly Block[]): Message {
+  const isSame = blocks.length === message.blocks.length && blocks.every((block, at) => block === message.blocks[at]);
+  return isSame ? message : { ...message, blocks };
 }
 
 function fitName(name: string): string {

@@ -29,7 +29,7 @@ const encoder = new TextEncoder();
 const OPENING = encoder.encode(encodeSse({ retry: 1000 }));
 const HEARTBEAT = encoder.encode(encodeSse({ comment: "ping" }));
 
-/** What is handed over at a time, so that the whole of a large batch never waits in one reader's buffer. */
+/** What is handed over at a time, at most: the whole of a large batch never waits in one reader's buffer. */
 const PIECE_BYTES = 262_144;
 
 export const STREAM_HEADERS = {
@@ -140,11 +140,12 @@ class EventStreamSource {
 
 /** A run's frames in pieces of bounded size. */
 async function* readPieces(
-  { log, frame, failPoint }: StreamSetting,
+  { log, limits, frame, failPoint }: StreamSetting,
   { runId, cursor, vocabulary }: StreamWanted,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, undefined> {
   const teller = vocabulary === "millrace" ? undefined : createTeller(vocabulary, cursor);
+  const piece = Math.max(1, Math.min(PIECE_BYTES, limits.readerBytes));
   let isAtDone = false;
   for await (const batch of log.follow(runId, { after: teller?.readFrom ?? cursor.seq, signal })) {
     isAtDone = batch.at(-1)?.type === "done";
@@ -153,7 +154,7 @@ async function* readPieces(
       continue;
     }
     const bytes = teller === undefined ? frame(batch) : encoder.encode(teller.tell(batch).join(""));
-    for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
+    for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
   }
   // A log that ends without `done` has lost its writer: that is a broken stream, and no end.
   if (!isAtDone && !signal.aborted) throw new Error("The log broke off.");

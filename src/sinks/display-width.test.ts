@@ -16,6 +16,10 @@ describe("columns", () => {
     ["e\u0301", 1],
     ["naïve", 5],
     ["→ ✗ …", 5],
+    ["👍🏽", 2],
+    ["1️⃣", 2],
+    ["Привет", 6],
+    ["क्‍ष", 2],
   ])("%j takes %i", (text, width) => expect(displayWidth(text)).toBe(width));
 
   it("a cut text fits, says that it was cut, and tears no character", () => {

@@ -49,6 +49,10 @@ export function add(left: number, right: number): number {
 ![chart](https://images.invalid/chart.png)
 `;
 
+const DRIPS = 120;
+/** What `drip` says, word by word, for about two seconds. */
+export const DRIPPED = Array.from({ length: DRIPS }, (_, word) => `w${word} `).join("");
+
 export function createScenario(name = "scripted", model = "test-model-1"): Scenario {
   const texts = new Map<string, string>();
   let isHeld = true;
@@ -83,6 +87,13 @@ export function createScenario(name = "scripted", model = "test-model-1"): Scena
           textDelta(id, 0, " and the second half."),
           whole(id, [{ type: "text", text: "The first half and the second half." }]),
         ];
+        return;
+      case "drip":
+        for (let word = 0; word < DRIPS; word += 1) {
+          yield [textDelta(id, 0, `w${word} `)];
+          await new Promise((resolve) => setTimeout(resolve, 15));
+        }
+        yield [whole(id, [{ type: "text", text: DRIPPED }])];
         return;
       case "think":
         yield [thinkingDelta(id, 0, "First I look at "), thinkingDelta(id, 0, "the question.")];

@@ -1,6 +1,7 @@
 import type { Fetch } from "#domain";
 import { anthropicMessages } from "#formats";
 import type { ModelBackend } from "../backend.ts";
+import { EncodedTranscript } from "../encoded-transcript.ts";
 import { streamExchange } from "../exchange.ts";
 import { encodeAnthropicRequest } from "./encode.ts";
 import { checkAnthropicOutput } from "./output.ts";
@@ -20,6 +21,7 @@ export interface AnthropicOptions {
 /** A model behind Anthropic's Messages API, or a host that imitates it. */
 export function createAnthropicBackend(options: AnthropicOptions): ModelBackend {
   const provider = options.provider ?? "anthropic";
+  const known = new EncodedTranscript();
   return {
     kind: "model",
     name: provider,
@@ -31,7 +33,7 @@ export function createAnthropicBackend(options: AnthropicOptions): ModelBackend 
           fetch: options.fetch,
           url: `${options.baseUrl}/v1/messages`,
           headers: { "x-api-key": options.apiKey, "anthropic-version": "2023-06-01", ...options.headers },
-          body: encodeAnthropicRequest(options.model, request),
+          body: encodeAnthropicRequest(options.model, request, known),
           format: anthropicMessages,
           provider,
           keyHint: options.keyHint ?? "ANTHROPIC_API_KEY",

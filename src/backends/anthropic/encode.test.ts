@@ -15,8 +15,9 @@ const result = (callId: string, output: unknown, isError = false): Block => ({
 });
 const add = { name: "add", description: "Add", inputSchema: { type: "object", properties: { a: { type: "number" } } } };
 
+const read = (body: string) => JSON.parse(body) as Record<string, unknown>;
 const encode = (request: Partial<ModelRequest> = {}) =>
-  encodeAnthropicRequest("claude", { messages: [user(text("Hi"))], tools: [], ...request });
+  read(encodeAnthropicRequest("claude", { messages: [user(text("Hi"))], tools: [], ...request }));
 const messagesOf = (...messages: Message[]) => encode({ messages }).messages;
 
 const image: Block = { type: "image", mediaType: "image/jpeg", data: "AAAA" };

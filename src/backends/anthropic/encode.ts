@@ -2,6 +2,7 @@ import { type Block, type MediaBlock, type Message, unreachable } from "#domain"
 import type { JsonSchema } from "#tools";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { contentBlocks, inputObject, mediaTypeOf, objectSchema, outputText } from "../content.ts";
+import { EncodedTranscript, writeBody } from "../encoded-transcript.ts";
 import { fitSchema } from "../output-schema.ts";
 import { BEGINNING, fitCalls, joinTurns, resultsFirst, type Turn } from "../transcript.ts";
 import { ANTHROPIC_SCHEMAS } from "./output.ts";
@@ -17,10 +18,17 @@ interface Part {
   readonly [field: string]: unknown;
 }
 
-/** The body of `POST /v1/messages` for one request. */
-export function encodeAnthropicRequest(model: string, request: ModelRequest): Record<string, unknown> {
+/** The body of `POST /v1/messages` for one request. `known` is what was encoded for requests before. */
+export function encodeAnthropicRequest(model: string, request: ModelRequest, known = new EncodedTranscript()): string {
+  const messages = fitCalls(request.messages, CALL_ID);
+  const encode = (message: Message): readonly Part[] => known.encode(message, encodeMessage);
+  const turns = joinTurns<Part>(messages, encode, { type: "text", text: BEGINNING });
+  const written = turns.map(({ role, parts }) => `{"role":"${role}","content":${known.write(parts)}}`);
+  return writeBody(encodeFields(model, request, turns), "messages", `[${written.join(",")}]`);
+}
+
+function encodeFields(model: string, request: ModelRequest, turns: readonly Turn<Part>[]): Record<string, unknown> {
   const { instructions, tools, temperature } = request;
-  const turns = joinTurns<Part>(fitCalls(request.messages, CALL_ID), encodeMessage, { type: "text", text: BEGINNING });
   const thinkingTokens = mayThink(request, turns) ? request.thinkingTokens : undefined;
   const maxTokens = request.maxTokens ?? DEFAULT_MAX_TOKENS;
   return {
@@ -29,7 +37,6 @@ export function encodeAnthropicRequest(model: string, request: ModelRequest): Re
     max_tokens: thinkingTokens === undefined ? maxTokens : Math.max(maxTokens, thinkingTokens + 1024),
     stream: true,
     ...(instructions !== undefined && instructions !== "" && { system: instructions }),
-    messages: turns.map(({ role, parts }) => ({ role, content: parts })),
     ...(tools.length > 0 && {
       tools: tools.map((tool) => ({
         name: tool.name,

@@ -26,7 +26,7 @@ export function createGeminiBackend(options: GeminiOptions): ModelBackend {
           fetch: options.fetch,
           url: `${options.baseUrl}/v1beta/models/${encodeURIComponent(options.model)}:streamGenerateContent?alt=sse`,
           headers: { "x-goog-api-key": options.apiKey, ...options.headers },
-          body: encodeGeminiRequest(options.model, request),
+          body: JSON.stringify(encodeGeminiRequest(options.model, request)),
           format: gemini,
           provider: "google",
           keyHint: "GEMINI_API_KEY",

@@ -19,8 +19,9 @@ const result = (callId: string, output: unknown, isError = false): Block => ({
 });
 const add = { name: "add", description: "Add", inputSchema: { type: "object", properties: { a: { type: "number" } } } };
 
+const read = (body: string) => JSON.parse(body) as Record<string, unknown>;
 const encode = (request: Partial<ModelRequest> = {}, profile: ProviderProfile = PROFILES.openai) =>
-  encodeOpenaiRequest("gpt", { messages: [user(text("Hi"))], tools: [], ...request }, profile);
+  read(encodeOpenaiRequest("gpt", { messages: [user(text("Hi"))], tools: [], ...request }, profile));
 const messagesOf = (...messages: Message[]) => encode({ messages }).messages as { role: string; content: unknown }[];
 
 const image: Block = { type: "image", mediaType: "image/jpeg", data: "AAAA" };
@@ -187,13 +188,13 @@ describe("the body for the chat completions API", () => {
     "%s with %i thinking tokens is asked for the effort %s, and says so once per question",
     async (model, tokens, effort) => {
       const request: ModelRequest = { messages: [user(text("Hi"))], tools: [], thinkingTokens: tokens };
-      expect(encodeOpenaiRequest(model, request, PROFILES.openai)).toMatchObject({ reasoning_effort: effort });
+      expect(read(encodeOpenaiRequest(model, request, PROFILES.openai))).toMatchObject({ reasoning_effort: effort });
       expect(thinkingNotice(model, request, PROFILES.openai)).toMatchObject({
         kind: "thinking-effort",
         data: { thinkingTokens: tokens, effort },
       });
       const later = { ...request, messages: [...request.messages, assistant(call("1")), user(result("1", 3))] };
-      expect(encodeOpenaiRequest(model, later, PROFILES.openai)).toMatchObject({ reasoning_effort: effort });
+      expect(read(encodeOpenaiRequest(model, later, PROFILES.openai))).toMatchObject({ reasoning_effort: effort });
       expect(thinkingNotice(model, later, PROFILES.openai)).toBeUndefined();
     },
   );
@@ -202,7 +203,7 @@ describe("the body for the chat completions API", () => {
     "%s does not think: it is asked for no effort, and ignores the option",
     (model) => {
       const request: ModelRequest = { messages: [user(text("Hi"))], tools: [], thinkingTokens: 4096 };
-      expect(encodeOpenaiRequest(model, request, PROFILES.openai)).not.toHaveProperty("reasoning_effort");
+      expect(read(encodeOpenaiRequest(model, request, PROFILES.openai))).not.toHaveProperty("reasoning_effort");
       expect(thinkingNotice(model, request, PROFILES.openai)).toBeUndefined();
       expect(mayThink(model, PROFILES.openai)).toBe(false);
     },

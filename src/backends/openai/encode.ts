@@ -1,6 +1,7 @@
 import { type Block, type MediaBlock, type Message, type ToolCallBlock, textOf } from "#domain";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { isMedia, mediaTypeOf, objectSchema, outputText, splitContent } from "../content.ts";
+import { EncodedTranscript, writeBody } from "../encoded-transcript.ts";
 import { fitCalls } from "../transcript.ts";
 import { encodeOutput } from "./output.ts";
 import type { ProviderProfile } from "./profiles.ts";
@@ -9,22 +10,28 @@ import { encodeThinking } from "./thinking.ts";
 // Hosts that imitate this API put dots and colons into ids and want them back; the vendor itself allows 40 characters.
 const CALL_ID = /^[\u0021-\u007e]{1,40}$/;
 
-/** The body of `POST /chat/completions` for one request. */
+/** The body of `POST /chat/completions` for one request. `known` is what was encoded for requests before. */
 export function encodeOpenaiRequest(
   model: string,
   request: ModelRequest,
   profile: ProviderProfile,
-): Record<string, unknown> {
-  const { instructions, tools, toolChoice, maxTokens, temperature } = request;
+  known = new EncodedTranscript(),
+): string {
+  const { instructions } = request;
   const system =
     instructions !== undefined && instructions !== ""
       ? [{ role: profile.instructionsRole, content: instructions }]
       : [];
+  const messages = fitCalls(request.messages, CALL_ID).flatMap((message) => known.encode(message, encodeMessage));
+  return writeBody(encodeFields(model, request, profile), "messages", known.write([...system, ...messages]));
+}
+
+function encodeFields(model: string, request: ModelRequest, profile: ProviderProfile): Record<string, unknown> {
+  const { tools, toolChoice, maxTokens, temperature } = request;
   return {
     model,
     stream: true,
     ...(profile.usageInStream && { stream_options: { include_usage: true } }),
-    messages: [...system, ...fitCalls(request.messages, CALL_ID).flatMap(encodeMessage)],
     ...(tools.length > 0 && {
       tools: tools.map((tool) => ({
         type: "function",
@@ -40,11 +47,11 @@ export function encodeOpenaiRequest(
   };
 }
 
-function encodeMessage(message: Message): unknown[] {
+function encodeMessage(message: Message): object[] {
   return message.role === "assistant" ? encodeAssistant(message.blocks) : encodeUser(message.blocks);
 }
 
-function encodeAssistant(blocks: readonly Block[]): unknown[] {
+function encodeAssistant(blocks: readonly Block[]): object[] {
   const text = textOf(blocks);
   const calls = blocks.filter((block): block is ToolCallBlock => block.type === "tool-call");
   if (text === "" && calls.length === 0) return [];
@@ -70,8 +77,8 @@ function encodeAssistant(blocks: readonly Block[]): unknown[] {
 type Part = { readonly type: "text"; readonly text: string } | { readonly type: "image_url" | "file" };
 
 /** Tool results are messages of their own and must stand right behind their calls, so they go first. */
-function encodeUser(blocks: readonly Block[]): unknown[] {
-  const messages: unknown[] = [];
+function encodeUser(blocks: readonly Block[]): object[] {
+  const messages: object[] = [];
   const parts: Part[] = [];
   for (const block of blocks) {
     if (block.type === "tool-result") {

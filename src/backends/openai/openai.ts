@@ -1,6 +1,7 @@
 import type { Chunk, Fetch } from "#domain";
 import { openAiChat } from "#formats";
 import type { ModelBackend, ModelRequest } from "../backend.ts";
+import { EncodedTranscript } from "../encoded-transcript.ts";
 import { streamExchange } from "../exchange.ts";
 import { encodeOpenaiRequest } from "./encode.ts";
 import { checkOpenaiOutput } from "./output.ts";
@@ -20,6 +21,7 @@ export interface OpenaiOptions {
 
 /** A model behind the OpenAI chat completions API, or any host that imitates it. */
 export function createOpenaiBackend(options: OpenaiOptions): ModelBackend {
+  const known = new EncodedTranscript();
   return {
     kind: "model",
     name: options.provider,
@@ -28,20 +30,20 @@ export function createOpenaiBackend(options: OpenaiOptions): ModelBackend {
     ignores: mayThink(options.model, options.profile) ? [] : ["thinkingTokens"],
     nativeOutput: (schema) => checkOpenaiOutput(options, schema),
     stream: (request, signal) => {
-      const reply = askHost(options, request, signal);
+      const reply = askHost(options, request, known, signal);
       const notice = thinkingNotice(options.model, request, options.profile);
       return notice === undefined ? reply : putBefore(notice, reply);
     },
   };
 }
 
-function askHost(options: OpenaiOptions, request: ModelRequest, signal: AbortSignal) {
+function askHost(options: OpenaiOptions, request: ModelRequest, known: EncodedTranscript, signal: AbortSignal) {
   return streamExchange(
     {
       fetch: options.fetch,
       url: `${options.baseUrl}/chat/completions`,
       headers: { ...(options.apiKey !== "" && { authorization: `Bearer ${options.apiKey}` }), ...options.headers },
-      body: encodeOpenaiRequest(options.model, request, options.profile),
+      body: encodeOpenaiRequest(options.model, request, options.profile, known),
       format: openAiChat,
       provider: options.provider,
       keyHint: options.profile.keyVariable ?? "the apiKey option",

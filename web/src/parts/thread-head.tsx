@@ -8,27 +8,24 @@ import { Menu } from "./menu.tsx";
 interface ThreadHeadProps {
   readonly thread: Thread;
   readonly onChange: () => void;
+  readonly onRemove: () => void;
   readonly onFailure: (error: unknown) => void;
 }
 
 /** What the thread is called, who answers, what it has cost, and what can be done with it. */
-export function ThreadHead({ thread, onChange, onFailure }: ThreadHeadProps): VNode {
+export function ThreadHead({ thread, onChange, onRemove, onFailure }: ThreadHeadProps): VNode {
   const [asking, setAsking] = useState<"rename" | "delete" | undefined>(undefined);
   const [title, setTitle] = useState("");
   const close = (): void => setAsking(undefined);
-  const attempt = (work: Promise<unknown>): void => {
-    close();
-    work.then(onChange, onFailure);
-  };
   const rename = (): void => {
-    if (title.trim() !== "") attempt(api.rename(thread.id, title.trim()));
+    if (title.trim() === "") return;
+    close();
+    api.rename(thread.id, title.trim()).then(onChange, onFailure);
   };
-  const remove = (): void =>
-    attempt(
-      api.remove(thread.id).then(() => {
-        location.hash = "#/";
-      }),
-    );
+  const remove = (): void => {
+    close();
+    api.remove(thread.id).then(onRemove, onFailure);
+  };
   const save = (format: ExportFormat): void => {
     exportThread(thread, format).catch(onFailure);
   };

@@ -42,6 +42,10 @@ export function ThreadPage({ conversation, onChange, onFailure }: ThreadPageProp
           onChange();
           conversation.refresh().catch(onFailure);
         }}
+        onRemove={() => {
+          location.hash = "#/";
+          onChange();
+        }}
       />
       <Transcript state={state} />
       <div class="dock">

@@ -37,7 +37,8 @@ export function createWorkspace(): Workspace {
     if (needsToken.get()) return;
     const conversation = open.get();
     const idle = conversation !== undefined && !isRunning(conversation.state.get()) ? conversation : undefined;
-    await Promise.all([list.refresh(), idle !== undefined && hasMoved(idle) ? idle.refresh() : undefined]);
+    await list.refresh();
+    if (idle !== undefined && hasMoved(idle)) await idle.refresh();
   };
 
   /** Whether the list shows the open thread as another than the one on the page; or does not show it at all. */
