@@ -115,7 +115,7 @@ export const claude = {
 };
 
 export const explainRoute = () =>
-  explain("claude-code", { tools: [ADD], hooks: { "before-tool": () => undefined }, claudeCode: { mode: "auto" } });
+  explain("claude-code", { tools: [ADD], hooks: { "before-tool": [() => undefined] }, claudeCode: { mode: "auto" } });
 const ADD = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 
 export const tasks = {

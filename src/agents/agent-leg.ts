@@ -1,7 +1,18 @@
 import type { AgentConversation, AgentFeature, AgentLink, AgentSettings, ToolSpec } from "#backends";
-import { type Chunk, describeThrown, type ErrorCode, errorItem, isStartError, noticeItem, resultItem } from "#domain";
+import {
+  type Chunk,
+  describeThrown,
+  type ErrorCode,
+  errorItem,
+  isStartError,
+  type Message,
+  type MessageItem,
+  noticeItem,
+  type ResultItem,
+} from "#domain";
 import type { OutputGate } from "#policy";
 import { runTool, type Tool } from "#tools";
+import type { LimitReached } from "./budget.ts";
 import { HANDOFF_TOOL, handoffTool, readHandoff } from "./handoff.ts";
 import type { AgentLeg, Conversations, LegEnd, LegWork } from "./leg.ts";
 
@@ -82,6 +93,8 @@ class AgentRun {
   private _isSuccess = false;
   private _text = "";
   private _turns = 0;
+  private _limit: LimitReached | undefined;
+  private readonly _said: Message[] = [];
   private _handoff: { readonly to: string; readonly message: string } | undefined;
   /** What is still on its way through the guards: order is kept. */
   private _tail: Promise<void> = Promise.resolve();
@@ -110,7 +123,8 @@ class AgentRun {
     await this._tail;
     if (this._handoff !== undefined && !this._work.writer.signal.aborted) {
       const { to, message } = this._handoff;
-      return { kind: "handoff", to, message, text: this._text, turns: this._turns, transcript: this._work.messages };
+      const transcript = [...this._work.messages, ...this._said];
+      return { kind: "handoff", to, message, text: this._text, turns: this._turns, transcript };
     }
     return this._isSuccess && !this._isOver ? { kind: "judged" } : { kind: "over" };
   }
@@ -141,26 +155,35 @@ class AgentRun {
     return this._work.writer.write(shown, this._leg.agent);
   }
 
-  /** Remembers what the leg's end depends on. The verdict of a leg that hands over is ours to give. */
+  /** Remembers what the leg's end depends on. */
   private _look(chunk: Chunk): boolean {
-    if (chunk.type !== "result") return true;
+    if (chunk.type === "message" && chunk.parent === undefined) this._lookAtMessage(chunk);
+    else if (chunk.type === "result") this._lookAtResult(chunk);
+    return true;
+  }
+
+  /** Counts what was used, and remembers what was said, for who goes on from here. */
+  private _lookAtMessage({ id, role, blocks, usage }: MessageItem): void {
+    if (role !== "assistant") return;
+    const said = blocks.filter((block) => block.type === "text" && block.text !== "");
+    if (said.length > 0) this._said.push({ id, role, blocks: said });
+    if (usage === undefined) return;
+    const { budget } = this._work;
+    budget.addSpent(usage, 0);
+    if (this._limit !== undefined || budget.reached === undefined) return;
+    this._limit = budget.reached;
+    this._conversation.interrupt().catch(() => undefined);
+  }
+
+  /** The verdict of a leg that hands over, or that has reached a limit of ours, is ours to give. */
+  private _lookAtResult(chunk: ResultItem): void {
     this._text = chunk.text ?? "";
     this._turns = chunk.turns ?? 0;
-    this._isSuccess = !chunk.isError;
-    if (this._handoff === undefined) return true;
-    const { usage, costUsd, turns, ms } = chunk;
-    Object.assign(
-      chunk,
-      resultItem({
-        subtype: "handoff",
-        isError: false,
-        usage,
-        ...(costUsd !== undefined && { costUsd }),
-        ...(turns !== undefined && { turns }),
-        ...(ms !== undefined && { ms }),
-      }),
-    );
-    return true;
+    this._work.budget.addSpent({}, chunk.costUsd ?? 0);
+    const subtype = this._handoff !== undefined ? "handoff" : (this._limit ?? chunk.subtype);
+    this._isSuccess = this._limit === undefined && !chunk.isError;
+    if (subtype === chunk.subtype) return;
+    Object.assign(chunk, { subtype, isError: subtype !== "handoff" });
   }
 
   private async _deny(denial: { readonly reason: string; readonly guard: string }): Promise<void> {

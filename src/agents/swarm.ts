@@ -144,7 +144,11 @@ class SwarmRun {
       if (input === undefined) return;
       await this._writer.write([messageItem({ id: input.id, role: "user", blocks: input.blocks })], leg.agent);
     };
-    if (leg.backend.kind === "agent") return runAgentLeg(leg as AgentLeg, work, showInput);
+    if (leg.backend.kind === "agent") {
+      const end = await runAgentLeg(leg as AgentLeg, work, showInput);
+      await this._noteTimeout(leg, end, startedAt);
+      return end;
+    }
     const { end, ledger } = await runModelLeg(leg as ModelLeg, work, showInput);
     const { usage, costUsd } = await ledger.total();
     const ms = clock.now() - startedAt;
@@ -159,10 +163,15 @@ class SwarmRun {
         ms,
         structured: end.kind === "verdict" ? end.structured : undefined,
       });
-    } else if (this._isExpired && !this._isAborted()) {
-      await this._writeVerdict(leg, { subtype: "error_timeout", text: "", usage, costUsd, ms });
-    }
+    } else await this._noteTimeout(leg, end, startedAt, { usage, costUsd });
     return end;
+  }
+
+  /** A leg that ended because the run's time was up has no verdict of its own. */
+  private async _noteTimeout(leg: Leg, end: LegEnd, startedAt: number, spent: Partial<Verdict> = {}): Promise<void> {
+    if (end.kind !== "over" || !this._isExpired || this._isAborted()) return;
+    const ms = this._plan.clock.now() - startedAt;
+    await this._writeVerdict(leg, { subtype: "error_timeout", text: "", ms, ...spent });
   }
 
   private async _writeVerdict(leg: Leg, verdict: Verdict): Promise<void> {

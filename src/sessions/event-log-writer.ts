@@ -6,6 +6,9 @@ import type { Settlement } from "./stores/store.ts";
 /** Events that may wait for an append before the run is paused. */
 const WAITING_EVENTS = 1024;
 
+/** Microtasks after which a source that has more to say would have said it. */
+const GATHER_TICKS = 10;
+
 /** What is noted of a run while it goes on, for its thread. */
 export interface RunBooks {
   /** Sees every item, in order. */
@@ -33,10 +36,22 @@ export function createWriter(
   let isWriting = false;
   let failure: { readonly error: unknown } | undefined;
 
+  /**
+   * Lets what comes in the same turn of the event loop come. A store in memory would otherwise be given, and every
+   * reader sent, one event at a time; no time passes here.
+   */
+  const gather = async (): Promise<void> => {
+    for (let seen = 0; seen < waiting.length && waiting.length < WAITING_EVENTS; ) {
+      seen = waiting.length;
+      for (let tick = 0; tick < GATHER_TICKS; tick += 1) await Promise.resolve();
+    }
+  };
+
   const drain = async (): Promise<void> => {
     isWriting = true;
     try {
       while (waiting.length > 0) {
+        await gather();
         const batch = waiting;
         waiting = [];
         const last = batch.at(-1);

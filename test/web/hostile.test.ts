@@ -126,7 +126,7 @@ describeInBrowser("the chat page: hostile model output", () => {
     });
   });
 
-  it("SEC10: the same texts as answer, tool name and input, title, agent and reason of the whole page do nothing", async () => {
+  it("SEC10: the same texts as answer, question, tool input and result, title and reason do nothing in the whole page", async () => {
     const site: Site = await openSite();
     const all = PAYLOADS.join("\n\n");
     site.scenario.texts.set("hostile", all);
@@ -143,6 +143,9 @@ describeInBrowser("the chat page: hostile model output", () => {
         `fetch("/api/threads/${id}", { method: "PATCH", headers: { "content-type": "application/json" }, body: ${JSON.stringify(JSON.stringify({ title: title.slice(0, 200) }))} })`,
       );
     }
+    await ask(page, `remove ${all.slice(0, 8000)}`);
+    await page.getByRole("button", { name: "Allow" }).click();
+    await settled(page);
     await ask(page, "delete it");
     await page.getByRole("textbox", { name: /Reason/ }).fill(PAYLOADS[3] ?? "");
     await page.getByRole("button", { name: "Deny" }).click();

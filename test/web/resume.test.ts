@@ -116,7 +116,7 @@ describeInBrowser("the chat page: nothing is lost", () => {
     const { page } = await openPage(context, proxy.url);
     await ask(page, "slow please");
     await page.getByText("The first half").waitFor();
-    for (let round = 0; round < 4; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       proxy.cut();
       await page.getByText("The connection is lost").waitFor();
       await page.getByText("The connection is lost").waitFor({ state: "detached" });

@@ -113,6 +113,8 @@ export function createScenario(name = "scripted", model = "test-model-1"): Scena
         return yield* call(id, "That needs permission.", [
           ["delete_file", { path: "/srv/reports/2024.csv", force: true }],
         ]);
+      case "remove":
+        return yield* call(id, "", [["delete_file", { path: asked }]]);
       case "both":
         return yield* call(id, "", [
           ["delete_file", { path: "a.txt" }],

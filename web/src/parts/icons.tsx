@@ -27,7 +27,7 @@ export type IconName = keyof typeof PATHS;
 /** A line drawing; what it means is said by the words beside it. */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (
-    <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />
     </svg>
   );

@@ -1,0 +1,166 @@
+import { describe, expect, it } from "vitest";
+import { doneEvent, type AgentEvent, type Message, messageItem, numberEvent, textDelta } from "#domain";
+import type { StoredConversation } from "./api.ts";
+import { historyOf, isRunning, openConversation, shownItems } from "./conversation.ts";
+import type { Follow, Following } from "./follow.ts";
+import { ApiFailure } from "./http.ts";
+
+const THREAD = { id: "t", title: "x", target: "offline", createdAt: 1, updatedAt: 1 };
+const said = (id: string, role: Message["role"], text: string): Message => ({
+  id,
+  role,
+  blocks: [{ type: "text", text }],
+});
+
+/** The events of a run that answers `input` with `text`. */
+function eventsOf(runId: string, input: Message, text: string): AgentEvent[] {
+  const place = { ts: 1, runId };
+  const result = {
+    status: "success",
+    subtype: "success",
+    text,
+    toolCalls: [],
+    messages: [],
+    usage: {},
+    turns: 1,
+    ms: 1,
+    errors: [],
+    warnings: [],
+  } as const;
+  return [
+    messageItem({ ...input }),
+    textDelta(`${runId}-m`, 0, text),
+    messageItem({ id: `${runId}-m`, role: "assistant", blocks: [{ type: "text", text }] }),
+    doneEvent(result),
+  ].map((event, seq) => numberEvent(event, seq, place));
+}
+
+/** A server in memory, whose streams the test feeds by hand. */
+function setUp(stored: StoredConversation) {
+  const server = { stored, chats: [] as string[], failure: undefined as ApiFailure | undefined, changes: 0 };
+  const streams = new Map<string, Following & { end: () => void }>();
+  const follow: Follow = (following) =>
+    new Promise((resolve) => {
+      streams.set(following.runId, { ...following, end: resolve });
+      following.signal.addEventListener("abort", () => resolve());
+    });
+  const conversation = openConversation("t", {
+    follow,
+    api: {
+      conversation: async () => {
+        if (server.failure !== undefined) throw server.failure;
+        return server.stored;
+      },
+      chat: async (_, input) => {
+        if (server.failure !== undefined) throw server.failure;
+        server.chats.push(input);
+      },
+      abort: async () => ({ accepted: true }),
+      answer: async () => ({ accepted: true }),
+    },
+    onChange: () => {
+      server.changes += 1;
+    },
+    onFailure: () => undefined,
+  });
+  const texts = (): string[] => {
+    const state = conversation.state.get();
+    return shownItems(state, historyOf(state)).map((item) => ("text" in item ? item.text : item.kind));
+  };
+  return { server, streams, conversation, texts };
+}
+
+const HELLO = said("u1", "user", "hello");
+const ANSWER = said("r1-m", "assistant", "hi");
+
+describe("openConversation", () => {
+  it("a finished run is shown from what is stored until all of its events are here, and then from these", async () => {
+    const { conversation, streams, texts } = setUp({
+      thread: THREAD,
+      messages: [HELLO, ANSWER],
+      runs: [{ id: "r1", status: "success", lastSeq: 3 }],
+    });
+    await conversation.refresh();
+    expect(texts()).toEqual(["hello", "hi"]);
+    expect(isRunning(conversation.state.get())).toBe(false);
+    const events = eventsOf("r1", HELLO, "hi");
+    streams.get("r1")?.onEvents(events.slice(0, 2));
+    expect(texts()).toEqual(["hello", "hi"]);
+    streams.get("r1")?.onEvents(events.slice(2));
+    expect(texts()).toEqual(["hello", "hi"]);
+    expect(conversation.state.get().run.inputId).toBe("u1");
+  });
+
+  it("what is sent is shown at once, then followed; the answer before it stays", async () => {
+    const { server, conversation, streams, texts } = setUp({
+      thread: THREAD,
+      messages: [HELLO, ANSWER],
+      runs: [{ id: "r1", status: "success", lastSeq: 3 }],
+    });
+    await conversation.refresh();
+    const sending = conversation.send("more");
+    expect(texts()).toEqual(["hello", "hi", "more"]);
+    expect(isRunning(conversation.state.get())).toBe(true);
+    const more = said("u2", "user", "more");
+    server.stored = {
+      thread: THREAD,
+      messages: [HELLO, ANSWER, more],
+      runs: [
+        { id: "r2", status: "running", lastSeq: 0 },
+        { id: "r1", status: "success", lastSeq: 3 },
+      ],
+    };
+    expect(await sending).toBe(true);
+    expect(texts()).toEqual(["hello", "hi", "more"]);
+    const events = eventsOf("r2", more, "yes");
+    streams.get("r2")?.onEvents(events.slice(0, 2));
+    expect(texts()).toEqual(["hello", "hi", "more", "yes"]);
+    expect(isRunning(conversation.state.get())).toBe(true);
+    streams.get("r2")?.onEvents(events.slice(2));
+    server.stored = { ...server.stored, messages: [HELLO, ANSWER, more, said("r2-m", "assistant", "yes")] };
+    await conversation.refresh();
+    expect(texts()).toEqual(["hello", "hi", "more", "yes"]);
+    expect(isRunning(conversation.state.get())).toBe(false);
+  });
+
+  it("a run that another tab began is followed, and the old stream is left", async () => {
+    const { server, conversation, streams } = setUp({
+      thread: THREAD,
+      messages: [HELLO],
+      runs: [{ id: "r1", status: "running", lastSeq: 0 }],
+    });
+    await conversation.refresh();
+    server.stored = { thread: THREAD, messages: [HELLO], runs: [{ id: "r2", status: "running", lastSeq: 0 }] };
+    await conversation.refresh();
+    expect(streams.get("r1")?.signal.aborted).toBe(true);
+    expect(streams.get("r2")?.signal.aborted).toBe(false);
+    conversation.close();
+    expect(streams.get("r2")?.signal.aborted).toBe(true);
+  });
+
+  it("asking again what is known follows nothing twice", async () => {
+    const { conversation, streams } = setUp({
+      thread: THREAD,
+      messages: [HELLO],
+      runs: [{ id: "r1", status: "running", lastSeq: 0 }],
+    });
+    await conversation.refresh();
+    const first = streams.get("r1");
+    await conversation.refresh();
+    expect(streams.get("r1")).toBe(first);
+  });
+
+  it("what is refused is said and not shown as sent; a thread that is gone is missing", async () => {
+    const { server, conversation, texts } = setUp({ thread: THREAD, messages: [], runs: [] });
+    await conversation.refresh();
+    server.failure = new ApiFailure("run-active", 409, "A run is not over.");
+    expect(await conversation.send("x")).toBe(false);
+    expect(texts()).toEqual([]);
+    expect(conversation.state.get().failure).toBe("A run is not over.");
+    conversation.dismissFailure();
+    expect(conversation.state.get().failure).toBeUndefined();
+    server.failure = new ApiFailure("not-found", 404, "Gone.");
+    await conversation.refresh();
+    expect(conversation.state.get().phase).toBe("missing");
+  });
+});
