@@ -123,6 +123,30 @@ describe("build", () => {
     expect(build(root)).toBe(false);
   });
 
+  it("builds the chat page when it changed, and again when dist was thrown away", () => {
+    const outDir = JSON.stringify(join(root, "dist/web"));
+    write("scripts/build-web.mjs", readFileSync(join(ROOT, "scripts", "build-web.mjs"), "utf8"));
+    write(
+      "web/vite.config.ts",
+      `export default { root: ${JSON.stringify(join(root, "web"))}, logLevel: "warn", build: { outDir: ${outDir} } };`,
+    );
+    write("web/index.html", '<script type="module" src="/main.ts"></script>');
+    write("web/main.ts", 'document.title = "first";\n');
+    expect(build(root)).toBe(true);
+    expect(existsSync(join(root, "dist/web/index.html"))).toBe(true);
+    expect(build(root)).toBe(false);
+
+    write("web/main.test.ts", "export const t = 1;\n");
+    expect(build(root)).toBe(false);
+    write("web/main.ts", 'document.title = "the second";\n');
+    expect(build(root)).toBe(true);
+
+    // A source that is gone takes all of dist with it, and the page has to come back.
+    rmSync(join(root, "src/b"), { recursive: true });
+    expect(build(root)).toBe(true);
+    expect(existsSync(join(root, "dist/web/index.html"))).toBe(true);
+  });
+
   it("sources that do not compile are an error, every time", () => {
     write("src/a/index.ts", "export const a: number = 'text';\n");
     expect(() => build(root)).toThrow("do not compile");

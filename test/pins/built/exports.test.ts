@@ -16,6 +16,10 @@ const ENTRIES = [
   "testing/index",
   "sinks/index",
   "emulator/index",
+  "runtime/claude-code",
+  "server/index",
+  "runtime/stores/memory",
+  "runtime/stores/sqlite",
 ];
 const program = ts.createProgram(
   ENTRIES.map((entry) => join(ROOT, "dist", `${entry}.d.ts`)),
@@ -45,10 +49,19 @@ describe("exports", () => {
     expect(readNames("index")).toMatchInlineSnapshot(`
       {
         "types": [
+          "AfterToolOccasion",
           "Agent",
+          "AgentBackend",
+          "AgentConversation",
           "AgentEvent",
+          "AgentFeature",
+          "AgentLink",
+          "AgentSettings",
           "Backend",
+          "BeforeStopOccasion",
+          "BeforeToolOccasion",
           "Block",
+          "Config",
           "Decision",
           "DeltaEvent",
           "Diagnostic",
@@ -57,7 +70,17 @@ describe("exports", () => {
           "ErrorDetail",
           "EventOf",
           "EventType",
+          "Explanation",
           "Family",
+          "Guard",
+          "GuardAnswer",
+          "GuardPlace",
+          "Guarded",
+          "HandoffOccasion",
+          "HookAnswer",
+          "HookEntry",
+          "HookFunction",
+          "Hooks",
           "InputMessage",
           "ItemEvent",
           "JsonSchema",
@@ -65,18 +88,36 @@ describe("exports", () => {
           "Message",
           "ModelBackend",
           "ModelRequest",
+          "OpenSessionOptions",
+          "OutputMode",
+          "OutputOf",
+          "OutputSpec",
+          "PermissionCallback",
+          "PermissionRequest",
+          "PermissionRules",
+          "Point",
+          "PolicyOptions",
+          "PromptOccasion",
           "ProviderOptions",
           "Raw",
+          "ReplayOptions",
+          "Resume",
           "Retraction",
           "RetryOptions",
           "Run",
+          "RunEndOccasion",
           "RunInput",
           "RunOptions",
           "RunResult",
           "RunStatus",
+          "SendOptions",
+          "Session",
+          "SessionOptions",
           "StandardSchema",
           "StartErrorCode",
           "StopReason",
+          "Swarm",
+          "SwarmOptions",
           "Target",
           "Tool",
           "ToolCallRecord",
@@ -97,12 +138,17 @@ describe("exports", () => {
           "ToolFailure",
           "addUsage",
           "agent",
+          "defineConfig",
+          "explain",
           "familyOf",
           "isDelta",
           "isRunError",
           "isStartError",
           "isToolFailure",
+          "openSession",
+          "replay",
           "run",
+          "swarm",
           "tool",
         ],
       }
@@ -136,6 +182,92 @@ describe("exports", () => {
           ],
           "values": [
             "google",
+          ],
+        },
+      ]
+    `);
+  });
+
+  it("millrace/claude-code", () => {
+    expect(readNames("runtime/claude-code")).toMatchInlineSnapshot(`
+      {
+        "types": [
+          "Argv",
+          "ArgvFile",
+          "ArgvPlan",
+          "ClaudeCodeBackend",
+          "ClaudeCodeBackendOptions",
+          "ClaudeCodeConversation",
+          "ClaudeCodeMessage",
+          "ClaudeCodeOptions",
+          "CliVersion",
+          "CollectedItems",
+          "ExitSeen",
+          "McpServerConfig",
+          "PermissionMode",
+          "Query",
+          "QueryItem",
+          "Route",
+          "RoutedFeature",
+          "RoutingOptions",
+          "SettingSource",
+          "SubagentDefinition",
+        ],
+        "values": [
+          "buildArgv",
+          "claudeCode",
+          "collectItems",
+          "collectMessages",
+          "detectFeatures",
+          "diagnoseExit",
+          "fold",
+          "parseVersion",
+          "query",
+          "requiresControl",
+          "route",
+          "versionMeetsMinimum",
+          "withQuery",
+        ],
+      }
+    `);
+  });
+
+  it("millrace/server, millrace/stores/memory, millrace/stores/sqlite", () => {
+    const entries = ["server/index", "runtime/stores/memory", "runtime/stores/sqlite"];
+    expect(entries.map((entry) => readNames(entry))).toMatchInlineSnapshot(`
+      [
+        {
+          "types": [
+            "AccessToken",
+            "ApiErrorCode",
+            "FailPointName",
+            "ListenOptions",
+            "Listening",
+            "LogRecord",
+            "Server",
+            "ServerLimits",
+            "ServerOptions",
+          ],
+          "values": [
+            "SERVER_LIMITS",
+            "createServer",
+            "logLine",
+          ],
+        },
+        {
+          "types": [
+            "Store",
+          ],
+          "values": [
+            "createMemoryStore",
+          ],
+        },
+        {
+          "types": [
+            "Store",
+          ],
+          "values": [
+            "openStore",
           ],
         },
       ]
@@ -384,6 +516,7 @@ describe("exports", () => {
           "SpawnCall",
           "SpawnScript",
           "SpawnStep",
+          "Store",
           "StoreTrialOptions",
           "Transport",
           "TransportPair",
