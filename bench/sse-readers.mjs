@@ -7,6 +7,8 @@ const { port, path, clients, count } = JSON.parse(process.argv[2]);
 const kept = [];
 const digests = new Set();
 let attached = 0;
+// Whoever is cut off never comes to the check.
+process.exitCode = 1;
 let open = clients;
 
 for (let index = 0; index < clients; index += 1) {

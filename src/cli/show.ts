@@ -1,3 +1,4 @@
+import { createRedactor } from "#runtime";
 import { isAbsolute, resolve } from "node:path";
 import { type AgentEvent, describeThrown, type PermissionItem, type RunResult } from "#domain";
 import {
@@ -156,7 +157,9 @@ function thinkingOf({ thinking, showThinking }: ShowFlags): boolean | "collapsed
 
 function createLog(name: string | boolean, io: CommandIo): Sink {
   const file = typeof name === "string" && name !== "" ? name : logFileName(io.world.clock.now());
-  return createLogSink({ path: isAbsolute(file) ? file : resolve(io.cwd, file), files: io.world.files });
+  // A log is kept and passed on: what this process knows to be a secret does not get into it.
+  const { text: redact } = createRedactor(io.world.env);
+  return createLogSink({ path: isAbsolute(file) ? file : resolve(io.cwd, file), files: io.world.files, redact });
 }
 
 function exitCodeOf(result: RunResult): number {

@@ -24,3 +24,4 @@ export { replay, replayIn } from "./replay.ts";
 export type { BackendState, InspectOptions } from "./inspect.ts";
 export { inspectBackends } from "./inspect.ts";
 export { openStore } from "./stores/sqlite.ts";
+export { createRedactor } from "#transports";

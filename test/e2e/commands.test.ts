@@ -47,6 +47,15 @@ describe("what is printed (AT-59)", () => {
     expect(await runCli(["What is 25 + 17?"], { env: { MILLRACE_NO_STREAM: "1" } })).toMatchObject({ stdout: text });
   });
 
+  it("SEC16: a key of this process that gets into the conversation does not get into the log", async () => {
+    const cwd = folderWith();
+    const key = "canary-0123456789abcdefghij";
+    await runCli(["-q", "--append-json", "log.jsonl", `Is ${key} a good key?`], { cwd, env: { OPENAI_API_KEY: key } });
+    const log = readFileSync(join(cwd, "log.jsonl"), "utf8");
+    expect(log).toContain("a good key?");
+    expect(log).not.toContain(key);
+  });
+
   it("S4-33: --show-json mirrors every event on stderr, --append-json into a file; a second run is added", async () => {
     const cwd = folderWith();
     const { stdout, stderr } = await runCli(["-q", "--show-json", "--append-json", "log.jsonl", "What is 25 + 17?"], {

@@ -56,7 +56,7 @@ describe("millrace serve", () => {
     await second.left;
   });
 
-  it("a shutdown in mid-answer marks the run, and the thread goes on after the restart", async () => {
+  it("a shutdown in mid-answer ends the run as aborted, and its reader still gets done", async () => {
     const data = join(folder, "two");
     writeFileSync(
       join(folder, "slow.mjs"),

@@ -42,6 +42,20 @@ describe("readMarkdown", () => {
     expect(after.blocks.slice(0, -1).every((block, index) => block === before.blocks[index])).toBe(true);
   });
 
+  it("a block that grows is read again, also when it becomes another kind of block", () => {
+    let read: MarkdownText = NO_MARKDOWN;
+    const whole = "one\n\nTitle\n===\n\n- a\n- b\n\n  still b\n\n|x|y|\n|-|-|\n|1|2|\n\nend";
+    for (let end = 1; end <= whole.length; end += 1) read = readMarkdown(read, whole.slice(0, end), true);
+    const kinds = read.blocks.map(({ token }) => token.type).filter((type) => type !== "space");
+    expect(kinds).toEqual(["paragraph", "heading", "list", "table", "paragraph"]);
+  });
+
+  it("nesting has an end: deeper than any page could draw it is plain text", () => {
+    const typeOf = (text: string) => readMarkdown(NO_MARKDOWN, text, true).blocks.map(({ token }) => token.type);
+    expect(typeOf(`${">".repeat(20)} x`)).toEqual(["blockquote"]);
+    expect(typeOf(`${">".repeat(200)} x`)).toEqual(["code"]);
+  });
+
   it("what is nested beyond reason, and what is too long, is shown as it was written", () => {
     for (const hostile of [
       ">".repeat(5000),

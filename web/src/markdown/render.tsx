@@ -68,7 +68,7 @@ export function Piece({ token }: { readonly token: Known }): ComponentChildren {
     case "hr":
       return <hr />;
     case "html":
-      return /^<br\s*\/?>$/i.test(token.text.trim()) ? <br /> : <span class="raw" dangerouslySetInnerHTML={{ __html: token.text }} />;
+      return /^<br\s*\/?>$/i.test(token.text.trim()) ? <br /> : <span class="raw">{token.text}</span>;
     case "checkbox":
       return <input type="checkbox" disabled checked={token.checked} aria-label={token.checked ? "Done" : "To do"} />;
     case "space":
