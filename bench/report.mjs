@@ -46,15 +46,21 @@ function verdictOf(value, must, goal) {
   return value <= must ? "target met" : "MISSED";
 }
 
-/** Series whose cost per unit must stay level, from their smallest to their largest. */
+/**
+ * Series whose cost per unit must stay level, from their smallest to their largest. Where a unit of a longer one has
+ * more bytes, the floor pays for them too, and what counts is how much more ours has grown than the floor.
+ */
 export function readGrowth(workloads, rows) {
   const names = new Set(rows.flatMap((row) => workloads[row.name].growth ?? []));
   return [...names].flatMap((name) => {
     const members = rows.filter((row) => workloads[row.name].growth === name);
     if (members.length < 2) return [];
     const [from, to] = [members[0], members.at(-1)];
-    const growth = to.perUnitUs / from.perUnitUs;
-    return [{ name, from: from.name, to: to.name, growth, verdict: growth <= LEVEL ? "level" : "GROWS" }];
+    const times = workloads[to.name].unit / workloads[from.name].unit;
+    const floor = to.cpu.floor / from.cpu.floor / times;
+    const ours = to.cpu.ours / from.cpu.ours / times;
+    const judged = workloads[to.name].growsWithBytes === true ? ours / floor : ours;
+    return [{ name, from: from.name, to: to.name, floor, ours, judged, verdict: judged <= LEVEL ? "level" : "GROWS" }];
   });
 }
 
@@ -63,14 +69,20 @@ export function writeTable(workloads, rows, growth) {
   return [
     "| workload | CPU ms: floor | ours | × floor | wall ms: floor | ours | × floor | must | goal | | CPU µs per unit | RSS MB |",
     "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|---:|---:|",
-    ...rows.map(writeRow),
-    ...(growth.length === 0 ? [] : ["", "| cost per unit | from | to | growth | |", "|---|---|---|---:|---|"]),
-    ...growth.map((one) => `| ${one.name} | ${one.from} | ${one.to} | ${one.growth.toFixed(2)} | ${one.verdict} |`),
+    ...rows.map((row) => writeRow(workloads, row)),
+    ...(growth.length === 0
+      ? []
+      : ["", "| cost per unit | from | to | floor grows × | ours grows × | |", "|---|---|---|---:|---:|---|"]),
+    ...growth.map((one) => writeGrowth(one)),
     ...(notes.length === 0 ? [] : ["", ...notes.map((note) => `- ${note}`)]),
   ].join("\n");
 }
 
-function writeRow(row) {
+function writeGrowth({ name, from, to, floor, ours, verdict }) {
+  return `| ${[name, from, to, floor.toFixed(2), `**${ours.toFixed(2)}**`, verdict].join(" | ")} |`;
+}
+
+function writeRow(workloads, row) {
   const { name, title, cpu, wall, by, judge, must, goal, verdict, perUnitUs, rssMb } = row;
   const cells = [
     `${name} ${title}`,
@@ -79,7 +91,7 @@ function writeRow(row) {
     writeTarget(must, judge),
     writeTarget(goal, judge),
     verdict,
-    perUnitUs.toFixed(2),
+    workloads[name].unit === 1 ? "" : perUnitUs.toFixed(2),
     rssMb.toFixed(0),
   ];
   return `| ${cells.join(" | ")} |`;

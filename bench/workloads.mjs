@@ -99,6 +99,14 @@ const claude = (title, task, must, goal) => ({
   note: FAKE,
 });
 
+/** Every turn sends the whole conversation. Warmed up with more than a few, or the first ones would be all warming up. */
+const turns = (count) => ({
+  ...loop(`growth: agent loop, ${count} turns`, "openai", count, 4),
+  warm: "/openai/loop/50x4",
+  growth: "G3",
+  growsWithBytes: true,
+});
+
 /** By name. `growth` names a series whose cost per unit must stay level. */
 export const WORKLOADS = {
   W1: text("OpenAI text, 50 000 deltas", "openai", 50_000, 1.0, 0.65),
@@ -184,8 +192,8 @@ export const WORKLOADS = {
   "G1-250k": { ...text("growth: OpenAI text, 250 000 deltas", "openai", 250_000), growth: "G1" },
   "G2-1k": { ...calls("growth: one call of 1 000 fragments", "openai", 1, 1_000), growth: "G2" },
   "G2-16k": { ...calls("growth: one call of 16 000 fragments", "openai", 1, 16_000), growth: "G2" },
-  "G3-25": { ...loop("growth: agent loop, 25 turns", "openai", 25, 4), growth: "G3" },
-  "G3-200": { ...loop("growth: agent loop, 200 turns", "openai", 200, 4), growth: "G3" },
+  "G3-25": turns(25),
+  "G3-200": turns(200),
   "G7-1": { ...huge("growth: one 1 MB line", 1), growth: "G7" },
   "G7-9": { ...huge("growth: one 9 MB line", 9), growth: "G7" },
 };

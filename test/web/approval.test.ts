@@ -1,6 +1,17 @@
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { answers, ask, describeInBrowser, launch, openPage, openSite, settled, shoot, type Site } from "./support.ts";
+import {
+  answers,
+  ask,
+  describeInBrowser,
+  launch,
+  openPage,
+  openSite,
+  pathOf,
+  settled,
+  shoot,
+  type Site,
+} from "./support.ts";
 
 describeInBrowser("the chat page: questions of permission", () => {
   let browser: Browser;
@@ -78,7 +89,7 @@ describeInBrowser("the chat page: questions of permission", () => {
   it("an answer given in one tab closes the question in the other", async () => {
     await ask(page, "delete the report");
     await page.getByRole("alertdialog").waitFor();
-    const { page: other } = await openPage(context, site.url, `/${await page.evaluate("location.hash")}`);
+    const { page: other } = await openPage(context, site.url, await pathOf(page));
     await other.getByRole("button", { name: "Allow" }).click();
     await settled(page);
     expect(await page.getByRole("alertdialog").count()).toBe(0);

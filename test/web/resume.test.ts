@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createMemoryStore } from "../../src/runtime/stores/memory.ts";
 import { DRIPPED } from "./scenario.ts";
-import { answers, ask, describeInBrowser, launch, openPage, openSite, settled } from "./support.ts";
+import { answers, ask, describeInBrowser, launch, openPage, openSite, pathOf, settled } from "./support.ts";
 
 /** Passes bytes on until it is told to cut every connection, or to let nobody in. */
 async function openProxy(target: string) {
@@ -78,7 +78,7 @@ describeInBrowser("the chat page: nothing is lost", () => {
     const { page: one } = await openPage(context, site.url);
     await ask(one, "hello");
     await settled(one);
-    const { page: two } = await openPage(context, site.url, `/${await one.evaluate("location.hash")}`);
+    const { page: two } = await openPage(context, site.url, await pathOf(one));
     await two.getByText("You said: hello").waitFor();
     await ask(one, "slow please");
     await two.getByText("The first half").waitFor();
@@ -100,7 +100,7 @@ describeInBrowser("the chat page: nothing is lost", () => {
     const { page: one } = await openPage(here, site.url);
     await ask(one, "hello");
     await settled(one);
-    const { page: two } = await openPage(elsewhere, site.url, `/${await one.evaluate("location.hash")}`);
+    const { page: two } = await openPage(elsewhere, site.url, await pathOf(one));
     await two.getByText("You said: hello").waitFor();
     await ask(two, "again");
     await one.getByText("You said: again").waitFor();
@@ -148,11 +148,11 @@ describeInBrowser("the chat page: nothing is lost", () => {
     const { page } = await openPage(context, before.url);
     await ask(page, "slow please");
     await page.getByText("The first half").waitFor();
-    const hash = await page.evaluate("location.hash");
+    const path = await pathOf(page);
     await page.close();
     // A second server on the same store closes what the first one, as good as dead, has left open.
     const after = await openSite({ store });
-    const { page: later } = await openPage(context, after.url, `/${hash}`);
+    const { page: later } = await openPage(context, after.url, path);
     await later.getByText("The server went down while this was being answered.").waitFor();
     expect(await answers(later).allInnerTexts()).toEqual(["The first half"]);
     await ask(later, "hello");

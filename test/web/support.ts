@@ -99,6 +99,11 @@ export async function openPage(context: BrowserContext, url: string, path = "/")
   return { page, problems };
 }
 
+/** Where a page is, for another one to go there. */
+export async function pathOf(page: Page): Promise<string> {
+  return `/${String(await page.evaluate("location.hash"))}`;
+}
+
 /** Writes into the composer and presses Enter. */
 export async function ask(page: Page, text: string): Promise<void> {
   const area = page.getByRole("textbox", { name: "Your message" });

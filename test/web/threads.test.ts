@@ -118,7 +118,7 @@ describeInBrowser("the chat page: threads and the page itself", () => {
 
   it("on a phone the threads are in a drawer, and nothing is wider than the screen", async () => {
     await page.setViewportSize({ width: 360, height: 720 });
-    expect(await links().first().isVisible()).toBe(false);
+    await links().first().waitFor({ state: "hidden" });
     await page.getByRole("button", { name: "Open threads" }).click();
     await links().filter({ hasText: "bread" }).click();
     await page.getByText("You said: bread").waitFor();
