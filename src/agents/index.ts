@@ -15,3 +15,4 @@ export { LEG_LIMITS } from "./leg.ts";
 export type { RunPlan } from "./swarm.ts";
 export { createRunSource } from "./swarm.ts";
 export { isWrappedOutput, OUTPUT_TOOL_NAME } from "./structured.ts";
+export { canMergeDeltas, mergeDeltas } from "./merge-deltas.ts";

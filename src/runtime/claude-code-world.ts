@@ -12,6 +12,7 @@ import type { ClaudeCodeWorld } from "../backends/claude-code/launch.ts";
 
 // One companion for the whole process, started with the first CLI.
 const watchdog = createWatchdog();
+const versions: NonNullable<ClaudeCodeWorld["versions"]> = new Map();
 
 /** The real world, as the Claude Code CLI needs it. */
 export function claudeCodeWorld(): ClaudeCodeWorld {
@@ -26,5 +27,6 @@ export function claudeCodeWorld(): ClaudeCodeWorld {
     temporaryFolder: tmpdir(),
     processes: createProcessTable(),
     watchdog,
+    versions,
   };
 }

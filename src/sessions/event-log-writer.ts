@@ -1,5 +1,6 @@
+import { canMergeDeltas, mergeDeltas } from "#agents";
 import { type AgentEvent, type DoneEvent, isDelta } from "#domain";
-import { createDeferred } from "#streams";
+import { createDeferred, mergeNeighbours } from "#streams";
 import type { EventBatch, Feed } from "./event-log-feed.ts";
 import type { Settlement } from "./stores/store.ts";
 
@@ -8,6 +9,8 @@ const WAITING_EVENTS = 1024;
 
 /** Microtasks after which a source that has more to say would have said it. */
 const GATHER_TICKS = 10;
+
+const DELTAS = { canMerge: canMergeDeltas, merge: mergeDeltas };
 
 /** What is noted of a run while it goes on, for its thread. */
 export interface RunBooks {
@@ -54,6 +57,8 @@ export function createWriter(
         await gather();
         const batch = waiting;
         waiting = [];
+        // What came in one breath is stored and sent in one piece: a delta that stands for its neighbours.
+        mergeNeighbours(batch, { from: 0, end: batch.length }, [], DELTAS);
         const last = batch.at(-1);
         await append(runId, batch, last?.type === "done" ? books?.settle(last) : undefined);
         feed.push(batch);

@@ -52,6 +52,12 @@ const words = (count: number): Chunk[] => [
   }),
 ];
 
+/** Facts that are never merged. */
+const steps = (count: number): Chunk[] => Array.from({ length: count }, (_, at) => noticeItem("status", { at }));
+
+/** The next event comes in another turn of the event loop. */
+const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
 async function begin(store: Store = createMemoryStore(), clock = createVirtualClock()) {
   await store.createRun(RUN);
   return { store, clock, log: createEventLog({ store, clock }) };
@@ -60,7 +66,7 @@ async function begin(store: Store = createMemoryStore(), clock = createVirtualCl
 describe("createEventLog", () => {
   it("I2: every reader gets the log from its cursor on, while the run goes on and afterwards", async () => {
     const { log, store } = await begin();
-    const events = closeRunLog(words(50));
+    const events = closeRunLog(steps(50));
     const early = collect(log);
     const middle = collect(log, 20);
     expect(await log.write(fromEvents(events))).toBeUndefined();
@@ -69,7 +75,7 @@ describe("createEventLog", () => {
     expect(await middle).toEqual(events.slice(21));
     expect(await late).toEqual(events);
     expect(await store.read(RUN.id)).toEqual(events);
-    expect(await collect(log, 51)).toEqual([]);
+    expect(await collect(log, 50)).toEqual([]);
   });
 
   it("I3: nobody sees an event that the store has not acknowledged", async () => {
@@ -114,10 +120,26 @@ describe("createEventLog", () => {
       },
     };
     const { log } = await begin(slow);
-    await log.write(fromEvents(closeRunLog(words(5000))));
-    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(5002);
+    await log.write(fromEvents(closeRunLog(steps(5000))));
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(5001);
     expect(sizes.length).toBeLessThan(20);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1024);
+  });
+
+  it("deltas that come in one breath are stored and sent as one; what they say is the same", async () => {
+    const { log, store } = await begin();
+    const events = closeRunLog(words(50));
+    await log.write(fromEvents(events, (event) => (event.seq === 20 ? breathe() : undefined)));
+    const stored = await store.read(RUN.id);
+    assertRunLog(stored);
+    expect(stored.slice(0, 2)).toMatchObject([
+      { type: "text-delta", firstSeq: 0, seq: 19 },
+      { type: "text-delta", firstSeq: 20, seq: 49 },
+    ]);
+    const said = (log: readonly AgentEvent[]) =>
+      log.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
+    expect(said(stored)).toBe(said(events));
+    expect(await collect(log)).toEqual(stored);
   });
 
   it("a cursor inside a merged delta gets no more deltas of that block, only its message", async () => {
@@ -131,7 +153,7 @@ describe("createEventLog", () => {
     const at = (event: AgentEvent, seq: number, firstSeq?: number): AgentEvent =>
       ({ ...event, seq, ...(firstSeq !== undefined && { firstSeq }) }) as AgentEvent;
     const events = [at(first, 0), at(second, 3, 1), at(third, 4), at(message, 5), at(done, 6)];
-    await log.write(fromEvents(events));
+    await log.write(fromEvents(events, breathe));
     const seqs = async (after: number): Promise<number[]> => (await collect(log, after)).map(({ seq }) => seq);
     expect(await seqs(0)).toEqual([3, 4, 5, 6]);
     expect(await seqs(1)).toEqual([5, 6]);
@@ -172,7 +194,7 @@ describe("createEventLog", () => {
           : store.append(runId, events, settlement),
     };
     const { log, clock } = await begin(shaky);
-    const events = closeRunLog(words(5));
+    const events = closeRunLog(steps(5));
     const writing = log.write(fromEvents(events));
     await clock.advance(5000);
     expect(await writing).toBeUndefined();

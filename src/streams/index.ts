@@ -3,3 +3,4 @@ export type { Broadcast, BroadcastOptions } from "./broadcast.ts";
 export { createBroadcast } from "./broadcast.ts";
 export type { Deferred } from "./deferred.ts";
 export { createDeferred, handled } from "./deferred.ts";
+export { mergeNeighbours } from "./merge-neighbours.ts";

@@ -18,9 +18,13 @@ import {
 } from "#transports";
 import { type ArgvPlan, buildArgv } from "./argv.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "./environment.ts";
+import type { VersionDetection } from "./detect-version.ts";
 import { locateClaude, type ProbeExecutable } from "./locate.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 import { applyVersionPolicy, type CliVersion, detectVersion } from "./version.ts";
+
+/** How long a program is taken to be the version it said it is. */
+const VERSION_HOLDS_MS = 60_000;
 
 /** What the CLI needs of the world outside. */
 export interface ClaudeCodeWorld {
@@ -39,6 +43,8 @@ export interface ClaudeCodeWorld {
   readonly processes: ProcessTable | undefined;
   /** Ends what was started when this process dies suddenly. */
   readonly watchdog?: Watchdog | undefined;
+  /** What programs said their versions are: asking costs a process, and with the real CLI a fifth of a second. */
+  readonly versions?: Map<string, { readonly at: number; readonly detection: VersionDetection }> | undefined;
   /** In place of `stopProcess`: a process on a tape cannot be stopped, only seen to stop. */
   readonly stop?: typeof stopProcess | undefined;
 }
@@ -57,7 +63,10 @@ export async function findCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld
   const path = await locateClaude({ executable: options.executable, env, probe, cwd });
   if (options.skipVersionCheck === true) return { path, version: undefined, warnings: [] };
   const childEnv = childEnvironment({ parent: env, ...(options.env !== undefined && { extra: options.env }) });
-  const detection = await detectVersion({ path, env: childEnv, spawn, clock });
+  const known = world.versions?.get(path);
+  const isFresh = known !== undefined && clock.now() - known.at < VERSION_HOLDS_MS;
+  const detection = isFresh ? known.detection : await detectVersion({ path, env: childEnv, spawn, clock });
+  if (!isFresh && detection.kind === "found") world.versions?.set(path, { at: clock.now(), detection });
   const verdict = applyVersionPolicy(detection, { permissive: options.permissiveVersionCheck === true });
   if (verdict.kind === "refused") throw verdict.error;
   return { path, version: verdict.version, warnings: verdict.warnings };
