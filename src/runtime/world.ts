@@ -1,6 +1,6 @@
 import type { RunSource } from "#agents";
 import type { Clock, Fetch, FileSystem, Random, Spawn } from "#domain";
-import { createHttpFetch, createSpawn, createSystemFiles, systemClock, systemRandom } from "#transports";
+import { createHttpFetch, createSpawn, createSystemFiles, systemClock, systemRandom, systemTurn } from "#transports";
 
 /** The seams of one program: everything it takes from outside. */
 export interface World {
@@ -10,6 +10,8 @@ export interface World {
   readonly spawn: Spawn;
   readonly files: FileSystem;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Resolves in the next turn of the event loop. */
+  readonly nextTurn?: (() => Promise<void>) | undefined;
   /** Hears what listeners throw. */
   readonly onListenerError: (error: unknown) => void;
   /** Set while a run is recorded or played from a tape. */
@@ -43,6 +45,7 @@ export function systemWorld(): World {
     spawn: createSpawn(),
     files: createSystemFiles(),
     env: process.env,
+    nextTurn: systemTurn,
     onListenerError: (error) => {
       process.emitWarning(
         `A listener of a run failed: ${error instanceof Error ? error.stack : String(error)}`,

@@ -41,7 +41,12 @@ export function createServer(options: ServerOptions): Server {
     now,
   );
   const metrics = createMetrics();
-  const log = createEventLog({ store, clock: world.clock, ...(failPoint !== undefined && { failPoint }) });
+  const log = createEventLog({
+    store,
+    clock: world.clock,
+    nextTurn: world.nextTurn,
+    ...(failPoint !== undefined && { failPoint }),
+  });
   const runs = createLiveRuns({ store, log, settings, metrics, write });
   const openStreams = new Map<string, number>();
   const listening = new Set<Listening>();

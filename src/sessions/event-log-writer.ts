@@ -7,7 +7,7 @@ import type { Settlement } from "./stores/store.ts";
 /** Events that may wait for an append before the run is paused. */
 const WAITING_EVENTS = 1024;
 
-/** Microtasks after which a source that has more to say would have said it. */
+/** Microtasks after which a source that has more to say would have said it, where there are no turns to wait for. */
 const GATHER_TICKS = 10;
 
 const DELTAS = { canMerge: canMergeDeltas, merge: mergeDeltas };
@@ -33,6 +33,7 @@ export function createWriter(
   append: (runId: string, events: EventBatch, settlement: Settlement | undefined) => Promise<void>,
   feed: Feed,
   books: RunBooks | undefined,
+  nextTurn?: (() => Promise<void>) | undefined,
 ): Writer {
   let waiting: AgentEvent[] = [];
   let drained = createDeferred<void>();
@@ -44,6 +45,7 @@ export function createWriter(
    * reader sent, one event at a time; no time passes here.
    */
   const gather = async (): Promise<void> => {
+    if (nextTurn !== undefined) return nextTurn();
     for (let seen = 0; seen < waiting.length && waiting.length < WAITING_EVENTS; ) {
       seen = waiting.length;
       for (let tick = 0; tick < GATHER_TICKS; tick += 1) await Promise.resolve();

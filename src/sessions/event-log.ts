@@ -12,6 +12,8 @@ export interface EventLogOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly failPoint?: FailPoint;
+  /** Resolves in the next turn of the event loop; what comes until then is stored together. */
+  readonly nextTurn?: (() => Promise<void>) | undefined;
 }
 
 /** A run as far as its log is concerned. */
@@ -127,7 +129,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
       const feed = new Feed();
       feeds.set(run.id, feed);
       for (const reader of early.get(run.id) ?? []) reader.wake();
-      const writer = createWriter(run.id, append, feed, books);
+      const writer = createWriter(run.id, append, feed, books, options.nextTurn);
       try {
         await pump(run, writer);
         return undefined;

@@ -17,7 +17,7 @@ export type { StopOptions, StopReport } from "./process/stop.ts";
 export { stopProcess } from "./process/stop.ts";
 export type { Watchdog } from "./process/watchdog.ts";
 export { createWatchdog } from "./process/watchdog.ts";
-export { systemClock } from "./system-clock.ts";
+export { systemClock, systemTurn } from "./system-clock.ts";
 export { createSystemFiles } from "./system-files.ts";
 export { systemRandom } from "./system-random.ts";
 export type { OpenTapeOptions } from "./tape/open-tape.ts";

@@ -17,3 +17,10 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Resolves in the next turn of the event loop, when everything that has already arrived was dealt with. */
+export function systemTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}

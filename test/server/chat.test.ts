@@ -282,6 +282,8 @@ describe("chat", () => {
     const runId = response.headers.get("x-run-id") ?? "";
     await response.body?.cancel();
     await world.clock.advance(2000);
+    // What came is stored in the next turn of the event loop.
+    for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     const run = (await (await server.ask("GET", `/api/runs/${runId}`)).json()) as { lastSeq: number };
     expect(run).toMatchObject({ status: "success" });
     const whole = await readEvents(await server.ask("GET", `/api/runs/${runId}/events`));

@@ -4,7 +4,7 @@ import { createSpawn, stopProcess, systemClock, systemRandom } from "#transports
 import { listProcesses, onLinux, openFiles, realTable, tagged, until, zombies } from "./processes.ts";
 
 const spawn = createSpawn();
-const ABORTS = Number(process.env["MILLRACE_ABORTS"] ?? 300);
+const ABORTS = Number(process.env["MILLRACE_ABORTS"] ?? 1000);
 const PATH = process.env["PATH"] ?? "";
 
 /** What the phase of an abort finds: each script says `ready` when it stands. */
