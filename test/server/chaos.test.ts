@@ -9,7 +9,7 @@ import { drawToxic, startChaosProxy } from "./chaos-proxy.ts";
 import { followSse } from "./support.ts";
 
 const FULL = process.env["MILLRACE_FULL"] === "1";
-const SCHEDULES = FULL ? 1000 : 200;
+const SCHEDULES = FULL ? 10_000 : 1000;
 const SEED = Number(process.env["MILLRACE_SEED"] ?? 7);
 const READERS = 3;
 /** A reader that hears nothing for so long comes back. Real ones wait for three heartbeats. */
