@@ -33,7 +33,7 @@ export function createWriter(
   append: (runId: string, events: EventBatch, settlement: Settlement | undefined) => Promise<void>,
   feed: Feed,
   books: RunBooks | undefined,
-  nextTurn?: (() => Promise<void>) | undefined,
+  nextTurn?: () => Promise<void>,
 ): Writer {
   let waiting: AgentEvent[] = [];
   let drained = createDeferred<void>();
