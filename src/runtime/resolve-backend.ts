@@ -50,7 +50,9 @@ function makeClaudeCode(model: string | undefined, options: ClaudeCodeOptions, w
   const { clock, random, spawn, files, env } = world;
   const settings = model === undefined ? options : { ...options, model };
   const machine = { ...claudeCodeWorld(), clock, random, spawn, files, env };
-  return createClaudeCodeBackend(settings, world.tap === undefined ? machine : tapClaudeCode(machine, world.tap));
+  if (world.tap === undefined) return createClaudeCodeBackend(settings, machine);
+  // A tape holds everything that was asked; what is remembered from runs before it would be missing in it.
+  return createClaudeCodeBackend(settings, tapClaudeCode({ ...machine, versions: undefined }, world.tap));
 }
 
 function unknownBackend(text: string, name: string): StartError {
