@@ -51,7 +51,7 @@ describe("the outputs", () => {
     await Promise.resolve();
     expect(out.room()).toBeUndefined();
     let isFree = false;
-    out.write("y".repeat(5_000_000));
+    out.write("y".repeat(100_000));
     const room = out.room()?.then(() => {
       isFree = true;
     });

@@ -25,11 +25,8 @@ export interface Outputs {
   written(): Promise<void>;
 }
 
-/**
- * Characters that may wait for a slow reader before `room` asks for patience. More than the longest answer a model
- * gives, so that a slow terminal does not slow a run; a program that reads nothing still costs no more than this.
- */
-const MAX_WAITING = 4 * 1024 * 1024;
+/** Characters that may wait for a slow reader before `room` asks for patience. */
+const MAX_WAITING = 64 * 1024;
 /** Between two tries when a reader that must not be waited for is busy. */
 const RETRY_MS = 5;
 
