@@ -1,14 +1,12 @@
 import type { AgentConversation, AgentFeature, AgentLink, AgentSettings, ToolSpec } from "#backends";
 import {
   type Chunk,
-  describeThrown,
-  type ErrorCode,
   errorItem,
-  isStartError,
   type Message,
   type MessageItem,
   noticeItem,
   type ResultItem,
+  startFailure,
 } from "#domain";
 import type { OutputGate } from "#policy";
 import { runTool, type Tool } from "#tools";
@@ -232,29 +230,6 @@ class AgentRun {
     } as const;
   }
 }
-
-function startFailure(error: unknown): Chunk {
-  if (!isStartError(error)) {
-    return errorItem({ code: "source-failed", message: describeThrown(error), terminal: true });
-  }
-  const diagnostic = error.diagnostic;
-  return errorItem({
-    code: AS_ERROR[error.code] ?? "source-failed",
-    message: error.message,
-    terminal: true,
-    ...(diagnostic !== undefined && { diagnostic }),
-  });
-}
-
-/** Failures to start that are found out after the run has begun keep their code. */
-const AS_ERROR: { readonly [Code in string]?: ErrorCode } = {
-  "cli-not-found": "cli-not-found",
-  "unsupported-cli-version": "unsupported-cli-version",
-  "unknown-version": "unknown-version",
-  "version-detection": "version-detection",
-  spawn: "spawn",
-  "feature-unavailable": "feature-unavailable",
-};
 
 /** Conversations that last as long as their leg. */
 export function createShortConversations(limits: Parameters<typeof agentSettings>[1]): Conversations {

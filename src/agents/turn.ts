@@ -15,12 +15,11 @@ import {
   warningItem,
 } from "#domain";
 import type { OutputGate } from "#policy";
-import { followSignal } from "#streams";
+import { followSignal, type SilenceWatch, watchSilence } from "#streams";
 import { ReplySieve } from "./reply-sieve.ts";
 import { createRetryPlan, isPassing, type RetryOptions, wait } from "./retry.ts";
 import type { RunWriter } from "./run.ts";
 import type { UniqueIds } from "./unique-ids.ts";
-import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
 /** What one reply of a model came to. */
 export type Reply =
@@ -155,7 +154,7 @@ async function askOnce(
   const sieve = new ReplySieve(settings.ids.forReply(), (usage) => settings.onSpent(usage, backend));
   const gate = settings.gate?.();
   let silence: ErrorItem | undefined;
-  const watchdog = startWatchdog({
+  const watchdog = watchSilence({
     clock: settings.clock,
     ...settings.idle,
     onNotice: (silentMs) => void writer.write([noticeItem("stall", { silentMs })], settings.agent),
@@ -197,7 +196,7 @@ async function askOnce(
 }
 
 /** While guards look, we are the slow ones. */
-async function passGate(gate: OutputGate, batch: readonly Chunk[], watchdog: Watchdog): Promise<readonly Chunk[]> {
+async function passGate(gate: OutputGate, batch: readonly Chunk[], watchdog: SilenceWatch): Promise<readonly Chunk[]> {
   watchdog.pause();
   const passed = await gate.pass(batch);
   watchdog.resume();

@@ -90,3 +90,4 @@ export type { Usage } from "./usage.ts";
 export { addUsage, mergeUsage, readCount, subtractUsage, USAGE_FIELDS } from "./usage.ts";
 export type { WarningCode, WarningDetail } from "./warning.ts";
 export { WARNING_CODES } from "./warning.ts";
+export { startFailure } from "./start-failure.ts";

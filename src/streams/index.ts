@@ -4,3 +4,5 @@ export { createBroadcast } from "./broadcast.ts";
 export type { Deferred } from "./deferred.ts";
 export { createDeferred, handled } from "./deferred.ts";
 export { mergeNeighbours } from "./merge-neighbours.ts";
+export type { SilenceOptions, SilenceWatch } from "./silence-watch.ts";
+export { watchSilence } from "./silence-watch.ts";

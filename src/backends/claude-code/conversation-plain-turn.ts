@@ -1,13 +1,13 @@
-import { type Chunk, type ErrorDetail, errorItem, type Message, noticeItem, warningItem } from "#domain";
+import { type Chunk, type ErrorDetail, errorItem, type Message, startFailure, warningItem } from "#domain";
 import { claudeCode, createDecoder, type Decoder } from "#formats";
-import { createDeferred, followSignal } from "#streams";
+import { createDeferred, followSignal, type SilenceWatch } from "#streams";
 import type { AgentLink } from "../backend.ts";
 import type { ArgvPlan } from "./argv.ts";
 import { exitError, stalledError, withoutEndFaults } from "./conversation-exit.ts";
 import { renderInput, userLine } from "./conversation-input.ts";
-import { type ConversationPlan, SILENCE, startFailure } from "./conversation-plan.ts";
+import type { ConversationPlan } from "./conversation-plan.ts";
 import { pumpOutput } from "./conversation-pump.ts";
-import { type SilenceWatch, watchSilence } from "./conversation-silence.ts";
+import { watchTurn } from "./conversation-silence.ts";
 import { awaitExit, type CliProcess, launchCli } from "./launch.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 import { mayWait, RULE_START, type RuleInput, type RuleState, type RuleStep, stepRule } from "./result-rule.ts";
@@ -84,18 +84,9 @@ export class PlainTurn {
   }
 
   private _watch(): void {
-    const { idleMs, world } = this._plan;
-    this._silence = watchSilence({
-      clock: world.clock,
-      noticeMs: Math.min(SILENCE.noticeMs, idleMs),
-      limitMs: idleMs,
-      onNotice: (silentMs) => {
-        this._link.write([noticeItem("stall", { silentMs })])?.catch(() => undefined);
-      },
-      onExpire: (silentMs) => {
-        if (this.hasResult) this._over.resolve();
-        else this._fail(stalledError(silentMs));
-      },
+    this._silence = watchTurn(this._plan, this._link, (silentMs) => {
+      if (this.hasResult) this._over.resolve();
+      else this._fail(stalledError(silentMs));
     });
   }
 

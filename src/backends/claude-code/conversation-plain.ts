@@ -1,9 +1,9 @@
-import { errorItem, type Message, StartError, warningItem } from "#domain";
+import { type Message, StartError, warningItem } from "#domain";
 import type { AgentLink } from "../backend.ts";
 import type { ClaudeCodeConversation } from "./conversation-contract.ts";
 import { PlainTurn } from "./conversation-plain-turn.ts";
 import { CHANGES, ConversationMemory } from "./conversation-memory.ts";
-import type { ConversationPlan } from "./conversation-plan.ts";
+import { type ConversationPlan, refuseTurn } from "./conversation-plan.ts";
 
 /** Creates a conversation in plain mode: one process per turn, and each goes on with the session of the last. */
 export function createPlainConversation(plan: ConversationPlan): ClaudeCodeConversation {
@@ -31,9 +31,9 @@ class PlainConversation implements ClaudeCodeConversation {
 
   async send(messages: readonly Message[], link: AgentLink): Promise<void> {
     if (link.signal.aborted) return;
-    const refusal = this._refusal();
+    const refusal = refuseTurn(this._isClosed, this._turn !== undefined);
     if (refusal !== undefined) {
-      await link.write([errorItem({ code: "control-failed", message: refusal, terminal: true })]);
+      await link.write([refusal]);
       return;
     }
     const turn = new PlainTurn(this._plan, link);
@@ -76,10 +76,5 @@ class PlainConversation implements ClaudeCodeConversation {
   async close(): Promise<void> {
     this._isClosed = true;
     await this._turn?.close();
-  }
-
-  private _refusal(): string | undefined {
-    if (this._isClosed) return "The conversation is closed. Open another one.";
-    return this._turn === undefined ? undefined : "A turn is under way. Send the next message when it is over.";
   }
 }

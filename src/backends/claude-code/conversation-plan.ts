@@ -1,4 +1,4 @@
-import { type Chunk, type ErrorCode, errorItem, isStartError, describeThrown, type WarningDetail } from "#domain";
+import { type ErrorItem, errorItem, type WarningDetail } from "#domain";
 import type { Tool } from "#tools";
 import type { AgentSettings, Resume } from "../backend.ts";
 import type { ClaudeCodeWorld, FoundCli } from "./launch.ts";
@@ -64,21 +64,11 @@ export function goesOn({ resume, continue: goOn }: ClaudeCodeOptions): boolean {
   return resume !== undefined || goOn === true;
 }
 
-const AS_ERROR: Readonly<Record<string, ErrorCode>> = {
-  "cli-not-found": "cli-not-found",
-  spawn: "spawn",
-  "feature-unavailable": "feature-unavailable",
-};
-
-/** A process that could not be started, as the error of a turn. */
-export function startFailure(thrown: unknown): Chunk {
-  if (!isStartError(thrown)) {
-    return errorItem({ code: "source-failed", message: describeThrown(thrown), terminal: true });
-  }
-  return errorItem({
-    code: (Object.hasOwn(AS_ERROR, thrown.code) ? AS_ERROR[thrown.code] : undefined) ?? "source-failed",
-    message: thrown.message,
-    terminal: true,
-    ...(thrown.diagnostic !== undefined && { diagnostic: thrown.diagnostic }),
-  });
+/** Why a turn cannot begin now, as its terminal error; `undefined` when it can. */
+export function refuseTurn(isClosed: boolean, isBusy: boolean): ErrorItem | undefined {
+  if (!isClosed && !isBusy) return undefined;
+  const message = isClosed
+    ? "The conversation is closed. Open another one."
+    : "A turn is under way. Send the next message when it is over.";
+  return errorItem({ code: "control-failed", message, terminal: true });
 }

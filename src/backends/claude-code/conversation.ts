@@ -3,12 +3,12 @@ import {
   type ErrorDetail,
   errorItem,
   type Message,
-  noticeItem,
   type ProcessExit,
   RunError,
+  startFailure,
   warningItem,
 } from "#domain";
-import { followSignal } from "#streams";
+import { followSignal, type SilenceWatch } from "#streams";
 import type { JsonRecord } from "#wire";
 import type { AgentLink } from "../backend.ts";
 import { createOwnTool } from "./control/own-tools.ts";
@@ -19,8 +19,8 @@ import { renderInput, userLine } from "./conversation-input.ts";
 import { ProcessKeeper } from "./conversation-keeper.ts";
 import { type Live, requestOf, startLive } from "./conversation-live.ts";
 import { CHANGES, ConversationMemory } from "./conversation-memory.ts";
-import { type ConversationPlan, SILENCE, startFailure } from "./conversation-plan.ts";
-import { type SilenceWatch, watchSilence } from "./conversation-silence.ts";
+import { type ConversationPlan, refuseTurn } from "./conversation-plan.ts";
+import { watchTurn } from "./conversation-silence.ts";
 import { ActiveTurn } from "./conversation-turn.ts";
 import { requireFeature } from "./features.ts";
 
@@ -65,9 +65,9 @@ class ControlConversation implements ClaudeCodeConversation {
 
   async send(messages: readonly Message[], link: AgentLink): Promise<void> {
     if (link.signal.aborted) return;
-    const refusal = this._refusal();
+    const refusal = refuseTurn(this._isClosed, this._active !== undefined);
     if (refusal !== undefined) {
-      await link.write([errorItem({ code: "control-failed", message: refusal, terminal: true })]);
+      await link.write([refusal]);
       return;
     }
     const active = this._begin(link);
@@ -124,11 +124,6 @@ class ControlConversation implements ClaudeCodeConversation {
     await this._keeper.dropAll({ immediate: active !== undefined });
   }
 
-  private _refusal(): string | undefined {
-    if (this._isClosed) return "The conversation is closed. Open another one.";
-    return this._active === undefined ? undefined : "A turn is under way. Send the next message when it is over.";
-  }
-
   private _begin(link: AgentLink): ActiveTurn {
     const active: ActiveTurn = new ActiveTurn(
       link,
@@ -148,15 +143,7 @@ class ControlConversation implements ClaudeCodeConversation {
       },
     );
     this._active = active;
-    this._silence = watchSilence({
-      clock: this._plan.world.clock,
-      noticeMs: Math.min(SILENCE.noticeMs, this._plan.idleMs),
-      limitMs: this._plan.idleMs,
-      onNotice: (silentMs) => {
-        link.write([noticeItem("stall", { silentMs })])?.catch(() => undefined);
-      },
-      onExpire: (silentMs) => this._giveUpWaiting(active, silentMs),
-    });
+    this._silence = watchTurn(this._plan, link, (silentMs) => this._giveUpWaiting(active, silentMs));
     return active;
   }
 

@@ -1,12 +1,16 @@
-import type { Clock } from "#domain";
+/** What a watch needs of a clock. */
+interface Ticker {
+  now(): number;
+  after(ms: number, fire: () => void): () => void;
+}
 
-export interface WatchdogOptions {
-  readonly clock: Clock;
+export interface SilenceOptions {
+  readonly clock: Ticker;
   /** Silence that is allowed before the first sign of life. */
   readonly firstMs: number;
   /** Silence that is allowed afterwards. */
   readonly betweenMs: number;
-  /** Silence after which readers are told, once per silence; the run goes on. */
+  /** Silence after which somebody is told, once per silence; the watch goes on. */
   readonly noticeMs: number;
   readonly onNotice: (silentMs: number) => void;
   /** The silence has lasted too long. Called at most once. */
@@ -14,7 +18,7 @@ export interface WatchdogOptions {
 }
 
 /** Notices silence. Only the wait for the other side counts: it is paused while we are the slow ones. */
-export interface Watchdog {
+export interface SilenceWatch {
   /** A sign of life. Costs one look at the clock. */
   alive(): void;
   pause(): void;
@@ -24,37 +28,38 @@ export interface Watchdog {
 }
 
 /** Starts watching at once. */
-export function startWatchdog(options: WatchdogOptions): Watchdog {
+export function watchSilence(options: SilenceOptions): SilenceWatch {
   const { clock } = options;
   let phase: "first" | "between" = "first";
   let since = clock.now();
-  let noticed = false;
+  let isNoticed = false;
+  let isOver = false;
   let takeBack: (() => void) | undefined;
 
   const limit = (): number => (phase === "first" ? options.firstMs : options.betweenMs);
 
   // One timer that looks again when it fires, instead of one per sign of life: streams bring thousands a second.
   const look = (): void => {
-    const silent = clock.now() - since;
-    if (silent >= limit()) {
-      takeBack = undefined;
-      options.onExpire(silent, phase);
+    takeBack = undefined;
+    const silentMs = clock.now() - since;
+    if (silentMs >= limit()) {
+      isOver = true;
+      options.onExpire(silentMs, phase);
       return;
     }
-    if (!noticed && silent >= options.noticeMs) {
-      noticed = true;
-      options.onNotice(silent);
+    if (!isNoticed && silentMs >= options.noticeMs) {
+      isNoticed = true;
+      options.onNotice(silentMs);
     }
     arm();
   };
 
   const arm = (): void => {
-    const silent = clock.now() - since;
-    const next = noticed ? limit() : Math.min(limit(), options.noticeMs);
-    takeBack = clock.after(Math.max(1, next - silent), look);
+    const next = isNoticed ? limit() : Math.min(limit(), options.noticeMs);
+    takeBack = clock.after(Math.max(1, next - (clock.now() - since)), look);
   };
 
-  const stop = (): void => {
+  const halt = (): void => {
     takeBack?.();
     takeBack = undefined;
   };
@@ -63,15 +68,19 @@ export function startWatchdog(options: WatchdogOptions): Watchdog {
   return {
     alive() {
       phase = "between";
-      noticed = false;
+      isNoticed = false;
       since = clock.now();
     },
-    pause: stop,
+    pause: halt,
     resume() {
+      if (isOver || takeBack !== undefined) return;
       since = clock.now();
-      noticed = false;
-      if (takeBack === undefined) arm();
+      isNoticed = false;
+      arm();
     },
-    stop,
+    stop() {
+      isOver = true;
+      halt();
+    },
   };
 }
