@@ -14,6 +14,8 @@ export interface CommandIo {
   onInterrupt(interrupt: (signal: Interrupt) => void): () => void;
   /** Resolves when everything written so far has been taken. */
   written(): Promise<void>;
+  /** Drops what still waits for a terminal. Files and pipes get it all. */
+  cut(): void;
 }
 
 /** What a command leaves behind: the exit code. */
@@ -31,11 +33,12 @@ export type Interrupt = (typeof INTERRUPTS)[number];
 
 /** The real streams of this process. */
 export function systemIo(): CommandIo {
-  const { out, err, written } = createOutputs({ out: process.stdout, err: process.stderr });
+  const { out, err, written, cut } = createOutputs({ out: process.stdout, err: process.stderr });
   return {
     out,
     err,
     written,
+    cut,
     // A getter: merely looking at stdin opens it, and most commands never read it.
     get input() {
       return process.stdin;

@@ -51,15 +51,14 @@ describe("the outputs", () => {
     await Promise.resolve();
     expect(out.room()).toBeUndefined();
     let isFree = false;
-    out.write("y".repeat(100_000));
+    out.write("y".repeat(4_300_000));
     const room = out.room()?.then(() => {
       isFree = true;
     });
     expect(room).toBeDefined();
     await Promise.resolve();
     expect(isFree).toBe(false);
-    await screen.step();
-    await screen.step();
+    for (let count = 0; count < 20; count += 1) await screen.step();
     await room;
     expect(out.room()).toBeUndefined();
   });
@@ -75,6 +74,39 @@ describe("the outputs", () => {
     await screen.step();
     await written();
     expect([screen.shown, out.room(), err.isGone]).toEqual([["1:a", "2:c"], undefined, false]);
+  });
+
+  it("hand over small pieces, and tear no character", async () => {
+    const screen = createScreen();
+    const { out, written } = createOutputs(streams, screen.write);
+    const text = `${"x".repeat(16 * 1024 - 1)}${"🙂".repeat(9000)}`;
+    out.write(text);
+    for (let count = 0; count < 4; count += 1) await screen.step();
+    await written();
+    expect(screen.shown.map((piece) => piece.slice(2)).join("")).toBe(text);
+    expect(screen.shown).toHaveLength(3);
+    for (const piece of screen.shown) expect(piece.isWellFormed()).toBe(true);
+  });
+
+  it("cut what waits for a terminal, in its plain colour, and nothing of what goes elsewhere", async () => {
+    const screen = createScreen();
+    const { out, err, written, cut } = createOutputs(streams, screen.write);
+    out.write("seen");
+    await Promise.resolve();
+    await Promise.resolve();
+    out.write("x".repeat(4_300_000));
+    err.write("log");
+    const room = out.room();
+    expect(room).toBeDefined();
+    cut();
+    await room;
+    out.write("aborted");
+    for (let count = 0; count < 4; count += 1) await screen.step();
+    await written();
+    expect(screen.shown).toEqual(["1:seen", "2:log", "1:\u001b[0m\naborted"]);
+    cut();
+    await screen.step();
+    expect(screen.shown).toHaveLength(3);
   });
 
   it("a terminal without a size has a usual one", () => {

@@ -23,10 +23,17 @@ export interface Outputs {
   readonly err: Output;
   /** Resolves when everything written so far has been taken, or nobody is left to take it. */
   written(): Promise<void>;
+  /** Drops what still waits for a terminal: who pressed Ctrl-C wants to see no more of it. Files and pipes get it all. */
+  cut(): void;
 }
 
-/** Characters that may wait for a slow reader before `room` asks for patience. */
-const MAX_WAITING = 64 * 1024;
+/**
+ * Characters that may wait for a slow reader before `room` asks for patience. More than the longest answer a model
+ * gives, so that a slow terminal does not slow a run; a reader that takes nothing still costs no more than this.
+ */
+const MAX_WAITING = 4 * 1024 * 1024;
+/** Characters that are handed to the system at once: what it has cannot be cut any more. */
+const MAX_PIECE = 16 * 1024;
 /** Between two tries when a reader that must not be waited for is busy. */
 const RETRY_MS = 5;
 
@@ -53,7 +60,7 @@ export function createOutputs(
   let waiters: (() => void)[] = [];
 
   const writeAll = async (): Promise<void> => {
-    for (let piece = queue.shift(); piece !== undefined; piece = queue.shift()) {
+    for (let piece = take(queue); piece !== undefined; piece = take(queue)) {
       waiting -= piece.text.length;
       if (!gone.has(piece.fd) && !(await writeTo(piece.fd, piece.text))) gone.add(piece.fd);
       if (waiting <= MAX_WAITING) wake();
@@ -92,7 +99,43 @@ export function createOutputs(
     async written() {
       while (writing !== undefined) await writing;
     },
+    cut() {
+      for (const { fd, isTTY } of [streams.out, streams.err]) {
+        const dropped = isTTY === true ? drop(queue, fd) : 0;
+        waiting -= dropped;
+        // What was dropped may have been the end of something coloured.
+        if (dropped > 0) push(fd, "\x1b[0m\n");
+      }
+      if (waiting <= MAX_WAITING) wake();
+    },
   };
+}
+
+/** The next piece, and no more of it than is written at once. */
+function take(queue: Piece[]): Piece | undefined {
+  const first = queue[0];
+  if (first === undefined || first.text.length <= MAX_PIECE) return queue.shift();
+  // Not between the halves of a character.
+  const end = isHighSurrogate(first.text.charCodeAt(MAX_PIECE - 1)) ? MAX_PIECE - 1 : MAX_PIECE;
+  const piece = { fd: first.fd, text: first.text.slice(0, end) };
+  first.text = first.text.slice(end);
+  return piece;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+/** Takes everything for one reader out of the queue; how many characters that were. */
+function drop(queue: Piece[], fd: number): number {
+  let dropped = 0;
+  for (let index = queue.length - 1; index >= 0; index -= 1) {
+    const piece = queue[index] as Piece;
+    if (piece.fd !== fd) continue;
+    dropped += piece.text.length;
+    queue.splice(index, 1);
+  }
+  return dropped;
 }
 
 /** Writes a text as a whole; `false` when nobody reads it any more. Never rejects. */

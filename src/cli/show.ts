@@ -60,6 +60,7 @@ export async function show(run: Showable, flags: ShowFlags, io: CommandIo, more:
   let left = false;
   const release = io.onInterrupt(() => {
     release();
+    io.cut();
     questions.abort();
     ignore(run.abort("interrupted"));
   });
@@ -75,6 +76,8 @@ export async function show(run: Showable, flags: ShowFlags, io: CommandIo, more:
         ignore(run.abort("The reader of the output has left."));
       }
     }
+    // The run is over, and a slow terminal may still be at its beginning: Ctrl-C cuts the rest.
+    await io.written();
   } finally {
     release();
     questions.abort();

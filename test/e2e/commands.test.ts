@@ -201,17 +201,39 @@ describe("SEC11: hostile text on the way out", () => {
 });
 
 describe("a stdout that nobody reads", () => {
+  it("does not slow the run: 50 000 deltas are over and done with before the first is taken", async () => {
+    const emulator = createEmulator({ script: { rules: [{ reply: { text: "word ".repeat(50_000) } }] } });
+    const { url } = await emulator.listen();
+    const cwd = folderWith({});
+    const cli = startCli(["-b", "anthropic/x", "--append-json", "log.ndjson", "go"], {
+      cwd,
+      env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "any" },
+    });
+    cli.child.stdout.pause();
+    const isDone = (): boolean => {
+      const file = join(cwd, "log.ndjson");
+      return existsSync(file) && readFileSync(file, "utf8").includes('"type":"done"');
+    };
+    while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(cli.child.exitCode).toBeNull();
+    cli.child.stdout.resume();
+    const { code, stdout } = await cli.left;
+    expect([code, stdout.trim().length]).toEqual([0, "word ".repeat(50_000).trim().length]);
+    await emulator.close();
+  });
+
   it("holds nobody up: Ctrl-C is heard, and a second one ends the process", async () => {
-    const emulator = createEmulator({ script: { rules: [{ reply: { text: "word ".repeat(200_000) } }] } });
+    const emulator = createEmulator({ script: { rules: [{ reply: { text: "word ".repeat(2_000_000) } }] } });
     const { url } = await emulator.listen();
     const cli = startCli(["-b", "anthropic/x", "go"], { env: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "any" } });
     await cli.seen("word");
     cli.child.stdout.pause();
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    cli.child.kill("SIGINT");
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    cli.child.kill("SIGINT");
     const gone = new Promise((resolve) => cli.child.on("exit", (code, signal) => resolve(signal ?? code)));
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    cli.child.kill("SIGINT");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(cli.child.signalCode).toBeNull();
+    cli.child.kill("SIGINT");
     expect(await gone).toBe("SIGINT");
     cli.child.stdout.resume();
     await emulator.close();

@@ -36,6 +36,7 @@ export function createMemoryIo(options: {
     cwd: options.cwd,
     onInterrupt: () => () => undefined,
     written: async () => undefined,
+    cut: () => undefined,
     stdout: () => out,
     stderr: () => aside,
   };
