@@ -82,7 +82,7 @@ const sink = (title, task) => ({
   ...text(title, "openai", 50_000),
   sides: { floor: "ours", ours: "ours" },
   tasks: { floor: "openai-text", ours: task },
-  note: "T: the floor is ours without the sink. The writer takes 1 KiB of text, or 32 KiB of JSON, per millisecond; at most 64 KiB wait for it, or the sample fails.",
+  note: "T: the floor is ours without the sink. The writer takes 1 KiB of text, or 32 KiB of JSON, per millisecond; at most 4 MiB wait for it, or the sample fails.",
 });
 
 const FAKE =

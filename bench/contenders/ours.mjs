@@ -37,7 +37,8 @@ const cli = async (seen, file) => {
   return consume(seen, decodeStream(formatRegistry().require("claude-code"), child.stdout));
 };
 
-const MAX_WAITING = 65_536;
+/** As the command line has it. */
+const MAX_WAITING = 4_194_304;
 
 /** Takes so many characters per millisecond, and says when too many wait. */
 function createSlowWriter(perMs) {

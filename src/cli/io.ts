@@ -14,8 +14,8 @@ export interface CommandIo {
   onInterrupt(interrupt: (signal: Interrupt) => void): () => void;
   /** Resolves when everything written so far has been taken. */
   written(): Promise<void>;
-  /** Drops what still waits for a terminal. Files and pipes get it all. */
-  cut(): void;
+  /** Drops what still waits for a terminal, and says whether there was any. Files and pipes get it all. */
+  cut(): boolean;
 }
 
 /** What a command leaves behind: the exit code. */

@@ -23,8 +23,11 @@ export interface Outputs {
   readonly err: Output;
   /** Resolves when everything written so far has been taken, or nobody is left to take it. */
   written(): Promise<void>;
-  /** Drops what still waits for a terminal: who pressed Ctrl-C wants to see no more of it. Files and pipes get it all. */
-  cut(): void;
+  /**
+   * Drops what still waits for a terminal: who pressed Ctrl-C wants to see no more of it. Files and pipes get it all.
+   * Whether there was anything to drop.
+   */
+  cut(): boolean;
 }
 
 /**
@@ -100,13 +103,13 @@ export function createOutputs(
       while (writing !== undefined) await writing;
     },
     cut() {
-      for (const { fd, isTTY } of [streams.out, streams.err]) {
-        const dropped = isTTY === true ? drop(queue, fd) : 0;
-        waiting -= dropped;
-        // What was dropped may have been the end of something coloured.
-        if (dropped > 0) push(fd, "\x1b[0m\n");
-      }
+      const terminals = [streams.out, streams.err].filter(({ isTTY }) => isTTY === true).map(({ fd }) => fd);
+      const dropped = drop(queue, terminals);
+      waiting -= dropped;
       if (waiting <= MAX_WAITING) wake();
+      // What was dropped may have been the end of something coloured.
+      if (dropped > 0) push(terminals[0] as number, "\x1b[0m\n");
+      return dropped > 0;
     },
   };
 }
@@ -126,14 +129,12 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 
-/** Takes everything for one reader out of the queue; how many characters that were. */
-function drop(queue: Piece[], fd: number): number {
+/** Takes everything for these readers out of the queue; how many characters that were. */
+function drop(queue: Piece[], readers: readonly number[]): number {
   let dropped = 0;
-  for (let index = queue.length - 1; index >= 0; index -= 1) {
-    const piece = queue[index] as Piece;
-    if (piece.fd !== fd) continue;
-    dropped += piece.text.length;
-    queue.splice(index, 1);
+  for (const piece of queue.splice(0)) {
+    if (readers.includes(piece.fd)) dropped += piece.text.length;
+    else queue.push(piece);
   }
   return dropped;
 }

@@ -58,9 +58,10 @@ export async function show(run: Showable, flags: ShowFlags, io: CommandIo, more:
   const ask = more.ask ?? createAsk(io);
   const questions = new AbortController();
   let left = false;
+  let wasCut = false;
   const release = io.onInterrupt(() => {
     release();
-    io.cut();
+    wasCut = io.cut();
     questions.abort();
     ignore(run.abort("interrupted"));
   });
@@ -83,7 +84,8 @@ export async function show(run: Showable, flags: ShowFlags, io: CommandIo, more:
     questions.abort();
     await sink.close?.();
   }
-  return left ? EXIT.success : exitCodeOf(await run.result());
+  if (left) return EXIT.success;
+  return wasCut ? EXIT.aborted : exitCodeOf(await run.result());
 }
 
 /** A callback that asks the person at this terminal. */

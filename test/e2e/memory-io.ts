@@ -36,7 +36,7 @@ export function createMemoryIo(options: {
     cwd: options.cwd,
     onInterrupt: () => () => undefined,
     written: async () => undefined,
-    cut: () => undefined,
+    cut: () => false,
     stdout: () => out,
     stderr: () => aside,
   };
