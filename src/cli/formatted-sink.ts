@@ -42,7 +42,7 @@ function isShown(event: { readonly kind: string; readonly visibility: string }, 
 }
 
 function frameOf(raw: Raw): object {
-  return { kind: "data", name: "", id: "", text: raw.json, value: parse(raw.json), bytes: raw.bytes };
+  return { kind: "data", name: "", id: "", text: raw.json, value: parse(raw.json) };
 }
 
 function parse(json: string): unknown {

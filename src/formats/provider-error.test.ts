@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { DataFrame } from "#wire";
 import { codeOfStatus, providerError, readStatus } from "./provider-error.ts";
 
-const FRAME: DataFrame = { kind: "data", name: "", id: "", text: "{}", value: {}, bytes: undefined };
+const FRAME: DataFrame = { kind: "data", name: "", id: "", text: "{}", value: {} };
 
 describe("codeOfStatus", () => {
   it.each([

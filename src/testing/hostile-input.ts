@@ -1,5 +1,5 @@
 import type { Random } from "#domain";
-import type { Frame, Framing } from "#wire";
+import type { Frame } from "#wire";
 
 /** JSON that no dialect expects, or that hits something if it is trusted. */
 export const HOSTILE_VALUES: readonly unknown[] = [
@@ -28,10 +28,9 @@ export const HOSTILE_VALUES: readonly unknown[] = [
 ];
 
 /** A frame as if it had come off the wire. */
-export function hostileFrame(value: unknown, framing: Framing): Frame {
+export function hostileFrame(value: unknown): Frame {
   const text = JSON.stringify(value) ?? "";
-  const bytes = framing === "ndjson" ? new TextEncoder().encode(text) : undefined;
-  return { kind: "data", name: "", id: "", text, value: JSON.parse(text === "" ? "null" : text), bytes };
+  return { kind: "data", name: "", id: "", text, value: JSON.parse(text === "" ? "null" : text) };
 }
 
 /** The bytes with one to three faults: flipped, lost, doubled, cut off. */

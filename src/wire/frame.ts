@@ -16,8 +16,6 @@ export interface DataFrame {
   readonly text: string;
   /** `text` read as JSON; `undefined` when it is not JSON (an `ndjson` frame that is not JSON is a fault instead). */
   readonly value: unknown;
-  /** The exact bytes without the line end. Absent for SSE, where `text` put together from its data lines is the frame. */
-  readonly bytes: Uint8Array | undefined;
 }
 
 export type FaultCode =
@@ -63,8 +61,17 @@ export interface WireLimits {
   readonly overflow: "end" | "skip";
 }
 
-/** A frame as `raw` of an event: copied, so that keeping one does not keep the whole read buffer alive. */
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/**
+ * A frame as `raw` of an event: copied, so that keeping one does not keep everything alive that was read with it. The
+ * bytes of a frame that was read are exactly those of its text: nothing but UTF-8 is ever read as text.
+ */
 export function rawOf(frame: Frame): Raw {
-  const bytes = frame.bytes === undefined ? new TextEncoder().encode(frame.text) : frame.bytes.slice();
-  return { json: frame.kind === "fault" && frame.code === "utf8-decode" ? "" : frame.text, bytes };
+  if (frame.kind === "fault") {
+    return { json: frame.code === "utf8-decode" ? "" : frame.text, bytes: frame.bytes.slice() };
+  }
+  const bytes = encoder.encode(frame.text);
+  return { json: decoder.decode(bytes), bytes };
 }

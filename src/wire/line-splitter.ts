@@ -1,7 +1,9 @@
 import { NOTHING, viewBytes } from "./bytes.ts";
 import type { WireLimits } from "./frame.ts";
 import { SEEN_BYTES } from "./limits.ts";
+import { createStrictDecoder } from "./utf8.ts";
 
+const LONE_CR = /\r(?!\n)/;
 const LF = 0x0a;
 const CR = 0x0d;
 const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
@@ -20,6 +22,11 @@ export type LineEnds = "lf" | "any";
 
 /** Who takes the lines. Called within `push` and `end`, in the order of the bytes. */
 export interface LineReader {
+  /**
+   * Whole lines at once, as most of a stream comes: each ends in LF, with one CR before it or not, and none is over the
+   * limit. With `any` there is no other CR. Made for speed: one text, and the engine's own search in it.
+   */
+  readLines(text: string): void;
   /**
    * The line is `bytes` from `start` to `end`, without its line end. The bytes stay what they are until the caller of
    * `push` reuses its buffer.
@@ -41,6 +48,7 @@ export class LineSplitter {
   private readonly _limits: WireLimits;
   private readonly _ends: LineEnds;
   private readonly _reader: LineReader;
+  private readonly _decoder = createStrictDecoder();
   private _tail: Uint8Array = NOTHING;
   private _tailLength = 0;
   private _markSeen = 0;
@@ -67,8 +75,34 @@ export class LineSplitter {
       start = this._passEnd(bytes, end);
       end = this._findEnd(bytes, start);
     }
+    const wholeEnd = end === -1 || this._isOver ? start : bytes.lastIndexOf(LF) + 1;
+    const text = this._readWhole(bytes, start, wholeEnd);
+    if (text !== undefined) {
+      this._reader.readLines(text);
+      start = wholeEnd;
+      end = this._findEnd(bytes, start);
+    }
+    start = this._readByLine(bytes, start, end);
+    if (start < bytes.length && !this._isSkipping && !this._isOver) this._keepTail(bytes, start);
+  }
+
+  /** The text of all lines that are whole; `undefined` when they have to be looked at one by one. */
+  private _readWhole(bytes: Uint8Array, start: number, end: number): string | undefined {
+    if (end <= start || end - start > this._limits.maxLineBytes) return undefined;
+    try {
+      const text = this._decoder.decode(viewBytes(bytes, start, end));
+      return this._ends === "any" && text.includes("\r") && LONE_CR.test(text) ? undefined : text;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Where the first line starts that is not whole. */
+  private _readByLine(bytes: Uint8Array, from: number, firstEnd: number): number {
     const maxLineBytes = this._limits.maxLineBytes;
     const isLf = this._ends === "lf";
+    let start = from;
+    let end = firstEnd;
     while (end !== -1 && !this._isOver) {
       const contentEnd = isLf && end > start && bytes[end - 1] === CR ? end - 1 : end;
       if (contentEnd - start > maxLineBytes) this._overflow(bytes, start, true);
@@ -76,7 +110,7 @@ export class LineSplitter {
       start = this._passEnd(bytes, end);
       end = this._findEnd(bytes, start);
     }
-    if (start < bytes.length && !this._isSkipping && !this._isOver) this._keepTail(bytes, start);
+    return start;
   }
 
   /** The stream is over: gives what stands after the last line end, possibly nothing. */

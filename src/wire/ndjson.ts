@@ -1,18 +1,20 @@
-import { describeThrown } from "#domain";
-import { Viewer } from "./bytes.ts";
+import { viewBytes } from "./bytes.ts";
 import type { FaultCode, Frame, Framer, WireLimits } from "./frame.ts";
-import { isTooDeep, TOO_DEEP } from "./json.ts";
+import { parseJson } from "./json.ts";
 import { resolveLimits } from "./limits.ts";
 import type { LineReader } from "./line-splitter.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { overflowFault } from "./overflow-fault.ts";
 import { createStrictDecoder, readLoosely } from "./utf8.ts";
 
+const encoder = new TextEncoder();
+const CR = 0x0d;
+
 /**
  * A framer for `ndjson`: one JSON value per line.
  *
  * Lines end in LF or CRLF. Blank lines give nothing. A line that is not UTF-8 or not JSON is a fault with its exact
- * bytes, and the next line is read as usual. The `bytes` of a frame may be a view of the pushed bytes.
+ * bytes, and the next line is read as usual. The `bytes` of a fault may be a view of the pushed bytes.
  *
  * @example
  * const framer = createNdjsonFramer();
@@ -28,7 +30,6 @@ class NdjsonFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _splitter: LineSplitter;
   private readonly _decoder = createStrictDecoder();
-  private readonly _viewer = new Viewer();
   private _frames: Frame[] = [];
 
   constructor(limits: WireLimits) {
@@ -52,30 +53,37 @@ class NdjsonFramer implements Framer, LineReader {
     this._frames = [];
   }
 
+  readLines(text: string): void {
+    let start = 0;
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+      const stop = end > start && text.charCodeAt(end - 1) === CR ? end - 1 : end;
+      if (stop > start) this._readText(text.slice(start, stop));
+      start = end + 1;
+    }
+  }
+
   readLine(bytes: Uint8Array, start: number, end: number): void {
     if (start === end) return;
-    const line = this._viewer.view(bytes, start, end);
-    let text: string | undefined;
-    // One `try` for the usual case, in which nothing is wrong; what was wrong is found out afterwards.
+    const line = viewBytes(bytes, start, end);
+    let text: string;
     try {
       text = this._decoder.decode(line);
-      const value: unknown = JSON.parse(text);
-      if (isTooDeep(text, value)) this._readFault(line, text, TOO_DEEP);
-      else this._frames.push({ kind: "data", name: "", id: "", text, value, bytes: line });
-    } catch (thrown) {
-      this._readFault(line, text, describeThrown(thrown));
+    } catch {
+      this._addFault("utf8-decode", "The line is not UTF-8.", line, readLoosely(line));
+      return;
     }
+    this._readText(text);
   }
 
   readOverflow(head: Uint8Array): void {
     this._frames.push(overflowFault(head, this._limits));
   }
 
-  private _readFault(line: Uint8Array, text: string | undefined, reason: string): void {
-    if (text === undefined) {
-      this._addFault("utf8-decode", "The line is not UTF-8.", line, readLoosely(line));
-    } else if (!isBlank(text)) {
-      this._addFault("json-decode", `The line is not JSON: ${reason}`, line, text);
+  private _readText(text: string): void {
+    const { value, fault } = parseJson(text);
+    if (fault === undefined) this._frames.push({ kind: "data", name: "", id: "", text, value });
+    else if (!isBlank(text)) {
+      this._addFault("json-decode", `The line is not JSON: ${fault}`, encoder.encode(text), text);
     }
   }
 
@@ -94,7 +102,6 @@ class NdjsonFramer implements Framer, LineReader {
   }
 
   private _take(): Frame[] {
-    this._viewer.forget();
     const taken = this._frames;
     this._frames = [];
     return taken;

@@ -62,8 +62,8 @@ describe("reading events, AT-56", () => {
 
   it("value is the JSON of the data, or undefined", () => {
     expect(read('data: {"a":\ndata: 1}\n\ndata: [DONE]\n\n')).toEqual([
-      { kind: "data", name: "", id: "", text: '{"a":\n1}', value: { a: 1 }, bytes: undefined },
-      { kind: "data", name: "", id: "", text: "[DONE]", value: undefined, bytes: undefined },
+      { kind: "data", name: "", id: "", text: '{"a":\n1}', value: { a: 1 } },
+      { kind: "data", name: "", id: "", text: "[DONE]", value: undefined },
     ]);
   });
 

@@ -1,4 +1,4 @@
-import { isSameBytes, joinBytes, NOTHING, viewBytes, Viewer } from "./bytes.ts";
+import { joinBytes, NOTHING, viewBytes } from "./bytes.ts";
 import type { Frame, Framer, WireLimits } from "./frame.ts";
 import { parseJson } from "./json.ts";
 import { resolveLimits, SEEN_BYTES } from "./limits.ts";
@@ -13,6 +13,8 @@ const DATA = encoder.encode("data");
 const EVENT = encoder.encode("event");
 const ID = encoder.encode("id");
 const LINE_FEED = Uint8Array.of(0x0a);
+const CR = 0x0d;
+const SPACE = 0x20;
 const COLON = 0x3a;
 
 /**
@@ -37,21 +39,20 @@ class SseFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _splitter: LineSplitter;
   private readonly _decoder = createStrictDecoder();
-  private readonly _viewer = new Viewer();
   private _frames: Frame[] = [];
   // The event being read. Its first line of data stands alone, because hardly any event has a second.
   private _text: string | undefined;
   private _moreLines: string[] = [];
+  /** How long its lines of data are together; counted from the second one on. */
   private _dataBytes = 0;
+  /** How much of its first line of data stands before the value. */
+  private _prefix = 0;
   private _name = "";
   private _id = "";
   /** From the first field on that is not UTF-8: the data as pieces of bytes. */
   private _badParts: Uint8Array[] | undefined;
   private _isSkipping = false;
   private _isOver = false;
-  // A stream repeats a handful of names; comparing the last one is cheaper than reading it again.
-  private _lastName = "";
-  private _lastNameBytes: Uint8Array = NOTHING;
 
   constructor(limits: WireLimits) {
     this._limits = limits;
@@ -77,13 +78,20 @@ class SseFramer implements Framer, LineReader {
     this._isOver = false;
   }
 
+  readLines(text: string): void {
+    let start = 0;
+    for (let end = text.indexOf("\n"); end !== -1 && !this._isOver; end = text.indexOf("\n", start)) {
+      const stop = end > start && text.charCodeAt(end - 1) === CR ? end - 1 : end;
+      if (stop === start) this._finishEvent();
+      else if (!this._isSkipping) this._readField(text, start, stop);
+      start = end + 1;
+    }
+  }
+
   readLine(bytes: Uint8Array, start: number, end: number): void {
     if (this._isOver) return;
     if (start === end) this._finishEvent();
-    else if (this._isSkipping) return;
-    else if (isField(bytes, start, end, DATA)) this._addData(bytes, start, end);
-    else if (isField(bytes, start, end, EVENT)) this._readName(bytes, startOfValue(bytes, start, end, EVENT), end);
-    else if (isField(bytes, start, end, ID)) this._readId(bytes, startOfValue(bytes, start, end, ID), end);
+    else if (!this._isSkipping) this._readBytes(bytes, start, end);
   }
 
   readOverflow(head: Uint8Array): void {
@@ -95,58 +103,65 @@ class SseFramer implements Framer, LineReader {
     else this._isSkipping = true;
   }
 
-  private _addData(bytes: Uint8Array, start: number, end: number): void {
+  /** Reads the field from `start` to `end`. Once per line: no more than comparisons until it is known what it is. */
+  private _readField(text: string, start: number, end: number): void {
+    if (text.startsWith("data", start)) {
+      const value = valueStart(text, start + 4, end);
+      if (value !== -1) this._addData(text.slice(value, end), value - start);
+    } else if (text.startsWith("event", start)) {
+      const value = valueStart(text, start + 5, end);
+      if (value !== -1) this._name = text.slice(value, end);
+    } else if (text.startsWith("id", start)) {
+      const value = valueStart(text, start + 2, end);
+      if (value !== -1) this._readId(text.slice(value, end));
+    }
+  }
+
+  private _addData(line: string, prefix: number): void {
+    if (this._text === undefined && this._badParts === undefined) {
+      this._text = line;
+      this._prefix = prefix;
+    } else this._addMore(encoder.encode(line), line, prefix);
+  }
+
+  private _readId(id: string): void {
+    // An id with a NUL is ignored, as the specification has it.
+    if (!id.includes("\0")) this._id = id;
+  }
+
+  /** A line that comes alone. One that is not UTF-8 spoils its event, unless nobody would have read it. */
+  private _readBytes(bytes: Uint8Array, start: number, end: number): void {
+    let line: string;
+    try {
+      line = this._decoder.decode(viewBytes(bytes, start, end));
+    } catch {
+      if (isField(bytes, start, end, DATA)) {
+        this._markBad();
+        const value = startOfValue(bytes, start, end, DATA);
+        this._addMore(viewBytes(bytes, value, end).slice(), "", value - start);
+      } else if (isField(bytes, start, end, EVENT) || isField(bytes, start, end, ID)) this._markBad();
+      return;
+    }
+    this._readField(line, 0, line.length);
+  }
+
+  /** A line of data that is not the first, or not of an event that can be read. */
+  private _addMore(bytes: Uint8Array, line: string, prefix: number): void {
     const isFirst = this._text === undefined;
-    this._dataBytes += isFirst ? end - start : end - start + 1;
+    if (this._dataBytes === 0 && !isFirst) this._dataBytes = this._prefix + this._dataAsBytes().length;
+    this._dataBytes += prefix + bytes.length + (isFirst ? 0 : 1);
     if (this._dataBytes > this._limits.maxLineBytes) {
       this.readOverflow(this._dataAsBytes().slice(0, SEEN_BYTES));
       return;
     }
-    const valueStart = startOfValue(bytes, start, end, DATA);
-    const line = this._badParts === undefined ? this._read(bytes, valueStart, end) : undefined;
-    if (line === undefined) this._addBadLine(viewBytes(bytes, valueStart, end).slice(), isFirst);
-    else if (isFirst) this._text = line;
-    else this._moreLines.push(line);
-  }
-
-  private _addBadLine(line: Uint8Array, isFirst: boolean): void {
-    const parts = this._markBad();
-    if (!isFirst) parts.push(LINE_FEED);
-    parts.push(line);
+    if (this._badParts === undefined) this._moreLines.push(line);
+    else this._badParts.push(...(isFirst ? [bytes] : [LINE_FEED, bytes]));
     this._text ??= "";
   }
 
   private _markBad(): Uint8Array[] {
     this._badParts ??= this._text === undefined ? [] : [encoder.encode(this._dataText())];
     return this._badParts;
-  }
-
-  private _readName(bytes: Uint8Array, start: number, end: number): void {
-    if (!isSameBytes(bytes, start, end, this._lastNameBytes)) {
-      const name = this._read(bytes, start, end);
-      if (name === undefined) {
-        this._markBad();
-        return;
-      }
-      this._lastName = name;
-      this._lastNameBytes = viewBytes(bytes, start, end).slice();
-    }
-    this._name = this._lastName;
-  }
-
-  private _readId(bytes: Uint8Array, start: number, end: number): void {
-    const id = this._read(bytes, start, end);
-    if (id === undefined) this._markBad();
-    // An id with a NUL is ignored, as the specification has it.
-    else if (!id.includes("\0")) this._id = id;
-  }
-
-  private _read(bytes: Uint8Array, start: number, end: number): string | undefined {
-    try {
-      return this._decoder.decode(this._viewer.view(bytes, start, end));
-    } catch {
-      return undefined;
-    }
   }
 
   private _finishEvent(): void {
@@ -156,13 +171,9 @@ class SseFramer implements Framer, LineReader {
       this._frames.push({ kind: "fault", code: "utf8-decode", message, text: readLoosely(bytes), bytes });
     } else if (this._text !== undefined) {
       const text = this._dataText();
-      this._addFrame(text, parseJson(text).value);
+      this._frames.push({ kind: "data", name: this._name, id: this._id, text, value: parseJson(text).value });
     }
     this._forgetEvent();
-  }
-
-  private _addFrame(text: string, value: unknown): void {
-    this._frames.push({ kind: "data", name: this._name, id: this._id, text, value, bytes: undefined });
   }
 
   /**
@@ -172,7 +183,7 @@ class SseFramer implements Framer, LineReader {
   private _readEnd(tail: Uint8Array): void {
     let rest = tail[0] === COLON ? NOTHING : tail;
     if (tail[DATA.length] === COLON && isField(tail, 0, tail.length, DATA) && !this._isWhole()) {
-      this._addData(tail, 0, tail.length);
+      this._readBytes(tail, 0, tail.length);
       rest = NOTHING;
       if (this._isOver || this._isSkipping) return;
     }
@@ -210,9 +221,15 @@ class SseFramer implements Framer, LineReader {
   }
 
   private _take(): Frame[] {
-    this._viewer.forget();
     const taken = this._frames;
     this._frames = [];
     return taken;
   }
+}
+
+/** Where the value of a field starts: behind the colon and one space. -1: its name only begins like the one looked for. */
+function valueStart(text: string, nameEnd: number, end: number): number {
+  if (nameEnd === end) return end;
+  if (text.charCodeAt(nameEnd) !== COLON) return -1;
+  return nameEnd + 1 < end && text.charCodeAt(nameEnd + 1) === SPACE ? nameEnd + 2 : nameEnd + 1;
 }

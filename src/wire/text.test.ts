@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Frame } from "./frame.ts";
+import { type Frame, rawOf } from "./frame.ts";
 import { createTextFramer } from "./text.ts";
 
 const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 5000);
@@ -11,8 +11,10 @@ function frameAll(pieces: readonly Uint8Array[]): Frame[] {
   const frames: Frame[] = [];
   for (const piece of pieces) {
     const own = piece.slice();
-    // Frames are views: what is kept beyond the next push has to be copied first.
-    frames.push(...framer.push(own).map((frame) => ({ ...frame, bytes: frame.bytes?.slice() }) as Frame));
+    // Faults are views: what is kept beyond the next push has to be copied first.
+    frames.push(
+      ...framer.push(own).map((frame) => (frame.kind === "data" ? frame : { ...frame, bytes: frame.bytes.slice() })),
+    );
     own.fill(0x21);
   }
   frames.push(...framer.end());
@@ -24,14 +26,14 @@ function textOf(frames: readonly Frame[]): string {
 }
 
 function bytesIn(frames: readonly Frame[]): number[] {
-  return frames.flatMap((frame) => [...(frame.bytes ?? [])]);
+  return frames.flatMap((frame) => [...rawOf(frame).bytes]);
 }
 
 describe("the text framing, AT-56", () => {
   it("gives one frame per push, and nothing for nothing", () => {
     const framer = createTextFramer();
     expect(framer.push(encoder.encode("hé"))).toEqual([
-      { kind: "data", name: "", id: "", text: "hé", value: undefined, bytes: encoder.encode("hé") },
+      { kind: "data", name: "", id: "", text: "hé", value: undefined },
     ]);
     expect(framer.push(new Uint8Array(0))).toEqual([]);
     expect(framer.end()).toEqual([]);
@@ -102,7 +104,6 @@ describe("the text framing, AT-56", () => {
         expect(dataText(halves)).toBe(dataText(whole));
         for (const frame of whole) {
           if (frame.kind === "fault") expect(() => strict.decode(frame.bytes)).toThrow();
-          else expect(strict.decode(frame.bytes)).toBe(frame.text);
         }
       }),
       { numRuns: RUNS },

@@ -3,7 +3,6 @@ import type { Frame, Framer } from "./frame.ts";
 import { createStrictDecoder, readLoosely, unfinishedSuffix, validRun } from "./utf8.ts";
 
 const BYTE_ORDER_MARK = 0xfeff;
-const BYTE_ORDER_MARK_BYTES = 3;
 
 /**
  * A framer for `text`: plain UTF-8, one frame per push with all the text that is complete. No character is ever cut.
@@ -19,11 +18,11 @@ export function createTextFramer(): Framer {
   let carried: Uint8Array = NOTHING;
   let isAtStart = true;
 
-  function addText(frames: Frame[], text: string, bytes: Uint8Array): void {
+  function addText(frames: Frame[], text: string): void {
     const hasMark = isAtStart && text.charCodeAt(0) === BYTE_ORDER_MARK;
     isAtStart = false;
-    if (!hasMark) frames.push({ kind: "data", name: "", id: "", text, value: undefined, bytes });
-    else if (text.length > 1) addText(frames, text.slice(1), viewBytes(bytes, BYTE_ORDER_MARK_BYTES, bytes.length));
+    if (!hasMark) frames.push({ kind: "data", name: "", id: "", text, value: undefined });
+    else if (text.length > 1) addText(frames, text.slice(1));
   }
 
   function addFault(frames: Frame[], bytes: Uint8Array): void {
@@ -36,7 +35,7 @@ export function createTextFramer(): Framer {
     const frames: Frame[] = [];
     if (bytes.length === 0) return frames;
     try {
-      addText(frames, decoder.decode(bytes), bytes);
+      addText(frames, decoder.decode(bytes));
     } catch {
       readPiecewise(frames, bytes);
     }
@@ -48,8 +47,7 @@ export function createTextFramer(): Framer {
     while (start < bytes.length) {
       const end = validRun(bytes, start);
       if (end > start) {
-        const run = viewBytes(bytes, start, end);
-        addText(frames, decoder.decode(run), run);
+        addText(frames, decoder.decode(viewBytes(bytes, start, end)));
       }
       start = end;
       while (start < bytes.length && validRun(bytes, start, 1) === start) start += 1;

@@ -47,7 +47,7 @@ export function valuesOf(transcript: Transcript): unknown[] {
 /** A value as the frame it would have come in. */
 export function asFrame(value: unknown): DataFrame {
   const text = JSON.stringify(value);
-  return { kind: "data", name: "", id: "", text, value, bytes: new TextEncoder().encode(text) };
+  return { kind: "data", name: "", id: "", text, value };
 }
 
 function parseLines(bytes: Uint8Array): unknown[] {

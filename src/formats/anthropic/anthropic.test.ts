@@ -9,7 +9,7 @@ import { anthropicMessages } from "./anthropic.ts";
 const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
 
 function frame(value: unknown, text = JSON.stringify(value) ?? ""): DataFrame {
-  return { kind: "data", name: "", id: "", text, value, bytes: undefined };
+  return { kind: "data", name: "", id: "", text, value };
 }
 
 function decode(events: readonly unknown[], options: AdapterOptions & { flush?: boolean } = {}): Chunk[] {

@@ -7,7 +7,7 @@ import { FRAME_NOTICES, SYSTEM_NOTICES } from "./notices.ts";
 
 function frame(value: unknown): DataFrame {
   const text = JSON.stringify(value);
-  return { kind: "data", name: "", id: "", text, value, bytes: new TextEncoder().encode(text) };
+  return { kind: "data", name: "", id: "", text, value };
 }
 
 function decode(values: readonly unknown[], options: AdapterOptions = {}): Chunk[] {

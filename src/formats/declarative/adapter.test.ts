@@ -44,7 +44,7 @@ const ENDED = createDeclarativeFormat({
 
 function frame(value: unknown): DataFrame {
   const text = JSON.stringify(value);
-  return { kind: "data", name: "", id: "", text, value: JSON.parse(text), bytes: new TextEncoder().encode(text) };
+  return { kind: "data", name: "", id: "", text, value: JSON.parse(text) };
 }
 
 function decode(values: readonly unknown[], format: DeclarativeFormat = OPEN, options?: AdapterOptions): Chunk[] {

@@ -83,10 +83,7 @@ describe("Gemini CLI", () => {
     const [, , call, , delta] = new TextDecoder()
       .decode(capture("gemini/stream-json-tool.ndjson"))
       .split("\n")
-      .map(
-        (text) =>
-          ({ kind: "data", name: "", id: "", text, value: text && JSON.parse(text), bytes: undefined }) as const,
-      )
+      .map((text) => ({ kind: "data", name: "", id: "", text, value: text && JSON.parse(text) }) as const)
       .map((frame) => format.parse(frame)[0]);
     expect(call?.templates).toEqual({
       text: "[run_shell_command] echo hi-from-tool",

@@ -9,7 +9,7 @@ import { isVisible, type ShowOptions } from "./parsed-event.ts";
 const encoder = new TextEncoder();
 
 function frame(value: unknown, more: Partial<DataFrame> = {}): DataFrame {
-  return { kind: "data", name: "", id: "", text: JSON.stringify(value), value, bytes: undefined, ...more };
+  return { kind: "data", name: "", id: "", text: JSON.stringify(value), value, ...more };
 }
 
 function textOf(chunks: readonly Chunk[]): string {

@@ -13,9 +13,8 @@ const frame = (value: unknown, name = ""): DataFrame => ({
   id: "",
   text: JSON.stringify(value),
   value: JSON.parse(JSON.stringify(value)),
-  bytes: undefined,
 });
-const garbage: DataFrame = { kind: "data", name: "", id: "", text: "<p>", value: undefined, bytes: undefined };
+const garbage: DataFrame = { kind: "data", name: "", id: "", text: "<p>", value: undefined };
 
 const META = { modelVersion: "gemini-x", responseId: "r1" };
 const candidate = (given: object, more: object = {}): DataFrame =>

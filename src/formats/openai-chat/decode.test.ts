@@ -14,7 +14,7 @@ const frameOf = (text: string, name = ""): DataFrame => {
   } catch {
     value = undefined;
   }
-  return { kind: "data", name, id: "", text, value, bytes: undefined };
+  return { kind: "data", name, id: "", text, value };
 };
 const frame = (value: unknown, name = ""): DataFrame => frameOf(JSON.stringify(value), name);
 const DONE = frameOf("[DONE]");
