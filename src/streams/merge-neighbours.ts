@@ -11,10 +11,10 @@ export interface Place {
 }
 
 /**
- * Merges neighbours of `log` in [from, end) in place, and moves what stands behind them up.
+ * Merges neighbours of `log` in [from, end) in place; what stands behind them moves up.
  *
  * No merge goes across a place, so that nobody gets a value twice or loses half of one; the places are moved along.
- * Linear in the values from `from` on. Returns the new position of `end`.
+ * Looks at the values of the range only. Returns the new position of `end`.
  */
 export function mergeNeighbours<T>(
   log: T[],
@@ -24,26 +24,19 @@ export function mergeNeighbours<T>(
 ): number {
   const { from, end } = range;
   const ahead = [...places].filter((place) => place.index > from).sort((left, right) => left.index - right.index);
-  const length = log.length;
-  let write = from;
-  let newEnd = from;
-  let nextPlace = 0;
-  /** Where a row of neighbours has to end at the latest. */
-  const barrierAfter = (read: number): number => {
-    const place = ahead[nextPlace]?.index ?? length;
-    return read < end ? Math.min(place, end) : place;
-  };
-  for (let read = from; read <= length; ) {
-    if (read === end) newEnd = write;
-    for (; ahead[nextPlace]?.index === read; nextPlace += 1) (ahead[nextPlace] as Place).index = write;
-    if (read === length) break;
-    const barrier = barrierAfter(read);
-    const rowEnd = read < end ? findRowEnd(log, read, barrier, merging.canMerge) : read + 1;
-    log[write++] = rowEnd === read + 1 ? (log[read] as T) : merging.merge(log.slice(read, rowEnd));
+  const merged: T[] = [];
+  let next = 0;
+  for (let read = from; read < end; ) {
+    for (; ahead[next]?.index === read; next += 1) (ahead[next] as Place).index = from + merged.length;
+    const rowEnd = findRowEnd(log, read, Math.min(ahead[next]?.index ?? end, end), merging.canMerge);
+    merged.push(rowEnd === read + 1 ? (log[read] as T) : merging.merge(log.slice(read, rowEnd)));
     read = rowEnd;
   }
-  log.length = write;
-  return newEnd;
+  const gone = end - from - merged.length;
+  if (gone === 0) return end;
+  for (const place of ahead.slice(next)) place.index -= gone;
+  log.splice(from, end - from, ...merged);
+  return end - gone;
 }
 
 /** Where the row of neighbours that begins at `start` ends. A function of its own: it alone runs once per value. */
