@@ -1,34 +1,33 @@
 import type { Message } from "#domain";
 
+/** One message in a vendor's words, and the same as JSON. */
+export interface Encoded<Part extends object = object> {
+  readonly parts: readonly Part[];
+  /** The parts behind each other, with commas between them and no brackets around them. */
+  readonly json: string;
+}
+
+/** Parts as they go on the wire. */
+export function encoded<Part extends object>(parts: readonly Part[]): Encoded<Part> {
+  return { parts, json: parts.map((part) => JSON.stringify(part)).join(",") };
+}
+
 /**
  * What a backend has already put into its vendor's words and into JSON. A model is shown the whole conversation in
  * every turn; with this, a turn costs what is new in it, and the rest is copied. Messages never change, so what was
  * made of one holds as long as it lives.
  */
 export class EncodedTranscript {
-  private readonly _parts = new WeakMap<Message, readonly object[]>();
-  private readonly _texts = new WeakMap<object, string>();
+  private readonly _known = new WeakMap<Message, Encoded>();
 
   /** The message in the vendor's words. `encode` must look at nothing but the message. */
-  encode<Part extends object>(message: Message, encode: (message: Message) => readonly Part[]): readonly Part[] {
-    const known = this._parts.get(message);
-    if (known !== undefined) return known as readonly Part[];
-    const parts = encode(message);
-    this._parts.set(message, parts);
-    return parts;
+  encode<Part extends object>(message: Message, encode: (message: Message) => readonly Part[]): Encoded<Part> {
+    return (this._known.get(message) as Encoded<Part> | undefined) ?? this._add(message, encoded(encode(message)));
   }
 
-  /** A list as JSON. Its values are taken for what they were when they were written first. */
-  write(values: readonly object[]): string {
-    const texts = values.map((value) => {
-      let text = this._texts.get(value);
-      if (text === undefined) {
-        text = JSON.stringify(value);
-        this._texts.set(value, text);
-      }
-      return text;
-    });
-    return `[${texts.join(",")}]`;
+  private _add<Part extends object>(message: Message, made: Encoded<Part>): Encoded<Part> {
+    this._known.set(message, made);
+    return made;
   }
 }
 

@@ -9,6 +9,7 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
  * that refuses such a thing would refuse the conversation for ever. What fits stays as it is.
  */
 export function fitCalls(messages: readonly Message[], idPattern: RegExp): readonly Message[] {
+  if (fitAsTheyAre(messages, idPattern)) return messages;
   const used = new Set<string>();
   for (const { blocks } of messages) {
     for (const block of blocks) if (block.type === "tool-call" && idPattern.test(block.callId)) used.add(block.callId);
@@ -48,6 +49,48 @@ export function fitCalls(messages: readonly Message[], idPattern: RegExp): reado
     });
     return withBlocks(message, blocks);
   });
+}
+
+/** The ids of a message's calls, when they and the names fit. Looked up once per message and vendor. */
+const fitting = new WeakMap<RegExp, WeakMap<Message, readonly string[] | "unfit">>();
+
+/** The usual case: every call fits, and every id is used once. */
+function fitAsTheyAre(messages: readonly Message[], idPattern: RegExp): boolean {
+  let known = fitting.get(idPattern);
+  if (known === undefined) {
+    known = new WeakMap();
+    fitting.set(idPattern, known);
+  }
+  const seen = new Set<string>();
+  let count = 0;
+  for (const message of messages) {
+    const ids = known.get(message) ?? lookAt(message, idPattern, known);
+    if (ids === "unfit") return false;
+    count += ids.length;
+    addAll(seen, ids);
+  }
+  return seen.size === count;
+}
+
+/** A loop of its own: it alone runs once per call, so that optimising it takes next to no time. */
+function addAll(seen: Set<string>, ids: readonly string[]): void {
+  for (let index = 0; index < ids.length; index += 1) seen.add(ids[index] as string);
+}
+
+function lookAt(
+  message: Message,
+  idPattern: RegExp,
+  known: WeakMap<Message, readonly string[] | "unfit">,
+): readonly string[] | "unfit" {
+  const ids = idsOf(message, idPattern);
+  known.set(message, ids);
+  return ids;
+}
+
+function idsOf({ role, blocks }: Message, idPattern: RegExp): readonly string[] | "unfit" {
+  const calls = role === "assistant" ? blocks.filter((block) => block.type === "tool-call") : [];
+  const fit = calls.every(({ callId, name }) => idPattern.test(callId) && fitName(name) === name);
+  return fit ? calls.map(({ callId }) => callId) : "unfit";
 }
 
 /** The message itself when nothing of it changed: what was made of it before can then be used again. */

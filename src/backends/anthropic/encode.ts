@@ -2,7 +2,7 @@ import { type Block, type MediaBlock, type Message, unreachable } from "#domain"
 import type { JsonSchema } from "#tools";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { contentBlocks, inputObject, mediaTypeOf, objectSchema, outputText } from "../content.ts";
-import { EncodedTranscript, writeBody } from "../encoded-transcript.ts";
+import { type Encoded, EncodedTranscript, encoded, writeBody } from "../encoded-transcript.ts";
 import { fitSchema } from "../output-schema.ts";
 import { BEGINNING, fitCalls, joinTurns, resultsFirst, type Turn } from "../transcript.ts";
 import { ANTHROPIC_SCHEMAS } from "./output.ts";
@@ -21,13 +21,22 @@ interface Part {
 /** The body of `POST /v1/messages` for one request. `known` is what was encoded for requests before. */
 export function encodeAnthropicRequest(model: string, request: ModelRequest, known = new EncodedTranscript()): string {
   const messages = fitCalls(request.messages, CALL_ID);
-  const encode = (message: Message): readonly Part[] => known.encode(message, encodeMessage);
-  const turns = joinTurns<Part>(messages, encode, { type: "text", text: BEGINNING });
-  const written = turns.map(({ role, parts }) => `{"role":"${role}","content":${known.write(parts)}}`);
+  const encode = (message: Message): readonly Encoded<Part>[] => {
+    const made = known.encode(message, encodeMessage);
+    return made.parts.length === 0 ? [] : [made];
+  };
+  const turns = joinTurns(messages, encode, encoded<Part>([{ type: "text", text: BEGINNING }]));
+  const written = turns.map(({ role, parts }) => {
+    return `{"role":"${role}","content":[${parts.map(({ json }) => json).join(",")}]}`;
+  });
   return writeBody(encodeFields(model, request, turns), "messages", `[${written.join(",")}]`);
 }
 
-function encodeFields(model: string, request: ModelRequest, turns: readonly Turn<Part>[]): Record<string, unknown> {
+function encodeFields(
+  model: string,
+  request: ModelRequest,
+  turns: readonly Turn<Encoded<Part>>[],
+): Record<string, unknown> {
   const { instructions, tools, temperature } = request;
   const thinkingTokens = mayThink(request, turns) ? request.thinkingTokens : undefined;
   const maxTokens = request.maxTokens ?? DEFAULT_MAX_TOKENS;
@@ -64,10 +73,11 @@ function encodeSchema(schema: JsonSchema): JsonSchema {
  * Whether thinking can be asked for in this turn. The vendor refuses it while a tool is forced, and in the middle of
  * a turn that was begun without thinking, be it by another vendor's model.
  */
-function mayThink({ tools, toolChoice }: ModelRequest, turns: readonly Turn<Part>[]): boolean {
+function mayThink({ tools, toolChoice }: ModelRequest, turns: readonly Turn<Encoded<Part>>[]): boolean {
   if (tools.length > 0 && (toolChoice === "required" || typeof toolChoice === "object")) return false;
-  if (!turns.at(-1)?.parts.some((part) => part.type === "tool_result")) return true;
-  const begun = turns.at(-2)?.parts[0]?.type;
+  const isAnswer = turns.at(-1)?.parts.some(({ parts }) => parts.some((part) => part.type === "tool_result"));
+  if (isAnswer !== true) return true;
+  const begun = turns.at(-2)?.parts[0]?.parts[0]?.type;
   return begun === "thinking" || begun === "redacted_thinking";
 }
 

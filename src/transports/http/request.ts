@@ -31,7 +31,9 @@ export function createHttpFetch(): HttpFetch {
     const url = parseUrl(request.url);
     dialling ??= loadDialler();
     dialler = await dialling;
-    return await exchange(request, url, dialler(request, url));
+    // As bytes from here on: the length of a text would have to be counted, and the text encoded after that.
+    const body = request.body === undefined ? undefined : Buffer.from(request.body);
+    return await exchange(dialler(request, url, body?.length), url, body, request.signal);
   };
 
   return Object.assign(fetch, {
@@ -43,7 +45,7 @@ export function createHttpFetch(): HttpFetch {
 
 /** Begins a request on a connection of its pool. */
 interface Dialler {
-  (request: HttpRequest, url: URL): http.ClientRequest;
+  (request: HttpRequest, url: URL, length: number | undefined): http.ClientRequest;
   close(): void;
 }
 
@@ -53,9 +55,8 @@ async function loadDialler(): Promise<Dialler> {
   const options = { keepAlive: true, scheduling: "lifo" } as const;
   const plainAgent = new plain.Agent(options);
   const secureAgent = new secure.Agent(options);
-  const dial = (request: HttpRequest, url: URL): http.ClientRequest => {
-    const { method } = request;
-    const headers = headersFor(request);
+  const dial = ({ method, headers: given }: HttpRequest, url: URL, length: number | undefined): http.ClientRequest => {
+    const headers = headersFor(given, length);
     return url.protocol === "https:"
       ? secure.request(url, { method, headers, agent: secureAgent })
       : plain.request(url, { method, headers, agent: plainAgent });
@@ -69,7 +70,12 @@ async function loadDialler(): Promise<Dialler> {
 }
 
 /** Sends the body and resolves when the answer begins. */
-function exchange({ body, signal }: HttpRequest, url: URL, outgoing: http.ClientRequest): Promise<HttpResponse> {
+function exchange(
+  outgoing: http.ClientRequest,
+  url: URL,
+  body: Uint8Array | undefined,
+  signal: AbortSignal | undefined,
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     let incoming: http.IncomingMessage | undefined;
     let aborted: { readonly reason: unknown } | undefined;
@@ -106,12 +112,12 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-function headersFor({ headers, body }: HttpRequest): Record<string, string | number> {
+function headersFor(headers: HttpRequest["headers"], length: number | undefined): Record<string, string | number> {
   return {
     // A compressed answer would have to be gathered before it can be read.
     "accept-encoding": "identity",
     ...headers,
-    ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
+    ...(length !== undefined && { "content-length": length }),
   };
 }
 
