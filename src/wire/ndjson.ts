@@ -9,6 +9,8 @@ import { createStrictDecoder, readLoosely } from "./utf8.ts";
 
 const encoder = new TextEncoder();
 const CR = 0x0d;
+/** Never written to. */
+const NO_FRAMES: Frame[] = [];
 
 /**
  * A framer for `ndjson`: one JSON value per line.
@@ -30,7 +32,11 @@ class NdjsonFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _splitter: LineSplitter;
   private readonly _decoder = createStrictDecoder();
-  private _frames: Frame[] = [];
+  /**
+   * What this push or end has given so far. A new list for each: one that was made beforehand would be old by the time
+   * it is used, and what an old list holds outlives it until the next full collection.
+   */
+  private _frames: Frame[] = NO_FRAMES;
 
   constructor(limits: WireLimits) {
     this._limits = limits;
@@ -38,11 +44,13 @@ class NdjsonFramer implements Framer, LineReader {
   }
 
   push(bytes: Uint8Array): Frame[] {
+    this._frames = [];
     this._splitter.push(bytes);
     return this._take();
   }
 
   end(): Frame[] {
+    this._frames = [];
     const tail = this._splitter.end();
     if (tail.length > 0) this._readTail(tail);
     return this._take();
@@ -50,7 +58,6 @@ class NdjsonFramer implements Framer, LineReader {
 
   reset(): void {
     this._splitter.reset();
-    this._frames = [];
   }
 
   readLines(text: string): void {
@@ -103,7 +110,7 @@ class NdjsonFramer implements Framer, LineReader {
 
   private _take(): Frame[] {
     const taken = this._frames;
-    this._frames = [];
+    this._frames = NO_FRAMES;
     return taken;
   }
 }

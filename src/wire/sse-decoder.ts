@@ -17,6 +17,8 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
+/** Never written to. */
+const NO_FRAMES: Frame[] = [];
 
 /**
  * A framer for `sse`: one frame per event of a `text/event-stream`.
@@ -40,7 +42,11 @@ class SseFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _splitter: LineSplitter;
   private readonly _decoder = createStrictDecoder();
-  private _frames: Frame[] = [];
+  /**
+   * What this push or end has given so far. A new list for each: one that was made beforehand would be old by the time
+   * it is used, and what an old list holds outlives it until the next full collection.
+   */
+  private _frames: Frame[] = NO_FRAMES;
   // The event being read. Its first line of data stands alone, because hardly any event has a second.
   private _text: string | undefined;
   private _moreLines: string[] = [];
@@ -61,11 +67,13 @@ class SseFramer implements Framer, LineReader {
   }
 
   push(bytes: Uint8Array): Frame[] {
+    this._frames = [];
     if (!this._isOver) this._splitter.push(bytes);
     return this._take();
   }
 
   end(): Frame[] {
+    this._frames = [];
     const tail = this._splitter.end();
     if (!this._isOver && !this._isSkipping) this._readEnd(tail);
     this._forgetEvent();
@@ -75,7 +83,6 @@ class SseFramer implements Framer, LineReader {
   reset(): void {
     this._splitter.reset();
     this._forgetEvent();
-    this._frames = [];
     this._isOver = false;
   }
 
@@ -231,7 +238,7 @@ class SseFramer implements Framer, LineReader {
 
   private _take(): Frame[] {
     const taken = this._frames;
-    this._frames = [];
+    this._frames = NO_FRAMES;
     return taken;
   }
 }
