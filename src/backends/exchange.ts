@@ -1,5 +1,6 @@
 import { type Chunk, describeThrown, errorItem, type Fetch } from "#domain";
 import { createDecoder, type Decoder, type Format } from "#formats";
+import { joinArrived } from "./arrived.ts";
 import { describeRefusal, describeWebPage } from "./refusal.ts";
 import { createRedaction, redactErrors } from "./redact.ts";
 
@@ -45,7 +46,7 @@ export async function* streamExchange(exchange: Exchange, signal: AbortSignal): 
     }
     for await (const bytes of response.body) {
       if (signal.aborted) break;
-      const chunks = decoder.push(bytes);
+      const chunks = decoder.push(joinArrived(bytes, response.body));
       if (chunks.length > 0) yield redactErrors(chunks, redact);
       if (decoder.isOver || signal.aborted) break;
     }

@@ -76,6 +76,7 @@ export type {
   Fetch,
   FileSystem,
   HttpRequest,
+  HttpBody,
   HttpResponse,
   ProcessExit,
   ProcessHandle,

@@ -182,7 +182,7 @@ class SseFramer implements Framer, LineReader {
       this._frames.push({ kind: "fault", code: "utf8-decode", message, text: readLoosely(bytes), bytes });
     } else if (this._text !== undefined) {
       const text = this._dataText();
-      this._frames.push({ kind: "data", name: this._name, id: this._id, text, value: parseJson(text).value });
+      this._frames.push({ kind: "data", name: this._name, id: this._id, text, value: readValue(text) });
     }
     this._forgetEvent();
   }
@@ -243,6 +243,13 @@ class SseFramer implements Framer, LineReader {
   }
 }
 
+/** The end mark of many senders: not JSON, and finding that out by an exception costs more than a whole event. */
+const END_MARK = "[DONE]";
+
+function readValue(text: string): unknown {
+  return text === END_MARK ? undefined : parseJson(text).value;
+}
+
 /** Where the value of a field starts: behind the colon and one space. -1: its name only begins like the one looked for. */
 function valueStart(text: string, nameEnd: number, end: number): number {
   if (nameEnd === end) return end;
@@ -264,12 +271,11 @@ function readUsualEvents(text: string, from: number, frames: Frame[]): number {
     }
     if (!text.startsWith("data: ", data)) return at;
     const end = text.indexOf("\n", data);
-    // A text of whole lines always has an end. A CR that belongs to it is not usual either.
-    if (text.charCodeAt(end + 1) !== LF || text.charCodeAt(end - 1) === CR || text.charCodeAt(data - 2) === CR) {
-      return at;
-    }
+    // A text of whole lines always has an end. A CR that belongs to it is not usual, nor is an event cut by a read.
+    if (end + 1 === text.length || text.charCodeAt(end + 1) !== LF || text.charCodeAt(end - 1) === CR) return at;
+    if (name !== "" && text.charCodeAt(data - 2) === CR) return at;
     const line = text.slice(data + 6, end);
-    frames.push({ kind: "data", name, id: "", text: line, value: parseJson(line).value });
+    frames.push({ kind: "data", name, id: "", text: line, value: readValue(line) });
     at = end + 2;
   }
 }

@@ -32,7 +32,7 @@ export function createHttpFetch(): HttpFetch {
     dialling ??= loadDialler();
     dialler = await dialling;
     // As bytes from here on: the length of a text would have to be counted, and the text encoded after that.
-    const body = request.body === undefined ? undefined : Buffer.from(request.body);
+    const body = typeof request.body === "string" ? Buffer.from(request.body) : request.body;
     return await exchange(dialler(request, url, body?.length), url, body, request.signal);
   };
 

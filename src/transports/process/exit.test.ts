@@ -10,6 +10,7 @@ function fakeStream(state: ReadableBytes["state"]) {
   const stream = {
     state,
     receivedBytes: 0,
+    arrived: () => undefined,
     destroy: () => {
       stream.state = "over";
     },
