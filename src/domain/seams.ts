@@ -27,6 +27,8 @@ export interface ProcessHandle {
    * Left out by handles that cannot tell.
    */
   readonly isRunning?: boolean | undefined;
+  /** When it started, as the system's table of processes counts. Left out where there is no such table. */
+  readonly startTicks?: number | undefined;
   /** Bytes of stdout in order; pulling slowly slows the process down. Ends when the process closes it. */
   readonly stdout: AsyncIterable<Uint8Array>;
   readonly stderr: AsyncIterable<Uint8Array>;

@@ -21,6 +21,7 @@ export interface ProcessTable {
 }
 
 const STAT_BYTES = 4096;
+const USUAL_ENVIRONMENT_BYTES = 65_536;
 const MAX_ENVIRONMENT_BYTES = 4_194_304;
 
 /**
@@ -32,6 +33,7 @@ const MAX_ENVIRONMENT_BYTES = 4_194_304;
 export function createProcessTable(): ProcessTable | undefined {
   if (process.platform !== "linux") return undefined;
   const buffer = new Uint8Array(STAT_BYTES);
+  let variables: Uint8Array | undefined;
   const decoder = new TextDecoder("latin1");
 
   const look = (pid: number): ProcessEntry | undefined => {
@@ -42,7 +44,10 @@ export function createProcessTable(): ProcessTable | undefined {
   return {
     numbers: () => readdirSync("/proc").map(Number).filter(Number.isSafeInteger),
     read: look,
-    carries: (entry, name, value) => holdsVariable(readEnvironment(entry.pid), `${name}=${value}`),
+    carries(entry, name, value) {
+      variables ??= new Uint8Array(USUAL_ENVIRONMENT_BYTES);
+      return holdsVariable(readEnvironment(entry.pid, variables), `${name}=${value}`);
+    },
     signal(entry, signal) {
       if (look(entry.pid)?.startTicks !== entry.startTicks) return;
       try {
@@ -66,8 +71,9 @@ function parseStat(pid: number, text: string): ProcessEntry | undefined {
   return { pid, parent, startTicks };
 }
 
-function readEnvironment(pid: number): Uint8Array {
-  let bytes = new Uint8Array(65_536);
+/** What fits is read into `usual`, which is used for every process. */
+function readEnvironment(pid: number, usual: Uint8Array): Uint8Array {
+  let bytes = usual;
   for (;;) {
     const length = readInto(`/proc/${pid}/environ`, bytes);
     if (length < bytes.length || bytes.length >= MAX_ENVIRONMENT_BYTES) return bytes.subarray(0, length);

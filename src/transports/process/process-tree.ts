@@ -20,6 +20,8 @@ export interface TreeRequest {
   readonly table: ProcessTable;
   /** The process itself, if it lives: the number of one that is gone may be anybody's. */
   readonly root: number | undefined;
+  /** When the process started, if that is known: nobody who is older came from it. */
+  readonly since?: number | undefined;
   readonly tag: ProcessTag | undefined;
 }
 
@@ -27,10 +29,11 @@ export interface TreeRequest {
  * Follows a tree by two threads. Parents: holds for children that threw their variables away. The tag: holds for those
  * whose parent died before we looked.
  */
-export function watchTree({ table, root, tag }: TreeRequest): ProcessTree {
+export function watchTree({ table, root, since, tag }: TreeRequest): ProcessTree {
   const members = new Map<number, ProcessEntry>();
   const rootEntry = root === undefined ? undefined : table.read(root);
   if (rootEntry !== undefined) members.set(rootEntry.pid, rootEntry);
+  const oldest = rootEntry?.startTicks ?? since ?? 0;
   let strangers = new Set<number>();
 
   const isTagged = (entry: ProcessEntry): boolean => tag !== undefined && table.carries(entry, tag.name, tag.value);
@@ -41,7 +44,7 @@ export function watchTree({ table, root, tag }: TreeRequest): ProcessTree {
     for (const pid of table.numbers()) {
       if (strangers.has(pid) || members.has(pid)) continue;
       const entry = table.read(pid);
-      if (entry !== undefined && isCandidate(entry, rootEntry)) newcomers.push(entry);
+      if (entry !== undefined && isCandidate(entry, oldest)) newcomers.push(entry);
       else if (entry !== undefined) strangers.add(pid);
     }
     return newcomers;
@@ -63,9 +66,8 @@ export function watchTree({ table, root, tag }: TreeRequest): ProcessTree {
 }
 
 /** Never ourselves, never the first process, never one that is older than the root and so did not come from it. */
-function isCandidate(entry: ProcessEntry, root: ProcessEntry | undefined): boolean {
-  if (entry.pid === process.pid || entry.pid <= 1) return false;
-  return root === undefined || entry.startTicks >= root.startTicks;
+function isCandidate(entry: ProcessEntry, oldest: number): boolean {
+  return entry.pid !== process.pid && entry.pid > 1 && entry.startTicks >= oldest;
 }
 
 /** Adds children of members until none is left to add. */

@@ -4,6 +4,7 @@ import { readBytes } from "../readable-bytes.ts";
 import { systemClock } from "../system-clock.ts";
 import { watchExit } from "./exit.ts";
 import { createInput } from "./input.ts";
+import { createProcessTable } from "./process-table.ts";
 import { explainStartFailure, refuseUnsafe } from "./start-failure.ts";
 
 export interface SpawnOptions {
@@ -74,6 +75,7 @@ function createHandle(child: ChildProcessWithoutNullStreams, clock: Clock, silen
   });
   return {
     pid: child.pid,
+    startTicks: child.pid === undefined ? undefined : createProcessTable()?.read(child.pid)?.startTicks,
     get isRunning() {
       return child.exitCode === null && child.signalCode === null;
     },

@@ -100,7 +100,8 @@ function aimAtTree(
 ): Target {
   // A number is looked up only while its process is known to be there; afterwards it may belong to anybody.
   const root = handle.isRunning === true ? handle.pid : undefined;
-  const tree = watchTree({ table, root, tag });
+  const tree = watchTree({ table, root, since: handle.startTicks, tag });
+  let hasLooked = false;
   const isOutside = (entries: readonly ProcessEntry[]): boolean =>
     !life.isOver() && !entries.some((entry) => entry.pid === root);
   const send = (entries: readonly ProcessEntry[], signal: "SIGTERM" | "SIGKILL"): void => {
@@ -110,8 +111,9 @@ function aimAtTree(
   return {
     left() {
       let entries = tree.look();
-      // Nothing, says a quick look; before it is believed, everybody is looked at.
-      if (entries.length === 0 && life.isOver()) entries = tree.look({ fresh: true });
+      // Nothing, says a quick look; before it is believed, everybody is looked at, as at the first look.
+      if (entries.length === 0 && life.isOver() && hasLooked) entries = tree.look({ fresh: true });
+      hasLooked = true;
       const pids = entries.map((entry) => entry.pid);
       return isOutside(entries) ? [handle.pid ?? 0, ...pids] : pids;
     },

@@ -32,6 +32,7 @@ function recordHandle(handle: ProcessHandle, id: number, desk: RecordingDesk): P
   const input = desk.redactor.stream();
   return {
     pid: handle.pid,
+    startTicks: handle.startTicks,
     get isRunning() {
       return handle.isRunning;
     },
