@@ -1,7 +1,7 @@
 import { NOTHING, viewBytes } from "./bytes.ts";
 import type { WireLimits } from "./frame.ts";
 import { SEEN_BYTES } from "./limits.ts";
-import { createStrictDecoder } from "./utf8.ts";
+import { readUtf8 } from "./utf8.ts";
 
 const LONE_CR = /\r(?!\n)/;
 const LF = 0x0a;
@@ -48,7 +48,6 @@ export class LineSplitter {
   private readonly _limits: WireLimits;
   private readonly _ends: LineEnds;
   private readonly _reader: LineReader;
-  private readonly _decoder = createStrictDecoder();
   private _tail: Uint8Array = NOTHING;
   private _tailLength = 0;
   private _markSeen = 0;
@@ -89,12 +88,8 @@ export class LineSplitter {
   /** The text of all lines that are whole; `undefined` when they have to be looked at one by one. */
   private _readWhole(bytes: Uint8Array, start: number, end: number): string | undefined {
     if (end <= start || end - start > this._limits.maxLineBytes) return undefined;
-    try {
-      const text = this._decoder.decode(viewBytes(bytes, start, end));
-      return this._ends === "any" && text.includes("\r") && LONE_CR.test(text) ? undefined : text;
-    } catch {
-      return undefined;
-    }
+    const text = readUtf8(bytes, start, end);
+    return this._ends === "any" && text?.includes("\r") === true && LONE_CR.test(text) ? undefined : text;
   }
 
   /** Where the first line starts that is not whole. */

@@ -5,7 +5,7 @@ import { resolveLimits } from "./limits.ts";
 import type { LineReader } from "./line-splitter.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { overflowFault } from "./overflow-fault.ts";
-import { createStrictDecoder, readLoosely } from "./utf8.ts";
+import { readLoosely, readUtf8 } from "./utf8.ts";
 
 const encoder = new TextEncoder();
 const CR = 0x0d;
@@ -31,7 +31,6 @@ export function createNdjsonFramer(limits?: Partial<WireLimits>): Framer {
 class NdjsonFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _splitter: LineSplitter;
-  private readonly _decoder = createStrictDecoder();
   /**
    * What this push or end has given so far. A new list for each: one that was made beforehand would be old by the time
    * it is used, and what an old list holds outlives it until the next full collection.
@@ -71,15 +70,10 @@ class NdjsonFramer implements Framer, LineReader {
 
   readLine(bytes: Uint8Array, start: number, end: number): void {
     if (start === end) return;
+    const text = readUtf8(bytes, start, end);
+    if (text !== undefined) return this._readText(text);
     const line = viewBytes(bytes, start, end);
-    let text: string;
-    try {
-      text = this._decoder.decode(line);
-    } catch {
-      this._addFault("utf8-decode", "The line is not UTF-8.", line, readLoosely(line));
-      return;
-    }
-    this._readText(text);
+    this._addFault("utf8-decode", "The line is not UTF-8.", line, readLoosely(line));
   }
 
   readOverflow(head: Uint8Array): void {

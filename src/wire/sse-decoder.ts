@@ -6,7 +6,7 @@ import type { LineReader } from "./line-splitter.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { overflowFault } from "./overflow-fault.ts";
 import { isField, startOfValue } from "./sse-field.ts";
-import { createStrictDecoder, readLoosely } from "./utf8.ts";
+import { readLoosely, readUtf8 } from "./utf8.ts";
 
 const encoder = new TextEncoder();
 const DATA = encoder.encode("data");
@@ -41,7 +41,6 @@ export function createSseFramer(limits?: Partial<WireLimits>): Framer {
 class SseFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _splitter: LineSplitter;
-  private readonly _decoder = createStrictDecoder();
   /**
    * What this push or end has given so far. A new list for each: one that was made beforehand would be old by the time
    * it is used, and what an old list holds outlives it until the next full collection.
@@ -142,18 +141,13 @@ class SseFramer implements Framer, LineReader {
 
   /** A line that comes alone. One that is not UTF-8 spoils its event, unless nobody would have read it. */
   private _readBytes(bytes: Uint8Array, start: number, end: number): void {
-    let line: string;
-    try {
-      line = this._decoder.decode(viewBytes(bytes, start, end));
-    } catch {
-      if (isField(bytes, start, end, DATA)) {
-        this._markBad();
-        const value = startOfValue(bytes, start, end, DATA);
-        this._addMore(viewBytes(bytes, value, end).slice(), "", value - start);
-      } else if (isField(bytes, start, end, EVENT) || isField(bytes, start, end, ID)) this._markBad();
-      return;
-    }
-    this._readField(line, 0, line.length);
+    const line = readUtf8(bytes, start, end);
+    if (line !== undefined) this._readField(line, 0, line.length);
+    else if (isField(bytes, start, end, DATA)) {
+      this._markBad();
+      const value = startOfValue(bytes, start, end, DATA);
+      this._addMore(viewBytes(bytes, value, end).slice(), "", value - start);
+    } else if (isField(bytes, start, end, EVENT) || isField(bytes, start, end, ID)) this._markBad();
   }
 
   /** A line of data that is not the first, or not of an event that can be read. */

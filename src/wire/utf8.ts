@@ -1,9 +1,25 @@
+import { isAscii, isUtf8, transcode } from "node:buffer";
 import { viewBytes } from "./bytes.ts";
 import { SEEN_BYTES } from "./limits.ts";
 
 /** A decoder that throws on bytes that are not UTF-8 and replaces nothing. A byte order mark is text like any other. */
 export function createStrictDecoder(): InstanceType<typeof TextDecoder> {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+}
+
+// What a node built without ICU lacks.
+const canTranscode = typeof transcode === "function";
+const strict = createStrictDecoder();
+
+/**
+ * A stretch of bytes as text; `undefined` when they are not UTF-8. Nothing is replaced, so that the text says exactly
+ * what the bytes said. Several times faster than a `TextDecoder`: most texts are ASCII or nearly so.
+ */
+export function readUtf8(bytes: Uint8Array, start: number, end: number): string | undefined {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+  if (isAscii(view)) return view.toString("latin1");
+  if (!isUtf8(view)) return undefined;
+  return canTranscode ? transcode(view, "utf8", "ucs2").toString("ucs2") : strict.decode(view);
 }
 
 /** The first part of bytes that may not be UTF-8, for people to look at. A character torn at the end is left out. */
