@@ -29,10 +29,16 @@ export function mergeDeltas(events: readonly AgentEvent[]): AgentEvent {
   const last = events.at(-1) as DeltaEvent;
   const firstSeq = first.firstSeq ?? first.seq;
   const { seq, ts } = last;
-  if (first.type === "tool-input-delta") {
-    return { ...first, seq, ts, firstSeq, json: events.map((event) => (event as typeof first).json).join("") };
-  }
-  return { ...first, seq, ts, firstSeq, text: events.map((event) => (event as typeof first).text).join("") };
+  return first.type === "tool-input-delta"
+    ? { ...first, seq, ts, firstSeq, json: joinPieces(events as readonly DeltaEvent[]) }
+    : { ...first, seq, ts, firstSeq, text: joinPieces(events as readonly DeltaEvent[]) };
+}
+
+/** A loop of its own: it alone runs once per event. Joined at once, since a sum of texts would keep every part of it. */
+function joinPieces(events: readonly DeltaEvent[]): string {
+  const pieces: string[] = [];
+  for (const event of events) pieces.push(event.type === "tool-input-delta" ? event.json : event.text);
+  return pieces.join("");
 }
 
 /** About how much memory an event takes beside its texts, in characters. */

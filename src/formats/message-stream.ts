@@ -137,15 +137,17 @@ export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: un
     if (block === undefined) return "misplaced";
     message.row = block;
   }
+  let piece: unknown;
   switch (delta.type) {
     case "text_delta":
-      return block.kind === "text" ? take(message, block, delta.text, out) : "misplaced";
+      if (block.kind === "text") piece = delta.text;
+      break;
     case "thinking_delta":
-      return block.kind === "thinking" ? take(message, block, delta.thinking, out) : "misplaced";
+      if (block.kind === "thinking") piece = delta.thinking;
+      break;
     case "input_json_delta":
-      return block.kind === "tool-call" || block.kind === "other"
-        ? take(message, block, delta.partial_json, out)
-        : "misplaced";
+      if (block.kind === "tool-call" || block.kind === "other") piece = delta.partial_json;
+      break;
     case "signature_delta":
       if (block.kind !== "thinking" || typeof delta.signature !== "string") return "misplaced";
       block.signature += delta.signature;
@@ -153,6 +155,10 @@ export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: un
     default:
       return "unknown-type";
   }
+  // A settled block is certain: a delta behind it would contradict what was already told.
+  if (typeof piece !== "string" || block.settled !== undefined) return "misplaced";
+  write(message, block, piece, out);
+  return "written";
 }
 
 /** Something was lost here: every block that is still being written may miss a part. */
@@ -186,13 +192,6 @@ export function deltaOf(message: OpenMessage, block: OpenBlock, piece: string): 
     default:
       return unreachable(block.kind);
   }
-}
-
-function take(message: OpenMessage, block: OpenBlock, piece: unknown, out: Chunk[]): DeltaFate {
-  // A settled block is certain: a delta behind it would contradict what was already told.
-  if (typeof piece !== "string" || block.settled !== undefined) return "misplaced";
-  write(message, block, piece, out);
-  return "written";
 }
 
 function write(message: OpenMessage, block: OpenBlock, piece: string, out: Chunk[]): void {
