@@ -1,5 +1,10 @@
-import type { Chunk, ErrorItem, MessageItem, ToolCallItem, ToolResultBlock, Usage } from "#domain";
+import type { Chunk, DeltaEvent, ErrorItem, MessageItem, ToolCallItem, ToolResultBlock, Usage } from "#domain";
 import type { Renamer } from "./unique-ids.ts";
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+type DeltaItem = Extract<Chunk, DeltaEvent>;
+type CallDelta = Extract<Chunk, { readonly type: "tool-input-delta" }>;
+type TextDelta = Exclude<DeltaItem, CallDelta>;
 
 /**
  * Looks at one reply while it passes: remembers what the loop needs, and leaves out what readers get from us.
@@ -14,8 +19,6 @@ export class ReplySieve {
   private readonly _answers = new Map<string, ToolResultBlock>();
   private _message: MessageItem | undefined;
   private _error: ErrorItem | undefined;
-  // Deltas come in long rows of one message: most cost one comparison.
-  private _lastShown = "";
 
   /** `renamer` sees to it that no id of the run comes twice; `onSpent` hears what a reply has used that came to nothing. */
   constructor(renamer: Renamer, onSpent: (usage: Usage) => void) {
@@ -50,17 +53,29 @@ export class ReplySieve {
   /** The chunks readers are to see. */
   pass(batch: readonly Chunk[]): Chunk[] {
     const passed: Chunk[] = [];
-    for (const chunk of batch) {
-      this._renamer.rename(chunk);
+    for (let at = 0; at < batch.length; ) {
+      const chunk = batch[at] as Chunk;
+      at += 1;
       if (chunk.type === "text-delta" || chunk.type === "thinking-delta" || chunk.type === "tool-input-delta") {
-        if (chunk.messageId !== this._lastShown) {
-          this._lastShown = chunk.messageId;
-          this._shown.add(chunk.messageId);
-        }
-        passed.push(chunk);
-      } else if (this._passItem(chunk)) passed.push(chunk);
+        at = this._passRow(chunk, batch, at, passed);
+      } else {
+        this._renamer.rename(chunk);
+        if (this._passItem(chunk)) passed.push(chunk);
+      }
     }
     return passed;
+  }
+
+  /** Passes a delta and those behind it that go on where it leaves off; returns where they end. */
+  private _passRow(first: DeltaItem, batch: readonly Chunk[], from: number, passed: Chunk[]): number {
+    const { messageId } = first;
+    const callId = first.type === "tool-input-delta" ? first.callId : undefined;
+    this._renamer.rename(first);
+    this._shown.add(first.messageId);
+    passed.push(first);
+    return first.type === "tool-input-delta"
+      ? passCallRow(first, messageId, callId, batch, from, passed)
+      : passTextRow(first, messageId, batch, from, passed);
   }
 
   private _passItem(chunk: Chunk): boolean {
@@ -70,7 +85,6 @@ export class ReplySieve {
       case "message":
         this._message = chunk;
         this._shown.delete(chunk.id);
-        this._lastShown = "";
         return true;
       case "tool-call":
         this._calls.push(chunk);
@@ -93,4 +107,42 @@ export class ReplySieve {
         return true;
     }
   }
+}
+
+// Loops of their own: they alone run once per delta. What goes on a row bears the ids its host gave to the first one.
+
+function passTextRow(
+  first: TextDelta,
+  messageId: string,
+  batch: readonly Chunk[],
+  from: number,
+  passed: Chunk[],
+): number {
+  let at = from;
+  for (; at < batch.length; at += 1) {
+    const next = batch[at] as Writable<TextDelta>;
+    if (next.type !== first.type || next.messageId !== messageId) break;
+    next.messageId = first.messageId;
+    passed.push(next);
+  }
+  return at;
+}
+
+function passCallRow(
+  first: CallDelta,
+  messageId: string,
+  callId: string | undefined,
+  batch: readonly Chunk[],
+  from: number,
+  passed: Chunk[],
+): number {
+  let at = from;
+  for (; at < batch.length; at += 1) {
+    const next = batch[at] as Writable<CallDelta>;
+    if (next.type !== first.type || next.messageId !== messageId || next.callId !== callId) break;
+    next.messageId = first.messageId;
+    next.callId = first.callId;
+    passed.push(next);
+  }
+  return at;
 }
