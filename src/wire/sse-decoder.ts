@@ -260,16 +260,18 @@ function readUsualEvents(text: string, from: number, frames: Frame[]): number {
     let name = "";
     let data = at;
     if (text.startsWith("event: ", at)) {
+      // A text of whole lines has an end for every line.
       data = text.indexOf("\n", at) + 1;
-      name = text.slice(at + 7, data - 1);
+      name = text.slice(at + 7, text.charCodeAt(data - 2) === CR ? data - 2 : data - 1);
     }
     if (!text.startsWith("data: ", data)) return at;
     const end = text.indexOf("\n", data);
-    // A text of whole lines always has an end. A CR that belongs to it is not usual, nor is an event cut by a read.
-    if (end + 1 === text.length || text.charCodeAt(end + 1) !== LF || text.charCodeAt(end - 1) === CR) return at;
-    if (name !== "" && text.charCodeAt(data - 2) === CR) return at;
-    const line = text.slice(data + 6, end);
+    // Cut by a read, or one of several lines: not usual.
+    if (end + 1 === text.length) return at;
+    const blank = text.charCodeAt(end + 1);
+    if (blank !== LF && blank !== CR) return at;
+    const line = text.slice(data + 6, text.charCodeAt(end - 1) === CR ? end - 1 : end);
     frames.push({ kind: "data", name, id: "", text: line, value: readValue(line) });
-    at = end + 2;
+    at = blank === LF ? end + 2 : end + 3;
   }
 }
