@@ -45,6 +45,23 @@ describe("readBytes", () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
 
+  it("gives what has arrived without a wait, in order, and only if it is small enough", async () => {
+    const stream = new PassThrough();
+    const bytes = readBytes(stream);
+    const reader = bytes[Symbol.asyncIterator]();
+    const first = reader.next();
+    for (const text of ["one", "two", "three"]) stream.write(text);
+    stream.end("four");
+    expect(Buffer.from((await first).value ?? []).toString()).toBe("one");
+    await turns(2);
+    expect(bytes.arrived(2)).toBeUndefined();
+    expect(Buffer.from(bytes.arrived(3) ?? []).toString()).toBe("two");
+    expect(Buffer.from((await reader.next()).value ?? []).toString()).toBe("three");
+    expect(Buffer.from(bytes.arrived(99) ?? []).toString()).toBe("four");
+    expect(bytes.arrived(99)).toBeUndefined();
+    expect(await reader.next()).toEqual({ done: true, value: undefined });
+  });
+
   it("says what it is doing", async () => {
     const stream = new PassThrough();
     const bytes = readBytes(stream);
