@@ -1,5 +1,6 @@
 import { type Chunk, describeThrown, errorItem, type Fetch } from "#domain";
 import { createDecoder, type Decoder, type Format } from "#formats";
+import { readUtf8 } from "#transports";
 import { joinArrived } from "./arrived.ts";
 import { describeRefusal, describeWebPage } from "./refusal.ts";
 import { createRedaction, redactErrors } from "./redact.ts";
@@ -27,7 +28,7 @@ const MAX_ERROR_BODY = 64 * 1024;
  */
 export async function* streamExchange(exchange: Exchange, signal: AbortSignal): AsyncGenerator<readonly Chunk[], void> {
   const redact = createRedaction(exchange.headers);
-  const decoder = createDecoder(exchange.format);
+  const decoder = createDecoder(exchange.format, { readText: readUtf8 });
   try {
     const response = await exchange.fetch({
       method: "POST",

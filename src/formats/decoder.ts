@@ -1,12 +1,14 @@
 import type { Chunk, Raw } from "#domain";
 import { describeThrown, errorItem } from "#domain";
-import type { FaultyFrame, Frame, Framer, WireLimits } from "#wire";
+import type { FaultyFrame, Frame, Framer, ReadText, WireLimits } from "#wire";
 import { createFramer, DEFAULT_WIRE_LIMITS, MAX_CONSECUTIVE_FAULTS, rawOf } from "#wire";
 import { cutText, faultChunk, SEEN_LENGTH, tooManyFaultsError } from "./decoder-faults.ts";
 import type { Adapter, AdapterOptions, Format } from "./format.ts";
 
 export interface DecoderOptions {
   readonly limits?: Partial<WireLimits>;
+  /** How bytes are read as text, where there is a faster way than the platform's decoder. */
+  readonly readText?: ReadText;
   /** Gives every chunk the exact frame it came from. Costs a copy of every frame. Off by default. */
   readonly keepRaw?: boolean;
   /** Passed to the adapter. */
@@ -70,7 +72,7 @@ class StreamDecoder implements Decoder {
     this._format = format;
     this._options = options;
     this._limitBytes = options.limits?.maxLineBytes ?? DEFAULT_WIRE_LIMITS.maxLineBytes;
-    this._framer = createFramer(format.framing, options.limits);
+    this._framer = createFramer(format.framing, { ...options.limits, readText: options.readText });
     this._adapter = format.createAdapter(options.adapter);
   }
 

@@ -1,6 +1,7 @@
 import { createRun, type Run } from "#agents";
 import { addUsage, type Chunk, resultItem, textOf, type Usage } from "#domain";
 import { createDecoder, type Format } from "#formats";
+import { readUtf8 } from "#transports";
 import { systemWorld, type World } from "./world.ts";
 
 export interface DecodeOptions {
@@ -26,7 +27,7 @@ export function decodeStream(
 ): Run {
   return createRun(
     async (writer) => {
-      const decoder = createDecoder(format, { keepRaw: options.keepRaw ?? false });
+      const decoder = createDecoder(format, { keepRaw: options.keepRaw ?? false, readText: readUtf8 });
       const verdict = createVerdict();
       for await (const piece of untilAborted(bytes, writer.signal)) {
         await writer.write(verdict.look(decoder.push(piece)));

@@ -17,6 +17,7 @@ export type { StopOptions, StopReport } from "./process/stop.ts";
 export { stopProcess } from "./process/stop.ts";
 export type { Watchdog } from "./process/watchdog.ts";
 export { createWatchdog } from "./process/watchdog.ts";
+export { readUtf8 } from "./read-utf8.ts";
 export { systemClock, systemTurn } from "./system-clock.ts";
 export { createSystemFiles } from "./system-files.ts";
 export { systemRandom } from "./system-random.ts";

@@ -54,6 +54,15 @@ export interface Framer {
   reset(): void;
 }
 
+/** Reads a stretch of bytes as text; `undefined` when it is not UTF-8. Replaces nothing and leaves nothing out. */
+export type ReadText = (bytes: Uint8Array, start: number, end: number) => string | undefined;
+
+/** What a framer may be told. */
+export interface FramerOptions extends Partial<WireLimits> {
+  /** How bytes are read as text. By default with the platform's decoder. */
+  readonly readText?: ReadText | undefined;
+}
+
 export interface WireLimits {
   /** Longest line or SSE event, in bytes, without its line end. At exactly the limit it still passes. */
   readonly maxLineBytes: number;

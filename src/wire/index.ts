@@ -1,6 +1,16 @@
 export type { DecodedEvent } from "./event-codec.ts";
 export { decodeEvent, encodeEvent } from "./event-codec.ts";
-export type { DataFrame, FaultCode, FaultyFrame, Frame, Framer, Framing, WireLimits } from "./frame.ts";
+export type {
+  DataFrame,
+  FaultCode,
+  FaultyFrame,
+  Frame,
+  Framer,
+  FramerOptions,
+  Framing,
+  ReadText,
+  WireLimits,
+} from "./frame.ts";
 export { rawOf } from "./frame.ts";
 export { createFramer } from "./framer.ts";
 export type { JsonRecord, Parsed } from "./json.ts";
@@ -11,3 +21,4 @@ export { createSseFramer } from "./sse-decoder.ts";
 export type { SseFields } from "./sse-encoder.ts";
 export { encodeEventSse, encodeSse } from "./sse-encoder.ts";
 export { createTextFramer } from "./text.ts";
+export { readUtf8 } from "./utf8.ts";

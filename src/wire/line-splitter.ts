@@ -1,5 +1,5 @@
 import { NOTHING, viewBytes } from "./bytes.ts";
-import type { WireLimits } from "./frame.ts";
+import type { ReadText, WireLimits } from "./frame.ts";
 import { SEEN_BYTES } from "./limits.ts";
 import { readUtf8 } from "./utf8.ts";
 
@@ -48,6 +48,7 @@ export class LineSplitter {
   private readonly _limits: WireLimits;
   private readonly _ends: LineEnds;
   private readonly _reader: LineReader;
+  private readonly _decode: ReadText;
   private _tail: Uint8Array = NOTHING;
   private _tailLength = 0;
   private _markSeen = 0;
@@ -58,10 +59,11 @@ export class LineSplitter {
   private _nextLf = -1;
   private _nextCr = -1;
 
-  constructor(limits: WireLimits, ends: LineEnds, reader: LineReader) {
+  constructor(limits: WireLimits, ends: LineEnds, reader: LineReader, readText: ReadText = readUtf8) {
     this._limits = limits;
     this._ends = ends;
     this._reader = reader;
+    this._decode = readText;
   }
 
   push(bytes: Uint8Array): void {
@@ -88,7 +90,7 @@ export class LineSplitter {
   /** The text of all lines that are whole; `undefined` when they have to be looked at one by one. */
   private _readWhole(bytes: Uint8Array, start: number, end: number): string | undefined {
     if (end <= start || end - start > this._limits.maxLineBytes) return undefined;
-    const text = readUtf8(bytes, start, end);
+    const text = this._decode(bytes, start, end);
     return this._ends === "any" && text?.includes("\r") === true && LONE_CR.test(text) ? undefined : text;
   }
 

@@ -1,5 +1,5 @@
 import { viewBytes } from "./bytes.ts";
-import type { FaultCode, Frame, Framer, WireLimits } from "./frame.ts";
+import type { FaultCode, Frame, Framer, FramerOptions, ReadText, WireLimits } from "./frame.ts";
 import { parseJson } from "./json.ts";
 import { resolveLimits } from "./limits.ts";
 import type { LineReader } from "./line-splitter.ts";
@@ -22,14 +22,15 @@ const NO_FRAMES: Frame[] = [];
  * const framer = createNdjsonFramer();
  * framer.push(new TextEncoder().encode('{"a":1}\n')); // [{ kind: "data", value: { a: 1 }, … }]
  */
-export function createNdjsonFramer(limits?: Partial<WireLimits>): Framer {
-  const framer = new NdjsonFramer(resolveLimits(limits));
+export function createNdjsonFramer(options: FramerOptions = {}): Framer {
+  const framer = new NdjsonFramer(resolveLimits(options), options.readText ?? readUtf8);
   // Functions of their own, so that they work taken out of the object too.
   return { push: (bytes) => framer.push(bytes), end: () => framer.end(), reset: () => framer.reset() };
 }
 
 class NdjsonFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
+  private readonly _decode: ReadText;
   private readonly _splitter: LineSplitter;
   /**
    * What this push or end has given so far. A new list for each: one that was made beforehand would be old by the time
@@ -37,9 +38,10 @@ class NdjsonFramer implements Framer, LineReader {
    */
   private _frames: Frame[] = NO_FRAMES;
 
-  constructor(limits: WireLimits) {
+  constructor(limits: WireLimits, readText: ReadText) {
     this._limits = limits;
-    this._splitter = new LineSplitter(limits, "lf", this);
+    this._decode = readText;
+    this._splitter = new LineSplitter(limits, "lf", this, readText);
   }
 
   push(bytes: Uint8Array): Frame[] {
@@ -70,7 +72,7 @@ class NdjsonFramer implements Framer, LineReader {
 
   readLine(bytes: Uint8Array, start: number, end: number): void {
     if (start === end) return;
-    const text = readUtf8(bytes, start, end);
+    const text = this._decode(bytes, start, end);
     if (text !== undefined) return this._readText(text);
     const line = viewBytes(bytes, start, end);
     this._addFault("utf8-decode", "The line is not UTF-8.", line, readLoosely(line));

@@ -1,5 +1,5 @@
 import { joinBytes, NOTHING, viewBytes } from "./bytes.ts";
-import type { Frame, Framer, WireLimits } from "./frame.ts";
+import type { Frame, Framer, FramerOptions, ReadText, WireLimits } from "./frame.ts";
 import { parseJson } from "./json.ts";
 import { resolveLimits, SEEN_BYTES } from "./limits.ts";
 import type { LineReader } from "./line-splitter.ts";
@@ -32,14 +32,15 @@ const NO_FRAMES: Frame[] = [];
  * const framer = createSseFramer();
  * framer.push(new TextEncoder().encode('data: {"a":1}\n\n')); // [{ kind: "data", value: { a: 1 }, … }]
  */
-export function createSseFramer(limits?: Partial<WireLimits>): Framer {
-  const framer = new SseFramer(resolveLimits(limits));
+export function createSseFramer(options: FramerOptions = {}): Framer {
+  const framer = new SseFramer(resolveLimits(options), options.readText ?? readUtf8);
   // Functions of their own, so that they work taken out of the object too.
   return { push: (bytes) => framer.push(bytes), end: () => framer.end(), reset: () => framer.reset() };
 }
 
 class SseFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
+  private readonly _decode: ReadText;
   private readonly _splitter: LineSplitter;
   /**
    * What this push or end has given so far. A new list for each: one that was made beforehand would be old by the time
@@ -60,9 +61,10 @@ class SseFramer implements Framer, LineReader {
   private _isSkipping = false;
   private _isOver = false;
 
-  constructor(limits: WireLimits) {
+  constructor(limits: WireLimits, readText: ReadText) {
     this._limits = limits;
-    this._splitter = new LineSplitter(limits, "any", this);
+    this._decode = readText;
+    this._splitter = new LineSplitter(limits, "any", this, readText);
   }
 
   push(bytes: Uint8Array): Frame[] {
@@ -141,7 +143,7 @@ class SseFramer implements Framer, LineReader {
 
   /** A line that comes alone. One that is not UTF-8 spoils its event, unless nobody would have read it. */
   private _readBytes(bytes: Uint8Array, start: number, end: number): void {
-    const line = readUtf8(bytes, start, end);
+    const line = this._decode(bytes, start, end);
     if (line !== undefined) this._readField(line, 0, line.length);
     else if (isField(bytes, start, end, DATA)) {
       this._markBad();

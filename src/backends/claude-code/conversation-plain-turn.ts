@@ -1,6 +1,7 @@
 import { type Chunk, type ErrorDetail, errorItem, type Message, startFailure, warningItem } from "#domain";
 import { claudeCode, createDecoder, type Decoder } from "#formats";
 import { createDeferred, followSignal, type SilenceWatch } from "#streams";
+import { readUtf8 } from "#transports";
 import type { AgentLink } from "../backend.ts";
 import type { ArgvPlan } from "./argv.ts";
 import { exitError, stalledError, withoutEndFaults } from "./conversation-exit.ts";
@@ -22,7 +23,7 @@ export class PlainTurn {
   private readonly _plan: ConversationPlan;
   private readonly _link: AgentLink;
   private readonly _tasks: TaskCount = createTaskCount();
-  private readonly _decoder: Decoder = createDecoder(claudeCode, { adapter: { mode: "plain" } });
+  private readonly _decoder: Decoder = createDecoder(claudeCode, { readText: readUtf8, adapter: { mode: "plain" } });
   private readonly _over = createDeferred<void>();
   private readonly _gone = createDeferred<void>();
   private _process: CliProcess | undefined;

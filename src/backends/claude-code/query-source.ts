@@ -9,6 +9,7 @@ import {
 } from "#domain";
 import { createDecoder, type Decoder, type Format } from "#formats";
 import { createDeferred } from "#streams";
+import { readUtf8 } from "#transports";
 import { isRecord } from "#wire";
 import { exitError, withoutEndFaults } from "./conversation-exit.ts";
 import { awaitExit, type CliProcess } from "./launch.ts";
@@ -44,7 +45,7 @@ const FRAMES: Format = {
 export class QuerySource {
   private readonly _process: CliProcess;
   private readonly _clock: Clock;
-  private readonly _decoder: Decoder = createDecoder(FRAMES, { keepRaw: true });
+  private readonly _decoder: Decoder = createDecoder(FRAMES, { keepRaw: true, readText: readUtf8 });
   private readonly _tasks = createTaskCount();
   private readonly _stdout: AsyncIterator<Uint8Array>;
   private readonly _closing = createDeferred<"closed">();

@@ -1,6 +1,7 @@
 import type { Chunk, ProcessExit } from "#domain";
 import { type Adapter, claudeCode, createDecoder, type Decoder, type Format } from "#formats";
 import type { ToolServer } from "#tools";
+import { readUtf8 } from "#transports";
 import { type Frame, isRecord, type JsonRecord } from "#wire";
 import { pumpOutput, type TakeChunks } from "../conversation-pump.ts";
 import type { ClaudeCodeWorld, CliProcess } from "../launch.ts";
@@ -49,7 +50,7 @@ export class ControlConnection {
     });
     const format = withoutControl((frame) => this._received.push(frame));
     const { ownTool } = parts.desk;
-    this._decoder = createDecoder(format, { adapter: { mode: "control", ownTool } });
+    this._decoder = createDecoder(format, { readText: readUtf8, adapter: { mode: "control", ownTool } });
     const { line, answer: ready } = this.channel.prepare(parts.initialize);
     this._greeting = line;
     this.ready = ready;
