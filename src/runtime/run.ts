@@ -37,9 +37,11 @@ export function run(target: Target, input: RunInput, options: RunOptions = {}): 
 
 /** `run` with its seams in hand. */
 export function startRun(target: Target, input: RunInput, options: RunOptions, world: World): Run<unknown> {
-  checkOptions(options);
-  // What is no object, or no path, is refused like every other wrong option.
-  if (typeof options?.record === "string") return recordRun({ target, input, options, world }, startRun);
+  if (typeof options?.record === "string") {
+    // What else is wrong is told before a file is written.
+    checkOptions(options);
+    return recordRun({ target, input, options, world }, startRun);
+  }
   const plan = planRun(target, options, world);
   const messages = readInput(input);
   checkLast(messages);
