@@ -23,17 +23,24 @@ export interface SqlDatabase {
 /** Opens a database file. */
 export type OpenDatabase = (path: string) => SqlDatabase;
 
+/** A way to SQLite, and what it is called. */
+export interface SqlDriver {
+  readonly name: "node:sqlite" | "libsql";
+  readonly open: OpenDatabase;
+}
+
 /**
  * Finds a SQLite driver: Node's own where there is one (Node 22.13 and later), otherwise the optional package `libsql`.
  *
  * @throws StoreError `store-failed` saying what to install.
  */
-export async function loadSqlDriver(load: DriverSources = SYSTEM_SOURCES): Promise<OpenDatabase> {
-  const builtIn = load.builtIn();
-  if (builtIn !== undefined) return (path) => new builtIn.DatabaseSync(path);
+export async function loadSqlDriver(sources: Partial<DriverSources> = {}): Promise<SqlDriver> {
+  const { builtIn: loadBuiltIn, libsql: loadLibsql } = { ...SYSTEM_SOURCES, ...sources };
+  const builtIn = loadBuiltIn();
+  if (builtIn !== undefined) return { name: "node:sqlite", open: (path) => new builtIn.DatabaseSync(path) };
   try {
-    const Libsql = await load.libsql();
-    return (path) => new Libsql(path);
+    const Libsql = await loadLibsql();
+    return { name: "libsql", open: (path) => new Libsql(path) };
   } catch (error) {
     throw new StoreError(
       "store-failed",
@@ -43,18 +50,20 @@ export async function loadSqlDriver(load: DriverSources = SYSTEM_SOURCES): Promi
   }
 }
 
+type DatabaseClass = new (path: string) => SqlDatabase;
+
 /** Where drivers come from. */
 export interface DriverSources {
-  builtIn(): { readonly DatabaseSync: new (path: string) => SqlDatabase } | undefined;
-  libsql(): Promise<new (path: string) => SqlDatabase>;
+  builtIn(): { readonly DatabaseSync: DatabaseClass } | undefined;
+  libsql(): Promise<DatabaseClass>;
 }
 
 interface NodeWithBuiltIns {
-  getBuiltinModule?(name: string): { readonly DatabaseSync: new (path: string) => SqlDatabase } | undefined;
+  getBuiltinModule?(name: string): { readonly DatabaseSync: DatabaseClass } | undefined;
 }
 
 const SYSTEM_SOURCES: DriverSources = {
   // Not an import: on a Node without it, merely naming the module would fail when this file is loaded.
   builtIn: () => (process as NodeWithBuiltIns).getBuiltinModule?.("node:sqlite"),
-  libsql: async () => (await import("libsql")).default as unknown as new (path: string) => SqlDatabase,
+  libsql: async () => (await import("libsql")).default as unknown as DatabaseClass,
 };

@@ -35,7 +35,7 @@ export interface SqliteStoreOptions {
  * One program at a time: a second one is refused with `store-failed`.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const driver = options.driver ?? (await loadSqlDriver());
+  const driver = options.driver ?? (await loadSqlDriver()).open;
   const opened = await openDatabase(options.folder, driver, options.files);
   const statements = prepareStatements(opened.database);
   return createStore(statements, new CommitQueue(opened.database, options.clock), () => opened.close());
