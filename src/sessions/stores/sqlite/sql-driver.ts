@@ -44,10 +44,15 @@ export async function loadSqlDriver(sources: Partial<DriverSources> = {}): Promi
   } catch (error) {
     throw new StoreError(
       "store-failed",
-      `The SQLite store needs Node 22.13 or later, or the package libsql on this one: npm install libsql (${describeThrown(error)}).`,
+      `The SQLite store needs Node 22.13 or later, or the package libsql on this one: npm install libsql (${firstLine(describeThrown(error))}).`,
       { cause: error },
     );
   }
+}
+
+/** Node lists the files that wanted a module below the sentence; the cause has them. */
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
 }
 
 type DatabaseClass = new (path: string) => SqlDatabase;
@@ -64,6 +69,20 @@ interface NodeWithBuiltIns {
 
 const SYSTEM_SOURCES: DriverSources = {
   // Not an import: on a Node without it, merely naming the module would fail when this file is loaded.
-  builtIn: () => (process as NodeWithBuiltIns).getBuiltinModule?.("node:sqlite"),
+  builtIn: () => withoutWarning(() => (process as NodeWithBuiltIns).getBuiltinModule?.("node:sqlite")),
   libsql: async () => (await import("libsql")).default as unknown as DatabaseClass,
 };
+
+/**
+ * Node 22 says on stderr that its SQLite is experimental. Taking it is our decision and not that of whoever reads the
+ * log, which is one JSON object per line. Loading is one call that does not wait, so nobody else's warning is lost.
+ */
+function withoutWarning<Value>(load: () => Value): Value {
+  const { emitWarning } = process;
+  process.emitWarning = () => undefined;
+  try {
+    return load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
