@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts", "web/src/**/*.test.ts"],
-          exclude: ["test/pins/built/**", "test/e2e/**", "test/web/**"],
+          exclude: ["test/pins/built/**", "test/e2e/**", "test/nodes/**", "test/web/**"],
           testTimeout: 120_000,
         },
       },
@@ -23,7 +23,12 @@ export default defineConfig({
         test: {
           // What looks at dist and at the package made of it; built first, so these run in a project of their own.
           name: "built",
-          include: ["test/pins/built/**/*.test.ts", "test/e2e/**/*.test.ts", "test/web/**/*.test.ts"],
+          include: [
+            "test/pins/built/**/*.test.ts",
+            "test/e2e/**/*.test.ts",
+            "test/nodes/**/*.test.ts",
+            "test/web/**/*.test.ts",
+          ],
           globalSetup: ["./test/pins/built/build-once.ts"],
           testTimeout: 120_000,
         },

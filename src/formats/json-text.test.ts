@@ -42,8 +42,14 @@ describe("createJsonScan", () => {
 
 describe("writeJson", () => {
   it("writes JSON, and nothing where there is no text for it", () => {
+    const circle: unknown[] = [];
+    circle.push(circle);
+    expect([writeJson({ a: 1 }), writeJson(undefined), writeJson(circle)]).toEqual(['{"a":1}', undefined, undefined]);
+  });
+
+  it("a value that is nested too deep does not throw: how deep that is, is the engine's choice", () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level++) deep = [deep];
-    expect([writeJson({ a: 1 }), writeJson(undefined), writeJson(deep)]).toEqual(['{"a":1}', undefined, undefined]);
+    expect([undefined, 200_001]).toContain(writeJson(deep)?.length);
   });
 });

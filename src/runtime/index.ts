@@ -23,5 +23,7 @@ export type { ReplayOptions } from "./replay.ts";
 export { replay, replayIn } from "./replay.ts";
 export type { BackendState, InspectOptions } from "./inspect.ts";
 export { inspectBackends } from "./inspect.ts";
+export type { StoreState } from "./inspect-store.ts";
+export { inspectStore } from "./inspect-store.ts";
 export { openStore } from "./stores/sqlite.ts";
 export { createRedactor } from "#transports";

@@ -125,7 +125,7 @@ describe("R4: kill -9", () => {
       await checkCalmly();
       seen = undefined;
     }
-    const database = (await loadSqlDriver())(join(folder, "millrace.sqlite"));
+    const database = (await loadSqlDriver()).open(join(folder, "millrace.sqlite"));
     expect(database.prepare("PRAGMA integrity_check").get()).toMatchObject({ integrity_check: "ok" });
     database.close();
     expect(statuses.get("interrupted")).toBeGreaterThan(POINTS.length * BOUNDARIES.length * 0.5);

@@ -92,7 +92,7 @@ describe("SEC15: injection", () => {
       messages.filter(({ role }) => role === "user").map(({ blocks }) => (blocks[0] as { text: string }).text),
     ).toEqual(HEARTS);
     expect((await store.listThreads({ tenant: "victim" })).threads).toMatchObject([{ title: "CANARY" }]);
-    const database = (await loadSqlDriver())(join(folder, "data", "millrace.sqlite"));
+    const database = (await loadSqlDriver()).open(join(folder, "data", "millrace.sqlite"));
     expect(database.prepare("PRAGMA integrity_check").get()).toMatchObject({ integrity_check: "ok" });
     database.close();
   });

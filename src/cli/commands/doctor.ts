@@ -1,6 +1,5 @@
 import type { Command } from "commander";
-import { createRequire } from "node:module";
-import { type BackendState, inspectBackends } from "#runtime";
+import { type BackendState, inspectBackends, inspectStore } from "#runtime";
 import { plainText, wantsColor } from "#sinks";
 import { requireText } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
@@ -47,7 +46,7 @@ async function doctor(flags: DoctorFlags, io: CommandIo): Promise<number> {
   const asked = flags.backend === undefined ? undefined : requireBackendName(flags.backend);
   if (io.err.isTerminal && flags.json !== true) io.err.write("looking around …\r");
   const backends = await inspectBackends({ executable: flags.claudeExecutable, cwd: io.cwd }, io.world);
-  const machine = inspectMachine();
+  const machine = await inspectMachine();
   if (io.err.isTerminal && flags.json !== true) io.err.write("\u001b[K");
   const isReady =
     machine.every((finding) => finding.isReady || finding.name !== "node") &&
@@ -68,27 +67,16 @@ async function doctor(flags: DoctorFlags, io: CommandIo): Promise<number> {
   return isReady ? EXIT.success : EXIT.setup;
 }
 
-function inspectMachine(): readonly Finding[] {
+async function inspectMachine(): Promise<readonly Finding[]> {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const isNew = major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1]);
   const says = isNew
     ? `Node ${process.versions.node}`
     : `Node ${process.versions.node} is too old. Install ${OLDEST_NODE.join(".")} or newer.`;
-  return [{ name: "node", isReady: isNew, says }, inspectSqlite()];
-}
-
-/** Runs are kept in SQLite when its binding is installed; without it only in memory. */
-function inspectSqlite(): Finding {
-  try {
-    createRequire(import.meta.url).resolve("libsql");
-    return { name: "store sqlite", isReady: true, says: "Runs can be kept in SQLite (libsql is installed)." };
-  } catch {
-    return {
-      name: "store sqlite",
-      isReady: false,
-      says: "Runs can be kept in memory only. npm install libsql adds SQLite.",
-    };
-  }
+  return [
+    { name: "node", isReady: isNew, says },
+    { name: "store sqlite", ...(await inspectStore()) },
+  ];
 }
 
 function render(machine: readonly Finding[], backends: readonly BackendState[], color: boolean): string {

@@ -133,10 +133,16 @@ describe("values cannot misbehave", () => {
     expect(text.endsWith(`…${RESET}`)).toBe(true);
   });
 
-  it("a value nested too deep for JSON does not throw", () => {
+  it("a value that has no JSON is null", () => {
+    const circle: unknown[] = [];
+    circle.push(circle);
+    expect(render("@evt.v", { v: circle }, "json")).toBe("null");
+  });
+
+  it("a value nested too deep for JSON does not throw: Node 26 writes what older ones cannot", () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level += 1) deep = [deep];
-    expect(render("@evt.v", { v: deep }, "json")).toBe("null");
+    expect(["null".length, 200_001]).toContain(render("@evt.v", { v: deep }, "json").length);
   });
 });
 

@@ -23,38 +23,66 @@ export interface SqlDatabase {
 /** Opens a database file. */
 export type OpenDatabase = (path: string) => SqlDatabase;
 
+/** A way to SQLite, and what it is called. */
+export interface SqlDriver {
+  readonly name: "node:sqlite" | "libsql";
+  readonly open: OpenDatabase;
+}
+
 /**
  * Finds a SQLite driver: Node's own where there is one (Node 22.13 and later), otherwise the optional package `libsql`.
  *
  * @throws StoreError `store-failed` saying what to install.
  */
-export async function loadSqlDriver(load: DriverSources = SYSTEM_SOURCES): Promise<OpenDatabase> {
-  const builtIn = load.builtIn();
-  if (builtIn !== undefined) return (path) => new builtIn.DatabaseSync(path);
+export async function loadSqlDriver(sources: Partial<DriverSources> = {}): Promise<SqlDriver> {
+  const { builtIn: loadBuiltIn, libsql: loadLibsql } = { ...SYSTEM_SOURCES, ...sources };
+  const builtIn = loadBuiltIn();
+  if (builtIn !== undefined) return { name: "node:sqlite", open: (path) => new builtIn.DatabaseSync(path) };
   try {
-    const Libsql = await load.libsql();
-    return (path) => new Libsql(path);
+    const Libsql = await loadLibsql();
+    return { name: "libsql", open: (path) => new Libsql(path) };
   } catch (error) {
     throw new StoreError(
       "store-failed",
-      `The SQLite store needs Node 22.13 or later, or the package libsql on this one: npm install libsql (${describeThrown(error)}).`,
+      `The SQLite store needs Node 22.13 or later, or the package libsql on this one: npm install libsql (${firstLine(describeThrown(error))}).`,
       { cause: error },
     );
   }
 }
 
+/** Node lists the files that wanted a module below the sentence; the cause has them. */
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}
+
+type DatabaseClass = new (path: string) => SqlDatabase;
+
 /** Where drivers come from. */
 export interface DriverSources {
-  builtIn(): { readonly DatabaseSync: new (path: string) => SqlDatabase } | undefined;
-  libsql(): Promise<new (path: string) => SqlDatabase>;
+  builtIn(): { readonly DatabaseSync: DatabaseClass } | undefined;
+  libsql(): Promise<DatabaseClass>;
 }
 
 interface NodeWithBuiltIns {
-  getBuiltinModule?(name: string): { readonly DatabaseSync: new (path: string) => SqlDatabase } | undefined;
+  getBuiltinModule?(name: string): { readonly DatabaseSync: DatabaseClass } | undefined;
 }
 
 const SYSTEM_SOURCES: DriverSources = {
   // Not an import: on a Node without it, merely naming the module would fail when this file is loaded.
-  builtIn: () => (process as NodeWithBuiltIns).getBuiltinModule?.("node:sqlite"),
-  libsql: async () => (await import("libsql")).default as unknown as new (path: string) => SqlDatabase,
+  builtIn: () => withoutWarning(() => (process as NodeWithBuiltIns).getBuiltinModule?.("node:sqlite")),
+  libsql: async () => (await import("libsql")).default as unknown as DatabaseClass,
 };
+
+/**
+ * Node 22 says on stderr that its SQLite is experimental. Taking it is our decision and not that of whoever reads the
+ * log, which is one JSON object per line. Loading is one call that does not wait, so nobody else's warning is lost.
+ */
+function withoutWarning<Value>(load: () => Value): Value {
+  const { emitWarning } = process;
+  process.emitWarning = () => undefined;
+  try {
+    return load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}

@@ -35,7 +35,7 @@ export interface SqliteStoreOptions {
  * One program at a time: a second one is refused with `store-failed`.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const driver = options.driver ?? (await loadSqlDriver());
+  const driver = options.driver ?? (await loadSqlDriver()).open;
   const opened = await openDatabase(options.folder, driver, options.files);
   const statements = prepareStatements(opened.database);
   return createStore(statements, new CommitQueue(opened.database, options.clock), () => opened.close());
@@ -87,11 +87,12 @@ function createStore(sql: Statements, queue: CommitQueue, closeAll: () => void):
       return look(() => readEvents(sql, runId, requireCursor(options)));
     },
     async listRuns({ threadId, isOver } = {}) {
+      const thread = threadId ?? null;
+      const over = isOver === undefined ? null : Number(isOver);
       return look(() =>
-        (isOver === false && threadId === undefined
-          ? sql.goingOn.all()
-          : sql.runs.all(threadId ?? null, isOver === undefined ? null : Number(isOver))
-        ).map((row) => readRunRow(row as SqlRow).run),
+        (isOver === false && threadId === undefined ? sql.goingOn.all() : sql.runs.all(thread, thread, over, over)).map(
+          (row) => readRunRow(row as SqlRow).run,
+        ),
       );
     },
     async findRun(tenant, id) {
@@ -122,7 +123,8 @@ function createStore(sql: Statements, queue: CommitQueue, closeAll: () => void):
       return look(() => {
         const { tenant, search, limit, before } = requirePage(wanted);
         const { updatedAt, id } = before ?? { updatedAt: Number.MAX_VALUE, id: "" };
-        const rows = sql.threads.all(tenant, updatedAt, id, plain(search), limit + 1);
+        const text = plain(search);
+        const rows = sql.threads.all(tenant, updatedAt, updatedAt, id, text, text, text, limit + 1);
         const threads = rows.slice(0, limit).map((row) => showThread(sql, readThreadRow(row as SqlRow)));
         const last = threads.at(-1);
         return { threads, ...(rows.length > limit && last !== undefined && { next: placeBehind(last) }) };

@@ -1,6 +1,10 @@
 import type { SqlDatabase } from "./sql-driver.ts";
 
-/** Everything that is ever asked of the database. Values are parameters, without exception. */
+/**
+ * Everything that is ever asked of the database. Values are parameters, without exception.
+ *
+ * A value that is needed twice is given twice: the SQLite of Node 22.13 cannot bind `?1`.
+ */
 export type Statements = ReturnType<typeof prepareStatements>;
 
 const THREAD = "id, tenant, title, target, created_at, updated_at";
@@ -14,11 +18,11 @@ export function prepareStatements(database: SqlDatabase) {
     thread: sql(`SELECT ${THREAD} FROM threads WHERE id = ? AND tenant = ?`),
     threads: sql(
       `SELECT ${THREAD} FROM threads
-       WHERE tenant = ?1
-         AND (updated_at < ?2 OR (updated_at = ?2 AND id > ?3))
-         AND (?4 = '' OR instr(search, ?4) > 0
-              OR EXISTS (SELECT 1 FROM messages WHERE thread_id = threads.id AND instr(messages.search, ?4) > 0))
-       ORDER BY updated_at DESC, id LIMIT ?5`,
+       WHERE tenant = ?
+         AND (updated_at < ? OR (updated_at = ? AND id > ?))
+         AND (? = '' OR instr(search, ?) > 0
+              OR EXISTS (SELECT 1 FROM messages WHERE thread_id = threads.id AND instr(messages.search, ?) > 0))
+       ORDER BY updated_at DESC, id LIMIT ?`,
     ),
     renameThread: sql("UPDATE threads SET title = ?, search = ?, updated_at = max(updated_at, ?) WHERE id = ?"),
     touchThread: sql("UPDATE threads SET updated_at = max(updated_at, ?) WHERE id = ?"),
@@ -26,7 +30,7 @@ export function prepareStatements(database: SqlDatabase) {
 
     addMessage: sql(
       `INSERT INTO messages (thread_id, position, body, search)
-       VALUES (?1, (SELECT coalesce(max(position), -1) + 1 FROM messages WHERE thread_id = ?1), ?2, ?3)`,
+       VALUES (?, (SELECT coalesce(max(position), -1) + 1 FROM messages WHERE thread_id = ?), ?, ?)`,
     ),
     messages: sql("SELECT body FROM messages WHERE thread_id = ? ORDER BY position"),
 
@@ -35,7 +39,7 @@ export function prepareStatements(database: SqlDatabase) {
     activeRun: sql("SELECT id FROM runs WHERE thread_id = ? AND status IS NULL"),
     runs: sql(
       `SELECT ${RUN} FROM runs
-       WHERE (?1 IS NULL OR thread_id = ?1) AND (?2 IS NULL OR (status IS NOT NULL) = ?2)
+       WHERE (? IS NULL OR thread_id = ?) AND (? IS NULL OR (status IS NOT NULL) = ?)
        ORDER BY created_at DESC, id`,
     ),
     goingOn: sql(`SELECT ${RUN} FROM runs WHERE status IS NULL ORDER BY created_at DESC, id`),

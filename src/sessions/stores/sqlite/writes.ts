@@ -76,7 +76,9 @@ function settle(sql: Statements, threadId: string, settlement: Settlement): void
 }
 
 function addMessages(sql: Statements, threadId: string, messages: readonly Message[]): void {
-  for (const message of messages) sql.addMessage.run(threadId, writeBody(message), plain(searchText(message)));
+  for (const message of messages) {
+    sql.addMessage.run(threadId, threadId, writeBody(message), plain(searchText(message)));
+  }
 }
 
 export function encodeAll(runId: string, events: readonly AgentEvent[]): readonly string[] {
