@@ -7,9 +7,9 @@ import { createSpawn, stopProcess, systemClock, systemRandom } from "#transports
 import { buildArgv } from "../../src/backends/claude-code/argv.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "../../src/backends/claude-code/environment.ts";
 import { onLinux, tagged, until, zombies } from "../transports/processes.ts";
-import { findInstalledCli } from "./claude-code-cli.ts";
+import { locateRealCli } from "../real-cli.ts";
 
-const executable = findInstalledCli();
+const executable = locateRealCli();
 const emulator = createEmulator();
 let url = "";
 let home = "";

@@ -2,18 +2,8 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { tool } from "#tools";
-import {
-  ask,
-  locateRealCli,
-  ofType,
-  openPlace,
-  type Place,
-  processesWith,
-  readLog,
-  runOn,
-  sendAsRun,
-  settingsFor,
-} from "./place.ts";
+import { locateRealCli } from "../real-cli.ts";
+import { ask, ofType, openPlace, type Place, processesWith, readLog, runOn, sendAsRun, settingsFor } from "./place.ts";
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 
