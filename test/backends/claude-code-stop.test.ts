@@ -23,6 +23,9 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
+/** A command without an end. Newer versions refuse a bare `sleep`. */
+const ENDLESS = "tail -f /dev/null";
+
 /** The session of a process: the CLI puts its tool into one of its own, out of reach of a signal to its group. */
 const sessionOf = (pid: number): string => {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -51,9 +54,9 @@ async function startAtWork() {
     }),
   });
   const draining = Promise.all([drain(handle.stdout), drain(handle.stderr)]);
-  await handle.write(new TextEncoder().encode("Please run `sleep 97`"));
+  await handle.write(new TextEncoder().encode(`Please run \`${ENDLESS}\``));
   handle.endInput();
-  await until(() => tagged(tag.value).some(({ pid }) => commandOf(pid).startsWith("sleep 97")), 60_000);
+  await until(() => tagged(tag.value).some(({ pid }) => commandOf(pid).startsWith(ENDLESS)), 60_000);
   return { handle, tag, draining };
 }
 
