@@ -1,23 +1,7 @@
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
 import { buildArgv, type ArgvPlan } from "../../src/backends/claude-code/argv.ts";
 import { childEnvironment } from "../../src/backends/claude-code/environment.ts";
 import { checkClaudeCodeOptions } from "../../src/backends/claude-code/options.ts";
 import { createSpawn } from "#transports";
-
-/** The program of the CLI that is installed for tests, if there is one for this platform. */
-export function findInstalledCli(): string | undefined {
-  try {
-    const require = createRequire(import.meta.url);
-    const cli = require.resolve("@anthropic-ai/claude-code/package.json");
-    const path = createRequire(cli).resolve(
-      `@anthropic-ai/claude-code-${process.platform}-${process.arch}/package.json`,
-    );
-    return join(dirname(path), process.platform === "win32" ? "claude.exe" : "claude");
-  } catch {
-    return undefined;
-  }
-}
 
 export interface Started {
   readonly executable: string;

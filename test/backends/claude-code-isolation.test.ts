@@ -15,9 +15,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createEmulator } from "#emulator";
 import type { ClaudeCodeOptions } from "../../src/backends/claude-code/options.ts";
-import { type Ended, findInstalledCli, startCli } from "./claude-code-cli.ts";
+import { locateRealCli } from "../real-cli.ts";
+import { type Ended, startCli } from "./claude-code-cli.ts";
 
-const executable = findInstalledCli();
+const executable = locateRealCli();
 const emulator = createEmulator();
 let folder = "";
 let repository = "";

@@ -7,9 +7,9 @@ import { createSpawn, stopProcess, systemClock, systemRandom } from "#transports
 import { buildArgv } from "../../src/backends/claude-code/argv.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "../../src/backends/claude-code/environment.ts";
 import { onLinux, tagged, until, zombies } from "../transports/processes.ts";
-import { findInstalledCli } from "./claude-code-cli.ts";
+import { locateRealCli } from "../real-cli.ts";
 
-const executable = findInstalledCli();
+const executable = locateRealCli();
 const emulator = createEmulator();
 let url = "";
 let home = "";
@@ -22,6 +22,9 @@ afterAll(async () => {
   await emulator.close();
   rmSync(home, { recursive: true, force: true });
 });
+
+/** A command without an end. Newer versions refuse a bare `sleep`. */
+const ENDLESS = "tail -f /dev/null";
 
 /** The session of a process: the CLI puts its tool into one of its own, out of reach of a signal to its group. */
 const sessionOf = (pid: number): string => {
@@ -51,9 +54,9 @@ async function startAtWork() {
     }),
   });
   const draining = Promise.all([drain(handle.stdout), drain(handle.stderr)]);
-  await handle.write(new TextEncoder().encode("Please run `sleep 97`"));
+  await handle.write(new TextEncoder().encode(`Please run \`${ENDLESS}\``));
   handle.endInput();
-  await until(() => tagged(tag.value).some(({ pid }) => commandOf(pid).startsWith("sleep 97")), 60_000);
+  await until(() => tagged(tag.value).some(({ pid }) => commandOf(pid).startsWith(ENDLESS)), 60_000);
   return { handle, tag, draining };
 }
 

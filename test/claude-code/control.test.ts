@@ -577,6 +577,31 @@ describe("decisions", () => {
     expect(place.spawn.calls[0]?.isGone).toBe(true);
     expect(conversation.sessionId).toBe(undefined);
   });
+
+  it.each([
+    ["2.1.120", "guard-denied"],
+    ["2.1.121", undefined],
+  ])("a replaced answer on CLI %s, which replaces from 2.1.121 on: %s", async (version, code) => {
+    const policy: Asked["policy"] = {
+      guards: [{ name: "g", place: "tool-result", check: () => ({ replace: "***" }) }],
+    };
+    const steps: SpawnStep[] = [
+      ...first,
+      writes(INIT, calls("m1", "c1", "Bash", {}), before("h", "c1", "Bash", {})),
+      { waitForInput: "line" },
+      writes(after("p", "c1", "Bash", { stdout: "secret" })),
+      { waitForInput: "line" },
+      writes(result()),
+    ];
+    const asksVersion: SpawnStep[] = [{ write: `${version} (Claude Code)\n` }, { exit: 0 }];
+    const place = openScripted((_, call) => (call === 0 ? asksVersion : steps));
+    const conversation = await place
+      .backend({ mode: "control", skipVersionCheck: false })
+      .open(settingsFor({ policy }));
+    const log = await turn(place, conversation, "hello", { policy });
+    expect(ofType(log, "error")[0]?.code).toBe(code);
+    expect(JSON.stringify(log)).not.toContain("secret");
+  });
 });
 
 /** A link whose reader never comes back. */

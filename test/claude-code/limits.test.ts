@@ -7,7 +7,7 @@ import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, systemWorld } from "#runtime";
 import { assertRunLog } from "#testing";
 import { tool } from "#tools";
-import { locateRealCli } from "./place.ts";
+import { locateRealCli } from "../real-cli.ts";
 
 // Budgets mean the same on the real CLI as on a model: an end with a name, and everything produced is kept.
 

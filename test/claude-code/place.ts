@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createRun, type Run } from "#agents";
 import type { AgentBackend, AgentConversation, AgentLink, AgentSettings } from "#backends";
 import { type AgentEvent, type Clock, type EventOf, type Message, type Random, type RunResult } from "#domain";
@@ -23,20 +22,7 @@ import {
   createClaudeCodeBackend,
 } from "../../src/backends/claude-code/backend.ts";
 import type { ClaudeCodeWorld } from "../../src/backends/claude-code/launch.ts";
-
-/** The real CLI's program, if it is installed for this platform. */
-export function locateRealCli(): string | undefined {
-  try {
-    const require = createRequire(import.meta.url);
-    const cli = require.resolve("@anthropic-ai/claude-code/package.json");
-    const path = createRequire(cli).resolve(
-      `@anthropic-ai/claude-code-${process.platform}-${process.arch}/package.json`,
-    );
-    return join(dirname(path), process.platform === "win32" ? "claude.exe" : "claude");
-  } catch {
-    return undefined;
-  }
-}
+import { locateRealCli } from "../real-cli.ts";
 
 /** An empty home and an offline model: everything the real CLI needs. */
 export interface Place {

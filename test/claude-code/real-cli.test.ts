@@ -2,18 +2,8 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { tool } from "#tools";
-import {
-  ask,
-  locateRealCli,
-  ofType,
-  openPlace,
-  type Place,
-  processesWith,
-  readLog,
-  runOn,
-  sendAsRun,
-  settingsFor,
-} from "./place.ts";
+import { locateRealCli } from "../real-cli.ts";
+import { ask, ofType, openPlace, type Place, processesWith, readLog, runOn, sendAsRun, settingsFor } from "./place.ts";
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 
@@ -35,6 +25,9 @@ const shell = (command: string) => ({
     { reply: { text: "finished" } },
   ],
 });
+
+/** A command without an end. Newer versions refuse a bare `sleep`. */
+const ENDLESS = "tail -f /dev/null";
 
 describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in control mode", () => {
   it.each([1, 2, 3])("S0-99: 25 + 17 with our tool says 42 (run %i of 3)", async () => {
@@ -199,7 +192,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
   });
 
   it("AT-40 S4-31: an abort in the middle of a command leaves nothing behind", async () => {
-    const place = await open(shell("sleep 300"));
+    const place = await open(shell(ENDLESS));
     const { run } = await runOn(place.backend({ allowedTools: ["Bash"] }), "go");
     for await (const event of run.detach()) if (event.type === "tool-call") break;
     // The command is a child of its own session; give it the time to be there.
@@ -242,7 +235,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
       rules: [
         {
           match: { user: "long" },
-          reply: { toolCalls: [{ name: "Bash", input: { command: "sleep 300", description: "x" } }] },
+          reply: { toolCalls: [{ name: "Bash", input: { command: ENDLESS, description: "x" } }] },
         },
         { reply: { text: "back again" } },
       ],

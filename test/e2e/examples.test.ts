@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import ts from "typescript";
 import { afterAll, describe, expect, it } from "vitest";
 import { ROOT } from "../../scripts/set-up.mjs";
+import { locateRealCli } from "../real-cli.ts";
 
 // A project of a user: the built package in node_modules, and the examples beside it, with their types taken off.
 const project = mkdtempSync(join(tmpdir(), "millrace-examples-"));
@@ -15,19 +15,7 @@ symlinkSync(ROOT, join(project, "node_modules", "millrace"));
 
 const EXAMPLES = readdirSync(join(ROOT, "examples")).filter((file) => file.endsWith(".ts"));
 
-/** The CLI's own program lies in the package for this platform, if there is one. */
-function locateClaude(): string | undefined {
-  try {
-    const cli = createRequire(import.meta.url).resolve("@anthropic-ai/claude-code/package.json");
-    const found = createRequire(cli).resolve(
-      `@anthropic-ai/claude-code-${process.platform}-${process.arch}/package.json`,
-    );
-    return join(dirname(found), "claude");
-  } catch {
-    return undefined;
-  }
-}
-const claude = locateClaude();
+const claude = locateRealCli();
 
 /** What the comment at the head of an example says it prints. */
 function promised(source: string): string {

@@ -1,26 +1,12 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEmulator } from "#emulator";
+import { locateRealCli } from "../real-cli.ts";
 
-/** The CLI's own program lies in the package for this platform, if there is one. */
-function locate(): string | undefined {
-  try {
-    const require = createRequire(import.meta.url);
-    const cli = require.resolve("@anthropic-ai/claude-code/package.json");
-    const path = createRequire(cli).resolve(
-      `@anthropic-ai/claude-code-${process.platform}-${process.arch}/package.json`,
-    );
-    return join(dirname(path), process.platform === "win32" ? "claude.exe" : "claude");
-  } catch {
-    return undefined;
-  }
-}
-
-const executable = locate();
+const executable = locateRealCli();
 const emulator = createEmulator();
 let url = "";
 let home = "";

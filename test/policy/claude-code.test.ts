@@ -6,7 +6,7 @@ import type { AgentEvent } from "#domain";
 import { createEmulator, type Emulator, type EmulatorScript } from "#emulator";
 import { startRun, systemWorld } from "#runtime";
 import { assertRunLog } from "#testing";
-import { locateRealCli } from "../claude-code/place.ts";
+import { locateRealCli } from "../real-cli.ts";
 import { describePolicy, type Scene, type Stage } from "./suite.ts";
 
 // The same promises as on the model backends, kept by the real CLI in control mode: its model is our offline server.

@@ -7,7 +7,7 @@ import { createEmulator, type EmulatorScript } from "#emulator";
 import { agent, type RunOptions, startRun, type Swarm, swarm, systemWorld } from "#runtime";
 import { assertRunLog } from "#testing";
 import { tool } from "#tools";
-import { locateRealCli } from "../claude-code/place.ts";
+import { locateRealCli } from "../real-cli.ts";
 
 // One swarm, one agent on a model API and one on the real Claude Code CLI, both asking our offline server.
 

@@ -1,27 +1,16 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEmulator } from "#emulator";
 import { type RunOptions, systemWorld, type World } from "#runtime";
 import { assertRunLog } from "#testing";
 import { tool } from "#tools";
 import { replay } from "../../src/runtime/replay.ts";
+import { locateRealCli } from "../real-cli.ts";
 import { eventsOf, record, withoutMode, withoutTimes } from "./tape-world.ts";
 
-/** The CLI's own program lies in the package for this platform, if there is one. */
-function locate(): string | undefined {
-  try {
-    const cli = createRequire(import.meta.url).resolve("@anthropic-ai/claude-code/package.json");
-    const name = `@anthropic-ai/claude-code-${process.platform}-${process.arch}/package.json`;
-    return join(dirname(createRequire(cli).resolve(name)), process.platform === "win32" ? "claude.exe" : "claude");
-  } catch {
-    return undefined;
-  }
-}
-
-const executable = locate();
+const executable = locateRealCli();
 const emulator = createEmulator();
 let world: World;
 let home = "";

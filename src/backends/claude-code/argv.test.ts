@@ -5,7 +5,7 @@ import { buildArgv } from "./argv.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 
 const FIXED = ["--print", "--output-format", "stream-json", "--verbose"];
-const ISOLATED = ["--strict-mcp-config", "--setting-sources="];
+const ISOLATED = ["--strict-mcp-config", "--setting-sources", ""];
 const UUID = "3446b987-0000-4000-8000-000000000000";
 
 /** What an option adds to the arguments that are always there. */

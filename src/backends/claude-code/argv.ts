@@ -43,7 +43,7 @@ const LONGEST_ARGUMENT_BYTES = 131_071;
  *
  * @example
  * buildArgv({ model: "sonnet" }, { mode: "plain", prompt: "stdin" }).args
- * // ["--print", "--output-format", "stream-json", "--verbose", "--model", "sonnet", "--setting-sources=", …]
+ * // ["--print", "--output-format", "stream-json", "--verbose", "--model", "sonnet", "--setting-sources", "", …]
  */
 export function buildArgv(given: ClaudeCodeOptions, plan: ArgvPlan): Argv {
   const { options, warnings } = settleConflicts(given);
@@ -135,7 +135,8 @@ function writeSession(options: ClaudeCodeOptions, args: string[]): void {
 }
 
 function writeSettings({ settingSources, settings }: ClaudeCodeOptions, args: string[], files: ArgvFile[]): void {
-  writeValue("--setting-sources", (settingSources ?? []).join(","), args);
+  // Two arguments even when it is empty: versions before 2.1 look for the flag alone, and without it load everything.
+  args.push("--setting-sources", (settingSources ?? []).join(","));
   if (typeof settings === "string") writeValue("--settings", settings, args);
   else if (settings !== undefined) {
     writeJson("--settings", { text: JSON.stringify(settings), isPrivate: "env" in settings }, { args, files });

@@ -1,13 +1,13 @@
-import { StartError, type WarningDetail } from "#domain";
+import { StartError } from "#domain";
 import type { AgentBackend, AgentSettings, Explanation } from "../backend.ts";
 import { explain, warnOfIgnored } from "../routing/explain.ts";
-import { buildArgv } from "./argv.ts";
+import { type Argv, buildArgv } from "./argv.ts";
 import { asksForPermission } from "./control/initialize.ts";
 import { createControlConversation } from "./conversation.ts";
 import type { ClaudeCodeConversation } from "./conversation-contract.ts";
 import { createPlainConversation } from "./conversation-plain.ts";
 import { mergeSettings, SILENCE } from "./conversation-plan.ts";
-import { type GatedFeature, hasFeature, requireFeature } from "./features.ts";
+import { type GatedFeature, hasFeature, requireFeature, requireFlags } from "./features.ts";
 import { type ClaudeCodeWorld, findCli, type FoundCli } from "./launch.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
 
@@ -58,13 +58,15 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, world: 
       const isControl = explanation.mode === "control";
       const merged = fitPartial(mergeSettings(options, settings), options, cli);
       checkClaudeCodeOptions(merged);
-      requireFeatures(cli, merged, { control: isControl, tools: isControl && settings.tools.length > 0 });
+      requireFeatures(cli, merged, { explanation, tools: isControl && settings.tools.length > 0 });
+      const argv = argvFor(merged, explanation);
+      requireFlags(cli.version, argv);
       const plan = {
         cli,
         options: merged,
         tools: isControl ? settings.tools : [],
         features: explanation.features,
-        warnings: [...warnOfIgnored(explanation), ...cli.warnings, ...argvWarnings(merged, explanation)],
+        warnings: [...warnOfIgnored(explanation), ...cli.warnings, ...argv.warnings],
         idleMs: settings.idleMs ?? SILENCE.limitMs,
         world,
       };
@@ -76,11 +78,11 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, world: 
   };
 }
 
-/** What the arguments would say, found out before anything is started. */
-function argvWarnings(options: ClaudeCodeOptions, { mode, features }: Explanation): readonly WarningDetail[] {
+/** The arguments as they will be, for what they say before anything is started. */
+function argvFor(options: ClaudeCodeOptions, { mode, features }: Explanation): Argv {
   return mode === "control"
-    ? buildArgv(options, { mode, permissionPrompts: asksForPermission(features) }).warnings
-    : buildArgv(options, { mode: "plain", prompt: "stdin" }).warnings;
+    ? buildArgv(options, { mode, permissionPrompts: asksForPermission(features) })
+    : buildArgv(options, { mode: "plain", prompt: "stdin" });
 }
 
 /** Deltas are our own wish unless the caller has said so: a CLI too old for them does without. */
@@ -93,16 +95,13 @@ function fitPartial(merged: ClaudeCodeOptions, given: ClaudeCodeOptions, { versi
 function requireFeatures(
   { version }: FoundCli,
   options: ClaudeCodeOptions,
-  wanted: { readonly control: boolean; readonly tools: boolean },
+  wanted: { readonly explanation: Explanation; readonly tools: boolean },
 ): void {
+  const isControl = wanted.explanation.mode === "control";
   const needed: [GatedFeature, boolean][] = [
-    ["partial", options.includePartialMessages === true],
-    ["control", wanted.control],
+    ["control", isControl],
     ["streaming-tools", wanted.tools && options.includePartialMessages === true],
-    ["agents", options.agents !== undefined],
-    ["max-budget-usd", options.maxBudgetUsd !== undefined],
-    ["json-schema", options.jsonSchema !== undefined],
-    ["tools-list", options.tools !== undefined],
+    ["guards", isControl && wanted.explanation.features.includes("guards")],
   ];
   for (const [feature, isNeeded] of needed) if (isNeeded) requireFeature(version, feature);
 }

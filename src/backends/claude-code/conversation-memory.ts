@@ -83,5 +83,6 @@ export const CHANGES = {
   agent: (name: string): Change => ({
     options: { agent: name },
     request: { subtype: "apply_flag_settings", settings: { agent: name } },
+    needs: "set-agent",
   }),
 } as const;

@@ -22,7 +22,7 @@ import { CHANGES, ConversationMemory } from "./conversation-memory.ts";
 import { type ConversationPlan, refuseTurn } from "./conversation-plan.ts";
 import { watchTurn } from "./conversation-silence.ts";
 import { ActiveTurn } from "./conversation-turn.ts";
-import { requireFeature } from "./features.ts";
+import { hasFeature, requireFeature } from "./features.ts";
 
 /** How long a further turn may take to begin once background work has ended. */
 const NEXT_TURN_MS = 1000;
@@ -161,6 +161,7 @@ class ControlConversation implements ClaudeCodeConversation {
   }
 
   private _start(onLive: (live: Live) => void): Promise<Live> {
+    const { version } = this._plan.cli;
     return startLive({
       plan: this._plan,
       options: this._memory.startOptions(),
@@ -168,6 +169,7 @@ class ControlConversation implements ClaudeCodeConversation {
       desk: {
         turn: () => (this._active?.isFailed === false ? this._active.turn : undefined),
         ownTool: this._ownTool,
+        replacesOutput: version === undefined || hasFeature(version, "replace-tool-output"),
         newCallId: (name) => {
           this._lastCallId += 1;
           return `${name}-${this._lastCallId}`;

@@ -1,22 +1,55 @@
 import { StartError } from "#domain";
+import type { Argv } from "./argv.ts";
 import { type CliVersion, knownVersion, versionMeetsMinimum } from "./cli-version.ts";
 
-/** What needs a newer CLI than the oldest, and from which version on it is there. */
+/** What needs a newer CLI than the oldest, and from which version on it is there. Read off the versions themselves. */
 export const FEATURE_GATES = {
-  partial: "1.0.86",
   "set-permission-mode": "1.0.109",
+  partial: "1.0.109",
   "set-model": "1.0.119",
+  // Without it the settings of the repository cannot be left out, so nothing is started.
+  "setting-sources": "1.0.122",
   control: "2.0.0",
   agents: "2.0.0",
   "mcp-status": "2.0.0",
+  "max-thinking-tokens": "2.0.2",
+  plugins: "2.0.25",
   "max-budget-usd": "2.0.30",
   "set-max-thinking-tokens": "2.0.30",
-  "json-schema": "2.0.77",
-  "tools-list": "2.0.77",
+  "append-prompt-file": "2.0.33",
+  // Before, what a tool that failed has said is shown to nobody but the model.
+  guards: "2.0.56",
+  betas: "2.0.58",
+  agent: "2.0.59",
+  "json-schema": "2.0.64",
+  "tools-list": "2.0.64",
+  "session-persistence": "2.0.64",
   "streaming-tools": "2.1.0",
+  effort: "2.1.38",
+  "set-agent": "2.1.50",
+  "hook-events": "2.1.88",
+  "replace-tool-output": "2.1.121",
 } as const;
 
 export type GatedFeature = keyof typeof FEATURE_GATES;
+
+/** Flags that older versions do not know: those exit with "unknown option" and not a word on stdout. */
+const GATED_FLAGS: Readonly<Record<string, GatedFeature>> = {
+  "--include-partial-messages": "partial",
+  "--setting-sources": "setting-sources",
+  "--agents": "agents",
+  "--max-thinking-tokens": "max-thinking-tokens",
+  "--plugin-dir": "plugins",
+  "--max-budget-usd": "max-budget-usd",
+  "--append-system-prompt-file": "append-prompt-file",
+  "--betas": "betas",
+  "--agent": "agent",
+  "--json-schema": "json-schema",
+  "--tools": "tools-list",
+  "--no-session-persistence": "session-persistence",
+  "--effort": "effort",
+  "--include-hook-events": "hook-events",
+};
 
 const UPDATE = "npm update -g @anthropic-ai/claude-code";
 
@@ -30,6 +63,18 @@ export function requireFeature(version: CliVersion | undefined, feature: GatedFe
     "feature-unavailable",
     `${feature} needs Claude Code CLI ${FEATURE_GATES[feature]} or newer; this one is ${version.raw}. Update it with ${UPDATE}.`,
   );
+}
+
+/** Refuses a start whose flags this CLI is too old for. */
+export function requireFlags(version: CliVersion | undefined, { args, files }: Pick<Argv, "args" | "files">): void {
+  const end = args.indexOf("--");
+  const written = [...files.map(({ flag }) => flag), ...(end === -1 ? args : args.slice(0, end))];
+  for (const argument of written) {
+    // A value that is joined to its flag stands behind the first "=".
+    const [flag = ""] = argument.split("=", 1);
+    const feature = Object.hasOwn(GATED_FLAGS, flag) ? GATED_FLAGS[flag] : undefined;
+    if (feature !== undefined) requireFeature(version, feature);
+  }
 }
 
 /** Whether this version is new enough for a feature. */

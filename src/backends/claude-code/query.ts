@@ -1,5 +1,6 @@
 import { StartError, type WarningDetail } from "#domain";
 import { buildArgv } from "./argv.ts";
+import { requireFlags } from "./features.ts";
 import { type ClaudeCodeWorld, type CliProcess, findCli, launchCli } from "./launch.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
 import type { QueryItem } from "./query-item.ts";
@@ -29,13 +30,14 @@ export async function openQuery(prompt: string, given: ClaudeCodeOptions, world:
   }
   const options = checkClaudeCodeOptions(given);
   const plan = { mode: "plain", prompt: "stdin" } as const;
-  const { warnings } = buildArgv(options, plan);
+  const argv = buildArgv(options, plan);
   const cli = await findCli(options, world);
+  requireFlags(cli.version, argv);
   const process = await launchCli({ cli, options, plan }, world);
   process.write(prompt);
   process.endInput();
   return new MessageStream(process, new QuerySource(process, world.clock), {
-    warnings: [...cli.warnings, ...warnings],
+    warnings: [...cli.warnings, ...argv.warnings],
     strictExitStatus: options.strictExitStatus,
   });
 }

@@ -2,12 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isStartError } from "#domain";
 import { createScriptedSpawn, createVirtualClock, type SpawnStep } from "#testing";
+import { buildArgv } from "./argv.ts";
+import type { ClaudeCodeOptions } from "./options.ts";
 import {
   applyVersionPolicy,
   detectVersion,
   FEATURE_GATES,
   parseVersion,
   requireFeature,
+  requireFlags,
   type VersionDetection,
   versionMeetsMinimum,
 } from "./version.ts";
@@ -83,7 +86,7 @@ describe("the version policy", () => {
 
 describe("what needs a newer CLI", () => {
   it("C16 S0-31: the gates", () => {
-    expect(FEATURE_GATES).toMatchObject({ partial: "1.0.86", control: "2.0.0", "streaming-tools": "2.1.0" });
+    expect(FEATURE_GATES).toMatchObject({ partial: "1.0.109", control: "2.0.0", "streaming-tools": "2.1.0" });
   });
 
   it("C16: is refused with both versions, and let through where it is there or where nobody knows", () => {
@@ -100,6 +103,46 @@ describe("what needs a newer CLI", () => {
           expect(error.message).toContain(word);
       }
     }
+  });
+});
+
+describe("flags that a CLI is too old for", () => {
+  const refused = (version: string, options: ClaudeCodeOptions): string | undefined => {
+    try {
+      requireFlags(parseVersion(version), buildArgv(options, { mode: "plain", prompt: "stdin" }));
+      return undefined;
+    } catch (error) {
+      return isStartError(error) ? error.message.split(" needs ")[0] : String(error);
+    }
+  };
+
+  it.each<[ClaudeCodeOptions, string, string, string]>([
+    [{}, "setting-sources", "1.0.120", "1.0.122"],
+    [{ settingSources: ["user"] }, "setting-sources", "1.0.120", "1.0.122"],
+    [{ includePartialMessages: true }, "partial", "1.0.108", "1.0.122"],
+    [{ agents: { a: { description: "d", prompt: "p" } } }, "agents", "1.0.128", "2.0.0"],
+    [{ maxThinkingTokens: 2000 }, "max-thinking-tokens", "2.0.1", "2.0.2"],
+    [{ pluginDirs: ["/p"] }, "plugins", "2.0.24", "2.0.25"],
+    [{ maxBudgetUsd: 1 }, "max-budget-usd", "2.0.29", "2.0.30"],
+    [{ appendSystemPrompt: "x".repeat(40_000) }, "append-prompt-file", "2.0.32", "2.0.33"],
+    [{ betas: ["b"] }, "betas", "2.0.57", "2.0.58"],
+    [{ agent: "a" }, "agent", "2.0.58", "2.0.59"],
+    [{ jsonSchema: {} }, "json-schema", "2.0.44", "2.0.64"],
+    [{ tools: [] }, "tools-list", "2.0.30", "2.0.64"],
+    [{ persistSession: false }, "session-persistence", "2.0.62", "2.0.64"],
+    [{ effort: "low" }, "effort", "2.1.37", "2.1.38"],
+    [{ includeHookEvents: true }, "hook-events", "2.1.87", "2.1.88"],
+  ])(
+    "C16: %j is refused by the name of the feature, and let through from its version on",
+    (options, feature, old, first) => {
+      const without = options.includePartialMessages === true ? ["setting-sources", "partial"] : [feature];
+      expect(without).toContain(refused(old, options));
+      expect(refused(first, options)).toBe(undefined);
+    },
+  );
+
+  it("a text that only looks like a flag is not one", () => {
+    expect(refused("2.0.0", { systemPrompt: "--effort", appendSystemPrompt: "--tools=x" })).toBe(undefined);
   });
 });
 

@@ -7,7 +7,7 @@ export { parseVersion, versionMeetsMinimum } from "./cli-version.ts";
 export type { DetectRequest, VersionDetection } from "./detect-version.ts";
 export { detectVersion } from "./detect-version.ts";
 export type { GatedFeature } from "./features.ts";
-export { FEATURE_GATES, requireFeature } from "./features.ts";
+export { FEATURE_GATES, requireFeature, requireFlags } from "./features.ts";
 
 /** Whether a run may start, and with which warnings. */
 export type VersionVerdict =

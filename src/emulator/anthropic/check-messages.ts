@@ -20,10 +20,13 @@ interface Turn {
   readonly blocks: JsonRecord[];
 }
 
+/** Where a system message may stand inside the list. */
+export type SystemNotes = "never" | "behind-user" | "anywhere";
+
 /** Refuses a list of messages that the Messages API refuses. */
 export function checkAnthropicMessages(
   body: JsonRecord,
-  { allowsSystem, allowsNewBlocks }: { readonly allowsSystem: boolean; readonly allowsNewBlocks: boolean },
+  { systemNotes, allowsNewBlocks }: { readonly systemNotes: SystemNotes; readonly allowsNewBlocks: boolean },
 ): void {
   const messages = ownValue(body, "messages");
   if (!Array.isArray(messages) || messages.length === 0) {
@@ -34,13 +37,12 @@ export function checkAnthropicMessages(
     const path = `messages.${index}`;
     if (!isRecord(message)) throw new Refusal("invalid", `${path}: has to be an object.`);
     const role = ownValue(message, "role");
-    if (role === "system" && allowsSystem) continue;
+    if (role === "system") {
+      checkNote(systemNotes, { path, before: turns.at(-1) });
+      continue;
+    }
     if (role !== "user" && role !== "assistant") {
-      const remedy = role === "system" ? " Instructions belong into the field system." : "";
-      throw new Refusal(
-        "invalid",
-        `${path}.role: ${JSON.stringify(role) ?? "nothing"} is not user or assistant.${remedy}`,
-      );
+      throw new Refusal("invalid", `${path}.role: ${JSON.stringify(role) ?? "nothing"} is not user or assistant.`);
     }
     if (turns.length === 0 && role !== "user")
       throw new Refusal("invalid", `${path}.role: the first message has to be the user's.`);
@@ -53,6 +55,15 @@ export function checkAnthropicMessages(
   if (turns.length === 0) throw new Refusal("invalid", "messages: has to hold at least one message of the user.");
   checkBlocks(turns, allowsNewBlocks);
   checkPairs(turns);
+}
+
+function checkNote(
+  allowed: SystemNotes,
+  { path, before }: { readonly path: string; readonly before: Turn | undefined },
+): void {
+  if (allowed === "anywhere" || (allowed === "behind-user" && before?.role === "user")) return;
+  const where = allowed === "never" ? "is not supported on this model" : "may only stand behind a turn of the user";
+  throw new Refusal("invalid", `${path}.role: "system" ${where}. Instructions belong into the field system.`);
 }
 
 function readBlocks(

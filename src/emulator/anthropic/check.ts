@@ -2,11 +2,13 @@ import { isRecord, type JsonRecord, ownArray, ownNumber, ownRecord, ownString, o
 import { Refusal } from "../refusal.ts";
 import type { ApiRequest } from "../request.ts";
 import { checkPositive, checkRange, checkToolName, checkToolSchema } from "../tool-rules.ts";
-import { checkAnthropicMessages } from "./check-messages.ts";
+import { checkAnthropicMessages, type SystemNotes } from "./check-messages.ts";
 import { checkAnthropicOutput } from "./check-output.ts";
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const LEAST_THINKING = 1024;
+/** The models before Opus 4.8. A name nobody knows is taken for a newer one. */
+const WITHOUT_NOTES = /^claude-(?:instant|\d|(?:opus|sonnet|haiku)-(?:3|4(?:$|-[0-7]\b|-\d{8})))/;
 
 const FIELDS: ReadonlySet<string> = new Set(
   (
@@ -40,15 +42,17 @@ export function checkAnthropic(
   checkRange(body, "temperature", { least: 0, most: 1 });
   checkRange(body, "top_p", { least: 0, most: 1 });
   checkSystem(ownValue(body, "system"));
-  checkAnthropicMessages(body, {
-    // Claude Code says with this beta that it puts notes between the turns.
-    allowsSystem: betas.includes("mid-conversation-system"),
-    allowsNewBlocks: betas !== "",
-  });
+  checkAnthropicMessages(body, { systemNotes: systemNotesFor(body, betas), allowsNewBlocks: betas !== "" });
   const names = checkTools(body);
   checkChoice(body, names);
   checkThinking(body);
   checkAnthropicOutput(body);
+}
+
+/** The beta came before the rule: Claude Code up to 2.1.197 names it, and puts notes wherever it likes. */
+function systemNotesFor(body: JsonRecord, betas: string): SystemNotes {
+  if (betas.includes("mid-conversation-system")) return "anywhere";
+  return WITHOUT_NOTES.test(ownString(body, "model") ?? "") ? "never" : "behind-user";
 }
 
 /** Betas add fields and kinds of blocks, so without knowing them all, a request that names one may have any. */

@@ -283,6 +283,18 @@ describe("the offline model and coding agents", () => {
     expect(ask(messages, { tools }).text).toBe("1 + 1 = 2.");
   });
 
+  it("does not take its notes behind the result of a tool for the result", () => {
+    const added = tool("mcp__sums__add", { a: number, b: number });
+    const note = "<system-reminder>\n<total_tokens>14999529 tokens left</total_tokens>\n</system-reminder>";
+    const call = { id: "c", name: added.name, input: { a: 3, b: 4 } };
+    const output = [
+      { type: "text", text: "7\n" },
+      { type: "text", text: note },
+    ];
+    const messages = [says("What is 3 + 4?"), ...called({ ...call, output })];
+    expect(ask(messages, { tools: [...tools, added] }).text).toBe("3 + 4 = 7.");
+  });
+
   it("gives a conversation a title", () => {
     expect(
       ask("Please fix the login of the shop today", { instructions: "Write a short title for this conversation." })

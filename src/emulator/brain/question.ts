@@ -16,7 +16,7 @@ export interface ToolAnswer {
   readonly isError: boolean;
 }
 
-/** Coding agents put notes to the model into the user's messages; nobody asked those. */
+/** Coding agents put notes to the model into the user's messages and behind results; nobody asked or said those. */
 const NOTE_START = "<system-reminder>";
 const NOTE_END = "</system-reminder>";
 
@@ -70,7 +70,7 @@ function readAnswers(prompt: ModelPrompt, after: number): ToolAnswer[] {
       if (block.type === "tool-call") calls.set(block.callId, { name: block.name, input: block.input });
       if (block.type !== "tool-result" || index <= after) continue;
       const call = calls.get(block.callId) ?? { name: "the tool", input: {} };
-      const text = readOutput(block.output).trim();
+      const text = removeNotes(readOutput(block.output)).trim();
       answers.push({ ...call, text, isError: isFailure(block, text) });
     }
   }

@@ -50,12 +50,18 @@ describe("S1-125 S3-10: a result", () => {
 
   test.each([
     ["error_max_turns", true],
-    ["error_during_execution", false],
     ["success", true],
     ["a_word_of_tomorrow", true],
   ])("S1-126: %s with is_error %s is taken at its word", (subtype, isError) => {
     expect(read(result({ subtype, is_error: isError }))[0]).toMatchObject({ subtype, isError });
   });
+
+  test.each(["error_during_execution", "error_max_turns"])(
+    "S1-126: %s is a failure also from versions that say is_error false",
+    (subtype) => {
+      expect(read(result({ subtype, is_error: false }))[0]).toMatchObject({ subtype, isError: true });
+    },
+  );
 
   test("a failed one says why in `errors`", () => {
     expect(read(result({ errors: ["one", 2, "two"] }))[0]?.text).toBe("one\ntwo");

@@ -52,8 +52,7 @@ export function createVerdictReader(): VerdictReader {
       const sessionId = ownString(frame, "session_id");
       return resultItem({
         subtype,
-        // Not the subtype: a failed request to the model is a "success" with this flag.
-        isError: frame.is_error === true,
+        isError: isFailedResult(frame),
         ...(text !== undefined && { text }),
         ...(structured !== undefined && { structured }),
         usage,
@@ -64,6 +63,11 @@ export function createVerdictReader(): VerdictReader {
       });
     },
   };
+}
+
+/** A failed request to the model is a "success" with the flag; versions before 2.1 name an error and do not set it. */
+function isFailedResult(frame: JsonRecord): boolean {
+  return frame.is_error === true || (ownString(frame, "subtype") ?? "").startsWith("error_");
 }
 
 function sumModels(models: JsonRecord): Spent {

@@ -55,6 +55,10 @@ const anthropic: Suite = {
       headers: { "anthropic-beta": "claude-code-20250219,mid-conversation-system-2026-04-07" },
     },
     {
+      name: "a note behind a turn of the user, by a model that takes one without a beta",
+      body: { model: "claude-opus-5-5", messages: [user, { role: "system", content: "note" }] },
+    },
+    {
       name: "a vendor's own tool, which has no schema",
       body: { tools: [{ type: "web_search_20250305", name: "web_search" }] },
     },
@@ -110,10 +114,22 @@ const anthropic: Suite = {
     { name: "no messages", body: { messages: [] }, says: /messages/ },
     { name: "an unknown field", body: { max_completion_tokens: 5 }, says: /max_completion_tokens/ },
     { name: "an unknown role", body: { messages: [{ role: "tool", content: "x" }] }, says: /messages\.0\.role/ },
+    ...["claude-3-5-haiku-latest", "claude-opus-4-7", "claude-sonnet-4-5-20250929", "claude-opus-4-20250514"].map(
+      (model) => ({
+        name: `a system message inside the list for ${model}`,
+        body: { model, messages: [user, { role: "system", content: "be kind" }] },
+        says: /messages\.1\.role.*system/,
+      }),
+    ),
     {
-      name: "a system message inside the list",
-      body: { messages: [user, { role: "system", content: "be kind" }] },
-      says: /system/,
+      name: "a system message at the head of the list",
+      body: { messages: [{ role: "system", content: "be kind" }, user] },
+      says: /messages\.0\.role.*system/,
+    },
+    {
+      name: "a system message behind a reply",
+      body: { messages: [user, { role: "assistant", content: "hi" }, { role: "system", content: "be kind" }, user] },
+      says: /messages\.2\.role.*system/,
     },
     {
       name: "a first message that is not the user's",

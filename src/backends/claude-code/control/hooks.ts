@@ -38,6 +38,8 @@ export interface HookDesk {
   readonly turn: () => Turn | undefined;
   /** The caller's name of a tool of ours; `undefined` for the CLI's own. */
   readonly ownTool: (vendorName: string) => string | undefined;
+  /** Whether the CLI takes another output in the place of its own tool's; one that does not shows the model its own. */
+  readonly replacesOutput: boolean;
   /** An id for a call the CLI has none for. */
   readonly newCallId: (name: string) => string;
 }
@@ -103,7 +105,7 @@ async function afterTool(
 ): Promise<JsonRecord> {
   const record = recordOf(turn, callId, input, desk);
   // Our own tools were looked at before the CLI got their answer.
-  const replaced = record.executedBy === "millrace" ? undefined : await checkOutput(turn, callId, record, input);
+  const replaced = record.executedBy === "millrace" ? undefined : await checkOutput(turn, callId, record, input, desk);
   if (replaced === "impossible") return { continue: false, stopReason: UNREPLACEABLE };
   const note = turn.takeNotes(record);
   const output = {
@@ -124,6 +126,7 @@ async function checkOutput(
   callId: string,
   record: CallRecord,
   input: JsonRecord,
+  desk: HookDesk,
 ): Promise<{ readonly output: unknown } | "impossible" | undefined> {
   const failure = ownString(input, "error");
   const isError = failure !== undefined;
@@ -137,7 +140,7 @@ async function checkOutput(
   if (verdict.stop !== undefined) turn.stopReason ??= verdict.stop;
   if (isSame(verdict.output, given.value)) return undefined;
   record.answer = { output: verdict.output, isError: verdict.isError };
-  const output = given.write(verdict.output);
+  const output = desk.replacesOutput ? given.write(verdict.output) : undefined;
   if (output !== undefined) return { output };
   turn.control.giveUp({
     code: "guard-denied",
