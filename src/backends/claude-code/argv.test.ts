@@ -103,6 +103,8 @@ describe("options as arguments", () => {
   it("SEC4: the repository's settings and servers are left out unless they are asked for", () => {
     const { args } = buildArgv({ settingSources: ["user", "project"] }, { mode: "plain", prompt: "stdin" });
     expect(args).toEqual([...FIXED, "--setting-sources", "user,project"]);
+    const all = buildArgv({ settingSources: ["local", "user", "project"] }, { mode: "plain", prompt: "stdin" });
+    expect(all.args).not.toContain("--setting-sources");
     const strict = buildArgv({ settingSources: ["user"], strictMcpConfig: true }, { mode: "control" }).args;
     expect(strict).toContain("--strict-mcp-config");
     expect(buildArgv({ strictMcpConfig: false }, { mode: "control" }).args).not.toContain("--strict-mcp-config");

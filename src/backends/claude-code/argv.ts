@@ -34,6 +34,8 @@ export interface ArgvFile {
 const LONG_TEXT_BYTES = 32_768;
 const LONGEST_ARGUMENT_BYTES = 131_071;
 
+const ALL_SOURCES = ["user", "project", "local"] as const;
+
 /**
  * Makes the argument list for the CLI. Pure; the options have been checked.
  *
@@ -136,7 +138,10 @@ function writeSession(options: ClaudeCodeOptions, args: string[]): void {
 
 function writeSettings({ settingSources, settings }: ClaudeCodeOptions, args: string[], files: ArgvFile[]): void {
   // Two arguments even when it is empty: versions before 2.1 look for the flag alone, and without it load everything.
-  args.push("--setting-sources", (settingSources ?? []).join(","));
+  // Everything is what the CLI loads by itself, so that is also how one asks versions that have no such flag.
+  if (!ALL_SOURCES.every((source) => settingSources?.includes(source) === true)) {
+    args.push("--setting-sources", (settingSources ?? []).join(","));
+  }
   if (typeof settings === "string") writeValue("--settings", settings, args);
   else if (settings !== undefined) {
     writeJson("--settings", { text: JSON.stringify(settings), isPrivate: "env" in settings }, { args, files });

@@ -7,7 +7,7 @@ export const FEATURE_GATES = {
   "set-permission-mode": "1.0.109",
   partial: "1.0.109",
   "set-model": "1.0.119",
-  // Without it the settings of the repository cannot be left out, so nothing is started.
+  // Without it the settings of the repository cannot be left out, so nothing is started unless all of them are wanted.
   "setting-sources": "1.0.122",
   control: "2.0.0",
   agents: "2.0.0",

@@ -141,6 +141,10 @@ describe("flags that a CLI is too old for", () => {
     },
   );
 
+  it("S1-27: the oldest version runs when all settings are wanted, which is all it can do", () => {
+    expect(refused("1.0.0", { settingSources: ["user", "project", "local"] })).toBe(undefined);
+  });
+
   it("a text that only looks like a flag is not one", () => {
     expect(refused("2.0.0", { systemPrompt: "--effort", appendSystemPrompt: "--tools=x" })).toBe(undefined);
   });
