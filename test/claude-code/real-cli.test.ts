@@ -333,7 +333,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
       settings: { resume: { kind: "resume", sessionId: sessionId as string, fork: false } },
     });
     expect(resumed.result).toMatchObject({ status: "success", sessionId });
-    const asked = place.emulator.requests.map(({ body }) => JSON.stringify(body));
+    const asked = place.emulator.requests.map(({ body }) => JSON.stringify(body ?? {}));
     expect(asked.filter((body) => body.includes("What is 40 + 4?")).at(-1)).toContain("What is 20 + 2?");
   });
 
@@ -349,9 +349,9 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
         // Older versions ask for titles and the like beside the turn.
         const bodies = place.emulator.requests
           .slice(before)
-          .map(({ body }) => body as { system: unknown; messages: unknown });
+          .map(({ body }) => (body ?? {}) as { system?: unknown; messages?: unknown });
         const holds = (value: unknown, text: string) =>
-          JSON.stringify(value).includes(JSON.stringify(text).slice(1, -1));
+          JSON.stringify(value ?? "").includes(JSON.stringify(text).slice(1, -1));
         const arrived = bodies.filter((body) => holds(body.messages, `P${long}P`) && holds(body.system, `I${long}I`));
         expect(arrived.length).toBeGreaterThan(0);
       }
