@@ -1,5 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { type GatedFeature, hasFeature } from "../src/backends/claude-code/features.ts";
+import { parseVersion } from "../src/backends/claude-code/version.ts";
 
 /**
  * The program of the real Claude Code CLI: the one `MILLRACE_TEST_CLI` names, so that the suites can be run against any
@@ -18,4 +21,20 @@ export function locateRealCli(): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether the real CLI is new enough for a feature. One whose version cannot be read is. */
+export function realCliHas(feature: GatedFeature): boolean {
+  const executable = locateRealCli();
+  if (executable === undefined) return false;
+  version ??= parseVersion(spawnSync(executable, ["--version"], { encoding: "utf8" }).stdout);
+  return version === undefined || hasFeature(version, feature);
+}
+
+let version: ReturnType<typeof parseVersion>;
+
+/** How the real CLI is started in tests: our tools and deltas go together only with newer versions. */
+export function realCliOptions(): { readonly executable: string; readonly includePartialMessages?: boolean } {
+  const executable = locateRealCli() ?? "claude";
+  return realCliHas("streaming-tools") ? { executable } : { executable, includePartialMessages: false };
 }

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createEmulator } from "#emulator";
 import type { ClaudeCodeOptions } from "../../src/backends/claude-code/options.ts";
-import { locateRealCli } from "../real-cli.ts";
+import { locateRealCli, realCliHas } from "../real-cli.ts";
 import { type Ended, startCli } from "./claude-code-cli.ts";
 
 const executable = locateRealCli();
@@ -111,8 +111,11 @@ const resultOf = ({ stdout }: Ended): unknown => {
 describe.runIf(executable !== undefined)("SEC4: the real CLI in a hostile repository", () => {
   it("the repository is hostile: with its settings asked for, it runs commands and takes the key", async () => {
     await start("plain", { settingSources: ["user", "project", "local"] });
-    expect(new Set(effects())).toEqual(
-      new Set(["local-key-helper", "project-session", "local-session", "project-prompt", "local-prompt", "server"]),
+    // Older versions run some of them more often, and the rest of them too.
+    expect(effects()).toEqual(
+      expect.arrayContaining([
+        ...["local-key-helper", "project-session", "local-session", "project-prompt", "local-prompt", "server"],
+      ]),
     );
     expect(stolen.join("\n")).toContain("sk-ant-offline");
   });
@@ -147,11 +150,17 @@ describe.runIf(executable !== undefined)("SEC4: the real CLI in a hostile reposi
   });
 });
 
+interface MessagesBody {
+  readonly system?: readonly { readonly text: string }[];
+  readonly messages: readonly { readonly content: string | readonly { readonly text?: string }[] }[];
+}
+
 describe.runIf(executable !== undefined)("AT-42 AT-7: the real CLI gets what it is given", () => {
   it("a prompt and a system prompt of 300 KB, with quotes and newlines, reach the model unchanged", async () => {
     const text = `"quoted" 'text'\n\\ é 🦆 `.repeat(13_000).trim();
     const file = join(folder, "system-prompt");
     writeFileSync(file, text);
+    const before = emulator.requests.length;
     const ended = await startCli({
       executable: executable ?? "claude",
       options: { systemPrompt: text },
@@ -162,15 +171,20 @@ describe.runIf(executable !== undefined)("AT-42 AT-7: the real CLI gets what it 
       files: { "--system-prompt-file": file },
     });
     expect(ended.stderr).toBe("");
-    const body = emulator.requests.findLast((request) => request.path.startsWith("/v1/messages"))?.body as {
-      readonly system: readonly { readonly text: string }[];
-      readonly messages: readonly { readonly content: readonly { readonly text: string }[] }[];
-    };
-    expect(body.system.some((block) => block.text === text)).toBe(true);
-    expect(body.messages.some((message) => message.content.some((block) => block.text === text))).toBe(true);
+    const bodies = emulator.requests.slice(before).map(({ body }) => body as MessagesBody | undefined);
+    // Older versions ask for titles and the like beside the turn.
+    const arrived = bodies.filter(
+      (body) =>
+        body?.system?.some((block) => block.text === text) === true &&
+        body.messages.some(
+          ({ content }) => typeof content !== "string" && content.some((block) => block.text === text),
+        ),
+    );
+    expect(arrived.length).toBeGreaterThan(0);
   });
 
-  it("takes every flag we know how to write", async () => {
+  // The newest of them decides; what an older version lacks is refused before it starts.
+  it.runIf(realCliHas("hook-events"))("takes every flag we know how to write", async () => {
     const { code, stderr, stdout } = await start("plain", {
       model: "claude-sonnet-4-5",
       fallbackModel: ["claude-haiku-4-5"],

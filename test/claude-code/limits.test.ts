@@ -7,7 +7,7 @@ import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, systemWorld } from "#runtime";
 import { assertRunLog } from "#testing";
 import { tool } from "#tools";
-import { locateRealCli } from "../real-cli.ts";
+import { locateRealCli, realCliOptions } from "../real-cli.ts";
 
 // Budgets mean the same on the real CLI as on a model: an end with a name, and everything produced is kept.
 
@@ -34,7 +34,7 @@ async function play(options: RunOptions) {
     const run = startRun(
       "claude-code",
       "go",
-      { tools: [note], cwd: home, claudeCode: { executable: executable ?? "claude" }, ...options },
+      { tools: [note], cwd: home, claudeCode: realCliOptions(), ...options },
       { ...systemWorld(), env },
     );
     const log: AgentEvent[] = [];

@@ -22,7 +22,7 @@ import {
   createClaudeCodeBackend,
 } from "../../src/backends/claude-code/backend.ts";
 import type { ClaudeCodeWorld } from "../../src/backends/claude-code/launch.ts";
-import { locateRealCli } from "../real-cli.ts";
+import { realCliOptions } from "../real-cli.ts";
 
 /** An empty home and an offline model: everything the real CLI needs. */
 export interface Place {
@@ -52,8 +52,7 @@ export async function openPlace(script?: EmulatorScript): Promise<Place> {
     world,
     env,
     emulator,
-    backend: (options = {}) =>
-      createClaudeCodeBackend({ executable: locateRealCli() ?? "claude", cwd: home, ...options }, world),
+    backend: (options = {}) => createClaudeCodeBackend({ ...realCliOptions(), cwd: home, ...options }, world),
     async close() {
       await emulator.close();
       rmSync(home, { recursive: true, force: true, maxRetries: 3 });

@@ -2,8 +2,19 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { tool } from "#tools";
-import { locateRealCli } from "../real-cli.ts";
-import { ask, ofType, openPlace, type Place, processesWith, readLog, runOn, sendAsRun, settingsFor } from "./place.ts";
+import { locateRealCli, realCliHas } from "../real-cli.ts";
+import {
+  ask,
+  type Asked,
+  ofType,
+  openPlace,
+  type Place,
+  processesWith,
+  readLog,
+  runOn,
+  sendAsRun,
+  settingsFor,
+} from "./place.ts";
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 
@@ -131,44 +142,67 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
     expect(existsSync(join(place.home, "ruled"))).toBe(true);
   });
 
-  it("a guard replaces what a command printed before the model and the log see it", async () => {
-    const place = await open(shell("echo sesame-42"));
-    const { log } = await ask(place.backend({ allowedTools: ["Bash"] }), "go", {
-      policy: {
-        guards: [
-          {
-            name: "secrets",
-            place: "tool-result",
-            check: ({ text }) => ({ replace: text.replace("sesame-42", "***") }),
-          },
-        ],
+  const secrets: NonNullable<Asked["policy"]> = {
+    guards: [
+      {
+        name: "secrets",
+        place: "tool-result",
+        check: ({ text }) => ({ replace: text.replace("sesame-42", "***") }),
       },
-    });
-    expect(ofType(log, "tool-result")).toMatchObject([{ name: "Bash", isError: false, output: "***" }]);
-    const bodies = JSON.stringify(place.emulator.requests.map((request) => request.body));
-    expect(bodies).toContain("***");
-    expect(bodies.split("tool_result").slice(1).join("")).not.toContain("sesame-42");
-  });
+    ],
+  };
+  /** What the model was told of the results of tools. */
+  const toldResults = (place: Place) =>
+    JSON.stringify(place.emulator.requests.map((request) => request.body))
+      .split("tool_result")
+      .slice(1)
+      .join("");
 
-  it("a guard on an answer the CLI cannot replace ends the conversation before the model sees it", async () => {
-    const place = await open({
-      rules: [
-        { match: { turn: 0 }, reply: { toolCalls: [{ name: "Glob", input: { pattern: "*.secret" } }] } },
-        { reply: { text: "seen" } },
-      ],
-    });
-    writeFileSync(join(place.home, "hidden.secret"), "");
-    const { log, result } = await ask(place.backend({ tools: ["Glob"], allowedTools: ["Glob"] }), "go", {
-      policy: { guards: [{ name: "names", place: "tool-result", check: () => ({ deny: "not for you" }) }] },
-    });
-    expect(result).toMatchObject({ status: "error", error: { code: "guard-denied" } });
-    expect(
-      ofType(log, "message").some(
-        ({ role, blocks }) => role === "assistant" && JSON.stringify(blocks).includes("seen"),
-      ),
-    ).toBe(false);
-    expect(processesWith(place.home)).toEqual([]);
-  });
+  it.runIf(realCliHas("replace-tool-output"))(
+    "a guard replaces what a command printed before the model and the log see it",
+    async () => {
+      const place = await open(shell("echo sesame-42"));
+      const { log } = await ask(place.backend({ allowedTools: ["Bash"] }), "go", { policy: secrets });
+      expect(ofType(log, "tool-result")).toMatchObject([{ name: "Bash", isError: false, output: "***" }]);
+      expect(toldResults(place)).toContain("***");
+      expect(toldResults(place)).not.toContain("sesame-42");
+    },
+  );
+
+  it.runIf(realCliHas("guards") && !realCliHas("replace-tool-output"))(
+    "a guard that has to replace what an older CLI cannot replace ends the conversation before the model sees it",
+    async () => {
+      const place = await open(shell("echo sesame-42"));
+      const { log, result } = await ask(place.backend({ allowedTools: ["Bash"] }), "go", { policy: secrets });
+      expect(result).toMatchObject({ status: "error", error: { code: "guard-denied" } });
+      expect(toldResults(place)).not.toContain("sesame-42");
+      expect(JSON.stringify(ofType(log, "tool-result"))).not.toContain("sesame-42");
+    },
+  );
+
+  const knowsGlobAlone = realCliHas("guards") && realCliHas("tools-list");
+  it.runIf(knowsGlobAlone)(
+    "a guard on an answer the CLI cannot replace ends the conversation before the model sees it",
+    async () => {
+      const place = await open({
+        rules: [
+          { match: { turn: 0 }, reply: { toolCalls: [{ name: "Glob", input: { pattern: "*.secret" } }] } },
+          { reply: { text: "seen" } },
+        ],
+      });
+      writeFileSync(join(place.home, "hidden.secret"), "");
+      const { log, result } = await ask(place.backend({ tools: ["Glob"], allowedTools: ["Glob"] }), "go", {
+        policy: { guards: [{ name: "names", place: "tool-result", check: () => ({ deny: "not for you" }) }] },
+      });
+      expect(result).toMatchObject({ status: "error", error: { code: "guard-denied" } });
+      expect(
+        ofType(log, "message").some(
+          ({ role, blocks }) => role === "assistant" && JSON.stringify(blocks).includes("seen"),
+        ),
+      ).toBe(false);
+      expect(processesWith(place.home)).toEqual([]);
+    },
+  );
 
   it("a before-stop hook sends the agent back to work, once", async () => {
     const place = await open({ rules: [{ reply: { text: "one more thing" } }] });
@@ -254,7 +288,8 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
   it("AT-18 S0-97: after a failed turn the next one in the same session succeeds", async () => {
     const place = await open({
       rules: [
-        { match: { user: "fail" }, reply: { text: "fine" }, fault: { status: 403, times: 1 } },
+        { match: { user: "please" }, reply: { text: "fine" } },
+        { match: { user: "fail" }, reply: { text: "fine" }, fault: { status: 403 } },
         { reply: { text: "fine" } },
       ],
     });
@@ -298,19 +333,29 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
       settings: { resume: { kind: "resume", sessionId: sessionId as string, fork: false } },
     });
     expect(resumed.result).toMatchObject({ status: "success", sessionId });
-    expect(JSON.stringify(place.emulator.requests.at(-1)?.body)).toContain("What is 20 + 2?");
+    const asked = place.emulator.requests.map(({ body }) => JSON.stringify(body ?? {}));
+    expect(asked.filter((body) => body.includes("What is 40 + 4?")).at(-1)).toContain("What is 20 + 2?");
   });
 
-  it("AT-42: a prompt and instructions of 300 KB arrive unchanged", async () => {
-    const place = await open({ rules: [{ reply: { text: "ok" } }] });
-    const long = `"quotes" 'and' $(more)\n`.repeat(13_000);
-    for (const mode of ["plain", "control"] as const) {
-      const { result } = await ask(place.backend({ mode }), `P${long}P`, { settings: { instructions: `I${long}I` } });
-      expect(result.status).toBe("success");
-      const body = place.emulator.requests.at(-1)?.body as { system: unknown; messages: unknown };
-      expect(JSON.stringify(body.messages)).toContain(JSON.stringify(`P${long}P`).slice(1, -1));
-      expect(JSON.stringify(body.system)).toContain(JSON.stringify(`I${long}I`).slice(1, -1));
-    }
-    expect(readdirSync(place.home).filter((name) => name.startsWith("millrace-"))).toEqual([]);
-  });
+  it.runIf(realCliHas("append-prompt-file"))(
+    "AT-42: a prompt and instructions of 300 KB arrive unchanged",
+    async () => {
+      const place = await open({ rules: [{ reply: { text: "ok" } }] });
+      const long = `"quotes" 'and' $(more)\n`.repeat(13_000);
+      for (const mode of ["plain", "control"] as const) {
+        const before = place.emulator.requests.length;
+        const { result } = await ask(place.backend({ mode }), `P${long}P`, { settings: { instructions: `I${long}I` } });
+        expect(result.status).toBe("success");
+        // Older versions ask for titles and the like beside the turn.
+        const bodies = place.emulator.requests
+          .slice(before)
+          .map(({ body }) => (body ?? {}) as { system?: unknown; messages?: unknown });
+        const holds = (value: unknown, text: string) =>
+          JSON.stringify(value ?? "").includes(JSON.stringify(text).slice(1, -1));
+        const arrived = bodies.filter((body) => holds(body.messages, `P${long}P`) && holds(body.system, `I${long}I`));
+        expect(arrived.length).toBeGreaterThan(0);
+      }
+      expect(readdirSync(place.home).filter((name) => name.startsWith("millrace-"))).toEqual([]);
+    },
+  );
 });

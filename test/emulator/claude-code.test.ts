@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEmulator } from "#emulator";
-import { locateRealCli } from "../real-cli.ts";
+import { locateRealCli, realCliHas } from "../real-cli.ts";
 
 const executable = locateRealCli();
 const emulator = createEmulator();
@@ -106,7 +106,7 @@ describe.runIf(executable !== undefined)("the real Claude Code CLI against the o
     });
   });
 
-  it("fills a schema", async () => {
+  it.runIf(realCliHas("json-schema"))("fills a schema", async () => {
     const schema = {
       type: "object",
       properties: { answer: { type: "integer" } },

@@ -6,7 +6,7 @@ import type { AgentEvent } from "#domain";
 import { createEmulator, type Emulator, type EmulatorScript } from "#emulator";
 import { startRun, systemWorld } from "#runtime";
 import { assertRunLog } from "#testing";
-import { locateRealCli } from "../real-cli.ts";
+import { locateRealCli, realCliOptions } from "../real-cli.ts";
 import { describePolicy, type Scene, type Stage } from "./suite.ts";
 
 // The same promises as on the model backends, kept by the real CLI in control mode: its model is our offline server.
@@ -39,7 +39,7 @@ async function playOn(emulator: Emulator, scene: Scene): Promise<readonly AgentE
   const run = startRun(
     "claude-code",
     "go",
-    { ...scene.options, cwd: home, claudeCode: { executable: executable ?? "claude" } },
+    { ...scene.options, cwd: home, claudeCode: realCliOptions() },
     {
       ...world,
       env: { PATH: process.env["PATH"], HOME: home, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "sk-ant-offline" },

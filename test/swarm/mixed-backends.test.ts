@@ -7,7 +7,7 @@ import { createEmulator, type EmulatorScript } from "#emulator";
 import { agent, type RunOptions, startRun, type Swarm, swarm, systemWorld } from "#runtime";
 import { assertRunLog } from "#testing";
 import { tool } from "#tools";
-import { locateRealCli } from "../real-cli.ts";
+import { locateRealCli, realCliOptions } from "../real-cli.ts";
 
 // One swarm, one agent on a model API and one on the real Claude Code CLI, both asking our offline server.
 
@@ -34,7 +34,7 @@ async function play(target: Swarm, script: EmulatorScript, options: RunOptions =
     const run = startRun(
       target,
       "I was charged twice",
-      { cwd: home, claudeCode: { executable: executable ?? "claude" }, ...options },
+      { cwd: home, claudeCode: realCliOptions(), ...options },
       { ...systemWorld(), env },
     );
     const log: AgentEvent[] = [];

@@ -7,7 +7,7 @@ import { type RunOptions, systemWorld, type World } from "#runtime";
 import { assertRunLog } from "#testing";
 import { tool } from "#tools";
 import { replay } from "../../src/runtime/replay.ts";
-import { locateRealCli } from "../real-cli.ts";
+import { locateRealCli, realCliOptions } from "../real-cli.ts";
 import { eventsOf, record, withoutMode, withoutTimes } from "./tape-world.ts";
 
 const executable = locateRealCli();
@@ -48,7 +48,7 @@ describe.skipIf(executable === undefined || !existsSync(executable))(
         },
       ],
     ])("%s: the same events without a process, and no key", async (_, options) => {
-      const claudeCode = { executable: executable as string, cwd: home };
+      const claudeCode = { ...realCliOptions(), cwd: home };
       const recorded = await record("claude-code/offline", { ...options, claudeCode }, world);
       expect(recorded.events.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
       expect(recorded.text).not.toContain("canary");
