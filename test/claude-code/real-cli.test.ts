@@ -151,12 +151,14 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
       },
     ],
   };
-  /** What the model was told of the results of tools. */
-  const toldResults = (place: Place) =>
-    JSON.stringify(place.emulator.requests.map((request) => request.body))
-      .split("tool_result")
-      .slice(1)
-      .join("");
+  /** What the model was told of the results of tools. Not what old versions ask a helper about a command they ran. */
+  const toldResults = (place: Place) => {
+    const bodies = place.emulator.requests.map(({ body }) => body as { messages?: { content: unknown }[] } | undefined);
+    const blocks = bodies
+      .flatMap((body) => body?.messages ?? [])
+      .flatMap(({ content }) => content as { type?: string }[]);
+    return JSON.stringify(blocks.filter((block) => block.type === "tool_result"));
+  };
 
   it.runIf(realCliHas("replace-tool-output"))(
     "a guard replaces what a command printed before the model and the log see it",
