@@ -4,7 +4,6 @@ import type { Renamer } from "./unique-ids.ts";
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type DeltaItem = Extract<Chunk, DeltaEvent>;
 type CallDelta = Extract<Chunk, { readonly type: "tool-input-delta" }>;
-type TextDelta = Exclude<DeltaItem, CallDelta>;
 
 /**
  * Looks at one reply while it passes: remembers what the loop needs, and leaves out what readers get from us.
@@ -68,14 +67,14 @@ export class ReplySieve {
 
   /** Passes a delta and those behind it that go on where it leaves off; returns where they end. */
   private _passRow(first: DeltaItem, batch: readonly Chunk[], from: number, passed: Chunk[]): number {
-    const { messageId } = first;
-    const callId = first.type === "tool-input-delta" ? first.callId : undefined;
+    const vendor = {
+      messageId: first.messageId,
+      callId: first.type === "tool-input-delta" ? first.callId : undefined,
+    };
     this._renamer.rename(first);
     this._shown.add(first.messageId);
     passed.push(first);
-    return first.type === "tool-input-delta"
-      ? passCallRow(first, messageId, callId, batch, from, passed)
-      : passTextRow(first, messageId, batch, from, passed);
+    return passRow(first, vendor, batch, from, passed);
   }
 
   private _passItem(chunk: Chunk): boolean {
@@ -109,39 +108,27 @@ export class ReplySieve {
   }
 }
 
-// Loops of their own: they alone run once per delta. What goes on a row bears the ids its host gave to the first one.
-
-function passTextRow(
-  first: TextDelta,
-  messageId: string,
+/**
+ * Passes deltas that bear the ids the host gave to the first one of their row. A loop of its own: it alone runs once
+ * per delta.
+ */
+function passRow(
+  first: DeltaItem,
+  vendor: { readonly messageId: string; readonly callId: string | undefined },
   batch: readonly Chunk[],
   from: number,
   passed: Chunk[],
 ): number {
+  const { messageId, callId } = vendor;
   let at = from;
   for (; at < batch.length; at += 1) {
-    const next = batch[at] as Writable<TextDelta>;
+    const next = batch[at] as Writable<DeltaItem>;
     if (next.type !== first.type || next.messageId !== messageId) break;
+    if (next.type === "tool-input-delta") {
+      if (next.callId !== callId) break;
+      next.callId = (first as CallDelta).callId;
+    }
     next.messageId = first.messageId;
-    passed.push(next);
-  }
-  return at;
-}
-
-function passCallRow(
-  first: CallDelta,
-  messageId: string,
-  callId: string | undefined,
-  batch: readonly Chunk[],
-  from: number,
-  passed: Chunk[],
-): number {
-  let at = from;
-  for (; at < batch.length; at += 1) {
-    const next = batch[at] as Writable<CallDelta>;
-    if (next.type !== first.type || next.messageId !== messageId || next.callId !== callId) break;
-    next.messageId = first.messageId;
-    next.callId = first.callId;
     passed.push(next);
   }
   return at;
