@@ -10,7 +10,7 @@ export type Parsed =
   | { readonly fault: string; readonly value?: never };
 
 /** Why a value that is too deep is refused. */
-export const TOO_DEEP = `nested deeper than ${MAX_JSON_DEPTH} levels`;
+const TOO_DEEP = `nested deeper than ${MAX_JSON_DEPTH} levels`;
 
 // Every level of nesting takes an opening and a closing bracket, so a shorter text cannot be too deep.
 const SHORTEST_TOO_DEEP = 2 * (MAX_JSON_DEPTH + 1);
@@ -33,8 +33,20 @@ export function parseJson(text: string): Parsed {
 }
 
 /** Whether a text's value is nested deeper than `MAX_JSON_DEPTH`. Costs nothing for texts of ordinary length. */
-export function isTooDeep(text: string, value: unknown): boolean {
-  return text.length >= SHORTEST_TOO_DEEP && isDeeperThan(value, MAX_JSON_DEPTH);
+function isTooDeep(text: string, value: unknown): boolean {
+  return text.length >= SHORTEST_TOO_DEEP && mayBeTooDeep(text) && isDeeperThan(value, MAX_JSON_DEPTH);
+}
+
+/** Whether a text has brackets enough. Those inside its strings count too: this only spares a walk over the value. */
+function mayBeTooDeep(text: string): boolean {
+  let open = 0;
+  for (const bracket of ["[", "{"]) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) {
+      open += 1;
+      if (open > MAX_JSON_DEPTH) return true;
+    }
+  }
+  return false;
 }
 
 /** Whether a value is a JSON object: not null, not a list. */
