@@ -1,7 +1,15 @@
-import type { Chunk, DeltaEvent, ErrorItem, MessageItem, ToolCallItem, ToolResultBlock, Usage } from "#domain";
-import type { Renamer } from "./unique-ids.ts";
+import {
+  type Chunk,
+  type DeltaEvent,
+  type ErrorItem,
+  isDelta,
+  type MessageItem,
+  type ToolCallItem,
+  type ToolResultBlock,
+  type Usage,
+} from "#domain";
+import type { Renamer, Writable } from "./unique-ids.ts";
 
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 type DeltaItem = Extract<Chunk, DeltaEvent>;
 type CallDelta = Extract<Chunk, { readonly type: "tool-input-delta" }>;
 
@@ -55,7 +63,7 @@ export class ReplySieve {
     for (let at = 0; at < batch.length; ) {
       const chunk = batch[at] as Chunk;
       at += 1;
-      if (chunk.type === "text-delta" || chunk.type === "thinking-delta" || chunk.type === "tool-input-delta") {
+      if (isDelta(chunk)) {
         at = this._passRow(chunk, batch, at, passed);
       } else {
         this._renamer.rename(chunk);

@@ -57,7 +57,8 @@ class Names {
   }
 }
 
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
+/** A chunk that nobody has numbered yet may still be changed. */
+export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 class ReplyRenamer implements Renamer {
   private readonly _messages: Names;
