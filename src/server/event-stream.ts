@@ -1,5 +1,6 @@
 import type { Clock } from "#domain";
 import type { EventBatch, EventLog } from "#sessions";
+import { Alarm } from "#streams";
 import { encodeSse } from "#wire";
 import type { ServerLimits } from "./limits.ts";
 import type { FailPointName } from "./options.ts";
@@ -18,8 +19,6 @@ export interface StreamWanted {
   readonly runId: string;
   readonly cursor: StreamCursor;
   readonly vocabulary: Vocabulary;
-  /** Ends the connection at once: the reader takes nothing any more. */
-  readonly cut: (() => void) | undefined;
   /** The stream is over, whoever ended it. Called once. */
   readonly onEnd: (how: "done" | "left" | "stalled" | "failed") => void;
 }
@@ -32,29 +31,35 @@ const HEARTBEAT = encoder.encode(encodeSse({ comment: "ping" }));
 /** What is handed over at a time, at most: the whole of a large batch never waits in one reader's buffer. */
 const PIECE_BYTES = 262_144;
 
-export const STREAM_HEADERS = {
-  "content-type": "text/event-stream; charset=utf-8",
-  // `no-transform`: a proxy that packs the stream would hold it back.
-  "cache-control": "no-cache, no-transform",
-  "x-accel-buffering": "no",
-} as const;
-
-/**
- * A run's events as server-sent events from a cursor on. Pulled: nothing is read from the log before the reader has
- * taken what it was given, so that a slow one costs one piece of memory and nobody else's time. One that takes nothing
- * for too long is cut off, and can come back to its cursor.
- */
-export function createEventStream(setting: StreamSetting, wanted: StreamWanted): ReadableStream<Uint8Array> {
-  return new ReadableStream(new EventStreamSource(setting, wanted), { highWaterMark: 0 });
+/** Where a stream goes. It is given one piece, and says with `ask` when that was taken. */
+export interface Outlet {
+  give(bytes: Uint8Array): void;
+  /** The stream is over, and complete. */
+  end(): void;
+  /** Ends the connection at once, without an end of the stream. */
+  breakOff(why: string): void;
 }
 
-class EventStreamSource {
+/** What a stream has for its reader next. */
+type Step = IteratorResult<Uint8Array, undefined> | "failed";
+
+/**
+ * A run's events as server-sent events from a cursor on. Nothing is read from the log before the reader has taken what
+ * it was given, so that a slow one costs one piece of memory and nobody else's time. One that takes nothing for too
+ * long is cut off, and can come back to its cursor.
+ */
+export class EventStream {
   private readonly _setting: StreamSetting;
   private readonly _wanted: StreamWanted;
   private readonly _stop = new AbortController();
-  private readonly _pieces: AsyncIterator<Uint8Array>;
-  private _next: Promise<IteratorResult<Uint8Array>> | undefined;
-  private _takeBackStall: (() => void) | undefined;
+  private readonly _pieces: AsyncIterator<Uint8Array, undefined>;
+  /** Two things can be due: a sign of life while the log is silent, the end of a reader that takes nothing. */
+  private readonly _alarm: Alarm;
+  private _outlet: Outlet | undefined;
+  private _isAsked = false;
+  private _isReading = false;
+  /** Came while the reader had not yet taken a heartbeat. */
+  private _ready: Step | undefined;
   private _hasBeaten = false;
   private _isOpen = false;
   private _isOver = false;
@@ -62,118 +67,146 @@ class EventStreamSource {
   constructor(setting: StreamSetting, wanted: StreamWanted) {
     this._setting = setting;
     this._wanted = wanted;
-    this._pieces = readPieces(setting, wanted, this._stop.signal);
+    this._alarm = new Alarm(setting.clock);
+    this._pieces =
+      setting.failPoint !== undefined && wanted.vocabulary === "millrace"
+        ? readBreakably(setting, setting.failPoint, wanted, this._stop.signal)
+        : new PieceReader(setting, wanted, this._stop.signal);
   }
 
-  async pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    this._takeBackStall?.();
+  /** Says where the stream goes. Once, before anything is asked for. */
+  connect(outlet: Outlet): void {
+    this._outlet = outlet;
+  }
+
+  /** The reader has taken what there was, and wants more: now, or when there is more. */
+  ask(): void {
+    if (this._isOver) return;
+    this._isAsked = true;
     if (!this._isOpen) {
       this._isOpen = true;
-      this._give(controller, OPENING);
+      this._give(OPENING);
       return;
     }
-    const step = await this._nextOrBeat();
-    if (this._isOver) return;
-    if (step === "beat") {
-      this._hasBeaten = true;
-      this._give(controller, HEARTBEAT);
-    } else if (step === "failed") {
-      // The stream breaks off without `done`: the reader comes back, and by then the log may have it.
-      this._finish("failed");
-      this._breakOff(controller, "The event log cannot be read.");
-    } else if (step.done === true) {
-      this._finish("done");
-      controller.close();
-    } else {
-      this._next = undefined;
-      this._hasBeaten = false;
-      this._give(controller, step.value);
-    }
+    if (this._ready !== undefined) return this._take(this._ready);
+    const { firstHeartbeatMs, heartbeatMs } = this._setting.limits;
+    this._alarm.set(this._hasBeaten ? heartbeatMs : firstHeartbeatMs, this._beat);
+    if (this._isReading) return;
+    this._isReading = true;
+    this._pieces.next().then(this._take, this._fail);
   }
 
-  cancel(): void {
+  /** The reader is gone. */
+  leave(): void {
     this._finish("left");
   }
 
-  private _give(controller: ReadableStreamDefaultController<Uint8Array>, bytes: Uint8Array): void {
-    controller.enqueue(bytes);
-    this._takeBackStall = this._setting.clock.after(this._setting.limits.stallMs, () => {
-      this._finish("stalled");
-      this._breakOff(controller, "The reader took nothing for too long.");
-    });
-  }
-
-  /** What comes first: something to tell, or the time for a sign of life. */
-  private async _nextOrBeat(): Promise<IteratorResult<Uint8Array> | "beat" | "failed"> {
-    this._next ??= this._pieces.next();
-    const { firstHeartbeatMs, heartbeatMs } = this._setting.limits;
-    let takeBack: (() => void) | undefined;
-    const beat = new Promise<"beat">((resolve) => {
-      const ms = this._hasBeaten ? heartbeatMs : firstHeartbeatMs;
-      takeBack = this._setting.clock.after(ms, () => resolve("beat"));
-    });
-    try {
-      return await Promise.race([this._next, beat]);
-    } catch {
-      return "failed";
-    } finally {
-      takeBack?.();
+  // Made once and not per piece: these are handed over for every event.
+  private readonly _take = (step: Step): void => {
+    this._isReading = false;
+    this._ready = undefined;
+    if (this._isOver) return;
+    if (!this._isAsked) {
+      this._ready = step;
+    } else if (step === "failed") {
+      // The stream breaks off without `done`: the reader comes back, and by then the log may have it.
+      this._finish("failed");
+      this._outlet?.breakOff("The event log cannot be read.");
+    } else if (step.done === true) {
+      this._finish("done");
+      this._outlet?.end();
+    } else {
+      this._hasBeaten = false;
+      this._give(step.value);
     }
-  }
+  };
+  private readonly _fail = (): void => this._take("failed");
+  private readonly _beat = (): void => {
+    this._hasBeaten = true;
+    this._give(HEARTBEAT);
+  };
+  private readonly _cut = (): void => {
+    this._finish("stalled");
+    this._outlet?.breakOff("The reader took nothing for too long.");
+  };
 
-  /** Ends the connection where there is one; a reader without a socket gets an error. */
-  private _breakOff(controller: ReadableStreamDefaultController<Uint8Array>, why: string): void {
-    const { cut } = this._wanted;
-    if (cut === undefined) controller.error(new Error(why));
-    else cut();
+  private _give(bytes: Uint8Array): void {
+    this._isAsked = false;
+    this._alarm.set(this._setting.limits.stallMs, this._cut);
+    // Last: a reader that waits takes it at once, and asks for more.
+    this._outlet?.give(bytes);
   }
 
   private _finish(how: "done" | "left" | "stalled" | "failed"): void {
     if (this._isOver) return;
     this._isOver = true;
-    this._takeBackStall?.();
+    this._alarm.stop();
     this._stop.abort();
-    this._next?.catch(() => undefined);
     this._wanted.onEnd(how);
   }
 }
 
-/** A run's frames in pieces of bounded size. */
-async function* readPieces(
-  { log, limits, frame, failPoint }: StreamSetting,
-  { runId, cursor, vocabulary }: StreamWanted,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array, undefined> {
-  const teller = vocabulary === "millrace" ? undefined : createTeller(vocabulary, cursor);
-  const piece = Math.max(1, Math.min(PIECE_BYTES, limits.readerBytes));
-  let isAtDone = false;
-  for await (const batch of log.follow(runId, { after: teller?.readFrom ?? cursor.seq, signal })) {
-    isAtDone = batch.at(-1)?.type === "done";
-    if (failPoint !== undefined && teller === undefined) {
-      yield* breakable(batch, frame, failPoint);
-      continue;
-    }
-    const bytes = teller === undefined ? frame(batch) : encoder.encode(teller.tell(batch).join(""));
-    for (let at = 0; at < bytes.length; at += piece) yield bytes.subarray(at, at + piece);
+const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
+const NOTHING = new Uint8Array();
+
+/** A run's frames in pieces of bounded size. A class and no generator: it is asked once per event. */
+class PieceReader implements AsyncIterator<Uint8Array, undefined> {
+  private readonly _batches: AsyncIterator<EventBatch, undefined>;
+  private readonly _signal: AbortSignal;
+  private readonly _encode: (batch: EventBatch) => Uint8Array;
+  private readonly _pieceBytes: number;
+  private _rest: Uint8Array = NOTHING;
+  private _isAtDone = false;
+
+  constructor({ log, limits, frame }: StreamSetting, { runId, cursor, vocabulary }: StreamWanted, signal: AbortSignal) {
+    const teller = vocabulary === "millrace" ? undefined : createTeller(vocabulary, cursor);
+    this._encode = teller === undefined ? frame : (batch) => encoder.encode(teller.tell(batch).join(""));
+    this._batches = log.follow(runId, { after: teller?.readFrom ?? cursor.seq, signal });
+    this._signal = signal;
+    this._pieceBytes = Math.max(1, Math.min(PIECE_BYTES, limits.readerBytes));
   }
-  // A log that ends without `done` has lost its writer: that is a broken stream, and no end.
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    while (this._rest.length === 0) {
+      const step = await this._batches.next();
+      if (step.done === true) {
+        requireDone(this._isAtDone, this._signal);
+        return END;
+      }
+      this._isAtDone = step.value.at(-1)?.type === "done";
+      this._rest = this._encode(step.value);
+    }
+    const rest = this._rest;
+    const isLast = rest.length <= this._pieceBytes;
+    this._rest = isLast ? NOTHING : rest.subarray(this._pieceBytes);
+    return { done: false, value: isLast ? rest : rest.subarray(0, this._pieceBytes) };
+  }
+}
+
+/** A log that ends without `done` has lost its writer: that is a broken stream, and no end. */
+function requireDone(isAtDone: boolean, signal: AbortSignal): void {
   if (!isAtDone && !signal.aborted) throw new Error("The log broke off.");
-  return undefined;
 }
 
 /** Frame by frame, each in two halves, with places in between where a test may stop the world. */
-async function* breakable(
-  batch: EventBatch,
-  frame: (batch: EventBatch) => Uint8Array,
+async function* readBreakably(
+  { log, frame }: StreamSetting,
   failPoint: (name: FailPointName) => Promise<void> | void,
+  { runId, cursor }: StreamWanted,
+  signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, undefined> {
-  for (const event of batch) {
-    const bytes = frame([event]);
-    const half = bytes.length >> 1;
-    yield bytes.subarray(0, half);
-    await failPoint("inside-frame");
-    yield bytes.subarray(half);
-    await failPoint("after-emit");
+  let isAtDone = false;
+  for await (const batch of log.follow(runId, { after: cursor.seq, signal })) {
+    for (const event of batch) {
+      isAtDone = event.type === "done";
+      const bytes = frame([event]);
+      const half = bytes.length >> 1;
+      yield bytes.subarray(0, half);
+      await failPoint("inside-frame");
+      yield bytes.subarray(half);
+      await failPoint("after-emit");
+    }
   }
+  requireDone(isAtDone, signal);
   return undefined;
 }

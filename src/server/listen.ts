@@ -1,9 +1,11 @@
-import type { Server as HttpServer } from "node:http";
+import type { Server as HttpServer, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Clock, StartError } from "#domain";
 import type { ServerLimits } from "./limits.ts";
 import { isLoopback } from "./origin-check.ts";
+import { sendStream } from "./stream-response.ts";
 
 export interface ListenOptions {
   /** Default 0: any free one. */
@@ -43,8 +45,12 @@ export async function listenOn(
       `port is ${port}. Give a whole number from 0 to 65535; 0 takes any free one.`,
     );
   }
+  const answer = async (request: Request, env: { readonly outgoing: ServerResponse }): Promise<Response> => {
+    const response = await fetch(request, env);
+    return sendStream(response, env.outgoing) ? RESPONSE_ALREADY_SENT : response;
+  };
   const server = createAdaptorServer({
-    fetch: fetch as never,
+    fetch: answer as never,
     overrideGlobalObjects: false,
     serverOptions: {
       headersTimeout: limits.headersMs,

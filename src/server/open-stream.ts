@@ -1,7 +1,8 @@
 import { ApiError } from "./api-error.ts";
-import { createEventStream, STREAM_HEADERS } from "./event-stream.ts";
+import { EventStream } from "./event-stream.ts";
 import type { ServerContext, ServerParts } from "./parts.ts";
 import { readCursor, type StreamCursor, VOCABULARIES, type Vocabulary } from "./sse-vocabulary.ts";
+import { streamResponse } from "./stream-response.ts";
 
 /** The `events` of the query. */
 export function readVocabulary(context: ServerContext): Vocabulary {
@@ -26,10 +27,8 @@ export function openStream(
   wanted: { readonly runId: string; readonly cursor: StreamCursor; readonly vocabulary: Vocabulary },
 ): Response {
   const release = takePlace(context.get("address"), parts);
-  const { outgoing } = context.env ?? {};
-  const stream = createEventStream(parts.streams, {
+  const stream = new EventStream(parts.streams, {
     ...wanted,
-    cut: outgoing === undefined ? undefined : () => outgoing.destroy(),
     onEnd(how) {
       release();
       if (how === "stalled" || how === "failed") {
@@ -38,7 +37,7 @@ export function openStream(
       }
     },
   });
-  return new Response(stream, { headers: { ...STREAM_HEADERS, "x-run-id": wanted.runId } });
+  return streamResponse(stream, { "x-run-id": wanted.runId });
 }
 
 /** Counts a stream of an address, as long as it is open. */

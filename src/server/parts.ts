@@ -33,7 +33,6 @@ export interface ServerEnv {
   readonly Variables: { tenant: string; address: string };
   readonly Bindings: {
     readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
-    readonly outgoing?: { destroy(): unknown };
   };
 }
 

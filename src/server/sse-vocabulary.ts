@@ -32,15 +32,29 @@ export interface Teller {
   tell(batch: EventBatch): readonly string[];
 }
 
-/** Frames of our own events: the same for every reader, so they are made once and shared as bytes. */
+/** How many frames are kept for the readers of the same run who come for them next, and how large they may be. */
+const RECENT = { frames: 256, bytes: 8 * 1_048_576 } as const;
+
+/**
+ * Frames of our own events: the same for every reader, so they are made once and shared as bytes. Only the latest are
+ * kept. Readers who follow a run come for them at once; what nobody comes for must die young, or it costs the
+ * collector more than it saved.
+ */
 export function createFrameCache(): (batch: EventBatch) => Uint8Array {
-  const cache = new WeakMap<EventBatch, Uint8Array>();
+  const recent = new Map<EventBatch, Uint8Array>();
   const encoder = new TextEncoder();
+  let size = 0;
   return (batch) => {
-    const known = cache.get(batch);
+    const known = recent.get(batch);
     if (known !== undefined) return known;
     const bytes = encoder.encode(frameAll(batch));
-    cache.set(batch, bytes);
+    recent.set(batch, bytes);
+    size += bytes.length;
+    for (const [oldest, { length }] of recent) {
+      if (recent.size <= RECENT.frames && size <= RECENT.bytes) break;
+      recent.delete(oldest);
+      size -= length;
+    }
     return bytes;
   };
 }

@@ -3,8 +3,8 @@ import type { AgentEvent } from "#domain";
 /** Events that were committed together, in order, never empty. One array for all readers: what is made of it can be shared. */
 export type EventBatch = readonly AgentEvent[];
 
-/** How much of a run that goes on is kept in memory for its readers, in characters; who lags further reads the store. */
-const TAIL_WEIGHT = 1_048_576;
+/** What an event weighs beside its text: its object, its batch, and its frame as bytes. */
+const EVENT_WEIGHT = 512;
 
 /** The committed end of one run's log, and the readers who wait for it to grow. */
 export class Feed {
@@ -13,11 +13,13 @@ export class Feed {
   private readonly _batches: EventBatch[] = [];
   private readonly _weights: number[] = [];
   private _weight = 0;
-  private _lastSeq: number;
+  private _lastSeq = -1;
+  private readonly _maxWeight: () => number;
   private readonly _waiting = new Set<() => void>();
 
-  constructor(lastSeq = -1) {
-    this._lastSeq = lastSeq;
+  /** `maxWeight` is asked with every batch: the share of a run depends on how many there are. */
+  constructor(maxWeight: () => number) {
+    this._maxWeight = maxWeight;
   }
 
   /** Takes what was committed. */
@@ -27,7 +29,8 @@ export class Feed {
     this._weights.push(weight);
     this._weight += weight;
     this._lastSeq = (batch.at(-1) as AgentEvent).seq;
-    while (this._weight > TAIL_WEIGHT && this._batches.length > 1) {
+    const maxWeight = this._maxWeight();
+    while (this._weight > maxWeight && this._batches.length > 1) {
       this._batches.shift();
       this._weight -= this._weights.shift() as number;
     }
@@ -52,22 +55,16 @@ export class Feed {
     return batch.filter((event) => event.seq > cursor);
   }
 
-  /** Resolves when something is new, or the signal fires. */
-  changed(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      if (signal?.aborted === true) return resolve();
-      const finish = (): void => {
-        this._waiting.delete(finish);
-        signal?.removeEventListener("abort", finish);
-        resolve();
-      };
-      this._waiting.add(finish);
-      signal?.addEventListener("abort", finish);
-    });
+  /** Calls `wake` once when something is new. */
+  whenChanged(wake: () => void): void {
+    this._waiting.add(wake);
   }
 
   private _wake(): void {
-    for (const finish of [...this._waiting]) finish();
+    // Who is woken may wait again at once: for the next change, not for this one.
+    const woken = [...this._waiting];
+    this._waiting.clear();
+    for (const wake of woken) wake();
   }
 }
 
@@ -87,10 +84,10 @@ function findBatch(batches: readonly EventBatch[], cursor: number): number {
 export function weigh(batch: EventBatch): number {
   let weight = 0;
   for (const event of batch) {
-    if (event.type === "text-delta" || event.type === "thinking-delta") weight += 128 + event.text.length;
-    else if (event.type === "tool-input-delta") weight += 128 + event.json.length;
+    if (event.type === "text-delta" || event.type === "thinking-delta") weight += EVENT_WEIGHT + event.text.length;
+    else if (event.type === "tool-input-delta") weight += EVENT_WEIGHT + event.json.length;
     // Items are few; their exact size is worth the walk.
-    else weight += JSON.stringify(event).length;
+    else weight += EVENT_WEIGHT + JSON.stringify(event).length;
   }
   return weight;
 }

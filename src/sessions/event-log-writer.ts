@@ -80,7 +80,9 @@ export function createWriter(
 
   return {
     add(event) {
-      waiting.push(event);
+      // Mostly there is one, and its list is kept as long as it: one that is grown has room for seventeen.
+      if (waiting.length === 0) waiting = [event];
+      else waiting.push(event);
       if (books !== undefined && !isDelta(event)) books.add(event);
       if (failure !== undefined) return whenDrained();
       if (!isWriting) drain().catch(() => undefined);

@@ -1,6 +1,6 @@
 import { type AgentEvent, type Clock, describeThrown } from "#domain";
-import { createCursorCut } from "./event-log-cursor.ts";
 import { type EventBatch, Feed } from "./event-log-feed.ts";
+import { LogReader, type ReaderHome } from "./event-log-reader.ts";
 import { createWriter, pump, type RunBooks } from "./event-log-writer.ts";
 import type { Settlement, Store } from "./stores/store.ts";
 import { isStoreError } from "./stores/store-error.ts";
@@ -45,21 +45,22 @@ export interface EventLog {
   follow(runId: string, options?: FollowOptions): AsyncIterableIterator<EventBatch>;
 }
 
-/** What a reader takes from the store at a time. */
-const READ = { limit: 512, maxCharacters: 262_144 } as const;
-
 /** A failing disk is asked again after these; then the run cannot go on. */
 const RETRY_MS = [50, 500, 2000] as const;
 
-/** How often a log is looked at that another process may be writing. */
-const POLL_MS = 250;
+/** How much of all runs under way is kept in memory for their readers; who lags further reads the store. */
+const TAIL_WEIGHTS = { all: 32 * 1_048_576, most: 1_048_576, least: 32_768 } as const;
 
 /** Creates the event log over a store. */
 export function createEventLog(options: EventLogOptions): EventLog {
   const { store, clock, failPoint } = options;
   const feeds = new Map<string, Feed>();
-  /** Readers who may have come before the writer of their run. */
-  const early = new Map<string, Set<EarlyReader>>();
+  /** Readers by run; some may have come before its writer. */
+  const readers = new Map<string, Set<LogReader>>();
+
+  /** An equal share each: a thousand runs must not hold a thousand times what one may. */
+  const tailWeight = (): number =>
+    Math.max(TAIL_WEIGHTS.least, Math.min(TAIL_WEIGHTS.most, TAIL_WEIGHTS.all / feeds.size));
 
   const append = async (runId: string, events: EventBatch, settlement: Settlement | undefined): Promise<void> => {
     await failPoint?.("before-append");
@@ -71,64 +72,31 @@ export function createEventLog(options: EventLogOptions): EventLog {
       } catch (error) {
         const wait = isStoreError(error) && error.code === "store-failed" ? RETRY_MS[attempt] : undefined;
         if (wait === undefined) throw error;
-        await pause(clock, wait, undefined);
+        await pause(clock, wait);
       }
     }
   };
 
-  const follow = async function* (
-    runId: string,
-    { after = -1, signal }: FollowOptions = {},
-  ): AsyncGenerator<EventBatch, undefined> {
-    const reader = new EarlyReader();
-    const leave = enter(early, runId, reader);
-    try {
-      yield* readOn(runId, { after, signal }, reader);
-    } finally {
-      leave();
-    }
-    return undefined;
-  };
-
-  const readOn = async function* (
-    runId: string,
-    { after, signal }: Required<FollowOptions>,
-    reader: EarlyReader,
-  ): AsyncGenerator<EventBatch, undefined> {
-    const cut = createCursorCut(after);
-    let cursor = after;
-    let feed: Feed | undefined;
-    while (signal?.aborted !== true) {
-      // Kept when it is gone from the table: the last events of a run are shared like all others.
-      feed = feeds.get(runId) ?? feed;
-      const isOver = feed?.isOver === true;
-      const batch: EventBatch = feed?.behind(cursor) ?? (await store.read(runId, { after: cursor, ...READ }));
-      const last = batch.at(-1);
-      if (last !== undefined) {
-        cursor = last.seq;
-        const shown = cut(batch);
-        if (shown.length > 0) yield shown;
-        if (last.type === "done") return undefined;
-      } else if (isOver) {
-        return undefined;
-      } else if (feed !== undefined) {
-        // Nothing can come between the look above and this: the log is the truth, and this only wakes us.
-        await feed.changed(signal);
-      } else if (await isClosed(store, runId, cursor)) {
-        return undefined;
-      } else {
-        // Another process may write that run, or we shall.
-        await reader.wait(clock, signal);
-      }
-    }
-    return undefined;
+  const home: ReaderHome = {
+    store,
+    clock,
+    feedOf: (runId) => feeds.get(runId),
+    enter(reader) {
+      const others = readers.get(reader.runId) ?? new Set();
+      readers.set(reader.runId, others.add(reader));
+    },
+    leave(reader) {
+      const others = readers.get(reader.runId);
+      others?.delete(reader);
+      if (others?.size === 0) readers.delete(reader.runId);
+    },
   };
 
   return {
     async write(run, books) {
-      const feed = new Feed();
+      const feed = new Feed(tailWeight);
       feeds.set(run.id, feed);
-      for (const reader of early.get(run.id) ?? []) reader.wake();
+      for (const reader of readers.get(run.id) ?? []) reader.meetWriter();
       const writer = createWriter(run.id, append, feed, books, options.nextTurn);
       try {
         await pump(run, writer);
@@ -140,56 +108,13 @@ export function createEventLog(options: EventLogOptions): EventLog {
         feed.end();
       }
     },
-    follow,
+    follow: (runId, { after = -1, signal } = {}) => new LogReader(runId, after, signal, home),
   };
 }
 
-/** A reader that has no writer to wait for. */
-class EarlyReader {
-  private _hasNews = false;
-  private _arrival: AbortController | undefined;
-
-  /** A writer has come. */
-  wake(): void {
-    this._hasNews = true;
-    this._arrival?.abort();
-  }
-
-  /** Waits a little, or until a writer has come since the last time. */
-  async wait(clock: Clock, signal: AbortSignal | undefined): Promise<void> {
-    const arrival = new AbortController();
-    this._arrival = arrival;
-    if (!this._hasNews) {
-      await pause(clock, POLL_MS, signal === undefined ? arrival.signal : AbortSignal.any([signal, arrival.signal]));
-    }
-    this._hasNews = false;
-  }
-}
-
-function enter(early: Map<string, Set<EarlyReader>>, runId: string, reader: EarlyReader): () => void {
-  const readers = early.get(runId) ?? new Set();
-  early.set(runId, readers.add(reader));
-  return () => {
-    readers.delete(reader);
-    if (readers.size === 0) early.delete(runId);
-  };
-}
-
-async function isClosed(store: Store, runId: string, cursor: number): Promise<boolean> {
-  const [last] = (await store.read(runId, { after: Math.max(-1, cursor - 1), limit: 1 })).slice(-1);
-  return last?.type === "done" && last.seq <= cursor;
-}
-
-/** Waits, or until the signal fires. */
-function pause(clock: Clock, ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits, whatever happens. */
+function pause(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => {
-    if (signal?.aborted === true) return resolve();
-    const finish = (): void => {
-      takeBack();
-      signal?.removeEventListener("abort", finish);
-      resolve();
-    };
-    const takeBack = clock.after(ms, finish);
-    signal?.addEventListener("abort", finish);
+    clock.after(ms, resolve);
   });
 }

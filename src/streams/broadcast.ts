@@ -51,7 +51,7 @@ interface Listener<T> extends Place {
 }
 
 /** Merging walks over the values once; it waits for this many so that the walk is paid back. */
-const MERGE_BATCH = 512;
+const MERGE_BATCH = 64;
 
 /** A loop of its own: what runs once per value stays small, so that optimising it takes next to no time. */
 function append<T>(log: T[], values: readonly T[]): void {

@@ -5,6 +5,7 @@ import { isStoreError, StoreError } from "../store-error.ts";
 import { foldCase, LOCAL_TENANT, placeBehind, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { openDatabase } from "./open-database.ts";
+import { OpenRuns } from "./open-runs.ts";
 import { findRun, findThread, readEvents, requireIdle, showThread } from "./reads.ts";
 import {
   readAuditRow,
@@ -30,7 +31,8 @@ export interface SqliteStoreOptions {
 
 /**
  * Opens the store in a folder. When a call resolves, what it wrote is synced to the disk: it survives a crash of the
- * program and a loss of power. Appends that come within 10 ms of each other are committed together.
+ * program and a loss of power. Appends that come within 10 ms of each other are committed together; where commits are
+ * slow, those within 50 ms.
  *
  * One program at a time: a second one is refused with `store-failed`.
  */
@@ -38,10 +40,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const driver = options.driver ?? (await loadSqlDriver()).open;
   const opened = await openDatabase(options.folder, driver, options.files);
   const statements = prepareStatements(opened.database);
-  return createStore(statements, new CommitQueue(opened.database, options.clock), () => opened.close());
+  const open = new OpenRuns(statements);
+  const queue = new CommitQueue(opened.database, options.clock, () => open.forget());
+  return createStore(statements, open, queue, () => opened.close());
 }
 
-function createStore(sql: Statements, queue: CommitQueue, closeAll: () => void): Store {
+function createStore(sql: Statements, open: OpenRuns, queue: CommitQueue, closeAll: () => void): Store {
   let closed = false;
 
   const requireOpen = (): void => {
@@ -59,7 +63,7 @@ function createStore(sql: Statements, queue: CommitQueue, closeAll: () => void):
   };
   const write = (work: () => void): Promise<void> => {
     requireOpen();
-    return queue.addNow(work);
+    return queue.add(work);
   };
   /** A write that also says something. */
   const ask = async <Value>(work: () => Value): Promise<Value> => {
@@ -75,13 +79,14 @@ function createStore(sql: Statements, queue: CommitQueue, closeAll: () => void):
     async createRun(run, messages = []) {
       requireOpen();
       requireRun(run);
-      await write(() => addRun(sql, run, messages));
+      // Now, in this turn of the event loop: a run begins in the next, and must not before it is stored.
+      await queue.addNow(() => addRun(sql, run, messages));
     },
     async append(runId, events, settlement) {
       requireOpen();
       // Encoded before the transaction: what cannot be written at all is the caller's mistake, and his alone.
       const bodies = encodeAll(runId, events);
-      await queue.add(() => appendEvents(sql, { runId, events, bodies, settlement }));
+      await queue.add(() => appendEvents(sql, open, { runId, events, bodies, settlement }));
     },
     async read(runId, options) {
       return look(() => readEvents(sql, runId, requireCursor(options)));

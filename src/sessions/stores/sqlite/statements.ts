@@ -8,7 +8,11 @@ import type { SqlDatabase } from "./sql-driver.ts";
 export type Statements = ReturnType<typeof prepareStatements>;
 
 const THREAD = "id, tenant, title, target, created_at, updated_at";
-const RUN = "run_key, id, thread_id, tenant, created_at, last_seq, status";
+/** `last_seq` is written when a run ends; until then its last event says it. */
+const LAST_SEQ = `CASE WHEN status IS NULL
+  THEN coalesce((SELECT max(seq) FROM events WHERE events.run_key = runs.run_key), -1)
+  ELSE last_seq END AS last_seq`;
+const RUN = `run_key, id, thread_id, tenant, created_at, ${LAST_SEQ}, status`;
 
 export function prepareStatements(database: SqlDatabase) {
   const sql = (text: string) => database.prepare(text);

@@ -4,7 +4,8 @@ import { requireNext } from "../sequence.ts";
 import type { NewRun, Settlement } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { addModelUsage, LOCAL_TENANT, permissionSteps, searchText, statusAfter } from "../thread-rules.ts";
-import { findThread, requireIdle, requireRunRow } from "./reads.ts";
+import type { OpenRuns } from "./open-runs.ts";
+import { findThread, requireIdle } from "./reads.ts";
 import { type RunRow, readUsageRow, writeBody } from "./rows.ts";
 import type { SqlRow } from "./sql-driver.ts";
 import type { Statements } from "./statements.ts";
@@ -32,15 +33,21 @@ export interface Appending {
   readonly settlement: Settlement | undefined;
 }
 
-export function appendEvents(sql: Statements, { runId, events, bodies, settlement }: Appending): void {
-  const { key, run } = requireRunRow(sql, runId);
-  const { lastSeq } = requireNext(runId, run, events);
+export function appendEvents(
+  sql: Statements,
+  open: OpenRuns,
+  { runId, events, bodies, settlement }: Appending,
+): void {
+  const { key, run } = open.require(runId);
+  const end = requireNext(runId, run, events);
   const status = statusAfter(events);
   insertEvents(sql, key, events, bodies);
-  if (events.length > 0) sql.endRun.run(lastSeq, status ?? null, key);
+  // Where the log of a run ends that goes on is what its events say; a second write per append would say it again.
+  if (status !== undefined) sql.endRun.run(end.lastSeq, status, key);
   noteSteps(sql, { key, run }, events);
   if (status !== undefined) sql.dropQuestions.run(key);
   if (settlement !== undefined && run.threadId !== undefined) settle(sql, run.threadId, settlement);
+  open.note({ key, run }, end);
 }
 
 /** A loop of its own: it runs once per event. */
