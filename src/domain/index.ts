@@ -75,14 +75,16 @@ export type {
   Clock,
   Fetch,
   FileSystem,
-  HttpRequest,
   HttpBody,
+  HttpRequest,
   HttpResponse,
   ProcessExit,
   ProcessHandle,
   ProcessRequest,
   Random,
   Spawn,
+  StartThread,
+  Thread,
 } from "./seams.ts";
 export { TextPile } from "./text-pile.ts";
 export type { ToolCall, ToolCallFragment } from "./tool-call.ts";

@@ -102,3 +102,16 @@ export interface FileSystem {
   /** The names in a folder, sorted; none when there is no such folder. */
   list(path: string): Promise<readonly string[]>;
 }
+
+/** Another thread of this process. It answers one question after the other. */
+export interface Thread {
+  /** `false`: it has ended, whyever. */
+  readonly isAlive: boolean;
+  /** Rejects when the thread ends before it has answered. What is asked and answered must be plain data. */
+  ask(question: unknown): Promise<unknown>;
+  /** Ends it after what was asked. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Starts a thread with a program text, which is ours and never anybody else's, and data for it. */
+export type StartThread = (program: string, data: unknown) => Thread;

@@ -1,4 +1,12 @@
-import { createRun, createRunSource, isWrappedOutput, type Run, type RunInput, readInput } from "#agents";
+import {
+  createRun,
+  createRunSource,
+  isWrappedOutput,
+  type Run,
+  type RunInput,
+  type RunSource,
+  readInput,
+} from "#agents";
 import { type Message, StartError } from "#domain";
 import type { InputOf, SchemaInput } from "#tools";
 import type { Agent } from "./agent.ts";
@@ -35,17 +43,23 @@ export function run(target: Target, input: RunInput, options: RunOptions = {}): 
   return startRun(target, input, options, systemWorld()) as Run<never>;
 }
 
-/** `run` with its seams in hand. */
-export function startRun(target: Target, input: RunInput, options: RunOptions, world: World): Run<unknown> {
+/** `run` with its seams in hand. With `ready`, nothing is begun before that resolves. */
+export function startRun(
+  target: Target,
+  input: RunInput,
+  options: RunOptions,
+  world: World,
+  ready?: Promise<void>,
+): Run<unknown> {
   if (typeof options?.record === "string") {
     // What else is wrong is told before a file is written.
     checkOptions(options);
-    return recordRun({ target, input, options, world }, startRun);
+    return recordRun({ target, input, options, world }, (...call) => startRun(...call, ready));
   }
   const plan = planRun(target, options, world);
   const messages = readInput(input);
   checkLast(messages);
-  const source = createRunSource({ ...plan, messages });
+  const source = whenReady(createRunSource({ ...plan, messages }), ready);
   const run = createRun<unknown>(world.tap?.around(source) ?? source, {
     clock: world.clock,
     random: world.random,
@@ -56,6 +70,14 @@ export function startRun(target: Target, input: RunInput, options: RunOptions, w
   });
   openTelemetry(target, options, world)?.watch(run);
   return run;
+}
+
+function whenReady(source: RunSource, ready: Promise<void> | undefined): RunSource {
+  if (ready === undefined) return source;
+  return async (writer) => {
+    await ready;
+    if (!writer.signal.aborted) await source(writer);
+  };
 }
 
 /** A model needs something to answer; a host would refuse the request, and not say it as clearly. */

@@ -10,6 +10,7 @@ import {
   type StoredThread,
   titleOf,
 } from "#sessions";
+import { createDeferred } from "#streams";
 import { ApiError } from "./api-error.ts";
 import type { Metrics } from "./metrics.ts";
 import { type Settings, targetOf } from "./options.ts";
@@ -59,14 +60,18 @@ export function createLiveRuns({ store, log, settings, metrics, write }: LiveRun
     if (thread.runId !== undefined) await closeAbandoned(tenant, thread.runId);
     const history = await store.listMessages(tenant, threadId);
     const options = { ...settings.run, limits: tighten(settings.run.limits, limits) };
-    const run = startRun(targetOf(thread.target, settings), [...history, input], options, world);
+    const stored = createDeferred<void>();
+    // The message is stored before a model is asked.
+    const run = startRun(targetOf(thread.target, settings), [...history, input], options, world, stored.promise);
     try {
-      // In the same turn of the event loop as the start: the message is stored before a model is asked.
       await store.createRun({ id: run.id, createdAt: world.clock.now(), threadId, tenant }, [input]);
     } catch (error) {
-      await run.abort("The run could not be stored.");
+      const aborted = run.abort("The run could not be stored.");
+      stored.resolve();
+      await aborted;
       throw error;
     }
+    stored.resolve();
     const written = keep(run, thread, input).finally(() => {
       runs.delete(run.id);
       busy.delete(threadId);

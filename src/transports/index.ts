@@ -33,3 +33,4 @@ export type { Tape, TapeEntry, TapeHeader } from "./tape/tape.ts";
 export type { TapeFile } from "./tape/tape-file.ts";
 export { createTapeFile, readTape } from "./tape/tape-file.ts";
 export type { Transport } from "./transport.ts";
+export { startThread } from "./thread.ts";

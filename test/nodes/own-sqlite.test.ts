@@ -60,7 +60,7 @@ describe(`Node ${VERSION}, the oldest with a SQLite of its own`, () => {
 
   it("it goes on in a folder that was begun with libsql, and libsql goes on after it", async (context) => {
     const data = join(folder, "moved");
-    const { open: driver } = await loadSqlDriver({ builtIn: () => undefined });
+    const driver = await loadSqlDriver({ builtIn: () => undefined });
     const open = () => openSqliteStore({ folder: data, clock: systemClock, files: createSystemFiles(), driver });
     const events = closeRunLog([noticeItem("status", { text: "ä\0😀" })]);
     const before = await open();

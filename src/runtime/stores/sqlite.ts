@@ -1,5 +1,5 @@
 import type { Store } from "#sessions";
-import { createSystemFiles, systemClock } from "#transports";
+import { createSystemFiles, startThread, systemClock } from "#transports";
 import { openSqliteStore } from "../../sessions/stores/sqlite/sqlite-store.ts";
 
 export type { Store } from "#sessions";
@@ -14,5 +14,5 @@ export type { Store } from "#sessions";
  * const store = await openStore("/var/lib/millrace")
  */
 export function openStore(folder: string): Promise<Store> {
-  return openSqliteStore({ folder, clock: systemClock, files: createSystemFiles() });
+  return openSqliteStore({ folder, clock: systemClock, files: createSystemFiles(), startThread });
 }

@@ -16,8 +16,18 @@ const CHECKPOINT_PAGES = 8192;
 /** The pages that a few thousand runs write at the same time, so that none has to be read again before it is changed. */
 const CACHE_KIB = 16_384;
 
+/** What every connection to the database is told first. */
+export const CONNECTION_SETTINGS = `
+  PRAGMA synchronous = FULL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA busy_timeout = 2000;
+  PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
+  PRAGMA cache_size = -${CACHE_KIB};
+`;
+
 /** A database that is ready for use, and the lock that goes with it. */
 export interface OpenedDatabase {
+  readonly path: string;
   readonly database: SqlDatabase;
   /** Gives back both. */
   close(): void;
@@ -44,8 +54,7 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
   try {
     database = open(path);
     database.prepare("PRAGMA journal_mode = WAL").get();
-    database.exec("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 2000;");
-    database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB};`);
+    database.exec(CONNECTION_SETTINGS);
     migrate(database);
   } catch (error) {
     database?.close();
@@ -54,6 +63,7 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
   }
   const opened = database;
   return {
+    path,
     database: opened,
     close() {
       try {

@@ -10,6 +10,7 @@ import type { Statements } from "./statements.ts";
 export class OpenRuns {
   private readonly _sql: Statements;
   private readonly _rows = new Map<string, RunRow>();
+  private readonly _held = new Map<string, number>();
 
   constructor(sql: Statements) {
     this._sql = sql;
@@ -24,6 +25,23 @@ export class OpenRuns {
   note({ key, run }: RunRow, end: Pick<StoredRun, "lastSeq" | "isOver">): void {
     if (end.isOver) this._rows.delete(run.id);
     else this._rows.set(run.id, { key, run: { ...run, ...end } });
+  }
+
+  /** Whether something that may change the run waits for its transaction: what follows must wait behind it. */
+  isHeld(runId: string): boolean {
+    return this._held.has(runId);
+  }
+
+  /** Holds a run until the outcome is known, which is passed on. */
+  async hold(runId: string, outcome: Promise<void>): Promise<void> {
+    this._held.set(runId, (this._held.get(runId) ?? 0) + 1);
+    try {
+      await outcome;
+    } finally {
+      const left = (this._held.get(runId) ?? 1) - 1;
+      if (left === 0) this._held.delete(runId);
+      else this._held.set(runId, left);
+    }
   }
 
   /** What was noted may not have happened. */

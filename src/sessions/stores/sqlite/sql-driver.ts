@@ -1,3 +1,4 @@
+import { createRequire } from "node:module";
 import { describeThrown } from "#domain";
 import { StoreError } from "../store-error.ts";
 
@@ -27,6 +28,8 @@ export type OpenDatabase = (path: string) => SqlDatabase;
 export interface SqlDriver {
   readonly name: "node:sqlite" | "libsql";
   readonly open: OpenDatabase;
+  /** Where another thread finds it; Node's own needs no place. */
+  readonly module: string | undefined;
 }
 
 /**
@@ -37,10 +40,13 @@ export interface SqlDriver {
 export async function loadSqlDriver(sources: Partial<DriverSources> = {}): Promise<SqlDriver> {
   const { builtIn: loadBuiltIn, libsql: loadLibsql } = { ...SYSTEM_SOURCES, ...sources };
   const builtIn = loadBuiltIn();
-  if (builtIn !== undefined) return { name: "node:sqlite", open: (path) => new builtIn.DatabaseSync(path) };
+  if (builtIn !== undefined) {
+    return { name: "node:sqlite", open: (path) => new builtIn.DatabaseSync(path), module: undefined };
+  }
   try {
     const Libsql = await loadLibsql();
-    return { name: "libsql", open: (path) => new Libsql(path) };
+    const module = createRequire(import.meta.url).resolve("libsql");
+    return { name: "libsql", open: (path) => new Libsql(path), module };
   } catch (error) {
     throw new StoreError(
       "store-failed",

@@ -11,10 +11,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { noticeItem } from "#domain";
+import { noticeItem, type StartThread, type Thread } from "#domain";
 import type { Store } from "#sessions";
-import { checkStore, closeRunLog, createVirtualClock } from "#testing";
-import { createSystemFiles, systemClock } from "#transports";
+import { checkStore, closeRunLog, createVirtualClock, type VirtualClock } from "#testing";
+import { createSystemFiles, startThread, systemClock } from "#transports";
 import { migrate } from "./migrations.ts";
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
@@ -37,13 +37,18 @@ const chosen = await loadSqlDriver();
 const DRIVERS = chosen.name === "libsql" ? [chosen] : [chosen, await loadSqlDriver({ builtIn: () => undefined })];
 
 /** Opens folders with one driver. */
-function openWith({ open: driver }: SqlDriver) {
+function openWith(driver: SqlDriver) {
   return {
-    driver,
+    driver: driver.open,
     open: (folder: string, clock = systemClock): Promise<Store> =>
       openSqliteStore({ folder, clock, files: createSystemFiles(), driver }),
-    openRaw: (folder: string): SqlDatabase => driver(join(folder, "millrace.sqlite")),
+    openRaw: (folder: string): SqlDatabase => driver.open(join(folder, "millrace.sqlite")),
   };
+}
+
+/** A driver that does something of its own around another one. */
+function around(driver: SqlDriver, open: SqlDriver["open"]): SqlDriver {
+  return { ...driver, open };
 }
 
 describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
@@ -53,6 +58,23 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     const places = new Map<Store, string>();
     const begin = async (folder: string): Promise<Store> => {
       const store = await open(folder);
+      places.set(store, folder);
+      return store;
+    };
+    const failures = await checkStore(() => begin(makeFolder()), {
+      async reopen(store) {
+        await store.close();
+        return begin(places.get(store) ?? "");
+      },
+    });
+    expect(failures).toEqual([]);
+  });
+
+  it("keeps them with a thread that waits for the disk", async () => {
+    const files = createSystemFiles();
+    const places = new Map<Store, string>();
+    const begin = async (folder: string): Promise<Store> => {
+      const store = await openSqliteStore({ folder, clock: systemClock, files, driver: sqlDriver, startThread });
       places.set(store, folder);
       return store;
     };
@@ -94,14 +116,14 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
       folder,
       clock: systemClock,
       files: createSystemFiles(),
-      driver: (path) => {
+      driver: around(sqlDriver, (path) => {
         const database = driver(path);
         return {
           exec: (sql) => (seen.push(sql), database.exec(sql)),
           prepare: (sql) => (seen.push(sql), database.prepare(sql)),
           close: () => database.close(),
         };
-      },
+      }),
     });
     expect(seen.join("\n")).toMatch(/journal_mode = WAL[^]*synchronous = FULL/);
     await store.close();
@@ -164,6 +186,13 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
   });
 });
 
+/** Time stands still until it is told to go on. */
+async function createIn(store: Store, clock: VirtualClock): Promise<void> {
+  const created = store.createRun(RUN);
+  await clock.advance(10);
+  await created;
+}
+
 describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
   const { driver, open } = openWith(sqlDriver);
 
@@ -174,16 +203,16 @@ describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
       folder: makeFolder(),
       clock,
       files: createSystemFiles(),
-      driver: (path) => {
+      driver: around(sqlDriver, (path) => {
         const database = driver(path);
         return {
           exec: (sql) => (sql === "COMMIT" && commits.push(clock.now()), database.exec(sql)),
           prepare: (sql) => database.prepare(sql),
           close: () => database.close(),
         };
-      },
+      }),
     });
-    await store.createRun(RUN);
+    await createIn(store, clock);
     commits.length = 0;
     const events = closeRunLog(Array.from({ length: 20 }, () => noticeItem("status", {})));
     const done: number[] = [];
@@ -202,7 +231,7 @@ describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
   it("one that is refused stops nobody else in its group", async () => {
     const clock = createVirtualClock();
     const store = await open(makeFolder(), clock);
-    await store.createRun(RUN);
+    await createIn(store, clock);
     const events = closeRunLog([noticeItem("a", {}), noticeItem("b", {})]);
     const outcomes = Promise.allSettled([
       store.append(RUN.id, events.slice(0, 1)),
@@ -222,7 +251,7 @@ describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
       folder: makeFolder(),
       clock,
       files: createSystemFiles(),
-      driver: (path) => {
+      driver: around(sqlDriver, (path) => {
         const database = driver(path);
         return {
           exec(sql) {
@@ -232,9 +261,9 @@ describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
           prepare: (sql) => database.prepare(sql),
           close: () => database.close(),
         };
-      },
+      }),
     });
-    await store.createRun(RUN);
+    await createIn(store, clock);
     const events = closeRunLog([noticeItem("a", {}), noticeItem("b", {})]);
     failing = true;
     const outcomes = Promise.allSettled([
@@ -250,6 +279,121 @@ describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
     const again = store.append(RUN.id, events);
     await clock.advance(10);
     await again;
+    expect(await store.read(RUN.id)).toEqual(events);
+    await store.close();
+  });
+});
+
+describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) => {
+  const files = createSystemFiles();
+  const events = closeRunLog(Array.from({ length: 8 }, (_, at) => noticeItem("status", { at, text: "line\nbreak" })));
+
+  /** Threads one can look at and kill. */
+  function watchThreads() {
+    const asked: unknown[] = [];
+    const threads: Thread[] = [];
+    const start: StartThread = (program, data) => {
+      const thread = startThread(program, data);
+      threads.push(thread);
+      return {
+        get isAlive() {
+          return thread.isAlive;
+        },
+        ask: (question) => (asked.push(question), thread.ask(question)),
+        close: () => thread.close(),
+      };
+    };
+    return { asked, threads, start };
+  }
+
+  it("writes what goes into the log alone; a question and the end are written with what belongs to them", async () => {
+    const { asked, start } = watchThreads();
+    const store = await openSqliteStore({
+      folder: makeFolder(),
+      clock: systemClock,
+      files,
+      driver,
+      startThread: start,
+    });
+    await store.createRun(RUN);
+    for (const event of events) await store.append(RUN.id, [event]);
+    expect(asked).toHaveLength(events.length - 1);
+    expect(await store.read(RUN.id)).toEqual(events);
+    expect(await store.findRun("local", RUN.id)).toMatchObject({ isOver: true, lastSeq: events.length - 1 });
+    await store.close();
+  });
+
+  it("what is appended in one breath is stored in order, also the end behind it", async () => {
+    const { start } = watchThreads();
+    const store = await openSqliteStore({
+      folder: makeFolder(),
+      clock: systemClock,
+      files,
+      driver,
+      startThread: start,
+    });
+    await store.createRun(RUN);
+    const outcomes = await Promise.allSettled([
+      ...events.map((event) => store.append(RUN.id, [event])),
+      store.append(RUN.id, events.slice(3, 4)),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual([...events.map(() => "fulfilled"), "rejected"]);
+    expect(await store.read(RUN.id)).toEqual(events);
+    await store.close();
+  });
+
+  it("a thread that dies loses nothing: this one goes on writing", async () => {
+    const dying: StartThread = (program, data) =>
+      startThread(`${program}; setTimeout(() => process.exit(1), 50);`, data);
+    const store = await openSqliteStore({
+      folder: makeFolder(),
+      clock: systemClock,
+      files,
+      driver,
+      startThread: dying,
+    });
+    await store.createRun(RUN);
+    await store.append(RUN.id, events.slice(0, 2));
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    for (const event of events.slice(2)) await store.append(RUN.id, [event]);
+    expect(await store.read(RUN.id)).toEqual(events);
+    await store.close();
+  });
+
+  it("one that dies with a question in hand: it is asked here, and written once", async () => {
+    const dying: StartThread = (program, data) =>
+      startThread(`${program}; const real = answer; answer = (question) => { process.exit(1); };`, data);
+    const store = await openSqliteStore({
+      folder: makeFolder(),
+      clock: systemClock,
+      files,
+      driver,
+      startThread: dying,
+    });
+    await store.createRun(RUN);
+    await store.append(RUN.id, events.slice(0, 3));
+    await store.append(RUN.id, events.slice(3));
+    expect(await store.read(RUN.id)).toEqual(events);
+    await store.close();
+  });
+
+  it("a failure of the disk over there is told here, and nothing is taken for stored", async () => {
+    const failing: StartThread = (program, data) =>
+      startThread(
+        `${program}; let left = 1; const real = answer; answer = (question) => (left-- > 0 ? "disk full" : real(question));`,
+        data,
+      );
+    const store = await openSqliteStore({
+      folder: makeFolder(),
+      clock: systemClock,
+      files,
+      driver,
+      startThread: failing,
+    });
+    await store.createRun(RUN);
+    await expect(store.append(RUN.id, events.slice(0, 3))).rejects.toThrow(/disk full/);
+    expect(await store.read(RUN.id)).toEqual([]);
+    await store.append(RUN.id, events);
     expect(await store.read(RUN.id)).toEqual(events);
     await store.close();
   });

@@ -1,10 +1,10 @@
-import { type Clock, describeThrown, type FileSystem } from "#domain";
+import { type Clock, describeThrown, type FileSystem, type StartThread } from "#domain";
 import { requireCursor, requireRun } from "../sequence.ts";
 import type { Store } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { foldCase, LOCAL_TENANT, placeBehind, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
 import { CommitQueue } from "./commit-queue.ts";
-import { openDatabase } from "./open-database.ts";
+import { CONNECTION_SETTINGS, openDatabase } from "./open-database.ts";
 import { OpenRuns } from "./open-runs.ts";
 import { findRun, findThread, readEvents, requireIdle, showThread } from "./reads.ts";
 import {
@@ -16,9 +16,10 @@ import {
   readUsageRow,
   writeBody,
 } from "./rows.ts";
-import { loadSqlDriver, type OpenDatabase, type SqlRow } from "./sql-driver.ts";
-import { prepareStatements, type Statements } from "./statements.ts";
-import { addRun, appendEvents, encodeAll, plain } from "./writes.ts";
+import { startRowWriter } from "./row-writer.ts";
+import { loadSqlDriver, type SqlDriver, type SqlRow } from "./sql-driver.ts";
+import { ADD_EVENT, prepareStatements, type Statements } from "./statements.ts";
+import { addRun, appendEvents, encodeAll, plain, takeRows } from "./writes.ts";
 
 export interface SqliteStoreOptions {
   /** An absolute path. Made with mode 0700 when it is missing; the files in it have mode 0600. */
@@ -26,7 +27,9 @@ export interface SqliteStoreOptions {
   readonly clock: Clock;
   readonly files: FileSystem;
   /** Default: Node's own SQLite, otherwise `libsql`. */
-  readonly driver?: OpenDatabase;
+  readonly driver?: SqlDriver;
+  /** Lets another thread wait for the disk. Without it this one does. */
+  readonly startThread?: StartThread;
 }
 
 /**
@@ -37,19 +40,28 @@ export interface SqliteStoreOptions {
  * One program at a time: a second one is refused with `store-failed`.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const driver = options.driver ?? (await loadSqlDriver()).open;
-  const opened = await openDatabase(options.folder, driver, options.files);
-  const statements = prepareStatements(opened.database);
+  const { startThread } = options;
+  const driver = options.driver ?? (await loadSqlDriver());
+  const opened = await openDatabase(options.folder, driver.open, options.files);
+  const { path, database } = opened;
+  const statements = prepareStatements(database);
   const open = new OpenRuns(statements);
-  const queue = new CommitQueue(opened.database, options.clock, () => open.forget());
-  return createStore(statements, open, queue, () => opened.close());
+  const rowWriter =
+    startThread === undefined
+      ? undefined
+      : startRowWriter({ path, driver, settings: CONNECTION_SETTINGS, insert: ADD_EVENT, startThread });
+  const queue = new CommitQueue(database, options.clock, () => open.forget(), rowWriter);
+  return createStore(statements, open, queue, async () => {
+    await rowWriter?.close();
+    opened.close();
+  });
 }
 
-function createStore(sql: Statements, open: OpenRuns, queue: CommitQueue, closeAll: () => void): Store {
-  let closed = false;
+function createStore(sql: Statements, open: OpenRuns, queue: CommitQueue, closeAll: () => Promise<void>): Store {
+  let closing: Promise<void> | undefined;
 
   const requireOpen = (): void => {
-    if (closed) throw new StoreError("store-closed", "The store is closed. Open another one.");
+    if (closing !== undefined) throw new StoreError("store-closed", "The store is closed. Open another one.");
   };
   /** Reads at once; a failure of the database becomes one of the store. */
   const look = <Value>(read: () => Value): Value => {
@@ -79,14 +91,15 @@ function createStore(sql: Statements, open: OpenRuns, queue: CommitQueue, closeA
     async createRun(run, messages = []) {
       requireOpen();
       requireRun(run);
-      // Now, in this turn of the event loop: a run begins in the next, and must not before it is stored.
-      await queue.addNow(() => addRun(sql, run, messages));
+      await write(() => addRun(sql, run, messages));
     },
     async append(runId, events, settlement) {
       requireOpen();
       // Encoded before the transaction: what cannot be written at all is the caller's mistake, and his alone.
-      const bodies = encodeAll(runId, events);
-      await queue.add(() => appendEvents(sql, open, { runId, events, bodies, settlement }));
+      const appending = { runId, events, bodies: encodeAll(runId, events), settlement };
+      const rows = queue.hasThread ? takeRows(open, appending) : undefined;
+      const outcome = queue.add(() => appendEvents(sql, open, appending), rows);
+      await (rows === undefined ? open.hold(runId, outcome) : outcome);
     },
     async read(runId, options) {
       return look(() => readEvents(sql, runId, requireCursor(options)));
@@ -174,10 +187,8 @@ function createStore(sql: Statements, open: OpenRuns, queue: CommitQueue, closeA
       return look(() => sql.audit.all(tenant).map((row) => readAuditRow(row as SqlRow)));
     },
     async close() {
-      if (closed) return;
-      queue.flush();
-      closed = true;
-      closeAll();
+      closing ??= queue.drain().then(closeAll);
+      await closing;
     },
   };
 }

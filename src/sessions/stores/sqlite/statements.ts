@@ -14,6 +14,8 @@ const LAST_SEQ = `CASE WHEN status IS NULL
   ELSE last_seq END AS last_seq`;
 const RUN = `run_key, id, thread_id, tenant, created_at, ${LAST_SEQ}, status`;
 
+export const ADD_EVENT = "INSERT INTO events (run_key, seq, body) VALUES (?, ?, ?)";
+
 export function prepareStatements(database: SqlDatabase) {
   const sql = (text: string) => database.prepare(text);
   return {
@@ -49,7 +51,7 @@ export function prepareStatements(database: SqlDatabase) {
     goingOn: sql(`SELECT ${RUN} FROM runs WHERE status IS NULL ORDER BY created_at DESC, id`),
     endRun: sql("UPDATE runs SET last_seq = ?, status = ? WHERE run_key = ?"),
 
-    addEvent: sql("INSERT INTO events (run_key, seq, body) VALUES (?, ?, ?)"),
+    addEvent: sql(ADD_EVENT),
     events: sql("SELECT body FROM events WHERE run_key = ? AND seq > ? ORDER BY seq LIMIT ?"),
 
     addQuestion: sql(

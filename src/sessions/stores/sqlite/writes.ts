@@ -6,6 +6,7 @@ import { StoreError } from "../store-error.ts";
 import { addModelUsage, LOCAL_TENANT, permissionSteps, searchText, statusAfter } from "../thread-rules.ts";
 import type { OpenRuns } from "./open-runs.ts";
 import { findThread, requireIdle } from "./reads.ts";
+import type { EventRows } from "./row-writer.ts";
 import { type RunRow, readUsageRow, writeBody } from "./rows.ts";
 import type { SqlRow } from "./sql-driver.ts";
 import type { Statements } from "./statements.ts";
@@ -33,11 +34,7 @@ export interface Appending {
   readonly settlement: Settlement | undefined;
 }
 
-export function appendEvents(
-  sql: Statements,
-  open: OpenRuns,
-  { runId, events, bodies, settlement }: Appending,
-): void {
+export function appendEvents(sql: Statements, open: OpenRuns, { runId, events, bodies, settlement }: Appending): void {
   const { key, run } = open.require(runId);
   const end = requireNext(runId, run, events);
   const status = statusAfter(events);
@@ -48,6 +45,21 @@ export function appendEvents(
   if (status !== undefined) sql.dropQuestions.run(key);
   if (settlement !== undefined && run.threadId !== undefined) settle(sql, run.threadId, settlement);
   open.note({ key, run }, end);
+}
+
+/**
+ * The same as rows alone, for another thread to write: checked and noted here and now. `undefined` for events that
+ * change more than their own table.
+ */
+export function takeRows(open: OpenRuns, { runId, events, bodies, settlement }: Appending): EventRows | undefined {
+  if (settlement !== undefined || open.isHeld(runId) || !events.every(isRowOnly)) return undefined;
+  const row = open.require(runId);
+  open.note(row, requireNext(runId, row.run, events));
+  return { key: row.key, seqs: events.map(({ seq }) => seq), bodies };
+}
+
+function isRowOnly({ type }: AgentEvent): boolean {
+  return type !== "done" && type !== "permission";
 }
 
 /** A loop of its own: it runs once per event. */
