@@ -106,6 +106,7 @@ module.exports = {
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: {
+      exportsFields: ["exports"],
       conditionNames: ["millrace-source", "import", "node", "default"],
       extensions: [".ts", ".js"],
     },

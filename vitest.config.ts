@@ -14,7 +14,7 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts", "web/src/**/*.test.ts"],
-          exclude: ["test/pins/built/**", "test/e2e/**", "test/nodes/**", "test/web/**"],
+          exclude: ["test/pins/built/**", "test/e2e/**", "test/nodes/**", "test/web/**", "test/alone/**"],
           testTimeout: 120_000,
         },
       },
@@ -31,6 +31,18 @@ export default defineConfig({
           ],
           globalSetup: ["./test/pins/built/build-once.ts"],
           testTimeout: 120_000,
+        },
+      },
+      {
+        ...fromSources,
+        test: {
+          // What measures the machine, or takes all of it: after everything else, one at a time.
+          name: "alone",
+          include: ["test/alone/**/*.test.ts"],
+          globalSetup: ["./test/pins/built/build-once.ts"],
+          testTimeout: 240_000,
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
         },
       },
     ],

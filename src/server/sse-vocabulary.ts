@@ -32,29 +32,26 @@ export interface Teller {
   tell(batch: EventBatch): readonly string[];
 }
 
-/** How many frames are kept for the readers of the same run who come for them next, and how large they may be. */
-const RECENT = { frames: 256, bytes: 8 * 1_048_576 } as const;
+/** How many frames are kept for the readers of the same run who come for them next. */
+const RECENT_FRAMES = 32;
 
 /**
  * Frames of our own events: the same for every reader, so they are made once and shared as bytes. Only the latest are
- * kept. Readers who follow a run come for them at once; what nobody comes for must die young, or it costs the
- * collector more than it saved.
+ * kept: readers who follow a run come for them at once, and what is kept longer outlives its use, at the collector's
+ * cost. A ring and no map: a map that is filled and emptied for ever makes table after table.
  */
 export function createFrameCache(): (batch: EventBatch) => Uint8Array {
-  const recent = new Map<EventBatch, Uint8Array>();
+  const batches: EventBatch[] = [];
+  const frames: Uint8Array[] = [];
   const encoder = new TextEncoder();
-  let size = 0;
+  let next = 0;
   return (batch) => {
-    const known = recent.get(batch);
+    const known = frames[batches.indexOf(batch)];
     if (known !== undefined) return known;
     const bytes = encoder.encode(frameAll(batch));
-    recent.set(batch, bytes);
-    size += bytes.length;
-    for (const [oldest, { length }] of recent) {
-      if (recent.size <= RECENT.frames && size <= RECENT.bytes) break;
-      recent.delete(oldest);
-      size -= length;
-    }
+    batches[next] = batch;
+    frames[next] = bytes;
+    next = (next + 1) % RECENT_FRAMES;
     return bytes;
   };
 }

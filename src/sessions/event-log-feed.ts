@@ -6,6 +6,14 @@ export type EventBatch = readonly AgentEvent[];
 /** What an event weighs beside its text: its object, its batch, and its frame as bytes. */
 const EVENT_WEIGHT = 512;
 
+/** Asked with every batch: both change while a run goes on. */
+export interface FeedLimits {
+  /** How much may be kept for readers who lag. */
+  maxWeight(): number;
+  /** How many readers there are, those who wait among them. */
+  readers(): number;
+}
+
 /** The committed end of one run's log, and the readers who wait for it to grow. */
 export class Feed {
   /** `done` was committed, or nothing more can be: readers who have everything are at the end. */
@@ -14,22 +22,23 @@ export class Feed {
   private readonly _weights: number[] = [];
   private _weight = 0;
   private _lastSeq = -1;
-  private readonly _maxWeight: () => number;
-  private readonly _waiting = new Set<() => void>();
+  private readonly _limits: FeedLimits;
+  /** A list and no set: a set that is filled and cleared for ever makes table after table. */
+  private _waiting: (() => void)[] = [];
 
-  /** `maxWeight` is asked with every batch: the share of a run depends on how many there are. */
-  constructor(maxWeight: () => number) {
-    this._maxWeight = maxWeight;
+  constructor(limits: FeedLimits) {
+    this._limits = limits;
   }
 
   /** Takes what was committed. */
   push(batch: EventBatch): void {
+    if (this._waiting.length >= this._limits.readers()) this._forgetAll();
     const weight = weigh(batch);
     this._batches.push(batch);
     this._weights.push(weight);
     this._weight += weight;
     this._lastSeq = (batch.at(-1) as AgentEvent).seq;
-    const maxWeight = this._maxWeight();
+    const maxWeight = this._limits.maxWeight();
     while (this._weight > maxWeight && this._batches.length > 1) {
       this._batches.shift();
       this._weight -= this._weights.shift() as number;
@@ -55,15 +64,27 @@ export class Feed {
     return batch.filter((event) => event.seq > cursor);
   }
 
-  /** Calls `wake` once when something is new. */
+  /** Calls `wake` once when something is new: who waits has everything. */
   whenChanged(wake: () => void): void {
-    this._waiting.add(wake);
+    this._waiting.push(wake);
+  }
+
+  /** Who has left waits no more. */
+  leave(wake: () => void): void {
+    this._waiting = this._waiting.filter((other) => other !== wake);
+  }
+
+  /** Everybody has what there is, and who comes later finds it in the store. */
+  private _forgetAll(): void {
+    this._batches.length = 0;
+    this._weights.length = 0;
+    this._weight = 0;
   }
 
   private _wake(): void {
     // Who is woken may wait again at once: for the next change, not for this one.
-    const woken = [...this._waiting];
-    this._waiting.clear();
+    const woken = this._waiting;
+    this._waiting = [];
     for (const wake of woken) wake();
   }
 }

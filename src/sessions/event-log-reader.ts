@@ -109,6 +109,7 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
 
   private _leave(): void {
     if (this._state === "reading") this._home.leave(this);
+    this._feed?.leave(this.wake);
     this._state = "over";
     this._signal?.removeEventListener("abort", this.wake);
     this.wake();

@@ -1,6 +1,6 @@
 import { canMergeDeltas, mergeDeltas } from "#agents";
 import { type AgentEvent, type DoneEvent, isDelta } from "#domain";
-import { createDeferred, mergeNeighbours } from "#streams";
+import { createDeferred, type Deferred, mergeNeighbours } from "#streams";
 import type { EventBatch, Feed } from "./event-log-feed.ts";
 import type { Settlement } from "./stores/store.ts";
 
@@ -36,7 +36,8 @@ export function createWriter(
   nextTurn?: () => Promise<void>,
 ): Writer {
   let waiting: AgentEvent[] = [];
-  let drained = createDeferred<void>();
+  /** There while somebody waits for it. */
+  let drained: Deferred<void> | undefined;
   let isWriting = false;
   let failure: { readonly error: unknown } | undefined;
 
@@ -44,13 +45,14 @@ export function createWriter(
    * Lets what comes in the same turn of the event loop come. A store in memory would otherwise be given, and every
    * reader sent, one event at a time; no time passes here.
    */
-  const gather = async (): Promise<void> => {
-    if (nextTurn !== undefined) return nextTurn();
-    for (let seen = 0; seen < waiting.length && waiting.length < WAITING_EVENTS; ) {
-      seen = waiting.length;
-      for (let tick = 0; tick < GATHER_TICKS; tick += 1) await Promise.resolve();
-    }
-  };
+  const gather =
+    nextTurn ??
+    (async (): Promise<void> => {
+      for (let seen = 0; seen < waiting.length && waiting.length < WAITING_EVENTS; ) {
+        seen = waiting.length;
+        for (let tick = 0; tick < GATHER_TICKS; tick += 1) await Promise.resolve();
+      }
+    });
 
   const drain = async (): Promise<void> => {
     isWriting = true;
@@ -60,7 +62,7 @@ export function createWriter(
         const batch = waiting;
         waiting = [];
         // What came in one breath is stored and sent in one piece: a delta that stands for its neighbours.
-        mergeNeighbours(batch, { from: 0, end: batch.length }, [], DELTAS);
+        if (batch.length > 1) mergeNeighbours(batch, { from: 0, end: batch.length }, [], DELTAS);
         const last = batch.at(-1);
         await append(runId, batch, last?.type === "done" ? books?.settle(last) : undefined);
         feed.push(batch);
@@ -69,12 +71,12 @@ export function createWriter(
       failure = { error };
     }
     isWriting = false;
-    drained.resolve();
-    drained = createDeferred();
+    drained?.resolve();
+    drained = undefined;
   };
 
   const whenDrained = async (): Promise<void> => {
-    if (isWriting) await drained.promise;
+    if (isWriting) await (drained ??= createDeferred<void>()).promise;
     if (failure !== undefined) throw failure.error;
   };
 

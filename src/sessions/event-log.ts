@@ -63,11 +63,11 @@ export function createEventLog(options: EventLogOptions): EventLog {
     Math.max(TAIL_WEIGHTS.least, Math.min(TAIL_WEIGHTS.most, TAIL_WEIGHTS.all / feeds.size));
 
   const append = async (runId: string, events: EventBatch, settlement: Settlement | undefined): Promise<void> => {
-    await failPoint?.("before-append");
+    if (failPoint !== undefined) await failPoint("before-append");
     for (let attempt = 0; ; attempt += 1) {
       try {
         await store.append(runId, events, settlement);
-        await failPoint?.("after-append");
+        if (failPoint !== undefined) await failPoint("after-append");
         return;
       } catch (error) {
         const wait = isStoreError(error) && error.code === "store-failed" ? RETRY_MS[attempt] : undefined;
@@ -94,7 +94,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
 
   return {
     async write(run, books) {
-      const feed = new Feed(tailWeight);
+      const feed = new Feed({ maxWeight: tailWeight, readers: () => readers.get(run.id)?.size ?? 0 });
       feeds.set(run.id, feed);
       for (const reader of readers.get(run.id) ?? []) reader.meetWriter();
       const writer = createWriter(run.id, append, feed, books, options.nextTurn);

@@ -126,9 +126,9 @@ describe("broadcast", () => {
     const take = async (count: number): Promise<void> => {
       for (let index = 0; index < count; index += 1) seen.push((await reader.next()).value as Span);
     };
-    broadcast.push(rows(0, 60), 1);
-    await take(50);
-    broadcast.push(rows(60, 10_000), 1);
+    broadcast.push(rows(0, 30), 1);
+    await take(20);
+    broadcast.push(rows(30, 10_000), 1);
     await take(4_000);
     broadcast.push(rows(10_000, 20_000), 1);
     broadcast.close();

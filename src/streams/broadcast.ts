@@ -50,8 +50,11 @@ interface Listener<T> extends Place {
   readonly onError: (error: unknown) => void;
 }
 
-/** Merging walks over the values once; it waits for this many so that the walk is paid back. */
-const MERGE_BATCH = 64;
+/**
+ * Merging walks over the values once; it waits for so many that the walk is paid back. A stream that has said little
+ * waits for few: there may be a thousand of them, and what they remember is most of what they hold.
+ */
+const MERGE_BATCH = { least: 32, most: 512, part: 16 } as const;
 
 /** A loop of its own: what runs once per value stays small, so that optimising it takes next to no time. */
 function append<T>(log: T[], values: readonly T[]): void {
@@ -64,6 +67,8 @@ class BroadcastLog<T> implements Broadcast<T> {
   private readonly _log: T[] = [];
   /** Everything before this position is as merged as it can be. */
   private _mergedTo = 0;
+  private _mergeBatch: number = MERGE_BATCH.least;
+  private _pushed = 0;
   private readonly _readers = new Set<BroadcastReader<T>>();
   private readonly _listeners = new Set<Listener<T>>();
   private _isClosed = false;
@@ -79,7 +84,8 @@ class BroadcastLog<T> implements Broadcast<T> {
     append(this._log, values);
     for (const listener of this._listeners) this._deliver(listener);
     for (const reader of this._readers) reader.notice(values.length, weight);
-    if (this._log.length - this._mergedTo >= MERGE_BATCH) this._merge();
+    this._pushed += values.length;
+    if (this._log.length - this._mergedTo >= this._mergeBatch) this._merge();
   }
 
   room(): Promise<void> | undefined {
@@ -155,8 +161,9 @@ class BroadcastLog<T> implements Broadcast<T> {
   private _merge(): void {
     let end = this._log.length;
     for (const reader of this._readers) if (!(this._isHurried && reader.lags)) end = Math.min(end, reader.index);
-    if (end - this._mergedTo < MERGE_BATCH) return;
+    if (end - this._mergedTo < this._mergeBatch) return;
     const places = [...this._readers, ...this._listeners];
     this._mergedTo = mergeNeighbours(this._log, { from: this._mergedTo, end }, places, this._options);
+    this._mergeBatch = Math.min(MERGE_BATCH.most, Math.max(MERGE_BATCH.least, this._pushed / MERGE_BATCH.part));
   }
 }

@@ -22,7 +22,9 @@ parentPort.on("message", (question) => {
  * `data`, and `require` is at hand. A thread keeps the process alive only while it has something to answer.
  */
 export const startThread: StartThread = (program, data) => {
-  const worker = new Worker(FRAME(program), { eval: true, workerData: data, stdin: false });
+  // What a thread is asked is soon forgotten: a small nursery holds it, where the usual one takes 32 MB.
+  const resourceLimits = { maxYoungGenerationSizeMb: 6 };
+  const worker = new Worker(FRAME(program), { eval: true, workerData: data, stdin: false, resourceLimits });
   const asked: Deferred<unknown>[] = [];
   const gone = createDeferred<void>();
   let failure: unknown = new Error("The thread has ended.");

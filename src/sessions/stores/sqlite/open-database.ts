@@ -8,13 +8,10 @@ const LOCK_FILE = "millrace.lock";
 const EMPTY = new Uint8Array();
 
 /**
- * The write-ahead log may grow to 32 MB before it goes into the database. Many runs at once write the same pages over
- * and over; each then goes there once instead of eight times.
+ * The write-ahead log may grow to 8 MB before it goes into the database. Many runs at once write the same pages over
+ * and over; each then goes there once instead of twice.
  */
-const CHECKPOINT_PAGES = 8192;
-
-/** The pages that a few thousand runs write at the same time, so that none has to be read again before it is changed. */
-const CACHE_KIB = 16_384;
+const CHECKPOINT_PAGES = 2048;
 
 /** What every connection to the database is told first. */
 export const CONNECTION_SETTINGS = `
@@ -22,7 +19,6 @@ export const CONNECTION_SETTINGS = `
   PRAGMA foreign_keys = ON;
   PRAGMA busy_timeout = 2000;
   PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
-  PRAGMA cache_size = -${CACHE_KIB};
 `;
 
 /** A database that is ready for use, and the lock that goes with it. */

@@ -35,7 +35,7 @@ export interface SqliteStoreOptions {
 /**
  * Opens the store in a folder. When a call resolves, what it wrote is synced to the disk: it survives a crash of the
  * program and a loss of power. Appends that come within 10 ms of each other are committed together; where commits are
- * slow, those within 50 ms.
+ * slow and there is no thread for them, those within 50 ms.
  *
  * One program at a time: a second one is refused with `store-failed`.
  */

@@ -1,10 +1,10 @@
 // Many readers of as many runs, in a process of their own: what they do costs the server nothing.
-// node load-readers.mjs <url> <streams> <words of a stream>
+// node load-readers.mjs <url> <streams> <words of a stream> [leave]
 // Says what came of it: {"words","faults","late":{"p50","p99","max"}} (milliseconds from mouth to ear).
 
 import { Agent, get, request } from "node:http";
 
-const [url, streams, perStream] = process.argv.slice(2);
+const [url, streams, perStream, leave] = process.argv.slice(2);
 /** Opened at a time: as they come in life, not a thousand in one breath. */
 const WAVE = 10;
 
@@ -78,8 +78,10 @@ while (readings.length < Number(streams)) {
   const wave = await Promise.all(Array.from({ length: Math.min(WAVE, Number(streams) - readings.length) }, open));
   readings.push(...wave.map(({ reading }) => reading));
 }
-await Promise.all(readings);
+if (leave === undefined) await Promise.all(readings);
 agent.destroy();
 delays.sort((left, right) => left - right);
 const at = (/** @type {number} */ part) => delays[Math.min(delays.length - 1, Math.floor(delays.length * part))];
-process.stdout.write(`${JSON.stringify({ words, faults: faults.slice(0, 10), late: { p50: at(0.5), p99: at(0.99), max: at(1) } })}\n`);
+process.stdout.write(
+  `${JSON.stringify({ words, faults: faults.slice(0, 10), late: { p50: at(0.5), p99: at(0.99), max: at(1) } })}\n`,
+);

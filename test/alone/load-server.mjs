@@ -1,5 +1,5 @@
 // A server whose only agent speaks at a steady pace; each word is the moment it was said.
-// node load-child.mjs <dist> <data folder> <words> <words a second>
+// node load-server.mjs <dist> <data folder> <words> <words a second>
 // Says its address, and on each line of stdin what it costs by now: {"rss","peak","cpuMs","files"}.
 
 import { readdirSync, readFileSync } from "node:fs";
@@ -18,20 +18,21 @@ const backend = {
   model: "steady-1",
   async *stream() {
     const begin = performance.now();
-    let text = "";
-    for (let at = 0; at < Number(words); at += 1) {
-      const word = `${Date.now()} `;
-      text += word;
-      yield [{ type: "text-delta", ...plain, messageId: "m", index: 0, text: word }];
+    // Numbers, so that what is measured is what the server holds, and not what its model remembers.
+    const said = new Float64Array(Number(words));
+    for (let at = 0; at < said.length; at += 1) {
+      said[at] = Date.now();
+      yield [{ type: "text-delta", ...plain, messageId: "m", index: 0, text: `${said[at]} ` }];
       await sleep(Math.max(0, begin + ((at + 1) * 1000) / Number(pace) - performance.now()));
     }
-    const blocks = [{ type: "text", text }];
+    const blocks = [{ type: "text", text: `${said.join(" ")} ` }];
     yield [{ type: "message", ...plain, id: "m", role: "assistant", blocks, stopReason: "end-turn" }];
   },
 };
 
+const store = await openStore(folder);
 const server = createServer({
-  store: await openStore(folder),
+  store,
   agents: [agent({ name: "clerk", backend })],
   target: "clerk",
   page: false,
@@ -53,4 +54,5 @@ for await (const line of createInterface({ input: process.stdin })) {
   process.stdout.write(`${JSON.stringify(cost)}\n`);
 }
 await server.close();
-process.exit(0);
+await store.close();
+process.stdin.destroy();
