@@ -134,7 +134,12 @@ export function createLiveRuns({ store, log, settings, metrics, write }: LiveRun
     async close(graceMs) {
       closing = true;
       const all = Promise.all([...runs.values()].map(({ written }) => written));
-      await Promise.race([all, new Promise<void>((resolve) => world.clock.after(graceMs, resolve))]);
+      let takeBack: (() => void) | undefined;
+      const grace = new Promise<void>((resolve) => {
+        takeBack = world.clock.after(graceMs, resolve);
+      });
+      await Promise.race([all, grace]);
+      takeBack?.();
       await Promise.all([...runs.values()].map(({ run }) => run.abort("The server was shut down.")));
       await all;
     },
