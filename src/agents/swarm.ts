@@ -66,32 +66,43 @@ const NOBODY_WATCHES: PolicySettings = {
 class SwarmRun {
   private readonly _plan: RunPlan;
   private readonly _writer: RunWriter;
-  private readonly _controller = new AbortController();
   private readonly _budget: Budget;
   private readonly _ids = createUniqueIds();
   private readonly _conversations: Conversations;
-  private readonly _unfollow: () => void;
   private readonly _stopClock: () => void;
   private readonly _denied = new Set<string>();
   private _isExpired = false;
 
   constructor(plan: RunPlan, writer: RunWriter) {
     this._plan = plan;
-    setMaxListeners(0, this._controller.signal);
     this._budget = createBudget(plan.limits);
     this._conversations = plan.conversations ?? createShortConversations(plan.limits);
-    this._unfollow = followSignal(writer.signal, (reason) => this._controller.abort(reason));
-    this._stopClock = this._budget.startClock(plan.clock, () => {
-      this._isExpired = true;
-      this._controller.abort(new DOMException("The run's time is up.", "TimeoutError"));
-    });
-    // A leg ends when the run does, and also when the run's time is up: then the run still has something to say.
-    this._writer = { ...writer, signal: this._controller.signal };
+    const timed = this._limitTime(writer);
+    this._writer = timed.writer;
+    this._stopClock = timed.stop;
   }
 
   release(): void {
     this._stopClock();
-    this._unfollow();
+  }
+
+  /** A leg ends when the run does, and also when the run's time is up: then the run still has something to say. */
+  private _limitTime(writer: RunWriter): { readonly writer: RunWriter; readonly stop: () => void } {
+    if (this._plan.limits.timeoutMs === undefined) return { writer, stop: () => undefined };
+    const controller = new AbortController();
+    setMaxListeners(0, controller.signal);
+    const unfollow = followSignal(writer.signal, (reason) => controller.abort(reason));
+    const stopClock = this._budget.startClock(this._plan.clock, () => {
+      this._isExpired = true;
+      controller.abort(new DOMException("The run's time is up.", "TimeoutError"));
+    });
+    return {
+      writer: { ...writer, signal: controller.signal },
+      stop() {
+        stopClock();
+        unfollow();
+      },
+    };
   }
 
   async carryOut(): Promise<void> {
@@ -224,7 +235,7 @@ class SwarmRun {
 
   /** The run itself was aborted; a limit of time is not an abort. */
   private _isAborted(): boolean {
-    return this._controller.signal.aborted && !this._isExpired;
+    return this._writer.signal.aborted && !this._isExpired;
   }
 
   private _legOf(name: string | undefined): Leg {

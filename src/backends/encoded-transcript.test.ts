@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block, Message } from "#domain";
-import { encodeAnthropicRequest } from "./anthropic/encode.ts";
+import { encodeAnthropicRequest, type Written } from "./anthropic/encode.ts";
 import { EncodedTranscript, writeBody } from "./encoded-transcript.ts";
 import { encodeOpenaiRequest } from "./openai/encode.ts";
 import { PROFILES } from "./openai/profiles.ts";
@@ -28,25 +28,44 @@ const message: fc.Arbitrary<Message> = fc.record({
   blocks: fc.array(block, { maxLength: 4 }),
 });
 
-const ENCODERS = {
-  anthropic: (messages: readonly Message[], known?: EncodedTranscript) =>
-    encodeAnthropicRequest("m", { messages, tools: [], instructions: "Be brief." }, known),
-  openai: (messages: readonly Message[], known?: EncodedTranscript) =>
-    encodeOpenaiRequest("m", { messages, tools: [], instructions: "Be brief." }, PROFILES.openai, known),
+type Encode = (messages: readonly Message[]) => string;
+
+/** Makes an encoder that remembers what it has encoded. */
+const ENCODERS: Readonly<Record<string, () => Encode>> = {
+  anthropic() {
+    const known = new EncodedTranscript<Written | undefined>();
+    return (messages) =>
+      encodeAnthropicRequest("m", { messages, tools: [], instructions: "Be brief.", thinkingTokens: 1024 }, known);
+  },
+  openai() {
+    const known = new EncodedTranscript();
+    return (messages) =>
+      encodeOpenaiRequest("m", { messages, tools: [], instructions: "Be brief." }, PROFILES.openai, known);
+  },
 };
 
 describe("a transcript that was encoded before", () => {
-  it.each(Object.entries(ENCODERS))("%s: gives the same body as one that was not, turn after turn", (_, encode) => {
+  it.each(Object.entries(ENCODERS))("%s: gives the same body as one that was not, turn after turn", (_, make) => {
     fc.assert(
-      fc.property(fc.array(message, { maxLength: 8 }), (messages) => {
-        const known = new EncodedTranscript();
-        for (let end = 0; end <= messages.length; end += 1) {
-          const turn = messages.slice(0, end);
-          expect(encode(turn, known)).toBe(encode(turn));
+      fc.property(fc.array(message, { maxLength: 8 }), fc.array(message, { maxLength: 3 }), (messages, others) => {
+        const encode = make();
+        const check = (turn: readonly Message[]): void => expect(encode(turn)).toBe(make()(turn));
+        const growing: Message[] = [];
+        for (const one of messages) {
+          // One list that grows, as a leg's does.
+          growing.push(one);
+          check(growing);
         }
-        // Also for a conversation that goes another way from the middle on.
-        const other = [...messages.slice(1), ...messages.slice(0, 1)];
-        expect(encode(other, known)).toBe(encode(other));
+        check([]);
+        for (let end = 0; end <= messages.length; end += 1) {
+          check(messages.slice(0, end));
+          // Two conversations that go different ways from here on, by turns.
+          check([...messages.slice(0, end), ...others]);
+        }
+        // The same messages in another order, and one of them left out.
+        check([...messages.slice(1), ...messages.slice(0, 1)]);
+        check(messages.filter((_one, at) => at !== 1));
+        check([...messages, ...messages]);
       }),
       { numRuns: Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 500) },
     );

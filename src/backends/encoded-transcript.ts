@@ -1,4 +1,5 @@
 import type { Message } from "#domain";
+import { PrefixMemory } from "./prefix-memory.ts";
 
 /** One message in a vendor's words, and the same as JSON. */
 export interface Encoded<Part extends object = object> {
@@ -13,11 +14,12 @@ export function encoded<Part extends object>(parts: readonly Part[]): Encoded<Pa
 }
 
 /**
- * What a backend has already put into its vendor's words and into JSON. A model is shown the whole conversation in
- * every turn; with this, a turn costs what is new in it, and the rest is copied. Messages never change, so what was
- * made of one holds as long as it lives.
+ * What a backend has already put into its vendor's words and into JSON. Messages never change, so what was made of one
+ * holds as long as it lives.
  */
-export class EncodedTranscript {
+export class EncodedTranscript<Written = string> {
+  /** What was written of a transcript so far: a text, or whatever its vendor needs to go on with it. */
+  readonly written = new PrefixMemory<Written>();
   private readonly _known = new WeakMap<Message, Encoded>();
 
   /** The message in the vendor's words. `encode` must look at nothing but the message. */
@@ -29,6 +31,11 @@ export class EncodedTranscript {
     this._known.set(message, made);
     return made;
   }
+}
+
+/** Two pieces of a list in JSON. Not joined from parts: a text that is only put together is copied once, when it is sent. */
+export function behind(text: string, more: string): string {
+  return text === "" ? more : more === "" ? text : `${text},${more}`;
 }
 
 /** The body of a request: fields, and one more whose JSON is already written. */

@@ -1,4 +1,5 @@
 import type { Block, Message, ToolCallBlock } from "#domain";
+import { PrefixMemory } from "./prefix-memory.ts";
 
 /** What all vendors take as a tool's name. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -51,40 +52,33 @@ export function fitCalls(messages: readonly Message[], idPattern: RegExp): reado
   });
 }
 
-/** The ids of a message's calls, when they and the names fit. Looked up once per message and vendor. */
-const fitting = new WeakMap<RegExp, WeakMap<Message, readonly string[] | "unfit">>();
+/** The ids of transcripts whose calls all fit, by vendor. Each message is looked at once. */
+const fitting = new WeakMap<RegExp, PrefixMemory<Set<string>>>();
 
 /** The usual case: every call fits, and every id is used once. */
 function fitAsTheyAre(messages: readonly Message[], idPattern: RegExp): boolean {
-  let known = fitting.get(idPattern);
-  if (known === undefined) {
-    known = new WeakMap();
-    fitting.set(idPattern, known);
+  let memory = fitting.get(idPattern);
+  if (memory === undefined) {
+    memory = new PrefixMemory();
+    fitting.set(idPattern, memory);
   }
-  const seen = new Set<string>();
-  let count = 0;
-  for (const message of messages) {
-    const ids = known.get(message) ?? lookAt(message, idPattern, known);
-    if (ids === "unfit") return false;
-    count += ids.length;
-    addAll(seen, ids);
+  const begun = memory.take(messages);
+  const seen = begun?.value ?? new Set<string>();
+  for (let at = begun?.count ?? 0; at < messages.length; at += 1) {
+    const ids = idsOf(messages[at] as Message, idPattern);
+    if (ids === "unfit" || !addAll(seen, ids)) return false;
   }
-  return seen.size === count;
+  memory.keep(messages, seen);
+  return true;
 }
 
-/** A loop of its own: it alone runs once per call, so that optimising it takes next to no time. */
-function addAll(seen: Set<string>, ids: readonly string[]): void {
-  for (let index = 0; index < ids.length; index += 1) seen.add(ids[index] as string);
-}
-
-function lookAt(
-  message: Message,
-  idPattern: RegExp,
-  known: WeakMap<Message, readonly string[] | "unfit">,
-): readonly string[] | "unfit" {
-  const ids = idsOf(message, idPattern);
-  known.set(message, ids);
-  return ids;
+/** `false`: one of them is there already. */
+function addAll(seen: Set<string>, ids: readonly string[]): boolean {
+  for (const id of ids) {
+    if (seen.has(id)) return false;
+    seen.add(id);
+  }
+  return true;
 }
 
 function idsOf({ role, blocks }: Message, idPattern: RegExp): readonly string[] | "unfit" {
@@ -112,7 +106,7 @@ export function resultsFirst(blocks: readonly Block[]): readonly Block[] {
 }
 
 /** Neighbours of one role, in a vendor's words. */
-export interface Turn<Part> {
+interface Turn<Part> {
   readonly role: Message["role"];
   readonly parts: Part[];
 }

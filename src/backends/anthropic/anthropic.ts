@@ -3,7 +3,7 @@ import { anthropicMessages } from "#formats";
 import type { ModelBackend } from "../backend.ts";
 import { EncodedTranscript } from "../encoded-transcript.ts";
 import { streamExchange } from "../exchange.ts";
-import { encodeAnthropicRequest } from "./encode.ts";
+import { encodeAnthropicRequest, type Written } from "./encode.ts";
 import { checkAnthropicOutput } from "./output.ts";
 
 export interface AnthropicOptions {
@@ -21,7 +21,7 @@ export interface AnthropicOptions {
 /** A model behind Anthropic's Messages API, or a host that imitates it. */
 export function createAnthropicBackend(options: AnthropicOptions): ModelBackend {
   const provider = options.provider ?? "anthropic";
-  const known = new EncodedTranscript();
+  const known = new EncodedTranscript<Written | undefined>();
   return {
     kind: "model",
     name: provider,

@@ -2,9 +2,9 @@ import { type Block, type MediaBlock, type Message, unreachable } from "#domain"
 import type { JsonSchema } from "#tools";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { contentBlocks, inputObject, mediaTypeOf, objectSchema, outputText } from "../content.ts";
-import { type Encoded, EncodedTranscript, encoded, writeBody } from "../encoded-transcript.ts";
+import { behind, type Encoded, EncodedTranscript, encoded, writeBody } from "../encoded-transcript.ts";
 import { fitSchema } from "../output-schema.ts";
-import { BEGINNING, fitCalls, joinTurns, resultsFirst, type Turn } from "../transcript.ts";
+import { BEGINNING, fitCalls, resultsFirst } from "../transcript.ts";
 import { ANTHROPIC_SCHEMAS } from "./output.ts";
 
 /** The Messages API insists on a limit; this is what current models all allow. */
@@ -18,27 +18,79 @@ interface Part {
   readonly [field: string]: unknown;
 }
 
-/** The body of `POST /v1/messages` for one request. `known` is what was encoded for requests before. */
-export function encodeAnthropicRequest(model: string, request: ModelRequest, known = new EncodedTranscript()): string {
-  const messages = fitCalls(request.messages, CALL_ID);
-  const encode = (message: Message): readonly Encoded<Part>[] => {
-    const made = known.encode(message, encodeMessage);
-    return made.parts.length === 0 ? [] : [made];
-  };
-  const turns = joinTurns(messages, encode, encoded<Part>([{ type: "text", text: BEGINNING }]));
-  const written = turns.map(({ role, parts }) => {
-    return `{"role":"${role}","content":[${parts.map(({ json }) => json).join(",")}]}`;
-  });
-  return writeBody(encodeFields(model, request, turns), "messages", `[${written.join(",")}]`);
+/**
+ * A transcript as it is written: neighbours of one role are one turn, and the last turn is open. Beside the text it
+ * knows what decides about thinking.
+ */
+export interface Written {
+  /** The turns before the last one. */
+  readonly closed: string;
+  readonly role: Message["role"];
+  readonly open: string;
+  /** Whether the last turn answers calls. */
+  readonly isAnswer: boolean;
+  /** What the last turn and the one before it begin with. */
+  readonly begun: string | undefined;
+  readonly begunBefore: string | undefined;
 }
 
-function encodeFields(
+/** The body of `POST /v1/messages` for one request. `known` is what was encoded for requests before. */
+export function encodeAnthropicRequest(
   model: string,
   request: ModelRequest,
-  turns: readonly Turn<Encoded<Part>>[],
-): Record<string, unknown> {
+  known = new EncodedTranscript<Written | undefined>(),
+): string {
+  const written = writeMessages(fitCalls(request.messages, CALL_ID), known);
+  const text = written === undefined ? "" : behind(written.closed, writeTurn(written));
+  return writeBody(encodeFields(model, request, written), "messages", `[${text}]`);
+}
+
+/** A loop of its own: it alone runs once per message, so that optimising it takes next to no time. */
+function writeMessages(
+  messages: readonly Message[],
+  known: EncodedTranscript<Written | undefined>,
+): Written | undefined {
+  const begun = known.written.take(messages);
+  let written = begun?.value;
+  for (let at = begun?.count ?? 0; at < messages.length; at += 1) {
+    const message = messages[at] as Message;
+    written = addMessage(written, message.role, known.encode(message, encodeMessage));
+  }
+  known.written.keep(messages, written);
+  return written;
+}
+
+/** Turns alternate and begin with the user; messages of which nothing is left are left out, so that their neighbours meet. */
+function addMessage(
+  before: Written | undefined,
+  role: Message["role"],
+  { parts, json }: Encoded<Part>,
+): Written | undefined {
+  const [first] = parts;
+  if (first === undefined) return before;
+  const isAnswer = parts.some(({ type }) => type === "tool_result");
+  if (before === undefined) {
+    if (role === "assistant") return addMessage(beginWithUser(), role, { parts, json });
+    return { closed: "", role, open: json, isAnswer, begun: first.type, begunBefore: undefined };
+  }
+  if (before.role === role) {
+    return { ...before, open: behind(before.open, json), isAnswer: before.isAnswer || isAnswer };
+  }
+  const closed = behind(before.closed, writeTurn(before));
+  return { closed, role, open: json, isAnswer, begun: first.type, begunBefore: before.begun };
+}
+
+function beginWithUser(): Written | undefined {
+  return addMessage(undefined, "user", encoded<Part>([{ type: "text", text: BEGINNING }]));
+}
+
+function writeTurn({ role, open }: Written): string {
+  return `{"role":"${role}","content":[${open}]}`;
+}
+
+function encodeFields(model: string, request: ModelRequest, written: Written | undefined): Record<string, unknown> {
   const { instructions, tools, temperature } = request;
-  const thinkingTokens = mayThink(request, turns) ? request.thinkingTokens : undefined;
+  const thinkingTokens = mayThink(request, written) ? request.thinkingTokens : undefined;
   const maxTokens = request.maxTokens ?? DEFAULT_MAX_TOKENS;
   return {
     model,
@@ -73,12 +125,11 @@ function encodeSchema(schema: JsonSchema): JsonSchema {
  * Whether thinking can be asked for in this turn. The vendor refuses it while a tool is forced, and in the middle of
  * a turn that was begun without thinking, be it by another vendor's model.
  */
-function mayThink({ tools, toolChoice }: ModelRequest, turns: readonly Turn<Encoded<Part>>[]): boolean {
+function mayThink({ tools, toolChoice }: ModelRequest, written: Written | undefined): boolean {
   if (tools.length > 0 && (toolChoice === "required" || typeof toolChoice === "object")) return false;
-  const isAnswer = turns.at(-1)?.parts.some(({ parts }) => parts.some((part) => part.type === "tool_result"));
-  if (isAnswer !== true) return true;
-  const begun = turns.at(-2)?.parts[0]?.parts[0]?.type;
-  return begun === "thinking" || begun === "redacted_thinking";
+  if (written?.isAnswer !== true) return true;
+  const { begunBefore } = written;
+  return begunBefore === "thinking" || begunBefore === "redacted_thinking";
 }
 
 function encodeMessage({ role, blocks }: Message): Part[] {

@@ -1,7 +1,7 @@
 import { type Block, type MediaBlock, type Message, type ToolCallBlock, textOf } from "#domain";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { isMedia, mediaTypeOf, objectSchema, outputText, splitContent } from "../content.ts";
-import { EncodedTranscript, writeBody } from "../encoded-transcript.ts";
+import { behind, EncodedTranscript, writeBody } from "../encoded-transcript.ts";
 import { fitCalls } from "../transcript.ts";
 import { encodeOutput } from "./output.ts";
 import type { ProviderProfile } from "./profiles.ts";
@@ -22,17 +22,20 @@ export function encodeOpenaiRequest(
     instructions !== undefined && instructions !== ""
       ? [{ role: profile.instructionsRole, content: instructions }]
       : [];
-  const texts = system.map((message) => JSON.stringify(message));
-  addMessages(texts, fitCalls(request.messages, CALL_ID), known);
-  return writeBody(encodeFields(model, request, profile), "messages", `[${texts.join(",")}]`);
+  const before = system.map((message) => JSON.stringify(message)).join(",");
+  const text = writeMessages(fitCalls(request.messages, CALL_ID), known);
+  return writeBody(encodeFields(model, request, profile), "messages", `[${behind(before, text)}]`);
 }
 
 /** A loop of its own: it alone runs once per message, so that optimising it takes next to no time. */
-function addMessages(texts: string[], messages: readonly Message[], known: EncodedTranscript): void {
-  for (const message of messages) {
-    const { json } = known.encode(message, encodeMessage);
-    if (json !== "") texts.push(json);
+function writeMessages(messages: readonly Message[], known: EncodedTranscript): string {
+  const begun = known.written.take(messages);
+  let text = begun?.value ?? "";
+  for (let at = begun?.count ?? 0; at < messages.length; at += 1) {
+    text = behind(text, known.encode(messages[at] as Message, encodeMessage).json);
   }
+  known.written.keep(messages, text);
+  return text;
 }
 
 function encodeFields(model: string, request: ModelRequest, profile: ProviderProfile): Record<string, unknown> {
