@@ -1,4 +1,3 @@
-import { Worker } from "node:worker_threads";
 import type { StartThread } from "#domain";
 import { createDeferred, type Deferred } from "#streams";
 
@@ -22,6 +21,8 @@ parentPort.on("message", (question) => {
  * `data`, and `require` is at hand. A thread keeps the process alive only while it has something to answer.
  */
 export const startThread: StartThread = (program, data) => {
+  // Loaded when it is needed: most programs have no thread.
+  const { Worker } = process.getBuiltinModule("node:worker_threads");
   // What a thread is asked is soon forgotten: a small nursery holds it, where the usual one takes 32 MB.
   const resourceLimits = { maxYoungGenerationSizeMb: 6 };
   const worker = new Worker(FRAME(program), { eval: true, workerData: data, stdin: false, resourceLimits });

@@ -2,8 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { AgentEvent, Message } from "#domain";
 import { textDelta, messageItem, startItem } from "#domain";
 import { agent } from "#runtime";
+import { StoreError } from "#sessions";
+import { createDeferred } from "#streams";
 import { assertRunLog, createScriptedBackend, type ScriptedReply } from "#testing";
 import { tool } from "#tools";
+import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { readEvents, readFrames, readText, startServer, type TestServer, testWorld } from "./support.ts";
 
 const NASTY = "line one\nline two\r\nthree\u2028four\u2029five\0 data: x\n\nevent: fake\n\n";
@@ -221,6 +224,33 @@ describe("chat", () => {
       messages: Message[];
     };
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  });
+
+  it("S3-34: a slow disk holds the model back, and one that refuses keeps it from being asked", async () => {
+    const disk = createDeferred<void>();
+    const kept = createMemoryStore();
+    const store = {
+      ...kept,
+      createRun: (...given: Parameters<typeof kept.createRun>) => disk.promise.then(() => kept.createRun(...given)),
+    };
+    const server = serve([{ text: "Hello" }], { store });
+    const thread = await newThread(server);
+    const answer = server.ask("POST", `/api/threads/${thread}/chat`, { input: "Hi" });
+    await server.world.clock.advance(1000);
+    expect(server.backend.requests).toHaveLength(0);
+    disk.resolve();
+    expect((await readEvents(await answer)).at(-1)?.type).toBe("done");
+    expect(server.backend.requests).toHaveLength(1);
+
+    const refuse = () => Promise.reject(new StoreError("store-failed", "disk full"));
+    const other = serve([{ text: "Hello" }], { store: { ...createMemoryStore(), createRun: refuse } });
+    const lost = await newThread(other);
+    expect((await other.ask("POST", `/api/threads/${lost}/chat`, { input: "Hi" })).status).toBeGreaterThanOrEqual(500);
+    await other.world.clock.advance(1000);
+    expect(other.backend.requests).toHaveLength(0);
+    // Nothing of it is left: the thread takes the next question.
+    expect((await other.ask("GET", `/api/threads/${lost}`)).status).toBe(200);
+    await other.server.close();
   });
 
   it("a thread is named after its first message, and what a person calls it stays", async () => {

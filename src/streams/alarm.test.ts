@@ -1,0 +1,69 @@
+import { describe, expect, it } from "vitest";
+import { createVirtualClock } from "#testing";
+import { Alarm } from "./alarm.ts";
+
+function setUp() {
+  const clock = createVirtualClock(1000);
+  let timers = 0;
+  const alarm = new Alarm({
+    now: () => clock.now(),
+    after(ms, fire) {
+      timers += 1;
+      return clock.after(ms, fire);
+    },
+  });
+  const fired: string[] = [];
+  return {
+    clock,
+    alarm,
+    fired,
+    fire: (name: string) => () => void fired.push(`${name} at ${clock.now()}`),
+    timers: () => timers,
+  };
+}
+
+describe("an alarm", () => {
+  it("fires once, when it is due", async () => {
+    const { clock, alarm, fired, fire } = setUp();
+    alarm.set(50, fire("a"));
+    await clock.advance(49);
+    expect(fired).toEqual([]);
+    await clock.advance(1000);
+    expect(fired).toEqual(["a at 1050"]);
+  });
+
+  it("is put off by setting it again, however often, with hardly a timer", async () => {
+    const { clock, alarm, fired, fire, timers } = setUp();
+    for (let at = 0; at < 100; at += 1) {
+      alarm.set(50, fire("late"));
+      await clock.advance(10);
+    }
+    expect(fired).toEqual([]);
+    await clock.advance(100);
+    expect(fired).toEqual(["late at 2040"]);
+    expect(timers()).toBeLessThan(30);
+  });
+
+  it("what is due sooner than what was set before comes in time, and alone", async () => {
+    const { clock, alarm, fired, fire } = setUp();
+    alarm.set(500, fire("far"));
+    alarm.set(20, fire("near"));
+    await clock.advance(1000);
+    expect(fired).toEqual(["near at 1020"]);
+    alarm.set(20, fire("again"));
+    await clock.advance(30);
+    expect(fired.at(-1)).toBe("again at 2020");
+  });
+
+  it("stopped, it fires no more and leaves no timer; it can be set again", async () => {
+    const { clock, alarm, fired, fire } = setUp();
+    alarm.set(20, fire("never"));
+    alarm.stop();
+    alarm.stop();
+    await clock.advance(100);
+    expect(fired).toEqual([]);
+    alarm.set(20, fire("now"));
+    await clock.advance(20);
+    expect(fired).toEqual(["now at 1120"]);
+  });
+});
