@@ -29,6 +29,8 @@ export interface RowWriter {
 
 /** Says what it was told, or why not. Plain JavaScript: it is a program by itself. */
 const PROGRAM = `
+// Node 22 warns of its own SQLite, on a stderr that is the server's log (sql-driver.ts).
+process.emitWarning = () => undefined;
 const Database = data.module === undefined ? process.getBuiltinModule("node:sqlite").DatabaseSync : require(data.module);
 const database = new Database(data.path);
 database.exec(data.settings);
