@@ -103,17 +103,18 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
 
   private _begin(): void {
     this._state = "reading";
-    this._signal?.addEventListener("abort", this.wake);
+    this._signal?.addEventListener("abort", this._leave);
     this._home.enter(this);
   }
 
-  private _leave(): void {
+  /** Also when nobody asks any more: a reader that is gone must not be counted among those who wait. */
+  private readonly _leave = (): void => {
     if (this._state === "reading") this._home.leave(this);
     this._feed?.leave(this.wake);
     this._state = "over";
-    this._signal?.removeEventListener("abort", this.wake);
+    this._signal?.removeEventListener("abort", this._leave);
     this.wake();
-  }
+  };
 
   private _nextOf(feed: Feed): Promise<void> {
     return new Promise((resolve) => {

@@ -18,6 +18,7 @@ import {
 import { assertRunLog, closeRunLog, createSeededRandom, createVirtualClock } from "#testing";
 import { createEventLog, type EventLog } from "./event-log.ts";
 import { closeInterruptedRuns } from "./event-log-closing.ts";
+import { LogReader } from "./event-log-reader.ts";
 import { createMemoryStore } from "./stores/memory/memory-store.ts";
 import type { Store } from "./stores/store.ts";
 import { StoreError } from "./stores/store-error.ts";
@@ -182,6 +183,32 @@ describe("createEventLog", () => {
     release();
     expect(await writing).toBeUndefined();
   });
+
+  it.each(["waits", "has what it wanted", "never began"])(
+    "a reader that goes while it %s is forgotten",
+    async (state) => {
+      const store = createMemoryStore();
+      await store.createRun(RUN);
+      await store.append(RUN.id, closeRunLog(steps(3)).slice(0, 2));
+      const inside = new Set<LogReader>();
+      const controller = new AbortController();
+      const reader = new LogReader(RUN.id, -1, controller.signal, {
+        store,
+        clock: createVirtualClock(),
+        feedOf: () => undefined,
+        enter: (one) => inside.add(one),
+        leave: (one) => inside.delete(one),
+      });
+      if (state !== "never began") expect((await reader.next()).value).toHaveLength(2);
+      const pending = state === "waits" ? reader.next() : undefined;
+      expect(inside.size).toBe(state === "never began" ? 0 : 1);
+      await breathe();
+      controller.abort();
+      expect(inside.size).toBe(0);
+      expect(await (pending ?? reader.next())).toEqual({ done: true, value: undefined });
+      expect(inside.size).toBe(0);
+    },
+  );
 
   it("R11: a store that fails for a moment is asked again, and nothing is lost or doubled", async () => {
     const store = createMemoryStore();
