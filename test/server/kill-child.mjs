@@ -24,8 +24,8 @@ const backend = {
       text += `${at} `;
       yield [{ type: "text-delta", ...plain, messageId: id, index: 0, text: `${at} ` }];
       await turn();
-      // Long enough for an append of its own: what comes in one breath would be stored as one.
-      await sleep(4);
+      // Long enough for an append of its own: what comes while the store gathers (10 ms) would be stored as one.
+      await sleep(12);
     }
     const call = { callId: "c1", name: "nothing", input: {} };
     yield [
