@@ -1,4 +1,4 @@
-import { addUsage, type Clock, type Usage } from "#domain";
+import { addUsage, type Usage } from "#domain";
 
 /** What a whole run may use, over all its legs. */
 export interface RunLimits {
@@ -35,8 +35,6 @@ export interface Budget {
   readonly reached: LimitReached | undefined;
   /** The cost is limited, and something was used whose price is unknown: the limit cannot be kept. */
   readonly isCostUnknown: boolean;
-  /** Calls `expire` when the run's time is up. Returns a function that takes it back. */
-  startClock(clock: Clock, expire: () => void): () => void;
 }
 
 /** Creates the budget of one run. */
@@ -64,9 +62,6 @@ export function createBudget(limits: RunLimits): Budget {
     },
     get isCostUnknown() {
       return isCostUnknown && limits.costUsd !== undefined;
-    },
-    startClock(clock, expire) {
-      return limits.timeoutMs === undefined ? () => undefined : clock.after(limits.timeoutMs, expire);
     },
   };
 }

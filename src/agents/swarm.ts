@@ -88,11 +88,12 @@ class SwarmRun {
 
   /** A leg ends when the run does, and also when the run's time is up: then the run still has something to say. */
   private _limitTime(writer: RunWriter): { readonly writer: RunWriter; readonly stop: () => void } {
-    if (this._plan.limits.timeoutMs === undefined) return { writer, stop: () => undefined };
+    const { clock, limits } = this._plan;
+    if (limits.timeoutMs === undefined) return { writer, stop: () => undefined };
     const controller = new AbortController();
     setMaxListeners(0, controller.signal);
     const unfollow = followSignal(writer.signal, (reason) => controller.abort(reason));
-    const stopClock = this._budget.startClock(this._plan.clock, () => {
+    const stopClock = clock.after(limits.timeoutMs, () => {
       this._isExpired = true;
       controller.abort(new DOMException("The run's time is up.", "TimeoutError"));
     });

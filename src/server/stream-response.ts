@@ -35,7 +35,7 @@ export function streamResponse(stream: EventStream, headers: Readonly<Record<str
  * Sends an answer straight over its socket, if its body is an event stream of ours; otherwise does nothing and returns
  * `false`.
  *
- * A web stream in between costs as much as the rest of the way, and the adapter would hold a promise for every piece
+ * A web stream in between costs time and garbage for every event, and the adapter would hold a promise for every piece
  * until the stream ends.
  */
 export function sendStream(response: Response, outgoing: ServerResponse): boolean {

@@ -1,5 +1,5 @@
-/** What an alarm needs of a clock. */
-interface Ticker {
+/** What alarms and watches need of a clock. */
+export interface Ticker {
   now(): number;
   after(ms: number, fire: () => void): () => void;
 }

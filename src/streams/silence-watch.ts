@@ -1,8 +1,4 @@
-/** What a watch needs of a clock. */
-interface Ticker {
-  now(): number;
-  after(ms: number, fire: () => void): () => void;
-}
+import type { Ticker } from "./alarm.ts";
 
 export interface SilenceOptions {
   readonly clock: Ticker;

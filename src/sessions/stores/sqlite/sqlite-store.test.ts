@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { noticeItem, type StartThread, type Thread } from "#domain";
+import { noticeItem, type StartThread } from "#domain";
 import type { Store } from "#sessions";
 import { checkStore, closeRunLog, createVirtualClock, type VirtualClock } from "#testing";
 import { createSystemFiles, startThread, systemClock } from "#transports";
@@ -46,6 +46,27 @@ function openWith(driver: SqlDriver) {
   };
 }
 
+/** A store that writes its log with a thread. */
+function openThreaded(folder: string, driver: SqlDriver, start: StartThread = startThread): Promise<Store> {
+  return openSqliteStore({ folder, clock: systemClock, files: createSystemFiles(), driver, startThread: start });
+}
+
+/** The store contract on folders of their own. */
+function checkContract(open: (folder: string) => Promise<Store>): Promise<readonly unknown[]> {
+  const places = new Map<Store, string>();
+  const begin = async (folder: string): Promise<Store> => {
+    const store = await open(folder);
+    places.set(store, folder);
+    return store;
+  };
+  return checkStore(() => begin(makeFolder()), {
+    async reopen(store) {
+      await store.close();
+      return begin(places.get(store) ?? "");
+    },
+  });
+}
+
 /** A driver that does something of its own around another one. */
 function around(driver: SqlDriver, open: SqlDriver["open"]): SqlDriver {
   return { ...driver, open };
@@ -55,36 +76,11 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
   const { driver, open, openRaw } = openWith(sqlDriver);
 
   it("keeps every promise of the store contract, across restarts too", async () => {
-    const places = new Map<Store, string>();
-    const begin = async (folder: string): Promise<Store> => {
-      const store = await open(folder);
-      places.set(store, folder);
-      return store;
-    };
-    const failures = await checkStore(() => begin(makeFolder()), {
-      async reopen(store) {
-        await store.close();
-        return begin(places.get(store) ?? "");
-      },
-    });
-    expect(failures).toEqual([]);
+    expect(await checkContract(open)).toEqual([]);
   });
 
   it("keeps them with a thread that waits for the disk", async () => {
-    const files = createSystemFiles();
-    const places = new Map<Store, string>();
-    const begin = async (folder: string): Promise<Store> => {
-      const store = await openSqliteStore({ folder, clock: systemClock, files, driver: sqlDriver, startThread });
-      places.set(store, folder);
-      return store;
-    };
-    const failures = await checkStore(() => begin(makeFolder()), {
-      async reopen(store) {
-        await store.close();
-        return begin(places.get(store) ?? "");
-      },
-    });
-    expect(failures).toEqual([]);
+    expect(await checkContract((folder) => openThreaded(folder, sqlDriver))).toEqual([]);
   });
 
   it("SEC19: the folder is for the owner alone, and so is every file in it", async () => {
@@ -285,16 +281,13 @@ describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
 });
 
 describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) => {
-  const files = createSystemFiles();
   const events = closeRunLog(Array.from({ length: 8 }, (_, at) => noticeItem("status", { at, text: "line\nbreak" })));
 
-  /** Threads one can look at and kill. */
+  /** Threads one can look at. */
   function watchThreads() {
     const asked: unknown[] = [];
-    const threads: Thread[] = [];
     const start: StartThread = (program, data) => {
       const thread = startThread(program, data);
-      threads.push(thread);
       return {
         get isAlive() {
           return thread.isAlive;
@@ -303,18 +296,12 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
         close: () => thread.close(),
       };
     };
-    return { asked, threads, start };
+    return { asked, start };
   }
 
   it("writes what goes into the log alone; a question and the end are written with what belongs to them", async () => {
     const { asked, start } = watchThreads();
-    const store = await openSqliteStore({
-      folder: makeFolder(),
-      clock: systemClock,
-      files,
-      driver,
-      startThread: start,
-    });
+    const store = await openThreaded(makeFolder(), driver, start);
     await store.createRun(RUN);
     for (const event of events) await store.append(RUN.id, [event]);
     expect(asked).toHaveLength(events.length - 1);
@@ -325,13 +312,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
 
   it("what is appended in one breath is stored in order, also the end behind it", async () => {
     const { start } = watchThreads();
-    const store = await openSqliteStore({
-      folder: makeFolder(),
-      clock: systemClock,
-      files,
-      driver,
-      startThread: start,
-    });
+    const store = await openThreaded(makeFolder(), driver, start);
     await store.createRun(RUN);
     const outcomes = await Promise.allSettled([
       ...events.map((event) => store.append(RUN.id, [event])),
@@ -345,13 +326,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   it("a thread that dies loses nothing: this one goes on writing", async () => {
     const dying: StartThread = (program, data) =>
       startThread(`${program}; setTimeout(() => process.exit(1), 50);`, data);
-    const store = await openSqliteStore({
-      folder: makeFolder(),
-      clock: systemClock,
-      files,
-      driver,
-      startThread: dying,
-    });
+    const store = await openThreaded(makeFolder(), driver, dying);
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 2));
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -363,13 +338,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   it("one that dies with a question in hand: it is asked here, and written once", async () => {
     const dying: StartThread = (program, data) =>
       startThread(`${program}; const real = answer; answer = (question) => { process.exit(1); };`, data);
-    const store = await openSqliteStore({
-      folder: makeFolder(),
-      clock: systemClock,
-      files,
-      driver,
-      startThread: dying,
-    });
+    const store = await openThreaded(makeFolder(), driver, dying);
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 3));
     await store.append(RUN.id, events.slice(3));
@@ -383,13 +352,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
         `${program}; let left = 1; const real = answer; answer = (question) => (left-- > 0 ? "disk full" : real(question));`,
         data,
       );
-    const store = await openSqliteStore({
-      folder: makeFolder(),
-      clock: systemClock,
-      files,
-      driver,
-      startThread: failing,
-    });
+    const store = await openThreaded(makeFolder(), driver, failing);
     await store.createRun(RUN);
     await expect(store.append(RUN.id, events.slice(0, 3))).rejects.toThrow(/disk full/);
     expect(await store.read(RUN.id)).toEqual([]);
