@@ -77,12 +77,7 @@ class RunGate implements EventGate {
 
   answerOpenCalls(skipped: Skipped, why: string): AgentEvent[] {
     const events: AgentEvent[] = [];
-    const place = this._placeNow();
-    for (const [callId, name] of this._openCalls) {
-      const answer = toolResultItem({ callId, name, output: why, isError: true, skipped });
-      events.push(numberEvent(answer, this._seq++, place));
-    }
-    this._openCalls.clear();
+    this._answerOpen(skipped, why, this._placeNow(), events);
     return events;
   }
 
@@ -102,6 +97,14 @@ class RunGate implements EventGate {
     return { ts: this._ts, runId: this._runId, agent };
   }
 
+  private _answerOpen(skipped: Skipped, why: string, place: Place, events: AgentEvent[]): void {
+    for (const [callId, name] of this._openCalls) {
+      const answer = toolResultItem({ callId, name, output: why, isError: true, skipped });
+      events.push(numberEvent(answer, this._seq++, place));
+    }
+    this._openCalls.clear();
+  }
+
   /** The rules that need a look at the chunk. Deltas have none, so they never get here. */
   private _passItem(chunk: Chunk, place: Place, events: AgentEvent[]): void {
     if (chunk.type === "tool-call") {
@@ -117,7 +120,8 @@ class RunGate implements EventGate {
       events.push(this._refuse(chunk, message, place));
       return;
     } else if (chunk.type === "error" && chunk.terminal) {
-      events.push(...this.answerOpenCalls("incomplete", "The run ended before this tool call was answered."));
+      // In the place of the error, not in one of their own: time would fall behind them.
+      this._answerOpen("incomplete", "The run ended before this tool call was answered.", place, events);
       this._hasFailed = true;
     }
     events.push(numberEvent(chunk, this._seq++, place));

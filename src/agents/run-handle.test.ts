@@ -286,6 +286,18 @@ describe("a run handle", () => {
     expect(log.map((event) => event.type)).toEqual(["error", "done"]);
   });
 
+  it("I2: time never falls, also where open calls are answered in the middle of a batch and the clock goes on", async () => {
+    const clock = createVirtualClock();
+    const call = toolCallItem({ callId: "c1", name: "add", input: {}, executedBy: "millrace" });
+    const failure = errorItem({ code: "provider-error", message: "no", terminal: true });
+    const ticking = { ...clock, now: () => clock.now() + (ticks += 1) };
+    let ticks = 0;
+    const { run } = start(write(startItem({ backend: "b", mode: "http" }), call, failure), { clock: ticking });
+    const log = await readAll(run);
+    expect(log.map((event) => event.type)).toEqual(["start", "tool-call", "tool-result", "error", "done"]);
+    assertRunLog(log);
+  });
+
   it("I5: answers each tool call exactly once, whatever the source writes", async () => {
     const call = toolCallItem({ callId: "c", name: "add", input: {}, executedBy: "millrace" });
     const answer = toolResultItem({ callId: "c", name: "add", output: 1, isError: false });
