@@ -47,81 +47,104 @@ export interface Accumulator {
  * accumulator.result({ ms: 12 }, events).text
  */
 export function createAccumulator(history: readonly Message[] = []): Accumulator {
-  const messages = new Map<string, Message>();
-  const calls = new Map<string, { -readonly [Key in keyof ToolCallRecord]: ToolCallRecord[Key] }>();
-  const errors: ErrorDetail[] = [];
-  const warnings: WarningDetail[] = [];
-  let verdict: ResultItem | undefined;
-  let settled = false;
-  let structured: unknown;
-  let usage: Usage = {};
+  return new RunAccumulator(history);
+}
+
+type OpenRecord = { -readonly [Key in keyof ToolCallRecord]: ToolCallRecord[Key] };
+
+class RunAccumulator implements Accumulator {
+  private readonly _history: readonly Message[];
+  private readonly _messages = new Map<string, Message>();
+  private readonly _calls = new Map<string, OpenRecord>();
+  private readonly _errors: ErrorDetail[] = [];
+  private readonly _warnings: WarningDetail[] = [];
+  private _verdict: ResultItem | undefined;
+  private _isSettled = false;
+  private _structured: unknown;
+  private _usage: Usage = {};
   /** Usage of messages since the last verdict: a verdict's own usage covers those before it. */
-  let unsettledUsage: Usage = {};
-  let costUsd: number | undefined;
-  let turns = 0;
-  let unsettledTurns = 0;
-  let model: string | undefined;
-  let sessionId: string | undefined;
-  let agent: string | undefined;
+  private _unsettledUsage: Usage = {};
+  private _costUsd: number | undefined;
+  private _turns = 0;
+  private _unsettledTurns = 0;
+  private _model: string | undefined;
+  private _sessionId: string | undefined;
+  private _agent: string | undefined;
 
-  const addMessage = (event: MessageItem): void => {
-    if (event.parent !== undefined) return;
-    const isNew = !messages.has(event.id);
-    messages.set(event.id, asMessage(event));
-    if (event.role !== "assistant") return;
-    settled = false;
-    if (event.model !== undefined) model = event.model;
-    if (!isNew) return;
-    unsettledTurns += 1;
-    if (event.usage !== undefined) unsettledUsage = addUsage(unsettledUsage, event.usage);
-  };
+  constructor(history: readonly Message[]) {
+    this._history = history;
+  }
 
-  const addResult = (event: ResultItem): void => {
-    verdict = event;
-    settled = true;
-    usage = addUsage(usage, event.usage);
-    unsettledUsage = {};
-    if (event.costUsd !== undefined) costUsd = (costUsd ?? 0) + event.costUsd;
-    turns += event.turns ?? unsettledTurns;
-    unsettledTurns = 0;
-    if (event.structured !== undefined) structured = event.structured;
-    if (event.sessionId !== undefined) sessionId = event.sessionId;
-  };
+  get isSettled(): boolean {
+    return this._isSettled;
+  }
 
-  /** A reply that came to nothing was paid for all the same; the next verdict's usage covers it. */
-  const addSpent = (data: unknown): void => {
-    unsettledUsage = addUsage(unsettledUsage, (data as { readonly usage: Usage }).usage);
-  };
+  get sessionId(): string | undefined {
+    return this._sessionId;
+  }
 
-  const addItem = (event: Exclude<AgentEvent, DeltaEvent>): void => {
+  add(event: AgentEvent): void {
+    if (event.agent !== undefined) this._agent = event.agent;
+    if (!isDelta(event)) this._addItem(event);
+  }
+
+  result(ending: Ending, log: Iterable<AgentEvent>): RunResult {
+    const verdict = this._verdict;
+    const terminal = this._errors.find((error) => error.terminal);
+    const status = statusOf(ending, terminal, verdict);
+    const error = whyNot(status, ending, terminal, verdict);
+    const finished = [...this._messages.values(), ...findUnfinished(log)];
+    const thinking = textOf(finished, "thinking");
+    return {
+      status,
+      subtype: status === "success" || status === "error" ? (terminal?.code ?? verdict?.subtype ?? status) : status,
+      text: textOf(finished, "text"),
+      ...(thinking !== "" && { thinking }),
+      ...(this._structured !== undefined && { structured: this._structured }),
+      toolCalls: [...this._calls.values()],
+      messages: [...this._history, ...buildTranscript(finished, this._calls)],
+      usage: addUsage(this._usage, this._unsettledUsage),
+      ...(this._costUsd !== undefined && { costUsd: this._costUsd }),
+      turns: this._turns + this._unsettledTurns,
+      ms: ending.ms,
+      ...(this._model !== undefined && { model: this._model }),
+      ...(this._sessionId !== undefined && { sessionId: this._sessionId }),
+      ...(this._agent !== undefined && { agent: this._agent }),
+      ...(error !== undefined && { error }),
+      errors: this._errors,
+      warnings: this._warnings,
+    };
+  }
+
+  private _addItem(event: Exclude<AgentEvent, DeltaEvent>): void {
     switch (event.type) {
       case "start":
-        settled = false;
-        if (event.model !== undefined) model = event.model;
-        if (event.sessionId !== undefined) sessionId = event.sessionId;
+        this._isSettled = false;
+        if (event.model !== undefined) this._model = event.model;
+        if (event.sessionId !== undefined) this._sessionId = event.sessionId;
         return;
       case "message":
-        return addMessage(event);
+        return this._addMessage(event);
       case "tool-call":
-        calls.set(event.callId, { callId: event.callId, name: event.name, input: event.input });
+        this._calls.set(event.callId, { callId: event.callId, name: event.name, input: event.input });
         return;
       case "tool-result": {
-        const call = calls.get(event.callId);
+        const call = this._calls.get(event.callId);
         if (call === undefined) return;
         call.output = event.output;
         call.isError = event.isError;
         return;
       }
       case "warning":
-        warnings.push(asWarning(event));
+        this._warnings.push(asWarning(event));
         return;
       case "error":
-        errors.push(asError(event));
+        this._errors.push(asError(event));
         return;
       case "result":
-        return addResult(event);
+        return this._addResult(event);
       case "notice":
-        if (event.kind === "usage") addSpent(event.data);
+        if (event.kind === "usage") this._addSpent(event.data);
         return;
       case "permission":
       case "handoff":
@@ -130,47 +153,36 @@ export function createAccumulator(history: readonly Message[] = []): Accumulator
       default:
         return unreachable(event);
     }
-  };
+  }
 
-  return {
-    get isSettled() {
-      return settled;
-    },
-    get sessionId() {
-      return sessionId;
-    },
-    add(event) {
-      if (event.agent !== undefined) agent = event.agent;
-      if (!isDelta(event)) addItem(event);
-    },
-    result(ending, log) {
-      const terminal = errors.find((error) => error.terminal);
-      const status = statusOf(ending, terminal, verdict);
-      const error = whyNot(status, ending, terminal, verdict);
-      const finished = [...messages.values(), ...findUnfinished(log)];
-      const thinking = textOf(finished, "thinking");
-      const toolCalls = [...calls.values()];
-      return {
-        status,
-        subtype: status === "success" || status === "error" ? (terminal?.code ?? verdict?.subtype ?? status) : status,
-        text: textOf(finished, "text"),
-        ...(thinking !== "" && { thinking }),
-        ...(structured !== undefined && { structured }),
-        toolCalls,
-        messages: [...history, ...buildTranscript(finished, calls)],
-        usage: addUsage(usage, unsettledUsage),
-        ...(costUsd !== undefined && { costUsd }),
-        turns: turns + unsettledTurns,
-        ms: ending.ms,
-        ...(model !== undefined && { model }),
-        ...(sessionId !== undefined && { sessionId }),
-        ...(agent !== undefined && { agent }),
-        ...(error !== undefined && { error }),
-        errors,
-        warnings,
-      };
-    },
-  };
+  private _addMessage(event: MessageItem): void {
+    if (event.parent !== undefined) return;
+    const isNew = !this._messages.has(event.id);
+    this._messages.set(event.id, asMessage(event));
+    if (event.role !== "assistant") return;
+    this._isSettled = false;
+    if (event.model !== undefined) this._model = event.model;
+    if (!isNew) return;
+    this._unsettledTurns += 1;
+    if (event.usage !== undefined) this._unsettledUsage = addUsage(this._unsettledUsage, event.usage);
+  }
+
+  private _addResult(event: ResultItem): void {
+    this._verdict = event;
+    this._isSettled = true;
+    this._usage = addUsage(this._usage, event.usage);
+    this._unsettledUsage = {};
+    if (event.costUsd !== undefined) this._costUsd = (this._costUsd ?? 0) + event.costUsd;
+    this._turns += event.turns ?? this._unsettledTurns;
+    this._unsettledTurns = 0;
+    if (event.structured !== undefined) this._structured = event.structured;
+    if (event.sessionId !== undefined) this._sessionId = event.sessionId;
+  }
+
+  /** A reply that came to nothing was paid for all the same; the next verdict's usage covers it. */
+  private _addSpent(data: unknown): void {
+    this._unsettledUsage = addUsage(this._unsettledUsage, (data as { readonly usage: Usage }).usage);
+  }
 }
 
 function statusOf(ending: Ending, terminal: ErrorDetail | undefined, verdict: ResultItem | undefined): RunStatus {

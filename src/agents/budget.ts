@@ -26,42 +26,43 @@ export type LimitReached =
  * Counts what a run uses against its limits. Reaching one ends the run after the step that reached it: everything
  * produced stays, and the result's subtype says which limit it was.
  */
-export interface Budget {
+export class Budget {
   readonly limits: RunLimits;
-  addHandoff(): LimitReached | undefined;
-  /** What was used; `costUsd` `undefined` when nobody knows its price. */
-  addSpent(usage: Usage, costUsd: number | undefined): void;
-  /** The first limit that is reached. */
-  readonly reached: LimitReached | undefined;
-  /** The cost is limited, and something was used whose price is unknown: the limit cannot be kept. */
-  readonly isCostUnknown: boolean;
-}
+  private _handoffs = 0;
+  private _usage: Usage = {};
+  private _costUsd = 0;
+  private _hasUnknownCost = false;
 
-/** Creates the budget of one run. */
-export function createBudget(limits: RunLimits): Budget {
-  let handoffs = 0;
-  let usage: Usage = {};
-  let costUsd = 0;
-  let isCostUnknown = false;
-  const tokens = (): number => (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
-  return {
-    limits,
-    addHandoff() {
-      handoffs += 1;
-      return handoffs > (limits.handoffs ?? RUN_BUDGET.handoffs) ? "error_max_handoffs" : undefined;
-    },
-    addSpent(used, cost) {
-      usage = addUsage(usage, used);
-      if (cost === undefined) isCostUnknown = true;
-      else costUsd += cost;
-    },
-    get reached() {
-      if (limits.costUsd !== undefined && costUsd >= limits.costUsd) return "error_max_budget_usd";
-      if (limits.tokens !== undefined && tokens() >= limits.tokens) return "error_max_total_tokens";
-      return undefined;
-    },
-    get isCostUnknown() {
-      return isCostUnknown && limits.costUsd !== undefined;
-    },
-  };
+  constructor(limits: RunLimits) {
+    this.limits = limits;
+  }
+
+  /** The first limit that is reached. */
+  get reached(): LimitReached | undefined {
+    const { costUsd, tokens } = this.limits;
+    if (costUsd !== undefined && this._costUsd >= costUsd) return "error_max_budget_usd";
+    if (tokens !== undefined && this._tokens() >= tokens) return "error_max_total_tokens";
+    return undefined;
+  }
+
+  /** The cost is limited, and something was used whose price is unknown: the limit cannot be kept. */
+  get isCostUnknown(): boolean {
+    return this._hasUnknownCost && this.limits.costUsd !== undefined;
+  }
+
+  addHandoff(): LimitReached | undefined {
+    this._handoffs += 1;
+    return this._handoffs > (this.limits.handoffs ?? RUN_BUDGET.handoffs) ? "error_max_handoffs" : undefined;
+  }
+
+  /** What was used; `costUsd` `undefined` when nobody knows its price. */
+  addSpent(usage: Usage, costUsd: number | undefined): void {
+    this._usage = addUsage(this._usage, usage);
+    if (costUsd === undefined) this._hasUnknownCost = true;
+    else this._costUsd += costUsd;
+  }
+
+  private _tokens(): number {
+    return (this._usage.inputTokens ?? 0) + (this._usage.outputTokens ?? 0);
+  }
 }

@@ -1,7 +1,7 @@
 import type { ToolSpec } from "#backends";
 import { errorItem, type Message, type MessageItem, textOf, warningItem } from "#domain";
 import { handoffTool } from "./handoff.ts";
-import { createLedger, type Ledger } from "./ledger.ts";
+import { Ledger } from "./ledger.ts";
 import { LEG_LIMITS, type LegEnd, type LegWork, type ModelLeg } from "./leg.ts";
 import { type AnswerPlan, planAnswer } from "./answer.ts";
 import { type BatchEnd, runBatch } from "./tool-batch.ts";
@@ -19,7 +19,7 @@ export interface ModelLegEnd {
  * over, or a limit is reached.
  */
 export async function runModelLeg(leg: ModelLeg, work: LegWork, showInput: () => Promise<void>): Promise<ModelLegEnd> {
-  const ledger = createLedger(work.price, work.budget);
+  const ledger = new Ledger(work.price, work.budget);
   const runner = new Runner(leg, work, ledger);
   await runner.announce();
   await showInput();
@@ -259,7 +259,7 @@ function turnSettings(leg: ModelLeg, work: LegWork, ledger: Ledger): TurnSetting
     agent: leg.agent,
     started: new Set(),
     ids: work.ids,
-    onSpent: ledger.add,
+    onSpent: (usage, backend) => ledger.add(usage, backend),
     gate: work.policy.isSilentOnOutput ? undefined : () => work.policy.createOutputGate(),
   };
 }

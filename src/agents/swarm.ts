@@ -14,12 +14,12 @@ import {
 import { createPolicy, findShadowed, type PolicySettings, type RunPolicy } from "#policy";
 import { followSignal } from "#streams";
 import { createShortConversations, runAgentLeg } from "./agent-leg.ts";
-import { type Budget, createBudget, type RunLimits } from "./budget.ts";
+import { Budget, type RunLimits } from "./budget.ts";
 import type { AgentLeg, Conversations, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
 import { NO_POLICY } from "./no-policy.ts";
 import type { RunSource, RunWriter } from "./run.ts";
 import { runModelLeg } from "./runner.ts";
-import { createUniqueIds } from "./unique-ids.ts";
+import { UniqueIds } from "./unique-ids.ts";
 
 /** Everything one run needs: its agents, its input, its limits. */
 export interface RunPlan {
@@ -67,7 +67,7 @@ class SwarmRun {
   private readonly _plan: RunPlan;
   private readonly _writer: RunWriter;
   private readonly _budget: Budget;
-  private readonly _ids = createUniqueIds();
+  private readonly _ids = new UniqueIds();
   private readonly _conversations: Conversations;
   private readonly _stopClock: () => void;
   private readonly _denied = new Set<string>();
@@ -75,7 +75,7 @@ class SwarmRun {
 
   constructor(plan: RunPlan, writer: RunWriter) {
     this._plan = plan;
-    this._budget = createBudget(plan.limits);
+    this._budget = new Budget(plan.limits);
     this._conversations = plan.conversations ?? createShortConversations(plan.limits);
     const timed = this._limitTime(writer);
     this._writer = timed.writer;

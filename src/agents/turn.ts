@@ -17,7 +17,7 @@ import {
 import type { OutputGate } from "#policy";
 import { followSignal, type SilenceWatch, watchSilence } from "#streams";
 import { ReplySieve } from "./reply-sieve.ts";
-import { createRetryPlan, isPassing, type RetryOptions, wait } from "./retry.ts";
+import { createRetryPlan, isPassing, type RetryOptions, type RetryPlan, wait } from "./retry.ts";
 import type { RunWriter } from "./run.ts";
 import type { UniqueIds } from "./unique-ids.ts";
 
@@ -110,12 +110,13 @@ async function askWithRetries(
   writer: RunWriter,
   settings: TurnSettings,
 ): Promise<Attempt> {
-  const plan = createRetryPlan(settings.retry, settings.random);
+  let plan: RetryPlan | undefined;
   const mayRetract = settings.retry !== false && settings.retry?.afterFirstToken === true;
   for (;;) {
     const attempt = await askOnce(backend, request, writer, settings);
     if (attempt.reply.kind !== "failed") return attempt;
     const { error } = attempt.reply;
+    plan ??= createRetryPlan(settings.retry, settings.random);
     const delayMs = attempt.shown.size === 0 || mayRetract ? plan.nextDelay(error) : undefined;
     if (delayMs === undefined) return attempt;
     const { attempts } = plan;

@@ -8,7 +8,7 @@ import {
   toolInputDelta,
   toolResultItem,
 } from "#domain";
-import { createUniqueIds, type UniqueIds } from "./unique-ids.ts";
+import { UniqueIds } from "./unique-ids.ts";
 
 const reply = (): Chunk[] => [
   textDelta("chatcmpl-1", 0, "a"),
@@ -33,7 +33,7 @@ function renameAll(ids: UniqueIds, chunks: readonly Chunk[]): void {
 
 describe("unique ids", () => {
   it("leave a first reply as it is and rename a second one of the same ids, consistently", () => {
-    const ids = createUniqueIds();
+    const ids = new UniqueIds();
     const first = reply();
     renameAll(ids, first);
     expect(first).toEqual(reply());

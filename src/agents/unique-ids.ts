@@ -6,36 +6,34 @@ export interface Renamer {
   rename(chunk: Chunk): void;
 }
 
-/** Makes the ids of one run's messages and calls differ, whatever its hosts call them. */
-export interface UniqueIds {
-  forReply(): Renamer;
-  /** An id for a message of our own. */
-  fresh(prefix: string): string;
-}
-
 /**
- * Creates the ids of one run. Vendors' ids are unique over their whole service; hosts that imitate them are known to
- * call every reply `chatcmpl-1` and every first call `call_0`, and readers replace messages and pair results by id.
+ * Makes the ids of one run's messages and calls differ, whatever its hosts call them. Vendors' ids are unique over their
+ * whole service; hosts that imitate them are known to call every reply `chatcmpl-1` and every first call `call_0`, and
+ * readers replace messages and pair results by id.
  */
-export function createUniqueIds(): UniqueIds {
-  const messages = new Set<string>();
-  const calls = new Set<string>();
-  let made = 0;
-  return {
-    forReply: () => new ReplyRenamer(new Names(messages), new Names(calls)),
-    fresh(prefix) {
-      made += 1;
-      return new Names(messages).of(`${prefix}-${made}`);
-    },
-  };
+export class UniqueIds {
+  private readonly _messages = new Set<string>();
+  private readonly _calls = new Set<string>();
+  private _made = 0;
+
+  forReply(): Renamer {
+    return new ReplyRenamer(new Names(this._messages), new Names(this._calls));
+  }
+
+  /** An id for a message of our own. */
+  fresh(prefix: string): string {
+    this._made += 1;
+    return new Names(this._messages).of(`${prefix}-${this._made}`);
+  }
 }
 
 /** The names of one reply's ids. */
 class Names {
   private readonly _used: Set<string>;
-  private readonly _names = new Map<string, string>();
+  // Made for the second id: a reply is nearly always one message.
+  private _names: Map<string, string> | undefined;
   // Deltas come in long rows of one message: the last answer is nearly always the next one.
-  private _last = "";
+  private _last: string | undefined;
   private _lastName = "";
 
   constructor(used: Set<string>) {
@@ -44,15 +42,19 @@ class Names {
 
   of(id: string): string {
     if (id === this._last) return this._lastName;
-    let name = this._names.get(id);
-    if (name === undefined) {
-      name = id;
-      for (let times = 2; this._used.has(name); times += 1) name = `${id}-${times}`;
-      this._used.add(name);
-      this._names.set(id, name);
+    if (this._last !== undefined) {
+      this._names ??= new Map();
+      this._names.set(this._last, this._lastName);
     }
     this._last = id;
-    this._lastName = name;
+    this._lastName = this._names?.get(id) ?? this._choose(id);
+    return this._lastName;
+  }
+
+  private _choose(id: string): string {
+    let name = id;
+    for (let times = 2; this._used.has(name); times += 1) name = `${id}-${times}`;
+    this._used.add(name);
     return name;
   }
 }

@@ -10,6 +10,16 @@ const SHORTEST_SECRET = 6;
  * shown to others.
  */
 export function createRedaction(headers: Readonly<Record<string, string>>): (text: string) => string {
+  let secrets: readonly string[] | undefined;
+  return (text) => {
+    // Looked for when there is an error to show: most exchanges have none.
+    secrets ??= secretsOf(headers);
+    return secrets.reduce((left, secret) => left.replaceAll(secret, "[key]"), text);
+  };
+}
+
+/** The longest first: one may be part of another. */
+function secretsOf(headers: Readonly<Record<string, string>>): readonly string[] {
   const secrets = new Set<string>();
   for (const [name, value] of Object.entries(headers)) {
     if (!SECRET_HEADER.test(name)) continue;
@@ -17,8 +27,7 @@ export function createRedaction(headers: Readonly<Record<string, string>>): (tex
     for (const part of [value, ...value.split(/[\s;,=]+/)]) if (part.length >= SHORTEST_SECRET) secrets.add(part);
   }
   secrets.delete("Bearer");
-  const longestFirst = [...secrets].sort((left, right) => right.length - left.length);
-  return (text) => longestFirst.reduce((left, secret) => left.replaceAll(secret, "[key]"), text);
+  return [...secrets].sort((left, right) => right.length - left.length);
 }
 
 /** The same for the errors among chunks: a host may also complain in the middle of a stream. */

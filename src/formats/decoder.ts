@@ -43,19 +43,7 @@ export interface Decoder {
  * show(decoder.end());
  */
 export function createDecoder(format: Format, options: DecoderOptions = {}): Decoder {
-  const decoder = new StreamDecoder(format, options);
-  // Functions of their own, so that they work taken out of the object too.
-  return {
-    push: (bytes) => decoder.push(bytes),
-    end: () => decoder.end(),
-    reset: () => decoder.reset(),
-    get isOver() {
-      return decoder.isOver;
-    },
-    get lastNonJsonLine() {
-      return decoder.lastNonJsonLine;
-    },
-  };
+  return new StreamDecoder(format, options);
 }
 
 class StreamDecoder implements Decoder {

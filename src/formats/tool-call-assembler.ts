@@ -52,54 +52,68 @@ interface Call extends OpenCall {
  * @param options.idPrefix starts the ids made for calls that have none (`<prefix>_<position>`); default `call`.
  */
 export function createToolCallAssembler(options: { readonly idPrefix?: string } = {}): ToolCallAssembler {
-  const calls: Call[] = [];
-  const byIndex = new Map<number, Call>();
-  const byId = new Map<string, Call>();
-  // Calls that no gap was noted for yet. Each leaves at the first gap after it began: closed by then, or marked.
-  let unmarked: Call[] = [];
-  let latest: Call | undefined;
+  return new CallAssembler(options.idPrefix ?? "call");
+}
 
-  const locate = (fragment: LooseFragment): Call | undefined => {
-    if (fragment.index !== undefined) return byIndex.get(fragment.index);
-    if (fragment.id) return byId.get(fragment.id);
-    return latest;
-  };
+class CallAssembler implements ToolCallAssembler {
+  private readonly _idPrefix: string;
+  private readonly _calls: Call[] = [];
+  // Made for the first call: most replies have none.
+  private _byIndex: Map<number, Call> | undefined;
+  private _byId: Map<string, Call> | undefined;
+  /** Calls that no gap was noted for yet. Each leaves at the first gap after it began: closed by then, or marked. */
+  private _unmarked: Call[] = [];
+  private _latest: Call | undefined;
 
-  const open = (index: number | undefined): Call => {
-    const position = calls.length;
-    const call: Call = { position, index, id: "", name: "", parts: [], scan: createJsonScan(), hasGap: false };
-    calls.push(call);
-    unmarked.push(call);
-    if (index !== undefined) byIndex.set(index, call);
+  constructor(idPrefix: string) {
+    this._idPrefix = idPrefix;
+  }
+
+  feed(fragment: LooseFragment): OpenCall {
+    const known = this._locate(fragment);
+    const call = known === undefined || startsAnother(known, fragment) ? this._open(fragment.index) : known;
+    // An id belongs to one call. A second call that claims it gets its own at the end, or results could not be paired.
+    if (fragment.id && call.id === "" && this._byId?.has(fragment.id) !== true) {
+      call.id = fragment.id;
+      this._byId ??= new Map();
+      this._byId.set(fragment.id, call);
+    }
+    if (fragment.name && (call.name === "" || call.parts.length === 0)) call.name = fragment.name;
+    if (fragment.argumentsDelta) call.parts.push(fragment.argumentsDelta);
+    this._latest = call;
     return call;
-  };
+  }
 
-  return {
-    feed(fragment) {
-      const known = locate(fragment);
-      const call = known === undefined || startsAnother(known, fragment) ? open(fragment.index) : known;
-      // An id belongs to one call. A second call that claims it gets its own at the end, or results could not be paired.
-      if (fragment.id && call.id === "" && !byId.has(fragment.id)) {
-        call.id = fragment.id;
-        byId.set(fragment.id, call);
-      }
-      if (fragment.name && (call.name === "" || call.parts.length === 0)) call.name = fragment.name;
-      if (fragment.argumentsDelta) call.parts.push(fragment.argumentsDelta);
-      latest = call;
-      return call;
-    },
-    noteGap() {
-      for (const call of unmarked) call.hasGap = !call.scan.isClosed(call.parts);
-      unmarked = [];
-    },
-    finalize() {
-      const taken = new Set(byId.keys());
-      for (const call of calls) if (call.id === "") call.id = makeId(options.idPrefix ?? "call", call.position, taken);
-      return calls
-        .toSorted((a, b) => (a.index ?? a.position) - (b.index ?? b.position))
-        .map(({ id, name, parts, position, hasGap }) => ({ id, name, arguments: parts.join(""), position, hasGap }));
-    },
-  };
+  noteGap(): void {
+    for (const call of this._unmarked) call.hasGap = !call.scan.isClosed(call.parts);
+    this._unmarked = [];
+  }
+
+  finalize(): AssembledCall[] {
+    const taken = new Set(this._byId?.keys());
+    for (const call of this._calls) if (call.id === "") call.id = makeId(this._idPrefix, call.position, taken);
+    return this._calls
+      .toSorted((a, b) => (a.index ?? a.position) - (b.index ?? b.position))
+      .map(({ id, name, parts, position, hasGap }) => ({ id, name, arguments: parts.join(""), position, hasGap }));
+  }
+
+  private _locate(fragment: LooseFragment): Call | undefined {
+    if (fragment.index !== undefined) return this._byIndex?.get(fragment.index);
+    if (fragment.id) return this._byId?.get(fragment.id);
+    return this._latest;
+  }
+
+  private _open(index: number | undefined): Call {
+    const position = this._calls.length;
+    const call: Call = { position, index, id: "", name: "", parts: [], scan: createJsonScan(), hasGap: false };
+    this._calls.push(call);
+    this._unmarked.push(call);
+    if (index !== undefined) {
+      this._byIndex ??= new Map();
+      this._byIndex.set(index, call);
+    }
+    return call;
+  }
 }
 
 /**

@@ -38,7 +38,7 @@ export function checkOptions(options: RunOptions): void {
 }
 
 /** Whether the tool that is to be used is there: it may be the agent's or the run's. */
-export function checkChosenTool({ toolChoice, tools = [] }: RunOptions): void {
+export function checkChosenTool(toolChoice: RunOptions["toolChoice"], tools: readonly Tool[]): void {
   if (typeof toolChoice !== "object" || tools.some((tool) => tool.name === toolChoice.name)) return;
   const names = tools.map((tool) => tool.name);
   const near = nearestName(toolChoice.name, names);

@@ -2,7 +2,7 @@ import { type AgentPlace, type Leg, OUTPUT_TOOL_NAME, type RunPlan } from "#agen
 import type { Backend, ModelBackend, Resume } from "#backends";
 import { StartError } from "#domain";
 import { checkGuards, type PolicySettings } from "#policy";
-import { readSchema } from "#tools";
+import { readSchema, type Tool } from "#tools";
 import { type Agent, agent } from "./agent.ts";
 import { checkChosenTool, checkOptions, checkTools, isBackend } from "./check-options.ts";
 import { describeValue } from "./describe-value.ts";
@@ -76,9 +76,8 @@ function readSwarm(target: Swarm): Cast {
 
 /** One agent with what the run says. The run goes before the agent; tools, hooks, rules and guards of both hold. */
 function planLeg(one: Someone, options: RunOptions, resolve: (name: string) => Backend): Leg {
-  const tools = [...(one.tools ?? []), ...(options.tools ?? [])];
-  checkTools(tools);
-  checkChosenTool({ ...options, tools });
+  const tools = toolsOf(one, options);
+  checkChosenTool(options.toolChoice, tools);
   const limits: Limits = { ...one.limits, ...withoutGaps(options.limits) };
   const output = options.output ?? one.output;
   if (output !== undefined && tools.some((tool) => tool.name === OUTPUT_TOOL_NAME)) {
@@ -109,7 +108,18 @@ function planLeg(one: Someone, options: RunOptions, resolve: (name: string) => B
   };
 }
 
+/** The agent's tools and the run's. Each list was checked when it was given; what is new is that they meet. */
+function toolsOf(one: Someone, options: RunOptions): readonly Tool[] {
+  if (one.tools === undefined) return options.tools ?? NO_TOOLS;
+  const tools = [...one.tools, ...(options.tools ?? NO_TOOLS)];
+  checkTools(tools);
+  return tools;
+}
+
+const NO_TOOLS: readonly Tool[] = [];
+
 function mergePolicies(run: PolicyOptions, one: PolicyOptions): PolicySettings | undefined {
+  if (!watches(run) && !watches(one)) return undefined;
   const both = [run, one];
   const settings: PolicySettings = {
     hooks: both.flatMap(({ hooks }) => hooks ?? []),
@@ -121,6 +131,10 @@ function mergePolicies(run: PolicyOptions, one: PolicyOptions): PolicySettings |
   checkGuards(settings.guards, settings.outputMode);
   const { hooks, rules, permission, guards } = settings;
   return hooks.length + rules.length + guards.length === 0 && permission === undefined ? undefined : settings;
+}
+
+function watches({ hooks, permissions, permission, guards }: PolicyOptions): boolean {
+  return hooks !== undefined || permissions !== undefined || permission !== undefined || guards !== undefined;
 }
 
 function readPlace(options: RunOptions): AgentPlace {
@@ -140,7 +154,9 @@ function requireModel(backend: Backend): ModelBackend {
 
 /** A field that is there and undefined says nothing. */
 function withoutGaps<Fields extends object>(fields: Fields | undefined): Partial<Fields> {
-  return Object.fromEntries(Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)) as Partial<Fields>;
+  const given: Partial<Fields> = {};
+  for (const name in fields) if (fields[name] !== undefined) given[name] = fields[name];
+  return given;
 }
 
 function listOf<Value>(value: Value | readonly Value[] | undefined): readonly Value[] {

@@ -33,24 +33,24 @@ export interface Tap {
   take<Value>(key: string, take: (real: World) => Value): Value;
 }
 
-// One pool of connections for the whole process: runs that follow each other find theirs open.
-const systemFetch = createHttpFetch();
+// One for the whole process, with one pool of connections: runs that follow each other find theirs open.
+const SYSTEM_WORLD: World = {
+  clock: systemClock,
+  random: systemRandom,
+  fetch: createHttpFetch(),
+  spawn: createSpawn(),
+  files: createSystemFiles(),
+  env: process.env,
+  nextTurn: systemTurn,
+  onListenerError: (error) => {
+    process.emitWarning(
+      `A listener of a run failed: ${error instanceof Error ? error.stack : String(error)}`,
+      "MillraceWarning",
+    );
+  },
+};
 
 /** The real world. */
 export function systemWorld(): World {
-  return {
-    clock: systemClock,
-    random: systemRandom,
-    fetch: systemFetch,
-    spawn: createSpawn(),
-    files: createSystemFiles(),
-    env: process.env,
-    nextTurn: systemTurn,
-    onListenerError: (error) => {
-      process.emitWarning(
-        `A listener of a run failed: ${error instanceof Error ? error.stack : String(error)}`,
-        "MillraceWarning",
-      );
-    },
-  };
+  return SYSTEM_WORLD;
 }

@@ -25,58 +25,70 @@ export interface SilenceWatch {
 
 /** Starts watching at once. */
 export function watchSilence(options: SilenceOptions): SilenceWatch {
-  const { clock } = options;
-  let phase: "first" | "between" = "first";
-  let since = clock.now();
-  let isNoticed = false;
-  let isOver = false;
-  let takeBack: (() => void) | undefined;
+  return new Watch(options);
+}
 
-  const limit = (): number => (phase === "first" ? options.firstMs : options.betweenMs);
+class Watch implements SilenceWatch {
+  private readonly _options: SilenceOptions;
+  private _phase: "first" | "between" = "first";
+  private _since: number;
+  private _isNoticed = false;
+  private _isOver = false;
+  private _takeBack: (() => void) | undefined;
+
+  constructor(options: SilenceOptions) {
+    this._options = options;
+    this._since = options.clock.now();
+    this._arm();
+  }
+
+  alive(): void {
+    this._phase = "between";
+    this._isNoticed = false;
+    this._since = this._options.clock.now();
+  }
+
+  pause(): void {
+    this._takeBack?.();
+    this._takeBack = undefined;
+  }
+
+  resume(): void {
+    if (this._isOver || this._takeBack !== undefined) return;
+    this._since = this._options.clock.now();
+    this._isNoticed = false;
+    this._arm();
+  }
+
+  stop(): void {
+    this._isOver = true;
+    this.pause();
+  }
 
   // One timer that looks again when it fires, instead of one per sign of life: streams bring thousands a second.
-  const look = (): void => {
-    takeBack = undefined;
-    const silentMs = clock.now() - since;
-    if (silentMs >= limit()) {
-      isOver = true;
-      options.onExpire(silentMs, phase);
+  private _look(): void {
+    const { clock, noticeMs, onNotice, onExpire } = this._options;
+    this._takeBack = undefined;
+    const silentMs = clock.now() - this._since;
+    if (silentMs >= this._limit()) {
+      this._isOver = true;
+      onExpire(silentMs, this._phase);
       return;
     }
-    if (!isNoticed && silentMs >= options.noticeMs) {
-      isNoticed = true;
-      options.onNotice(silentMs);
+    if (!this._isNoticed && silentMs >= noticeMs) {
+      this._isNoticed = true;
+      onNotice(silentMs);
     }
-    arm();
-  };
+    this._arm();
+  }
 
-  const arm = (): void => {
-    const next = isNoticed ? limit() : Math.min(limit(), options.noticeMs);
-    takeBack = clock.after(Math.max(1, next - (clock.now() - since)), look);
-  };
+  private _arm(): void {
+    const { clock, noticeMs } = this._options;
+    const next = this._isNoticed ? this._limit() : Math.min(this._limit(), noticeMs);
+    this._takeBack = clock.after(Math.max(1, next - (clock.now() - this._since)), () => this._look());
+  }
 
-  const halt = (): void => {
-    takeBack?.();
-    takeBack = undefined;
-  };
-
-  arm();
-  return {
-    alive() {
-      phase = "between";
-      isNoticed = false;
-      since = clock.now();
-    },
-    pause: halt,
-    resume() {
-      if (isOver || takeBack !== undefined) return;
-      since = clock.now();
-      isNoticed = false;
-      arm();
-    },
-    stop() {
-      isOver = true;
-      halt();
-    },
-  };
+  private _limit(): number {
+    return this._phase === "first" ? this._options.firstMs : this._options.betweenMs;
+  }
 }

@@ -18,6 +18,8 @@ const HELD_BYTES = 131_072;
 
 type Taken = IteratorResult<Uint8Array, undefined>;
 
+const END: Taken = { done: true, value: undefined };
+
 /**
  * Reads a stream by its `data` events, with pause and resume as back-pressure.
  *
@@ -27,100 +29,111 @@ type Taken = IteratorResult<Uint8Array, undefined>;
  * `explain` may put into other words.
  */
 export function readBytes(stream: Readable, explain: (error: Error) => unknown = (error) => error): ReadableBytes {
-  let queue: Uint8Array[] = [];
-  let head = 0;
-  let held = 0;
-  let receivedBytes = 0;
-  let over = false;
-  let failure: { readonly error: unknown } | undefined;
-  let isRead = false;
-  const waiting: Deferred<Taken>[] = [];
+  return new ByteReader(stream, explain);
+}
 
-  stream.on("data", (bytes: Uint8Array) => {
-    receivedBytes += bytes.length;
-    const reader = waiting.shift();
+/** A class: hundreds of streams may be open at once, and what each holds is what the collector goes through. */
+class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> {
+  private readonly _stream: Readable;
+  private readonly _explain: (error: Error) => unknown;
+  private _queue: Uint8Array[] = [];
+  private _head = 0;
+  private _held = 0;
+  private _receivedBytes = 0;
+  private _isOver = false;
+  private _failure: { readonly error: unknown } | undefined;
+  private _isRead = false;
+  private readonly _waiting: Deferred<Taken>[] = [];
+
+  constructor(stream: Readable, explain: (error: Error) => unknown) {
+    this._stream = stream;
+    this._explain = explain;
+    stream.on("data", (bytes: Uint8Array) => this._take(bytes));
+    const finish = (): void => this._finish();
+    stream.on("end", finish);
+    stream.on("error", (error: Error) => this._finish(error));
+    stream.on("close", finish);
+  }
+
+  get state(): ReadableBytes["state"] {
+    if (this._isOver) return "over";
+    if (!this._isRead) return "idle";
+    return this._head < this._queue.length ? "busy" : "waiting";
+  }
+
+  get receivedBytes(): number {
+    return this._receivedBytes;
+  }
+
+  arrived(maxBytes: number): Uint8Array | undefined {
+    const value = this._queue[this._head];
+    if (value === undefined || value.length > maxBytes) return undefined;
+    this._head += 1;
+    this._held -= value.length;
+    if (this._head === this._queue.length) {
+      this._queue = [];
+      this._head = 0;
+    }
+    if (this._held < HELD_BYTES / 2 && !this._isOver && this._stream.isPaused()) this._stream.resume();
+    return value;
+  }
+
+  destroy(): void {
+    this._finish();
+    this._stream.destroy();
+  }
+
+  [Symbol.asyncIterator](): this {
+    if (this._isRead) throw new TypeError("This stream is being read already. It has one reader.");
+    this._isRead = true;
+    return this;
+  }
+
+  next(): Promise<Taken> {
+    const value = this.arrived(Number.POSITIVE_INFINITY);
+    if (value !== undefined) return Promise.resolve({ done: false, value });
+    if (this._failure !== undefined) return Promise.reject(this._takeFailure());
+    if (this._isOver) return Promise.resolve(END);
+    const reader = createDeferred<Taken>();
+    this._waiting.push(reader);
+    return reader.promise;
+  }
+
+  return(): Promise<Taken> {
+    this._queue = [];
+    this._head = 0;
+    this._held = 0;
+    this.destroy();
+    return Promise.resolve(END);
+  }
+
+  private _take(bytes: Uint8Array): void {
+    this._receivedBytes += bytes.length;
+    const reader = this._waiting.shift();
     if (reader !== undefined) {
       reader.resolve({ done: false, value: bytes });
       return;
     }
-    queue.push(bytes);
-    held += bytes.length;
+    this._queue.push(bytes);
+    this._held += bytes.length;
     // Every time, not once: Node resumes a child's streams by itself when the child exits.
-    if (held >= HELD_BYTES) stream.pause();
-  });
+    if (this._held >= HELD_BYTES) this._stream.pause();
+  }
 
-  const finish = (error?: Error): void => {
-    if (over) return;
-    over = true;
-    if (error !== undefined) failure = { error: explain(error) };
-    for (const reader of waiting.splice(0)) {
+  private _finish(error?: Error): void {
+    if (this._isOver) return;
+    this._isOver = true;
+    if (error !== undefined) this._failure = { error: this._explain(error) };
+    for (const reader of this._waiting.splice(0)) {
       // The first one waiting hears of the failure; for those behind it the stream is simply over.
-      if (failure === undefined) reader.resolve({ done: true, value: undefined });
-      else reader.reject(takeFailure());
+      if (this._failure === undefined) reader.resolve(END);
+      else reader.reject(this._takeFailure());
     }
-  };
-  stream.on("end", () => finish());
-  stream.on("error", (error: Error) => finish(error));
-  stream.on("close", () => finish());
+  }
 
-  const takeFailure = (): unknown => {
-    const error = failure?.error;
-    failure = undefined;
+  private _takeFailure(): unknown {
+    const error = this._failure?.error;
+    this._failure = undefined;
     return error;
-  };
-
-  const arrived = (maxBytes: number): Uint8Array | undefined => {
-    const value = queue[head];
-    if (value === undefined || value.length > maxBytes) return undefined;
-    head += 1;
-    held -= value.length;
-    if (head === queue.length) {
-      queue = [];
-      head = 0;
-    }
-    if (held < HELD_BYTES / 2 && !over && stream.isPaused()) stream.resume();
-    return value;
-  };
-
-  const next = (): Promise<Taken> => {
-    const value = arrived(Number.POSITIVE_INFINITY);
-    if (value !== undefined) return Promise.resolve({ done: false, value });
-    if (failure !== undefined) return Promise.reject(takeFailure());
-    if (over) return Promise.resolve({ done: true, value: undefined });
-    const reader = createDeferred<Taken>();
-    waiting.push(reader);
-    return reader.promise;
-  };
-
-  const destroy = (): void => {
-    finish();
-    stream.destroy();
-  };
-
-  return {
-    get state() {
-      if (over) return "over";
-      if (!isRead) return "idle";
-      return head < queue.length ? "busy" : "waiting";
-    },
-    get receivedBytes() {
-      return receivedBytes;
-    },
-    arrived,
-    destroy,
-    [Symbol.asyncIterator]() {
-      if (isRead) throw new TypeError("This stream is being read already. It has one reader.");
-      isRead = true;
-      return {
-        next,
-        return() {
-          queue = [];
-          head = 0;
-          held = 0;
-          destroy();
-          return Promise.resolve({ done: true, value: undefined });
-        },
-      };
-    },
-  };
+  }
 }

@@ -43,6 +43,12 @@ export function createHttpFetch(): HttpFetch {
   });
 }
 
+/**
+ * Idle connections kept per host. More than a thousand runs at once are rare, and whoever has had five hundred will have
+ * them again: to close a connection and open the next one costs more than what streams through it.
+ */
+const KEPT_CONNECTIONS = 1024;
+
 /** Begins a request on a connection of its pool. */
 interface Dialler {
   (request: HttpRequest, url: URL, length: number | undefined): http.ClientRequest;
@@ -52,7 +58,7 @@ interface Dialler {
 /** Loaded at the first request: Node's HTTP costs more to load than all of ours. */
 async function loadDialler(): Promise<Dialler> {
   const [plain, secure]: [typeof http, typeof https] = await Promise.all([import("node:http"), import("node:https")]);
-  const options = { keepAlive: true, scheduling: "lifo" } as const;
+  const options = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS, scheduling: "lifo" } as const;
   const plainAgent = new plain.Agent(options);
   const secureAgent = new secure.Agent(options);
   const dial = ({ method, headers: given }: HttpRequest, url: URL, length: number | undefined): http.ClientRequest => {
@@ -102,7 +108,17 @@ function exchange(
   });
 }
 
+// Runs on one host have one address, and reading it is a good part of starting a request.
+let lastUrl: { readonly text: string; readonly url: URL } | undefined;
+
 function parseUrl(text: string): URL {
+  if (lastUrl?.text === text) return lastUrl.url;
+  const url = readUrl(text);
+  lastUrl = { text, url };
+  return url;
+}
+
+function readUrl(text: string): URL {
   if (!URL.canParse(text))
     throw new TypeError("The URL cannot be read. Give an absolute one, such as https://host/path.");
   const url = new URL(text);
