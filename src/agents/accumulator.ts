@@ -29,8 +29,10 @@ export interface Ending {
 
 /** Events to a result. Items are the truth; deltas count only for what was never finished. */
 export interface Accumulator {
-  /** Takes the next event. Deltas are left alone: they are many, and hardly ever needed. */
+  /** Takes the next event. Of a delta only its message is noted: they are many, and hardly ever needed. */
   add(event: AgentEvent): void;
+  /** `add`, for a delta whose other fields are of no concern. */
+  noteDelta(messageId: string): void;
   /** The run has come to a verdict of its own, and nothing has begun since. */
   readonly isSettled: boolean;
   readonly sessionId: string | undefined;
@@ -70,6 +72,10 @@ class RunAccumulator implements Accumulator {
   private _model: string | undefined;
   private _sessionId: string | undefined;
   private _agent: string | undefined;
+  /** The message whose deltas came last and which is not finished yet. */
+  private _openId: string | undefined;
+  /** Deltas of several messages came interleaved: which of them were finished is found out at the end. */
+  private _isInterleaved = false;
 
   constructor(history: readonly Message[]) {
     this._history = history;
@@ -85,7 +91,14 @@ class RunAccumulator implements Accumulator {
 
   add(event: AgentEvent): void {
     if (event.agent !== undefined) this._agent = event.agent;
-    if (!isDelta(event)) this._addItem(event);
+    if (isDelta(event)) this.noteDelta(event.messageId);
+    else this._addItem(event);
+  }
+
+  noteDelta(messageId: string): void {
+    if (messageId === this._openId) return;
+    if (this._openId !== undefined) this._isInterleaved = true;
+    this._openId = messageId;
   }
 
   result(ending: Ending, log: Iterable<AgentEvent>): RunResult {
@@ -93,7 +106,8 @@ class RunAccumulator implements Accumulator {
     const terminal = this._errors.find((error) => error.terminal);
     const status = statusOf(ending, terminal, verdict);
     const error = whyNot(status, ending, terminal, verdict);
-    const finished = [...this._messages.values(), ...findUnfinished(log)];
+    const finished = [...this._messages.values()];
+    if (this._openId !== undefined || this._isInterleaved) finished.push(...findUnfinished(log));
     const thinking = textOf(finished, "thinking");
     return {
       status,
@@ -156,6 +170,7 @@ class RunAccumulator implements Accumulator {
   }
 
   private _addMessage(event: MessageItem): void {
+    if (event.id === this._openId) this._openId = undefined;
     if (event.parent !== undefined) return;
     const isNew = !this._messages.has(event.id);
     this._messages.set(event.id, asMessage(event));

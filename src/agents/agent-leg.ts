@@ -17,10 +17,15 @@ import type { AgentLeg, Conversations, LegEnd, LegWork } from "./leg.ts";
 /**
  * Carries out one leg on an agent backend: its own loop, our tools, our policy. The verdict is the backend's.
  */
-export async function runAgentLeg(leg: AgentLeg, work: LegWork, showInput: () => Promise<void>): Promise<LegEnd> {
+export async function runAgentLeg(
+  leg: AgentLeg,
+  work: LegWork,
+  conversations: Conversations,
+  showInput: () => Promise<void>,
+): Promise<LegEnd> {
   let conversation: AgentConversation;
   try {
-    conversation = await work.conversations.open(leg);
+    conversation = await conversations.open(leg);
   } catch (error) {
     await work.writer.write([startFailure(error)], leg.agent);
     return { kind: "over" };
@@ -30,7 +35,7 @@ export async function runAgentLeg(leg: AgentLeg, work: LegWork, showInput: () =>
     await conversation.send(work.messages, agentRun.link());
     return await agentRun.end();
   } finally {
-    await work.conversations.release(leg);
+    await conversations.release(leg);
   }
 }
 
@@ -110,7 +115,7 @@ class AgentRun {
     const { writer, policy } = this._work;
     return {
       runId: writer.runId,
-      signal: writer.signal,
+      signal: writer.latch.signal,
       policy,
       write: (chunks) => this._write(chunks),
       runTool: (call) => this._runTool(call),
@@ -119,7 +124,7 @@ class AgentRun {
 
   async end(): Promise<LegEnd> {
     await this._tail;
-    if (this._handoff !== undefined && !this._work.writer.signal.aborted) {
+    if (this._handoff !== undefined && !this._work.writer.latch.isFired) {
       const { to, message } = this._handoff;
       const transcript = [...this._work.messages, ...this._said];
       return { kind: "handoff", to, message, text: this._text, turns: this._turns, transcript };
@@ -209,7 +214,7 @@ class AgentRun {
       agent: this._leg.agent,
       context,
       // The agent may give up on a single call, too.
-      signal: call.signal ?? writer.signal,
+      signal: call.signal ?? writer.latch.signal,
       clock,
       timeoutMs: this._leg.limits.toolMs,
       onProgress: (state) =>

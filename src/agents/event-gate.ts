@@ -1,6 +1,7 @@
 import {
   type AgentEvent,
   type Chunk,
+  type Clock,
   describeThrown,
   type DoneEvent,
   doneEvent,
@@ -32,14 +33,14 @@ export interface EventGate {
 }
 
 /** Creates the gate of one run. */
-export function createEventGate(options: { readonly runId: string; readonly now: () => number }): EventGate {
-  return new RunGate(options.runId, options.now);
+export function createEventGate(options: { readonly runId: string; readonly clock: Pick<Clock, "now"> }): EventGate {
+  return new RunGate(options.runId, options.clock);
 }
 
 /** A class, because it is called once per event: closures are optimised anew for every run they serve. */
 class RunGate implements EventGate {
   private readonly _runId: string;
-  private readonly _now: () => number;
+  private readonly _clock: Pick<Clock, "now">;
   private _seq = 0;
   private _ts = 0;
   private _hasFailed = false;
@@ -47,9 +48,9 @@ class RunGate implements EventGate {
   private readonly _openCalls = new Map<string, string>();
   private readonly _knownCalls = new Set<string>();
 
-  constructor(runId: string, now: () => number) {
+  constructor(runId: string, clock: Pick<Clock, "now">) {
     this._runId = runId;
-    this._now = now;
+    this._clock = clock;
   }
 
   get hasFailed(): boolean {
@@ -93,7 +94,7 @@ class RunGate implements EventGate {
 
   /** One look at the clock for a whole batch: its events were decoded from the same bytes. */
   private _placeNow(agent?: string): Place {
-    this._ts = Math.max(this._ts, this._now());
+    this._ts = Math.max(this._ts, this._clock.now());
     return { ts: this._ts, runId: this._runId, agent };
   }
 

@@ -79,12 +79,11 @@ export interface LegWork {
   readonly budget: Budget;
   /** No id of the run comes twice, over all its legs. */
   readonly ids: UniqueIds;
-  /** Gives the conversation an agent leg speaks in; `release` says that the leg is done with it. */
-  readonly conversations: Conversations;
 }
 
 /** Keeps the conversations of agent legs: for one leg, or for a whole session. */
 export interface Conversations {
+  /** Gives the conversation an agent leg speaks in; `release` says that the leg is done with it. */
   open(leg: AgentLeg): Promise<AgentConversation>;
   release(leg: AgentLeg): Promise<void>;
 }

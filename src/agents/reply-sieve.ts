@@ -23,7 +23,7 @@ export class ReplySieve {
   private readonly _onSpent: (usage: Usage) => void;
   private readonly _shown = new Set<string>();
   private readonly _calls: ToolCallItem[] = [];
-  private readonly _answers = new Map<string, ToolResultBlock>();
+  private _answers: Map<string, ToolResultBlock> | undefined;
   private _message: MessageItem | undefined;
   private _error: ErrorItem | undefined;
 
@@ -49,12 +49,14 @@ export class ReplySieve {
 
   /** The calls nobody has answered yet. A format answers those itself whose arguments are not JSON. */
   openCalls(): readonly ToolCallItem[] {
-    return this._calls.filter((call) => !this._answers.has(call.callId));
+    return this._answers === undefined
+      ? this._calls
+      : this._calls.filter((call) => this._answers?.has(call.callId) !== true);
   }
 
   /** What the format has answered itself. */
   answers(): readonly ToolResultBlock[] {
-    return [...this._answers.values()];
+    return this._answers === undefined ? [] : [...this._answers.values()];
   }
 
   /** The chunks readers are to see. */
@@ -97,6 +99,7 @@ export class ReplySieve {
         this._calls.push(chunk);
         return true;
       case "tool-result":
+        this._answers ??= new Map();
         this._answers.set(chunk.callId, {
           type: "tool-result",
           callId: chunk.callId,

@@ -171,7 +171,7 @@ describe("a run handle", () => {
     const cleaned: string[] = [];
     const { run } = start(async (writer) => {
       await writer.write([textDelta("m", 0, "a"), textDelta("m", 0, "b")]);
-      await untilAborted(writer.signal);
+      await untilAborted(writer.latch.signal);
       await Promise.resolve();
       cleaned.push("yes");
     });
@@ -202,7 +202,7 @@ describe("a run handle", () => {
   it("leaving after the run came to its verdict keeps the verdict", async () => {
     const { run } = start(async (writer) => {
       await writer.write([...say("m", "42"), success("42")]);
-      await untilAborted(writer.signal);
+      await untilAborted(writer.latch.signal);
     });
     for await (const event of run) if (event.type === "result") break;
     expect(await run.result()).toMatchObject({ status: "success", text: "42" });
@@ -211,7 +211,7 @@ describe("a run handle", () => {
   it("S4-31 AT-40: abort is idempotent, answers open tool calls, and has no effect on a complete run", async () => {
     const { run } = start(async (writer) => {
       await writer.write([toolCallItem({ callId: "c1", name: "add", input: {}, executedBy: "millrace" })]);
-      await untilAborted(writer.signal);
+      await untilAborted(writer.latch.signal);
     });
     await Promise.resolve();
     await Promise.all([run.abort("enough"), run.abort("again")]);
@@ -454,7 +454,7 @@ describe("a run handle", () => {
               }
               await writer.write([retractNotice({ messageId: `m${message}` })]);
               if (ending === "throw") throw new Error("thrown");
-              if (ending === "hang") await untilAborted(writer.signal);
+              if (ending === "hang") await untilAborted(writer.latch.signal);
               if (ending === "terminal")
                 await writer.write([errorItem({ code: "timeout", message: "", terminal: true })]);
               if (ending === "success") await writer.write([success()]);

@@ -33,7 +33,6 @@ function start(backend: ScriptedBackend, more: Partial<Leg & Omit<RunPlan, "limi
   const leg: Leg = { backend, fallback: [], tools: [add], limits: {}, ...more };
   const plan: RunPlan = {
     legs: [leg],
-    messages: readInput("go"),
     context: undefined,
     clock,
     random,
@@ -41,7 +40,7 @@ function start(backend: ScriptedBackend, more: Partial<Leg & Omit<RunPlan, "limi
     ...more,
     limits: {},
   };
-  const run = createRun(createRunSource(plan), { clock, random, onListenerError: () => undefined });
+  const run = createRun(createRunSource(plan, readInput("go")), { clock, random, onListenerError: () => undefined });
   return { run, clock };
 }
 

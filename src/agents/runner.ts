@@ -117,7 +117,7 @@ class Runner {
       handoffs: leg.handoffs ?? [],
       answer: this._answer.tool,
     });
-    if (this._work.writer.signal.aborted) return OVER;
+    if (this._work.writer.latch.isFired) return OVER;
     this._push(reply, batch);
     if (batch.handoff !== undefined) {
       return { kind: "handoff", ...batch.handoff, text, turns: this._turns, transcript: this._transcript };
@@ -162,7 +162,7 @@ class Runner {
 
   private async _finish(structured: unknown, text: string, reply?: Replied): Promise<LegEnd | undefined> {
     const verdict = await this._work.policy.checkStop(text, this._sentBack);
-    if (this._work.writer.signal.aborted) return OVER;
+    if (this._work.writer.latch.isFired) return OVER;
     if (verdict.stop !== undefined && verdict.kind === "stop") return this._verdict("hook_stopped", verdict.stop);
     // A final answer given by a tool ends the leg: there is no reply that feedback could follow.
     if (verdict.kind === "go-on" && reply !== undefined && verdict.stop === undefined) {

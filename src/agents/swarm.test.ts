@@ -34,7 +34,6 @@ function start(legs: readonly Leg[], more: Partial<RunPlan> = {}) {
   const random = createSeededRandom(7);
   const plan: RunPlan = {
     legs,
-    messages: readInput("go"),
     context: undefined,
     limits: {},
     clock,
@@ -42,7 +41,10 @@ function start(legs: readonly Leg[], more: Partial<RunPlan> = {}) {
     price: async () => 0.25,
     ...more,
   };
-  return { run: createRun(createRunSource(plan), { clock, random, onListenerError: () => undefined }), clock };
+  return {
+    run: createRun(createRunSource(plan, readInput("go")), { clock, random, onListenerError: () => undefined }),
+    clock,
+  };
 }
 
 async function readLog(run: Run): Promise<AgentEvent[]> {

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import {
   type Clock,
   errorItem,
@@ -12,7 +11,7 @@ import {
   warningItem,
 } from "#domain";
 import { createPolicy, findShadowed, type PolicySettings, type RunPolicy } from "#policy";
-import { followSignal } from "#streams";
+import { AbortLatch } from "#streams";
 import { createShortConversations, runAgentLeg } from "./agent-leg.ts";
 import { Budget, type RunLimits } from "./budget.ts";
 import type { AgentLeg, Conversations, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
@@ -21,14 +20,12 @@ import type { RunSource, RunWriter } from "./run.ts";
 import { runModelLeg } from "./runner.ts";
 import { UniqueIds } from "./unique-ids.ts";
 
-/** Everything one run needs: its agents, its input, its limits. */
+/** Everything one run needs beside its input: its agents, its limits, its seams. */
 export interface RunPlan {
   /** The agents, by name; an agent without a name stands alone. */
   readonly legs: readonly Leg[];
   /** Who begins. Default: the first. */
   readonly start?: string | undefined;
-  /** The transcript; its last message is the one to answer. */
-  readonly messages: readonly Message[];
   readonly context: unknown;
   readonly limits: RunLimits;
   /** What an agent sees that was handed to: only the message (default), or everything before it too. */
@@ -42,13 +39,13 @@ export interface RunPlan {
 
 /**
  * Carries out a run: one leg after the other, following the handoffs between agents. Every leg gives its own `result`;
- * the run is done when the last one is (S2-24, S2-31).
+ * the run is done when the last one is (S2-24, S2-31). The last message is the one to answer.
  */
-export function createRunSource(plan: RunPlan): RunSource {
+export function createRunSource(plan: RunPlan, messages: readonly Message[]): RunSource {
   return async (writer) => {
     const run = new SwarmRun(plan, writer);
     try {
-      await run.carryOut();
+      await run.carryOut(messages);
     } finally {
       run.release();
     }
@@ -68,15 +65,15 @@ class SwarmRun {
   private readonly _writer: RunWriter;
   private readonly _budget: Budget;
   private readonly _ids = new UniqueIds();
-  private readonly _conversations: Conversations;
+  private _conversations: Conversations | undefined;
   private readonly _stopClock: () => void;
-  private readonly _denied = new Set<string>();
+  private _denied: readonly string[] = [];
   private _isExpired = false;
 
   constructor(plan: RunPlan, writer: RunWriter) {
     this._plan = plan;
     this._budget = new Budget(plan.limits);
-    this._conversations = plan.conversations ?? createShortConversations(plan.limits);
+    this._conversations = plan.conversations;
     const timed = this._limitTime(writer);
     this._writer = timed.writer;
     this._stopClock = timed.stop;
@@ -90,15 +87,14 @@ class SwarmRun {
   private _limitTime(writer: RunWriter): { readonly writer: RunWriter; readonly stop: () => void } {
     const { clock, limits } = this._plan;
     if (limits.timeoutMs === undefined) return { writer, stop: () => undefined };
-    const controller = new AbortController();
-    setMaxListeners(0, controller.signal);
-    const unfollow = followSignal(writer.signal, (reason) => controller.abort(reason));
+    const latch = new AbortLatch();
+    const unfollow = writer.latch.follow((reason) => latch.abort(reason));
     const stopClock = clock.after(limits.timeoutMs, () => {
       this._isExpired = true;
-      controller.abort(new DOMException("The run's time is up.", "TimeoutError"));
+      latch.abort(new DOMException("The run's time is up.", "TimeoutError"));
     });
     return {
-      writer: { ...writer, signal: controller.signal },
+      writer: { ...writer, latch },
       stop() {
         stopClock();
         unfollow();
@@ -106,11 +102,11 @@ class SwarmRun {
     };
   }
 
-  async carryOut(): Promise<void> {
+  async carryOut(input: readonly Message[]): Promise<void> {
     let leg = this._legOf(this._plan.start ?? this._plan.legs[0]?.agent);
     let policy = this._policyFor(leg);
     await this._warnOfShadowed(leg);
-    const prompt = await policy.checkPrompt(this._plan.messages);
+    const prompt = await policy.checkPrompt(input);
     if (this._isAborted()) return;
     if (prompt.kind === "blocked") return this._block(leg, prompt.reason, prompt.by);
     let messages = prompt.messages;
@@ -149,7 +145,6 @@ class SwarmRun {
       policy,
       budget: this._budget,
       ids: this._ids,
-      conversations: this._conversations,
     };
     const showInput = async (): Promise<void> => {
       const input = messages.at(-1);
@@ -157,7 +152,8 @@ class SwarmRun {
       await this._writer.write([messageItem({ id: input.id, role: "user", blocks: input.blocks })], leg.agent);
     };
     if (leg.backend.kind === "agent") {
-      const end = await runAgentLeg(leg as AgentLeg, work, showInput);
+      this._conversations ??= createShortConversations(this._plan.limits);
+      const end = await runAgentLeg(leg as AgentLeg, work, this._conversations, showInput);
       await this._noteTimeout(leg, end, startedAt);
       return end;
     }
@@ -236,7 +232,7 @@ class SwarmRun {
 
   /** The run itself was aborted; a limit of time is not an abort. */
   private _isAborted(): boolean {
-    return this._writer.signal.aborted && !this._isExpired;
+    return this._writer.latch.isFired && !this._isExpired;
   }
 
   private _legOf(name: string | undefined): Leg {
@@ -247,22 +243,21 @@ class SwarmRun {
 
   /** What an agent may not do, nobody may do whom it hands over to: otherwise a handoff would be a way around. */
   private _inherit(leg: Leg): void {
-    for (const { deny } of leg.policy?.rules ?? []) {
-      for (const rule of deny ?? []) this._denied.add(rule);
-    }
+    const denied = (leg.policy?.rules ?? []).flatMap(({ deny }) => deny ?? []);
+    if (denied.length > 0) this._denied = [...new Set([...this._denied, ...denied])];
   }
 
   private _policyFor(leg: Leg): RunPolicy {
-    if (leg.policy === undefined && this._denied.size === 0) return NO_POLICY;
+    if (leg.policy === undefined && this._denied.length === 0) return NO_POLICY;
     const settings = leg.policy ?? NOBODY_WATCHES;
-    const inherited = this._denied.size === 0 ? [] : [{ deny: [...this._denied] }];
+    const inherited = this._denied.length === 0 ? [] : [{ deny: this._denied }];
     return createPolicy(
       { ...settings, rules: [...inherited, ...settings.rules] },
       {
         runId: this._writer.runId,
         agent: leg.agent,
         context: this._plan.context,
-        signal: this._writer.signal,
+        signal: this._writer.latch.signal,
         clock: this._plan.clock,
         write: (chunks) => void this._writer.write(chunks, leg.agent),
         ask: this._writer.ask,

@@ -69,7 +69,7 @@ export async function runBatch(
     await batch.runSpecial(call);
     start = index + 1;
   }
-  if (!writer.signal.aborted) await batch.skip(calls.slice(batch.answered));
+  if (!writer.latch.isFired) await batch.skip(calls.slice(batch.answered));
   return batch.end();
 }
 
@@ -101,7 +101,7 @@ class Batch {
   /** Nothing further is run. */
   get isOver(): boolean {
     return (
-      this._writer.signal.aborted ||
+      this._writer.latch.isFired ||
       this._stop !== undefined ||
       this._handoff !== undefined ||
       this._answer !== undefined
@@ -129,7 +129,7 @@ class Batch {
         next += 1;
       }
       const finished = await pending.shift();
-      if (finished === undefined || this._writer.signal.aborted) return;
+      if (finished === undefined || this._writer.latch.isFired) return;
       this._notes.push(...finished.notes);
       this._stop ??= finished.stop;
       await this._answerWith(calls[done] as ToolCallItem, finished);
@@ -172,7 +172,7 @@ class Batch {
     const from = agent ?? "";
     const verdict = await policy.checkHandoff({ from, to: wanted.to, message: wanted.message });
     this._notes.push(...verdict.notes);
-    if (this._writer.signal.aborted) return;
+    if (this._writer.latch.isFired) return;
     this._stop ??= verdict.stop;
     if (verdict.kind === "blocked")
       return this._answerWith(call, { output: verdict.reason, isError: true, skipped: "denied" });
@@ -258,7 +258,7 @@ async function outcomeOf(
     runId: writer.runId,
     agent: settings.agent,
     context: settings.context,
-    signal: writer.signal,
+    signal: writer.latch.signal,
     clock: settings.clock,
     timeoutMs: settings.toolMs,
     onProgress: (state) =>

@@ -15,7 +15,7 @@ import {
   warningItem,
 } from "#domain";
 import type { OutputGate } from "#policy";
-import { followSignal, type SilenceWatch, watchSilence } from "#streams";
+import { type SilenceWatch, watchSilence } from "#streams";
 import { ReplySieve } from "./reply-sieve.ts";
 import { createRetryPlan, isPassing, type RetryOptions, type RetryPlan, wait } from "./retry.ts";
 import type { RunWriter } from "./run.ts";
@@ -62,7 +62,7 @@ export async function askModel(
 ): Promise<Reply> {
   const candidates = [backend, ...settings.fallback.filter((other) => other !== backend)];
   for (const [index, candidate] of candidates.entries()) {
-    await announce(candidate, request, writer, settings);
+    if (!settings.started.has(candidate)) await announce(candidate, request, writer, settings);
     const { reply, shown } = await askWithRetries(candidate, request, writer, settings);
     const next = candidates[index + 1];
     if (reply.kind !== "failed" || next === undefined || !mayFallBack(reply.error)) return reply;
@@ -78,8 +78,8 @@ export async function askModel(
 }
 
 /**
- * Says that a backend is at work, once per leg, and what of the request it cannot do. It is ours to say: a format does
- * not know the provider's name.
+ * Says that a backend is at work, and what of the request it cannot do; to be called once per leg. It is ours to say: a
+ * format does not know the provider's name.
  */
 export async function announce(
   backend: ModelBackend,
@@ -87,7 +87,6 @@ export async function announce(
   writer: RunWriter,
   settings: TurnSettings,
 ): Promise<void> {
-  if (settings.started.has(backend)) return;
   settings.started.add(backend);
   const tools = request.tools.map((tool) => tool.name);
   const chunks: Chunk[] = [startItem({ backend: backend.name, mode: "http", model: backend.model, tools })];
@@ -128,8 +127,8 @@ async function askWithRetries(
       message: error.message,
     });
     await writer.write([...takeBack(attempt.shown), notice], settings.agent);
-    await wait(settings.clock, delayMs, writer.signal);
-    if (writer.signal.aborted) return { reply: { kind: "aborted" }, shown: new Set() };
+    await wait(settings.clock, delayMs, writer.latch.signal);
+    if (writer.latch.isFired) return { reply: { kind: "aborted" }, shown: new Set() };
   }
 }
 
@@ -151,7 +150,7 @@ async function askOnce(
   settings: TurnSettings,
 ): Promise<Attempt> {
   const controller = new AbortController();
-  const unfollow = followSignal(writer.signal, (reason) => controller.abort(reason));
+  const unfollow = writer.latch.follow((reason) => controller.abort(reason));
   const sieve = new ReplySieve(settings.ids.forReply(), (usage) => settings.onSpent(usage, backend));
   const gate = settings.gate?.();
   let silence: ErrorItem | undefined;
@@ -180,7 +179,7 @@ async function askOnce(
     unfollow();
   }
   const { shown } = sieve;
-  if (writer.signal.aborted) return { reply: { kind: "aborted" }, shown };
+  if (writer.latch.isFired) return { reply: { kind: "aborted" }, shown };
   const error =
     guardDenial(gate) ?? silence ?? sieve.error ?? (sieve.message === undefined ? noMessage(backend) : undefined);
   if (error !== undefined) return { reply: { kind: "failed", error }, shown };

@@ -1,5 +1,5 @@
 /** Pieces are joined in heaps of this many. */
-const HEAP = 256;
+const HEAP = 64;
 
 /**
  * A text that arrives in many small pieces.

@@ -29,11 +29,11 @@ export function decodeStream(
     async (writer) => {
       const decoder = createDecoder(format, { keepRaw: options.keepRaw ?? false, readText: readUtf8 });
       const verdict = createVerdict();
-      for await (const piece of untilAborted(bytes, writer.signal)) {
+      for await (const piece of untilAborted(bytes, writer.latch.signal)) {
         await writer.write(verdict.look(decoder.push(piece)));
         if (decoder.isOver) break;
       }
-      if (writer.signal.aborted) return;
+      if (writer.latch.isFired) return;
       await writer.write(verdict.look(decoder.end()));
       await writer.write(verdict.missing());
     },

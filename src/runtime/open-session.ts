@@ -1,4 +1,4 @@
-import { createRunSource, type InputMessage, type Run, readInput, repairPairs } from "#agents";
+import { createRunSource, type InputMessage, type Run, type RunPlan, readInput, repairPairs } from "#agents";
 import type { Backend } from "#backends";
 import { type Message, StartError } from "#domain";
 import { type ConversationChanges, createConversation, createLiveAgents, createSession, type Session } from "#sessions";
@@ -6,7 +6,7 @@ import type { SchemaInput } from "#tools";
 import type { Agent } from "./agent.ts";
 import { isBackend } from "./check-options.ts";
 import type { RunOptions } from "./options.ts";
-import { type Plan, planRun, type Target } from "./plan-run.ts";
+import { planRun, type Target } from "./plan-run.ts";
 import { BACKEND_NAMES } from "./resolve-backend.ts";
 import { checkLast, type OutputOf } from "./run.ts";
 import type { Swarm } from "./swarm.ts";
@@ -45,7 +45,7 @@ export function startSession(
   onRun?: (run: Run<unknown>) => void,
 ): Session<unknown> {
   const { messages, ...runOptions } = options;
-  const planWith = (changes: ConversationChanges): Plan => planRun(retarget(target, changes), runOptions, world);
+  const planWith = (changes: ConversationChanges): RunPlan => planRun(retarget(target, changes), runOptions, world);
   const plan = planWith({});
   const agents = plan.legs.some((leg) => leg.backend.kind === "agent")
     ? createLiveAgents({ clock: world.clock, limits: plan.limits })
@@ -53,12 +53,8 @@ export function startSession(
   const conversation = createConversation({
     start: (transcript, changes) => {
       const changed = planWith(changes);
-      return createRunSource({
-        ...changed,
-        messages: transcript,
-        start: changes.agent ?? changed.start,
-        ...(agents !== undefined && { conversations: agents }),
-      });
+      const start = changes.agent ?? changed.start;
+      return createRunSource({ ...changed, start, conversations: agents }, transcript);
     },
     check: (changes) => requireAgent(planWith(changes), changes.agent),
     messages: messages === undefined ? undefined : readTranscript(messages),
@@ -85,7 +81,7 @@ function readTranscript(messages: readonly InputMessage[]): readonly Message[] {
   return repairPairs(readInput([...messages, { role: "user", text: "." }]).slice(0, -1));
 }
 
-function requireAgent(plan: Plan, name: string | undefined): void {
+function requireAgent(plan: RunPlan, name: string | undefined): void {
   if (name === undefined || plan.legs.some((leg) => leg.agent === name)) return;
   const names = plan.legs.flatMap((leg) => leg.agent ?? []);
   const known = names.length === 0 ? "This session has no named agents" : `There are: ${names.join(", ")}`;

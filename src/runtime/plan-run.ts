@@ -15,9 +15,6 @@ import type { World } from "./world.ts";
 /** What carries out a run: a backend by name, a backend, an agent, or several agents. */
 export type Target = string | Backend | Agent | Swarm;
 
-/** A run without its input. */
-export type Plan = Omit<RunPlan, "messages">;
-
 /**
  * Everything a run needs that its target and its options say. `resolve` makes the backend a name stands for.
  *
@@ -28,7 +25,7 @@ export function planRun(
   options: RunOptions,
   world: World,
   resolve: (name: string) => Backend = (name) => resolveBackend(name, options, world),
-): Plan {
+): RunPlan {
   checkOptions(options);
   const { agents, start, context } = readTarget(target);
   const only = agents.length === 1 ? agents[0]?.limits : undefined;

@@ -102,8 +102,8 @@ export function checkKey(key: string, source: string): string {
 }
 
 function readBaseUrl(name: string, provider: Provider, options: ProviderOptions, world: World): string {
-  const fromEnv = world.env[provider.baseUrlVariable]?.trim() ?? "";
   if (options.baseUrl !== undefined) return checkBaseUrl(options.baseUrl, `The option ${name}.baseUrl`);
+  const fromEnv = world.env[provider.baseUrlVariable]?.trim() ?? "";
   const text = fromEnv === "" ? provider.baseUrl : fromEnv;
   if (text !== "") return checkBaseUrl(text, provider.baseUrlVariable);
   throw new StartError(
@@ -112,8 +112,16 @@ function readBaseUrl(name: string, provider: Provider, options: ProviderOptions,
   );
 }
 
+// Every run names its host again, and nearly always the one of the last run.
+let lastGood: { readonly text: string; readonly baseUrl: string } | undefined;
+
 /** A base URL without a slash at its end. `source` names where it came from. */
 export function checkBaseUrl(text: string, source: string): string {
+  if (lastGood?.text !== text) lastGood = { text, baseUrl: readBase(text, source) };
+  return lastGood.baseUrl;
+}
+
+function readBase(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
     // What stands before an @ is a password.

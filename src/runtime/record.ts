@@ -115,14 +115,14 @@ function createRecordingTap(real: World, recorder: Recorder): Tap {
     around:
       (source): RunSource =>
       async (writer) => {
-        const unwatch = recorder.watchAbort(writer.signal);
+        const unwatch = recorder.watchAbort(writer.latch.signal);
         try {
           await source({
             ...writer,
             async ask(callId) {
               const decision = await writer.ask(callId);
               // After an abort nobody has decided.
-              if (!writer.signal.aborted) recorder.decision(callId, decision);
+              if (!writer.latch.isFired) recorder.decision(callId, decision);
               return decision;
             },
           });

@@ -2,6 +2,7 @@ import type { Run, RunInput, RunSource, RunWriter } from "#agents";
 import type { ModelBackend } from "#backends";
 import { type Chunk, describeThrown, isStartError, StartError, startItem } from "#domain";
 import type { Decision } from "#policy";
+import { AbortLatch, followSignal } from "#streams";
 import {
   createPlayer,
   openTape,
@@ -133,9 +134,16 @@ function playedWorld(player: Player, env: unknown, real: World): PlayedWorld {
 /** The source of a played run: says that it is one, and ends with the reason when it leaves its tape. */
 function playSource(source: RunSource, player: Player, world: PlayedWorld): RunSource {
   return async (writer) => {
+    // An abort that is not on the tape: what follows from it is not there either.
+    writer.latch.follow(() => {
+      if (!world.isAbortRecorded) player.leave("The replay was aborted.");
+    });
+    const latch = new AbortLatch();
+    writer.latch.follow((reason) => latch.abort(reason));
+    followSignal(player.signal, (reason) => latch.abort(reason));
     const played: RunWriter = {
       ...writer,
-      signal: AbortSignal.any([writer.signal, player.signal]),
+      latch,
       write(chunks, agent) {
         if (player.signal.aborted) return undefined;
         const room = writer.write(saysTape(chunks), agent);
@@ -148,16 +156,12 @@ function playSource(source: RunSource, player: Player, world: PlayedWorld): RunS
         return writer.ask(callId);
       },
     };
-    // An abort that is not on the tape: what follows from it is not there either.
-    writer.signal.addEventListener("abort", () => {
-      if (!world.isAbortRecorded) player.leave("The replay was aborted.");
-    });
     try {
       await source(played);
     } catch (error) {
       if (!player.signal.aborted) throw error;
     }
-    if (player.signal.aborted && !writer.signal.aborted) throw player.signal.reason;
+    if (player.signal.aborted && !writer.latch.isFired) throw player.signal.reason;
   };
 }
 

@@ -59,7 +59,7 @@ export function startRun(
   const plan = planRun(target, options, world);
   const messages = readInput(input);
   checkLast(messages);
-  const source = whenReady(createRunSource({ ...plan, messages }), ready);
+  const source = whenReady(createRunSource(plan, messages), ready);
   const run = createRun<unknown>(world.tap?.around(source) ?? source, {
     clock: world.clock,
     random: world.random,
@@ -76,7 +76,7 @@ function whenReady(source: RunSource, ready: Promise<void> | undefined): RunSour
   if (ready === undefined) return source;
   return async (writer) => {
     await ready;
-    if (!writer.signal.aborted) await source(writer);
+    if (!writer.latch.isFired) await source(writer);
   };
 }
 

@@ -40,7 +40,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * The agent that had the last word answers the next input, unless another one was set meanwhile.
  *
  * @example
- * createConversation({ start: (messages, { agent }) => createRunSource({ ...plan, messages, start: agent }) })
+ * createConversation({ start: (messages, { agent }) => createRunSource({ ...plan, start: agent }, messages) })
  */
 export function createConversation(options: ConversationOptions): Conversation {
   const { agents } = options;

@@ -42,7 +42,7 @@ function scriptConversation(more: Partial<Conversation> & { readonly stubborn?: 
           atWork -= 1;
           settle();
         };
-        if (more.stubborn !== true) writer.signal.addEventListener("abort", () => end(), { once: true });
+        if (more.stubborn !== true) writer.latch.signal.addEventListener("abort", () => end(), { once: true });
         const block = last.blocks[0];
         turns.push({
           input: block?.type === "text" ? block.text : "",
@@ -508,7 +508,7 @@ describe("S0-43 S0-44: whatever happens to a session", () => {
         // Whoever is still at work ends in the ordinary way; the queue empties by itself.
         for (let rest = 0; rest <= runs.length; rest += 1) {
           const turn = script.turns.at(-1);
-          if (turn !== undefined && !turn.writer.signal.aborted) turn.answer();
+          if (turn !== undefined && !turn.writer.latch.isFired) turn.answer();
           await clock.advance(0);
         }
         expect(runs.every((run) => run.isComplete())).toBe(true);

@@ -1,6 +1,6 @@
 import { createRun, type Run, type RunHandleOptions, type RunInput, type RunWriter } from "#agents";
 import { type Message, RunError, type RunResult, StartError } from "#domain";
-import { createDeferred, type Deferred, followSignal, handled } from "#streams";
+import { createDeferred, type Deferred, handled } from "#streams";
 import type { Conversation } from "./conversation.ts";
 import { createRunQueue } from "./run-queue.ts";
 import { readTurnInput } from "./session-input.ts";
@@ -90,10 +90,10 @@ export function createSession<Output = string>(conversation: Conversation, seams
   };
 
   const carryOut = async (sent: Sent, writer: RunWriter): Promise<void> => {
-    const unfollow = followSignal(writer.signal, () => sent.itsTurn.resolve());
+    const unfollow = writer.latch.follow(() => sent.itsTurn.resolve());
     await sent.itsTurn.promise;
     unfollow();
-    if (writer.signal.aborted) return;
+    if (writer.latch.isFired) return;
     sent.isStarted = true;
     sent.history.push(...conversation.messages(), ...sent.input.slice(0, -1));
     await conversation.turn(sent.input, writer);

@@ -106,7 +106,7 @@ function send(conversation: AgentConversation, clock: ReturnType<typeof createVi
           runId: writer.runId,
           agent: undefined,
           context: undefined,
-          signal: writer.signal,
+          signal: writer.latch.signal,
           clock,
           write: (chunks) => void writer.write(chunks),
           ask: (callId) => writer.ask(callId),
@@ -114,17 +114,17 @@ function send(conversation: AgentConversation, clock: ReturnType<typeof createVi
       );
       await conversation.send(messagesOf("go"), {
         runId: writer.runId,
-        signal: writer.signal,
+        signal: writer.latch.signal,
         policy,
         write: (chunks) => writer.write(chunks),
         async runTool({ callId, name, input }) {
           const one = tools.find((known) => known.name === name);
           if (one === undefined) return { kind: "failed", why: "unknown-tool", output: "unknown" };
-          const { runId, signal } = writer;
+          const { runId, latch } = writer;
           return runTool(one, input, {
             callId,
             runId,
-            signal,
+            signal: latch.signal,
             clock,
             agent: undefined,
             context: undefined,

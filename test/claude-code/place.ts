@@ -128,7 +128,7 @@ export function sendAsRun(
           runId: writer.runId,
           agent: undefined,
           context: asked.context,
-          signal: writer.signal,
+          signal: writer.latch.signal,
           clock,
           write: (chunks) => void writer.write(chunks),
           ask: (callId) => writer.ask(callId),
@@ -136,15 +136,23 @@ export function sendAsRun(
       );
       const link: AgentLink = {
         runId: writer.runId,
-        signal: writer.signal,
+        signal: writer.latch.signal,
         write: (chunks) => writer.write(chunks),
         policy,
         async runTool({ callId, name, input: given }) {
           const tool = (asked.tools ?? []).find((one) => one.name === name);
           if (tool === undefined) return { kind: "failed", why: "unknown-tool", output: "no such tool" };
-          const { runId, signal } = writer;
+          const { runId, latch } = writer;
           const { context } = asked;
-          return runTool(tool, given, { callId, runId, agent: undefined, context, signal, clock, onProgress() {} });
+          return runTool(tool, given, {
+            callId,
+            runId,
+            agent: undefined,
+            context,
+            signal: latch.signal,
+            clock,
+            onProgress() {},
+          });
         },
       };
       await conversation.send(messagesOf(input), link);

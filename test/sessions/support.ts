@@ -22,17 +22,19 @@ export function openTestSession(
   const conversation: Conversation = createConversation({
     agents,
     start: (messages, changes) =>
-      createRunSource({
-        legs: typeof legsFor === "function" ? legsFor(changes) : legsFor,
-        start: changes.agent,
+      createRunSource(
+        {
+          legs: typeof legsFor === "function" ? legsFor(changes) : legsFor,
+          start: changes.agent,
+          context: undefined,
+          limits: {},
+          clock,
+          random,
+          price: async () => undefined,
+          conversations: agents,
+        },
         messages,
-        context: undefined,
-        limits: {},
-        clock,
-        random,
-        price: async () => undefined,
-        conversations: agents,
-      }),
+      ),
     ...more,
   });
   const { onRun, onQueueLength } = more;

@@ -28,12 +28,12 @@ export function createHttpFetch(): HttpFetch {
 
   const fetch = async (request: HttpRequest): Promise<HttpResponse> => {
     request.signal?.throwIfAborted();
-    const url = parseUrl(request.url);
+    const address = parseUrl(request.url);
     dialling ??= loadDialler();
     dialler = await dialling;
     // As bytes from here on: the length of a text would have to be counted, and the text encoded after that.
     const body = typeof request.body === "string" ? Buffer.from(request.body) : request.body;
-    return await exchange(dialler(request, url, body?.length), url, body, request.signal);
+    return await exchange(dialler(request, address, body?.length), address.host, body, request.signal);
   };
 
   return Object.assign(fetch, {
@@ -51,7 +51,7 @@ const KEPT_CONNECTIONS = 1024;
 
 /** Begins a request on a connection of its pool. */
 interface Dialler {
-  (request: HttpRequest, url: URL, length: number | undefined): http.ClientRequest;
+  (request: HttpRequest, address: Address, length: number | undefined): http.ClientRequest;
   close(): void;
 }
 
@@ -61,11 +61,16 @@ async function loadDialler(): Promise<Dialler> {
   const options = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS, scheduling: "lifo" } as const;
   const plainAgent = new plain.Agent(options);
   const secureAgent = new secure.Agent(options);
-  const dial = ({ method, headers: given }: HttpRequest, url: URL, length: number | undefined): http.ClientRequest => {
+  const dial = (
+    { method, headers: given }: HttpRequest,
+    { isSecure, hostname, port, path, auth }: Address,
+    length: number | undefined,
+  ): http.ClientRequest => {
     const headers = headersFor(given, length);
-    return url.protocol === "https:"
-      ? secure.request(url, { method, headers, agent: secureAgent })
-      : plain.request(url, { method, headers, agent: plainAgent });
+    return isSecure
+      ? secure.request({ hostname, port, path, auth, method, headers, agent: secureAgent })
+      : // Without a name for TLS Node would work one out, for each request.
+        plain.request({ hostname, port, path, auth, method, headers, agent: plainAgent, servername: "" } as object);
   };
   return Object.assign(dial, {
     close() {
@@ -78,7 +83,7 @@ async function loadDialler(): Promise<Dialler> {
 /** Sends the body and resolves when the answer begins. */
 function exchange(
   outgoing: http.ClientRequest,
-  url: URL,
+  host: string,
   body: Uint8Array | undefined,
   signal: AbortSignal | undefined,
 ): Promise<HttpResponse> {
@@ -91,7 +96,7 @@ function exchange(
       outgoing.destroy();
     };
     const explain = (error: Error): unknown =>
-      aborted === undefined ? new ConnectionFailure(url.host, error, incoming !== undefined) : aborted.reason;
+      aborted === undefined ? new ConnectionFailure(host, error, incoming !== undefined) : aborted.reason;
 
     // Stays after the answer began: a socket that breaks while the body of the request is still going out ends here.
     outgoing.on("error", (error) => reject(explain(error)));
@@ -108,24 +113,44 @@ function exchange(
   });
 }
 
-// Runs on one host have one address, and reading it is a good part of starting a request.
-let lastUrl: { readonly text: string; readonly url: URL } | undefined;
-
-function parseUrl(text: string): URL {
-  if (lastUrl?.text === text) return lastUrl.url;
-  const url = readUrl(text);
-  lastUrl = { text, url };
-  return url;
+/** A URL as Node's HTTP takes it. */
+interface Address {
+  readonly isSecure: boolean;
+  /** Name and port, for messages. */
+  readonly host: string;
+  readonly hostname: string;
+  readonly port: string | undefined;
+  readonly path: string;
+  readonly auth: string | undefined;
 }
 
-function readUrl(text: string): URL {
+// Runs on one host have one address, and reading it is a good part of starting a request.
+let lastUrl: { readonly text: string; readonly address: Address } | undefined;
+
+function parseUrl(text: string): Address {
+  if (lastUrl?.text !== text) lastUrl = { text, address: readUrl(text) };
+  return lastUrl.address;
+}
+
+function readUrl(text: string): Address {
   if (!URL.canParse(text))
     throw new TypeError("The URL cannot be read. Give an absolute one, such as https://host/path.");
-  const url = new URL(text);
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new TypeError(`The URL has the protocol ${url.protocol} where http: or https: is needed.`);
+  const { protocol, host, hostname, port, pathname, search, username, password } = new URL(text);
+  if (protocol !== "http:" && protocol !== "https:") {
+    throw new TypeError(`The URL has the protocol ${protocol} where http: or https: is needed.`);
   }
-  return url;
+  return {
+    isSecure: protocol === "https:",
+    host,
+    // An IPv6 address stands in brackets in a URL, and nowhere else.
+    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
+    port: port === "" ? undefined : port,
+    path: `${pathname}${search}`,
+    auth:
+      username === "" && password === ""
+        ? undefined
+        : `${decodeURIComponent(username)}:${decodeURIComponent(password)}`,
+  };
 }
 
 function headersFor(headers: HttpRequest["headers"], length: number | undefined): Record<string, string | number> {

@@ -1,0 +1,234 @@
+import {
+  type AgentEvent,
+  type Chunk,
+  type Clock,
+  describeThrown,
+  type ErrorDetail,
+  type Message,
+  type Random,
+  type RunResult,
+} from "#domain";
+import type { Decision } from "#policy";
+import { AbortLatch, type Broadcast, createBroadcast, createDeferred, type Deferred, followSignal } from "#streams";
+import { type Accumulator, createAccumulator, type Ending } from "./accumulator.ts";
+import { createEventGate, type EventGate } from "./event-gate.ts";
+import { canMergeDeltas, EVENT_WEIGHT, mergeDeltas, weighItem } from "./merge-deltas.ts";
+import type { RunSource } from "./run.ts";
+
+/** The limits of a run handle. */
+export const RUN_LIMITS = {
+  /** Events a reader may lag behind before the source is paused (C20). */
+  queueEvents: 1024,
+  /** Characters a reader may lag behind before the source is paused: few events can be very large ones. */
+  queueCharacters: 8 * 1024 * 1024,
+  /** How long an abort waits for the source to clean up before the run is closed over its head. */
+  abortGraceMs: 15_000,
+} as const;
+
+type RunLimits = { readonly [Key in keyof typeof RUN_LIMITS]: number };
+
+export interface RunHandleOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly id?: string;
+  /** The conversation before this run; it stands first in the result's messages. Read when the run ends. */
+  readonly history?: readonly Message[];
+  /** Aborts the run. */
+  readonly signal?: AbortSignal | undefined;
+  /** The answer's value stands in the field `value` of what the model writes. */
+  readonly isOutputWrapped?: boolean | undefined;
+  readonly limits?: Partial<RunLimits>;
+  /** Hears what listeners throw, once per listener. The stream itself never changes because of a listener. */
+  readonly onListenerError: (error: unknown) => void;
+}
+
+/** A permission question that was put and may still be answered. */
+interface Question extends Deferred<Decision> {
+  isAnswered: boolean;
+}
+
+/**
+ * A run from within: takes chunks from its source, keeps the promises of the event model, and gives events to whoever
+ * reads. A class, because hundreds of runs may be open at once, and what each holds is what the collector goes through.
+ */
+export class RunCore {
+  readonly id: string;
+  readonly broadcast: Broadcast<AgentEvent>;
+  readonly options: RunHandleOptions;
+  private readonly _limits: RunLimits;
+  private readonly _startedAt: number;
+  private readonly _gate: EventGate;
+  private readonly _accumulator: Accumulator;
+  private readonly _latch = new AbortLatch();
+  private readonly _ended = createDeferred<RunResult>();
+  /** Made for the first question: most runs ask none. */
+  private _questions: Map<string, Question> | undefined;
+  private _isComplete = false;
+  private _aborting: { readonly reason: string; readonly settled: boolean } | undefined;
+  private readonly _unfollow: (() => void) | undefined;
+
+  constructor(options: RunHandleOptions) {
+    const { clock, random, history, limits } = options;
+    this.options = options;
+    this.id = options.id ?? random.id();
+    this._limits = limits === undefined ? RUN_LIMITS : { ...RUN_LIMITS, ...limits };
+    this._startedAt = clock.now();
+    this._gate = createEventGate({ runId: this.id, clock });
+    this._accumulator = createAccumulator(history);
+    this.broadcast = createBroadcast<AgentEvent>({
+      capacity: this._limits.queueEvents,
+      maxWeight: this._limits.queueCharacters,
+      canMerge: canMergeDeltas,
+      merge: mergeDeltas,
+    });
+    if (options.signal !== undefined) this._unfollow = followSignal(options.signal, (why) => void this.abort(why));
+  }
+
+  get isComplete(): boolean {
+    return this._isComplete;
+  }
+
+  get sessionId(): string | undefined {
+    return this._accumulator.sessionId;
+  }
+
+  /** Has the source carry out the run, and closes it. */
+  async carryOut(source: RunSource): Promise<void> {
+    // A signal that had fired before the run began: nothing is started at all.
+    if (this._latch.isFired) return this._finish(undefined);
+    try {
+      await source({
+        runId: this.id,
+        latch: this._latch,
+        write: (chunks, agent) => this._write(chunks, agent),
+        ask: (callId) => this._ask(callId),
+      });
+      const isEnded = this._aborting !== undefined || this._gate.hasFailed || this._accumulator.isSettled;
+      this._finish(isEnded ? undefined : NO_RESULT);
+    } catch (error) {
+      const expected = this._aborting !== undefined && !this._aborting.settled;
+      this._finish(expected ? undefined : { code: "source-failed", message: describeThrown(error), terminal: true });
+    }
+  }
+
+  abort(reason?: unknown): Promise<void> {
+    if (this._isComplete || this._aborting !== undefined) return this._ended.promise.then(() => undefined);
+    this._aborting = { reason: describeReason(reason), settled: this._accumulator.isSettled };
+    const { abortGraceMs } = this._limits;
+    const takeBack = this.options.clock.after(abortGraceMs, () => {
+      this._finish({
+        code: "cleanup-timeout",
+        message: `The run was aborted, but what it had started was not gone ${abortGraceMs} ms later.`,
+        terminal: true,
+      });
+    });
+    this._denyAll("The run was aborted.");
+    this._latch.abort(reason ?? new DOMException("The run was aborted.", "AbortError"));
+    this.broadcast.hurry();
+    return this._ended.promise.then(takeBack);
+  }
+
+  /** The result, once there is one. Whoever waits here is not held back by a lagging reader. */
+  waitForEnd(): Promise<RunResult> {
+    this.broadcast.hurry();
+    return this._ended.promise;
+  }
+
+  answer(callId: string, decision: Decision): boolean {
+    const question = this._questions?.get(callId);
+    if (question === undefined || question.isAnswered) return false;
+    question.isAnswered = true;
+    question.resolve(decision);
+    return true;
+  }
+
+  /** A question can be answered as soon as it is seen: a listener answers within the event. */
+  openQuestion(callId: string): Question {
+    this._questions ??= new Map();
+    const known = this._questions.get(callId);
+    if (known !== undefined) return known;
+    const question = { ...createDeferred<Decision>(), isAnswered: false };
+    this._questions.set(callId, question);
+    return question;
+  }
+
+  private async _ask(callId: string): Promise<Decision> {
+    if (this._latch.isFired) return { allow: false, reason: "The run was aborted." };
+    const decision = await this.openQuestion(callId).promise;
+    // An answer serves one question: whoever asks again gets another one.
+    this._questions?.delete(callId);
+    return decision;
+  }
+
+  private _denyAll(reason: string): void {
+    for (const question of this._questions?.values() ?? []) question.resolve({ allow: false, reason });
+    this._questions?.clear();
+  }
+
+  private _write(chunks: readonly Chunk[], agent: string | undefined): Promise<void> | undefined {
+    if (this._isComplete) return undefined;
+    this._publish(this._gate.pass(chunks, agent));
+    return this._latch.isFired ? undefined : this.broadcast.room();
+  }
+
+  private _publish(events: readonly AgentEvent[]): void {
+    this.broadcast.push(events, takeIn(events, this._accumulator, this));
+  }
+
+  /** Closes the run: open calls answered, the error if there is one, then `done`. */
+  private _finish(failure: ErrorDetail | undefined): void {
+    if (this._isComplete) return;
+    const gate = this._gate;
+    const aborted = this._aborting !== undefined && !this._aborting.settled;
+    if (aborted)
+      this._publish(gate.answerOpenCalls("aborted", "The run was aborted before this tool call was answered."));
+    if (failure !== undefined) this._publish(gate.fail(failure));
+    this._publish(gate.answerOpenCalls("incomplete", "The run ended before this tool call was answered."));
+    const ms = Math.max(0, this.options.clock.now() - this._startedAt);
+    const ending: Ending = aborted ? { ms, status: "aborted", reason: this._aborting?.reason ?? "" } : { ms };
+    const result = this._accumulator.result(ending, this.broadcast.past());
+    this._isComplete = true;
+    const done = gate.done(result);
+    this.broadcast.push([done], weighItem(done));
+    this.broadcast.close();
+    this._unfollow?.();
+    this._denyAll("The run is over.");
+    this._ended.resolve(result);
+  }
+}
+
+const NO_RESULT: ErrorDetail = {
+  code: "no-result",
+  message: "The stream ended without a result, so it cannot count as a success.",
+  terminal: true,
+};
+
+/**
+ * One walk over the events for everything that looks at each of them; returns how heavy they are together. A function
+ * of its own: it runs once per event.
+ */
+function takeIn(events: readonly AgentEvent[], accumulator: Accumulator, run: RunCore): number {
+  let weight = 0;
+  for (const event of events) {
+    switch (event.type) {
+      case "text-delta":
+      case "thinking-delta":
+        weight += EVENT_WEIGHT + event.text.length;
+        accumulator.noteDelta(event.messageId);
+        break;
+      case "tool-input-delta":
+        weight += EVENT_WEIGHT + event.json.length;
+        accumulator.noteDelta(event.messageId);
+        break;
+      default:
+        weight += weighItem(event);
+        accumulator.add(event);
+        if (event.type === "permission" && event.state === "asked") run.openQuestion(event.callId);
+    }
+  }
+  return weight;
+}
+
+function describeReason(reason: unknown): string {
+  return reason === undefined ? "The run was aborted." : describeThrown(reason);
+}

@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { AbortLatch } from "./abort-latch.ts";
+
+describe("an abort latch", () => {
+  it("fires once, for its signal and for all who follow it, with the reason it was given", () => {
+    const latch = new AbortLatch();
+    const heard: unknown[] = [];
+    latch.follow((reason) => heard.push(["first", reason]));
+    latch.follow((reason) => heard.push(["second", reason]));
+    const { signal } = latch;
+    expect([latch.isFired, signal.aborted]).toEqual([false, false]);
+    latch.abort("enough");
+    latch.abort("again");
+    expect(heard).toEqual([
+      ["first", "enough"],
+      ["second", "enough"],
+    ]);
+    expect([latch.isFired, signal.aborted, signal.reason]).toEqual([true, true, "enough"]);
+  });
+
+  it("tells those who come late at once", () => {
+    const latch = new AbortLatch();
+    latch.abort("enough");
+    const heard: unknown[] = [];
+    latch.follow((reason) => heard.push(reason))();
+    expect(heard).toEqual(["enough"]);
+    expect(latch.signal.reason).toBe("enough");
+    expect(latch.signal).toBe(latch.signal);
+  });
+
+  it("tells nobody who has left, and leaving twice takes nobody else along", () => {
+    const latch = new AbortLatch();
+    const heard: string[] = [];
+    const follower = (): void => void heard.push("twice");
+    const leave = latch.follow(follower);
+    latch.follow(follower);
+    leave();
+    leave();
+    latch.follow(() => heard.push("other"));
+    latch.abort(undefined);
+    expect(heard).toEqual(["twice", "other"]);
+  });
+});
