@@ -11,7 +11,6 @@ import {
   warningItem,
 } from "#domain";
 import { createPolicy, findShadowed, type PolicySettings, type RunPolicy } from "#policy";
-import { AbortLatch } from "#streams";
 import { createShortConversations, runAgentLeg } from "./agent-leg.ts";
 import { Budget, type RunLimits } from "./budget.ts";
 import type { AgentLeg, Conversations, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
@@ -87,19 +86,12 @@ class SwarmRun {
   private _limitTime(writer: RunWriter): { readonly writer: RunWriter; readonly stop: () => void } {
     const { clock, limits } = this._plan;
     if (limits.timeoutMs === undefined) return { writer, stop: () => undefined };
-    const latch = new AbortLatch();
-    const unfollow = writer.latch.follow((reason) => latch.abort(reason));
-    const stopClock = clock.after(limits.timeoutMs, () => {
+    const latch = writer.latch.branch();
+    const stop = clock.after(limits.timeoutMs, () => {
       this._isExpired = true;
       latch.abort(new DOMException("The run's time is up.", "TimeoutError"));
     });
-    return {
-      writer: { ...writer, latch },
-      stop() {
-        stopClock();
-        unfollow();
-      },
-    };
+    return { writer: { ...writer, latch }, stop };
   }
 
   async carryOut(input: readonly Message[]): Promise<void> {

@@ -2,7 +2,6 @@ import type { Run, RunInput, RunSource, RunWriter } from "#agents";
 import type { ModelBackend } from "#backends";
 import { type Chunk, describeThrown, isStartError, StartError, startItem } from "#domain";
 import type { Decision } from "#policy";
-import { AbortLatch, followSignal } from "#streams";
 import {
   createPlayer,
   openTape,
@@ -138,9 +137,10 @@ function playSource(source: RunSource, player: Player, world: PlayedWorld): RunS
     writer.latch.follow(() => {
       if (!world.isAbortRecorded) player.leave("The replay was aborted.");
     });
-    const latch = new AbortLatch();
-    writer.latch.follow((reason) => latch.abort(reason));
-    followSignal(player.signal, (reason) => latch.abort(reason));
+    const latch = writer.latch.branch();
+    const leave = (): void => latch.abort(player.signal.reason);
+    if (player.signal.aborted) leave();
+    else player.signal.addEventListener("abort", leave, { once: true });
     const played: RunWriter = {
       ...writer,
       latch,

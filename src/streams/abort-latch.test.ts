@@ -28,6 +28,15 @@ describe("an abort latch", () => {
     expect(latch.signal).toBe(latch.signal);
   });
 
+  it("a branch fires with it, or before it and alone", () => {
+    const latch = new AbortLatch();
+    const [first, second] = [latch.branch(), latch.branch()];
+    first.abort("only I");
+    expect([latch.isFired, first.isFired, second.isFired]).toEqual([false, true, false]);
+    latch.abort("all");
+    expect([first.signal.reason, second.signal.reason, latch.branch().signal.reason]).toEqual(["only I", "all", "all"]);
+  });
+
   it("tells nobody who has left, and leaving twice takes nobody else along", () => {
     const latch = new AbortLatch();
     const heard: string[] = [];

@@ -37,6 +37,13 @@ export class AbortLatch {
     for (const { follower } of this._followers.splice(0)) follower(reason);
   }
 
+  /** Another latch, which fires with this one and may fire before it. */
+  branch(): AbortLatch {
+    const branch = new AbortLatch();
+    this.follow((reason) => branch.abort(reason));
+    return branch;
+  }
+
   /** Calls `follower` when it fires, at once if it has. Returns a function that ends it. */
   follow(follower: (reason: unknown) => void): () => void {
     if (this._fired !== undefined) {
