@@ -1,7 +1,8 @@
 import { type Clock, describeThrown } from "#domain";
 import { createDeferred, type Deferred } from "#streams";
 import { isStoreError, StoreError } from "../store-error.ts";
-import type { EventRows, RowWriter } from "./row-writer.ts";
+import { type EventRows, type FreshRows, placeFresh } from "./fresh-rows.ts";
+import type { RowWriter } from "./row-writer.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
 
 /** Under load, commits are at least this far apart, and all that came between goes into one. */
@@ -18,22 +19,34 @@ interface Entry {
   readonly work: () => void;
   /** What the work would write, when another thread can do it as well. */
   readonly rows: EventRows | undefined;
+  /** The run whose log must be in its place before the work is done. */
+  readonly urgent: number | undefined;
   readonly outcome: Deferred<void>;
   refusal: StoreError | undefined;
+}
+
+/** What the queue needs of the tables it writes. */
+export interface QueueTables {
+  readonly database: SqlDatabase;
+  readonly fresh: FreshRows;
+  /** Whether these rows are stored. */
+  has(rows: EventRows): boolean;
+  /** A transaction was begun and not committed: what was noted in its course may not have happened. */
+  forget(): void;
 }
 
 /**
  * Puts writes that come close together into one transaction, because what costs is not writing but making sure that
  * it is on the disk. One transaction at a time: rows of events in their own thread, where there is one, then the rest.
+ * When that thread dies, this one does the rest of its work: nothing is lost, and nothing is stored twice.
  *
  * A piece of work checks first and writes afterwards: one that refuses with a `StoreError` has changed nothing and
  * stops nobody else. Anything else that is thrown undoes the whole transaction.
  */
 export class CommitQueue {
-  private readonly _database: SqlDatabase;
+  private readonly _tables: QueueTables;
   private readonly _clock: Clock;
   private readonly _rowWriter: RowWriter | undefined;
-  private readonly _onUndone: () => void;
   private _entries: Entry[] = [];
   private _takeBack: (() => void) | undefined;
   private _lastCommit = Number.NEGATIVE_INFINITY;
@@ -41,17 +54,15 @@ export class CommitQueue {
   /** Resolves when what another thread writes is written. */
   private _writing: Promise<void> | undefined;
 
-  /** `onUndone` hears of every transaction that was begun and not committed. */
-  constructor(database: SqlDatabase, clock: Clock, onUndone: () => void, rowWriter?: RowWriter) {
-    this._database = database;
+  constructor(tables: QueueTables, clock: Clock, rowWriter?: RowWriter) {
+    this._tables = tables;
     this._clock = clock;
-    this._onUndone = onUndone;
     this._rowWriter = rowWriter;
   }
 
   /** Does the work in the next transaction. Resolves when it is on the disk. */
-  add(work: () => void, rows?: EventRows): Promise<void> {
-    const entry: Entry = { work, rows, outcome: createDeferred<void>(), refusal: undefined };
+  add(work: () => void, { rows, urgent }: Partial<Pick<Entry, "rows" | "urgent">> = {}): Promise<void> {
+    const entry: Entry = { work, rows, urgent, outcome: createDeferred<void>(), refusal: undefined };
     this._entries.push(entry);
     this._schedule();
     return entry.outcome.promise;
@@ -62,12 +73,13 @@ export class CommitQueue {
     return this._rowWriter?.isAlive === true;
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when nothing waits any more, and every row is in its place if that can be done. */
   async drain(): Promise<void> {
     while (this._entries.length > 0 || this._writing !== undefined) {
       this._flush();
       await this._writing;
     }
+    if (this.hasThread) await this._commitThere([], this._tables.fresh.keys());
   }
 
   private _schedule(): void {
@@ -84,22 +96,49 @@ export class CommitQueue {
     const entries = this._entries;
     this._entries = [];
     const rows = this.hasThread ? entries.filter((entry) => entry.rows !== undefined) : [];
-    if (rows.length === 0) return this._commitHere(entries);
-    this._writing = this._commitThere(rows).then((isWritten) => {
+    const urgent = this._findUrgent(entries);
+    if (!this.hasThread || (rows.length === 0 && urgent.length === 0)) return this._commitHere(entries);
+    this._writing = this._commitThere(rows, urgent).then((done) => {
       this._writing = undefined;
-      this._commitHere(isWritten ? entries.filter((entry) => entry.rows === undefined) : entries);
+      this._commitHere(entries.filter((entry) => !done.has(entry)));
       this._schedule();
     });
   }
 
-  /** `false`: the thread has died, and it is not known with what. Never rejects. */
-  private async _commitThere(entries: readonly Entry[]): Promise<boolean> {
+  /** Runs whose rows must go to their place, because what is written here stands behind them. */
+  private _findUrgent(entries: readonly Entry[]): readonly number[] {
+    const isWritten = new Set(entries.map(({ rows }) => rows?.key));
+    return entries.flatMap(({ urgent }) =>
+      urgent !== undefined && (this._tables.fresh.has(urgent) || isWritten.has(urgent)) ? [urgent] : [],
+    );
+  }
+
+  /** Has the thread write; gives the entries that are done, for better or worse. Never rejects. */
+  private async _commitThere(entries: readonly Entry[], urgent: Iterable<number>): Promise<ReadonlySet<Entry>> {
+    const rows = entries.map((entry) => entry.rows as EventRows);
+    const { fresh } = this._tables;
+    const plan = fresh.plan(rows, urgent);
+    let failure: StoreError | undefined;
     try {
-      const failure = await this._rowWriter?.write(entries.map(({ rows }) => rows as EventRows));
-      this._settle(entries, failure === undefined ? undefined : this._undone(failure));
+      const why = await this._rowWriter?.write(plan);
+      if (why === undefined) fresh.apply(rows, plan);
+      else failure = this._undone(why);
+    } catch {
+      // It has died, and it is not known with what: it wrote all of it, or nothing.
+      if (!this._takeOver() || rows[0] === undefined || !this._tables.has(rows[0])) return new Set();
+    }
+    this._settle(entries, failure);
+    return new Set(entries);
+  }
+
+  /** Puts into its place what a dead thread has left. `false`: it cannot be done now. */
+  private _takeOver(): boolean {
+    this._tables.forget();
+    try {
+      placeFresh(this._tables.database);
+      this._tables.fresh.clear();
       return true;
     } catch {
-      this._onUndone();
       return false;
     }
   }
@@ -123,14 +162,18 @@ export class CommitQueue {
   }
 
   private _commit(entries: readonly Entry[]): StoreError | undefined {
+    const { database, fresh } = this._tables;
+    if (!this.hasThread && fresh.size > 0 && !this._takeOver()) {
+      return this._undone("what a thread had begun could not be finished");
+    }
     try {
-      this._database.exec("BEGIN IMMEDIATE");
+      database.exec("BEGIN IMMEDIATE");
       for (const entry of entries) this._carryOut(entry);
-      this._database.exec("COMMIT");
+      database.exec("COMMIT");
       return undefined;
     } catch (error) {
       try {
-        this._database.exec("ROLLBACK");
+        database.exec("ROLLBACK");
       } catch {
         // There was no transaction: it could not be begun, or the failure has undone it already.
       }
@@ -139,7 +182,7 @@ export class CommitQueue {
   }
 
   private _undone(why: string, cause?: unknown): StoreError {
-    this._onUndone();
+    this._tables.forget();
     return new StoreError("store-failed", `The database did not take it: ${why}`, { cause });
   }
 

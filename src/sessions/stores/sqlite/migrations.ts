@@ -69,6 +69,13 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (thread_id, model)
   ) WITHOUT ROWID;
   `,
+  // Events that are not in their place yet (fresh-rows.ts).
+  `
+  CREATE TABLE fresh (
+    entry INTEGER PRIMARY KEY,
+    rows TEXT NOT NULL
+  );
+  `,
 ];
 
 /**

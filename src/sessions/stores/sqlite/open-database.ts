@@ -1,5 +1,6 @@
 import { describeThrown, type FileSystem } from "#domain";
 import { isStoreError, StoreError } from "../store-error.ts";
+import { placeFresh } from "./fresh-rows.ts";
 import { migrate } from "./migrations.ts";
 import type { OpenDatabase, SqlDatabase } from "./sql-driver.ts";
 
@@ -52,6 +53,7 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
     database.prepare("PRAGMA journal_mode = WAL").get();
     database.exec(CONNECTION_SETTINGS);
     migrate(database);
+    placeFresh(database);
   } catch (error) {
     database?.close();
     lock.close();

@@ -1,24 +1,28 @@
 import type { StoredRun } from "../store.ts";
-import { requireRunRow } from "./reads.ts";
+import { findRun, requireRunRow, type Tables } from "./reads.ts";
 import type { RunRow } from "./rows.ts";
-import type { Statements } from "./statements.ts";
 
 /**
  * Where the logs of the runs under way end, so that an append needs not ask the database. That is safe because one
  * program at a time has the folder. It says what the current transaction says: whoever undoes one must `forget`.
  */
 export class OpenRuns {
-  private readonly _sql: Statements;
+  private readonly _tables: Tables;
   private readonly _rows = new Map<string, RunRow>();
   private readonly _held = new Map<string, number>();
 
-  constructor(sql: Statements) {
-    this._sql = sql;
+  constructor(tables: Tables) {
+    this._tables = tables;
   }
 
   /** @throws StoreError `unknown-run`. */
   require(runId: string): RunRow {
-    return this._rows.get(runId) ?? requireRunRow(this._sql, runId);
+    return this._rows.get(runId) ?? requireRunRow(this._tables, runId);
+  }
+
+  /** The run's key; `undefined` when there is no such run. */
+  keyOf(runId: string): number | undefined {
+    return (this._rows.get(runId) ?? findRun(this._tables, runId))?.key;
   }
 
   /** The log of a run has grown; one that is over is not kept. */

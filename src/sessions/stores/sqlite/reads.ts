@@ -3,34 +3,53 @@ import type { requireCursor } from "../sequence.ts";
 import type { StoredThread } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { totalUsage } from "../thread-rules.ts";
-import { type RunRow, readEventRow, readRunRow, readThreadRow, readUsageRow, type ThreadRow } from "./rows.ts";
+import type { FreshRows } from "./fresh-rows.ts";
+import { type RunRow, readEventBody, readRunRow, readThreadRow, readUsageRow, type ThreadRow } from "./rows.ts";
 import type { SqlRow } from "./sql-driver.ts";
 import type { Statements } from "./statements.ts";
+
+/** Everything that is stored: what stands in its place, and what is not there yet. */
+export interface Tables {
+  readonly sql: Statements;
+  readonly fresh: FreshRows;
+}
 
 /** Events taken from the database at a time, so that a long log is never in memory as a whole. */
 const PAGE_EVENTS = 128;
 
 export function readEvents(
-  sql: Statements,
+  { sql, fresh }: Tables,
   runId: string,
   { after, limit, maxCharacters }: ReturnType<typeof requireCursor>,
 ): readonly AgentEvent[] {
-  const { key } = requireRunRow(sql, runId);
+  const { key } = requireRunRow({ sql, fresh }, runId);
   const events: AgentEvent[] = [];
-  let cursor = after;
   let characters = 0;
-  while (events.length < limit) {
-    const rows = sql.events.all(key, cursor, Math.min(PAGE_EVENTS, limit - events.length));
-    for (const row of rows) {
-      const event = readEventRow(row as SqlRow);
-      events.push(event);
-      cursor = event.seq;
-      characters += String((row as SqlRow)["body"]).length;
-      if (characters >= maxCharacters) return events;
-    }
-    if (rows.length < PAGE_EVENTS) break;
+  for (const body of bodiesAfter({ sql, fresh }, key, { after, limit })) {
+    events.push(readEventBody(body));
+    characters += body.length;
+    if (events.length >= limit || characters >= maxCharacters) break;
   }
   return events;
+}
+
+/** What stands in its place, then what is not there yet. A row may be seen in both while it is being put there. */
+function* bodiesAfter(
+  { sql, fresh }: Tables,
+  key: number,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Generator<string> {
+  const page = Math.min(PAGE_EVENTS, limit);
+  let cursor = after;
+  for (;;) {
+    const rows = sql.events.all(key, cursor, page) as readonly SqlRow[];
+    for (const row of rows) {
+      cursor = Number(row["seq"]);
+      yield String(row["body"]);
+    }
+    if (rows.length < page) break;
+  }
+  yield* fresh.bodiesAfter(key, cursor);
 }
 
 export function showThread(sql: Statements, { thread, updatedAt }: ThreadRow): StoredThread {
@@ -49,13 +68,19 @@ export function findThread(sql: Statements, tenant: string, id: string): ThreadR
   return row === undefined ? undefined : readThreadRow(row as SqlRow);
 }
 
-export function findRun(sql: Statements, id: string): RunRow | undefined {
-  const row = sql.run.get(id);
-  return row === undefined ? undefined : readRunRow(row as SqlRow);
+export function findRun(tables: Tables, id: string): RunRow | undefined {
+  const row = tables.sql.run.get(id);
+  return row === undefined ? undefined : showRun(tables, row as SqlRow);
 }
 
-export function requireRunRow(sql: Statements, runId: string): RunRow {
-  const row = findRun(sql, runId);
+/** The run of a row. Where the log of one ends that goes on is what its last event says. */
+export function showRun({ fresh }: Tables, row: SqlRow): RunRow {
+  const { key, run } = readRunRow(row);
+  return { key, run: { ...run, lastSeq: Math.max(run.lastSeq, fresh.lastSeq(key)) } };
+}
+
+export function requireRunRow(tables: Tables, runId: string): RunRow {
+  const row = findRun(tables, runId);
   if (row !== undefined) return row;
   throw new StoreError("unknown-run", `There is no run ${JSON.stringify(runId)} in this store.`);
 }

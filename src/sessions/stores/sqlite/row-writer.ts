@@ -1,15 +1,10 @@
-import { describeThrown, type StartThread, type Thread } from "#domain";
+import type { StartThread, Thread } from "#domain";
+import type { FreshPlan } from "./fresh-rows.ts";
 import type { SqlDriver } from "./sql-driver.ts";
-
-/** Events of one run, as they stand in their table. */
-export interface EventRows {
-  readonly key: number;
-  readonly seqs: readonly number[];
-  readonly bodies: readonly string[];
-}
+import { ADD_EVENT, ADD_FRESH, DROP_FRESH } from "./statements.ts";
 
 /** What is asked of the thread. One text, because a thousand would be copied one by one; JSON has no line breaks. */
-interface Question {
+interface Question extends Omit<FreshPlan, "placed"> {
   readonly keys: readonly number[];
   readonly seqs: readonly number[];
   readonly bodies: string;
@@ -22,8 +17,8 @@ interface Question {
 export interface RowWriter {
   /** `false`: whoever has rows writes them himself. */
   readonly isAlive: boolean;
-  /** All rows in one transaction, synced: `undefined`, or why none was written. Rejects when the thread has died. */
-  write(rows: readonly EventRows[]): Promise<string | undefined>;
+  /** All of it in one transaction, synced: `undefined`, or why nothing was written. Rejects when the thread has died. */
+  write(plan: FreshPlan): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
@@ -34,14 +29,18 @@ process.emitWarning = () => undefined;
 const Database = data.module === undefined ? process.getBuiltinModule("node:sqlite").DatabaseSync : require(data.module);
 const database = new Database(data.path);
 database.exec(data.settings);
-const insert = database.prepare(data.insert);
+const addEvent = database.prepare(data.addEvent);
+const addFresh = database.prepare(data.addFresh);
+const dropFresh = database.prepare(data.dropFresh);
 function answer(question) {
   if (question === undefined) return database.close();
-  const { keys, seqs, bodies } = question;
+  const { keys, seqs, bodies, entry, dropTo } = question;
   try {
     database.exec("BEGIN IMMEDIATE");
     const texts = bodies.split("\\n");
-    for (let at = 0; at < keys.length; at += 1) insert.run(keys[at], seqs[at], texts[at]);
+    for (let at = 0; at < keys.length; at += 1) addEvent.run(keys[at], seqs[at], texts[at]);
+    if (entry !== undefined) addFresh.run(entry.number, entry.text);
+    if (dropTo !== undefined) dropFresh.run(dropTo);
     database.exec("COMMIT");
     return undefined;
   } catch (error) {
@@ -61,34 +60,37 @@ export interface RowWriterOptions {
   readonly driver: SqlDriver;
   /** What every connection is told first. */
   readonly settings: string;
-  readonly insert: string;
   readonly startThread: StartThread;
 }
 
-export function startRowWriter({ path, driver, settings, insert, startThread }: RowWriterOptions): RowWriter {
-  const thread: Thread = startThread(PROGRAM, { path, module: driver.module, settings: settings + CACHE, insert });
+export function startRowWriter({ path, driver, settings, startThread }: RowWriterOptions): RowWriter {
+  const thread: Thread = startThread(PROGRAM, {
+    path,
+    module: driver.module,
+    settings: settings + CACHE,
+    addEvent: ADD_EVENT,
+    addFresh: ADD_FRESH,
+    dropFresh: DROP_FRESH,
+  });
   return {
     get isAlive() {
       return thread.isAlive;
     },
-    async write(rows) {
-      const answer = await thread.ask(questionOf(rows));
-      return answer === undefined ? undefined : describeThrown(answer);
-    },
+    write: async (plan) => (await thread.ask(questionOf(plan))) as string | undefined,
     close: () => thread.close(),
   };
 }
 
-function questionOf(rows: readonly EventRows[]): Question {
+function questionOf({ entry, placed, dropTo }: FreshPlan): Question {
   const keys: number[] = [];
   const seqs: number[] = [];
   const bodies: string[] = [];
-  for (const row of rows) {
-    for (let at = 0; at < row.seqs.length; at += 1) {
-      keys.push(row.key);
-      seqs.push(row.seqs[at] as number);
-      bodies.push(row.bodies[at] as string);
+  for (const rows of placed) {
+    for (let at = 0; at < rows.seqs.length; at += 1) {
+      keys.push(rows.key);
+      seqs.push(rows.seqs[at] as number);
+      bodies.push(rows.bodies[at] as string);
     }
   }
-  return { keys, seqs, bodies: bodies.join("\n") };
+  return { keys, seqs, bodies: bodies.join("\n"), entry, dropTo };
 }

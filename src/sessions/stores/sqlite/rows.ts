@@ -44,8 +44,8 @@ export function readRunRow(row: SqlRow): RunRow {
 }
 
 /** A stored event. Its text is what `encodeEvent` wrote. */
-export function readEventRow(row: SqlRow): AgentEvent {
-  const decoded = decodeEvent(String(row["body"]));
+export function readEventBody(body: string): AgentEvent {
+  const decoded = decodeEvent(body);
   if (decoded.fault !== undefined) throw damaged(decoded.fault);
   return decoded.event;
 }

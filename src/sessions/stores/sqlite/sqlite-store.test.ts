@@ -10,8 +10,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { noticeItem, type StartThread } from "#domain";
+import { type AgentEvent, noticeItem, type StartThread } from "#domain";
 import type { Store } from "#sessions";
 import { checkStore, closeRunLog, createVirtualClock, type VirtualClock } from "#testing";
 import { createSystemFiles, startThread, systemClock } from "#transports";
@@ -65,6 +66,12 @@ function checkContract(open: (folder: string) => Promise<Store>): Promise<readon
       return begin(places.get(store) ?? "");
     },
   });
+}
+
+/** A log of a run of that name. */
+function logOf(id: string, length: number): AgentEvent[] {
+  const chunks = Array.from({ length: length - 1 }, (_, at) => noticeItem("status", { at, text: "x".repeat(at % 90) }));
+  return closeRunLog(chunks).map((event) => ({ ...event, runId: id }));
 }
 
 /** A driver that does something of its own around another one. */
@@ -304,7 +311,13 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     const store = await openThreaded(makeFolder(), driver, start);
     await store.createRun(RUN);
     for (const event of events) await store.append(RUN.id, [event]);
-    expect(asked).toHaveLength(events.length - 1);
+    const waiting = events.slice(0, -1).map(({ seq }) => ({
+      seqs: [],
+      entry: { number: seq + 1, text: expect.stringMatching(`^\\[\\[1,${seq}\\]\\]\\n`) },
+    }));
+    // Before the end is written here, the log must stand in its place.
+    const placed = { seqs: events.slice(0, -1).map(({ seq }) => seq), entry: undefined };
+    expect(asked).toMatchObject([...waiting, placed]);
     expect(await store.read(RUN.id)).toEqual(events);
     expect(await store.findRun("local", RUN.id)).toMatchObject({ isOver: true, lastSeq: events.length - 1 });
     await store.close();
@@ -346,6 +359,108 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
+  it("one that dies when it has written and not yet said so: it is written once", async () => {
+    const dying: StartThread = (program, data) =>
+      startThread(
+        `${program}; const real = answer; answer = (question) => { real(question); process.exit(1); };`,
+        data,
+      );
+    const store = await openThreaded(makeFolder(), driver, dying);
+    await store.createRun(RUN);
+    await store.append(RUN.id, events.slice(0, 3));
+    expect(await store.read(RUN.id)).toEqual(events.slice(0, 3));
+    await store.append(RUN.id, events.slice(3));
+    expect(await store.read(RUN.id)).toEqual(events);
+    await store.close();
+  });
+
+  it("R4: what is not in its place when the program is killed is there when the next one opens the folder", async () => {
+    const folder = makeFolder();
+    const store = await openThreaded(folder, driver);
+    await store.createRun(RUN);
+    for (const event of events.slice(0, 5)) await store.append(RUN.id, [event]);
+    // As a kill leaves it: the files at this moment, without a word to the program.
+    const left = makeFolder();
+    mkdirSync(left);
+    for (const name of ["millrace.sqlite", "millrace.sqlite-wal"]) copyFileSync(join(folder, name), join(left, name));
+    const raw = driver.open(join(left, "millrace.sqlite"));
+    expect(raw.prepare("SELECT count(*) AS groups FROM fresh").get()).toMatchObject({ groups: 5 });
+    expect(raw.prepare("SELECT count(*) AS placed FROM events").get()).toMatchObject({ placed: 0 });
+    raw.close();
+    const next = await openThreaded(left, driver);
+    expect(await next.read(RUN.id)).toEqual(events.slice(0, 5));
+    expect(await next.listRuns()).toMatchObject([{ id: RUN.id, lastSeq: 4, isOver: false }]);
+    await next.append(RUN.id, events.slice(5));
+    expect(await next.read(RUN.id)).toEqual(events);
+    await next.close();
+    await store.close();
+  });
+
+  it("a commit that fails over there takes back its own rows, and not those that wait", async () => {
+    const failing: StartThread = (program, data) =>
+      startThread(
+        `${program}; const exec = database.exec.bind(database); let commits = 0;
+        database.exec = (sql) => { if (sql === "COMMIT" && ++commits === 2) throw new Error("disk full"); return exec(sql); };`,
+        data,
+      );
+    const store = await openThreaded(makeFolder(), driver, failing);
+    await store.createRun(RUN);
+    await store.append(RUN.id, events.slice(0, 2));
+    await expect(store.append(RUN.id, events.slice(2, 4))).rejects.toThrow(/disk full/);
+    expect(await store.read(RUN.id)).toEqual(events.slice(0, 2));
+    await store.append(RUN.id, events.slice(2, 5));
+    await store.append(RUN.id, events.slice(5));
+    expect(await store.read(RUN.id)).toEqual(events);
+    await store.close();
+  });
+
+  it("whatever is written when, everything that was said to be stored is read, in order and once", async () => {
+    const steps = fc.array(
+      fc.record({ run: fc.nat(2), events: fc.integer({ min: 1, max: 9 }), breath: fc.boolean() }),
+      {
+        minLength: 1,
+        maxLength: 25,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(steps, fc.boolean(), async (script, ends) => {
+        const folder = makeFolder();
+        const store = await openThreaded(folder, driver);
+        const runs = ["a", "b", "c"].map((id) => ({ id, stored: -1, next: 0, log: logOf(id, 225) }));
+        for (const { id } of runs) await store.createRun({ id, createdAt: 1 });
+        const waiting: Promise<void>[] = [];
+        const append = async (run: (typeof runs)[number], count: number): Promise<void> => {
+          const part = run.log.slice(run.next, run.next + count);
+          run.next += part.length;
+          await store.append(run.id, part);
+          run.stored = Math.max(run.stored, part.at(-1)?.seq ?? -1);
+        };
+        const look = async (): Promise<void> => {
+          for (const { id, stored, log } of runs) {
+            const seen = await store.read(id);
+            expect(seen).toEqual(log.slice(0, seen.length));
+            expect(seen.length).toBeGreaterThan(stored);
+            expect(await store.read(id, { after: stored })).toEqual(log.slice(stored + 1, seen.length));
+          }
+        };
+        for (const { run, events: count, breath } of script) {
+          waiting.push(append(runs[run] as (typeof runs)[number], count));
+          if (!breath) continue;
+          await Promise.all(waiting.splice(0));
+          await look();
+        }
+        if (ends) for (const run of runs) waiting.push(append(run, run.log.length));
+        await Promise.all(waiting);
+        await look();
+        await store.close();
+        const raw = driver.open(join(folder, "millrace.sqlite"));
+        expect(raw.prepare("SELECT count(*) AS left FROM fresh").get()).toMatchObject({ left: 0 });
+        raw.close();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
   it("a failure of the disk over there is told here, and nothing is taken for stored", async () => {
     const failing: StartThread = (program, data) =>
       startThread(
@@ -369,6 +484,7 @@ describe.each(DRIVERS)("migrations on $name", (sqlDriver) => {
     const folder = makeFolder();
     await (await open(folder)).close();
     const raw = openRaw(folder);
+    raw.exec("PRAGMA user_version = 1");
     const steps = ["SELECT 1", "CREATE TABLE extra (id TEXT)", "CREATE TABLE more (id TEXT); NONSENSE"];
     expect(() => migrate(raw, steps)).toThrow();
     expect(raw.prepare("PRAGMA user_version").get()).toMatchObject({ user_version: 2 });

@@ -5,20 +5,13 @@ import { isStoreError, StoreError } from "../store-error.ts";
 import { foldCase, LOCAL_TENANT, placeBehind, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
 import { CommitQueue } from "./commit-queue.ts";
 import { CONNECTION_SETTINGS, openDatabase } from "./open-database.ts";
+import { FreshRows } from "./fresh-rows.ts";
 import { OpenRuns } from "./open-runs.ts";
-import { findRun, findThread, readEvents, requireIdle, showThread } from "./reads.ts";
-import {
-  readAuditRow,
-  readMessageRow,
-  readQuestionRow,
-  readRunRow,
-  readThreadRow,
-  readUsageRow,
-  writeBody,
-} from "./rows.ts";
+import { findRun, findThread, readEvents, requireIdle, showRun, showThread, type Tables } from "./reads.ts";
+import { readAuditRow, readMessageRow, readQuestionRow, readThreadRow, readUsageRow, writeBody } from "./rows.ts";
 import { startRowWriter } from "./row-writer.ts";
 import { loadSqlDriver, type SqlDriver, type SqlRow } from "./sql-driver.ts";
-import { ADD_EVENT, prepareStatements, type Statements } from "./statements.ts";
+import { prepareStatements } from "./statements.ts";
 import { addRun, appendEvents, encodeAll, plain, takeRows } from "./writes.ts";
 
 export interface SqliteStoreOptions {
@@ -45,19 +38,30 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const opened = await openDatabase(options.folder, driver.open, options.files);
   const { path, database } = opened;
   const statements = prepareStatements(database);
-  const open = new OpenRuns(statements);
+  const tables: Tables = { sql: statements, fresh: new FreshRows() };
+  const open = new OpenRuns(tables);
   const rowWriter =
     startThread === undefined
       ? undefined
-      : startRowWriter({ path, driver, settings: CONNECTION_SETTINGS, insert: ADD_EVENT, startThread });
-  const queue = new CommitQueue(database, options.clock, () => open.forget(), rowWriter);
-  return createStore(statements, open, queue, async () => {
+      : startRowWriter({ path, driver, settings: CONNECTION_SETTINGS, startThread });
+  const queue = new CommitQueue(
+    {
+      database,
+      fresh: tables.fresh,
+      has: ({ key, seqs }) => statements.event.get(key, seqs.at(-1) ?? -1) !== undefined,
+      forget: () => open.forget(),
+    },
+    options.clock,
+    rowWriter,
+  );
+  return createStore(tables, open, queue, async () => {
     await rowWriter?.close();
     opened.close();
   });
 }
 
-function createStore(sql: Statements, open: OpenRuns, queue: CommitQueue, closeAll: () => Promise<void>): Store {
+function createStore(tables: Tables, open: OpenRuns, queue: CommitQueue, closeAll: () => Promise<void>): Store {
+  const { sql } = tables;
   let closing: Promise<void> | undefined;
 
   const requireOpen = (): void => {
@@ -98,24 +102,25 @@ function createStore(sql: Statements, open: OpenRuns, queue: CommitQueue, closeA
       // Encoded before the transaction: what cannot be written at all is the caller's mistake, and his alone.
       const appending = { runId, events, bodies: encodeAll(runId, events), settlement };
       const rows = queue.hasThread ? takeRows(open, appending) : undefined;
-      const outcome = queue.add(() => appendEvents(sql, open, appending), rows);
-      await (rows === undefined ? open.hold(runId, outcome) : outcome);
+      const work = (): void => appendEvents(sql, open, appending);
+      if (rows !== undefined) await queue.add(work, { rows });
+      else await open.hold(runId, queue.add(work, { urgent: open.keyOf(runId) }));
     },
     async read(runId, options) {
-      return look(() => readEvents(sql, runId, requireCursor(options)));
+      return look(() => readEvents(tables, runId, requireCursor(options)));
     },
     async listRuns({ threadId, isOver } = {}) {
       const thread = threadId ?? null;
       const over = isOver === undefined ? null : Number(isOver);
       return look(() =>
         (isOver === false && threadId === undefined ? sql.goingOn.all() : sql.runs.all(thread, thread, over, over)).map(
-          (row) => readRunRow(row as SqlRow).run,
+          (row) => showRun(tables, row as SqlRow).run,
         ),
       );
     },
     async findRun(tenant, id) {
       return look(() => {
-        const row = findRun(sql, id);
+        const row = findRun(tables, id);
         return row !== undefined && (row.run.tenant ?? LOCAL_TENANT) === tenant ? row.run : undefined;
       });
     },

@@ -15,6 +15,8 @@ const LAST_SEQ = `CASE WHEN status IS NULL
 const RUN = `run_key, id, thread_id, tenant, created_at, ${LAST_SEQ}, status`;
 
 export const ADD_EVENT = "INSERT INTO events (run_key, seq, body) VALUES (?, ?, ?)";
+export const ADD_FRESH = "INSERT INTO fresh (entry, rows) VALUES (?, ?)";
+export const DROP_FRESH = "DELETE FROM fresh WHERE entry <= ?";
 
 export function prepareStatements(database: SqlDatabase) {
   const sql = (text: string) => database.prepare(text);
@@ -52,7 +54,8 @@ export function prepareStatements(database: SqlDatabase) {
     endRun: sql("UPDATE runs SET last_seq = ?, status = ? WHERE run_key = ?"),
 
     addEvent: sql(ADD_EVENT),
-    events: sql("SELECT body FROM events WHERE run_key = ? AND seq > ? ORDER BY seq LIMIT ?"),
+    event: sql("SELECT 1 AS found FROM events WHERE run_key = ? AND seq = ?"),
+    events: sql("SELECT seq, body FROM events WHERE run_key = ? AND seq > ? ORDER BY seq LIMIT ?"),
 
     addQuestion: sql(
       "INSERT OR REPLACE INTO questions (run_key, call_id, tenant, asked_at, body) VALUES (?, ?, ?, ?, ?)",

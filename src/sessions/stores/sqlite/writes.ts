@@ -6,7 +6,7 @@ import { StoreError } from "../store-error.ts";
 import { addModelUsage, LOCAL_TENANT, permissionSteps, searchText, statusAfter } from "../thread-rules.ts";
 import type { OpenRuns } from "./open-runs.ts";
 import { findThread, requireIdle } from "./reads.ts";
-import type { EventRows } from "./row-writer.ts";
+import type { EventRows } from "./fresh-rows.ts";
 import { type RunRow, readUsageRow, writeBody } from "./rows.ts";
 import type { SqlRow } from "./sql-driver.ts";
 import type { Statements } from "./statements.ts";

@@ -1,0 +1,191 @@
+import type { SqlDatabase, SqlRow } from "./sql-driver.ts";
+
+// Rows that are stored and not in their place yet. A thousand runs that write at once change a thousand pages when each
+// event goes to its place at once; written behind each other they change a few, and go to their places by the dozen.
+
+/** Events of one run, as they stand in their table. */
+export interface EventRows {
+  readonly key: number;
+  readonly seqs: readonly number[];
+  readonly bodies: readonly string[];
+}
+
+/** What one transaction does. */
+export interface FreshPlan {
+  /** Rows that are to wait, as one entry. */
+  readonly entry: { readonly number: number; readonly text: string } | undefined;
+  /** Rows that go to their place, those of a run behind each other. */
+  readonly placed: readonly EventRows[];
+  /** Entries up to this one hold nothing any more that is not in its place. */
+  readonly dropTo: number | undefined;
+}
+
+/** A run's rows go to their place when so many wait, or so much text, or when so many entries came after the first. */
+const WAIT = { rows: 16, characters: 65_536, entries: 128 } as const;
+
+/** So many entries are dropped together. */
+const DROP_ENTRIES = 16;
+
+class Waiting {
+  /** The entry in which the first of them stands. */
+  readonly since: number;
+  readonly seqs: number[] = [];
+  readonly bodies: string[] = [];
+  private _characters = 0;
+
+  constructor(since: number) {
+    this.since = since;
+  }
+
+  add({ seqs, bodies }: EventRows): void {
+    for (let at = 0; at < seqs.length; at += 1) {
+      const body = bodies[at] as string;
+      this.seqs.push(seqs[at] as number);
+      this.bodies.push(body);
+      this._characters += body.length;
+    }
+  }
+
+  get isFull(): boolean {
+    return this.seqs.length >= WAIT.rows || this._characters >= WAIT.characters;
+  }
+}
+
+/**
+ * Plans what goes where, and knows what the tables do not show in its place: whoever reads a log reads this behind it.
+ * It says what is stored: what was planned counts from `apply` on.
+ */
+export class FreshRows {
+  /** By run, in the order in which the first row of each began to wait. */
+  private _waiting = new Map<number, Waiting>();
+  private _entry = 0;
+  private _droppedTo = 0;
+
+  get size(): number {
+    return this._waiting.size;
+  }
+
+  has(key: number): boolean {
+    return this._waiting.has(key);
+  }
+
+  /** The seq of a run's last row. */
+  lastSeq(key: number): number {
+    return this._waiting.get(key)?.seqs.at(-1) ?? -1;
+  }
+
+  /** A run's bodies behind a cursor, in order. */
+  bodiesAfter(key: number, after: number): readonly string[] {
+    const waiting = this._waiting.get(key);
+    const first = waiting?.seqs.findIndex((seq) => seq > after) ?? -1;
+    return waiting === undefined || first === -1 ? [] : waiting.bodies.slice(first);
+  }
+
+  /** What is to be written for these rows. All that waits of `urgent` runs goes to its place, whatever else does. */
+  plan(rows: readonly EventRows[], urgent: Iterable<number>): FreshPlan {
+    const number = this._entry + 1;
+    const added = gather(rows, number);
+    const due = this._findDue(added, urgent, number);
+    const staying = [...added].filter(([key]) => !due.has(key));
+    const text = staying.length === 0 ? undefined : writeEntry(staying);
+    return {
+      entry: text === undefined ? undefined : { number, text },
+      placed: [...due].flatMap((key) =>
+        [this._waiting.get(key), added.get(key)].flatMap((part) => (part === undefined ? [] : [{ key, ...part }])),
+      ),
+      dropTo: this._findDroppable(due, staying.length > 0),
+    };
+  }
+
+  /** The plan for these rows was carried out. */
+  apply(rows: readonly EventRows[], { entry, placed, dropTo }: FreshPlan): void {
+    const due = new Set(placed.map(({ key }) => key));
+    for (const key of due) this._waiting.delete(key);
+    this._entry = Math.max(this._entry, entry?.number ?? 0);
+    this._droppedTo = dropTo ?? this._droppedTo;
+    for (const row of rows) {
+      if (due.has(row.key)) continue;
+      const waiting = this._waiting.get(row.key) ?? new Waiting(this._entry);
+      this._waiting.set(row.key, waiting);
+      waiting.add(row);
+    }
+  }
+
+  /** All runs of which something waits. */
+  keys(): Iterable<number> {
+    return this._waiting.keys();
+  }
+
+  /** Everything is in its place. */
+  clear(): void {
+    this._waiting = new Map();
+  }
+
+  private _findDue(added: ReadonlyMap<number, Waiting>, urgent: Iterable<number>, number: number): ReadonlySet<number> {
+    const due = new Set<number>();
+    for (const key of urgent) if (this._waiting.has(key) || added.has(key)) due.add(key);
+    for (const [key, rows] of added) {
+      const before = this._waiting.get(key);
+      if (rows.isFull || (before !== undefined && before.seqs.length + rows.seqs.length >= WAIT.rows)) due.add(key);
+    }
+    for (const [key, { since }] of this._waiting) {
+      if (since > number - WAIT.entries) break;
+      due.add(key);
+    }
+    return due;
+  }
+
+  private _findDroppable(due: ReadonlySet<number>, isStaying: boolean): number | undefined {
+    for (const [key, { since }] of this._waiting) {
+      if (!due.has(key)) return this._worthDropping(since - 1, DROP_ENTRIES);
+    }
+    return this._worthDropping(this._entry, isStaying ? DROP_ENTRIES : 1);
+  }
+
+  private _worthDropping(dropTo: number, entries: number): number | undefined {
+    return dropTo - this._droppedTo >= entries ? dropTo : undefined;
+  }
+}
+
+function gather(rows: readonly EventRows[], number: number): Map<number, Waiting> {
+  const added = new Map<number, Waiting>();
+  for (const row of rows) {
+    const known = added.get(row.key) ?? new Waiting(number);
+    added.set(row.key, known);
+    known.add(row);
+  }
+  return added;
+}
+
+/** A line with the keys and seqs, then a line for each body: JSON has no line breaks. */
+function writeEntry(staying: readonly (readonly [number, Waiting])[]): string {
+  const head = staying.flatMap(([key, { seqs }]) => seqs.map((seq) => [key, seq]));
+  return `${JSON.stringify(head)}\n${staying.map(([, { bodies }]) => bodies.join("\n")).join("\n")}`;
+}
+
+function readEntry(text: string): readonly (readonly [key: number, seq: number, body: string])[] {
+  const [head = "[]", ...bodies] = text.split("\n");
+  const places = JSON.parse(head) as readonly (readonly [number, number])[];
+  return places.map(([key, seq], at) => [key, seq, bodies[at] as string]);
+}
+
+/**
+ * Puts everything that waits in the database into its place, in a transaction of its own: what a program left that was
+ * killed, or a thread that has died. A row that is there already stays as it is.
+ */
+export function placeFresh(database: SqlDatabase): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const place = database.prepare(
+      "INSERT OR IGNORE INTO events (run_key, seq, body) SELECT run_key, ?, ? FROM runs WHERE run_key = ?",
+    );
+    for (const row of database.prepare("SELECT rows FROM fresh ORDER BY entry").all() as readonly SqlRow[]) {
+      for (const [key, seq, body] of readEntry(String(row["rows"]))) place.run(seq, body, key);
+    }
+    database.exec("DELETE FROM fresh");
+    database.exec("COMMIT");
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}
