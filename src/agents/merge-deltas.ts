@@ -1,4 +1,12 @@
-import type { AgentEvent, DeltaEvent } from "#domain";
+import {
+  type AgentEvent,
+  type DeltaEvent,
+  numberEvent,
+  textDelta,
+  thinkingDelta,
+  toolInputDelta,
+  unreachable,
+} from "#domain";
 
 /** Whether two neighbouring events are deltas of the same block, so that one may stand for both. */
 export function canMergeDeltas(left: AgentEvent, right: AgentEvent): boolean {
@@ -26,12 +34,28 @@ export function canMergeDeltas(left: AgentEvent, right: AgentEvent): boolean {
 /** One delta that stands for neighbouring ones: `firstSeq` … `seq`, their text joined, the last one's time. */
 export function mergeDeltas(events: readonly AgentEvent[]): AgentEvent {
   const first = events[0] as DeltaEvent;
-  const last = events.at(-1) as DeltaEvent;
-  const firstSeq = first.firstSeq ?? first.seq;
-  const { seq, ts } = last;
-  return first.type === "tool-input-delta"
-    ? { ...first, seq, ts, firstSeq, json: joinPieces(events as readonly DeltaEvent[]) }
-    : { ...first, seq, ts, firstSeq, text: joinPieces(events as readonly DeltaEvent[]) };
+  const { seq, ts } = events.at(-1) as DeltaEvent;
+  const { runId, agent } = first;
+  const merged = numberEvent(joinDeltas(first, joinPieces(events as readonly DeltaEvent[])), seq, { ts, runId, agent });
+  // Added to what a constructor made, not spread: a copy has a hidden class of its own, and there are many of them.
+  (merged as { firstSeq?: number }).firstSeq = first.firstSeq ?? first.seq;
+  return merged;
+}
+
+function joinDeltas(first: DeltaEvent, text: string): DeltaEvent {
+  const { messageId, index, parent } = first;
+  switch (first.type) {
+    case "text-delta":
+      return textDelta(messageId, index, text, parent);
+    case "thinking-delta":
+      return thinkingDelta(messageId, index, text, parent);
+    case "tool-input-delta": {
+      const delta = toolInputDelta(messageId, index, first, text);
+      return parent === undefined ? delta : { ...delta, parent };
+    }
+    default:
+      return unreachable(first);
+  }
 }
 
 /** A loop of its own: it alone runs once per event. Joined at once, since a sum of texts would keep every part of it. */

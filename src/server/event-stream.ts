@@ -166,16 +166,26 @@ class PieceReader implements AsyncIterator<Uint8Array, undefined> {
     this._pieceBytes = Math.max(1, Math.min(PIECE_BYTES, limits.readerBytes));
   }
 
-  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    while (this._rest.length === 0) {
-      const step = await this._batches.next();
-      if (step.done === true) {
-        requireDone(this._isAtDone, this._signal);
-        return END;
-      }
-      this._isAtDone = step.value.at(-1)?.type === "done";
-      this._rest = this._encode(step.value);
+  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    return this._rest.length > 0 ? Promise.resolve(this._cut()) : this._batches.next().then(this._take);
+  }
+
+  // Made once and not per piece.
+  private readonly _take = (
+    step: IteratorResult<EventBatch, undefined>,
+  ): IteratorResult<Uint8Array, undefined> | Promise<IteratorResult<Uint8Array, undefined>> => {
+    if (step.done === true) {
+      requireDone(this._isAtDone, this._signal);
+      return END;
     }
+    this._isAtDone = step.value.at(-1)?.type === "done";
+    this._rest = this._encode(step.value);
+    // A vocabulary may have nothing to say about a batch.
+    return this._rest.length > 0 ? this._cut() : this.next();
+  };
+
+  /** The next piece of what there is. */
+  private _cut(): IteratorResult<Uint8Array, undefined> {
     const rest = this._rest;
     const isLast = rest.length <= this._pieceBytes;
     this._rest = isLast ? NOTHING : rest.subarray(this._pieceBytes);

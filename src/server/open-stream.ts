@@ -28,7 +28,9 @@ export function openStream(
 ): Response {
   const release = takePlace(context.get("address"), parts);
   const stream = new EventStream(parts.streams, {
-    ...wanted,
+    runId: wanted.runId,
+    cursor: wanted.cursor,
+    vocabulary: wanted.vocabulary,
     onEnd(how) {
       release();
       if (how === "stalled" || how === "failed") {

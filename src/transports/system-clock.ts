@@ -18,9 +18,18 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves in the next turn of the event loop, when everything that has already arrived was dealt with. */
+let nextTurn: Promise<void> | undefined;
+
+/**
+ * Resolves in the next turn of the event loop, when everything that has already arrived was dealt with. One promise for
+ * all who wait for the same turn.
+ */
 export function systemTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
+  nextTurn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      nextTurn = undefined;
+      resolve();
+    });
   });
+  return nextTurn;
 }

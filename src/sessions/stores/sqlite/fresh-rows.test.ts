@@ -32,8 +32,8 @@ function createDisk() {
     stored(): Set<string> {
       const found = new Set(placed);
       for (const text of entries.values()) {
-        for (const [key, seq] of JSON.parse(text.split("\n")[0] ?? "") as [number, number][])
-          found.add(`${key}:${seq}`);
+        const places = JSON.parse(text.split("\n")[0] ?? "") as number[];
+        for (let at = 0; at < places.length; at += 2) found.add(`${places[at]}:${places[at + 1]}`);
       }
       return found;
     },

@@ -31,7 +31,7 @@ class Waiting {
   readonly since: number;
   readonly seqs: number[] = [];
   readonly bodies: string[] = [];
-  private _characters = 0;
+  characters = 0;
 
   constructor(since: number) {
     this.since = since;
@@ -42,12 +42,8 @@ class Waiting {
       const body = bodies[at] as string;
       this.seqs.push(seqs[at] as number);
       this.bodies.push(body);
-      this._characters += body.length;
+      this.characters += body.length;
     }
-  }
-
-  get isFull(): boolean {
-    return this.seqs.length >= WAIT.rows || this._characters >= WAIT.characters;
   }
 }
 
@@ -84,15 +80,11 @@ export class FreshRows {
   /** What is to be written for these rows. All that waits of `urgent` runs goes to its place, whatever else does. */
   plan(rows: readonly EventRows[], urgent: Iterable<number>): FreshPlan {
     const number = this._entry + 1;
-    const added = gather(rows, number);
-    const due = this._findDue(added, urgent, number);
-    const staying = [...added].filter(([key]) => !due.has(key));
-    const text = staying.length === 0 ? undefined : writeEntry(staying);
+    const due = this._findDue(rows, urgent, number);
+    const staying = due.size === 0 ? rows : rows.filter(({ key }) => !due.has(key));
     return {
-      entry: text === undefined ? undefined : { number, text },
-      placed: [...due].flatMap((key) =>
-        [this._waiting.get(key), added.get(key)].flatMap((part) => (part === undefined ? [] : [{ key, ...part }])),
-      ),
+      entry: staying.length === 0 ? undefined : { number, text: writeEntry(staying) },
+      placed: due.size === 0 ? [] : this._findPlaced(rows, due),
       dropTo: this._findDroppable(due, staying.length > 0),
     };
   }
@@ -121,18 +113,25 @@ export class FreshRows {
     this._waiting = new Map();
   }
 
-  private _findDue(added: ReadonlyMap<number, Waiting>, urgent: Iterable<number>, number: number): ReadonlySet<number> {
+  private _findDue(rows: readonly EventRows[], urgent: Iterable<number>, number: number): ReadonlySet<number> {
     const due = new Set<number>();
-    for (const key of urgent) if (this._waiting.has(key) || added.has(key)) due.add(key);
-    for (const [key, rows] of added) {
-      const before = this._waiting.get(key);
-      if (rows.isFull || (before !== undefined && before.seqs.length + rows.seqs.length >= WAIT.rows)) due.add(key);
-    }
+    for (const key of urgent) due.add(key);
+    for (const row of rows) if (isFull(this._waiting.get(row.key), row)) due.add(row.key);
     for (const [key, { since }] of this._waiting) {
       if (since > number - WAIT.entries) break;
       due.add(key);
     }
     return due;
+  }
+
+  private _findPlaced(rows: readonly EventRows[], due: ReadonlySet<number>): readonly EventRows[] {
+    const placed: EventRows[] = [];
+    for (const key of due) {
+      const waiting = this._waiting.get(key);
+      if (waiting !== undefined) placed.push({ key, seqs: waiting.seqs, bodies: waiting.bodies });
+    }
+    for (const row of rows) if (due.has(row.key)) placed.push(row);
+    return placed;
   }
 
   private _findDroppable(due: ReadonlySet<number>, isStaying: boolean): number | undefined {
@@ -147,26 +146,31 @@ export class FreshRows {
   }
 }
 
-function gather(rows: readonly EventRows[], number: number): Map<number, Waiting> {
-  const added = new Map<number, Waiting>();
-  for (const row of rows) {
-    const known = added.get(row.key) ?? new Waiting(number);
-    added.set(row.key, known);
-    known.add(row);
-  }
-  return added;
+/** Whether a run's rows wait no longer when this one comes to them. */
+function isFull(waiting: Waiting | undefined, { seqs, bodies }: EventRows): boolean {
+  if ((waiting?.seqs.length ?? 0) + seqs.length >= WAIT.rows) return true;
+  let characters = waiting?.characters ?? 0;
+  for (const body of bodies) characters += body.length;
+  return characters >= WAIT.characters;
 }
 
-/** A line with the keys and seqs, then a line for each body: JSON has no line breaks. */
-function writeEntry(staying: readonly (readonly [number, Waiting])[]): string {
-  const head = staying.flatMap(([key, { seqs }]) => seqs.map((seq) => [key, seq]));
-  return `${JSON.stringify(head)}\n${staying.map(([, { bodies }]) => bodies.join("\n")).join("\n")}`;
+/** A line with the keys and seqs in turn, then a line for each body: JSON has no line breaks. */
+function writeEntry(rows: readonly EventRows[]): string {
+  const places: number[] = [];
+  const bodies: string[] = [];
+  for (const row of rows) {
+    for (let at = 0; at < row.seqs.length; at += 1) {
+      places.push(row.key, row.seqs[at] as number);
+      bodies.push(row.bodies[at] as string);
+    }
+  }
+  return `${JSON.stringify(places)}\n${bodies.join("\n")}`;
 }
 
 function readEntry(text: string): readonly (readonly [key: number, seq: number, body: string])[] {
   const [head = "[]", ...bodies] = text.split("\n");
-  const places = JSON.parse(head) as readonly (readonly [number, number])[];
-  return places.map(([key, seq], at) => [key, seq, bodies[at] as string]);
+  const places = JSON.parse(head) as readonly number[];
+  return bodies.map((body, at) => [places[2 * at] as number, places[2 * at + 1] as number, body]);
 }
 
 /**

@@ -313,7 +313,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     for (const event of events) await store.append(RUN.id, [event]);
     const waiting = events.slice(0, -1).map(({ seq }) => ({
       seqs: [],
-      entry: { number: seq + 1, text: expect.stringMatching(`^\\[\\[1,${seq}\\]\\]\\n`) },
+      entry: { number: seq + 1, text: expect.stringMatching(`^\\[1,${seq}\\]\\n`) },
     }));
     // Before the end is written here, the log must stand in its place.
     const placed = { seqs: events.slice(0, -1).map(({ seq }) => seq), entry: undefined };
