@@ -51,8 +51,7 @@ type Step = IteratorResult<Uint8Array, undefined> | "failed";
 export class EventStream {
   private readonly _setting: StreamSetting;
   private readonly _wanted: StreamWanted;
-  private readonly _stop = new AbortController();
-  private readonly _pieces: AsyncIterator<Uint8Array, undefined>;
+  private readonly _pieces: Pieces;
   /** Two things can be due: a sign of life while the log is silent, the end of a reader that takes nothing. */
   private readonly _alarm: Alarm;
   private _outlet: Outlet | undefined;
@@ -70,8 +69,8 @@ export class EventStream {
     this._alarm = new Alarm(setting.clock);
     this._pieces =
       setting.failPoint !== undefined && wanted.vocabulary === "millrace"
-        ? readBreakably(setting, setting.failPoint, wanted, this._stop.signal)
-        : new PieceReader(setting, wanted, this._stop.signal);
+        ? createBreakablePieces(setting, setting.failPoint, wanted)
+        : new PieceReader(setting, wanted);
   }
 
   /** Says where the stream goes. Once, before anything is asked for. */
@@ -141,7 +140,7 @@ export class EventStream {
     if (this._isOver) return;
     this._isOver = true;
     this._alarm.stop();
-    this._stop.abort();
+    this._pieces.leave();
     this._wanted.onEnd(how);
   }
 }
@@ -149,20 +148,26 @@ export class EventStream {
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 const NOTHING = new Uint8Array();
 
-/** A run's frames in pieces of bounded size. A class and no generator: it is asked once per event. */
-class PieceReader implements AsyncIterator<Uint8Array, undefined> {
-  private readonly _batches: AsyncIterator<EventBatch, undefined>;
-  private readonly _signal: AbortSignal;
+/** A run's frames, piece by piece. */
+interface Pieces {
+  next(): Promise<IteratorResult<Uint8Array, undefined>>;
+  /** Nobody wants more: who waits is told that it is over. */
+  leave(): void;
+}
+
+/** In pieces of bounded size. A class and no generator: it is asked once per event. */
+class PieceReader implements Pieces {
+  private readonly _batches: AsyncIterableIterator<EventBatch, undefined>;
   private readonly _encode: (batch: EventBatch) => Uint8Array;
   private readonly _pieceBytes: number;
   private _rest: Uint8Array = NOTHING;
   private _isAtDone = false;
+  private _isLeft = false;
 
-  constructor({ log, limits, frame }: StreamSetting, { runId, cursor, vocabulary }: StreamWanted, signal: AbortSignal) {
+  constructor({ log, limits, frame }: StreamSetting, { runId, cursor, vocabulary }: StreamWanted) {
     const teller = vocabulary === "millrace" ? undefined : createTeller(vocabulary, cursor);
     this._encode = teller === undefined ? frame : (batch) => encoder.encode(teller.tell(batch).join(""));
-    this._batches = log.follow(runId, { after: teller?.readFrom ?? cursor.seq, signal });
-    this._signal = signal;
+    this._batches = log.follow(runId, { after: teller?.readFrom ?? cursor.seq });
     this._pieceBytes = Math.max(1, Math.min(PIECE_BYTES, limits.readerBytes));
   }
 
@@ -170,12 +175,17 @@ class PieceReader implements AsyncIterator<Uint8Array, undefined> {
     return this._rest.length > 0 ? Promise.resolve(this._cut()) : this._batches.next().then(this._take);
   }
 
+  leave(): void {
+    this._isLeft = true;
+    this._batches.return?.().catch(() => undefined);
+  }
+
   // Made once and not per piece.
   private readonly _take = (
     step: IteratorResult<EventBatch, undefined>,
   ): IteratorResult<Uint8Array, undefined> | Promise<IteratorResult<Uint8Array, undefined>> => {
     if (step.done === true) {
-      requireDone(this._isAtDone, this._signal);
+      requireDone(this._isAtDone || this._isLeft);
       return END;
     }
     this._isAtDone = step.value.at(-1)?.type === "done";
@@ -194,11 +204,22 @@ class PieceReader implements AsyncIterator<Uint8Array, undefined> {
 }
 
 /** A log that ends without `done` has lost its writer: that is a broken stream, and no end. */
-function requireDone(isAtDone: boolean, signal: AbortSignal): void {
-  if (!isAtDone && !signal.aborted) throw new Error("The log broke off.");
+function requireDone(isEnded: boolean): void {
+  if (!isEnded) throw new Error("The log broke off.");
 }
 
-/** Frame by frame, each in two halves, with places in between where a test may stop the world. */
+/** Pieces with places in between where a test may stop the world. */
+function createBreakablePieces(
+  setting: StreamSetting,
+  failPoint: (name: FailPointName) => Promise<void> | void,
+  wanted: StreamWanted,
+): Pieces {
+  const stop = new AbortController();
+  const pieces = readBreakably(setting, failPoint, wanted, stop.signal);
+  return { next: () => pieces.next(), leave: () => stop.abort() };
+}
+
+/** Frame by frame, each in two halves. */
 async function* readBreakably(
   { log, frame }: StreamSetting,
   failPoint: (name: FailPointName) => Promise<void> | void,
@@ -217,6 +238,6 @@ async function* readBreakably(
       await failPoint("after-emit");
     }
   }
-  requireDone(isAtDone, signal);
+  requireDone(isAtDone || signal.aborted);
   return undefined;
 }

@@ -43,12 +43,12 @@ const RECENT_FRAMES = 32;
 export function createFrameCache(): (batch: EventBatch) => Uint8Array {
   const batches: EventBatch[] = [];
   const frames: Uint8Array[] = [];
-  const encoder = new TextEncoder();
   let next = 0;
   return (batch) => {
     const known = frames[batches.indexOf(batch)];
     if (known !== undefined) return known;
-    const bytes = encoder.encode(frameAll(batch));
+    // From Node's pool: a buffer of its own for each event costs more than the event.
+    const bytes = Buffer.from(frameAll(batch));
     batches[next] = batch;
     frames[next] = bytes;
     next = (next + 1) % RECENT_FRAMES;
