@@ -79,7 +79,8 @@ export class CommitQueue {
       this._flush();
       await this._writing;
     }
-    if (this.hasThread) await this._commitThere([], this._tables.fresh.keys());
+    // What is not put there now is by whoever opens the store next.
+    if (this.hasThread) await this._write([], this._tables.fresh.keys()).catch(() => undefined);
   }
 
   private _schedule(): void {
@@ -105,30 +106,42 @@ export class CommitQueue {
     });
   }
 
-  /** Runs whose rows must go to their place, because what is written here stands behind them. */
-  private _findUrgent(entries: readonly Entry[]): readonly number[] {
+  /** Entries behind rows that must go to their place first. */
+  private _findUrgent(entries: readonly Entry[]): readonly Entry[] {
     const isWritten = new Set(entries.map(({ rows }) => rows?.key));
-    return entries.flatMap(({ urgent }) =>
-      urgent !== undefined && (this._tables.fresh.has(urgent) || isWritten.has(urgent)) ? [urgent] : [],
+    return entries.filter(
+      ({ urgent }) => urgent !== undefined && (this._tables.fresh.has(urgent) || isWritten.has(urgent)),
     );
   }
 
-  /** Has the thread write; gives the entries that are done, for better or worse. Never rejects. */
-  private async _commitThere(entries: readonly Entry[], urgent: Iterable<number>): Promise<ReadonlySet<Entry>> {
+  /**
+   * Has the thread write rows, and put those into their place that stand before urgent entries. Gives the entries that
+   * are done with, for better or worse. Never rejects.
+   */
+  private async _commitThere(entries: readonly Entry[], urgent: readonly Entry[]): Promise<ReadonlySet<Entry>> {
     const rows = entries.map((entry) => entry.rows as EventRows);
-    const { fresh } = this._tables;
-    const plan = fresh.plan(rows, urgent);
-    let failure: StoreError | undefined;
     try {
-      const why = await this._rowWriter?.write(plan);
-      if (why === undefined) fresh.apply(rows, plan);
-      else failure = this._undone(why);
+      const failure = await this._write(rows, new Set(urgent.map((entry) => entry.urgent as number)));
+      // What stands behind rows that could not be written cannot be written either.
+      const done = failure === undefined ? entries : [...entries, ...urgent];
+      this._settle(done, failure);
+      return new Set(done);
     } catch {
       // It has died, and it is not known with what: it wrote all of it, or nothing.
       if (!this._takeOver() || rows[0] === undefined || !this._tables.has(rows[0])) return new Set();
+      this._settle(entries, undefined);
+      return new Set(entries);
     }
-    this._settle(entries, failure);
-    return new Set(entries);
+  }
+
+  /** Rejects when the thread has died. */
+  private async _write(rows: readonly EventRows[], urgent: Iterable<number>): Promise<StoreError | undefined> {
+    const { fresh } = this._tables;
+    const plan = fresh.plan(rows, urgent);
+    const why = await this._rowWriter?.write(plan);
+    if (why !== undefined) return this._undone(why);
+    fresh.apply(rows, plan);
+    return undefined;
   }
 
   /** Puts into its place what a dead thread has left. `false`: it cannot be done now. */

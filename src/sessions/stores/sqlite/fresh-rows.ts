@@ -14,7 +14,7 @@ export interface EventRows {
 export interface FreshPlan {
   /** Rows that are to wait, as one entry. */
   readonly entry: { readonly number: number; readonly text: string } | undefined;
-  /** Rows that go to their place, those of a run behind each other. */
+  /** Rows that go to their place, those of a run in order. */
   readonly placed: readonly EventRows[];
   /** Entries up to this one hold nothing any more that is not in its place. */
   readonly dropTo: number | undefined;

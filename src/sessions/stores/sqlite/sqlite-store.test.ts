@@ -396,20 +396,35 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  it("a commit that fails over there takes back its own rows, and not those that wait", async () => {
-    const failing: StartThread = (program, data) =>
+  /** A thread whose commit of that number fails. */
+  const failingAt =
+    (number: number): StartThread =>
+    (program, data) =>
       startThread(
         `${program}; const exec = database.exec.bind(database); let commits = 0;
-        database.exec = (sql) => { if (sql === "COMMIT" && ++commits === 2) throw new Error("disk full"); return exec(sql); };`,
+        database.exec = (sql) => { if (sql === "COMMIT" && ++commits === ${number}) throw new Error("disk full"); return exec(sql); };`,
         data,
       );
-    const store = await openThreaded(makeFolder(), driver, failing);
+
+  it("a commit that fails over there takes back its own rows, and not those that wait", async () => {
+    const store = await openThreaded(makeFolder(), driver, failingAt(2));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 2));
     await expect(store.append(RUN.id, events.slice(2, 4))).rejects.toThrow(/disk full/);
     expect(await store.read(RUN.id)).toEqual(events.slice(0, 2));
     await store.append(RUN.id, events.slice(2, 5));
     await store.append(RUN.id, events.slice(5));
+    expect(await store.read(RUN.id)).toEqual(events);
+    await store.close();
+  });
+
+  it("the end of a run is not stored while what stands before it is not in its place", async () => {
+    const store = await openThreaded(makeFolder(), driver, failingAt(2));
+    await store.createRun(RUN);
+    await store.append(RUN.id, events.slice(0, -1));
+    await expect(store.append(RUN.id, events.slice(-1))).rejects.toMatchObject({ code: "store-failed" });
+    expect(await store.read(RUN.id)).toEqual(events.slice(0, -1));
+    await store.append(RUN.id, events.slice(-1));
     expect(await store.read(RUN.id)).toEqual(events);
     await store.close();
   });
