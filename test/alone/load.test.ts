@@ -66,7 +66,7 @@ describe("R15: load", () => {
     process.stdout.write(`R15: ${figures}\n`);
     // The figures are those of a quiet machine (must: p99 250 ms, 400 MB); what is asserted holds on a busy one too.
     expect(late.p99).toBeLessThan(2500);
-    expect(peak).toBeLessThan(600e6);
+    expect(peak).toBeLessThan(500e6);
     server.child.stdin.write("close\n");
     const [code] = (await once(server.child, "exit")) as [number];
     expect(code).toBe(0);

@@ -49,6 +49,10 @@ async function serveRaw(speak: (socket: Socket) => void): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/path`;
 }
 
+const echo = (request: IncomingMessage, response: ServerResponse): void => {
+  response.end(JSON.stringify([request.headers.host, request.headers.authorization]));
+};
+
 function get(url: string, more: Partial<HttpRequest> = {}): HttpRequest {
   return { method: "GET", url, headers: {}, ...more };
 }
@@ -119,6 +123,37 @@ describe("an exchange", () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect(connections).toBe(1);
+  });
+
+  it("closes a connection that nobody uses for long, and none that is in use, however silent it is", async () => {
+    const hasty = createHttpFetch({ idleMs: 1 });
+    const { url, server } = await serve((request, response) => {
+      if (request.headers["x-wait"] === undefined) response.end("ok");
+      else setTimeout(() => response.end("late"), 30);
+    });
+    const gone: Promise<unknown>[] = [];
+    server.on("connection", (socket) => gone.push(new Promise((resolve) => socket.on("close", resolve))));
+    const first = await textOf((await hasty(get(url))).body);
+    const second = await textOf((await hasty(get(url, { headers: { "x-wait": "1" } }))).body);
+    expect([first, second]).toEqual(["ok", "late"]);
+    await Promise.all(gone);
+    hasty.close();
+  });
+
+  it("finds a host by its IPv6 address, and sends a name and a password that stand in the address", async () => {
+    const server = createServer(echo);
+    const isListening = await new Promise((resolve) => {
+      server.on("error", () => resolve(false));
+      server.listen(0, "::1", () => resolve(true));
+    });
+    // Not every machine has it; the address is read the same way everywhere.
+    const host = isListening
+      ? `[::1]:${(server.address() as AddressInfo).port}`
+      : new URL((await serve(echo)).url).host;
+    const { body } = await fetch(get(`http://user:p%40ss@${host}/`));
+    expect(JSON.parse(await textOf(body))).toEqual([host, `Basic ${btoa("user:p@ss")}`]);
+    fetch.close();
+    server.close();
   });
 
   it("gives each piece when it arrives, before the next is sent", async () => {

@@ -1,5 +1,6 @@
 import type * as http from "node:http";
 import type * as https from "node:https";
+import type { Socket } from "node:net";
 import type { Fetch, HttpRequest, HttpResponse } from "#domain";
 import { followSignal } from "#streams";
 import { readBytes } from "../readable-bytes.ts";
@@ -10,6 +11,13 @@ export interface HttpFetch extends Fetch {
   /** Closes all connections, also those in use. Idempotent. Idle ones do not keep the process alive anyway. */
   close(): void;
 }
+
+export interface HttpFetchOptions {
+  /** How long a connection is kept that nobody uses. Default 30 000. */
+  readonly idleMs?: number;
+}
+
+const IDLE_MS = 30_000;
 
 /**
  * Makes real HTTP exchanges on Node's own sockets: web streams cost about twice as much per byte.
@@ -22,14 +30,14 @@ export interface HttpFetch extends Fetch {
  * const fetch = createHttpFetch()
  * const { status, body } = await fetch({ method: "GET", url: "http://127.0.0.1:8080/", headers: {} })
  */
-export function createHttpFetch(): HttpFetch {
+export function createHttpFetch({ idleMs = IDLE_MS }: HttpFetchOptions = {}): HttpFetch {
   let dialling: Promise<Dialler> | undefined;
   let dialler: Dialler | undefined;
 
   const fetch = async (request: HttpRequest): Promise<HttpResponse> => {
     request.signal?.throwIfAborted();
     const address = parseUrl(request.url);
-    dialling ??= loadDialler();
+    dialling ??= loadDialler(idleMs);
     dialler = await dialling;
     // As bytes from here on: the length of a text would have to be counted, and the text encoded after that.
     const body = typeof request.body === "string" ? Buffer.from(request.body) : request.body;
@@ -56,11 +64,11 @@ interface Dialler {
 }
 
 /** Loaded at the first request: Node's HTTP costs more to load than all of ours. */
-async function loadDialler(): Promise<Dialler> {
+async function loadDialler(idleMs: number): Promise<Dialler> {
   const [plain, secure]: [typeof http, typeof https] = await Promise.all([import("node:http"), import("node:https")]);
   const options = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS, scheduling: "lifo" } as const;
-  const plainAgent = new plain.Agent(options);
-  const secureAgent = new secure.Agent(options);
+  const plainAgent = dropIdle(new plain.Agent(options), idleMs);
+  const secureAgent = dropIdle(new secure.Agent(options), idleMs);
   const dial = (
     { method, headers: given }: HttpRequest,
     { isSecure, hostname, port, path, auth }: Address,
@@ -78,6 +86,25 @@ async function loadDialler(): Promise<Dialler> {
       secureAgent.destroy();
     },
   });
+}
+
+/**
+ * Has an agent close connections that nobody uses. Its own option for that counts while they are in use, too, when silence
+ * is for others to judge.
+ */
+function dropIdle<Pool extends http.Agent>(agent: Pool, idleMs: number): Pool {
+  const { keepSocketAlive, reuseSocket } = agent;
+  agent.keepSocketAlive = (socket) => {
+    const isKept: unknown = keepSocketAlive.call(agent, socket);
+    // The agent closes an idle connection whose time is up.
+    (socket as Socket).setTimeout(idleMs);
+    return isKept;
+  };
+  agent.reuseSocket = (socket, request) => {
+    (socket as Socket).setTimeout(0);
+    reuseSocket.call(agent, socket, request);
+  };
+  return agent;
 }
 
 /** Sends the body and resolves when the answer begins. */
