@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   describeThrown,
+  describeValue,
   isRunError,
   isStartError,
   isToolFailure,
@@ -33,5 +34,27 @@ describe("errors", () => {
     expect(
       [new Error("a"), new TypeError(""), "b", 7, undefined, null, Symbol("s"), unprintable].map(describeThrown),
     ).toEqual(["a", "TypeError", "b", "7", "undefined", "null", "Symbol(s)", "a value that cannot be printed"]);
+  });
+});
+
+describe("describeValue", () => {
+  it.each<[unknown, string]>([
+    ["a", '"a"'],
+    [{ a: 1 }, '{"a":1}'],
+    [Number.NaN, "NaN"],
+    [7n, "7n"],
+    [Symbol("s"), "Symbol(s)"],
+    [undefined, "undefined"],
+    [null, "null"],
+    [() => 1, "a function"],
+    ["x".repeat(100), `"${"x".repeat(78)}…`],
+  ])("%#: shows a value shortly", (value, shown) => {
+    expect(describeValue(value)).toBe(shown);
+  });
+
+  it("shows what cannot be written, too", () => {
+    const cycle: unknown[] = [];
+    cycle.push(cycle);
+    expect([cycle, { cycle }].map(describeValue)).toEqual(["a list", "an object"]);
   });
 });

@@ -88,3 +88,32 @@ export function describeThrown(thrown: unknown): string {
 function hasBrand(value: unknown, brand: symbol): boolean {
   return typeof value === "object" && value !== null && brand in value;
 }
+
+/**
+ * A value as an error message shows it: short, and never a failure of its own.
+ *
+ * @example
+ * describeValue({ a: 1 }) // '{"a":1}'
+ */
+export function describeValue(value: unknown): string {
+  switch (typeof value) {
+    case "function":
+      return "a function";
+    case "bigint":
+      return `${value}n`;
+    case "number":
+    case "symbol":
+      return String(value);
+    default:
+      return writeShort(value);
+  }
+}
+
+function writeShort(value: unknown): string {
+  try {
+    const text = JSON.stringify(value) ?? "undefined";
+    return text.length <= 80 ? text : `${text.slice(0, 79)}…`;
+  } catch {
+    return Array.isArray(value) ? "a list" : "an object";
+  }
+}

@@ -32,6 +32,7 @@ export type { Diagnostic, ErrorCode, ErrorDetail, StartErrorCode } from "./error
 export { ERROR_CODES, START_ERROR_CODES } from "./error-detail.ts";
 export {
   describeThrown,
+  describeValue,
   isRunError,
   isStartError,
   isToolFailure,

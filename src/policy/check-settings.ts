@@ -1,16 +1,8 @@
+import { describeValue } from "#domain";
 import type { Guard, GuardPlace, OutputMode } from "./guard.ts";
 import type { PermissionCallback, PermissionRules } from "./permission.ts";
 import { type Hooks, POINTS } from "./point.ts";
-import {
-  checkFunction,
-  checkList,
-  checkNames,
-  checkObject,
-  checkTimeout,
-  checkToolNames,
-  refuse,
-  showValue,
-} from "./refuse.ts";
+import { checkFunction, checkList, checkNames, checkObject, checkTimeout, checkToolNames, refuse } from "./refuse.ts";
 import { parseRule } from "./rule.ts";
 
 const TOOL_POINTS: readonly string[] = ["before-tool", "after-tool"];
@@ -32,12 +24,12 @@ export function checkHooks(hooks: unknown, field = "hooks"): asserts hooks is Ho
 function checkHook(field: string, hook: unknown, point: string): void {
   if (typeof hook === "function") return;
   if (typeof hook !== "object" || hook === null || Array.isArray(hook)) {
-    throw refuse(`${field} is ${showValue(hook)}. Give a function, or { tool, timeoutMs, run }.`);
+    throw refuse(`${field} is ${describeValue(hook)}. Give a function, or { tool, timeoutMs, run }.`);
   }
   checkNames(field, hook, ["tool", "timeoutMs", "run"]);
   const { tool, timeoutMs, run } = hook as { readonly [name: string]: unknown };
   if (tool !== undefined && !TOOL_POINTS.includes(point)) {
-    throw refuse(`${field}.tool is ${showValue(tool)}, but ${point} is not about tools. Leave it out.`);
+    throw refuse(`${field}.tool is ${describeValue(tool)}, but ${point} is not about tools. Leave it out.`);
   }
   checkToolNames(`${field}.tool`, tool);
   checkTimeout(`${field}.timeoutMs`, timeoutMs);
@@ -54,7 +46,9 @@ export function checkRules(rules: unknown, field = "permissions"): asserts rules
     checkList(`${field}.${name}`, list, 'rules such as "Bash(git *)"');
     for (const [index, rule] of list.entries()) {
       if (typeof rule !== "string") {
-        throw refuse(`${field}.${name}[${index}] is ${showValue(rule)}. Give a text such as "Bash" or "Bash(git *)".`);
+        throw refuse(
+          `${field}.${name}[${index}] is ${describeValue(rule)}. Give a text such as "Bash" or "Bash(git *)".`,
+        );
       }
       parseRule(rule);
     }
@@ -69,7 +63,7 @@ export function checkPermission(
   if (permission === undefined || typeof permission === "function") return;
   const rules = typeof permission === "object" ? ' Rules ({ allow, deny, ask }) go into "permissions".' : "";
   throw refuse(
-    `${field} is ${showValue(permission)}. Give a function that answers { allow: true }, { allow: false } or "ask".${rules}`,
+    `${field} is ${describeValue(permission)}. Give a function that answers { allow: true }, { allow: false } or "ask".${rules}`,
   );
 }
 
@@ -104,13 +98,13 @@ function checkGuard(field: string, guard: unknown): asserts guard is Guard {
   checkNames(field, guard, ["name", "place", "tool", "timeoutMs", "check"]);
   const { name, place, tool, timeoutMs, check } = guard;
   if (typeof name !== "string" || name === "") {
-    throw refuse(`${field}.name is ${showValue(name)}. Give a name; it stands in events and messages.`);
+    throw refuse(`${field}.name is ${describeValue(name)}. Give a name; it stands in events and messages.`);
   }
   if (!(GUARD_PLACES as readonly unknown[]).includes(place)) {
-    throw refuse(`${field}.place is ${showValue(place)}. Give one of: ${GUARD_PLACES.join(", ")}.`);
+    throw refuse(`${field}.place is ${describeValue(place)}. Give one of: ${GUARD_PLACES.join(", ")}.`);
   }
   if (tool !== undefined && place !== "tool-call" && place !== "tool-result") {
-    throw refuse(`${field}.tool is ${showValue(tool)}, but ${String(place)} is not about tools. Leave it out.`);
+    throw refuse(`${field}.tool is ${describeValue(tool)}, but ${String(place)} is not about tools. Leave it out.`);
   }
   checkToolNames(`${field}.tool`, tool);
   checkTimeout(`${field}.timeoutMs`, timeoutMs);
@@ -123,7 +117,7 @@ function checkOutputMode(mode: unknown): asserts mode is OutputMode | undefined 
     checkNames("outputMode", mode, ["windowCharacters"]);
     const { windowCharacters } = mode as { readonly windowCharacters?: unknown };
     if (Number.isInteger(windowCharacters) && (windowCharacters as number) > 0) return;
-    throw refuse(`outputMode.windowCharacters is ${showValue(windowCharacters)}. Give a whole number above 0.`);
+    throw refuse(`outputMode.windowCharacters is ${describeValue(windowCharacters)}. Give a whole number above 0.`);
   }
-  throw refuse(`outputMode is ${showValue(mode)}. Give "buffer" or { windowCharacters: 200 }.`);
+  throw refuse(`outputMode is ${describeValue(mode)}. Give "buffer" or { windowCharacters: 200 }.`);
 }

@@ -1,30 +1,18 @@
-import { nearestName, StartError } from "#domain";
+import { describeValue, nearestName, StartError } from "#domain";
 
 /** A wrong option, before anything starts. The message names the field, the value and the remedy. */
 export function refuse(message: string): StartError {
   return new StartError("invalid-option", message);
 }
 
-/** A value as an error message shows it: short, and never a failure of its own. */
-export function showValue(value: unknown): string {
-  if (typeof value === "function") return "a function";
-  if (typeof value === "bigint" || typeof value === "symbol" || typeof value === "number") return String(value);
-  try {
-    const text = JSON.stringify(value) ?? "undefined";
-    return text.length <= 80 ? text : `${text.slice(0, 79)}…`;
-  } catch {
-    return Array.isArray(value) ? "a list" : "an object";
-  }
-}
-
 export function checkObject(field: string, value: unknown): asserts value is Readonly<Record<string, unknown>> {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
-  throw refuse(`${field} is ${showValue(value)}. Give an object.`);
+  throw refuse(`${field} is ${describeValue(value)}. Give an object.`);
 }
 
 export function checkList(field: string, value: unknown, of: string): asserts value is readonly unknown[] {
   if (Array.isArray(value)) return;
-  throw refuse(`${field} is ${showValue(value)}, not a list. Give a list of ${of}.`);
+  throw refuse(`${field} is ${describeValue(value)}, not a list. Give a list of ${of}.`);
 }
 
 /** Refuses names that are not known, with the nearest one that is. */
@@ -42,25 +30,25 @@ export function checkToolNames(field: string, value: unknown): void {
   if (value === undefined) return;
   if (typeof value !== "string" || value.trim() === "") {
     throw refuse(
-      `${field} is ${showValue(value)}. Give a tool's name, several as "A|B", a pattern as "mcp__*", or leave it out for all.`,
+      `${field} is ${describeValue(value)}. Give a tool's name, several as "A|B", a pattern as "mcp__*", or leave it out for all.`,
     );
   }
   for (const name of value.split("|").map((part) => part.trim())) {
     if (name === "")
-      throw refuse(`${field} is ${showValue(value)}: a name is missing beside "|". Give one on both sides.`);
+      throw refuse(`${field} is ${describeValue(value)}: a name is missing beside "|". Give one on both sides.`);
     if (!/[()\s]/.test(name)) continue;
     throw refuse(
-      `${field} is ${showValue(value)}. Give names only, without arguments: look at the input where it is checked.`,
+      `${field} is ${describeValue(value)}. Give names only, without arguments: look at the input where it is checked.`,
     );
   }
 }
 
 export function checkTimeout(field: string, value: unknown): void {
   if (value === undefined || (typeof value === "number" && Number.isFinite(value) && value > 0)) return;
-  throw refuse(`${field} is ${showValue(value)}. Give a number of milliseconds; fewer than 1000 count as 1000.`);
+  throw refuse(`${field} is ${describeValue(value)}. Give a number of milliseconds; fewer than 1000 count as 1000.`);
 }
 
 export function checkFunction(field: string, value: unknown): void {
   if (typeof value === "function") return;
-  throw refuse(`${field} is ${showValue(value)}. Give a function.`);
+  throw refuse(`${field} is ${describeValue(value)}. Give a function.`);
 }

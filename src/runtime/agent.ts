@@ -1,6 +1,6 @@
 import { HANDOFF_TOOL } from "#agents";
 import type { Backend } from "#backends";
-import { isId, StartError } from "#domain";
+import { describeValue, isId, StartError } from "#domain";
 import type { SchemaInput, Tool } from "#tools";
 import {
   checkLimits,
@@ -11,7 +11,6 @@ import {
   checkTools,
   isBackend,
 } from "./check-options.ts";
-import { describeValue } from "./describe-value.ts";
 import type { Limits, PolicyOptions } from "./options.ts";
 
 /** An agent is data: who answers, with which instructions, tools and rules, and to whom it may hand over. */

@@ -1,7 +1,6 @@
 import type { ModelBackend } from "#backends";
-import { type Fetch, StartError } from "#domain";
+import { describeValue, type Fetch, StartError } from "#domain";
 import { checkProvider } from "./check-options.ts";
-import { describeValue } from "./describe-value.ts";
 import { PROVIDER_OPTION_NAMES, type ProviderName, type ProviderOptions } from "./options.ts";
 import { makeBackend } from "./providers.ts";
 import { systemWorld, type World } from "./world.ts";

@@ -1,7 +1,6 @@
-import { nearestName, StartError } from "#domain";
+import { describeValue, nearestName, StartError } from "#domain";
 import { checkGuards, checkHooks, checkPermission, checkRules } from "#policy";
 import { readSchema, type SchemaInput, type Tool } from "#tools";
-import { describeValue } from "./describe-value.ts";
 import {
   LIMIT_NAMES,
   OPTION_NAMES,
@@ -67,7 +66,7 @@ export function checkLimits(limits: unknown): void {
   checkNames(limits, LIMIT_NAMES, "limits.");
   for (const [name, value] of Object.entries(limits)) {
     if (value === undefined || (typeof value === "number" && value > 0)) continue;
-    throw invalid(`limits.${name} is ${describeNumber(value)}. Give a number above 0.`);
+    throw invalid(`limits.${name} is ${describeValue(value)}. Give a number above 0.`);
   }
 }
 
@@ -136,12 +135,12 @@ function checkObject(name: string, value: unknown): asserts value is object {
 
 function checkCount(name: string, value: unknown): void {
   if (value === undefined || (typeof value === "number" && Number.isInteger(value) && value > 0)) return;
-  throw invalid(`${name} is ${describeNumber(value)}. Give a whole number above 0.`);
+  throw invalid(`${name} is ${describeValue(value)}. Give a whole number above 0.`);
 }
 
 function checkTemperature(value: unknown): void {
   if (value === undefined || (typeof value === "number" && value >= 0 && value <= 2)) return;
-  throw invalid(`temperature is ${describeNumber(value)}. Give a number from 0 to 2.`);
+  throw invalid(`temperature is ${describeValue(value)}. Give a number from 0 to 2.`);
 }
 
 function checkFlag(name: string, value: unknown): void {
@@ -170,7 +169,7 @@ function checkRetry(retry: unknown): void {
   checkCount("retry.attempts", attempts);
   checkFlag("retry.afterFirstToken", afterFirstToken);
   if (totalMs === undefined || (typeof totalMs === "number" && totalMs >= 0)) return;
-  throw invalid(`retry.totalMs is ${describeNumber(totalMs)}. Give a number of milliseconds, 0 or more.`);
+  throw invalid(`retry.totalMs is ${describeValue(totalMs)}. Give a number of milliseconds, 0 or more.`);
 }
 
 function checkFallback(fallback: unknown): void {
@@ -196,10 +195,6 @@ export function checkProvider(provider: string, given: unknown, known: readonly 
   for (const [name, value] of Object.entries(headers)) {
     if (typeof value !== "string") throw invalid(`${provider}.headers.${name} is no text. Give the header's value.`);
   }
-}
-
-function describeNumber(value: unknown): string {
-  return typeof value === "number" ? String(value) : describeValue(value);
 }
 
 function invalid(message: string): StartError {

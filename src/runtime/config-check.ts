@@ -1,8 +1,7 @@
-import { isStartError, StartError } from "#domain";
+import { describeValue, isStartError, StartError } from "#domain";
 import { agent } from "./agent.ts";
 import { checkLimits, checkNames, checkPolicy, checkProvider, checkText, checkTools } from "./check-options.ts";
 import type { Config } from "./config.ts";
-import { describeValue } from "./describe-value.ts";
 import { PROVIDER_NAMES, PROVIDER_OPTION_NAMES } from "./options.ts";
 import { requireName } from "./resolve-backend.ts";
 import { swarm } from "./swarm.ts";

@@ -4,11 +4,10 @@
  * @module
  */
 import type { ModelBackend } from "#backends";
-import { isId, StartError } from "#domain";
+import { describeValue, isId, StartError } from "#domain";
 import { createOpenaiBackend } from "../backends/openai/openai.ts";
 import type { ProviderProfile } from "../backends/openai/profiles.ts";
 import { type BackendOptions, checkBackendOptions, createProviderBackend, worldFor } from "./backend-options.ts";
-import { describeValue } from "./describe-value.ts";
 import { PROVIDER_OPTION_NAMES } from "./options.ts";
 import { checkBaseUrl, checkKey } from "./providers.ts";
 

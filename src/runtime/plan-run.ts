@@ -1,11 +1,10 @@
 import { type AgentPlace, type Leg, OUTPUT_TOOL_NAME, type RunPlan } from "#agents";
 import type { Backend, ModelBackend, Resume } from "#backends";
-import { StartError } from "#domain";
+import { describeValue, StartError } from "#domain";
 import { checkGuards, type PolicySettings } from "#policy";
 import { readSchema, type Tool } from "#tools";
 import { type Agent, agent } from "./agent.ts";
 import { checkChosenTool, checkOptions, checkTools, isBackend } from "./check-options.ts";
-import { describeValue } from "./describe-value.ts";
 import type { Limits, PolicyOptions, RunOptions } from "./options.ts";
 import { priceOf } from "./prices.ts";
 import { resolveBackend } from "./resolve-backend.ts";

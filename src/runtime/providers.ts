@@ -1,11 +1,10 @@
 import type { ModelBackend } from "#backends";
-import { type Fetch, StartError } from "#domain";
+import { describeValue, type Fetch, StartError } from "#domain";
 import { createAnthropicBackend } from "../backends/anthropic/anthropic.ts";
 import { createGeminiBackend } from "../backends/gemini/gemini.ts";
 import { createOpenaiBackend } from "../backends/openai/openai.ts";
 import { PROFILES } from "../backends/openai/profiles.ts";
 import type { ProviderName, ProviderOptions } from "./options.ts";
-import { describeValue } from "./describe-value.ts";
 import type { World } from "./world.ts";
 
 /** What one provider's backend is made from. */

@@ -1,6 +1,5 @@
-import { nearestName, StartError } from "#domain";
+import { describeValue, nearestName, StartError } from "#domain";
 import { type Agent, agent } from "./agent.ts";
-import { describeValue } from "./describe-value.ts";
 
 /** Agents that hand over to each other. Data, like an agent. */
 export interface Swarm {

@@ -14,5 +14,16 @@ export type { Store } from "#sessions";
  * const store = await openStore("/var/lib/millrace")
  */
 export function openStore(folder: string): Promise<Store> {
-  return openSqliteStore({ folder, clock: systemClock, files: createSystemFiles(), startThread });
+  return openSqliteStore({
+    folder,
+    clock: systemClock,
+    files: createSystemFiles(),
+    startThread,
+    onThreadLost: () => {
+      process.emitWarning(
+        `The thread that writes the event log in ${folder} has died. Nothing is lost, but requests now wait for the disk; start the program anew.`,
+        "MillraceWarning",
+      );
+    },
+  });
 }

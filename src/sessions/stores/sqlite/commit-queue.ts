@@ -33,6 +33,8 @@ export interface QueueTables {
   has(rows: EventRows): boolean;
   /** A transaction was begun and not committed: what was noted in its course may not have happened. */
   forget(): void;
+  /** The thread has died. Told once. */
+  onThreadLost(): void;
 }
 
 /**
@@ -53,6 +55,7 @@ export class CommitQueue {
   private _groupMs = GROUP_MS;
   /** Resolves when what another thread writes is written. */
   private _writing: Promise<void> | undefined;
+  private _isLossTold = false;
 
   constructor(tables: QueueTables, clock: Clock, rowWriter?: RowWriter) {
     this._tables = tables;
@@ -94,6 +97,7 @@ export class CommitQueue {
     if (this._writing !== undefined) return;
     this._takeBack?.();
     this._takeBack = undefined;
+    this._tellLoss();
     const entries = this._entries;
     this._entries = [];
     const rows = this.hasThread ? entries.filter((entry) => entry.rows !== undefined) : [];
@@ -104,6 +108,12 @@ export class CommitQueue {
       this._commitHere(entries.filter((entry) => !done.has(entry)));
       this._schedule();
     });
+  }
+
+  private _tellLoss(): void {
+    if (this._isLossTold || this._rowWriter === undefined || this.hasThread) return;
+    this._isLossTold = true;
+    this._tables.onThreadLost();
   }
 
   /** Entries behind rows that must go to their place first. */

@@ -48,8 +48,14 @@ function openWith(driver: SqlDriver) {
 }
 
 /** A store that writes its log with a thread. */
-function openThreaded(folder: string, driver: SqlDriver, start: StartThread = startThread): Promise<Store> {
-  return openSqliteStore({ folder, clock: systemClock, files: createSystemFiles(), driver, startThread: start });
+function openThreaded(
+  folder: string,
+  driver: SqlDriver,
+  start: StartThread = startThread,
+  onThreadLost: () => void = () => undefined,
+): Promise<Store> {
+  const seams = { clock: systemClock, files: createSystemFiles(), startThread: start };
+  return openSqliteStore({ folder, driver, ...seams, onThreadLost });
 }
 
 /** The store contract on folders of their own. */
@@ -336,16 +342,18 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  it("a thread that dies loses nothing: this one goes on writing", async () => {
+  it("a thread that dies loses nothing: this one goes on writing, and somebody is told, once", async () => {
     const dying: StartThread = (program, data) =>
       startThread(`${program}; setTimeout(() => process.exit(1), 50);`, data);
-    const store = await openThreaded(makeFolder(), driver, dying);
+    let lost = 0;
+    const store = await openThreaded(makeFolder(), driver, dying, () => (lost += 1));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 2));
     await new Promise((resolve) => setTimeout(resolve, 200));
     for (const event of events.slice(2)) await store.append(RUN.id, [event]);
     expect(await store.read(RUN.id)).toEqual(events);
     await store.close();
+    expect(lost).toBe(1);
   });
 
   it("one that dies with a question in hand: it is asked here, and written once", async () => {

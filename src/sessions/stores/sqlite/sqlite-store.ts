@@ -23,6 +23,8 @@ export interface SqliteStoreOptions {
   readonly driver?: SqlDriver;
   /** Lets another thread wait for the disk. Without it this one does. */
   readonly startThread?: StartThread;
+  /** Hears that the thread has died: nothing is lost, but from now on those who are served wait for the disk. */
+  readonly onThreadLost?: () => void;
 }
 
 /**
@@ -50,6 +52,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       fresh: tables.fresh,
       has: ({ key, seqs }) => statements.event.get(key, seqs.at(-1) ?? -1) !== undefined,
       forget: () => open.forget(),
+      onThreadLost: () => options.onThreadLost?.(),
     },
     options.clock,
     rowWriter,
