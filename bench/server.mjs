@@ -1,4 +1,5 @@
 // Loopback model host: the body is made beforehand and sent in 64 KiB pieces, which cut events and characters anywhere.
+// Bodies for many at once ("together") are held until all have asked, then sent to all of them slice by slice.
 import http from "node:http";
 import { bodies } from "./bodies.mjs";
 
@@ -28,12 +29,51 @@ function bodyOf(path) {
   return pieces;
 }
 
+const SLICES = 10;
+const SLICE_MS = 20;
+const asking = new Map();
+
+/** A piece as HTTP sends it: its length, itself. */
+const chunkOf = (bytes) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
+const LAST_CHUNK = Buffer.from("0\r\n\r\n");
+
+/** A body in slices of whole events, each event a chunk of its own. */
+function slicesOf(path) {
+  let slices = made.get(path);
+  if (slices === undefined) {
+    const [, api, , size] = path.split("/");
+    const chunks = bodies[api].text(Number.parseInt(size, 10)).map((event) => chunkOf(Buffer.from(event)));
+    const each = Math.ceil(chunks.length / SLICES);
+    slices = Array.from({ length: SLICES }, (_, at) => Buffer.concat(chunks.slice(at * each, (at + 1) * each)));
+    made.set(path, slices);
+  }
+  return slices;
+}
+
+/** Answers when as many as the path says have asked. */
+function answerTogether(path, response) {
+  // What is written is framed already.
+  response.writeHead(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" });
+  response.flushHeaders();
+  response.chunkedEncoding = false;
+  const all = [...(asking.get(path) ?? []), response];
+  asking.set(path, all);
+  if (all.length < Number(path.split("x")[1])) return;
+  asking.delete(path);
+  for (const [at, slice] of slicesOf(path).entries()) {
+    setTimeout(() => all.forEach((one) => one.write(slice)), at * SLICE_MS);
+  }
+  setTimeout(() => all.forEach((one) => one.end(LAST_CHUNK)), (SLICES - 1) * SLICE_MS);
+}
+
 const server = http.createServer((request, response) => {
   const received = [];
   request.on("data", (bytes) => received.push(bytes));
   request.on("end", () => {
     // The workload is the first three parts of the path; what an API appends behind them is ignored.
-    const pieces = bodyFor(request.url.split("/").slice(0, 4).join("/"), Buffer.concat(received).toString());
+    const path = request.url.split("/").slice(0, 4).join("/");
+    if (path.includes("/together/")) return answerTogether(path, response);
+    const pieces = bodyFor(path, Buffer.concat(received).toString());
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (const piece of pieces) response.write(piece);
     response.end();

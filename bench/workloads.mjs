@@ -117,8 +117,13 @@ export const WORKLOADS = {
   W3: loop("agent loop (OpenAI), 100 turns × 4 calls", "openai", 100, 4, 1.0, 0.6),
   W3a: loop("agent loop (Anthropic), 100 turns × 4 calls", "anthropic", 100, 4, 1.0, 0.6),
   W4: lines("Claude Code stream, 100 000 partial-message lines", 100_000, 1.5, 1.15),
-  // The streams of W5 are sent together in slices, so that all of them are open at the same time.
-  W5: { ...text("500 streams at once × 200 deltas", "openai", 200, 0.9, 0.65), times: 500, unit: 100_000 },
+  // Held until all of them are open, then sent to all in paced slices, each event a chunk of its own.
+  W5: {
+    ...text("500 streams at once × 200 deltas", "openai", 200, 0.9, 0.65),
+    path: "/openai/together/200x500",
+    times: 500,
+    unit: 100_000,
+  },
   // A process that imports and ends, against one that only ends.
   W6: {
     title: "cold import of the root",

@@ -18,6 +18,9 @@ const HELD_BYTES = 131_072;
 
 type Taken = IteratorResult<Uint8Array, undefined>;
 
+/** Never written to. */
+const NO_BYTES: Uint8Array[] = [];
+
 const END: Taken = { done: true, value: undefined };
 
 /**
@@ -36,7 +39,11 @@ export function readBytes(stream: Readable, explain: (error: Error) => unknown =
 class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> {
   private readonly _stream: Readable;
   private readonly _explain: (error: Error) => unknown;
-  private _queue: Uint8Array[] = [];
+  /**
+   * Made anew for what arrives together: a list that was made beforehand would be old by the time it is used, and what an
+   * old list holds outlives it until the next full collection.
+   */
+  private _queue: Uint8Array[] = NO_BYTES;
   private _head = 0;
   private _held = 0;
   private _receivedBytes = 0;
@@ -71,7 +78,7 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
     this._head += 1;
     this._held -= value.length;
     if (this._head === this._queue.length) {
-      this._queue = [];
+      this._queue = NO_BYTES;
       this._head = 0;
     }
     if (this._held < HELD_BYTES / 2 && !this._isOver && this._stream.isPaused()) this._stream.resume();
@@ -100,7 +107,7 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
   }
 
   return(): Promise<Taken> {
-    this._queue = [];
+    this._queue = NO_BYTES;
     this._head = 0;
     this._held = 0;
     this.destroy();
@@ -114,7 +121,8 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
       reader.resolve({ done: false, value: bytes });
       return;
     }
-    this._queue.push(bytes);
+    if (this._queue.length === 0) this._queue = [bytes];
+    else this._queue.push(bytes);
     this._held += bytes.length;
     // Every time, not once: Node resumes a child's streams by itself when the child exits.
     if (this._held >= HELD_BYTES) this._stream.pause();
