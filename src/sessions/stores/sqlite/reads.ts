@@ -18,14 +18,14 @@ export interface Tables {
 const PAGE_EVENTS = 128;
 
 export function readEvents(
-  { sql, fresh }: Tables,
+  tables: Tables,
   runId: string,
   { after, limit, maxCharacters }: ReturnType<typeof requireCursor>,
 ): readonly AgentEvent[] {
-  const { key } = requireRunRow({ sql, fresh }, runId);
+  const { key } = requireRunRow(tables, runId);
   const events: AgentEvent[] = [];
   let characters = 0;
-  for (const body of bodiesAfter({ sql, fresh }, key, { after, limit })) {
+  for (const body of bodiesAfter(tables, key, { after, limit })) {
     events.push(readEventBody(body));
     characters += body.length;
     if (events.length >= limit || characters >= maxCharacters) break;
