@@ -60,7 +60,11 @@ class StreamDecoder implements Decoder {
     this._format = format;
     this._options = options;
     this._limitBytes = options.limits?.maxLineBytes ?? DEFAULT_WIRE_LIMITS.maxLineBytes;
-    this._framer = createFramer(format.framing, { ...options.limits, readText: options.readText });
+    this._framer = createFramer(format.framing, {
+      ...options.limits,
+      readText: options.readText,
+      findSaying: format.findSaying,
+    });
     this._adapter = format.createAdapter(options.adapter);
   }
 
@@ -99,12 +103,12 @@ class StreamDecoder implements Decoder {
   /** Good frames go to the adapter in batches as large as can be; one by one where every chunk needs its frame. */
   private _decode(frames: readonly Frame[]): Chunk[] {
     const keepRaw = this._options.keepRaw === true;
-    if (!keepRaw && isAllData(frames)) return this._decodeGood(frames);
+    if (!keepRaw && isAllGood(frames)) return this._decodeGood(frames);
     const chunks: Chunk[] = [];
     let start = 0;
     for (let index = 0; index < frames.length; index += 1) {
       const frame = frames[index] as Frame;
-      if (frame.kind === "data" && !keepRaw) continue;
+      if (frame.kind !== "fault" && !keepRaw) continue;
       this._feed(chunks, frames, start, index);
       if (!this._isOver) {
         if (frame.kind === "fault") this._addFault(chunks, frame);
@@ -189,8 +193,8 @@ class StreamDecoder implements Decoder {
 
 // Loops, not `every` and `findIndex`: each batch passes here, and a call per frame adds up.
 
-function isAllData(frames: readonly Frame[]): boolean {
-  for (let index = 0; index < frames.length; index += 1) if ((frames[index] as Frame).kind !== "data") return false;
+function isAllGood(frames: readonly Frame[]): boolean {
+  for (let index = 0; index < frames.length; index += 1) if ((frames[index] as Frame).kind === "fault") return false;
   return frames.length > 0;
 }
 

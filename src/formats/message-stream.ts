@@ -131,23 +131,15 @@ export function addBlock(
 /** Reads the delta of a `content_block_delta`. This is the hot path: one call per token. */
 export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: unknown, out: Chunk[]): DeltaFate {
   if (!isRecord(delta)) return "misplaced";
-  let block = message.row;
-  if (block === undefined || block.vendorIndex !== vendorIndex) {
-    block = typeof vendorIndex === "number" ? message.byVendorIndex.get(vendorIndex) : undefined;
-    if (block === undefined) return "misplaced";
-    message.row = block;
-  }
-  let piece: unknown;
+  const block = blockAt(message, vendorIndex);
+  if (block === undefined) return "misplaced";
   switch (delta.type) {
     case "text_delta":
-      if (block.kind === "text") piece = delta.text;
-      break;
+      return writePiece(message, block, delta.type, delta.text, out);
     case "thinking_delta":
-      if (block.kind === "thinking") piece = delta.thinking;
-      break;
+      return writePiece(message, block, delta.type, delta.thinking, out);
     case "input_json_delta":
-      if (block.kind === "tool-call" || block.kind === "other") piece = delta.partial_json;
-      break;
+      return writePiece(message, block, delta.type, delta.partial_json, out);
     case "signature_delta":
       if (block.kind !== "thinking" || typeof delta.signature !== "string") return "misplaced";
       block.signature += delta.signature;
@@ -155,10 +147,44 @@ export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: un
     default:
       return "unknown-type";
   }
+}
+
+/** The block of that index; the last one is remembered, because deltas come in long rows of the same block. */
+export function blockAt(message: OpenMessage, vendorIndex: unknown): OpenBlock | undefined {
+  if (message.row !== undefined && message.row.vendorIndex === vendorIndex) return message.row;
+  const block = typeof vendorIndex === "number" ? message.byVendorIndex.get(vendorIndex) : undefined;
+  if (block !== undefined) message.row = block;
+  return block;
+}
+
+/** The deltas that add to what a block says. */
+export type PieceType = "text_delta" | "thinking_delta" | "input_json_delta";
+
+/** Adds a piece to a block, if the block takes pieces of that kind. */
+export function writePiece(
+  message: OpenMessage,
+  block: OpenBlock,
+  type: PieceType,
+  piece: unknown,
+  out: Chunk[],
+): DeltaFate {
   // A settled block is certain: a delta behind it would contradict what was already told.
-  if (typeof piece !== "string" || block.settled !== undefined) return "misplaced";
+  if (typeof piece !== "string" || block.settled !== undefined || !takes(block.kind, type)) return "misplaced";
   write(message, block, piece, out);
   return "written";
+}
+
+function takes(kind: OpenBlock["kind"], type: PieceType): boolean {
+  switch (type) {
+    case "text_delta":
+      return kind === "text";
+    case "thinking_delta":
+      return kind === "thinking";
+    case "input_json_delta":
+      return kind === "tool-call" || kind === "other";
+    default:
+      return unreachable(type);
+  }
 }
 
 /** Something was lost here: every block that is still being written may miss a part. */

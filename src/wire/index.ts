@@ -4,11 +4,14 @@ export type {
   DataFrame,
   FaultCode,
   FaultyFrame,
+  FindSaying,
   Frame,
   Framer,
   FramerOptions,
   Framing,
   ReadText,
+  RepeatFrame,
+  Saying,
   WireLimits,
 } from "./frame.ts";
 export { rawOf } from "./frame.ts";
@@ -17,6 +20,7 @@ export type { JsonRecord, Parsed } from "./json.ts";
 export { isRecord, ownArray, ownBoolean, ownNumber, ownRecord, ownString, ownValue, parseJson } from "./json.ts";
 export { DEFAULT_WIRE_LIMITS, MAX_CONSECUTIVE_FAULTS, MAX_JSON_DEPTH } from "./limits.ts";
 export { createNdjsonFramer } from "./ndjson.ts";
+export { expandRepeat } from "./repeats.ts";
 export { createSseFramer } from "./sse-decoder.ts";
 export type { SseFields } from "./sse-encoder.ts";
 export { encodeEventSse, encodeSse } from "./sse-encoder.ts";

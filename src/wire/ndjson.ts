@@ -1,10 +1,11 @@
 import { viewBytes } from "./bytes.ts";
-import type { FaultCode, Frame, Framer, FramerOptions, ReadText, WireLimits } from "./frame.ts";
+import type { DataFrame, FaultCode, FindSaying, Frame, Framer, FramerOptions, ReadText, WireLimits } from "./frame.ts";
 import { parseJson } from "./json.ts";
 import { resolveLimits } from "./limits.ts";
 import type { LineReader } from "./line-splitter.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { overflowFault } from "./overflow-fault.ts";
+import { Repeats } from "./repeats.ts";
 import { readLoosely, readUtf8 } from "./utf8.ts";
 
 const encoder = new TextEncoder();
@@ -23,7 +24,7 @@ const NO_FRAMES: Frame[] = [];
  * framer.push(new TextEncoder().encode('{"a":1}\n')); // [{ kind: "data", value: { a: 1 }, … }]
  */
 export function createNdjsonFramer(options: FramerOptions = {}): Framer {
-  const framer = new NdjsonFramer(resolveLimits(options), options.readText ?? readUtf8);
+  const framer = new NdjsonFramer(resolveLimits(options), options.readText ?? readUtf8, options.findSaying);
   // Functions of their own, so that they work taken out of the object too.
   return { push: (bytes) => framer.push(bytes), end: () => framer.end(), reset: () => framer.reset() };
 }
@@ -32,15 +33,17 @@ class NdjsonFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _decode: ReadText;
   private readonly _splitter: LineSplitter;
+  private readonly _repeats: Repeats | undefined;
   /**
    * What this push or end has given so far. A new list for each: one that was made beforehand would be old by the time
    * it is used, and what an old list holds outlives it until the next full collection.
    */
   private _frames: Frame[] = NO_FRAMES;
 
-  constructor(limits: WireLimits, readText: ReadText) {
+  constructor(limits: WireLimits, readText: ReadText, findSaying: FindSaying | undefined) {
     this._limits = limits;
     this._decode = readText;
+    this._repeats = findSaying === undefined ? undefined : new Repeats(findSaying);
     this._splitter = new LineSplitter(limits, "lf", this, readText);
   }
 
@@ -59,13 +62,18 @@ class NdjsonFramer implements Framer, LineReader {
 
   reset(): void {
     this._splitter.reset();
+    this._repeats?.forget();
   }
 
   readLines(text: string): void {
-    let start = 0;
-    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+    const repeats = this._repeats;
+    for (let start = 0; start < text.length; ) {
+      if (repeats !== undefined) start = repeats.read(text, start, this._frames);
+      const end = text.indexOf("\n", start);
+      if (end === -1) return;
       const stop = end > start && text.charCodeAt(end - 1) === CR ? end - 1 : end;
-      if (stop > start) this._readText(text.slice(start, stop));
+      const frame = stop > start ? this._readText(text.slice(start, stop)) : undefined;
+      if (frame !== undefined) repeats?.learn(text, { from: start, lineFrom: start, lineTo: stop, to: end + 1 }, frame);
       start = end + 1;
     }
   }
@@ -73,7 +81,10 @@ class NdjsonFramer implements Framer, LineReader {
   readLine(bytes: Uint8Array, start: number, end: number): void {
     if (start === end) return;
     const text = this._decode(bytes, start, end);
-    if (text !== undefined) return this._readText(text);
+    if (text !== undefined) {
+      this._readText(text);
+      return;
+    }
     const line = viewBytes(bytes, start, end);
     this._addFault("utf8-decode", "The line is not UTF-8.", line, readLoosely(line));
   }
@@ -82,12 +93,16 @@ class NdjsonFramer implements Framer, LineReader {
     this._frames.push(overflowFault(head, this._limits));
   }
 
-  private _readText(text: string): void {
+  /** The line's frame, if it is JSON. */
+  private _readText(text: string): DataFrame | undefined {
     const { value, fault } = parseJson(text);
-    if (fault === undefined) this._frames.push({ kind: "data", name: "", id: "", text, value });
-    else if (!isBlank(text)) {
-      this._addFault("json-decode", `The line is not JSON: ${fault}`, encoder.encode(text), text);
+    if (fault === undefined) {
+      const frame: DataFrame = { kind: "data", name: "", id: "", text, value, like: undefined };
+      this._frames.push(frame);
+      return frame;
     }
+    if (!isBlank(text)) this._addFault("json-decode", `The line is not JSON: ${fault}`, encoder.encode(text), text);
+    return undefined;
   }
 
   private _readTail(tail: Uint8Array): void {

@@ -27,7 +27,7 @@ const read = (...parts: (string | number[])[]): Frame[] => frameAll([bytesOf(...
 
 function summaries(frames: readonly Frame[]): string[] {
   return frames.map((frame) =>
-    frame.kind === "data" ? `${frame.name}|${frame.id}|${frame.text}` : `${frame.code}: ${frame.text}`,
+    frame.kind === "fault" ? `${frame.code}: ${frame.text}` : `${frame.name}|${frame.id}|${frame.text}`,
   );
 }
 

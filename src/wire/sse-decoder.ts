@@ -1,10 +1,11 @@
 import { joinBytes, NOTHING, viewBytes } from "./bytes.ts";
-import type { Frame, Framer, FramerOptions, ReadText, WireLimits } from "./frame.ts";
+import type { DataFrame, FindSaying, Frame, Framer, FramerOptions, ReadText, WireLimits } from "./frame.ts";
 import { parseJson } from "./json.ts";
 import { resolveLimits, SEEN_BYTES } from "./limits.ts";
 import type { LineReader } from "./line-splitter.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { overflowFault } from "./overflow-fault.ts";
+import { Repeats } from "./repeats.ts";
 import { isField, startOfValue } from "./sse-field.ts";
 import { readLoosely, readUtf8 } from "./utf8.ts";
 
@@ -33,7 +34,7 @@ const NO_FRAMES: Frame[] = [];
  * framer.push(new TextEncoder().encode('data: {"a":1}\n\n')); // [{ kind: "data", value: { a: 1 }, … }]
  */
 export function createSseFramer(options: FramerOptions = {}): Framer {
-  const framer = new SseFramer(resolveLimits(options), options.readText ?? readUtf8);
+  const framer = new SseFramer(resolveLimits(options), options.readText ?? readUtf8, options.findSaying);
   // Functions of their own, so that they work taken out of the object too.
   return { push: (bytes) => framer.push(bytes), end: () => framer.end(), reset: () => framer.reset() };
 }
@@ -42,6 +43,7 @@ class SseFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _decode: ReadText;
   private readonly _splitter: LineSplitter;
+  private readonly _repeats: Repeats | undefined;
   /**
    * What this push or end has given so far. A new list for each: one that was made beforehand would be old by the time
    * it is used, and what an old list holds outlives it until the next full collection.
@@ -61,9 +63,10 @@ class SseFramer implements Framer, LineReader {
   private _isSkipping = false;
   private _isOver = false;
 
-  constructor(limits: WireLimits, readText: ReadText) {
+  constructor(limits: WireLimits, readText: ReadText, findSaying: FindSaying | undefined) {
     this._limits = limits;
     this._decode = readText;
+    this._repeats = findSaying === undefined ? undefined : new Repeats(findSaying);
     this._splitter = new LineSplitter(limits, "any", this, readText);
   }
 
@@ -83,6 +86,7 @@ class SseFramer implements Framer, LineReader {
 
   reset(): void {
     this._splitter.reset();
+    this._repeats?.forget();
     this._forgetEvent();
     this._isOver = false;
   }
@@ -90,7 +94,7 @@ class SseFramer implements Framer, LineReader {
   readLines(text: string): void {
     let start = 0;
     while (start < text.length && !this._isOver) {
-      if (!this._isWithinEvent()) start = readUsualEvents(text, start, this._frames);
+      if (!this._isWithinEvent()) start = readUsualEvents(text, start, this._frames, this._repeats);
       const end = text.indexOf("\n", start);
       if (end === -1) return;
       const stop = end > start && text.charCodeAt(end - 1) === CR ? end - 1 : end;
@@ -178,7 +182,14 @@ class SseFramer implements Framer, LineReader {
       this._frames.push({ kind: "fault", code: "utf8-decode", message, text: readLoosely(bytes), bytes });
     } else if (this._text !== undefined) {
       const text = this._dataText();
-      this._frames.push({ kind: "data", name: this._name, id: this._id, text, value: readValue(text) });
+      this._frames.push({
+        kind: "data",
+        name: this._name,
+        id: this._id,
+        text,
+        value: readValue(text),
+        like: undefined,
+      });
     }
     this._forgetEvent();
   }
@@ -257,8 +268,9 @@ function valueStart(text: string, nameEnd: number, end: number): number {
  * Reads events that look as nearly all do: a name or none, one line of data, a blank line. Returns where the first one
  * stands that does not. The hot path: it calls nothing of ours but the reading of JSON, so that it is optimised once.
  */
-function readUsualEvents(text: string, from: number, frames: Frame[]): number {
+function readUsualEvents(text: string, from: number, frames: Frame[], repeats: Repeats | undefined): number {
   for (let at = from; ; ) {
+    if (repeats !== undefined) at = repeats.read(text, at, frames);
     let name = "";
     let data = at;
     if (text.startsWith("event: ", at)) {
@@ -272,8 +284,12 @@ function readUsualEvents(text: string, from: number, frames: Frame[]): number {
     if (end + 1 === text.length) return at;
     const blank = text.charCodeAt(end + 1);
     if (blank !== LF && blank !== CR) return at;
-    const line = text.slice(data + 6, text.charCodeAt(end - 1) === CR ? end - 1 : end);
-    frames.push({ kind: "data", name, id: "", text: line, value: readValue(line) });
-    at = blank === LF ? end + 2 : end + 3;
+    const lineTo = text.charCodeAt(end - 1) === CR ? end - 1 : end;
+    const line = text.slice(data + 6, lineTo);
+    const frame: DataFrame = { kind: "data", name, id: "", text: line, value: readValue(line), like: undefined };
+    frames.push(frame);
+    const next = blank === LF ? end + 2 : end + 3;
+    repeats?.learn(text, { from: at, lineFrom: data + 6, lineTo, to: next }, frame);
+    at = next;
   }
 }

@@ -13,7 +13,7 @@ function frameAll(pieces: readonly Uint8Array[]): Frame[] {
     const own = piece.slice();
     // Faults are views: what is kept beyond the next push has to be copied first.
     frames.push(
-      ...framer.push(own).map((frame) => (frame.kind === "data" ? frame : { ...frame, bytes: frame.bytes.slice() })),
+      ...framer.push(own).map((frame) => (frame.kind === "fault" ? { ...frame, bytes: frame.bytes.slice() } : frame)),
     );
     own.fill(0x21);
   }

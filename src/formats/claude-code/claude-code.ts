@@ -1,12 +1,12 @@
 import { type Chunk, errorItem, noticeItem, permissionItem, startItem } from "#domain";
-import { type DataFrame, isRecord, type JsonRecord, ownArray, ownString } from "#wire";
+import { type DataFrame, expandRepeat, isRecord, type JsonRecord, ownArray, ownString, type RepeatFrame } from "#wire";
 import type { Adapter, AdapterOptions, Format } from "../format.ts";
 import { kindOfValue } from "../message-fields.ts";
 import { jsonDecodeError, unknownNotice } from "../stream-faults.ts";
 import { createConversation } from "./conversation.ts";
 import { createLanes } from "./lane.ts";
 import { FRAME_NOTICES, SYSTEM_NOTICES } from "./notices.ts";
-import { createStreamEventReader } from "./stream-event.ts";
+import { createStreamEventReader, findInStreamEvent, parentOf, type StreamEventSaying } from "./stream-event.ts";
 import { createToolLedger } from "./tool-ledger.ts";
 import { createUserReader } from "./user-message.ts";
 import { createVerdictReader } from "./verdict.ts";
@@ -22,6 +22,7 @@ export const claudeCode: Format = {
   framing: "ndjson",
   description: "The Claude Code CLI's stream-json output",
   createAdapter,
+  findSaying: (frame) => (isRecord(frame) ? findInStreamEvent(frame) : undefined),
 };
 
 function createAdapter(options: AdapterOptions = {}): Adapter {
@@ -29,7 +30,10 @@ function createAdapter(options: AdapterOptions = {}): Adapter {
   return {
     feed(frames) {
       const out: Chunk[] = [];
-      for (const frame of frames) if (frame.kind === "data") stream.decode(frame, out);
+      for (const frame of frames) {
+        if (frame.kind === "repeat") stream.repeat(frame, out);
+        else if (frame.kind === "data") stream.decode(frame, out);
+      }
       return out;
     },
     flush: () => stream.end(),
@@ -141,6 +145,11 @@ function createStream(options: AdapterOptions) {
   };
 
   return {
+    repeat(frame: RepeatFrame, out: Chunk[]): void {
+      held = out;
+      const like = frame.like as StreamEventSaying;
+      if (!streamEvents.repeat(lanes.get(like.parent), like, frame.value, out)) this.decode(expandRepeat(frame), out);
+    },
     decode(frame: DataFrame, out: Chunk[]): void {
       held = out;
       const { value } = frame;
@@ -167,11 +176,6 @@ function createStream(options: AdapterOptions) {
       return out;
     },
   };
-}
-
-/** The sub-agent a frame belongs to. */
-function parentOf(frame: JsonRecord): string | undefined {
-  return ownString(frame, "parent_tool_use_id");
 }
 
 function nameOf(frame: JsonRecord): string {

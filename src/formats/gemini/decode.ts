@@ -66,7 +66,7 @@ function createStream(options: AdapterOptions): Stream {
 }
 
 function decodeFrame(stream: Stream, frame: Frame): void {
-  if (stream.phase === "failed" || frame.kind === "fault") return;
+  if (stream.phase === "failed" || frame.kind !== "data") return;
   if (stream.phase === "ended") stream.chunks.push(lateFrameNotice(frame));
   else if (frame.value === undefined) stream.chunks.push(jsonDecodeError(frame));
   else if (isRecord(frame.value)) decodeChunk(stream, frame.value, frame);

@@ -64,7 +64,7 @@ function readThinking(part: JsonRecord): string {
 }
 
 // Every field is written, known or not: fragments are a hot path, and one literal gives one hidden class.
-function readFragment(call: JsonRecord, called: unknown): LooseFragment {
+export function readFragment(call: JsonRecord, called: unknown): LooseFragment {
   const { index, id } = call;
   const { name, arguments: written } = isRecord(called) ? called : NOTHING;
   return {
