@@ -61,17 +61,11 @@ class RunGate implements EventGate {
     const events: AgentEvent[] = [];
     if (this._hasFailed) return events;
     const place = this._placeNow(agent);
-    for (const chunk of chunks) {
-      switch (chunk.type) {
-        case "text-delta":
-        case "thinking-delta":
-        case "tool-input-delta":
-          events.push(numberEvent(chunk, this._seq++, place));
-          break;
-        default:
-          this._passItem(chunk, place, events);
-          if (this._hasFailed) return events;
-      }
+    for (let at = 0; at < chunks.length && !this._hasFailed; at += 1) {
+      const end = numberRow(chunks, at, this._seq, place, events);
+      this._seq += end - at;
+      at = end;
+      if (at < chunks.length) this._passItem(chunks[at] as Chunk, place, events);
     }
     return events;
   }
@@ -132,6 +126,17 @@ class RunGate implements EventGate {
     const warning = warningItem({ code: "event-refused", message, context: contextOf(chunk) });
     return numberEvent(warning, this._seq++, place);
   }
+}
+
+/** Numbers the deltas that stand in a row at `from`; returns where they end. A loop of its own: it runs once per delta. */
+function numberRow(chunks: readonly Chunk[], from: number, seq: number, place: Place, events: AgentEvent[]): number {
+  let at = from;
+  for (; at < chunks.length; at += 1) {
+    const chunk = chunks[at] as Chunk;
+    if (chunk.type !== "text-delta" && chunk.type !== "thinking-delta" && chunk.type !== "tool-input-delta") break;
+    events.push(numberEvent(chunk, seq + at - from, place));
+  }
+  return at;
 }
 
 /** What was refused, small enough for a warning. */

@@ -66,7 +66,17 @@ function joinPieces(events: readonly DeltaEvent[]): string {
 }
 
 /** About how much memory an event takes beside its texts, in characters. */
-export const EVENT_WEIGHT = 64;
+const EVENT_WEIGHT = 64;
+
+/** About how much memory the deltas from `from` to `end` hold, in characters. */
+export function weighDeltas(events: readonly AgentEvent[], from: number, end: number): number {
+  let weight = EVENT_WEIGHT * (end - from);
+  for (let at = from; at < end; at += 1) {
+    const event = events[at] as DeltaEvent;
+    weight += event.type === "tool-input-delta" ? event.json.length : event.text.length;
+  }
+  return weight;
+}
 
 /** About how much memory an item holds, in characters. Cheap: it looks at the texts, not at every field. */
 export function weighItem(event: Exclude<AgentEvent, DeltaEvent>): number {

@@ -4,6 +4,7 @@ import {
   type Clock,
   describeThrown,
   type ErrorDetail,
+  isDelta,
   type Message,
   type Random,
   type RunResult,
@@ -12,7 +13,7 @@ import type { Decision } from "#policy";
 import { AbortLatch, type Broadcast, createBroadcast, createDeferred, type Deferred, followSignal } from "#streams";
 import { type Accumulator, createAccumulator, type Ending } from "./accumulator.ts";
 import { createEventGate, type EventGate } from "./event-gate.ts";
-import { canMergeDeltas, EVENT_WEIGHT, mergeDeltas, weighItem } from "./merge-deltas.ts";
+import { canMergeDeltas, mergeDeltas, weighDeltas, weighItem } from "./merge-deltas.ts";
 import type { RunSource } from "./run.ts";
 
 /** The limits of a run handle. */
@@ -167,7 +168,8 @@ export class RunCore {
 
   private _write(chunks: readonly Chunk[], agent: string | undefined): Promise<void> | undefined {
     if (this._isComplete) return undefined;
-    this._publish(this._gate.pass(chunks, agent));
+    const events = this._gate.pass(chunks, agent);
+    this.broadcast.push(events, takeIn(events, this._accumulator, this));
     return this._latch.isFired ? undefined : this.broadcast.room();
   }
 
@@ -203,30 +205,30 @@ const NO_RESULT: ErrorDetail = {
   terminal: true,
 };
 
-/**
- * One walk over the events for everything that looks at each of them; returns how heavy they are together. A function
- * of its own: it runs once per event.
- */
+/** Has everything that looks at the events look at them; returns how heavy they are together. */
 function takeIn(events: readonly AgentEvent[], accumulator: Accumulator, run: RunCore): number {
   let weight = 0;
-  for (const event of events) {
-    switch (event.type) {
-      case "text-delta":
-      case "thinking-delta":
-        weight += EVENT_WEIGHT + event.text.length;
-        accumulator.noteDelta(event.messageId);
-        break;
-      case "tool-input-delta":
-        weight += EVENT_WEIGHT + event.json.length;
-        accumulator.noteDelta(event.messageId);
-        break;
-      default:
-        weight += weighItem(event);
-        accumulator.add(event);
-        if (event.type === "permission" && event.state === "asked") run.openQuestion(event.callId);
+  for (let at = 0; at < events.length; at += 1) {
+    const event = events[at] as AgentEvent;
+    if (isDelta(event)) {
+      const end = endOfRow(events, at, event.messageId);
+      accumulator.noteDelta(event.messageId);
+      weight += weighDeltas(events, at, end);
+      at = end - 1;
+    } else {
+      accumulator.add(event);
+      weight += weighItem(event);
+      if (event.type === "permission" && event.state === "asked") run.openQuestion(event.callId);
     }
   }
   return weight;
+}
+
+/** Where the deltas of one message end; nothing else has its id. A loop of its own: it runs once per event. */
+function endOfRow(events: readonly AgentEvent[], from: number, messageId: string): number {
+  let end = from + 1;
+  while (end < events.length && (events[end] as { readonly messageId?: string }).messageId === messageId) end += 1;
+  return end;
 }
 
 function describeReason(reason: unknown): string {

@@ -11,28 +11,30 @@ const HEAP = 64;
  */
 export class TextPile {
   private readonly _heaps: string[];
-  private _pieces: string[] = [];
+  // The empty text in it makes it a list of texts: an empty list is taken for one of numbers, and code that was optimised
+  // for numbers is thrown away.
+  private _pieces: string[] = [""];
 
   constructor(start = "") {
     this._heaps = start === "" ? [] : [start];
   }
 
   add(piece: string): void {
-    if (this._pieces.push(piece) < HEAP) return;
+    if (this._pieces.push(piece) <= HEAP) return;
     this._heaps.push(this._pieces.join(""));
-    this._pieces = [];
+    this._pieces = [""];
   }
 
   get isEmpty(): boolean {
-    return this._heaps.length === 0 && this._pieces.length === 0;
+    return this._heaps.length === 0 && this._pieces.length === 1;
   }
 
   text(): string {
-    if (this._pieces.length > 0 || this._heaps.length > 1) {
+    if (this._pieces.length > 1 || this._heaps.length > 1) {
       const text = this._heaps.join("") + this._pieces.join("");
       this._heaps.length = 0;
       this._heaps.push(text);
-      this._pieces = [];
+      this._pieces = [""];
     }
     return this._heaps[0] ?? "";
   }

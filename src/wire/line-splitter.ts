@@ -69,21 +69,22 @@ export class LineSplitter {
   push(bytes: Uint8Array): void {
     if (this._isOver || bytes.length === 0) return;
     let start = this._passStart(bytes);
-    let end = this._findEnd(bytes, start);
-    if (end !== -1 && (this._isSkipping || this._tailLength > 0)) {
-      if (this._isSkipping) this._isSkipping = false;
-      else this._finishTail(bytes, start, end);
-      start = this._passEnd(bytes, end);
-      end = this._findEnd(bytes, start);
+    if (this._isSkipping || this._tailLength > 0) {
+      const end = this._findEnd(bytes, start);
+      if (end !== -1) {
+        if (this._isSkipping) this._isSkipping = false;
+        else this._finishTail(bytes, start, end);
+        start = this._passEnd(bytes, end);
+      }
     }
-    const wholeEnd = end === -1 || this._isOver ? start : bytes.lastIndexOf(LF) + 1;
+    const isWithinLine = this._isSkipping || this._tailLength > 0;
+    const wholeEnd = isWithinLine || this._isOver ? start : bytes.lastIndexOf(LF) + 1;
     const text = this._readWhole(bytes, start, wholeEnd);
     if (text !== undefined) {
       this._reader.readLines(text);
       start = wholeEnd;
-      end = this._findEnd(bytes, start);
     }
-    start = this._readByLine(bytes, start, end);
+    start = this._readByLine(bytes, start, isWithinLine ? -1 : this._findEnd(bytes, start));
     if (start < bytes.length && !this._isSkipping && !this._isOver) this._keepTail(bytes, start);
   }
 
@@ -134,7 +135,8 @@ export class LineSplitter {
     // An SSE event ends in a blank line, so every other search is over before it starts.
     if (start < bytes.length && (bytes[start] === LF || bytes[start] === CR)) return start;
     if (this._nextLf < start) this._nextLf = indexOrEnd(bytes, LF, start);
-    if (this._nextCr < start) this._nextCr = indexOrEnd(bytes, CR, start);
+    // Looked for up to the line feed only: most streams have none, and would be searched from end to end each time.
+    if (this._nextCr < start) this._nextCr = start + indexOrEnd(viewBytes(bytes, start, this._nextLf), CR, 0);
     const end = this._nextLf < this._nextCr ? this._nextLf : this._nextCr;
     return end === bytes.length ? -1 : end;
   }
