@@ -125,7 +125,7 @@ class SwarmRun {
     }
   }
 
-  private async _runLeg(leg: Leg, policy: RunPolicy, messages: readonly Message[], startedAt: number): Promise<LegEnd> {
+  private _runLeg(leg: Leg, policy: RunPolicy, messages: readonly Message[], startedAt: number): Promise<LegEnd> {
     const { context, clock, random, price } = this._plan;
     const work: LegWork = {
       writer: this._writer,
@@ -143,26 +143,36 @@ class SwarmRun {
       if (input === undefined) return;
       await this._writer.write([messageItem({ id: input.id, role: "user", blocks: input.blocks })], leg.agent);
     };
-    if (leg.backend.kind === "agent") {
-      this._conversations ??= createShortConversations(this._plan.limits);
-      const end = await runAgentLeg(leg as AgentLeg, work, this._conversations, showInput);
-      await this._noteTimeout(leg, end, startedAt);
-      return end;
-    }
-    const { end, ledger } = await runModelLeg(leg as ModelLeg, work, showInput);
+    return leg.backend.kind === "agent"
+      ? this._runAgentLeg(leg as AgentLeg, work, showInput, startedAt)
+      : this._runModelLeg(leg as ModelLeg, work, showInput, startedAt);
+  }
+
+  private async _runAgentLeg(
+    leg: AgentLeg,
+    work: LegWork,
+    showInput: () => Promise<void>,
+    startedAt: number,
+  ): Promise<LegEnd> {
+    this._conversations ??= createShortConversations(this._plan.limits);
+    const end = await runAgentLeg(leg, work, this._conversations, showInput);
+    await this._noteTimeout(leg, end, startedAt);
+    return end;
+  }
+
+  private async _runModelLeg(
+    leg: ModelLeg,
+    work: LegWork,
+    showInput: () => Promise<void>,
+    startedAt: number,
+  ): Promise<LegEnd> {
+    const { end, ledger } = await runModelLeg(leg, work, showInput);
     const { usage, costUsd } = await ledger.total();
-    const ms = clock.now() - startedAt;
     if (end.kind === "verdict" || end.kind === "handoff") {
+      const ms = this._plan.clock.now() - startedAt;
+      const structured = end.kind === "verdict" ? end.structured : undefined;
       const subtype = end.kind === "handoff" ? "handoff" : end.subtype;
-      await this._writeVerdict(leg, {
-        subtype,
-        text: end.text,
-        usage,
-        costUsd,
-        turns: end.turns,
-        ms,
-        structured: end.kind === "verdict" ? end.structured : undefined,
-      });
+      await this._writeVerdict(leg, { subtype, text: end.text, usage, costUsd, turns: end.turns, ms, structured });
     } else await this._noteTimeout(leg, end, startedAt, { usage, costUsd });
     return end;
   }

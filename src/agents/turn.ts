@@ -164,16 +164,8 @@ async function askOnce(
     },
   });
   try {
-    for await (const batch of backend.stream(request, controller.signal)) {
-      watchdog.alive();
-      const passed = gate === undefined ? batch : await passGate(gate, batch, watchdog);
-      const room = writer.write(sieve.pass(passed), settings.agent);
-      if (gate?.denial !== undefined) break;
-      if (room === undefined) continue;
-      watchdog.pause();
-      await room;
-      watchdog.resume();
-    }
+    const write = (chunks: readonly Chunk[]) => writer.write(sieve.pass(chunks), settings.agent);
+    await passOn(backend.stream(request, controller.signal), write, watchdog, gate);
   } finally {
     watchdog.stop();
     unfollow();
@@ -193,6 +185,24 @@ async function askOnce(
     },
     shown,
   };
+}
+
+/** Passes a reply on as it comes, to its end or until a guard denies it. Small: it goes on once per read of every stream. */
+async function passOn(
+  batches: AsyncIterable<readonly Chunk[]>,
+  write: (chunks: readonly Chunk[]) => Promise<void> | undefined,
+  watchdog: SilenceWatch,
+  gate: OutputGate | undefined,
+): Promise<void> {
+  for await (const batch of batches) {
+    watchdog.alive();
+    const room = write(gate === undefined ? batch : await passGate(gate, batch, watchdog));
+    if (gate?.denial !== undefined) return;
+    if (room === undefined) continue;
+    watchdog.pause();
+    await room;
+    watchdog.resume();
+  }
 }
 
 /** While guards look, we are the slow ones. */

@@ -1,9 +1,9 @@
-import { type Chunk, describeThrown, errorItem, type Fetch } from "#domain";
+import { type Chunk, describeThrown, errorItem, type Fetch, type HttpBody, type HttpResponse } from "#domain";
 import { createDecoder, type Decoder, type Format } from "#formats";
 import { readUtf8 } from "#transports";
 import { joinArrived } from "./arrived.ts";
 import { describeRefusal, describeWebPage } from "./refusal.ts";
-import { createRedaction, redactErrors } from "./redact.ts";
+import { createRedaction, type Redact, redactErrors } from "./redact.ts";
 
 /** One request to a model host, ready to be sent. */
 export interface Exchange {
@@ -22,44 +22,131 @@ export interface Exchange {
 /** An error body is read up to here; it is shown to people, not parsed for ever. */
 const MAX_ERROR_BODY = 64 * 1024;
 
+type Taken = IteratorResult<readonly Chunk[], undefined>;
+
+const END: Taken = { done: true, value: undefined };
+
 /**
  * Sends a request and decodes the streamed reply. Failures are terminal `error` chunks, in which no key occurs; an
  * aborted exchange just ends. What a reply that came to nothing has used is told all the same (a notice of kind `usage`).
+ *
+ * The request is sent when the first batch is asked for. Leaving the loop closes the connection.
  */
-export async function* streamExchange(exchange: Exchange, signal: AbortSignal): AsyncGenerator<readonly Chunk[], void> {
-  const redact = createRedaction(exchange.headers);
-  const decoder = createDecoder(exchange.format, { readText: readUtf8 });
-  try {
-    const response = await exchange.fetch({
-      method: "POST",
-      url: exchange.url,
-      headers: { "content-type": "application/json", accept: "text/event-stream", ...exchange.headers },
-      body: exchange.body,
-      signal,
-    });
-    const isWebPage = /^text\/html\b/i.test(response.headers["content-type"] ?? "");
-    if (response.status !== 200 || isWebPage) {
-      const body = redact(await readText(response.body));
-      if (signal.aborted) return;
-      const { status, headers } = response;
-      yield [status === 200 ? describeWebPage(exchange, body) : describeRefusal(exchange, { status, headers, body })];
-      return;
+export function streamExchange(exchange: Exchange, signal: AbortSignal): AsyncIterableIterator<readonly Chunk[]> {
+  return new ReplyStream(exchange, signal);
+}
+
+/**
+ * A class with small methods, not a generator: it goes on once per read of every stream, and how long a function is
+ * decides how soon and at what cost it is optimised.
+ */
+class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> {
+  private readonly _exchange: Exchange;
+  private readonly _signal: AbortSignal;
+  private readonly _redact: Redact;
+  private readonly _decoder: Decoder;
+  private _body: HttpBody | undefined;
+  private _pieces: AsyncIterator<Uint8Array> | undefined;
+  /** Nothing more is read; what is left to say has not been said yet. */
+  private _isRead = false;
+  private _isOver = false;
+
+  constructor(exchange: Exchange, signal: AbortSignal) {
+    this._exchange = exchange;
+    this._signal = signal;
+    this._redact = createRedaction(exchange.headers);
+    this._decoder = createDecoder(exchange.format, { readText: readUtf8 });
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Taken> {
+    if (this._isOver) return Promise.resolve(END);
+    if (this._isRead) return this._end();
+    return this._pieces === undefined ? this._open() : this._read(this._pieces);
+  }
+
+  async return(): Promise<Taken> {
+    this._isOver = true;
+    await this._pieces?.return?.();
+    return END;
+  }
+
+  private async _open(): Promise<Taken> {
+    const { url, headers, body, fetch } = this._exchange;
+    try {
+      const response = await fetch({
+        method: "POST",
+        url,
+        headers: { "content-type": "application/json", accept: "text/event-stream", ...headers },
+        body,
+        signal: this._signal,
+      });
+      const isWebPage = /^text\/html\b/i.test(response.headers["content-type"] ?? "");
+      if (response.status !== 200 || isWebPage) return await this._refuse(response);
+      this._body = response.body;
+      this._pieces = response.body[Symbol.asyncIterator]();
+      return await this._read(this._pieces);
+    } catch (error) {
+      return this._break(error);
     }
-    for await (const bytes of response.body) {
-      if (signal.aborted) break;
-      const chunks = decoder.push(joinArrived(bytes, response.body));
-      if (chunks.length > 0) yield redactErrors(chunks, redact);
-      if (decoder.isOver || signal.aborted) break;
+  }
+
+  private async _refuse({ status, headers, body }: HttpResponse): Promise<Taken> {
+    this._isOver = true;
+    const text = this._redact(await readText(body));
+    if (this._signal.aborted) return END;
+    const error =
+      status === 200
+        ? describeWebPage(this._exchange, text)
+        : describeRefusal(this._exchange, { status, headers, body: text });
+    return { done: false, value: [error] };
+  }
+
+  private async _read(pieces: AsyncIterator<Uint8Array>): Promise<Taken> {
+    try {
+      for (;;) {
+        const { done, value } = await pieces.next();
+        if (done === true) this._pieces = undefined;
+        if (done === true || this._signal.aborted) return await this._end();
+        const chunks = this._take(value);
+        if (chunks.length > 0) return { done: false, value: chunks };
+        if (this._isRead) return await this._end();
+      }
+    } catch (error) {
+      return this._break(error);
     }
-    yield signal.aborted ? spentBy(decoder) : redactErrors(decoder.end(), redact);
-  } catch (error) {
-    yield spentBy(decoder);
-    if (!signal.aborted) yield [describeBreak(exchange, redact(describeThrown(error)))];
+  }
+
+  private _take(bytes: Uint8Array): readonly Chunk[] {
+    const chunks = this._decoder.push(joinArrived(bytes, this._body as HttpBody));
+    this._isRead = this._decoder.isOver || this._signal.aborted;
+    return redactErrors(chunks, this._redact);
+  }
+
+  private async _end(): Promise<Taken> {
+    try {
+      this._isOver = true;
+      await this._pieces?.return?.();
+      const value = this._signal.aborted ? spentBy(this._decoder) : redactErrors(this._decoder.end(), this._redact);
+      return { done: false, value };
+    } catch (error) {
+      return this._break(error);
+    }
+  }
+
+  private _break(error: unknown): Taken {
+    this._isOver = true;
+    const chunks = spentBy(this._decoder);
+    if (!this._signal.aborted) chunks.push(describeBreak(this._exchange, this._redact(describeThrown(error))));
+    return { done: false, value: chunks };
   }
 }
 
 /** What an unfinished reply has used, as far as its host has said it. */
-function spentBy(decoder: Decoder): readonly Chunk[] {
+function spentBy(decoder: Decoder): Chunk[] {
   return decoder.end().filter((chunk) => chunk.type === "notice" && chunk.kind === "usage");
 }
 

@@ -5,11 +5,14 @@ const SECRET_HEADER = /key|token|secret|auth|cookie|password/i;
 /** Shorter values are no secrets, and would be found everywhere. */
 const SHORTEST_SECRET = 6;
 
+/** Takes keys out of a text. */
+export type Redact = (text: string) => string;
+
 /**
  * Takes the keys of a request out of any text: hosts repeat the key they refuse, and errors are logged, stored and
  * shown to others.
  */
-export function createRedaction(headers: Readonly<Record<string, string>>): (text: string) => string {
+export function createRedaction(headers: Readonly<Record<string, string>>): Redact {
   let secrets: readonly string[] | undefined;
   return (text) => {
     // Looked for when there is an error to show: most exchanges have none.
@@ -31,12 +34,12 @@ function secretsOf(headers: Readonly<Record<string, string>>): readonly string[]
 }
 
 /** The same for the errors among chunks: a host may also complain in the middle of a stream. */
-export function redactErrors(chunks: readonly Chunk[], redact: (text: string) => string): readonly Chunk[] {
+export function redactErrors(chunks: readonly Chunk[], redact: Redact): readonly Chunk[] {
   if (!chunks.some((chunk) => chunk.type === "error")) return chunks;
   return chunks.map((chunk) => (chunk.type === "error" ? redactError(chunk, redact) : chunk));
 }
 
-function redactError(error: ErrorItem, redact: (text: string) => string): ErrorItem {
+function redactError(error: ErrorItem, redact: Redact): ErrorItem {
   const { code, message, terminal, diagnostic, raw } = error;
   const json = raw === undefined ? "" : redact(raw.json);
   const kept = raw === undefined || json === raw.json ? raw : { json, bytes: new TextEncoder().encode(json) };
@@ -51,7 +54,7 @@ function redactError(error: ErrorItem, redact: (text: string) => string): ErrorI
   );
 }
 
-function redactDiagnostic(diagnostic: Diagnostic, redact: (text: string) => string): Diagnostic {
+function redactDiagnostic(diagnostic: Diagnostic, redact: Redact): Diagnostic {
   return Object.fromEntries(
     Object.entries(diagnostic).map(([name, value]) => [name, typeof value === "string" ? redact(value) : value]),
   );

@@ -50,6 +50,7 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
   private _isOver = false;
   private _failure: { readonly error: unknown } | undefined;
   private _isRead = false;
+  private _isPaused = false;
   private readonly _waiting: Deferred<Taken>[] = [];
 
   constructor(stream: Readable, explain: (error: Error) => unknown) {
@@ -81,7 +82,10 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
       this._queue = NO_BYTES;
       this._head = 0;
     }
-    if (this._held < HELD_BYTES / 2 && !this._isOver && this._stream.isPaused()) this._stream.resume();
+    if (this._isPaused && this._held < HELD_BYTES / 2) {
+      this._isPaused = false;
+      if (!this._isOver) this._stream.resume();
+    }
     return value;
   }
 
@@ -125,7 +129,9 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
     else this._queue.push(bytes);
     this._held += bytes.length;
     // Every time, not once: Node resumes a child's streams by itself when the child exits.
-    if (this._held >= HELD_BYTES) this._stream.pause();
+    if (this._held < HELD_BYTES) return;
+    this._isPaused = true;
+    this._stream.pause();
   }
 
   private _finish(error?: Error): void {
