@@ -11,7 +11,7 @@ import type { Price } from "./leg.ts";
 export class Ledger {
   private readonly _price: Price;
   private readonly _budget: Budget;
-  private _unsettled: { readonly usage: Usage; readonly backend: ModelBackend }[] = [];
+  private _unsettled: readonly { readonly usage: Usage; readonly backend: ModelBackend }[] = [];
   private _usage: Usage = {};
   private _costUsd: number | undefined = 0;
 
@@ -22,7 +22,7 @@ export class Ledger {
 
   /** Books what a reply used, finished or not. */
   add(usage: Usage, backend: ModelBackend): void {
-    this._unsettled.push({ usage, backend });
+    this._unsettled = [...this._unsettled, { usage, backend }];
   }
 
   /** Prices what was booked since the last call, and tells the budget. */

@@ -10,13 +10,13 @@ const HEAP = 64;
  * A class, as everything that is called once per delta: closures are optimised anew for every stream they serve.
  */
 export class TextPile {
-  private readonly _heaps: string[];
-  // The empty text in it makes it a list of texts: an empty list is taken for one of numbers, and code that was optimised
-  // for numbers is thrown away.
+  // A first text in each, though it be empty, makes them lists of texts: the engine takes an empty list for one of
+  // numbers, and code that was optimised for numbers is thrown away.
+  private _heaps: string[];
   private _pieces: string[] = [""];
 
   constructor(start = "") {
-    this._heaps = start === "" ? [] : [start];
+    this._heaps = [start];
   }
 
   add(piece: string): void {
@@ -26,16 +26,14 @@ export class TextPile {
   }
 
   get isEmpty(): boolean {
-    return this._heaps.length === 0 && this._pieces.length === 1;
+    return this._pieces.length === 1 && this._heaps.length === 1 && this._heaps[0] === "";
   }
 
   text(): string {
     if (this._pieces.length > 1 || this._heaps.length > 1) {
-      const text = this._heaps.join("") + this._pieces.join("");
-      this._heaps.length = 0;
-      this._heaps.push(text);
+      this._heaps = [this._heaps.join("") + this._pieces.join("")];
       this._pieces = [""];
     }
-    return this._heaps[0] ?? "";
+    return this._heaps[0] as string;
   }
 }
