@@ -20,11 +20,12 @@ export class TextPile {
   }
 
   add(piece: string): void {
-    if (this._pieces.push(piece) <= HEAP) return;
+    if (piece === "" || this._pieces.push(piece) <= HEAP) return;
     this._heaps.push(this._pieces.join(""));
     this._pieces = [""];
   }
 
+  /** Whether its text is the empty one. Costs no joining. */
   get isEmpty(): boolean {
     return this._pieces.length === 1 && this._heaps.length === 1 && this._heaps[0] === "";
   }

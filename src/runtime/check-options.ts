@@ -18,22 +18,32 @@ export function checkOptions(options: RunOptions): void {
   checkTools(options.tools ?? []);
   checkLimits(options.limits);
   checkCount("toolConcurrency", options.toolConcurrency);
-  checkCount("maxTokens", options.maxTokens);
-  checkCount("thinkingTokens", options.thinkingTokens);
-  checkTemperature(options.temperature);
-  checkFlag("parallelToolCalls", options.parallelToolCalls);
-  checkToolChoice(options.toolChoice);
   checkSignal(options.signal);
   checkRetry(options.retry);
   checkFallback(options.fallback);
   checkPolicy(options);
   checkOutput(options.output);
+  checkSession(options.session);
+  checkModelOptions(options);
+  checkPlaceOptions(options);
+  for (const name of PROVIDER_NAMES) checkProvider(name, options[name], PROVIDER_OPTION_NAMES);
+}
+
+/** What a model is told. */
+function checkModelOptions(options: RunOptions): void {
+  checkCount("maxTokens", options.maxTokens);
+  checkCount("thinkingTokens", options.thinkingTokens);
+  checkTemperature(options.temperature);
+  checkFlag("parallelToolCalls", options.parallelToolCalls);
+  checkToolChoice(options.toolChoice);
+}
+
+/** Where a run takes place. */
+function checkPlaceOptions(options: RunOptions): void {
   checkFlag("strict", options.strict);
   checkText("cwd", options.cwd);
   checkText("record", options.record);
   checkEnv(options.env);
-  checkSession(options.session);
-  for (const name of PROVIDER_NAMES) checkProvider(name, options[name], PROVIDER_OPTION_NAMES);
 }
 
 /** Whether the tool that is to be used is there: it may be the agent's or the run's. */

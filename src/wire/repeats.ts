@@ -90,7 +90,7 @@ export class Repeats {
       seam: [parts.tail, parts.head].join(""),
       lineBefore: said.start - lineFrom,
       lineBehind: lineTo - (noise ?? said).end,
-      name: frame.name,
+      name: copyOf(frame.name),
       like,
     };
   }

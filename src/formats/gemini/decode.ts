@@ -33,14 +33,20 @@ interface Stream {
   hasOtherCandidate: boolean;
 }
 
+/** Never written to. */
+const NO_CHUNKS: Chunk[] = [];
+
 /** The adapter for one Gemini stream. */
 export function createGeminiAdapter(options: AdapterOptions = {}): Adapter {
   let stream = createStream(options);
   return {
     feed(frames) {
-      stream.chunks = [];
+      const chunks: Chunk[] = [];
+      stream.chunks = chunks;
       for (const frame of frames) decodeFrame(stream, frame);
-      return stream.chunks;
+      // Not kept: they would live for as long as the stream is silent.
+      stream.chunks = NO_CHUNKS;
+      return chunks;
     },
     flush() {
       stream.chunks = [];
@@ -56,7 +62,7 @@ export function createGeminiAdapter(options: AdapterOptions = {}): Adapter {
 function createStream(options: AdapterOptions): Stream {
   return {
     mode: options.mode ?? "http",
-    chunks: [],
+    chunks: NO_CHUNKS,
     phase: "open",
     reply: undefined,
     finishReason: undefined,

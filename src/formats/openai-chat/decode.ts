@@ -35,14 +35,20 @@ interface Stream {
   hasOtherChoice: boolean;
 }
 
+/** Never written to. */
+const NO_CHUNKS: Chunk[] = [];
+
 /** The adapter for one Chat Completions stream. */
 export function createOpenAiChatAdapter(options: AdapterOptions = {}): Adapter {
   let stream = createStream(options);
   return {
     feed(frames) {
-      stream.chunks = [];
+      const chunks: Chunk[] = [];
+      stream.chunks = chunks;
       decodeFrames(stream, frames);
-      return stream.chunks;
+      // Not kept: they would live for as long as the stream is silent.
+      stream.chunks = NO_CHUNKS;
+      return chunks;
     },
     flush() {
       stream.chunks = [];
@@ -61,7 +67,7 @@ export function createOpenAiChatAdapter(options: AdapterOptions = {}): Adapter {
 function createStream(options: AdapterOptions): Stream {
   return {
     mode: options.mode ?? "http",
-    chunks: [],
+    chunks: NO_CHUNKS,
     phase: "open",
     reply: undefined,
     ending: undefined,

@@ -38,10 +38,10 @@ export function createHttpFetch({ idleMs = IDLE_MS }: HttpFetchOptions = {}): Ht
     request.signal?.throwIfAborted();
     const address = parseUrl(request.url);
     dialling ??= loadDialler(idleMs);
-    dialler = await dialling;
+    dialler ??= await dialling;
     // As bytes from here on: the length of a text would have to be counted, and the text encoded after that.
     const body = typeof request.body === "string" ? Buffer.from(request.body) : request.body;
-    return await exchange(dialler(request, address, body?.length), address.host, body, request.signal);
+    return exchange(dialler(request, address, body?.length), address.host, body, request.signal);
   };
 
   return Object.assign(fetch, {
