@@ -10,6 +10,12 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 const data = join(here, "data");
 const millrace = join(here, "../bin/millrace.js");
 
+/**
+ * Of the variables only what a program cannot do without. Others cost start-up time, the same on both sides, which makes
+ * any ratio look better than it is (`NODE_EXTRA_CA_CERTS` alone: 50 ms).
+ */
+const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+
 function fileOf(name, make) {
   const file = join(data, `${name}.ndjson`);
   if (!existsSync(file)) {
@@ -24,6 +30,7 @@ function inChild(file, job) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ["--expose-gc", join(here, file), JSON.stringify(job)], {
       cwd: here,
+      env,
       stdio: ["ignore", "pipe", "inherit"],
     });
     let text = "";
@@ -40,7 +47,7 @@ function sampleImport({ imports }, { side }) {
   const print =
     "console.log(JSON.stringify({ cpuMs: (user + system) / 1000, rssMb: process.memoryUsage.rss() / 1048576 }));";
   const code = [...imports[side].map((module) => `import ${JSON.stringify(module)};`), measure, print].join("\n");
-  return JSON.parse(execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: here }).toString());
+  return JSON.parse(execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: here, env }).toString());
 }
 
 /** A whole program as a person starts it. Its own CPU time comes over a pipe when it ends; the time is what we see. */
@@ -49,6 +56,7 @@ function sampleProgram({ args, until }, { side }) {
   const startedAt = performance.now();
   const child = spawn(process.execPath, ["--require", join(here, "tell-cpu.cjs"), ...program], {
     cwd: here,
+    env,
     stdio: ["ignore", "pipe", "inherit", "pipe"],
   });
   let told = "";

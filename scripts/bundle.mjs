@@ -37,23 +37,59 @@ function folderOf(id) {
   return folder === ".." || rest.length === 0 ? null : (folder ?? null);
 }
 
-const bundle = await rolldown({
-  input: findEntries(),
+/** @type {import("rolldown").InputOptions} */
+const options = {
   cwd: root,
   platform: "node",
   // What is not ours stays a package of its own.
-  external: (/** @type {string} */ id) => !id.startsWith(".") && !id.startsWith("#") && !id.startsWith("/"),
+  external: (id) => !id.startsWith(".") && !id.startsWith("#") && !id.startsWith("/"),
   // Folders import each other's files through what their doors hand on; what a user sees of an entry is pinned.
   preserveEntrySignatures: "allow-extension",
   resolve: { conditionNames: ["millrace-source", "import", "node", "default"] },
+  treeshake: { moduleSideEffects: false },
   logLevel: "warn",
-});
+};
+
+/** The modules of which the public root needs something to be loaded. */
+async function findCore() {
+  const bundle = await rolldown({ ...options, input: join(source, "index.ts") });
+  const { output } = await bundle.generate({ format: "esm" });
+  await bundle.close();
+  const [entry] = output;
+  return new Set(Object.entries(entry.modules).flatMap(([id, { renderedLength }]) => (renderedLength > 0 ? id : [])));
+}
+
+const core = await findCore();
+
+/**
+ * Takes Node's own modules as they are, instead of importing them: an import reads every property of the module, and some
+ * of `fs` load half of Node's streams when they are read.
+ *
+ * @type {import("rolldown").Plugin}
+ */
+const takeBuiltins = {
+  name: "take-builtins",
+  renderChunk: (code) =>
+    code.replaceAll(
+      /^import \{([^}]*)\} from "(node:[^"]+)";$/gm,
+      (_, names, id) => `const {${names.replaceAll(" as ", ": ")}} = process.getBuiltinModule("${id}");`,
+    ),
+};
+
+/**
+ * The file a module goes to: what the root needs stands in one, everything else in that of its folder.
+ *
+ * @param {string} id
+ */
+const fileOf = (id) => (core.has(id) && folderOf(id) !== null ? "core" : folderOf(id));
+
+const bundle = await rolldown({ ...options, input: findEntries(), plugins: [takeBuiltins] });
 await bundle.write({
   dir: join(root, "dist"),
   format: "esm",
   entryFileNames: "[name].js",
   chunkFileNames: "folders/[name].js",
   minify: false,
-  codeSplitting: { groups: [{ name: folderOf, debugName: "folder" }], includeDependenciesRecursively: false },
+  codeSplitting: { groups: [{ name: fileOf, debugName: "file" }], includeDependenciesRecursively: false },
 });
 await bundle.close();

@@ -41,6 +41,14 @@ const MODULES = new Map([
   ["fs/promises", "the FileSystem seam"],
 ]);
 
+/** Modules that nobody may take by name: where they are imported, the layer rules see it. */
+const HELD_MODULES = new Map(
+  ["child_process", "http", "https", "http2", "net", "tls", "dgram", "worker_threads"].map((name) => [
+    name,
+    "a transport",
+  ]),
+);
+
 /**
  * @typedef {{ path: string, line: number, reached: string, instead: string }} Reach
  */
@@ -133,13 +141,16 @@ function judge(node, checker) {
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
     return judgeModule(node.arguments[0]);
   }
+  if (ts.isCallExpression(node) && /\bgetBuiltinModule$/.test(node.expression.getText())) {
+    return judgeModule(node.arguments[0]) ?? judgeModule(node.arguments[0], HELD_MODULES);
+  }
   return undefined;
 }
 
 /** @param {ts.Expression | undefined} specifier */
-function judgeModule(specifier) {
+function judgeModule(specifier, modules = MODULES) {
   if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return undefined;
-  const instead = MODULES.get(specifier.text.replace(/^node:/, ""));
+  const instead = modules.get(specifier.text.replace(/^node:/, ""));
   return instead === undefined ? undefined : { reached: specifier.text, instead };
 }
 

@@ -22,6 +22,8 @@ const REACHING = {
   "node:timers/promises": 'import { setTimeout as wait } from "node:timers/promises"; await wait(5);',
   "node:fs": 'export { readFileSync } from "node:fs";',
   "fs/promises": 'export const files = import("fs/promises");',
+  fs: 'export const { readFileSync } = process.getBuiltinModule("fs");',
+  "node:http": 'export const { request } = globalThis.process.getBuiltinModule("node:http");',
 };
 
 const GIVEN = {
@@ -31,6 +33,7 @@ const GIVEN = {
   "a date made of a number": "export const text = (ts: number) => new Date(ts).toISOString();",
   "a type": 'import type { Stats } from "node:fs"; export type Get = typeof fetch; export type S = Stats;',
   "a property that is only named": "export const names = { setTimeout: 1 };",
+  "a module that reaches nothing": 'export const { createHash } = process.getBuiltinModule("node:crypto");',
 };
 
 describe("seams", () => {

@@ -1,5 +1,3 @@
-import { createHash } from "node:crypto";
-
 /**
  * A copy that shares nothing with the value, as it would arrive over a wire: what JSON cannot say is left out.
  * `undefined` for what is no JSON at all: functions, cycles, big integers, values too deep to walk.
@@ -20,6 +18,8 @@ export function canonicalJson(value: unknown): string {
 
 /** What a decision is bound to: SHA-256 of the canonical JSON, in hex. */
 export function digestOf(value: unknown): string {
+  // Loaded on use: it costs as much as all of ours, and only runs that ask for decisions need it.
+  const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(canonicalJson(value)).digest("hex");
 }
 

@@ -1,5 +1,4 @@
 import type * as http from "node:http";
-import type * as https from "node:https";
 import type { Socket } from "node:net";
 import type { Fetch, HttpRequest, HttpResponse } from "#domain";
 import { followSignal } from "#streams";
@@ -31,22 +30,23 @@ const IDLE_MS = 30_000;
  * const { status, body } = await fetch({ method: "GET", url: "http://127.0.0.1:8080/", headers: {} })
  */
 export function createHttpFetch({ idleMs = IDLE_MS }: HttpFetchOptions = {}): HttpFetch {
-  let dialling: Promise<Dialler> | undefined;
-  let dialler: Dialler | undefined;
+  let plain: Pool | undefined;
+  let secure: Pool | undefined;
+  const poolFor = ({ isSecure }: Address): Pool =>
+    isSecure ? (secure ??= openSecurePool(idleMs)) : (plain ??= openPlainPool(idleMs));
 
   const fetch = async (request: HttpRequest): Promise<HttpResponse> => {
     request.signal?.throwIfAborted();
     const address = parseUrl(request.url);
-    dialling ??= loadDialler(idleMs);
-    dialler ??= await dialling;
     // As bytes from here on: the length of a text would have to be counted, and the text encoded after that.
     const body = typeof request.body === "string" ? Buffer.from(request.body) : request.body;
-    return exchange(dialler(request, address, body?.length), address.host, body, request.signal);
+    return exchange(poolFor(address).dial(request, address, body?.length), address.host, body, request.signal);
   };
 
   return Object.assign(fetch, {
     close() {
-      dialler?.close();
+      plain?.close();
+      secure?.close();
     },
   });
 }
@@ -57,35 +57,38 @@ export function createHttpFetch({ idleMs = IDLE_MS }: HttpFetchOptions = {}): Ht
  */
 const KEPT_CONNECTIONS = 1024;
 
-/** Begins a request on a connection of its pool. */
-interface Dialler {
-  (request: HttpRequest, address: Address, length: number | undefined): http.ClientRequest;
+/** The connections to all hosts that are reached in the same way. */
+interface Pool {
+  /** Begins a request on one of them. */
+  dial(request: HttpRequest, address: Address, length: number | undefined): http.ClientRequest;
   close(): void;
 }
 
-/** Loaded at the first request: Node's HTTP costs more to load than all of ours. */
-async function loadDialler(idleMs: number): Promise<Dialler> {
-  const [plain, secure]: [typeof http, typeof https] = await Promise.all([import("node:http"), import("node:https")]);
-  const options = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS, scheduling: "lifo" } as const;
-  const plainAgent = dropIdle(new plain.Agent(options), idleMs);
-  const secureAgent = dropIdle(new secure.Agent(options), idleMs);
-  const dial = (
-    { method, headers: given }: HttpRequest,
-    { isSecure, hostname, port, path, auth }: Address,
-    length: number | undefined,
-  ): http.ClientRequest => {
-    const headers = headersFor(given, length);
-    return isSecure
-      ? secure.request({ hostname, port, path, auth, method, headers, agent: secureAgent })
-      : // Without a name for TLS Node would work one out, for each request.
-        plain.request({ hostname, port, path, auth, method, headers, agent: plainAgent, servername: "" } as object);
-  };
-  return Object.assign(dial, {
-    close() {
-      plainAgent.destroy();
-      secureAgent.destroy();
+const POOL_OPTIONS = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS, scheduling: "lifo" } as const;
+
+// Node's modules are taken at the first request: its HTTP costs more to load than all of ours, and its TLS as much again.
+
+function openPlainPool(idleMs: number): Pool {
+  const { Agent, request } = process.getBuiltinModule("node:http");
+  const agent = dropIdle(new Agent(POOL_OPTIONS), idleMs);
+  return {
+    dial: ({ method, headers }, { hostname, port, path, auth }, length) => {
+      const all = headersFor(headers, length);
+      // Without a name for TLS Node would work one out, for each request.
+      return request({ hostname, port, path, auth, method, headers: all, agent, servername: "" } as object);
     },
-  });
+    close: () => agent.destroy(),
+  };
+}
+
+function openSecurePool(idleMs: number): Pool {
+  const { Agent, request } = process.getBuiltinModule("node:https");
+  const agent = dropIdle(new Agent(POOL_OPTIONS), idleMs);
+  return {
+    dial: ({ method, headers }, { hostname, port, path, auth }, length) =>
+      request({ hostname, port, path, auth, method, headers: headersFor(headers, length), agent }),
+    close: () => agent.destroy(),
+  };
 }
 
 /**
