@@ -1,4 +1,4 @@
-// Second half of the build: the sources as one file per folder. Node opens and links every module on its own, at more
+// Second half of the build: the sources as one file for the root and one per folder. Node opens and links every module on its own, at more
 // than half a millisecond each, and the package has some two hundred; docs/decisions/0012-one-file-per-folder.md.
 
 import { existsSync, readdirSync } from "node:fs";
@@ -52,7 +52,9 @@ const options = {
 
 /** The modules of which the public root needs something to be loaded. */
 async function findCore() {
-  const bundle = await rolldown({ ...options, input: join(source, "index.ts") });
+  const index = join(source, "index.ts");
+  if (!existsSync(index)) return new Set();
+  const bundle = await rolldown({ ...options, input: index });
   const { output } = await bundle.generate({ format: "esm" });
   await bundle.close();
   const [entry] = output;
