@@ -83,7 +83,12 @@ const takeBuiltins = {
  *
  * @param {string} id
  */
-const fileOf = (id) => (core.has(id) && folderOf(id) !== null ? "core" : folderOf(id));
+function fileOf(id) {
+  if (folderOf(id) === null) return null;
+  // Read as a whole, and only by runs that have something to price.
+  if (id.endsWith("price-table.ts")) return "price-table";
+  return core.has(id) ? "core" : folderOf(id);
+}
 
 const bundle = await rolldown({ ...options, input: findEntries(), plugins: [takeBuiltins] });
 await bundle.write({

@@ -1,6 +1,7 @@
-import type { Provider } from "@pydantic/genai-prices";
 import type { ModelBackend } from "#backends";
-import type { Usage } from "#domain";
+import type { Clock, Usage } from "#domain";
+import { systemClock } from "#transports";
+import { costOf, findRates, type PriceTable, type Rates, type TokenCounts } from "./price-lookup.ts";
 
 /**
  * Providers whose prices are known, and what they mean by input tokens: Anthropic counts cached ones apart, the
@@ -27,41 +28,45 @@ const REMEMBERED = 256;
  * It remembers where in the table a model was found: looking for it takes a fifth of a millisecond, and every reply of
  * every run is priced.
  */
-export function createPriceList(): Price {
-  const found = new Map<string, Provider | undefined>();
+export function createPriceList(clock: Pick<Clock, "now"> = systemClock): Price {
+  const found = new Map<string, readonly Rates[] | undefined>();
+
+  const ratesOf = async (provider: string, model: string): Promise<readonly Rates[] | undefined> => {
+    const key = `${provider}/${model}`;
+    if (found.has(key)) return found.get(key);
+    const rates = findRates(await loadTable(), provider, model);
+    if (found.size < REMEMBERED) found.set(key, rates);
+    return rates;
+  };
 
   return async (usage, backend) => {
     if (backend.name === "offline") return 0;
     const cached = CACHED_TOKENS.get(backend.name);
     if (cached === undefined || usage.inputTokens === undefined || usage.outputTokens === undefined) return undefined;
-    const key = `${backend.name}/${backend.model}`;
-    if (found.has(key) && found.get(key) === undefined) return undefined;
-    try {
-      // Loaded at the end of a run: the table is large, and nobody waits for it before the first token.
-      const { calcPrice } = await import("@pydantic/genai-prices");
-      const provider = found.get(key);
-      const place = provider === undefined ? { providerId: backend.name } : { provider };
-      const price = calcPrice(asTableUsage(usage, cached), backend.model, place);
-      if (!found.has(key) && found.size < REMEMBERED) {
-        found.set(key, price === null ? undefined : { ...price.provider, models: [price.model] });
-      }
-      return price?.total_price;
-    } catch {
-      return undefined;
-    }
+    const rates = await ratesOf(backend.name, backend.model);
+    return rates === undefined ? undefined : costOf(asCounts(usage, cached), rates, clock.now());
   };
+}
+
+let table: PriceTable | undefined;
+
+/** Read when the first run ends: nobody waits for it before the first token. */
+async function loadTable(): Promise<PriceTable> {
+  const { PRICE_TABLE } = await import("./price-table.ts");
+  table ??= JSON.parse(PRICE_TABLE) as PriceTable;
+  return table;
 }
 
 /** The price list of this process. */
 export const priceOf: Price = createPriceList();
 
 /** The table counts cached tokens as part of the input. */
-function asTableUsage(usage: Usage, cached: "apart" | "included"): Record<string, number> {
-  const { inputTokens = 0, outputTokens = 0, cacheReadTokens, cacheWriteTokens } = usage;
+function asCounts(usage: Usage, cached: "apart" | "included"): TokenCounts {
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   return {
-    input_tokens: inputTokens + (cached === "apart" ? (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0) : 0),
-    output_tokens: outputTokens,
-    ...(cacheReadTokens !== undefined && { cache_read_tokens: cacheReadTokens }),
-    ...(cacheWriteTokens !== undefined && { cache_write_tokens: cacheWriteTokens }),
+    input: inputTokens + (cached === "apart" ? cacheReadTokens + cacheWriteTokens : 0),
+    output: outputTokens,
+    cacheRead: cacheReadTokens,
+    cacheWrite: cacheWriteTokens,
   };
 }

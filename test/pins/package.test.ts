@@ -46,7 +46,6 @@ describe("the package", () => {
     expect(manifest.dependencies).toEqual({
       "@cfworker/json-schema": "4.1.6",
       "@hono/node-server": "2.1.6",
-      "@pydantic/genai-prices": "0.1.8",
       commander: "14.0.3",
       hono: "4.13.17",
       "partial-json": "0.1.7",
