@@ -1,5 +1,5 @@
-// Second half of the build: the sources as one file for the root and one per folder. Node opens and links every module on its own, at more
-// than half a millisecond each, and the package has some two hundred; docs/decisions/0012-one-file-per-folder.md.
+// Second half of the build: the sources as one file for the root and one per folder. Node opens and links every module on
+// its own, at more than half a millisecond each, and the package has hundreds; docs/decisions/0012-one-file-per-folder.md.
 
 import { existsSync, readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
