@@ -1,5 +1,5 @@
-// Second half of the build: the sources as one file for the root and one per folder. Node opens and links every module on
-// its own, at more than half a millisecond each, and the package has hundreds; docs/decisions/0012-one-file-per-folder.md.
+// Second half of the build: the sources as three files for the root and one per folder. Node opens and links every module
+// on its own, at more than half a millisecond each, and the package has hundreds; docs/decisions/0012-one-file-per-folder.md.
 
 import { existsSync, readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -78,16 +78,25 @@ const takeBuiltins = {
     ),
 };
 
+/** Of what the root needs, what others need without the rest: views and sinks the first, formats both. */
+const SHARED = new Map([
+  ["domain", "base"],
+  ["streams", "base"],
+  ["wire", "base"],
+  ["formats", "base-formats"],
+]);
+
 /**
- * The file a module goes to: what the root needs stands in one, everything else in that of its folder.
+ * The file a module goes to: what the root needs stands in three, everything else in that of its folder.
  *
  * @param {string} id
  */
 function fileOf(id) {
-  if (folderOf(id) === null) return null;
+  const folder = folderOf(id);
+  if (folder === null) return null;
   // Read as a whole, and only by runs that have something to price.
   if (id.endsWith("price-table.ts")) return "price-table";
-  return core.has(id) ? "core" : folderOf(id);
+  return core.has(id) ? (SHARED.get(folder) ?? "core") : folder;
 }
 
 const bundle = await rolldown({ ...options, input: findEntries(), plugins: [takeBuiltins] });

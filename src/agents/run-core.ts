@@ -168,8 +168,7 @@ export class RunCore {
 
   private _write(chunks: readonly Chunk[], agent: string | undefined): Promise<void> | undefined {
     if (this._isComplete) return undefined;
-    const events = this._gate.pass(chunks, agent);
-    this.broadcast.push(events, takeIn(events, this._accumulator, this));
+    this._publish(this._gate.pass(chunks, agent));
     return this._latch.isFired ? undefined : this.broadcast.room();
   }
 

@@ -18,7 +18,7 @@ export function canonicalJson(value: unknown): string {
 
 /** What a decision is bound to: SHA-256 of the canonical JSON, in hex. */
 export function digestOf(value: unknown): string {
-  // Loaded on use: it costs as much as all of ours, and only runs that ask for decisions need it.
+  // Taken on use: loading it is a good part of a cold start, and only runs that ask for decisions need it.
   const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(canonicalJson(value)).digest("hex");
 }

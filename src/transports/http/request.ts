@@ -66,7 +66,7 @@ interface Pool {
 
 const POOL_OPTIONS = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS, scheduling: "lifo" } as const;
 
-// Node's modules are taken at the first request: its HTTP costs more to load than all of ours, and its TLS as much again.
+// Node's modules are taken at the first request: they are a good part of a cold start, and TLS is not always needed.
 
 function openPlainPool(idleMs: number): Pool {
   const { Agent, request } = process.getBuiltinModule("node:http");
