@@ -1,13 +1,17 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import { LOCAL_TENANT } from "#sessions";
 import { ApiError } from "./api-error.ts";
-import type { AccessToken } from "./options.ts";
+import type { Settings } from "./options.ts";
 import { createRateLimit } from "./rate-limit.ts";
 
 /** Decides whose request it is. */
 export interface Access {
-  /** The tenant a request belongs to. @throws ApiError `unauthorized` or `too-many-requests`. */
-  tenantOf(authorization: string | undefined, address: string): string;
+  /** The tenant whose token this is; `undefined` when it is nobody's. A server without tokens has one tenant. */
+  tenantOf(authorization: string | undefined): string | undefined;
+  /** What is to be told to a request without a right token from this address: `unauthorized` or `too-many-requests`. */
+  refusalFor(authorization: string | undefined, address: string): ApiError;
+  /** Whether this is the token for the metrics, or none is needed: a server without any token is for this machine alone. */
+  mayReadMetrics(authorization: string | undefined): boolean;
 }
 
 /** The scheme, one blank, and a token; nothing that could be read in two ways. */
@@ -16,32 +20,47 @@ const BEARER = /^Bearer ([\u0021-\u007e]{1,512})$/i;
 /**
  * Lets in who knows a token. The time an answer takes says nothing about how much of a token was right: digests of
  * equal length are compared, and always all of them.
+ *
+ * Wrong tokens are counted by address, and a right one is let in whatever the count is: behind a proxy everybody has
+ * the same address, so a lock would shut out those who did nothing.
  */
 export function createAccess(
-  tokens: readonly Required<AccessToken>[],
-  limits: { readonly failuresPerMinute: number },
+  { tokens, metricsToken, limits }: Pick<Settings, "tokens" | "metricsToken" | "limits">,
   now: () => number,
 ): Access {
   const known = tokens.map(({ token, tenant }) => ({ digest: digestOf(token), tenant }));
+  const operator = metricsToken === undefined ? undefined : digestOf(metricsToken);
   const failures = createRateLimit(limits.failuresPerMinute, now);
   return {
-    tenantOf(authorization, address) {
+    tenantOf(authorization) {
       if (known.length === 0) return LOCAL_TENANT;
-      if (failures.isOver(address)) {
-        throw new ApiError("too-many-requests", "Too many wrong tokens. Wait a minute.", { "retry-after": "60" });
-      }
-      const given = BEARER.exec(authorization ?? "")?.[1];
+      const given = readToken(authorization);
       const digest = digestOf(given ?? "");
       let tenant: string | undefined;
       for (const one of known) if (timingSafeEqual(one.digest, digest)) tenant = one.tenant;
-      if (given !== undefined && tenant !== undefined) return tenant;
+      return given === undefined ? undefined : tenant;
+    },
+    refusalFor(authorization, address) {
       // Asking without a token is how a page finds out that it needs one; only guesses count.
-      if (given !== undefined) failures.take(address);
-      throw new ApiError("unauthorized", "Send a valid token as Authorization: Bearer <token>.", {
+      if (readToken(authorization) !== undefined && !failures.take(address)) {
+        return new ApiError("too-many-requests", "Too many wrong tokens. Wait a minute, or send a valid one.", {
+          "retry-after": "60",
+        });
+      }
+      return new ApiError("unauthorized", "Send a valid token as Authorization: Bearer <token>.", {
         "www-authenticate": "Bearer",
       });
     },
+    mayReadMetrics(authorization) {
+      if (operator === undefined) return known.length === 0;
+      const given = readToken(authorization);
+      return timingSafeEqual(operator, digestOf(given ?? "")) && given !== undefined;
+    },
   };
+}
+
+function readToken(authorization: string | undefined): string | undefined {
+  return BEARER.exec(authorization ?? "")?.[1];
 }
 
 function digestOf(token: string): Uint8Array {

@@ -8,6 +8,7 @@ export type ApiErrorCode =
   | "invalid-cursor"
   | "invalid-target"
   | "unauthorized"
+  | "forbidden"
   | "forbidden-host"
   | "forbidden-origin"
   | "not-found"
@@ -30,6 +31,7 @@ const STATUS: Readonly<Record<ApiErrorCode, Status>> = {
   "invalid-cursor": 400,
   "invalid-target": 400,
   unauthorized: 401,
+  forbidden: 403,
   "forbidden-host": 403,
   "forbidden-origin": 403,
   "not-found": 404,

@@ -17,7 +17,8 @@ type Answer = (context: ServerContext, parts: ServerParts) => Promise<Response> 
 /** Every route: who may ask it, and what it answers to which method. */
 interface Route {
   readonly path: string;
-  readonly isPublic?: boolean;
+  /** `tenant`, the default: whoever has a token. `operator`: whoever has the one for the metrics. */
+  readonly for?: "anybody" | "tenant" | "operator";
   readonly methods: Readonly<Partial<Record<Method, Answer>>>;
 }
 
@@ -33,9 +34,9 @@ export const ROUTES: readonly Route[] = [
   { path: "/api/runs/:runId/permissions/:callId", methods: { POST: answerPermission } },
   { path: "/api/permissions", methods: { GET: listPermissions } },
   { path: "/api/backends", methods: { GET: listBackends } },
-  { path: "/metrics", methods: { GET: showMetrics } },
-  { path: "/healthz", isPublic: true, methods: { GET: healthz } },
-  { path: "/readyz", isPublic: true, methods: { GET: readyz } },
+  { path: "/metrics", for: "operator", methods: { GET: showMetrics } },
+  { path: "/healthz", for: "anybody", methods: { GET: healthz } },
+  { path: "/readyz", for: "anybody", methods: { GET: readyz } },
 ];
 
 export interface AppOptions {
@@ -70,10 +71,12 @@ export function createApp(options: AppOptions): Hono<ServerEnv> {
   app.use(async (context, next) => {
     const address = addressOf(context, parts.settings.trustProxy);
     context.set("address", address);
-    if (!options.requests.take(address)) {
+    const source = findSource(context, options.access, address);
+    context.set("source", source);
+    if (!options.requests.take(source)) {
       throw new ApiError("too-many-requests", "Too many requests. Wait a minute.", { "retry-after": "60" });
     }
-    checkOrigin(context.req.raw.headers, context.req.path, options.origins);
+    checkOrigin(context.req.raw, context.req.path, options.origins);
     const preflight = answerPreflight(context, parts);
     if (preflight !== undefined) return preflight;
     await next();
@@ -92,18 +95,41 @@ export function createApp(options: AppOptions): Hono<ServerEnv> {
   return app;
 }
 
-function addRoute(app: Hono<ServerEnv>, { path, isPublic = false, methods }: Route, options: AppOptions): void {
+function addRoute(app: Hono<ServerEnv>, { path, for: whom = "tenant", methods }: Route, options: AppOptions): void {
   const { parts, access } = options;
   const allowed = Object.keys(methods).join(", ");
   app.all(path, (context) => {
-    if (!isPublic) {
-      context.set("tenant", access.tenantOf(context.req.header("authorization"), context.get("address")));
-    }
+    if (whom === "tenant") requireTenant(context, access);
+    else if (whom === "operator") requireOperator(context, access);
     const { method } = context.req;
     const answer = Object.hasOwn(methods, method) ? methods[method as Method] : undefined;
     if (answer !== undefined) return answer(context, parts);
     throw new ApiError("method-not-allowed", `This path takes ${allowed}.`, { allow: allowed });
   });
+}
+
+/** Notes whose token the request carries. Who has a right one is counted apart from guesses out of the same address. */
+function findSource(context: ServerContext, access: Access, address: string): string {
+  const authorization = context.req.header("authorization");
+  const tenant = access.tenantOf(authorization);
+  context.set("tenant", tenant ?? "");
+  if (tenant !== undefined) return `${address} ${tenant}`;
+  return access.mayReadMetrics(authorization) ? `${address} /metrics` : address;
+}
+
+function requireTenant(context: ServerContext, access: Access): void {
+  if (context.get("tenant") !== "") return;
+  throw access.refusalFor(context.req.header("authorization"), context.get("address"));
+}
+
+function requireOperator(context: ServerContext, access: Access): void {
+  const authorization = context.req.header("authorization");
+  if (access.mayReadMetrics(authorization)) return;
+  if (context.get("tenant") === "") throw access.refusalFor(authorization, context.get("address"));
+  throw new ApiError(
+    "forbidden",
+    "Metrics are about all tenants. Give the server a metricsToken (--metrics-token), and ask with that one.",
+  );
 }
 
 function addPage(app: Hono<ServerEnv>, page: Page | undefined): void {

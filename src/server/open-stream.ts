@@ -26,7 +26,7 @@ export function openStream(
   parts: ServerParts,
   wanted: { readonly runId: string; readonly cursor: StreamCursor; readonly vocabulary: Vocabulary },
 ): Response {
-  const release = takePlace(context.get("address"), parts);
+  const release = takePlace(context.get("source"), parts);
   const stream = new EventStream(parts.streams, {
     runId: wanted.runId,
     cursor: wanted.cursor,
@@ -42,18 +42,18 @@ export function openStream(
   return streamResponse(stream, { "x-run-id": wanted.runId });
 }
 
-/** Counts a stream of an address, as long as it is open. */
-function takePlace(address: string, { openStreams, settings }: ServerParts): () => void {
-  const open = openStreams.get(address) ?? 0;
+/** Counts a stream as long as it is open. */
+function takePlace(source: string, { openStreams, settings }: ServerParts): () => void {
+  const open = openStreams.get(source) ?? 0;
   if (open >= settings.limits.streams) {
     throw new ApiError("too-many-streams", `More than ${settings.limits.streams} streams are open. Close one.`, {
       "retry-after": "5",
     });
   }
-  openStreams.set(address, open + 1);
+  openStreams.set(source, open + 1);
   return () => {
-    const left = (openStreams.get(address) ?? 1) - 1;
-    if (left > 0) openStreams.set(address, left);
-    else openStreams.delete(address);
+    const left = (openStreams.get(source) ?? 1) - 1;
+    if (left > 0) openStreams.set(source, left);
+    else openStreams.delete(source);
   };
 }

@@ -25,6 +25,11 @@ export interface ServerOptions {
   readonly run?: Omit<RunOptions, "signal" | "session" | "record">;
   /** Without any, everybody who can reach the server is let in; it then listens on this machine alone. */
   readonly tokens?: readonly AccessToken[];
+  /**
+   * The token for `/metrics`, which are about all tenants. Without one, a server with `tokens` shows them to nobody, and
+   * one without to whoever can reach it.
+   */
+  readonly metricsToken?: string;
   /** Host names under which the server is reached, beside this machine's own: `chat.example.org`. */
   readonly hosts?: readonly string[];
   /** Origins of other pages that may ask: `https://app.example.org`. Never a wildcard. */
@@ -50,6 +55,7 @@ export interface Settings {
   readonly backends: readonly string[] | undefined;
   readonly run: RunOptions;
   readonly tokens: readonly Required<AccessToken>[];
+  readonly metricsToken: string | undefined;
   readonly hosts: ReadonlySet<string>;
   readonly origins: ReadonlySet<string>;
   readonly trustProxy: boolean;
@@ -71,6 +77,7 @@ export function readSettings(options: ServerOptions): Settings {
     backends: options.backends,
     run: options.run ?? {},
     tokens: (options.tokens ?? []).map(readToken),
+    metricsToken: readMetricsToken(options),
     hosts: new Set((options.hosts ?? []).map((host) => host.toLowerCase())),
     origins: new Set((options.origins ?? []).map(readOrigin)),
     trustProxy: options.trustProxy ?? false,
@@ -88,17 +95,30 @@ export function targetOf(name: string, { agents }: Settings): Target {
 }
 
 function readToken({ token, tenant = LOCAL_TENANT }: AccessToken, index: number): Required<AccessToken> {
-  // Neither the token nor a part of it: messages end up in logs.
-  if (typeof token !== "string" || token.length < SHORTEST_TOKEN || !/^[\u0021-\u007e]+$/.test(token)) {
-    throw new StartError(
-      "invalid-option",
-      `tokens[${index}].token must be at least ${SHORTEST_TOKEN} characters without blanks. Make one with: openssl rand -hex 24`,
-    );
-  }
+  requireSecret(`tokens[${index}].token`, token);
   if (!isId(tenant)) {
     throw new StartError("invalid-option", `tokens[${index}].tenant must be 1 to 64 letters, digits, "-" or "_".`);
   }
   return { token, tenant };
+}
+
+function readMetricsToken({ metricsToken, tokens = [] }: ServerOptions): string | undefined {
+  if (metricsToken === undefined) return undefined;
+  requireSecret("metricsToken", metricsToken);
+  if (!tokens.some(({ token }) => token === metricsToken)) return metricsToken;
+  throw new StartError(
+    "invalid-option",
+    "metricsToken is a tenant's token too. Make another one: openssl rand -hex 24",
+  );
+}
+
+/** Neither the token nor a part of it is told: messages end up in logs. */
+function requireSecret(field: string, token: unknown): void {
+  if (typeof token === "string" && token.length >= SHORTEST_TOKEN && /^[\u0021-\u007e]+$/.test(token)) return;
+  throw new StartError(
+    "invalid-option",
+    `${field} must be at least ${SHORTEST_TOKEN} characters without blanks. Make one with: openssl rand -hex 24`,
+  );
 }
 
 function readOrigin(origin: string): string {

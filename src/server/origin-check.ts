@@ -13,9 +13,14 @@ export interface OriginRules {
  * machine (DNS rebinding), so the name asked for must be ours; and it can send requests across origins, so the origin
  * must be ours too.
  */
-export function checkOrigin(headers: Headers, path: string, rules: OriginRules): void {
+export function checkOrigin(
+  { headers, url }: Pick<Request, "headers" | "url">,
+  path: string,
+  rules: OriginRules,
+): void {
   const host = headers.get("host") ?? "";
-  if (!isOwnHost(host, rules)) {
+  // A request target may name a host of its own, which goes before the header (RFC 9112, 3.2.2).
+  if (!isOwnHost(host, rules) || !isOwnHost(hostOf(url), rules)) {
     throw new ApiError(
       "forbidden-host",
       "The server is not known under this host name. Add it to the server's hosts (--allow-host) if it is yours.",
@@ -30,6 +35,11 @@ export function checkOrigin(headers: Headers, path: string, rules: OriginRules):
   if (origin === null && (site === "cross-site" || site === "same-site") && !isLink(headers, path)) {
     throw new ApiError("forbidden-origin", "Other pages may not ask.");
   }
+}
+
+/** The host of an address, without who is to log in there. */
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : "";
 }
 
 /** What stands before the port, in small letters; `undefined` when it is no host at all. */

@@ -17,20 +17,20 @@ export interface ServerParts {
   readonly metrics: Metrics;
   readonly write: WriteLog;
   readonly streams: StreamSetting;
-  /** Open event streams, by address. */
+  /** Open event streams, by source. */
   readonly openStreams: Map<string, number>;
   readonly isClosing: () => boolean;
 }
 
-/** What is known of a request before its route is asked. */
-export interface RequestFacts {
-  readonly tenant: string;
-  readonly address: string;
-}
-
-/** hono's words for our request: `tenant` and `address` are set by the guard. */
+/** hono's words for our request. The guard sets the variables. */
 export interface ServerEnv {
-  readonly Variables: { tenant: string; address: string };
+  readonly Variables: {
+    /** Whose token the request carries; empty when it is nobody's. */
+    tenant: string;
+    address: string;
+    /** Who limits are counted for: the address and its tenant, so that tenants behind one proxy do not share them. */
+    source: string;
+  };
   readonly Bindings: {
     readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
   };

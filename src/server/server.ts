@@ -37,7 +37,7 @@ export function createServer(options: ServerOptions): Server {
   const now = (): number => world.clock.now();
   const write = createServerLog(
     options.log,
-    tokens.map(({ token }) => token),
+    [...tokens.map(({ token }) => token), ...(settings.metricsToken === undefined ? [] : [settings.metricsToken])],
     now,
   );
   const metrics = createMetrics();
@@ -72,7 +72,7 @@ export function createServer(options: ServerOptions): Server {
 
   const app = createApp({
     parts,
-    access: createAccess(tokens, limits, now),
+    access: createAccess(settings, now),
     origins: { hosts: settings.hosts, origins: settings.origins, isOpen: () => isOpen },
     requests: createRateLimit(limits.requestsPerMinute, now),
     page: readPage(settings.page),

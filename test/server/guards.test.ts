@@ -131,6 +131,18 @@ describe.each(ROUTES.map(({ path, methods }) => ({ path, methods: Object.keys(me
 );
 
 describe("SEC7: addresses and origins", () => {
+  it("F-A7: a request target that names a foreign host is refused, whatever the Host header says", async () => {
+    const { server } = plain({ hosts: ["chat.example"] });
+    const status = async (url: string): Promise<number> =>
+      (await server.fetch(new Request(url, { headers: { host: "localhost" } }))).status;
+    for (const host of ["evil.example", "evil.example:80", "localhost.evil.example", "10.0.0.5", "127.0.0.1.nip.io"]) {
+      for (const { path } of ROUTES) expect([host, await status(`http://${host}${pathOf(path)}`)]).toEqual([host, 403]);
+    }
+    for (const host of ["localhost", "127.0.0.1:4000", "[::1]", "chat.example"]) {
+      expect([host, await status(`http://${host}/healthz`)]).toEqual([host, 200]);
+    }
+  });
+
   it.each(["0.0.0.0", "::", "192.168.1.5", "example.org", "0", "127.0.0.1.nip.io"])(
     "refuses to listen on %s without a token",
     async (host) => {
@@ -233,17 +245,67 @@ describe("SEC8: tokens", () => {
     for (const path of ["/healthz", "/readyz"]) expect((await server.ask("GET", path)).status).toBe(200);
   });
 
-  it("after ten wrong ones in a minute nobody from there is listened to, and a minute later again", async () => {
-    const world = testWorld();
-    const server = secured({ world });
-    const guess = async (token: string): Promise<number> =>
-      (await server.ask("GET", "/api/threads", undefined, { authorization: `Bearer ${token}` })).status;
-    for (let tries = 0; tries < 10; tries += 1) expect(await guess(`wrong-${tries}`)).toBe(401);
-    expect(await guess("wrong-10")).toBe(429);
-    expect(await guess(TOKEN)).toBe(429);
-    await world.clock.advance(60_000);
-    expect(await guess(TOKEN)).toBe(200);
+  const guesses = (server: TestServer) => async (token: string, path: string) =>
+    await server.ask("GET", path, undefined, { authorization: `Bearer ${token}` });
+
+  it.each(["/api/threads", "/metrics"])(
+    "F-A6: %s: after ten wrong ones in a minute further ones are told to wait; right ones are let in all the while",
+    async (path) => {
+      const world = testWorld();
+      const metricsToken = "the-token-for-the-metrics";
+      const server = secured({ world, metricsToken });
+      const guess = guesses(server);
+      const right = path === "/metrics" ? metricsToken : TOKEN;
+      for (let tries = 0; tries < 10; tries += 1) expect((await guess(`wrong-${tries}`, path)).status).toBe(401);
+      for (let tries = 0; tries < 3; tries += 1) {
+        const refused = await guess(`wrong-again-${tries}`, path);
+        expect(refused.status).toBe(429);
+        expect(refused.headers.get("retry-after")).toBe("60");
+        expect((await guess(right, path)).status).toBe(200);
+      }
+      await world.clock.advance(60_000);
+      expect((await guess("wrong-later", path)).status).toBe(401);
+    },
+  );
+
+  it("F-A6: a flood of requests without a right token uses up the share of its address, not that of tenants behind it", async () => {
+    const metricsToken = "the-token-for-the-metrics";
+    const server = secured({ limits: { requestsPerMinute: 3 }, metricsToken });
+    const guess = guesses(server);
+    for (let tries = 0; tries < 20; tries += 1) await guess(`wrong-${tries}`, "/api/threads");
+    expect((await guess("wrong", "/api/threads")).status).toBe(429);
+    for (const token of [TOKEN, OTHER]) {
+      const answers = [];
+      for (let tries = 0; tries < 4; tries += 1) answers.push((await guess(token, "/api/threads")).status);
+      expect(answers).toEqual([200, 200, 200, 429]);
+    }
+    expect((await guess(metricsToken, "/metrics")).status).toBe(200);
   });
+
+  it("F-A13: metrics are shown to who has their own token, and to no tenant", async () => {
+    const metricsToken = "the-token-for-the-metrics";
+    for (const more of [{}, { metricsToken }]) {
+      const refused = await guesses(secured(more))(TOKEN, "/metrics");
+      expect(refused.status).toBe(403);
+      expect(await refused.text()).toContain("metricsToken");
+      expect((await guesses(secured(more))("wrong-metrics-token", "/metrics")).status).toBe(401);
+    }
+    const server = secured({ metricsToken });
+    expect((await guesses(server)(metricsToken, "/metrics")).status).toBe(200);
+    expect((await guesses(server)(metricsToken, "/api/threads")).status).toBe(401);
+    expect((await plain().ask("GET", "/metrics")).status).toBe(200);
+    expect((await plain({ metricsToken }).ask("GET", "/metrics")).status).toBe(403);
+  });
+
+  it.each([["short"], ["has a blank in the middle"], [TOKEN]])(
+    "F-A13: %j is refused as a metricsToken, and not repeated in the message",
+    (metricsToken) => {
+      const start = (): unknown =>
+        createServer({ store: createMemoryStore(), tokens: [{ token: TOKEN }], metricsToken });
+      expect(start).toThrow(/metricsToken/);
+      expect(start).not.toThrow(metricsToken);
+    },
+  );
 
   it("no token, right or wrong, is in any log line", async () => {
     const server = secured();
@@ -329,6 +391,22 @@ describe("SEC14: ids in paths", () => {
 });
 
 describe("SEC17: bodies", () => {
+  it("are as deep as the limit allows, to the level", async () => {
+    const nested = (levels: number): string => `{"allow":true,"input":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+    for (const [limits, deepest] of [
+      [{}, 64],
+      [{ bodyDepth: 3 }, 3],
+    ] as const) {
+      const server = plain({ limits });
+      await server.store.createRun({ id: "run", createdAt: 1, tenant: "local" });
+      const answer = (levels: number) => server.ask("POST", "/api/runs/run/permissions/call", nested(levels - 1));
+      expect((await answer(deepest)).status).toBe(200);
+      const refused = await answer(deepest + 1);
+      expect(refused.status).toBe(400);
+      expect(await refused.text()).toContain(`deeper than ${deepest} levels`);
+    }
+  });
+
   it("are bounded in size, told or not, in depth, and must be UTF-8 JSON objects", async () => {
     const server = plain();
     const status = async (body: string | Uint8Array, headers: Record<string, string> = {}): Promise<number> =>

@@ -170,6 +170,17 @@ describe("SEC17: hostile connections", () => {
       /^HTTP\/1.1 400/,
     ],
     ["an absolute address", "GET http://evil.example/healthz HTTP/1.1\r\nhost: evil.example\r\n\r\n", /^HTTP\/1.1 4/],
+    [
+      "F-A7: an absolute address of a foreign host, under a Host of ours",
+      "GET http://evil.example/healthz HTTP/1.1\r\nhost: localhost\r\n\r\n",
+      /^HTTP\/1.1 403/,
+    ],
+    [
+      "F-A7: a foreign host behind a name to log in with",
+      "GET http://localhost@evil.example/healthz HTTP/1.1\r\nhost: localhost\r\n\r\n",
+      /^HTTP\/1.1 40/,
+    ],
+    ["F-A7: another scheme", "GET ws://evil.example/healthz HTTP/1.1\r\nhost: localhost\r\n\r\n", /^HTTP\/1.1 40/],
     ["nonsense", "\x16\x03\x01\x02\0\x01\0\x01\xfc\r\n\r\n", /^HTTP\/1.1 400/],
   ])("%s is refused, and the server goes on", async (_, bytes, expected) => {
     const { server, port, url } = await listen({});

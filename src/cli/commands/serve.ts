@@ -11,6 +11,7 @@ interface ServeFlags {
   readonly port?: number;
   readonly host: string;
   readonly token?: string;
+  readonly metricsToken?: string;
   readonly data?: string;
   readonly config?: string;
   readonly backend?: string;
@@ -18,7 +19,16 @@ interface ServeFlags {
 }
 
 /** What the field `server` of a configuration may say. */
-const SERVER_FIELDS = ["tokens", "hosts", "origins", "trustProxy", "backends", "page", "limits"] as const;
+const SERVER_FIELDS = [
+  "tokens",
+  "metricsToken",
+  "hosts",
+  "origins",
+  "trustProxy",
+  "backends",
+  "page",
+  "limits",
+] as const;
 
 type Setting = Pick<ServerOptions, (typeof SERVER_FIELDS)[number] | "target" | "agents" | "run">;
 
@@ -31,6 +41,7 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
     .option("-p, --port <n>", `port; 0 takes any free one (default ${DEFAULT_PORT})`, parsePort)
     .option("--host <address>", "address to listen on; one that others can reach needs a token", "127.0.0.1")
     .option("--token <text>", "token every request must carry (better: MILLRACE_TOKEN)")
+    .option("--metrics-token <text>", "token for /metrics (better: MILLRACE_METRICS_TOKEN)")
     .option("--data <folder>", "where threads and runs are kept (default: the user's data folder)")
     .option("-b, --backend <backend>", "who answers in new threads (default offline)")
     .option("--allow-host <name...>", "host names under which the server is reached")
@@ -100,6 +111,7 @@ async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
   const first = config.swarm?.start ?? agents[0]?.name ?? config.backend;
   const target = flags.backend ?? first ?? (io.world.env["MILLRACE_BACKEND"] || "offline");
   const token = flags.token ?? (io.world.env["MILLRACE_TOKEN"] || undefined);
+  const metricsToken = flags.metricsToken ?? said.metricsToken ?? (io.world.env["MILLRACE_METRICS_TOKEN"] || undefined);
   const { options } = applyConfig({ ...config, agents: [] }, {});
   const isBare = agents.length === 0 && (options.tools ?? []).length === 0;
   return {
@@ -109,6 +121,7 @@ async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
     // Without tools of anybody's the offline model is given some: enough to show a tool call.
     run: isBare && target.split("/", 1)[0] === "offline" ? { ...options, tools: demoTools() } : options,
     ...(token !== undefined && { tokens: [{ token }, ...(said.tokens ?? [])] }),
+    ...(metricsToken !== undefined && { metricsToken }),
     ...(flags.allowHost !== undefined && { hosts: [...flags.allowHost, ...(said.hosts ?? [])] }),
   };
 }
