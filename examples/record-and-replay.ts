@@ -32,11 +32,11 @@ try {
   });
   const before = await collect(recorded);
   await emulator.close();
-  console.log(`recorded: ${lastLine((await recorded.result()).text)}`);
+  console.log(`recorded: ${(await recorded.result()).text}`);
 
   const replayed = replay(record);
   const after = await collect(replayed);
-  console.log(`replayed: ${lastLine((await replayed.result()).text)}`);
+  console.log(`replayed: ${(await replayed.result()).text}`);
 
   assert.deepEqual(after, before);
   console.log(`the same events: ${after.length === before.length}`);
@@ -51,8 +51,4 @@ async function collect(events: AsyncIterable<AgentEvent>): Promise<object[]> {
   const all: object[] = [];
   for await (const { ts: _ts, ...event } of events) all.push(event.type === "start" ? { ...event, mode: "" } : event);
   return all;
-}
-
-function lastLine(text: string): string {
-  return text.split("add.").at(-1)?.trim() ?? "";
 }

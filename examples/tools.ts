@@ -25,8 +25,7 @@ const tools = [add, weather];
 
 const sum = await run("offline", "What is 25 + 17?", { tools }).result();
 for (const call of sum.toolCalls) console.log(`${call.name} ${JSON.stringify(call.input)} = ${String(call.output)}`);
-const [last] = sum.messages.at(-1)?.blocks ?? [];
-if (last?.type === "text") console.log(`The answer: ${last.text}`);
+console.log(`The answer: ${sum.text}`);
 assert.equal(sum.toolCalls[0]?.output, 42);
 
 const asked = run("offline", "What is the weather in Atlantis?", { tools });

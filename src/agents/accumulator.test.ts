@@ -61,7 +61,7 @@ describe("the accumulator", () => {
     expect(alone).toMatchObject({
       status: "success",
       subtype: "success",
-      text: "Let me add. 42.",
+      text: "42.",
       thinking: "hm",
       toolCalls: [{ callId: "c", name: "add", input: { a: 1 }, output: 42, isError: false }],
       usage: { inputTokens: 30, outputTokens: 5 },

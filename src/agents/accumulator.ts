@@ -1,7 +1,6 @@
 import {
   type AgentEvent,
   addUsage,
-  type Block,
   type DeltaEvent,
   type ErrorDetail,
   type ErrorItem,
@@ -11,6 +10,7 @@ import {
   type ResultItem,
   type RunResult,
   type RunStatus,
+  textOf,
   type ToolCallRecord,
   type Usage,
   unreachable,
@@ -108,11 +108,11 @@ class RunAccumulator implements Accumulator {
     const error = whyNot(status, ending, terminal, verdict);
     const finished = [...this._messages.values()];
     if (this._openId !== undefined || this._isInterleaved) finished.push(...findUnfinished(log));
-    const thinking = textOf(finished, "thinking");
+    const thinking = thinkingOf(finished);
     return {
       status,
       subtype: status === "success" || status === "error" ? (terminal?.code ?? verdict?.subtype ?? status) : status,
-      text: textOf(finished, "text"),
+      text: finalText(finished, verdict),
       ...(thinking !== "" && { thinking }),
       ...(this._structured !== undefined && { structured: this._structured }),
       toolCalls: [...this._calls.values()],
@@ -224,13 +224,20 @@ function whyNot(
   };
 }
 
-function textOf(messages: readonly Message[], type: "text" | "thinking"): string {
-  const parts: string[] = [];
-  for (const message of messages) {
-    if (message.role !== "assistant") continue;
-    for (const block of message.blocks) if (block.type === type) parts.push((block as Block & { text: string }).text);
-  }
-  return parts.join("");
+/** The text of the last assistant message. A verdict without any message, as of a command of the agent, has its own. */
+function finalText(messages: readonly Message[], verdict: ResultItem | undefined): string {
+  const last = messages.findLast((message) => message.role === "assistant");
+  if (last !== undefined) return textOf(last.blocks);
+  return verdict === undefined || verdict.isError ? "" : (verdict.text ?? "");
+}
+
+function thinkingOf(messages: readonly Message[]): string {
+  return messages
+    .map(({ role, blocks }) =>
+      role === "assistant" ? blocks.map((block) => (block.type === "thinking" ? block.text : "")).join("") : "",
+    )
+    .filter((thinking) => thinking !== "")
+    .join("\n\n");
 }
 
 function asMessage(event: MessageItem): Message {

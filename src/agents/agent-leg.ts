@@ -7,6 +7,7 @@ import {
   noticeItem,
   type ResultItem,
   startFailure,
+  textOf,
 } from "#domain";
 import type { OutputGate } from "#policy";
 import { runTool, type Tool } from "#tools";
@@ -95,6 +96,8 @@ class AgentRun {
   private _isOver = false;
   private _isSuccess = false;
   private _text = "";
+  /** The text of the last message so far. */
+  private _finalText: string | undefined;
   private _turns = 0;
   private _limit: LimitReached | undefined;
   private readonly _said: Message[] = [];
@@ -168,6 +171,7 @@ class AgentRun {
   /** Counts what was used, and remembers what was said, for who goes on from here. */
   private _lookAtMessage({ id, role, blocks, usage }: MessageItem): void {
     if (role !== "assistant") return;
+    this._finalText = textOf(blocks);
     const said = blocks.filter((block) => block.type === "text" && block.text !== "");
     if (said.length > 0) this._said.push({ id, role, blocks: said });
     if (usage === undefined) return;
@@ -180,6 +184,9 @@ class AgentRun {
 
   /** The verdict of a leg that hands over, or that has reached a limit of ours, is ours to give. */
   private _lookAtResult(chunk: ResultItem): void {
+    // A CLI repeats only the last block of its final message.
+    if (this._finalText !== undefined && chunk.text !== this._finalText)
+      Object.assign(chunk, { text: this._finalText });
     this._text = chunk.text ?? "";
     this._turns = chunk.turns ?? 0;
     this._work.budget.addSpent({}, chunk.costUsd ?? 0);

@@ -315,7 +315,7 @@ describe("a run handle", () => {
     const good = start(write(...say("a", "one "), ...say("b", "two"), success())).run;
     const pieces: string[] = [];
     for await (const piece of good.text()) pieces.push(piece);
-    expect(pieces).toEqual(["one ", "two"]);
+    expect(pieces).toEqual(["one ", "\n\ntwo"]);
 
     const bad = start(
       write(textDelta("m", 0, "half"), errorItem({ code: "stream-cut", message: "cut", terminal: true })),

@@ -1,7 +1,7 @@
 import { type AgentEvent, isDelta, RunError, type RunResult, type Retraction } from "#domain";
 
 /**
- * The text of the main conversation out of events, each piece once.
+ * The text of the main conversation out of events, each piece once, with a blank line between messages.
  *
  * Deltas bring it; a `message` brings the text of blocks that no delta showed. When a retry makes text void that was
  * already given, the new text is matched against it and only what goes beyond it is given; where the two differ,
@@ -12,15 +12,25 @@ export interface TextReader {
   next(event: AgentEvent): string;
 }
 
+/** What stands between the texts of two messages. */
+const BETWEEN_MESSAGES = "\n\n";
+
 /** Creates a text reader for one run. */
 export function createTextReader(): TextReader {
   /** What was given of each unfinished message, by block: needed to know what a retraction makes void. */
   const given = new Map<string, Map<number, string[]>>();
   /** Text given and then retracted: its replacement has to say it again. */
   let owed = "";
+  /** The message whose text was given last. What replaces retracted text goes on in its place. */
+  let speaking: string | undefined;
 
   const give = (messageId: string, index: number, text: string): string => {
     let fresh = text;
+    let separator = "";
+    if (messageId !== speaking && text !== "") {
+      if (speaking !== undefined && owed === "") separator = BETWEEN_MESSAGES;
+      speaking = messageId;
+    }
     if (owed !== "") {
       const shared = Math.min(owed.length, text.length);
       if (text.slice(0, shared) !== owed.slice(0, shared)) throw retracted();
@@ -32,7 +42,7 @@ export function createTextReader(): TextReader {
     const parts = blocks.get(index);
     if (parts === undefined) blocks.set(index, [text]);
     else parts.push(text);
-    return fresh;
+    return separator === "" ? fresh : separator + fresh;
   };
 
   const retract = ({ messageId, fromIndex = 0 }: Retraction): void => {

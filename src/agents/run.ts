@@ -24,13 +24,13 @@ export interface Run<Output = string> extends AsyncIterable<AgentEvent> {
   /** Every event in order; ends after `done`; never throws. Leaving the loop aborts the run, unless it is detached. */
   [Symbol.asyncIterator](): AsyncIterableIterator<AgentEvent, undefined>;
   /**
-   * The text alone, as it is written. Throws `RunError` at the end if the run did not succeed, and
+   * The text of every message, as it is written, with a blank line between messages. Throws `RunError` at the end if the run did not succeed, and
    * (`text-retracted`) when text already given turns out void and its replacement reads differently.
    */
   text(): AsyncIterableIterator<string, undefined>;
   /** The final value. Never rejects. While somebody waits here, a lagging reader no longer holds the run back. */
   result(): Promise<RunResult>;
-  /** The text, or the value of the `output` schema. Rejects with `RunError` if the run did not succeed. */
+  /** The text of the final message, or the value of the `output` schema. Rejects with `RunError` if the run did not succeed. */
   output(): Promise<Output>;
   /**
    * The value of the `output` schema while it is being written: texts may be cut, fields missing, nothing is checked.

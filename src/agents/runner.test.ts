@@ -210,7 +210,7 @@ describe("the runner", () => {
       status: "error",
       subtype: "error_max_turns",
       turns: 3,
-      text: "againagainagain",
+      text: "again",
     });
   });
 
@@ -250,7 +250,7 @@ describe("the runner", () => {
     ];
     const { run } = start(createScriptedBackend([pause, { text: "done" }]));
     await readLog(run);
-    expect(await run.result()).toMatchObject({ status: "success", text: "wait done", turns: 2 });
+    expect(await run.result()).toMatchObject({ status: "success", text: "done", turns: 2 });
   });
 
   it("a reply without a message is a cut stream", async () => {

@@ -18,13 +18,15 @@ export interface ToolCallRecord {
 /**
  * The final value of a run. Everything produced is in it, also when the run failed.
  *
- * `text` is the assistant's text of the whole run in order, without what was retracted and without sub-agents' text.
+ * `text` is the text of the assistant's final message, as far as it came when the run failed or was aborted. What was
+ * said before it, by this agent or another one, is in `messages`; what was retracted is nowhere.
  */
 export interface RunResult {
   readonly status: RunStatus;
   /** `success`, or why not: the last `result`'s subtype, or the code of the terminal error. */
   readonly subtype: string;
   readonly text: string;
+  /** The thinking of the whole run, with a blank line between messages. */
   readonly thinking?: string;
   readonly structured?: unknown;
   readonly toolCalls: readonly ToolCallRecord[];

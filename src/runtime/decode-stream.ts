@@ -75,7 +75,7 @@ function createVerdict() {
       for (const chunk of chunks) {
         if (chunk.type === "text-delta") continue;
         if (chunk.type === "result" || (chunk.type === "error" && chunk.terminal)) given = true;
-        if (chunk.type !== "message" || chunk.role !== "assistant") continue;
+        if (chunk.type !== "message" || chunk.role !== "assistant" || chunk.parent !== undefined) continue;
         turns += 1;
         usage = addUsage(usage, chunk.usage ?? {});
         text = textOf(chunk.blocks);

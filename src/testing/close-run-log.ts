@@ -11,7 +11,7 @@ import {
   type ToolResultItem,
   toolResultItem,
 } from "#domain";
-import { assistantText } from "./run-log/verdict.ts";
+import { finalText } from "./run-log/verdict.ts";
 
 /**
  * The log of a run that wrote these chunks and nothing else: numbered, tool calls nobody answered closed as
@@ -65,7 +65,7 @@ function summarise(events: readonly AgentEvent[]): RunResult {
   return {
     status: failed ? "error" : "success",
     subtype: terminal?.code ?? verdict?.subtype ?? "success",
-    text: assistantText(messages.values()),
+    text: finalText(messages.values()) ?? verdict?.text ?? "",
     toolCalls: [...calls.values()].map(({ callId, name, input }) => {
       const answer = answers.get(callId);
       return { callId, name, input, ...(answer && { output: answer.output, isError: answer.isError }) };

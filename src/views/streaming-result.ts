@@ -1,4 +1,4 @@
-import { type AgentEvent, addUsage, type RunResult, type Usage } from "#domain";
+import { type AgentEvent, addUsage, type Message, type RunResult, type Usage } from "#domain";
 import { createStreamingEvents, type StreamingEvent } from "./streaming-events.ts";
 import { createTextLedger } from "./text-ledger.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
@@ -114,7 +114,21 @@ function flatten(result: RunResult, options: StreamingResultOptions): StreamingR
     const call = { id: callId, name, input };
     return isError === undefined ? call : { ...call, result: output, success: !isError };
   });
-  return { ...fields(result.text, result.thinking ?? "", calls), ...facts(result.usage, result.errors) };
+  const said = saidIn(result.messages);
+  return { ...fields(said.text, said.thinking, calls), ...facts(result.usage, result.errors) };
+}
+
+/** What the assistant said in the run itself: after the last message that was given to it. */
+function saidIn(messages: readonly Message[]): Record<"text" | "thinking", string> {
+  const input = messages.findLastIndex(
+    ({ role, blocks }) => role === "user" && blocks.some((block) => block.type !== "tool-result"),
+  );
+  const said = { text: "", thinking: "" };
+  for (const { role, blocks } of messages.slice(input + 1)) {
+    if (role !== "assistant") continue;
+    for (const block of blocks) if (block.type === "text" || block.type === "thinking") said[block.type] += block.text;
+  }
+  return said;
 }
 
 function fields(text: string, thinking: string, toolCalls: readonly StreamingToolCall[]): StreamingResult {

@@ -97,10 +97,6 @@ const READERS: Record<string, (events: readonly AgentEvent[]) => string> = {
         event.type === "RawResponseEvent" ? [{ text: event.content, taken: event.retracted?.text }] : [],
       ),
     ),
-  "S2 completion": (events) => {
-    const last = look(createRunnerEvents(), events).at(-1);
-    return last?.type === "RunCompleteEvent" ? last.result.text : "no completion";
-  },
   "S3 chunks": (events) =>
     readPieces(
       look(createStreamChunks(), events).flatMap((chunk) =>
@@ -192,10 +188,10 @@ function chunksOf({ blocks: parts, deltas, falseStart, callsFirst, aside }: Plan
 const log = fc.array(plan, { maxLength: 4 }).map((plans) => {
   const verdict = resultItem({ subtype: "success", isError: false, usage: {} });
   const chunks = [startItem({ backend: "x", mode: "plain" }), ...plans.flatMap(chunksOf), verdict];
-  const text = plans
-    .flatMap(({ blocks }) => blocks.flatMap(({ kind, pieces }) => (kind === "text" ? pieces : [])))
-    .join("");
-  return { events: closeRunLog(chunks), text };
+  const texts = plans.map(({ blocks }) =>
+    blocks.flatMap(({ kind, pieces }) => (kind === "text" ? pieces : [])).join(""),
+  );
+  return { events: closeRunLog(chunks), text: texts.join(""), final: texts.at(-1) ?? "" };
 });
 
 const id = fc.constantFrom("m1", "m2", "constructor");
@@ -266,11 +262,13 @@ describe("every view", () => {
     );
   });
 
-  it("the logs these tests make are valid ones", () => {
+  it("S2-19: the logs these tests make are valid ones, and the completion has the text of the final message", () => {
     fc.assert(
-      fc.property(log, ({ events, text }) => {
+      fc.property(log, ({ events, final }) => {
         assertRunLog(events);
-        expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "success", text } });
+        expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "success", text: final } });
+        const completion = look(createRunnerEvents(), events).at(-1);
+        expect(completion).toMatchObject({ type: "RunCompleteEvent", result: { text: final } });
       }),
       { numRuns: Math.ceil(RUNS / 10) },
     );

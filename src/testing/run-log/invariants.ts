@@ -23,7 +23,7 @@ export const RUN_LOG_INVARIANTS = {
   "delta-after-message": "After its message only a replaced message may still have deltas.",
   "message-finished": "In a run that succeeded every message whose deltas stand is finished.",
   "status-agrees": "The status of the result agrees with the errors and verdicts of the log.",
-  "text-agrees": "The text of a successful result is the assistant's text of the log.",
+  "text-agrees": "The text of a successful result is the text of the log's last assistant message.",
   "tool-calls-agree": "The tool calls of the result are those of the log.",
 } as const;
 

@@ -1,4 +1,12 @@
-import type { ErrorItem, MessageItem, ResultItem, RunResult, ToolCallItem, ToolResultItem } from "#domain";
+import {
+  type ErrorItem,
+  type MessageItem,
+  type ResultItem,
+  type RunResult,
+  textOf,
+  type ToolCallItem,
+  type ToolResultItem,
+} from "#domain";
 import type { Check, Report } from "./check.ts";
 import { isSameJson } from "./same-json.ts";
 
@@ -26,7 +34,7 @@ export function checkVerdict(report: Report): Check {
   const checkText = (result: RunResult, at: number): void => {
     // Only success promises the whole text: what was unfinished when a run failed is in its result too, or is not.
     if (result.status !== "success") return;
-    const text = assistantText(messages.values());
+    const text = finalText(messages.values()) ?? verdict?.text ?? "";
     if (text !== result.text) report("text-agrees", at, differAt(text, result.text));
   };
 
@@ -88,14 +96,10 @@ export function checkVerdict(report: Report): Check {
   };
 }
 
-/** The text the assistant wrote in the main conversation, in order. */
-export function assistantText(messages: Iterable<MessageItem>): string {
-  const parts: string[] = [];
-  for (const message of messages) {
-    if (message.role !== "assistant" || message.parent !== undefined) continue;
-    for (const block of message.blocks) if (block.type === "text") parts.push(block.text);
-  }
-  return parts.join("");
+/** The text of the last message the assistant wrote in the main conversation. */
+export function finalText(messages: Iterable<MessageItem>): string | undefined {
+  const last = [...messages].findLast(({ role, parent }) => role === "assistant" && parent === undefined);
+  return last === undefined ? undefined : textOf(last.blocks);
 }
 
 function differAt(expected: string, actual: string): string {
