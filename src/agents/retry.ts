@@ -1,4 +1,4 @@
-import type { Clock, ErrorCode, ErrorItem, Random } from "#domain";
+import { type Clock, type ErrorCode, type ErrorItem, errorItem, type Random } from "#domain";
 
 /** When and how often a model is asked again. */
 export interface RetryOptions {
@@ -37,6 +37,8 @@ export interface RetryPlan {
   readonly attempts: number;
   /** How long to wait before the next attempt; `undefined` when there is none. */
   nextDelay(error: ErrorItem): number | undefined;
+  /** The error a turn ends with: it says so when the host asked for a longer wait than `retry.totalMs` allows. */
+  lastError(error: ErrorItem): ErrorItem;
 }
 
 /** Full jitter: many runs that failed together must not come back together. */
@@ -58,6 +60,17 @@ export function createRetryPlan(options: RetryOptions | false | undefined, rando
       waited += delay;
       attempt += 1;
       return Math.round(delay);
+    },
+    lastError(error) {
+      const asked = error.diagnostic?.retryAfterMs ?? 0;
+      if (options === false || !isPassing(error) || waited + asked <= totalMs) return error;
+      const { code, message, terminal, diagnostic, raw } = error;
+      const why = `It asks for a wait of ${asked} ms before the next try; retry.totalMs allows ${totalMs} ms in all.`;
+      const detail = { code, message: `${message.replace(/[.\s]+$/, "")}. ${why}`, terminal };
+      return errorItem(
+        { ...detail, ...(diagnostic !== undefined && { diagnostic }) },
+        raw === undefined ? {} : { raw },
+      );
     },
   };
 }

@@ -40,6 +40,8 @@ class Runner {
   private _turns = 0;
   private _sentBack = 0;
   private _repairs = 0;
+  /** The last reply held a tool call that its host could not read. */
+  private _wasMalformed = false;
   private _warnedOfCost = false;
 
   constructor(leg: ModelLeg, work: LegWork, ledger: Ledger) {
@@ -66,6 +68,7 @@ class Runner {
       if (reply.kind === "failed") await writer.write([reply.error], this._leg.agent);
       if (reply.kind !== "replied") return OVER;
       await this._book(reply);
+      if (reply.message.stopReason !== "malformed-call") this._wasMalformed = false;
       const end = await this._takeReply(reply);
       if (end !== undefined) return end;
       const text = textOf(reply.message.blocks);
@@ -95,6 +98,8 @@ class Runner {
       case "error":
         await this._work.writer.write([refusal(reply)], this._leg.agent);
         return OVER;
+      case "malformed-call":
+        return this._repairCall(reply);
       case "error_max_tokens":
         return this._verdict("error_max_tokens", text);
       case "success":
@@ -179,6 +184,17 @@ class Runner {
     this._transcript.push({ id, role: "user", blocks: [{ type: "text", text: feedback }] });
   }
 
+  /** The model is told once that its call could not be read; a second one in a row ends the run. */
+  private async _repairCall(reply: Replied): Promise<LegEnd | undefined> {
+    if (this._wasMalformed) {
+      await this._work.writer.write([malformedCall(reply)], this._leg.agent);
+      return OVER;
+    }
+    this._wasMalformed = true;
+    this._sendBack(reply, MALFORMED_CALL_FEEDBACK);
+    return undefined;
+  }
+
   private _countRepair(text: string): LegEnd | undefined {
     this._repairs += 1;
     return this._repairs > this._answer.maxRepairs
@@ -210,13 +226,18 @@ class Runner {
 
 const OVER: LegEnd = { kind: "over" };
 
+const MALFORMED_CALL_FEEDBACK =
+  "Your last reply held a tool call that could not be read, so no tool was run. Make the call again: only tools you were given, each with one complete JSON object as its arguments. If you need no tool, answer in plain text.";
+
 /** What the model's stop reason means for the leg. */
-function endOf(reply: Replied): "continue" | "error" | "success" | "error_max_tokens" {
+function endOf(reply: Replied): "continue" | "error" | "malformed-call" | "success" | "error_max_tokens" {
   const asked = reply.message.blocks.some((block) => block.type === "tool-call");
   switch (reply.message.stopReason) {
     case "refusal":
     case "content-filter":
       return "error";
+    case "malformed-call":
+      return "malformed-call";
     case "pause":
       return "continue";
     case "max-tokens":
@@ -228,15 +249,31 @@ function endOf(reply: Replied): "continue" | "error" | "success" | "error_max_to
 
 function refusal(reply: Replied) {
   const refused = reply.message.stopReason === "refusal";
+  const { vendorStopReason } = reply.message;
   return errorItem({
     code: refused ? "refused" : "content-filtered",
     message: refused
       ? `${reply.backend.name} refused to answer.`
-      : `${reply.backend.name}'s filter stopped the answer.`,
+      : `${reply.backend.name}'s filter stopped the answer${vendorStopReason === undefined ? "" : ` (${vendorStopReason})`}.`,
     terminal: true,
     diagnostic: {
       hint: "The provider's safety rules ended this answer; asking the same again will most likely end the same way.",
       troubleshooting: "Change the wording of the prompt, or ask another backend.",
+      ...(vendorStopReason !== undefined && { vendorCode: vendorStopReason }),
+    },
+  });
+}
+
+function malformedCall(reply: Replied) {
+  const { vendorStopReason } = reply.message;
+  return errorItem({
+    code: "malformed-tool-call",
+    message: `${reply.backend.name} wrote a tool call that could not be read, and did so again when it was told (${vendorStopReason ?? "no reason given"}).`,
+    terminal: true,
+    diagnostic: {
+      hint: "The model cannot write the arguments of one of the tools.",
+      troubleshooting: "Make the tools' schemas simpler, offer fewer tools, or ask another model.",
+      ...(vendorStopReason !== undefined && { vendorCode: vendorStopReason }),
     },
   });
 }

@@ -117,7 +117,7 @@ async function askWithRetries(
     const { error } = attempt.reply;
     plan ??= createRetryPlan(settings.retry, settings.random);
     const delayMs = attempt.shown.size === 0 || mayRetract ? plan.nextDelay(error) : undefined;
-    if (delayMs === undefined) return attempt;
+    if (delayMs === undefined) return { ...attempt, reply: { kind: "failed", error: plan.lastError(error) } };
     const { attempts } = plan;
     const notice = noticeItem("retry", {
       attempt: plan.attempt,

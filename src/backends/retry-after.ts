@@ -1,19 +1,23 @@
 /**
  * `retry-after-ms`, or `retry-after` in seconds or as a date. A date is measured against the host's own `date` header:
- * our clock may be wrong, the host's is the one it means. Anything else is nothing to go by.
+ * our clock may be wrong, the host's is the one it means. Anything else is nothing to go by. A number of any size is a
+ * number: one that is too large is a very long wait, not none.
  */
 export function readRetryAfter(headers: Readonly<Record<string, string>>): number | undefined {
   const ms = readNumber(headers["retry-after-ms"]);
-  if (ms !== undefined) return ms;
+  if (ms !== undefined) return Math.min(ms, LONGEST_WAIT_MS);
   const value = headers["retry-after"];
   const seconds = readNumber(value);
-  if (seconds !== undefined) return seconds * 1000;
+  if (seconds !== undefined) return Math.min(seconds * 1000, LONGEST_WAIT_MS);
   const wait = readDate(value) - readDate(headers.date);
   return Number.isFinite(wait) && wait >= 0 ? wait : undefined;
 }
 
+/** The largest number that survives JSON unchanged. */
+const LONGEST_WAIT_MS = Number.MAX_SAFE_INTEGER;
+
 function readNumber(text: string | undefined): number | undefined {
-  return text !== undefined && /^\s*\d{1,15}(\.\d{1,9})?\s*$/.test(text) ? Number(text) : undefined;
+  return text !== undefined && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
 }
 
 /** HTTP's own way to write a date. `Date.parse` alone makes a date of nearly anything. */

@@ -56,6 +56,7 @@ export const ERROR_CODES = [
   "provider-invalid-request",
   "refused",
   "content-filtered",
+  "malformed-tool-call",
   // what a policy or a schema said
   "prompt-blocked",
   "guard-denied",

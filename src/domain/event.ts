@@ -69,6 +69,8 @@ export interface MessageItem extends Envelope {
   readonly role: "assistant" | "user";
   readonly blocks: readonly Block[];
   readonly stopReason?: StopReason;
+  /** The vendor's own word for why the reply stopped, where `stopReason` says less: unknown, filtered, malformed. */
+  readonly vendorStopReason?: string;
   readonly usage?: Usage;
   readonly model?: string;
 }

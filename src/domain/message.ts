@@ -7,6 +7,8 @@ export interface Message {
   readonly role: "assistant" | "user";
   readonly blocks: readonly Block[];
   readonly stopReason?: StopReason;
+  /** The vendor's own word for why it stopped, where `stopReason` says less. */
+  readonly vendorStopReason?: string;
   readonly usage?: Usage;
   readonly model?: string;
 }
@@ -20,4 +22,7 @@ export type StopReason =
   | "refusal"
   | "content-filter"
   | "pause"
+  /** The model wrote a tool call that its host could not read. None of the reply's calls is run. */
+  | "malformed-call"
+  /** A word we do not know. A run that ends so has a warning with that word. */
   | "unknown";

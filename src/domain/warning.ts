@@ -12,6 +12,7 @@ export const WARNING_CODES = [
   "callback-shadowed",
   "events-dropped",
   "tool-call-incomplete",
+  "unknown-stop-reason",
   "event-refused",
   "hook-failed",
 ] as const;

@@ -35,6 +35,7 @@ export function finishReply(reply: Reply & { readonly stopSequence?: string }, f
     textPieces,
     calls,
     stopReason: reply.stopReason ?? (calls.length > 0 ? "tool-use" : "end-turn"),
+    vendorStopReason: reply.vendorStopReason,
     stopSequence: reply.stopSequence,
     usage: { ...estimateUsage(prompt, { thought, text: textPieces.join(""), calls }), ...reply.usage },
   };

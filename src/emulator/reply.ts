@@ -13,6 +13,8 @@ export interface Reply {
   readonly toolCalls?: readonly ReplyCall[];
   /** Default: `tool-use` with calls, `end-turn` without. */
   readonly stopReason?: StopReason;
+  /** The very word a vendor sends for why it stopped, instead of the one for `stopReason`: `"TOO_MANY_TOOL_CALLS"`. */
+  readonly vendorStopReason?: string;
   /** What is reported as used; a field left out is estimated. */
   readonly usage?: Usage;
   /** How long to wait before anything is sent. */
@@ -40,6 +42,7 @@ export interface FinishedReply {
   readonly textPieces: readonly string[];
   readonly calls: readonly FinishedCall[];
   readonly stopReason: StopReason;
+  readonly vendorStopReason: string | undefined;
   readonly stopSequence: string | undefined;
   readonly usage: FinishedUsage;
 }

@@ -11,6 +11,7 @@ const STOP_REASONS: readonly StopReason[] = [
   "refusal",
   "content-filter",
   "pause",
+  "malformed-call",
   "unknown",
 ];
 
@@ -56,8 +57,18 @@ function checkMatch(value: unknown, path: string): void {
 
 function checkReply(value: unknown, path: string): void {
   const reply = requireRecord(value, path);
-  allowFields(reply, path, ["text", "thinking", "toolCalls", "stopReason", "usage", "delayMs", "betweenMs", "chunks"]);
-  for (const field of ["text", "thinking"]) checkText(reply, field, path);
+  allowFields(reply, path, [
+    "text",
+    "thinking",
+    "toolCalls",
+    "stopReason",
+    "vendorStopReason",
+    "usage",
+    "delayMs",
+    "betweenMs",
+    "chunks",
+  ]);
+  for (const field of ["text", "thinking", "vendorStopReason"]) checkText(reply, field, path);
   for (const field of ["delayMs", "betweenMs"]) checkCount(reply, field, path);
   if (reply.stopReason !== undefined && !STOP_REASONS.includes(reply.stopReason as StopReason)) {
     refuse(`${path}.stopReason`, reply.stopReason, `one of ${STOP_REASONS.join(", ")}`);

@@ -80,6 +80,7 @@ export function finishedMessage(message: OpenMessage): MessageItem {
     role: "assistant",
     blocks: message.blocks.flatMap((block) => block.settled ?? []),
     ...(message.stopReason !== undefined && { stopReason: message.stopReason }),
+    ...(message.vendorStopReason !== undefined && { vendorStopReason: message.vendorStopReason }),
     ...(Object.keys(message.usage).length > 0 && { usage: message.usage }),
     ...(message.model !== undefined && { model: message.model }),
     ...(message.parent !== undefined && { parent: message.parent }),

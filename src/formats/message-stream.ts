@@ -26,6 +26,8 @@ export interface OpenMessage {
   model: string | undefined;
   usage: Usage;
   stopReason: StopReason | undefined;
+  /** The vendor's own word, when `stopReason` is `unknown`. */
+  vendorStopReason: string | undefined;
   /** In the order they were opened. A block's place here is the `index` of its deltas, whatever the vendor counts. */
   blocks: OpenBlock[];
   readonly byVendorIndex: Map<number, OpenBlock>;
@@ -67,6 +69,7 @@ export function openMessage(given: {
     model: undefined,
     usage: {},
     stopReason: undefined,
+    vendorStopReason: undefined,
     blocks: [],
     byVendorIndex: new Map(),
     row: undefined,
@@ -85,10 +88,17 @@ export function readMessageHead(message: OpenMessage, head: JsonRecord): void {
  */
 export function readMessageEnd(message: OpenMessage, event: JsonRecord): boolean {
   if (!isRecord(event.delta)) return false;
-  const stopReason = readStopReason(event.delta.stop_reason);
-  if (stopReason === undefined) return true;
-  message.stopReason = stopReason;
+  if (!noteStopReason(message, event.delta.stop_reason)) return true;
   message.usage = mergeUsage(message.usage, readUsage(event.usage));
+  return true;
+}
+
+/** Whether `value` is a stop reason; the message then has it. */
+export function noteStopReason(message: OpenMessage, value: unknown): boolean {
+  const stopReason = readStopReason(value);
+  if (stopReason === undefined) return false;
+  message.stopReason = stopReason;
+  message.vendorStopReason = stopReason === "unknown" ? String(value) : undefined;
   return true;
 }
 

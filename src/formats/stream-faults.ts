@@ -1,4 +1,4 @@
-import { type ErrorItem, errorItem, type NoticeItem, noticeItem, type Usage } from "#domain";
+import { type ErrorItem, errorItem, type NoticeItem, noticeItem, type Usage, type WarningDetail } from "#domain";
 import { type DataFrame, rawOf } from "#wire";
 
 /** Enough to recognise a page of HTML or half an object, little enough for a log line. */
@@ -17,6 +17,15 @@ export function streamCutError(missing: string): ErrorItem {
 /** What a reply that came to nothing has used: it is paid for all the same. */
 export function usageNotice(usage: Usage | undefined): NoticeItem[] {
   return usage === undefined || Object.keys(usage).length === 0 ? [] : [noticeItem("usage", { usage })];
+}
+
+/** A reply that stopped for a reason nobody here has heard of may be cut: it is told apart from a plain success. */
+export function unknownStopReason(vendorStopReason: string): WarningDetail {
+  return {
+    code: "unknown-stop-reason",
+    message: `The reply stopped for a reason this version does not know: ${JSON.stringify(vendorStopReason)}. It may not be whole; look at it before you rely on it.`,
+    context: { vendorStopReason },
+  };
 }
 
 /** A frame that should have been JSON. The stream goes on. */

@@ -84,6 +84,7 @@ const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   "content-filter": "content_filter",
   refusal: "refusal",
   pause: "pause",
+  "malformed-call": "error",
   unknown: "unknown",
 };
 

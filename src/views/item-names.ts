@@ -14,6 +14,7 @@ export const WARNING_NAMES = {
   "callback-shadowed": "CallbackShadowed",
   "events-dropped": "EventsDropped",
   "tool-call-incomplete": "ToolCallIncomplete",
+  "unknown-stop-reason": "UnknownStopReason",
   "event-refused": "EventRefused",
   "hook-failed": "HookFailed",
 } as const satisfies Record<WarningCode, string>;

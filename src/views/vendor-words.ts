@@ -16,6 +16,7 @@ const STOP_REASONS = {
   refusal: "refusal",
   "content-filter": "content_filter",
   pause: "pause_turn",
+  "malformed-call": null,
   unknown: null,
 } as const satisfies Record<StopReason, string | null>;
 

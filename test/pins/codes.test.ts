@@ -75,6 +75,7 @@ describe("words users see", () => {
       "provider-invalid-request",
       "refused",
       "content-filtered",
+      "malformed-tool-call",
       "prompt-blocked",
       "guard-denied",
       "control-failed",
@@ -97,6 +98,7 @@ describe("words users see", () => {
       "callback-shadowed",
       "events-dropped",
       "tool-call-incomplete",
+      "unknown-stop-reason",
       "event-refused",
       "hook-failed",
     ]);

@@ -13,6 +13,7 @@ const STOP_REASONS: Readonly<Record<StopReason, string>> = {
   refusal: "refusal",
   "content-filter": "refusal",
   pause: "pause_turn",
+  "malformed-call": "other",
   unknown: "other",
 };
 
@@ -34,7 +35,10 @@ export function* encodeAnthropicStream(reply: FinishedReply): Generator<WireEven
   }
   yield {
     ...event("message_delta", {
-      delta: { stop_reason: STOP_REASONS[reply.stopReason], stop_sequence: reply.stopSequence ?? null },
+      delta: {
+        stop_reason: reply.vendorStopReason ?? STOP_REASONS[reply.stopReason],
+        stop_sequence: reply.stopSequence ?? null,
+      },
       usage: usageOf(reply, reply.usage.outputTokens),
     }),
     isEnd: true,
@@ -47,7 +51,7 @@ export function encodeAnthropicWhole(reply: FinishedReply): unknown {
   return {
     ...envelope(reply),
     content: [...blocksOf(reply)].map((block) => block.whole),
-    stop_reason: STOP_REASONS[reply.stopReason],
+    stop_reason: reply.vendorStopReason ?? STOP_REASONS[reply.stopReason],
     stop_sequence: reply.stopSequence ?? null,
     usage: usageOf(reply, reply.usage.outputTokens),
   };

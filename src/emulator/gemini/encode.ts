@@ -13,7 +13,8 @@ const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   refusal: "SAFETY",
   "content-filter": "SAFETY",
   pause: "STOP",
-  unknown: "OTHER",
+  "malformed-call": "MALFORMED_FUNCTION_CALL",
+  unknown: "UNKNOWN",
 };
 
 /** A reply as the chunks of a stream: as server-sent events, or as one JSON list that grows. */
@@ -69,6 +70,7 @@ function readArguments(json: string): unknown {
 }
 
 function finishOf(reply: FinishedReply): object {
+  if (reply.vendorStopReason !== undefined) return { finishReason: reply.vendorStopReason };
   const broken = reply.calls.find((call) => readArguments(call.json) === undefined);
   if (broken === undefined || reply.stopReason === "max-tokens")
     return { finishReason: FINISH_REASONS[reply.stopReason] };

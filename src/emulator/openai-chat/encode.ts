@@ -12,6 +12,7 @@ const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   refusal: "stop",
   "content-filter": "content_filter",
   pause: "stop",
+  "malformed-call": "other",
   unknown: "other",
 };
 
@@ -41,7 +42,12 @@ export function* encodeChatStream(reply: FinishedReply, body: JsonRecord): Gener
     for (const piece of splitEvery(json, FRAGMENT))
       yield delta({ tool_calls: [{ index, function: { arguments: piece } }] });
   }
-  const last = { index: 0, delta: {}, logprobs: null, finish_reason: FINISH_REASONS[reply.stopReason] };
+  const last = {
+    index: 0,
+    delta: {},
+    logprobs: null,
+    finish_reason: reply.vendorStopReason ?? FINISH_REASONS[reply.stopReason],
+  };
   yield { ...chunk([last], null), isEnd: true };
   if (countsUsage) yield { ...chunk([], usageOf(reply)), isEnd: true };
   yield { text: encodeSse({ data: "[DONE]" }), isEnd: true };
@@ -66,7 +72,9 @@ export function encodeChatWhole(reply: FinishedReply): unknown {
   };
   return {
     ...envelope(reply, "chat.completion"),
-    choices: [{ index: 0, message, logprobs: null, finish_reason: FINISH_REASONS[reply.stopReason] }],
+    choices: [
+      { index: 0, message, logprobs: null, finish_reason: reply.vendorStopReason ?? FINISH_REASONS[reply.stopReason] },
+    ],
     usage: usageOf(reply),
   };
 }

@@ -146,13 +146,19 @@ describe("a message of the Messages API", () => {
     ["stop_sequence", "stop-sequence"],
     ["refusal", "refusal"],
     ["pause_turn", "pause"],
-    ["something_new", "unknown"],
   ])("stop reason %s is %s", (vendor, ours) => {
     expect(decode([start(), end(vendor), stop]).at(-1)).toMatchObject({
       type: "message",
       stopReason: ours,
       blocks: [],
     });
+  });
+
+  test("F-B2: a stop reason nobody has heard of is unknown, with the vendor's word and a warning", () => {
+    expect(decode([start(), end("something_new"), stop]).slice(-2)).toMatchObject([
+      { type: "message", stopReason: "unknown", vendorStopReason: "something_new" },
+      { type: "warning", code: "unknown-stop-reason", context: { vendorStopReason: "something_new" } },
+    ]);
   });
 
   test("two calls under one id cannot both be answered: one is made", () => {
@@ -203,9 +209,14 @@ describe("tool arguments that are not whole", () => {
           type: "unknown",
           raw: { type: "tool_use", id: "call_1", name: "add", json: written },
         });
-        expect(tail.slice(1)).toMatchObject([
-          { type: "warning", code: "tool-call-incomplete", context: { callId: "call_1", name: "add" } },
-        ]);
+        expect(tail[1]).toMatchObject({
+          type: "warning",
+          code: "tool-call-incomplete",
+          context: { callId: "call_1", name: "add" },
+        });
+        expect(tail.slice(2).map(({ code }) => code)).toEqual(
+          stopReason === "never_heard_of" ? ["unknown-stop-reason"] : [],
+        );
         return;
       case "garbage":
         expect(message?.blocks[0]).toMatchObject({ type: "tool-call", input: written });

@@ -2,6 +2,7 @@ import { type Block, type Chunk, type StopReason, toolCallItem, toolResultItem, 
 import { isRecord, parseJson } from "#wire";
 import { blockAsStreamed, finishedMessage } from "../message-settle.ts";
 import type { OpenBlock, OpenMessage } from "../message-stream.ts";
+import { unknownStopReason } from "../stream-faults.ts";
 
 /** With these a model says that it wrote down everything it wanted to; with any other it may have been cut. */
 const CLAIMS_COMPLETENESS: ReadonlySet<StopReason> = new Set(["end-turn", "tool-use", "stop-sequence"]);
@@ -30,6 +31,7 @@ export function finishMessage(message: OpenMessage, out: Chunk[]): void {
   }
   out.push(finishedMessage(message));
   for (const chunk of afterwards) out.push(chunk);
+  if (message.vendorStopReason !== undefined) out.push(warningItem(unknownStopReason(message.vendorStopReason)));
 }
 
 const LOST = "a part of them was lost on the way";

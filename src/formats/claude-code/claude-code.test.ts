@@ -649,3 +649,16 @@ describe("C27: everything else is a notice", () => {
     ]);
   });
 });
+
+describe("F-B2: a stop reason nobody has heard of", () => {
+  test.each([
+    ["streamed", [begin("m1"), open(0, TEXT), text(0, "Hi"), close(0), end("new_reason"), stop(), result]],
+    ["whole", [assistant("m1", { type: "text", text: "Hi" }, { stop_reason: "new_reason" }), result]],
+  ])("is a warning with the vendor's word, once (%s)", (_, values) => {
+    const chunks = decode(values);
+    expect(ofType(chunks, "message")).toMatchObject([{ stopReason: "unknown", vendorStopReason: "new_reason" }]);
+    expect(ofType(chunks, "warning")).toMatchObject([
+      { code: "unknown-stop-reason", context: { vendorStopReason: "new_reason" } },
+    ]);
+  });
+});

@@ -1,9 +1,10 @@
-import type { Block, Chunk } from "#domain";
+import { type Block, type Chunk, warningItem } from "#domain";
 import { isRecord, type JsonRecord, ownArray, ownRecord, ownString } from "#wire";
-import { readBlock, readStopReason } from "../message-fields.ts";
+import { readBlock } from "../message-fields.ts";
 import { createMessageIds } from "../message-ids.ts";
 import { blockAsStreamed, dropBlocks, finishedMessage, settleBlock } from "../message-settle.ts";
-import { addBlock, type OpenBlock, openMessage, readMessageHead } from "../message-stream.ts";
+import { addBlock, noteStopReason, type OpenBlock, openMessage, readMessageHead } from "../message-stream.ts";
+import { unknownStopReason } from "../stream-faults.ts";
 import type { HeldMessage, Lane } from "./lane.ts";
 import type { ToolLedger } from "./tool-ledger.ts";
 
@@ -44,6 +45,7 @@ export function createConversation(
     hasChanged: false,
     isStreamed: more.isStreamed,
     unanswered: new Set(),
+    warnedOf: undefined,
   });
 
   const tellMessage = (message: HeldMessage, out: Chunk[]): void => {
@@ -51,6 +53,10 @@ export function createConversation(
     // frames had shown to be over (or names its stop reason so late). It holds all blocks; readers replace by id.
     if (!isNews(message)) return;
     out.push(finishedMessage(message));
+    if (message.vendorStopReason !== undefined && message.vendorStopReason !== message.warnedOf) {
+      out.push(warningItem(unknownStopReason(message.vendorStopReason)));
+      message.warnedOf = message.vendorStopReason;
+    }
     message.isTold = true;
     message.hasChanged = false;
   };
@@ -168,7 +174,7 @@ export function createConversation(
       const message = messageOf(lane, ownString(head, "id") ?? ownString(frame, "uuid"), out);
       if (!message.isStreamed) {
         readMessageHead(message, head);
-        message.stopReason = readStopReason(head.stop_reason) ?? message.stopReason;
+        noteStopReason(message, head.stop_reason);
       }
       readBlocks(message, content, out);
       return true;

@@ -10,6 +10,8 @@ export interface HeldMessage extends OpenMessage {
   readonly isStreamed: boolean;
   /** Its calls that have no answer yet. */
   readonly unanswered: Set<string>;
+  /** The unknown stop reason that was warned of. */
+  warnedOf: string | undefined;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { FinishReason } from "@google/genai";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Chunk, EventOf, EventType } from "#domain";
@@ -198,13 +199,24 @@ describe("function calls", () => {
     expect(chunks.at(-1)).toMatchObject({ code: "tool-call-incomplete", context: part });
   });
 
-  it("MALFORMED_FUNCTION_CALL: a message, and a warning with what Gemini said", () => {
-    const chunks = decode([text("a"), finish("MALFORMED_FUNCTION_CALL", { finishMessage: "Malformed: add(" })]);
-    expect(messageOf(chunks)).toMatchObject({ stopReason: "unknown", blocks: [{ type: "text", text: "a" }] });
-    expect(only(chunks, "warning")).toMatchObject([
-      { code: "tool-call-incomplete", context: { finishMessage: "Malformed: add(" } },
-    ]);
-  });
+  it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])(
+    "F-B2: %s makes none of the reply's calls, and says what Gemini said",
+    (reason) => {
+      const chunks = decode([text("a"), call("add", { a: 1 }), finish(reason, { finishMessage: "Malformed: add(" })]);
+      expect(messageOf(chunks)).toMatchObject({
+        stopReason: "malformed-call",
+        vendorStopReason: reason,
+        blocks: [
+          { type: "text", text: "a" },
+          { type: "unknown", raw: { functionCall: { name: "add", args: { a: 1 } } } },
+        ],
+      });
+      expect(only(chunks, "tool-call")).toEqual([]);
+      expect(only(chunks, "warning")).toMatchObject([
+        { code: "tool-call-incomplete", context: { finishReason: reason, finishMessage: "Malformed: add(" } },
+      ]);
+    },
+  );
 
   it("a __proto__ key in arguments stays a key", () => {
     const part = JSON.parse('{"functionCall":{"name":"add","args":{"__proto__":{"polluted":1}}}}');
@@ -253,8 +265,8 @@ describe("the end", () => {
     ["PROHIBITED_CONTENT", "content-filter"],
     ["SPII", "content-filter"],
     ["IMAGE_SAFETY", "content-filter"],
-    ["LANGUAGE", "unknown"],
-    ["OTHER", "unknown"],
+    ["LANGUAGE", "content-filter"],
+    ["CONTINUATION", "max-tokens"],
     ["constructor", "unknown"],
   ])("finishReason %s is %s", (reason, stopReason) => {
     const chunks = decode([text("a"), finish(reason)]);
@@ -262,6 +274,27 @@ describe("the end", () => {
     expect(only(chunks, "notice").map((notice) => notice.kind)).toEqual(
       stopReason === "unknown" ? ["unknown:finish-reason"] : [],
     );
+  });
+
+  it.each(["OTHER", "TOO_MANY_TOOL_CALLS", "IMAGE_OTHER", "NO_IMAGE", "MISSING_THOUGHT_SIGNATURE"])(
+    "F-B2: finishReason %s is a terminal error that names it, and no call is made",
+    (reason) => {
+      const chunks = decode([call("add", { a: 1 }), finish(reason, { finishMessage: "Sorry." })]);
+      expect(types(chunks).filter((type) => type === "message" || type === "tool-call")).toEqual([]);
+      expect(chunks.at(-1)).toMatchObject({ type: "error", terminal: true, diagnostic: { vendorCode: reason } });
+      expect(only(chunks, "error")[0]?.message).toContain(reason);
+    },
+  );
+
+  it("F-B2: every finish reason Gemini's own SDK names is read as something", () => {
+    for (const reason of Object.values(FinishReason)) {
+      if (reason === FinishReason.FINISH_REASON_UNSPECIFIED) continue;
+      const chunks = decode([text("a"), finish(reason)]);
+      expect(
+        only(chunks, "warning").map(({ code }) => code),
+        reason,
+      ).not.toContain("unknown-stop-reason");
+    }
   });
 
   it("a candidate without content may end a reply", () => {

@@ -1,5 +1,6 @@
 import {
   type Chunk,
+  type ErrorCode,
   type ErrorItem,
   errorItem,
   messageItem,
@@ -13,11 +14,18 @@ import {
 import { type DataFrame, type Frame, isRecord, type JsonRecord, ownString, rawOf } from "#wire";
 import type { Adapter, AdapterOptions } from "../format.ts";
 import { providerError } from "../provider-error.ts";
-import { jsonDecodeError, lateFrameNotice, streamCutError, unknownNotice, usageNotice } from "../stream-faults.ts";
+import {
+  jsonDecodeError,
+  lateFrameNotice,
+  streamCutError,
+  unknownNotice,
+  unknownStopReason,
+  usageNotice,
+} from "../stream-faults.ts";
 import { readComplaint } from "./errors.ts";
 import { decodePart } from "./part.ts";
-import { closeGrowing, createReply, type Reply } from "./reply.ts";
-import { MALFORMED_CALL, NO_REASON, readStopReason } from "./stop-reason.ts";
+import { closeGrowing, createReply, dropCalls, type Reply } from "./reply.ts";
+import { NO_REASON, readFailure, readStopReason } from "./stop-reason.ts";
 import { readUsage } from "./usage.ts";
 
 interface Stream {
@@ -97,7 +105,7 @@ function decodeChunk(stream: Stream, chunk: JsonRecord, frame: DataFrame): void 
 
 /** One candidate is decoded; of the others the reader is told once. */
 function decodeCandidates(stream: Stream, candidates: readonly unknown[], frame: DataFrame): void {
-  for (let position = 0; position < candidates.length; position++) {
+  for (let position = 0; position < candidates.length && stream.phase === "open"; position++) {
     const candidate = candidates[position];
     if (isRecord(candidate) && (candidate.index ?? position) === 0) {
       decodeCandidate(stream, candidate, frame);
@@ -123,19 +131,33 @@ function decodeCandidate(stream: Stream, candidate: JsonRecord, frame: DataFrame
 
   const reason = candidate.finishReason;
   if (typeof reason !== "string" || reason === "" || reason === NO_REASON || reason === stream.finishReason) return;
+  const failure = readFailure(reason);
+  if (failure !== undefined) return fail(stream, gaveUp(candidate, { reason, code: failure }, frame));
   stream.finishReason = reason;
-  if (reason === MALFORMED_CALL) reply.warnings.push(malformedCall(candidate));
-  else if (readStopReason(reason) === undefined) {
+  const stopReason = readStopReason(reason);
+  if (stopReason === "malformed-call") reply.warnings.push(malformedCall(candidate, reason));
+  else if (stopReason === "unknown") {
+    reply.warnings.push(unknownStopReason(reason));
     stream.chunks.push(unknownNotice("finish-reason", frame, { finishReason: reason }));
   }
 }
 
-function malformedCall(candidate: JsonRecord): WarningDetail {
+function gaveUp(
+  candidate: JsonRecord,
+  { reason, code }: { readonly reason: string; readonly code: ErrorCode },
+  frame: DataFrame,
+): ErrorItem {
+  const said = ownString(candidate, "finishMessage");
+  const message = `Gemini gave up on the reply (finishReason ${reason})${said === undefined ? "." : `: ${said}`}`;
+  return providerError({ message, code, vendorCode: reason }, frame);
+}
+
+function malformedCall(candidate: JsonRecord, finishReason: string): WarningDetail {
   const finishMessage = ownString(candidate, "finishMessage");
   return {
     code: "tool-call-incomplete",
-    message: "The model wrote a tool call that Gemini could not read, so there is no call to make. Ask again.",
-    context: { finishReason: MALFORMED_CALL, ...(finishMessage === undefined ? {} : { finishMessage }) },
+    message: `The model wrote a tool call that Gemini could not read (${finishReason}), so none of its calls was made.`,
+    context: { finishReason, ...(finishMessage === undefined ? {} : { finishMessage }) },
   };
 }
 
@@ -166,13 +188,16 @@ function endStream(stream: Stream): void {
 
   stream.phase = "ended";
   closeGrowing(reply);
+  const stopReason = stopReasonOf(finishReason, reply);
+  if (stopReason === "malformed-call") dropCalls(reply);
   const usage = usageMetadata === undefined ? undefined : readUsage(usageMetadata);
   chunks.push(
     messageItem({
       id: reply.messageId,
       role: "assistant",
       blocks: reply.blocks,
-      stopReason: stopReasonOf(finishReason, reply),
+      stopReason,
+      ...(NEEDS_THE_VENDORS_WORD.has(stopReason) && { vendorStopReason: finishReason }),
       ...(usage === undefined ? {} : { usage }),
       ...(reply.model === undefined ? {} : { model: reply.model }),
     }),
@@ -181,7 +206,9 @@ function endStream(stream: Stream): void {
   for (const warning of reply.warnings) chunks.push(warningItem(warning));
 }
 
+const NEEDS_THE_VENDORS_WORD: ReadonlySet<StopReason> = new Set(["unknown", "content-filter", "malformed-call"]);
+
 function stopReasonOf(finishReason: string, reply: Reply): StopReason {
-  const stopReason = readStopReason(finishReason) ?? "unknown";
+  const stopReason = readStopReason(finishReason);
   return stopReason === "end-turn" && reply.calls.length > 0 ? "tool-use" : stopReason;
 }

@@ -83,6 +83,16 @@ export function addCall(reply: Reply, call: WholeCall, json: string, chunks: Chu
   reply.calls.push(call);
 }
 
+/** Keeps the calls as what was written, and makes none of them: the host says that one of them cannot be read. */
+export function dropCalls(reply: Reply): void {
+  reply.calls.length = 0;
+  for (const [index, block] of reply.blocks.entries()) {
+    if (block.type !== "tool-call") continue;
+    const { callId: id, name, input: args } = block;
+    reply.blocks[index] = { type: "unknown", raw: { functionCall: { id, name, args } } };
+  }
+}
+
 /** The id of the next call: the vendor's, or one made up when there is none or it was used before. */
 export function takeCallId(reply: Reply, given: string | undefined): string {
   let id = given ?? "";

@@ -275,7 +275,10 @@ describe("I4: calls that are not whole", () => {
   ])("reason %s with arguments %j is no call", (reason, piece) => {
     const chunks = decode([head(0, "c0", "add", piece), finish(reason)]);
     expect(only(chunks, "tool-call")).toEqual([]);
-    expect(only(chunks, "warning")).toHaveLength(1);
+    expect(only(chunks, "warning").map(({ code }) => code)).toEqual([
+      "tool-call-incomplete",
+      ...(reason === "some_new_reason" ? ["unknown-stop-reason"] : []),
+    ]);
   });
 
   it.each(["tool_calls", "stop"])("%s with garbage: the call, and at once an answer that says so", (reason) => {

@@ -21,7 +21,6 @@ import { type Ending, readEnding, readFailure } from "./stop-reason.ts";
 import { readUsage } from "./usage.ts";
 
 const END_MARK = "[DONE]";
-const UNKNOWN_ENDING: Ending = { stopReason: "unknown", claimsWhole: false };
 
 interface Stream {
   readonly mode: Mode;
@@ -154,8 +153,9 @@ function decodeFinish(stream: Stream, finishReason: string, frame: DataFrame): v
   }
   // The first reason holds: a host that says "length" and then closes with "stop" did cut the reply.
   if (stream.ending !== undefined) return;
-  stream.ending = readEnding(finishReason) ?? UNKNOWN_ENDING;
-  if (stream.ending === UNKNOWN_ENDING) stream.chunks.push(unknownNotice("finish-reason", frame, { finishReason }));
+  stream.ending = readEnding(finishReason);
+  if (stream.ending.stopReason === "unknown")
+    stream.chunks.push(unknownNotice("finish-reason", frame, { finishReason }));
 }
 
 function decodeUsage(stream: Stream, value: JsonRecord): void {

@@ -9,6 +9,7 @@ import {
   warningItem,
 } from "#domain";
 import { isRecord, parseJson } from "#wire";
+import { unknownStopReason } from "../stream-faults.ts";
 import type { AssembledCall } from "../tool-call-assembler.ts";
 import { blockOf, type Reply, showArguments } from "./reply.ts";
 import type { Ending } from "./stop-reason.ts";
@@ -49,11 +50,13 @@ export function finishReply(
       role: "assistant",
       blocks,
       stopReason: stopReasonOf(ending, hasCalls, reply.hasRefused),
+      ...(ending.vendorStopReason === undefined ? {} : { vendorStopReason: ending.vendorStopReason }),
       ...(usage === undefined ? {} : { usage }),
       ...(reply.model === undefined ? {} : { model: reply.model }),
     }),
   );
   for (const item of items) chunks.push(item);
+  if (ending.stopReason === "unknown") chunks.push(warningItem(unknownStopReason(ending.vendorStopReason ?? "")));
 }
 
 function judge(call: AssembledCall, claimsWhole: boolean): Verdict {

@@ -5,6 +5,8 @@ export interface Ending {
   readonly stopReason: StopReason;
   /** The host says that the model wrote everything it wanted to write, tool calls included. */
   readonly claimsWhole: boolean;
+  /** The host's own word, where ours says less. */
+  readonly vendorStopReason?: string;
 }
 
 const ENDINGS: ReadonlyMap<string, Ending> = new Map([
@@ -26,8 +28,12 @@ const FAILURES: ReadonlyMap<string, ErrorCode> = new Map([
   ["insufficient_system_resource", "provider-overloaded"],
 ]);
 
-export function readEnding(finishReason: string): Ending | undefined {
-  return ENDINGS.get(finishReason);
+export function readEnding(finishReason: string): Ending {
+  const ending = ENDINGS.get(finishReason);
+  if (ending === undefined) {
+    return { stopReason: "unknown", claimsWhole: false, vendorStopReason: finishReason };
+  }
+  return ending.stopReason === "content-filter" ? { ...ending, vendorStopReason: finishReason } : ending;
 }
 
 export function readFailure(finishReason: string): ErrorCode | undefined {

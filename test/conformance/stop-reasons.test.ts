@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import type { AgentEvent, RunResult } from "#domain";
+import type { EmulatorScript } from "#emulator";
+import { tool } from "#tools";
+import { BACKENDS, createTestWorld, runToEnd } from "./model-backends.ts";
+
+function resultOf(log: readonly AgentEvent[]): RunResult {
+  const last = log.at(-1);
+  if (last?.type !== "done") throw new Error("The log has no done.");
+  return last.result;
+}
+
+const always = (vendorStopReason: string, toolCalls: readonly { name: string; input: unknown }[] = []) =>
+  ({ rules: [{ reply: { text: "Half of it", vendorStopReason, toolCalls } }] }) satisfies EmulatorScript;
+
+interface Row {
+  readonly backend: string;
+  readonly word: string;
+  /** `warned`: a success with a warning that names the word. */
+  readonly outcome: "warned" | "failed" | "cut off";
+  readonly code?: string;
+}
+
+/** How a vendor may say that a reply is no plain success. */
+const ROWS: readonly Row[] = [
+  ...BACKENDS.map((backend) => ({ backend, word: "never_heard_of", outcome: "warned" }) as const),
+  ...["SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY"].map(
+    (word) => ({ backend: "google/test", word, outcome: "failed", code: "content-filtered" }) as const,
+  ),
+  ...["OTHER", "TOO_MANY_TOOL_CALLS", "IMAGE_OTHER", "NO_IMAGE"].map(
+    (word) => ({ backend: "google/test", word, outcome: "failed", code: "provider-error" }) as const,
+  ),
+  { backend: "google/test", word: "CONTINUATION", outcome: "cut off" },
+  { backend: "google/test", word: "MALFORMED_FUNCTION_CALL", outcome: "failed", code: "malformed-tool-call" },
+  { backend: "google/test", word: "UNEXPECTED_TOOL_CALL", outcome: "failed", code: "malformed-tool-call" },
+  { backend: "openai/test", word: "content_filter", outcome: "failed", code: "content-filtered" },
+  { backend: "openai/test", word: "error", outcome: "failed", code: "provider-error" },
+  { backend: "openai/test", word: "length", outcome: "cut off" },
+  { backend: "anthropic/test", word: "refusal", outcome: "failed", code: "refused" },
+  { backend: "anthropic/test", word: "model_context_window_exceeded", outcome: "cut off" },
+];
+
+describe("F-B2: a reply that stopped for another reason than its end is never a plain success", () => {
+  it.each(ROWS)("$backend says $word: $outcome", async ({ backend, word, outcome, code }) => {
+    const place = createTestWorld(always(word));
+    const result = resultOf(await runToEnd(backend, "go", { retry: false }, place));
+    if (outcome === "warned") {
+      expect(result.status).toBe("success");
+      expect(result.warnings).toMatchObject([{ code: "unknown-stop-reason", context: { vendorStopReason: word } }]);
+      return;
+    }
+    expect(result.status).toBe("error");
+    if (outcome === "cut off") expect(result.subtype).toBe("error_max_tokens");
+    else {
+      expect(result.error?.code).toBe(code);
+      if (word !== "refusal") expect(result.error?.message).toContain(word);
+    }
+  });
+
+  it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])(
+    "Gemini's %s beside a whole call runs no tool, and the model is told once",
+    async (word) => {
+      let runs = 0;
+      const count = tool("count", "Counts", {}, () => {
+        runs += 1;
+        return runs;
+      });
+      const place = createTestWorld({
+        rules: [
+          { match: { times: 1 }, reply: { vendorStopReason: word, toolCalls: [{ name: "count", input: {} }] } },
+          { match: { user: "could not be read", times: 1 }, reply: { toolCalls: [{ name: "count", input: {} }] } },
+          { reply: { text: "Done." } },
+        ],
+      });
+      const log = await runToEnd("google/test", "go", { tools: [count] }, place);
+      expect(resultOf(log)).toMatchObject({ status: "success", text: "Done." });
+      expect(runs).toBe(1);
+      expect(log.filter(({ type }) => type === "tool-call")).toHaveLength(1);
+    },
+  );
+
+  it("a second malformed call in a row ends the run; one after a good reply is repaired again", async () => {
+    const bad = { vendorStopReason: "MALFORMED_FUNCTION_CALL", text: "x" };
+    const good = { toolCalls: [{ name: "count", input: {} }] };
+    const count = tool("count", "Counts", {}, () => 1);
+    const play = async (replies: readonly object[]) => {
+      const rules = replies.map((reply) => ({ match: { times: 1 }, reply }));
+      return resultOf(await runToEnd("google/test", "go", { tools: [count] }, createTestWorld({ rules })));
+    };
+    expect(await play([bad, bad])).toMatchObject({ status: "error", error: { code: "malformed-tool-call" } });
+    expect(await play([bad, good, bad, { text: "Done." }])).toMatchObject({ status: "success" });
+  });
+});
+
+describe("F-B15: a wait that is too long", () => {
+  it.each(BACKENDS)(
+    "%s: a Retry-After beyond every limit ends the run at once, and the error says it",
+    async (backend) => {
+      for (const retryAfter of ["999999999999999999999999", 61]) {
+        const place = createTestWorld({ rules: [{ fault: { status: 429, retryAfter } }] });
+        const log = await runToEnd(backend, "go", {}, place);
+        const { error } = resultOf(log);
+        expect(error?.code).toBe("provider-rate-limited");
+        expect(error?.message).toMatch(/asks for a wait of \d+ ms.*retry\.totalMs/);
+        expect(log.filter((event) => event.type === "notice" && event.kind === "retry")).toEqual([]);
+        expect(place.emulator.requests).toHaveLength(1);
+      }
+    },
+  );
+});
