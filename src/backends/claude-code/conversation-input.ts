@@ -1,5 +1,6 @@
 import { type Block, type Message, unreachable } from "#domain";
 import { isMedia, mediaTypeOf, outputText } from "../content.ts";
+import type { ClaudeCodeOptions } from "./options.ts";
 
 /** What the CLI is told in one turn. */
 export interface CliInput {
@@ -15,16 +16,29 @@ export interface CliInput {
  * `isKnown`: the CLI remembers the conversation, and only what came after its last answer is new. Otherwise the whole
  * conversation is written into the prompt (S3-30): the CLI takes no history of others.
  */
-export function renderInput(messages: readonly Message[], isKnown: boolean): CliInput {
+export function renderInput(
+  messages: readonly Message[],
+  isKnown: boolean,
+  options: Pick<ClaudeCodeOptions, "slashCommands"> = {},
+): CliInput {
   const lastAnswer = messages.findLastIndex((message) => message.role === "assistant");
   const fresh = messages.slice(lastAnswer + 1);
   const earlier = isKnown ? [] : messages.slice(0, lastAnswer + 1);
   const question = fresh.map(renderMessage).join("\n\n");
-  const text = earlier.length === 0 ? question : `${renderHistory(earlier)}\n\n${question}`;
+  const written = earlier.length === 0 ? question : `${renderHistory(earlier)}\n\n${question}`;
+  const text = options.slashCommands === true ? written : asPlainText(written);
   const media = fresh.flatMap(({ blocks }) => blocks.filter(isMedia));
   if (media.length === 0) return { text, blocks: undefined };
   const words = text.trim() === "" ? [] : [{ type: "text", text }];
   return { text, blocks: [...words, ...media.map(renderMedia)] };
+}
+
+/**
+ * A text that the CLI cannot take for one of its commands. It does so with everything that begins with `/`, runs it
+ * instead of asking the model, and has no switch that makes it text.
+ */
+export function asPlainText(text: string): string {
+  return /^\s*\//.test(text) ? `The user says:\n${text}` : text;
 }
 
 /** A user message as a line of stream-json input. */

@@ -5,6 +5,7 @@ import { readUtf8 } from "#transports";
 import type { AgentLink } from "../backend.ts";
 import type { ArgvPlan } from "./argv.ts";
 import { exitError, stalledError, withoutEndFaults } from "./conversation-exit.ts";
+import { judgeAttachments } from "./attachments.ts";
 import { renderInput, userLine } from "./conversation-input.ts";
 import type { ConversationPlan } from "./conversation-plan.ts";
 import { pumpOutput } from "./conversation-pump.ts";
@@ -72,7 +73,10 @@ export class PlainTurn {
 
   private async _start(options: ClaudeCodeOptions, messages: readonly Message[], isKnown: boolean): Promise<void> {
     const { cli, world } = this._plan;
-    const input = renderInput(messages, isKnown);
+    const input = renderInput(messages, isKnown, options);
+    const refusal = await judgeAttachments(input.text, this._plan, this._link);
+    if (refusal !== undefined) return this._fail(refusal);
+    if (this._isMute) return;
     const isText = input.blocks === undefined;
     const plan: ArgvPlan = isText ? { mode: "plain", prompt: "stdin" } : { mode: "plain" };
     const process = await launchCli({ cli, options, plan }, world);

@@ -27,7 +27,7 @@ export function mergeSettings(options: ClaudeCodeOptions, settings: AgentSetting
   return {
     includePartialMessages: true,
     ...options,
-    ...instructionsOf(options, settings.instructions),
+    ...instructionsOf(options, [planInstructions(options), settings.instructions]),
     ...(outputSchema !== undefined && { jsonSchema: outputSchema }),
     ...(turns !== undefined && { maxTurns: turns }),
     ...(costUsd !== undefined && { maxBudgetUsd: costUsd }),
@@ -39,13 +39,19 @@ export function mergeSettings(options: ClaudeCodeOptions, settings: AgentSetting
   };
 }
 
-function instructionsOf(options: ClaudeCodeOptions, instructions: string | undefined): ClaudeCodeOptions {
-  if (instructions === undefined) return {};
+function instructionsOf(options: ClaudeCodeOptions, given: readonly (string | undefined)[]): ClaudeCodeOptions {
+  const instructions = given.filter((text) => text !== undefined);
+  if (instructions.length === 0) return {};
   const { systemPrompt, appendSystemPrompt } = options;
-  if (systemPrompt !== undefined) return { systemPrompt: `${systemPrompt}\n\n${instructions}` };
-  return {
-    appendSystemPrompt: appendSystemPrompt === undefined ? instructions : `${appendSystemPrompt}\n\n${instructions}`,
-  };
+  if (systemPrompt !== undefined) return { systemPrompt: [systemPrompt, ...instructions].join("\n\n") };
+  const before = appendSystemPrompt === undefined ? [] : [appendSystemPrompt];
+  return { appendSystemPrompt: [...before, ...instructions].join("\n\n") };
+}
+
+/** The CLI tells its model about plan mode in an attachment; without those, somebody else has to. */
+function planInstructions({ permissionMode, attachments }: ClaudeCodeOptions): string | undefined {
+  if (permissionMode !== "plan" || attachments === true) return undefined;
+  return "Plan mode is on. Read and think, but change nothing: edit no files, and run no command that changes anything. Answer with a plan.";
 }
 
 function resumeOptions(resume: Resume): ClaudeCodeOptions {

@@ -11,6 +11,7 @@ import {
 import { followSignal, type SilenceWatch } from "#streams";
 import type { JsonRecord } from "#wire";
 import type { AgentLink } from "../backend.ts";
+import { judgeAttachments } from "./attachments.ts";
 import { createOwnTool } from "./control/own-tools.ts";
 import type { ClaudeCodeConversation } from "./conversation-contract.ts";
 import { exitError, refusedError, stalledError, withoutEndFaults } from "./conversation-exit.ts";
@@ -77,8 +78,14 @@ class ControlConversation implements ClaudeCodeConversation {
     });
     try {
       await this._warn(link);
-      const live = await this._prepare(link);
-      if (!active.isFailed) {
+      const input = renderInput(messages, this._memory.isKnown, this._plan.options);
+      // Whoever is asked about a file may take his time.
+      this._silence?.pause();
+      const refusal = await judgeAttachments(input.text, this._plan, link);
+      this._silence?.resume();
+      if (refusal !== undefined) this._fail(active, refusal);
+      const live = active.isFailed ? undefined : await this._prepare(link);
+      if (live !== undefined && !active.isFailed) {
         this._ask(live, active, messages);
         await active.ended;
       }
@@ -187,7 +194,7 @@ class ControlConversation implements ClaudeCodeConversation {
     this._question = () => {
       this._question = undefined;
       active.awaitResult();
-      live.connection.write(userLine(renderInput(messages, this._memory.isKnown), active.uuid));
+      live.connection.write(userLine(renderInput(messages, this._memory.isKnown, this._plan.options), active.uuid));
     };
     active.adopt(live);
     const late = this._held.take();

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { CLOUDS } from "./cloud-variables.ts";
 import { ALLOWED_VARIABLES, childEnvironment, DEFAULT_VARIABLES } from "./environment.ts";
+import { ALWAYS_OFF, readGitSettings } from "./git-settings.ts";
 
 // What leaves this process for another is pinned: a new name here is a decision about secrets.
 const PINNED = `
@@ -12,7 +14,8 @@ CLAUDE_CODE_CLIENT_KEY CLAUDE_CODE_CLIENT_KEY_PASSPHRASE CLAUDE_CODE_DISABLE_BAC
 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC CLAUDE_CODE_EFFORT_LEVEL CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING
 CLAUDE_CODE_GIT_BASH_PATH CLAUDE_CODE_MAX_OUTPUT_TOKENS CLAUDE_CODE_MAX_RETRIES CLAUDE_CODE_OAUTH_TOKEN
 CLAUDE_CODE_SKIP_BEDROCK_AUTH CLAUDE_CODE_SKIP_FOUNDRY_AUTH CLAUDE_CODE_SKIP_VERTEX_AUTH CLAUDE_CODE_SUBAGENT_MODEL
-CLAUDE_CODE_SUBPROCESS_ENV_SCRUB CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_FOUNDRY CLAUDE_CODE_USE_VERTEX
+CLAUDE_CODE_SUBPROCESS_ENV_SCRUB CLAUDE_CODE_USE_ANTHROPIC_AWS CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_FOUNDRY
+CLAUDE_CODE_USE_MANTLE CLAUDE_CODE_USE_VERTEX
 CLAUDE_CONFIG_DIR CLOUD_ML_REGION COLORTERM COMSPEC ComSpec DISABLE_AUTOUPDATER DISABLE_ERROR_REPORTING
 DISABLE_PROMPT_CACHING DISABLE_TELEMETRY ENABLE_TOOL_SEARCH HOME HOMEDRIVE HOMEPATH HTTPS_PROXY HTTP_PROXY IS_SANDBOX
 LANG LANGUAGE LOCALAPPDATA LOGNAME MAX_MCP_OUTPUT_TOKENS MAX_THINKING_TOKENS MCP_TIMEOUT MCP_TOOL_TIMEOUT
@@ -31,6 +34,9 @@ KUBECONFIG VAULT_TOKEN MILLRACE_API_KEY NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH 
   .trim()
   .split(/\s+/);
 
+/** What is set whatever anybody says. */
+const ISOLATION = childEnvironment({ parent: {} });
+
 describe("the environment of the CLI", () => {
   it("pins the variables that pass", () => {
     expect([...ALLOWED_VARIABLES].sort()).toEqual(PINNED.trim().split(/\s+/).sort());
@@ -39,7 +45,7 @@ describe("the environment of the CLI", () => {
   it("SEC3: holds none of other programs' secrets", () => {
     const parent = Object.fromEntries(SECRETS.map((name) => [name, "sekret"]));
     expect(SECRETS.length).toBeGreaterThanOrEqual(30);
-    expect(childEnvironment({ parent })).toEqual(DEFAULT_VARIABLES);
+    expect(childEnvironment({ parent })).toEqual(ISOLATION);
   });
 
   it("SEC3: holds them when they are passed explicitly", () => {
@@ -49,7 +55,7 @@ describe("the environment of the CLI", () => {
   it("holds the user's language, path and key", () => {
     const parent = { PATH: "/bin", LC_ALL: "C", LC_TIME: "de_DE", ANTHROPIC_API_KEY: "k", HOME: undefined };
     expect(childEnvironment({ parent })).toEqual({
-      ...DEFAULT_VARIABLES,
+      ...ISOLATION,
       PATH: "/bin",
       LC_ALL: "C",
       LC_TIME: "de_DE",
@@ -59,7 +65,7 @@ describe("the environment of the CLI", () => {
 
   it("C21: never says that the CLI runs inside another one, even when a whole environment is handed on", () => {
     const nested = { CLAUDECODE: "1", CLAUDE_CODE_ENTRYPOINT: "cli", CLAUDE_CODE_SSE_PORT: "1" };
-    expect(childEnvironment({ parent: nested, extra: nested })).toEqual(DEFAULT_VARIABLES);
+    expect(childEnvironment({ parent: nested, extra: nested })).toEqual(ISOLATION);
   });
 
   it("retries little, and neither reports nor updates, unless somebody wants it", () => {
@@ -83,5 +89,72 @@ describe("the environment of the CLI", () => {
   it("takes own properties only", () => {
     const parent = Object.create({ PATH: "/inherited" }) as Record<string, string>;
     expect(childEnvironment({ parent, extra: JSON.parse('{"__proto__": "x"}') })["PATH"]).toBeUndefined();
+  });
+});
+
+describe("F-C12: the variables of a cloud pass with its switch, and only then", () => {
+  it.each(Object.entries(CLOUDS).flatMap(([cloud, { switches }]) => switches.map((name) => [cloud, name] as const)))(
+    "%s: %s",
+    (cloud, name) => {
+      const { names, prefixes } = CLOUDS[cloud as keyof typeof CLOUDS];
+      const all = [...names, ...prefixes.map((prefix) => `${prefix}CLAUDE_4_5_SONNET`)];
+      const parent = Object.fromEntries(all.map((variable) => [variable, `value of ${variable}`]));
+      expect(childEnvironment({ parent })).toEqual(ISOLATION);
+      for (const no of ["", "0", "false", "No"]) {
+        expect(Object.keys(childEnvironment({ parent: { ...parent, [name]: no } }))).not.toContain(all[0]);
+      }
+      const isOpen = { ...ISOLATION, ...parent, [name]: "1" };
+      expect(childEnvironment({ parent: { ...parent, [name]: "1" } })).toEqual(isOpen);
+      expect(childEnvironment({ parent, extra: { [name]: "1" } })).toEqual(isOpen);
+    },
+  );
+
+  it("the keys of the other clouds stay here", () => {
+    const parent = {
+      CLAUDE_CODE_USE_VERTEX: "1",
+      GOOGLE_APPLICATION_CREDENTIALS: "/k.json",
+      AWS_SECRET_ACCESS_KEY: "sekret",
+      AZURE_CLIENT_SECRET: "sekret",
+    };
+    const { AWS_SECRET_ACCESS_KEY: _, AZURE_CLIENT_SECRET: __, ...passed } = parent;
+    expect(childEnvironment({ parent })).toEqual({ ...ISOLATION, ...passed });
+  });
+});
+
+describe("F-A9: attachments of the CLI", () => {
+  const NAME = "CLAUDE_CODE_DISABLE_ATTACHMENTS";
+  it("are off, whatever the variables say, unless the option switches them on", () => {
+    expect(childEnvironment({ parent: { [NAME]: "0" }, extra: { [NAME]: "0" } })[NAME]).toBe("1");
+    expect(childEnvironment({ parent: { [NAME]: "1" }, attachments: true })[NAME]).toBeUndefined();
+  });
+});
+
+describe("F-A4: settings for git", () => {
+  it("come after the person's own, so that both hold and ours win", () => {
+    const own = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "safe.directory", GIT_CONFIG_VALUE_0: "*" };
+    const more = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "core.fsmonitor", GIT_CONFIG_VALUE_0: "true" };
+    expect(readGitSettings(childEnvironment({ parent: own, extra: more }))).toEqual([
+      ["safe.directory", "*"],
+      ["core.fsmonitor", "true"],
+      ...ALWAYS_OFF,
+    ]);
+  });
+
+  it("a header with a token passes only when it is given explicitly", () => {
+    const secret = {
+      GIT_CONFIG_COUNT: "1",
+      GIT_CONFIG_KEY_0: "http.https://github.com/.extraheader",
+      GIT_CONFIG_VALUE_0: "AUTHORIZATION: sekret",
+    };
+    expect(JSON.stringify(childEnvironment({ parent: secret }))).not.toContain("sekret");
+    expect(JSON.stringify(childEnvironment({ parent: {}, extra: secret }))).toContain("sekret");
+  });
+
+  it.each(["-1", "1e9", "x", "2"])("a count of %s is no reason to fail", (count) => {
+    expect(readGitSettings({ GIT_CONFIG_COUNT: count, GIT_CONFIG_KEY_0: "a.b" })).toEqual([]);
+  });
+
+  it("none at all when the repository is trusted", () => {
+    expect(childEnvironment({ parent: {}, git: [] })["GIT_CONFIG_COUNT"]).toBeUndefined();
   });
 });

@@ -1,3 +1,6 @@
+import { createCloudFilter } from "./cloud-variables.ts";
+import { ALWAYS_OFF, type GitSetting, isPrivateSetting, numberGitSettings, readGitSettings } from "./git-settings.ts";
+
 /** Variables of our own process that the CLI gets, by their exact names. Everything else stays here. */
 export const ALLOWED_VARIABLES: readonly string[] = [
   // the machine and its user
@@ -16,6 +19,7 @@ export const ALLOWED_VARIABLES: readonly string[] = [
   ..."CLAUDE_CONFIG_DIR CLAUDE_CODE_OAUTH_TOKEN CLAUDE_CODE_API_KEY_HELPER_TTL_MS".split(" "),
   ..."CLAUDE_CODE_CLIENT_CERT CLAUDE_CODE_CLIENT_KEY CLAUDE_CODE_CLIENT_KEY_PASSPHRASE".split(" "),
   ..."CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_VERTEX CLAUDE_CODE_USE_FOUNDRY".split(" "),
+  ..."CLAUDE_CODE_USE_MANTLE CLAUDE_CODE_USE_ANTHROPIC_AWS".split(" "),
   ..."CLAUDE_CODE_SKIP_BEDROCK_AUTH CLAUDE_CODE_SKIP_VERTEX_AUTH CLAUDE_CODE_SKIP_FOUNDRY_AUTH".split(" "),
   ..."ANTHROPIC_BEDROCK_BASE_URL ANTHROPIC_VERTEX_BASE_URL ANTHROPIC_VERTEX_PROJECT_ID".split(" "),
   ..."ANTHROPIC_FOUNDRY_BASE_URL ANTHROPIC_FOUNDRY_RESOURCE CLOUD_ML_REGION".split(" "),
@@ -51,6 +55,12 @@ export const DEFAULT_VARIABLES: Readonly<Record<string, string>> = {
   DISABLE_ERROR_REPORTING: "1",
 };
 
+/**
+ * The CLI reads a file that a prompt names as `@path` and sends it to the model, without a tool call and whatever the
+ * rules say; and a prompt may be anybody's text.
+ */
+const ATTACHMENTS_OFF = "CLAUDE_CODE_DISABLE_ATTACHMENTS";
+
 /** The variable by which everything a run has started is found again, wherever it went. */
 export const RUN_TAG_VARIABLE = "MILLRACE_RUN";
 
@@ -61,22 +71,39 @@ export interface EnvironmentRequest {
   readonly extra?: Readonly<Record<string, string>>;
   /** The tag of the run; left out for the version check. */
   readonly runTag?: string;
+  /** Whether the CLI may attach the files that prompts name. Default false. */
+  readonly attachments?: boolean | undefined;
+  /** Settings for every git the CLI starts; they win over the repository's own. Default `ALWAYS_OFF`. */
+  readonly git?: readonly GitSetting[] | undefined;
 }
 
-/** The variables of the CLI's process: allowed ones of ours, then the caller's, then the tag. */
-export function childEnvironment({ parent, extra = {}, runTag }: EnvironmentRequest): Record<string, string> {
+/** The variables of the CLI's process: allowed ones of ours, then the caller's, then what keeps foreign texts at bay. */
+export function childEnvironment(request: EnvironmentRequest): Record<string, string> {
+  const { parent, extra = {}, runTag, git = ALWAYS_OFF } = request;
   const env = new Map(Object.entries(DEFAULT_VARIABLES));
   for (const name of ALLOWED_VARIABLES) copy(parent, name, env);
+  const isOfCloud = createCloudFilter((name) => valueOf(extra, name) ?? valueOf(parent, name));
   for (const name of Object.keys(parent)) {
-    if (ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix))) copy(parent, name, env);
+    if (ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix)) || isOfCloud(name)) copy(parent, name, env);
   }
   for (const name of Object.keys(extra)) copy(extra, name, env);
   for (const name of STRIPPED_VARIABLES) env.delete(name);
+  if (request.attachments !== true) env.set(ATTACHMENTS_OFF, "1");
+  // A later setting wins, so ours come last and the person's own are kept.
+  if (git.length > 0) {
+    const own = readGitSettings(parent).filter((setting) => !isPrivateSetting(setting));
+    const settings = [...own, ...readGitSettings(extra), ...git];
+    for (const [name, value] of numberGitSettings(settings)) env.set(name, value);
+  }
   if (runTag !== undefined) env.set(RUN_TAG_VARIABLE, runTag);
   return Object.fromEntries(env);
 }
 
 function copy(from: Readonly<Record<string, string | undefined>>, name: string, env: Map<string, string>): void {
-  const value = Object.hasOwn(from, name) ? from[name] : undefined;
+  const value = valueOf(from, name);
   if (value !== undefined) env.set(name, value);
+}
+
+function valueOf(from: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
+  return Object.hasOwn(from, name) ? from[name] : undefined;
 }

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import {
   type Clock,
   type FileSystem,
@@ -18,6 +19,7 @@ import {
 } from "#transports";
 import { type ArgvPlan, buildArgv } from "./argv.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "./environment.ts";
+import { isolateGit } from "./git-isolation.ts";
 import type { VersionDetection } from "./detect-version.ts";
 import { locateClaude, type ProbeExecutable } from "./locate.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
@@ -100,12 +102,14 @@ export async function launchCli({ cli, options, plan }: LaunchRequest, world: Cl
   const { args, files } = buildArgv(options, plan);
   const runTag = world.random.id();
   const tag = { name: RUN_TAG_VARIABLE, value: runTag };
-  const { flags, remove } = await writeFiles(files, runTag, world);
   const env = childEnvironment({
     parent: world.env,
     runTag,
+    attachments: options.attachments,
+    git: options.repositoryGit === true ? [] : await isolateGit(foldersOf(options, world), machineOf(world)),
     ...(options.env !== undefined && { extra: options.env }),
   });
+  const { flags, remove } = await writeFiles(files, runTag, world);
   try {
     if (options.watchdog !== false) await world.watchdog?.guard(tag);
     const handle = await world.spawn({
@@ -120,6 +124,16 @@ export async function launchCli({ cli, options, plan }: LaunchRequest, world: Cl
     await remove();
     throw error;
   }
+}
+
+/** Where the CLI works: git is asked about these folders. */
+function foldersOf({ cwd, addDirs = [] }: ClaudeCodeOptions, world: ClaudeCodeWorld): readonly string[] {
+  const folder = cwd === undefined || cwd === "" ? world.cwd : resolve(world.cwd, cwd);
+  return [folder, ...addDirs.map((other) => resolve(folder, other))];
+}
+
+function machineOf({ files, env }: ClaudeCodeWorld): Parameters<typeof isolateGit>[1] {
+  return { files, home: env["HOME"] ?? env["USERPROFILE"] };
 }
 
 function createCliProcess(

@@ -83,6 +83,16 @@ export interface ClaudeCodeOptions {
   readonly executable?: string;
   /** How the CLI is spoken to. Default `auto`: as plainly as what is asked for allows. */
   readonly mode?: "auto" | "plain" | "control";
+  /**
+   * Files that a prompt names as `@path` are read by the CLI and sent to the model. Default false: a prompt may hold
+   * anybody's text. With `true` each path is judged as `Read(path)` by the policy of the run before anything is sent.
+   * The CLI's own reminders, such as its text about plan mode and its list of skills, come and go with them.
+   */
+  readonly attachments?: boolean;
+  /** A prompt that begins with `/` is a command of the CLI (`/compact`). Default false: it is text like any other. */
+  readonly slashCommands?: boolean;
+  /** Git runs the hooks, filters and other commands that the repository itself names. Default false. */
+  readonly repositoryGit?: boolean;
   /** Default none: a repository's settings may redirect the key and run commands. */
   readonly settingSources?: readonly SettingSource[];
   /** A settings file, or the settings themselves. They come from you, so they are always loaded. */

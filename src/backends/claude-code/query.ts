@@ -1,5 +1,6 @@
 import { StartError, type WarningDetail } from "#domain";
 import { buildArgv } from "./argv.ts";
+import { asPlainText } from "./conversation-input.ts";
 import { requireFlags } from "./features.ts";
 import { type ClaudeCodeWorld, type CliProcess, findCli, launchCli } from "./launch.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
@@ -34,7 +35,7 @@ export async function openQuery(prompt: string, given: ClaudeCodeOptions, world:
   const cli = await findCli(options, world);
   requireFlags(cli.version, argv);
   const process = await launchCli({ cli, options, plan }, world);
-  process.write(prompt);
+  process.write(options.slashCommands === true ? prompt : asPlainText(prompt));
   process.endInput();
   return new MessageStream(process, new QuerySource(process, world.clock), {
     warnings: [...cli.warnings, ...argv.warnings],

@@ -1,0 +1,24 @@
+import { describe, expect, it } from "vitest";
+import { findAttachments } from "./attachments.ts";
+
+describe("F-A9: what the CLI may take for files in a prompt", () => {
+  it.each<[string, readonly string[]]>([
+    ["nothing here", []],
+    ["write to ada@example.com", []],
+    ["@a.ts", ["a.ts"]],
+    ["(@/etc/passwd)", ["/etc/passwd"]],
+    ["see @src/, and @~/.ssh/id_rsa.", ["src/", "~/.ssh/id_rsa"]],
+    ['"@"a b.txt" x', ["a b.txt"]],
+    ['@"a#b.txt"', ["a#b.txt", "a"]],
+    ["@a.ts#L3-5", ["a.ts"]],
+    ["文件@/etc/passwd", ["/etc/passwd"]],
+    ["@", []],
+    ["@@x", ["@x"]],
+  ])("%j", (text, paths) => {
+    expect(findAttachments(text)).toEqual(paths);
+  });
+
+  it("a long text is read in time that grows with its length alone", () => {
+    expect(findAttachments('@"'.repeat(100_000)).length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,90 @@
+import { resolve } from "node:path";
+import type { ErrorDetail } from "#domain";
+import { createPolicy, type RunPolicy } from "#policy";
+import type { AgentLink } from "../backend.ts";
+import type { ConversationPlan } from "./conversation-plan.ts";
+
+/** A path in a prompt: `@src/a.ts`, `@"a name with blanks"`. An address such as `ada@example.com` is none. */
+const MENTION = /(?<!\w)@(?:"([^"]+)"|([^\s"]+))/g;
+
+/**
+ * The paths that the CLI may take for files to attach: without the punctuation of the sentence around them, and
+ * without a range of lines.
+ */
+export function findAttachments(text: string): readonly string[] {
+  const paths = new Set<string>();
+  for (const [, quoted, bare = ""] of text.matchAll(MENTION)) {
+    if (quoted !== undefined) paths.add(quoted);
+    const written = quoted ?? bare.replace(/[^\w/~]+$/, "");
+    paths.add(written.replace(/#.*$/s, ""));
+  }
+  paths.delete("");
+  return [...paths];
+}
+
+/**
+ * Asks the policy about every file that a prompt would attach, as if the agent wanted to read it. The error says which
+ * one is not allowed; nothing may be sent then.
+ */
+export async function judgeAttachments(
+  text: string,
+  plan: ConversationPlan,
+  link: AgentLink,
+): Promise<ErrorDetail | undefined> {
+  const { attachments, disallowedTools = [], cwd } = plan.options;
+  if (attachments !== true) return undefined;
+  const policies = [link.policy, ...(disallowedTools.length === 0 ? [] : [denying(disallowedTools, plan, link)])];
+  const folder = cwd === undefined || cwd === "" ? plan.world.cwd : resolve(plan.world.cwd, cwd);
+  const paths = new Set(findAttachments(text).map((path) => resolvePath(path, folder, plan.world.env["HOME"])));
+  let number = 0;
+  for (const path of paths) {
+    number += 1;
+    for (const policy of policies) {
+      const reason = await judge({ path, callId: `attachment-${number}` }, policy);
+      if (reason === undefined) continue;
+      const message = `The prompt names the file ${JSON.stringify(path)}, and the agent may not read it: ${endSentence(reason)} Nothing was sent. Leave the @ out, or allow Read for it.`;
+      return { code: "prompt-blocked", message, terminal: true };
+    }
+  }
+  return undefined;
+}
+
+/** Why a file may not be read; `undefined` when it may. */
+async function judge(
+  { path, callId }: { readonly path: string; readonly callId: string },
+  policy: RunPolicy,
+): Promise<string | undefined> {
+  if (policy.isSilentOnTools) return undefined;
+  const input = { file_path: path };
+  const verdict = await policy.checkCall({ callId, name: "Read", input, executedBy: "backend" });
+  if (verdict.kind === "denied") return verdict.reason;
+  if (verdict.stop !== undefined) return verdict.stop;
+  // The CLI reads what the prompt says; a path that somebody has changed cannot be put in its place.
+  return verdict.grant.redeem(input) ? undefined : "Its path was changed, which cannot be done here.";
+}
+
+/** The caller's own list of tools that never run. The CLI itself does not hold it against attachments. */
+function denying(deny: readonly string[], { world }: ConversationPlan, link: AgentLink): RunPolicy {
+  return createPolicy(
+    { hooks: [], rules: [{ deny }], permission: undefined, guards: [], outputMode: undefined },
+    {
+      runId: link.runId,
+      agent: undefined,
+      context: undefined,
+      signal: link.signal,
+      clock: world.clock,
+      write: (chunks) =>
+        void link.write(chunks.filter((chunk) => chunk.type !== "permission" || chunk.state === "denied")),
+      ask: async () => ({ allow: false }),
+    },
+  );
+}
+
+function resolvePath(path: string, folder: string, home: string | undefined): string {
+  if (home !== undefined && (path === "~" || path.startsWith("~/"))) return resolve(home, path.slice(2));
+  return resolve(folder, path);
+}
+
+function endSentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

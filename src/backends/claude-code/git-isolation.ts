@@ -1,0 +1,146 @@
+import { dirname, isAbsolute, join, resolve } from "node:path";
+import { type FileSystem, StartError } from "#domain";
+import { type GitConfigEntry, parseGitConfig } from "./git-config.ts";
+import { ALWAYS_OFF, type GitSetting } from "./git-settings.ts";
+
+/** As deep as git itself follows files that include each other. */
+const DEEPEST_INCLUDE = 10;
+
+interface Machine {
+  readonly files: FileSystem;
+  /** The person's home folder, which `~` stands for. */
+  readonly home: string | undefined;
+}
+
+/**
+ * Settings that take the repository's own commands out of every git that is started in these folders: those that are
+ * always off, and one for each command that a repository's configuration names. What the person's own configuration
+ * says stays as it is.
+ *
+ * @throws StartError when a repository's configuration includes a file that only git could find.
+ */
+export async function isolateGit(folders: readonly string[], machine: Machine): Promise<readonly GitSetting[]> {
+  const settings = new Map<string, string>(ALWAYS_OFF);
+  for (const folder of folders) {
+    for (const entry of await readRepository(folder, machine)) {
+      for (const [key, value] of replacements(entry)) settings.set(key, value);
+    }
+  }
+  return [...settings];
+}
+
+/** What git reads for the repository of a folder; nothing where there is none. */
+async function readRepository(folder: string, machine: Machine): Promise<readonly GitConfigEntry[]> {
+  const { files } = machine;
+  const gitFolder = await findGitFolder(folder, files);
+  if (gitFolder === undefined) return [];
+  const common = (await readText(join(gitFolder, "commondir"), files))?.trim();
+  const shared = common === undefined ? gitFolder : resolve(gitFolder, common);
+  const entries: GitConfigEntry[] = [];
+  const seen = new Set<string>();
+  for (const file of [join(shared, "config"), join(gitFolder, "config"), join(gitFolder, "config.worktree")]) {
+    await readFile(file, { ...machine, entries, seen, depth: 0 });
+  }
+  return entries;
+}
+
+async function findGitFolder(folder: string, files: FileSystem): Promise<string | undefined> {
+  for (let at = resolve(folder); ; at = dirname(at)) {
+    const link = join(at, ".git");
+    if (await exists(link, files)) {
+      // A file in a working tree that was added with `git worktree`, or in a submodule, says where the folder is.
+      const [, target] = /^gitdir:\s*(.+?)\s*$/m.exec((await readText(link, files)) ?? "") ?? [];
+      return target === undefined ? link : resolve(at, target);
+    }
+    if ((await exists(join(at, "HEAD"), files)) && (await exists(join(at, "objects"), files))) return at;
+    if (at === dirname(at)) return undefined;
+  }
+}
+
+interface Reading extends Machine {
+  readonly entries: GitConfigEntry[];
+  readonly seen: Set<string>;
+  readonly depth: number;
+}
+
+/** A conditional include is taken as if its condition held: it is cheaper to be sure than to know. */
+async function readFile(file: string, reading: Reading): Promise<void> {
+  const { files, entries, seen, depth } = reading;
+  if (seen.has(file) || depth > DEEPEST_INCLUDE) return;
+  seen.add(file);
+  const text = await readText(file, files);
+  if (text === undefined) return;
+  for (const entry of parseGitConfig(text)) {
+    entries.push(entry);
+    if (!/^include(?:if)?$/.test(entry.section) || entry.name !== "path") continue;
+    await readFile(includedFile(entry.value, file, reading), { ...reading, depth: depth + 1 });
+  }
+}
+
+function includedFile(path: string, file: string, { home }: Machine): string {
+  if (path.startsWith("~/") && home !== undefined) return join(home, path.slice(2));
+  if (!/^(?:~|%\()/.test(path)) return isAbsolute(path) ? path : join(dirname(file), path);
+  throw new StartError(
+    "invalid-config",
+    `${file} includes ${JSON.stringify(path)}, which is not a plain path, so the commands in it cannot be switched off. ` +
+      "Write the path in full, or set claudeCode.repositoryGit to true if you trust this repository.",
+  );
+}
+
+/** Shows a difference without asking anybody else how; git hands it the two files as the second and fifth argument. */
+const OWN_DIFF = 'show() { git diff --no-index --no-ext-diff --no-textconv -- "$2" "$5"; true; }; show';
+
+/** Every setting by which a repository could have git run something, and what it is replaced by. */
+const COMMANDS: readonly (readonly [keys: RegExp, value: string])[] = [
+  [/^core\.editor$|^sequence\.editor$/, ":"],
+  [/^core\.pager$|^pager\./, "cat"],
+  [/^core\.sshcommand$/, "ssh"],
+  [/^core\.askpass$|^credential\.(?:.*\.)?helper$/, ""],
+  [/^core\.alternaterefscommand$/, "true"],
+  [/^diff\.external$|^diff\..*\.command$/, OWN_DIFF],
+  [/^diff\..*\.textconv$|^interactive\.difffilter$|^tar\..*\.command$/, "cat"],
+  [/^filter\..*\.(?:clean|smudge|process)$/, ""],
+  [/^filter\..*\.required$|^log\.showsignature$/, "false"],
+  [/^remote\..*\.promisor$/, "false"],
+  [/^merge\..*\.driver$/, "git merge-file %A %O %B"],
+  [/^gpg\.(?:openpgp\.)?program$/, "gpg"],
+  [/^gpg\.x509\.program$/, "gpgsm"],
+  [/^gpg\.ssh\.program$/, "ssh-keygen"],
+  [/^gpg\.ssh\.defaultkeycommand$|^trailer\..*\.(?:command|cmd)$/, "true"],
+  [/^(?:mergetool|difftool|man|browser|guitool)\..*\.(?:cmd|path)$|^web\.browser$/, "false"],
+  [/^sendemail\.(?:.*\.)?(?:smtpserver|sendmailcmd|tocmd|cccmd|headercmd)$/, "false"],
+  [/^submodule\..*\.update$/, "checkout"],
+];
+
+/** Git's own large files: `git lfs install --local` writes exactly these. */
+const LARGE_FILES = /^git-lfs (?:clean -- %f|smudge -- %f|filter-process)$/;
+
+function replacements({ section, subsection, name, value }: GitConfigEntry): readonly GitSetting[] {
+  const written = subsection === undefined ? `${section}.${name}` : `${section}.${subsection}.${name}`;
+  if (section === "filter" && subsection === "lfs") {
+    if (name === "required" || LARGE_FILES.test(value)) return [];
+  }
+  // An alias may be a command of the shell, or options for git in front of one of its own.
+  if (section === "alias") return /^\s*[!-]/.test(value) ? [[written, ""]] : [];
+  // Neither can be replaced, because git takes the first of several; but the way there can be closed.
+  if (section === "core" && name === "gitproxy") return [["protocol.git.allow", "never"]];
+  if (section === "remote" && /^(?:uploadpack|receivepack)$/.test(name)) return [["protocol.file.allow", "never"]];
+  const found = COMMANDS.find(([keys]) => keys.test(written.toLowerCase()));
+  return found === undefined ? [] : [[written, found[1]]];
+}
+
+async function readText(file: string, files: FileSystem): Promise<string | undefined> {
+  try {
+    return new TextDecoder().decode(await files.read(file));
+  } catch {
+    return undefined;
+  }
+}
+
+async function exists(path: string, files: FileSystem): Promise<boolean> {
+  try {
+    return await files.exists(path);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,202 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { isStartError } from "#domain";
+import { createSystemFiles } from "#transports";
+import { childEnvironment } from "../../src/backends/claude-code/environment.ts";
+import { isolateGit } from "../../src/backends/claude-code/git-isolation.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "millrace-git-"));
+const home = join(folder, "home");
+const repository = join(folder, "repository");
+const canary = join(folder, "canary");
+const parent = { PATH: process.env["PATH"] ?? "", HOME: home };
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const git = (...args: readonly string[]): string =>
+  execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], {
+    cwd: repository,
+    env: parent,
+  }).toString();
+
+/** A repository with two commits and a change, in which git has something to show whatever it is asked. */
+beforeEach(() => {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(repository, { recursive: true });
+  mkdirSync(home);
+  git("init", "--quiet", ".");
+  for (const text of ["one\n", "two\n"]) {
+    writeFileSync(join(repository, "a.txt"), text);
+    git("add", ".");
+    git("commit", "--quiet", "--message", text.trim());
+  }
+  writeFileSync(join(repository, "a.txt"), "six\n");
+});
+
+const configure = (text: string, file = ".git/config"): void => appendFileSync(join(repository, file), `\n${text}\n`);
+const leave = `touch ${canary};:`;
+
+/** Runs git as the CLI would: with the variables it is given. Says whether anything of the repository ran. */
+async function runIsolated(words: readonly string[]): Promise<{ readonly ran: boolean; readonly stdout: string }> {
+  const settings = await isolateGit([repository], { files: createSystemFiles(), home });
+  return runIn(words, childEnvironment({ parent, git: settings }));
+}
+
+function runIn(words: readonly string[], env: Readonly<Record<string, string>>) {
+  rmSync(canary, { force: true });
+  // As long as what was committed, so that git has to look into the file.
+  writeFileSync(join(repository, "a.txt"), "six\n");
+  const { stdout } = spawnSync("git", words, { cwd: repository, env, encoding: "utf8" });
+  return { ran: existsSync(canary), stdout };
+}
+
+const attribute = (what: string): void => writeFileSync(join(repository, ".gitattributes"), `*.txt ${what}=evil\n`);
+
+describe("F-A4: nothing that a repository's git configuration names is run", () => {
+  it.each<[string, () => void, readonly string[]]>([
+    ["core.fsmonitor", () => configure(`[core]\nfsmonitor = "${leave}"`), ["status"]],
+    ["core.fsmonitor, on diff", () => configure(`[core]\nfsmonitor = "${leave}"`), ["diff"]],
+    ["diff.external", () => configure(`[diff]\nexternal = "${leave}"`), ["diff"]],
+    ["diff.<driver>.command", () => (attribute("diff"), configure(`[diff "evil"]\ncommand = "${leave}"`)), ["diff"]],
+    [
+      "diff.<driver>.textconv",
+      () => (attribute("diff"), configure(`[diff "evil"]\ntextconv = "${leave}"`)),
+      ["log", "-p"],
+    ],
+    ["the same on show", () => (attribute("diff"), configure(`[diff "evil"]\ntextconv = "${leave}"`)), ["show"]],
+    [
+      "the same on blame",
+      () => (attribute("diff"), configure(`[diff "evil"]\ntextconv = "${leave}"`)),
+      ["blame", "a.txt"],
+    ],
+    [
+      "filter.<driver>.clean",
+      () => (attribute("filter"), configure(`[filter "evil"]\nclean = "${leave}"`)),
+      ["status"],
+    ],
+    [
+      "filter.<driver>.process, required",
+      () => (attribute("filter"), configure(`[filter "evil"]\nrequired\nprocess = "${leave}"`)),
+      ["status"],
+    ],
+    [
+      "filter.<driver>.smudge",
+      () => (attribute("filter"), configure(`[filter "evil"]\nsmudge = "${leave}"`)),
+      ["checkout", "."],
+    ],
+    ["an alias for the shell", () => configure(`[alias]\nst = "!${leave}"`), ["st"]],
+    ["an alias with options", () => configure(`[alias]\nl = "-c core.fsmonitor='${leave}' status"`), ["l"]],
+    [
+      "core.editor",
+      () => configure(`[core]\neditor = "${leave}"`),
+      ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--amend"],
+    ],
+    ["core.sshCommand", () => configure(`[core]\nsshCommand = "${leave}"`), ["ls-remote", "ssh://127.0.0.1:1/x"]],
+    [
+      "remote.<name>.uploadpack",
+      () => configure(`[remote "o"]\nurl = ./\nuploadpack = "${leave}"`),
+      ["ls-remote", "o"],
+    ],
+    [
+      "an address that is a command",
+      () => configure(`[protocol "ext"]\nallow = always\n[remote "o"]\nurl = "ext::touch ${canary}"`),
+      ["ls-remote", "o"],
+    ],
+    [
+      "trailer.<key>.command",
+      () => configure(`[trailer "x"]\ncommand = "${leave}"`),
+      ["interpret-trailers", "--trailer", "x=y", "a.txt"],
+    ],
+    [
+      "a file in the repository that is included",
+      () => {
+        writeFileSync(join(repository, "evil.config"), `[core]\nsshCommand = "${leave}"`);
+        configure(`[includeIf "gitdir:/"]\npath = ../evil.config`);
+      },
+      ["ls-remote", "ssh://127.0.0.1:1/x"],
+    ],
+    [
+      "a file that is included from the home folder on",
+      () => {
+        writeFileSync(join(repository, "evil.config"), `[diff]\nexternal = "${leave}"`);
+        configure("[include]\npath = ~/../repository/evil.config");
+      },
+      ["diff"],
+    ],
+    [
+      "the configuration of a working tree",
+      () => {
+        configure("[extensions]\nworktreeConfig = true");
+        writeFileSync(join(repository, ".git/config.worktree"), `[diff]\nexternal = "${leave}"`);
+      },
+      ["diff"],
+    ],
+    [
+      "core.hooksPath",
+      () => {
+        writeHook(join(repository, "hooks"), "reference-transaction");
+        configure("[core]\nhooksPath = hooks");
+      },
+      ["branch", "new"],
+    ],
+    [
+      "a hook in .git/hooks",
+      () => writeHook(join(repository, ".git/hooks"), "reference-transaction"),
+      ["branch", "new"],
+    ],
+  ])("%s", async (_, prepare, words) => {
+    prepare();
+    expect(runIn(words, parent).ran, "without isolation it runs").toBe(true);
+    expect((await runIsolated(words)).ran).toBe(false);
+  });
+
+  it.each([
+    ["an external difference", '[diff]\nexternal = "touch x;:"', "diff"],
+    ["a driver", '[diff "evil"]\ncommand = "touch x;:"', "diff"],
+    ["a text conversion", '[diff "evil"]\ntextconv = "touch x;:"', "diff"],
+    ["a filter", '[filter "evil"]\nclean = "touch x;:"\nrequired', "filter"],
+  ])("git still shows what has changed, without %s", async (_, text, what) => {
+    attribute(what);
+    configure(text);
+    const { stdout } = await runIsolated(["diff", "--", "a.txt"]);
+    expect(stdout).toContain("-two");
+    expect(stdout).toContain("+six");
+  });
+
+  it("the person's own configuration holds", async () => {
+    writeFileSync(join(home, ".gitconfig"), `[alias]\nmine = "!touch ${canary}"\n[core]\neditor = vi\n`);
+    expect((await runIsolated(["mine"])).ran).toBe(true);
+    expect((await runIsolated(["config", "core.editor"])).stdout.trim()).toBe("vi");
+  });
+
+  it("large files of git-lfs keep their filters", async () => {
+    configure('[filter "lfs"]\nclean = git-lfs clean -- %f\nsmudge = git-lfs smudge -- %f\nrequired = true');
+    expect((await runIsolated(["config", "filter.lfs.clean"])).stdout.trim()).toBe("git-lfs clean -- %f");
+  });
+
+  it("a repository inside the folder that nobody asked about is not used", async () => {
+    const bare = join(repository, "bare");
+    git("init", "--quiet", "--bare", "bare");
+    appendFileSync(join(bare, "config"), `\n[alias]\nst = "!${leave}"\n`);
+    const env = childEnvironment({ parent, git: await isolateGit([repository], { files: createSystemFiles(), home }) });
+    spawnSync("git", ["st"], { cwd: bare, env });
+    expect(existsSync(canary)).toBe(false);
+  });
+
+  it("a file that only git could find is a reason not to start, and the message says what to do", async () => {
+    configure("[include]\npath = ~somebody/evil.config");
+    const error: unknown = await isolateGit([repository], { files: createSystemFiles(), home }).catch((why) => why);
+    if (!isStartError(error)) throw new Error("it was not refused");
+    expect(error.code).toBe("invalid-config");
+    expect(error.message).toContain('"~somebody/evil.config"');
+    expect(error.message).toContain("claudeCode.repositoryGit");
+  });
+});
+
+function writeHook(hooks: string, name: string): void {
+  mkdirSync(hooks, { recursive: true });
+  writeFileSync(join(hooks, name), `#!/bin/sh\ntouch ${canary}\n`);
+  chmodSync(join(hooks, name), 0o755);
+}
