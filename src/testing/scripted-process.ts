@@ -22,6 +22,7 @@ export function openScriptedProcess(
   const ignored = new Set<string>();
   const exit = createDeferred<ProcessExit>();
   let gone = false;
+  let endStep = (): void => undefined;
 
   const die = (how: ProcessExit): void => {
     if (gone) return;
@@ -30,6 +31,7 @@ export function openScriptedProcess(
     stdout.end();
     stderr.end();
     exit.resolve(how);
+    endStep();
   };
 
   const act = async (step: SpawnStep): Promise<void> => {
@@ -44,9 +46,16 @@ export function openScriptedProcess(
     die(typeof step.exit === "number" ? { code: step.exit, signal: null } : { code: null, signal: step.exit });
   };
 
+  /** A step ends with its process, too. */
+  const untilOver = (step: Promise<void>): Promise<void> =>
+    new Promise((resolve, reject) => {
+      endStep = resolve;
+      step.then(resolve, reject);
+    });
+
   const play = async (): Promise<void> => {
     for (const step of steps) {
-      await Promise.race([act(step), exit.promise]);
+      await untilOver(act(step));
       if (gone) return;
     }
     die({ code: 0, signal: null });

@@ -8,7 +8,6 @@ import {
   type WarningDetail,
 } from "#domain";
 import { createDecoder, type Decoder, type Format } from "#formats";
-import { createDeferred } from "#streams";
 import { readUtf8 } from "#transports";
 import { isRecord } from "#wire";
 import { exitError, withoutEndFaults } from "./conversation-exit.ts";
@@ -22,6 +21,9 @@ export interface Happening {
   readonly input: RuleInput;
   readonly given?: QueryItem | undefined;
 }
+
+/** What a wait for bytes came to. */
+type Arrival = Uint8Array | "end" | "silence" | "closed";
 
 /** Nothing has happened; somebody asks. */
 export const PULL: Happening = { input: { kind: "pull" } };
@@ -48,7 +50,9 @@ export class QuerySource {
   private readonly _decoder: Decoder = createDecoder(FRAMES, { keepRaw: true, readText: readUtf8 });
   private readonly _tasks = createTaskCount();
   private readonly _stdout: AsyncIterator<Uint8Array>;
-  private readonly _closing = createDeferred<"closed">();
+  private _isClosed = false;
+  /** Ends the wait for bytes, while there is one. */
+  private _settleWait: ((arrival: Arrival) => void) | undefined;
   private _chunks: Chunk[] = [];
   private _reading: Promise<IteratorResult<Uint8Array>> | undefined;
   private _exit: { readonly exit: ProcessExit | undefined } | undefined;
@@ -64,7 +68,8 @@ export class QuerySource {
   /** Whoever waits is told `pull`, and nothing more is read. */
   close(): void {
     this._chunks = [];
-    this._closing.resolve("closed");
+    this._isClosed = true;
+    this._settleWait?.("closed");
   }
 
   /** The next thing that happens. `drain`: a short silence is one too. */
@@ -86,21 +91,29 @@ export class QuerySource {
     }
   }
 
-  /** A read that silence has overtaken goes on, and its bytes are not lost. */
-  private async _bytes(silenceMs: number | undefined): Promise<Uint8Array | "end" | "silence" | "closed"> {
-    this._reading ??= this._stdout.next();
-    const read = this._reading.then(
-      ({ done, value }) => (done === true ? ("end" as const) : (value as Uint8Array)),
-      () => "end" as const,
-    );
-    let stopClock = (): void => undefined;
-    const silence = new Promise<"silence">((resolve) => {
-      if (silenceMs !== undefined) stopClock = this._clock.after(silenceMs, () => resolve("silence"));
+  /**
+   * A read that silence has overtaken goes on, and its bytes are not lost. Whoever closes finds the one wait there is:
+   * a race against a promise that lives as long as the query would keep every byte for as long.
+   */
+  private _bytes(silenceMs: number | undefined): Promise<Arrival> {
+    return new Promise((resolve) => {
+      if (this._isClosed) return resolve("closed");
+      let stopClock = (): void => undefined;
+      const settle = (arrival: Arrival): void => {
+        if (this._settleWait !== settle) return;
+        this._settleWait = undefined;
+        stopClock();
+        if (arrival !== "silence") this._reading = undefined;
+        resolve(arrival);
+      };
+      this._settleWait = settle;
+      if (silenceMs !== undefined) stopClock = this._clock.after(silenceMs, () => settle("silence"));
+      this._reading ??= this._stdout.next();
+      this._reading.then(
+        ({ done, value }) => settle(done === true ? "end" : (value as Uint8Array)),
+        () => settle("end"),
+      );
     });
-    const first = await Promise.race([read, silence, this._closing.promise]);
-    stopClock();
-    if (first !== "silence") this._reading = undefined;
-    return first;
   }
 
   /** The output is over: how the process ended decides what the rest of it means. */
