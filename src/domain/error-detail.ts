@@ -47,6 +47,8 @@ export const ERROR_CODES = [
   "failed-result",
   "source-failed",
   "cleanup-timeout",
+  /** The events of a run could not be stored, so it was ended. */
+  "store-failed",
   // what a provider said
   "provider-error",
   "provider-unreachable",

@@ -19,6 +19,7 @@ export type ApiErrorCode =
   | "too-many-requests"
   | "too-many-streams"
   | "too-many-runs"
+  | "store-unavailable"
   | "set-up-missing"
   | "shutting-down"
   | "internal";
@@ -42,6 +43,7 @@ const STATUS: Readonly<Record<ApiErrorCode, Status>> = {
   "too-many-requests": 429,
   "too-many-streams": 429,
   "too-many-runs": 503,
+  "store-unavailable": 503,
   "set-up-missing": 503,
   "shutting-down": 503,
   internal: 500,
@@ -70,9 +72,17 @@ export function asApiError(thrown: unknown): ApiError {
   if (isStartError(thrown)) return new ApiError(START_CODES[thrown.code] ?? "invalid-request", thrown.message);
   if (isStoreError(thrown)) {
     const code = STORE_CODES[thrown.code];
+    if (code === "store-unavailable") return unavailable();
     if (code !== undefined) return new ApiError(code, thrown.message);
   }
   return new ApiError("internal", "The server failed at this. Its log says why.");
+}
+
+/** Without the store's own words: they may name paths. */
+function unavailable(): ApiError {
+  const message =
+    "The server cannot use its storage now, and changed nothing. Ask again in a moment; its log says why.";
+  return new ApiError("store-unavailable", message, { "retry-after": "5" });
 }
 
 const START_CODES: Readonly<Partial<Record<StartErrorCode, ApiErrorCode>>> = {
@@ -91,4 +101,6 @@ const STORE_CODES: Readonly<Partial<Record<StoreErrorCode, ApiErrorCode>>> = {
   "unknown-run": "not-found",
   "unknown-thread": "not-found",
   "thread-busy": "run-active",
+  "store-failed": "store-unavailable",
+  "store-closed": "store-unavailable",
 };

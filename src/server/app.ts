@@ -86,8 +86,8 @@ export function createApp(options: AppOptions): Hono<ServerEnv> {
   app.notFound((context) => refuse(context, new ApiError("not-found", "There is nothing at this path.")));
   app.onError((error, context) => {
     const refusal = asApiError(error);
-    if (refusal.code === "internal") {
-      parts.metrics.failures.add("internal");
+    if (refusal.code === "internal" || refusal.code === "store-unavailable") {
+      parts.metrics.failures.add(refusal.code === "internal" ? "internal" : "store");
       parts.write("error", "request-failed", { path: context.req.routePath, message: error.stack ?? error.message });
     }
     return refuse(context, refusal);

@@ -4,11 +4,13 @@ import {
   closeInterruptedRun,
   createUsageTally,
   type EventLog,
+  type NewRun,
   type RunBooks,
   settlementOf,
   type Store,
   type StoredThread,
   titleOf,
+  type UnstoredEnds,
 } from "#sessions";
 import { createDeferred } from "#streams";
 import { ApiError } from "./api-error.ts";
@@ -38,6 +40,8 @@ export interface LiveRuns {
 export interface LiveRunsOptions {
   readonly store: Store;
   readonly log: EventLog;
+  /** Keeps the ends of runs that cannot be stored now. */
+  readonly ends: UnstoredEnds;
   readonly settings: Settings;
   readonly metrics: Metrics;
   readonly write: WriteLog;
@@ -48,7 +52,7 @@ interface LiveRun {
   readonly written: Promise<void>;
 }
 
-export function createLiveRuns({ store, log, settings, metrics, write }: LiveRunsOptions): LiveRuns {
+export function createLiveRuns({ store, log, ends, settings, metrics, write }: LiveRunsOptions): LiveRuns {
   const { world } = settings;
   const runs = new Map<string, LiveRun>();
   /** Threads with a run that goes on or is about to begin. */
@@ -63,8 +67,9 @@ export function createLiveRuns({ store, log, settings, metrics, write }: LiveRun
     const stored = createDeferred<void>();
     // The message is stored before a model is asked.
     const run = startRun(targetOf(thread.target, settings), [...history, input], options, world, stored.promise);
+    const stub: NewRun = { id: run.id, createdAt: world.clock.now(), threadId, tenant };
     try {
-      await store.createRun({ id: run.id, createdAt: world.clock.now(), threadId, tenant }, [input]);
+      await store.createRun(stub, [input]);
     } catch (error) {
       const aborted = run.abort("The run could not be stored.");
       stored.resolve();
@@ -72,15 +77,23 @@ export function createLiveRuns({ store, log, settings, metrics, write }: LiveRun
       throw error;
     }
     stored.resolve();
-    const written = keep(run, thread, input).finally(() => {
+    const written = keep(run, stub, input).finally(() => {
       runs.delete(run.id);
       busy.delete(threadId);
     });
     runs.set(run.id, { run, written });
     write("info", "run-start", { runId: run.id, threadId, tenant, target: thread.target });
-    if (thread.title === "")
-      await store.renameThread(tenant, threadId, { title: titleOf(input), at: world.clock.now() });
+    if (thread.title === "") await giveTitle(thread, input);
     return run.id;
+  };
+
+  /** The run goes on whatever comes of this: a thread without a title is found all the same. */
+  const giveTitle = async ({ tenant, id }: StoredThread, input: Message): Promise<void> => {
+    try {
+      await store.renameThread(tenant, id, { title: titleOf(input), at: world.clock.now() });
+    } catch (error) {
+      write("warn", "title-not-stored", { threadId: id, message: describeThrown(error) });
+    }
   };
 
   /** A run that is not over and is not ours: we could not store its end. Nobody else writes here, so it is dead. */
@@ -89,17 +102,21 @@ export function createLiveRuns({ store, log, settings, metrics, write }: LiveRun
     if (stored !== undefined && !stored.isOver) await closeInterruptedRun(store, stored, world.clock);
   };
 
-  const keep = async (run: Run, thread: StoredThread, input: Message): Promise<void> => {
+  const keep = async (run: Run, stub: NewRun, input: Message): Promise<void> => {
     const books = createBooks(input, metrics);
-    const failure = await log.write(run, books);
+    const failure = await log.write(run, books, {
+      // What cannot be stored cannot be shown, so there is no use in going on.
+      stop: () => void run.abort("The event log could not be written.").catch(() => undefined),
+      hold: (events, settlement) => ends.hold(stub, events, settlement),
+    });
     if (failure === undefined) {
       const { status, subtype, ms } = (await run.result()) as { status: string; subtype: string; ms: number };
       metrics.runs.add(status);
-      write("info", "run-end", { runId: run.id, threadId: thread.id, status, subtype, ms });
+      write("info", "run-end", { runId: run.id, threadId: stub.threadId, status, subtype, ms });
       return;
     }
-    // What cannot be stored cannot be shown, so there is no use in going on.
     metrics.failures.add("store");
+    metrics.runs.add("error");
     write("error", "store-failed", { runId: run.id, message: failure });
     await run.abort("The event log could not be written.");
   };

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
-import { isId } from "#domain";
-import type { EventLog, Store, StoredRun, StoredThread } from "#sessions";
+import { describeThrown, isId } from "#domain";
+import type { AuditEntry, EventLog, Store, StoredRun, StoredThread } from "#sessions";
 import { ApiError } from "./api-error.ts";
 import type { StreamSetting } from "./event-stream.ts";
 import type { LiveRuns } from "./live-runs.ts";
@@ -59,6 +59,16 @@ export async function requireRun(context: ServerContext, { store }: ServerParts)
   const run = await store.findRun(context.get("tenant"), id);
   if (run === undefined) throw new ApiError("not-found", `There is no run ${id}.`);
   return run;
+}
+
+/** Notes a deed that is done. It stays done when this fails; then the server's own log has it. */
+export async function noteDeed({ store, write, metrics }: ServerParts, entry: AuditEntry): Promise<void> {
+  try {
+    await store.addAudit(entry);
+  } catch (error) {
+    metrics.failures.add("store");
+    write("error", "audit-not-stored", { ...entry, message: describeThrown(error) });
+  }
 }
 
 /** A thread as it is told: without its tenant, who is whoever asks. */

@@ -1,4 +1,4 @@
-import { closeInterruptedRuns, createEventLog } from "#sessions";
+import { closeInterruptedRuns, createEventLog, createUnstoredEnds } from "#sessions";
 import { createAccess } from "./access.ts";
 import { createApp } from "./app.ts";
 import { type Listening, type ListenOptions, listenOn, requireSafeAddress } from "./listen.ts";
@@ -33,7 +33,7 @@ export interface Server {
 export function createServer(options: ServerOptions): Server {
   const settings = readSettings(options);
   const { world, limits, tokens } = settings;
-  const { store, failPoint } = options;
+  const { failPoint } = options;
   const now = (): number => world.clock.now();
   const write = createServerLog(
     options.log,
@@ -41,13 +41,19 @@ export function createServer(options: ServerOptions): Server {
     now,
   );
   const metrics = createMetrics();
+  const ends = createUnstoredEnds({
+    store: options.store,
+    clock: world.clock,
+    onStored: (runId) => write("info", "run-stored", { runId }),
+  });
+  const { store } = ends;
   const log = createEventLog({
     store,
     clock: world.clock,
     nextTurn: world.nextTurn,
     ...(failPoint !== undefined && { failPoint }),
   });
-  const runs = createLiveRuns({ store, log, settings, metrics, write });
+  const runs = createLiveRuns({ store, log, ends, settings, metrics, write });
   const openStreams = new Map<string, number>();
   const listening = new Set<Listening>();
   let isOpen = false;
@@ -98,7 +104,10 @@ export function createServer(options: ServerOptions): Server {
     try {
       await recover();
     } catch {
-      return new Response("The store does not answer.\n", { status: 503 });
+      // Whether the process is alive has nothing to do with its store.
+      if (!isAboutProcess(request)) {
+        return new Response("The store does not answer.\n", { status: 503, headers: { "retry-after": "5" } });
+      }
     }
     return app.fetch(request, (env ?? {}) as never);
   };
@@ -119,10 +128,15 @@ export function createServer(options: ServerOptions): Server {
       closing ??= (async () => {
         write("info", "shutting-down", { runs: runs.size });
         await runs.close(limits.shutdownMs);
+        await ends.close();
         await Promise.all([...listening].map((one) => one.close()));
         write("info", "closed");
       })();
       return closing;
     },
   };
+}
+
+function isAboutProcess({ url }: Request): boolean {
+  return URL.canParse(url) && new URL(url).pathname === "/healthz";
 }

@@ -43,21 +43,21 @@ export async function closeInterruptedRuns(store: Store, clock: Clock): Promise<
   return runs.length;
 }
 
-/** The same for one run. */
-export async function closeInterruptedRun(store: Store, run: StoredRun, clock: Clock): Promise<void> {
+/** The same for one run. `why` is what its end says. */
+export async function closeInterruptedRun(store: Store, run: StoredRun, clock: Clock, why = WHY): Promise<void> {
   const history = await readHistory(store, run);
   const remains = await readRemains(store, run, history.slice(0, -1));
   const place = { ts: Math.max(remains.lastTs, clock.now()), runId: run.id };
   const events: AgentEvent[] = [];
   if (!remains.hasFailed) {
     for (const [callId, { name, skipped }] of remains.open) {
-      const answer = toolResultItem({ callId, name, output: WHY, isError: true, skipped });
+      const answer = toolResultItem({ callId, name, output: why, isError: true, skipped });
       events.push(numberEvent(answer, remains.lastSeq + 1 + events.length, place));
     }
   }
   for (const event of events) remains.accumulator.add(event);
   const ms = Math.max(0, place.ts - (remains.firstTs ?? run.createdAt));
-  const ending = remains.hasFailed ? { ms } : { ms, status: "interrupted" as const, reason: WHY };
+  const ending = remains.hasFailed ? { ms } : { ms, status: "interrupted" as const, reason: why };
   const result = remains.accumulator.result(ending, remains.preview);
   const done = numberEvent(doneEvent(result), remains.lastSeq + 1 + events.length, place);
   const input = remains.input ?? history.at(-1);

@@ -22,20 +22,28 @@ export interface RunBooks {
 
 /** Collects events and appends what has come while the last append was under way. */
 export interface Writer {
-  /** `undefined`: go on. A promise: too many wait. Rejects when the store does not take them. */
+  /** `undefined`: go on. A promise: too many wait. Rejects when the store does not take them; what is added is kept. */
   add(event: AgentEvent): Promise<void> | undefined;
   /** Resolves when everything is stored. */
   finish(): Promise<void>;
+  /** After a failure: what is not stored, in order, neighbouring deltas merged. */
+  unstored(): EventBatch;
 }
 
-export function createWriter(
-  runId: string,
-  append: (runId: string, events: EventBatch, settlement: Settlement | undefined) => Promise<void>,
-  feed: Feed,
-  books: RunBooks | undefined,
-  nextTurn?: () => Promise<void>,
-): Writer {
+export interface WriterOptions {
+  readonly runId: string;
+  readonly append: (runId: string, events: EventBatch, settlement: Settlement | undefined) => Promise<void>;
+  readonly feed: Feed;
+  readonly books: RunBooks | undefined;
+  readonly nextTurn: (() => Promise<void>) | undefined;
+  /** Hears of the failure when it happens: a run that waits for somebody adds nothing by which it could find out. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+export function createWriter({ runId, append, feed, books, nextTurn, onFailure }: WriterOptions): Writer {
   let waiting: AgentEvent[] = [];
+  /** Taken from `waiting`, and not stored yet. */
+  let pending: AgentEvent[] = [];
   /** There while somebody waits for it. */
   let drained: Deferred<void> | undefined;
   let isWriting = false;
@@ -60,15 +68,18 @@ export function createWriter(
       while (waiting.length > 0) {
         await gather();
         const batch = waiting;
+        pending = batch;
         waiting = [];
         // What came in one breath is stored and sent in one piece: a delta that stands for its neighbours.
         if (batch.length > 1) mergeNeighbours(batch, { from: 0, end: batch.length }, [], DELTAS);
         const last = batch.at(-1);
         await append(runId, batch, last?.type === "done" ? books?.settle(last) : undefined);
+        pending = [];
         feed.push(batch);
       }
     } catch (error) {
       failure = { error };
+      onFailure(error);
     }
     isWriting = false;
     drained?.resolve();
@@ -86,19 +97,32 @@ export function createWriter(
       if (waiting.length === 0) waiting = [event];
       else waiting.push(event);
       if (books !== undefined && !isDelta(event)) books.add(event);
-      if (failure !== undefined) return whenDrained();
+      if (failure !== undefined) {
+        if (waiting.length >= WAITING_EVENTS) pending = mergeAll(pending, waiting.splice(0));
+        return whenDrained();
+      }
       if (!isWriting) drain().catch(() => undefined);
       return waiting.length >= WAITING_EVENTS ? whenDrained() : undefined;
     },
     finish: whenDrained,
+    unstored: () => (pending = mergeAll(pending, waiting.splice(0))),
   };
 }
 
-/** Writes everything a run says. */
-export async function pump(run: AsyncIterable<AgentEvent>, writer: Writer): Promise<void> {
+function mergeAll(earlier: readonly AgentEvent[], later: readonly AgentEvent[]): AgentEvent[] {
+  const all = [...earlier, ...later];
+  mergeNeighbours(all, { from: 0, end: all.length }, [], DELTAS);
+  return all;
+}
+
+/**
+ * Writes everything a run says. When the store fails: with `isRescued` the rest of the run is read all the same, and its
+ * writer keeps it; without, the run is left. Rejects with the failure.
+ */
+export async function pump(run: AsyncIterable<AgentEvent>, writer: Writer, isRescued: boolean): Promise<void> {
   for await (const event of run) {
     const wait = writer.add(event);
-    if (wait !== undefined) await wait;
+    if (wait !== undefined) await (isRescued ? wait.catch(() => undefined) : wait);
   }
   await writer.finish();
 }

@@ -1,7 +1,8 @@
 import { type AgentEvent, type Clock, describeThrown } from "#domain";
 import { type EventBatch, Feed } from "./event-log-feed.ts";
 import { LogReader, type ReaderHome } from "./event-log-reader.ts";
-import { createWriter, pump, type RunBooks } from "./event-log-writer.ts";
+import { createWriter, pump, type RunBooks, type Writer } from "./event-log-writer.ts";
+import { endUnstored } from "./unstored-end.ts";
 import type { Settlement, Store } from "./stores/store.ts";
 import { isStoreError } from "./stores/store-error.ts";
 
@@ -38,11 +39,20 @@ export interface EventLog {
    * Writes a run's events until its `done` is stored; the run must be in the store. What waits while an append is
    * under way goes into the next one. `books` say what goes into the thread together with `done`.
    *
-   * Never rejects: `undefined` when all is stored, otherwise why the store would not take it any more.
+   * Never rejects: `undefined` when all is stored, otherwise why the store would not take it any more. Then `rescue`
+   * keeps what is left, and readers are given it at once: a run must not go on for ever in their eyes because of a disk.
    */
-  write(run: LoggedRun, books?: RunBooks): Promise<string | undefined>;
+  write(run: LoggedRun, books?: RunBooks, rescue?: Rescue): Promise<string | undefined>;
   /** The events behind a cursor in batches, until `done`, the end of the log's writer, or the signal. */
   follow(runId: string, options?: FollowOptions): AsyncIterableIterator<EventBatch>;
+}
+
+/** What becomes of a run whose events cannot be stored. */
+export interface Rescue {
+  /** Brings the run to its end: there is no use in going on. */
+  stop(why: string): void;
+  /** Keeps the end of the log, until it can be stored. `settlement` goes with it. */
+  hold(events: EventBatch, settlement: Settlement | undefined): void;
 }
 
 /** A failing disk is asked again after these; then the run cannot go on. */
@@ -93,15 +103,18 @@ export function createEventLog(options: EventLogOptions): EventLog {
   };
 
   return {
-    async write(run, books) {
+    async write(run, books, rescue) {
       const feed = new Feed({ maxWeight: tailWeight, readers: () => readers.get(run.id)?.size ?? 0 });
       feeds.set(run.id, feed);
       for (const reader of readers.get(run.id) ?? []) reader.meetWriter();
-      const writer = createWriter(run.id, append, feed, books, options.nextTurn);
+      const onFailure = (error: unknown): void => rescue?.stop(describeThrown(error));
+      const writer = createWriter({ runId: run.id, append, feed, books, nextTurn: options.nextTurn, onFailure });
       try {
-        await pump(run, writer);
+        await pump(run, writer, rescue !== undefined);
         return undefined;
       } catch (error) {
+        if (rescue !== undefined && isOfTheDisk(error))
+          rescueEnd(writer, describeThrown(error), { books, rescue, feed });
         return describeThrown(error);
       } finally {
         feeds.delete(run.id);
@@ -110,6 +123,24 @@ export function createEventLog(options: EventLogOptions): EventLog {
     },
     follow: (runId, { after = -1, signal } = {}) => new LogReader(runId, after, signal, home),
   };
+}
+
+/** Whether the store could not do it; otherwise it would not, and its log is the truth. */
+function isOfTheDisk(error: unknown): boolean {
+  return !isStoreError(error) || error.code === "store-failed" || error.code === "store-closed";
+}
+
+/** Has the end of a log kept, and shows it to the readers. */
+function rescueEnd(
+  writer: Writer,
+  why: string,
+  { books, rescue, feed }: { readonly books: RunBooks | undefined; readonly rescue: Rescue; readonly feed: Feed },
+): void {
+  const events = endUnstored(writer.unstored(), why);
+  const done = events.at(-1);
+  if (done?.type !== "done") return;
+  rescue.hold(events, books?.settle(done));
+  feed.push(events);
 }
 
 /** Waits, whatever happens. */

@@ -25,7 +25,7 @@ export type {
 } from "./stores/store.ts";
 export type { StoreErrorCode } from "./stores/store-error.ts";
 export { isStoreError, StoreError } from "./stores/store-error.ts";
-export type { EventLog, EventLogOptions, FailPoint, FollowOptions, LoggedRun } from "./event-log.ts";
+export type { EventLog, EventLogOptions, FailPoint, FollowOptions, LoggedRun, Rescue } from "./event-log.ts";
 export { createEventLog } from "./event-log.ts";
 export { closeInterruptedRun, closeInterruptedRuns } from "./event-log-closing.ts";
 export type { EventBatch } from "./event-log-feed.ts";
@@ -33,3 +33,5 @@ export type { RunBooks } from "./event-log-writer.ts";
 export type { UsageTally } from "./thread.ts";
 export { createUsageTally, settlementOf, titleOf } from "./thread.ts";
 export { LOCAL_TENANT } from "./stores/thread-rules.ts";
+export type { UnstoredEnds, UnstoredEndsOptions } from "./unstored-end.ts";
+export { createUnstoredEnds } from "./unstored-end.ts";

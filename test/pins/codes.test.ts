@@ -67,6 +67,7 @@ describe("words users see", () => {
       "failed-result",
       "source-failed",
       "cleanup-timeout",
+      "store-failed",
       "provider-error",
       "provider-unreachable",
       "provider-overloaded",

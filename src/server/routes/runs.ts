@@ -1,7 +1,7 @@
 import { ApiError } from "../api-error.ts";
 import type { Decision } from "../live-runs.ts";
 import { openStream, readPlace, readVocabulary } from "../open-stream.ts";
-import { requireRun, type ServerContext, type ServerParts } from "../parts.ts";
+import { noteDeed, requireRun, type ServerContext, type ServerParts } from "../parts.ts";
 import { readBody, readTextField, requireFields } from "../request-body.ts";
 import { ownBoolean, ownValue } from "#wire";
 
@@ -27,7 +27,7 @@ export async function abortRun(context: ServerContext, parts: ServerParts): Prom
   requireFields(await readBody(context.req.raw, parts.settings.limits, true), []);
   const accepted = parts.runs.abort(run.id, "Somebody aborted the run.");
   if (accepted) {
-    await parts.store.addAudit({
+    await noteDeed(parts, {
       at: parts.settings.world.clock.now(),
       tenant: context.get("tenant"),
       action: "run-aborted",

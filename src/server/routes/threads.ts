@@ -1,7 +1,7 @@
 import { StartError } from "#domain";
 import { resolveBackend } from "#runtime";
 import { ApiError } from "../api-error.ts";
-import { requireThread, type ServerContext, type ServerParts, showThread } from "../parts.ts";
+import { noteDeed, requireThread, type ServerContext, type ServerParts, showThread } from "../parts.ts";
 import { readBody, readTextField, requireFields } from "../request-body.ts";
 
 const LONGEST_TITLE = 200;
@@ -81,7 +81,7 @@ export async function removeThread(context: ServerContext, parts: ServerParts): 
   const { id, tenant } = await requireThread(context, parts);
   await parts.store.removeThread(tenant, id);
   const at = parts.settings.world.clock.now();
-  await parts.store.addAudit({ at, tenant, action: "thread-removed", threadId: id, by: "user" });
+  await noteDeed(parts, { at, tenant, action: "thread-removed", threadId: id, by: "user" });
   return context.body(null, 204);
 }
 

@@ -1,0 +1,223 @@
+import {
+  type AgentEvent,
+  type Clock,
+  type DoneEvent,
+  describeThrown,
+  doneEvent,
+  type ErrorDetail,
+  errorItem,
+  numberEvent,
+} from "#domain";
+import { closeInterruptedRun } from "./event-log-closing.ts";
+import type { EventBatch } from "./event-log-feed.ts";
+import type { NewRun, Settlement, Store, StoredRun } from "./stores/store.ts";
+import { isStoreError } from "./stores/store-error.ts";
+import { LOCAL_TENANT } from "./stores/thread-rules.ts";
+
+/**
+ * The last events of a run as they are shown when they could not be stored: its `done` says so. A run that had failed
+ * by itself keeps its own reason.
+ */
+export function endUnstored(events: EventBatch, why: string): EventBatch {
+  const done = events.at(-1);
+  if (done?.type !== "done" || done.result.status === "error") return events;
+  const { seq, ts, runId } = done;
+  const error: ErrorDetail = {
+    code: "store-failed",
+    message: `The run was ended because its events could not be stored: ${why}`,
+    terminal: true,
+    diagnostic: {
+      hint: "The disk is full, or the database does not answer.",
+      troubleshooting: "Make room, and ask again. What was written so far is stored as soon as that can be done.",
+    },
+  };
+  const result: DoneEvent["result"] = {
+    ...done.result,
+    status: "error",
+    subtype: error.code,
+    error,
+    errors: [...done.result.errors, error],
+  };
+  const place = { ts, runId };
+  return [
+    ...events.slice(0, -1),
+    numberEvent(errorItem(error), seq, place),
+    numberEvent(doneEvent(result), seq + 1, place),
+  ];
+}
+
+/** Ends of logs that are not stored yet. */
+export interface UnstoredEnds {
+  /** The store, with the ends in their places: who reads it finds these runs over. */
+  readonly store: Store;
+  /** Keeps the end of a run's log, and stores it as soon as that can be done. */
+  hold(run: NewRun, events: EventBatch, settlement: Settlement | undefined): void;
+  /** Tries once more to store what is kept, then gives up: the next start closes these runs. */
+  close(): Promise<void>;
+}
+
+export interface UnstoredEndsOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** Called for each run whose end was stored after all. */
+  readonly onStored?: (runId: string) => void;
+}
+
+/** How long the disk is left alone between two tries: from one to the other, doubled each time. */
+const RETRY_MS = { first: 1000, longest: 30_000 } as const;
+
+interface HeldEnd {
+  readonly run: NewRun;
+  readonly events: EventBatch;
+  readonly firstSeq: number;
+  readonly done: DoneEvent;
+  readonly settlement: Settlement | undefined;
+}
+
+/** Creates the keeper of unstored ends over a store. */
+export function createUnstoredEnds({ store, clock, onStored }: UnstoredEndsOptions): UnstoredEnds {
+  const held = new Map<string, HeldEnd>();
+  let takeBack: (() => void) | undefined;
+  let delayMs: number = RETRY_MS.first;
+  let isClosed = false;
+
+  const storeEnd = async (end: HeldEnd): Promise<void> => {
+    await appendEnd(store, end, clock);
+    held.delete(end.run.id);
+    onStored?.(end.run.id);
+  };
+  const retryAll = async (): Promise<void> => {
+    try {
+      for (const end of [...held.values()]) await storeEnd(end);
+      delayMs = RETRY_MS.first;
+    } catch {
+      delayMs = Math.min(RETRY_MS.longest, 2 * delayMs);
+      schedule();
+    }
+  };
+  const schedule = (): void => {
+    if (isClosed || takeBack !== undefined) return;
+    takeBack = clock.after(delayMs, () => {
+      takeBack = undefined;
+      void retryAll();
+    });
+  };
+  const endOfThread = (threadId: string): HeldEnd | undefined =>
+    [...held.values()].find(({ run }) => run.threadId === threadId);
+
+  return {
+    store: overlayEnds(store, held, { storeEnd, endOfThread }),
+    hold(run, events, settlement) {
+      const [first] = events;
+      const done = events.at(-1);
+      if (first === undefined || done?.type !== "done") return;
+      held.set(run.id, { run, events, firstSeq: first.firstSeq ?? first.seq, done, settlement });
+      schedule();
+    },
+    async close() {
+      isClosed = true;
+      takeBack?.();
+      if (held.size > 0) await retryAll();
+    },
+  };
+}
+
+/** Stores the end of a log. A part of it may be there: a store that failed may have stored what it was given. */
+async function appendEnd(store: Store, { run, events, settlement }: HeldEnd, clock: Clock): Promise<void> {
+  try {
+    await store.append(run.id, events, settlement);
+  } catch (error) {
+    if (!isStoreError(error) || error.code === "store-failed" || error.code === "store-closed") throw error;
+    const stored = await store.findRun(run.tenant ?? LOCAL_TENANT, run.id);
+    if (stored === undefined || stored.isOver) return;
+    const missing = events.filter(({ seq }) => seq > stored.lastSeq);
+    if (error.code === "out-of-sequence" && missing.length < events.length) {
+      await store.append(run.id, missing, settlement);
+      return;
+    }
+    // The store will never take it as it is.
+    await closeInterruptedRun(store, stored, clock, describeThrown(error));
+  }
+}
+
+interface Ends {
+  storeEnd(end: HeldEnd): Promise<void>;
+  endOfThread(threadId: string): HeldEnd | undefined;
+}
+
+/** A store that knows of ends which it does not have. */
+function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEnd, endOfThread }: Ends): Store {
+  const showRun = (run: StoredRun): StoredRun => {
+    const end = held.get(run.id);
+    return end === undefined ? run : endedRun(end);
+  };
+  const showThread = <Thread extends { readonly id: string; readonly runId?: string }>(thread: Thread): Thread => {
+    if (thread.runId === undefined || !held.has(thread.runId)) return thread;
+    const { runId: _, ...rest } = thread;
+    return rest as Thread;
+  };
+  /** What is to be written behind an end comes after it. */
+  const settleFirst = async (threadId: string): Promise<void> => {
+    const end = endOfThread(threadId);
+    if (end !== undefined) await storeEnd(end);
+  };
+  // Method by method: a store may be an object of a class, whose methods a spread would lose.
+  return {
+    append: (runId, events, settlement) => store.append(runId, events, settlement),
+    createThread: (thread) => store.createThread(thread),
+    renameThread: (tenant, id, change) => store.renameThread(tenant, id, change),
+    listUsage: (tenant, threadId) => store.listUsage(tenant, threadId),
+    addAudit: (entry) => store.addAudit(entry),
+    listAudit: (tenant) => store.listAudit(tenant),
+    close: () => store.close(),
+    async createRun(run, messages) {
+      if (run.threadId !== undefined) await settleFirst(run.threadId);
+      await store.createRun(run, messages);
+    },
+    async read(runId, options = {}) {
+      const end = held.get(runId);
+      if (end === undefined) return await store.read(runId, options);
+      const { after = -1, limit = Number.MAX_SAFE_INTEGER } = options;
+      const stored = after + 1 >= end.firstSeq ? [] : await store.read(runId, options);
+      const next = (stored.at(-1)?.seq ?? after) + 1;
+      if (next < end.firstSeq || stored.length >= limit) return stored;
+      return [...stored, ...end.events.filter(({ seq }: AgentEvent) => seq > after)].slice(0, limit);
+    },
+    async listRuns(wanted = {}) {
+      if (held.size === 0) return await store.listRuns(wanted);
+      const { isOver, ...place } = wanted;
+      const runs = (await store.listRuns(place)).map(showRun);
+      return isOver === undefined ? runs : runs.filter((run) => run.isOver === isOver);
+    },
+    async findRun(tenant, id) {
+      const end = held.get(id);
+      if (end === undefined) return await store.findRun(tenant, id);
+      return (end.run.tenant ?? LOCAL_TENANT) === tenant ? endedRun(end) : undefined;
+    },
+    async findThread(tenant, id) {
+      const thread = await store.findThread(tenant, id);
+      return thread === undefined ? undefined : showThread(thread);
+    },
+    async listThreads(wanted) {
+      const page = await store.listThreads(wanted);
+      return { ...page, threads: page.threads.map(showThread) };
+    },
+    async removeThread(tenant, id) {
+      await settleFirst(id);
+      return await store.removeThread(tenant, id);
+    },
+    async listMessages(tenant, threadId) {
+      const messages = await store.listMessages(tenant, threadId);
+      const end = endOfThread(threadId);
+      if (end?.settlement === undefined || (end.run.tenant ?? LOCAL_TENANT) !== tenant) return messages;
+      return [...messages, ...end.settlement.messages];
+    },
+    async listQuestions(tenant) {
+      return (await store.listQuestions(tenant)).filter(({ runId }) => !held.has(runId));
+    },
+  };
+}
+
+function endedRun({ run, done }: HeldEnd): StoredRun {
+  return { ...run, lastSeq: done.seq, isOver: true, status: done.result.status };
+}
