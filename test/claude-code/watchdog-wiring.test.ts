@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { isStartError, type ProcessRequest, StartError } from "#domain";
+import { createSeededRandom } from "#testing";
+import type { Watchdog } from "#transports";
+import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
+import type { ClaudeCodeWorld } from "../../src/backends/claude-code/launch.ts";
+import type { ClaudeCodeOptions } from "../../src/backends/claude-code/options.ts";
+import { openQuery } from "../../src/backends/claude-code/query.ts";
+import { startSession } from "../../src/runtime/open-session.ts";
+import { systemWorld } from "../../src/runtime/world.ts";
+import { readLog, sendAsRun, settingsFor } from "./place.ts";
+import { greet, INIT, openScripted, result, says, type ScriptedPlace, writes } from "./scripted.ts";
+
+/** What the watchdog was told and what was started, in order. Each start with the tag it carries. */
+interface Diary {
+  readonly place: ScriptedPlace;
+  readonly world: ClaudeCodeWorld;
+  readonly entries: string[];
+}
+
+function keepDiary({ fails = false } = {}): Diary {
+  const place = openScripted((request) => {
+    entries.push(`start ${request.env["MILLRACE_RUN"]}`);
+    if (fails) throw new StartError("spawn", "no more processes");
+    const answer = writes(INIT, says("m1", "Hello."), result("Hello."));
+    return isControl(request)
+      ? [greet, { waitForInput: "line" }, answer, { waitForInput: "end" }, { exit: 0 }]
+      : [{ waitForInput: "end" }, answer, { exit: 0 }];
+  });
+  const entries: string[] = [];
+  const watchdog: Watchdog = {
+    guard: async ({ name, value }) => void entries.push(name === "MILLRACE_RUN" ? `guard ${value}` : name),
+    release: ({ value }) => void entries.push(`release ${value}`),
+    close: () => undefined,
+  };
+  return { place, world: { ...place.world, watchdog }, entries };
+}
+
+const isControl = ({ args }: ProcessRequest): boolean => args.includes("--input-format");
+
+/** Moves virtual time on until something has happened. */
+async function settle<Value>({ clock }: ScriptedPlace, work: Promise<Value>): Promise<Value> {
+  let over = false;
+  const note = (): void => void (over = true);
+  work.then(note, note);
+  for (let step = 0; step < 400 && !over; step += 1) await clock.advance(step < 100 ? 0 : 1000);
+  return work;
+}
+
+async function converse({ place, world }: Diary, options: ClaudeCodeOptions): Promise<void> {
+  const backend = createClaudeCodeBackend({ skipVersionCheck: true, ...options }, world);
+  const conversation = await backend.open(settingsFor({}));
+  const run = sendAsRun(conversation, "hello", { clock: place.clock, random: createSeededRandom(3) });
+  await settle(place, readLog(run));
+  await settle(place, conversation.close());
+}
+
+/** Every way in which the CLI is started. */
+const WAYS: Readonly<Record<string, (diary: Diary, options: ClaudeCodeOptions) => Promise<void>>> = {
+  plain: (diary, options) => converse(diary, { mode: "plain", ...options }),
+  control: (diary, options) => converse(diary, { mode: "control", ...options }),
+  async query({ place, world }, options) {
+    const query = await openQuery("hello", { skipVersionCheck: true, ...options }, world);
+    await settle(place, query.close());
+  },
+  async session({ place, world }, options) {
+    const backend = createClaudeCodeBackend({ skipVersionCheck: true, mode: "control", ...options }, world);
+    const random = createSeededRandom(3);
+    const session = startSession(backend, {}, { ...systemWorld(), clock: place.clock, random });
+    await settle(place, readLog(session.send("hello")));
+    await settle(place, session.close());
+  },
+};
+
+describe.each(Object.entries(WAYS))("S1-96: the watchdog, wired to a CLI that is started for: %s", (_way, go) => {
+  it("guards the tag before the process that carries it is started, and lets go of it when that is gone", async () => {
+    const diary = keepDiary();
+    await go(diary, {});
+    const tag = diary.entries[0]?.slice("guard ".length) ?? "";
+    expect(tag).not.toBe("");
+    expect(diary.entries).toEqual([`guard ${tag}`, `start ${tag}`, `release ${tag}`]);
+  });
+
+  it("lets go of the tag of a process that could not be started", async () => {
+    const diary = keepDiary({ fails: true });
+    await go(diary, {}).catch((error: unknown) => expect(isStartError(error)).toBe(true));
+    const tag = diary.entries[0]?.slice("guard ".length) ?? "";
+    expect(diary.entries).toEqual([`guard ${tag}`, `start ${tag}`, `release ${tag}`]);
+  });
+
+  it("guards nothing with watchdog: false", async () => {
+    const diary = keepDiary();
+    await go(diary, { watchdog: false });
+    expect(diary.entries.filter((entry) => entry.startsWith("guard"))).toEqual([]);
+    expect(diary.entries.filter((entry) => entry.startsWith("start"))).toHaveLength(1);
+  });
+});
