@@ -19,6 +19,41 @@ export interface Random {
   id(): string;
 }
 
+/** The variable by which everything a process has started is found again. */
+export interface ProcessTag {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** One living process. Number and start together name it for ever; the number alone does not. */
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  /** When it started, in a unit of the system's own. A child's is never less than its parent's. */
+  readonly startTicks: number;
+  /** The process group, and the session; left out where they have no numbers. */
+  readonly group?: number | undefined;
+  readonly session?: number | undefined;
+}
+
+/** A process and everything it has started, followed from its start. */
+export interface ProcessFamily {
+  /**
+   * Resolves with who of it lives. Rejects when the processes cannot be listed. A process that was looked at and is not
+   * of the family is not looked at again, which makes a second look cheap; `fresh` looks at all of them, because a number
+   * may belong to another process by now.
+   */
+  look(how?: { readonly fresh: boolean }): Promise<readonly ProcessEntry[]>;
+  /** Kills all of it in one step, what is being started among it. Does nothing where the system has no such step. */
+  killAtOnce(): void;
+  /** The control group the system keeps it in, as a path; `undefined` where it is followed by its traces only. */
+  readonly controlGroup: string | undefined;
+  /** Called with the living after each look that found others than the one before. */
+  onChange: (living: readonly ProcessEntry[]) => void;
+  /** Ends the following. Idempotent. */
+  close(): void;
+}
+
 /** What a run needs to know of a started process. */
 export interface ProcessHandle {
   readonly pid: number | undefined;
@@ -29,6 +64,8 @@ export interface ProcessHandle {
   readonly isRunning?: boolean | undefined;
   /** When it started, as the system's table of processes counts. Left out where there is no such table. */
   readonly startTicks?: number | undefined;
+  /** Left out where nothing is followed: without a `tag` in the request, and by handles of no real process. */
+  readonly family?: ProcessFamily | undefined;
   /** Bytes of stdout in order; pulling slowly slows the process down. Ends when the process closes it. */
   readonly stdout: AsyncIterable<Uint8Array>;
   readonly stderr: AsyncIterable<Uint8Array>;
@@ -54,6 +91,8 @@ export interface ProcessRequest {
   readonly args: readonly string[];
   readonly cwd?: string;
   readonly env: Readonly<Record<string, string>>;
+  /** One of the variables of `env`. What the process starts is then followed, until its `family` is closed. */
+  readonly tag?: ProcessTag;
 }
 
 /** Starts processes: no shell, ever. Rejects when the process could not be started. */

@@ -67,7 +67,7 @@ const WAYS: Readonly<Record<string, (diary: Diary, options: ClaudeCodeOptions) =
     const backend = createClaudeCodeBackend({ skipVersionCheck: true, mode: "control", ...options }, world);
     const random = createSeededRandom(3);
     const session = startSession(backend, {}, { ...systemWorld(), clock: place.clock, random });
-    await settle(place, readLog(session.send("hello")));
+    await settle(place, session.send("hello").result());
     await settle(place, session.close());
   },
 };

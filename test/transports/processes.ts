@@ -1,25 +1,40 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { createProcessTable, type ProcessEntry, type ProcessTable } from "#transports";
+import type { ProcessEntry } from "#domain";
 
 export const onLinux = process.platform === "linux";
 
-/** The table of this machine; these tests run where there is one. */
-export function realTable(): ProcessTable {
-  const table = createProcessTable();
-  if (table === undefined) throw new Error("There is no /proc here.");
-  return table;
-}
-
-/** Everything that lives. */
+/** Everything that lives, read here once more, so that the tests do not believe the code they test. */
 export function listProcesses(): readonly ProcessEntry[] {
-  const table = realTable();
-  return table.numbers().flatMap((pid) => table.read(pid) ?? []);
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    const stat = readProc(`${name}/stat`);
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const [parent, group, session, startTicks] = [1, 2, 3, 19].map((index) => Number(fields[index]));
+    if (stat === "" || fields[0] === "Z" || fields[0] === "X") return [];
+    return [{ pid: Number(name), parent, group, session, startTicks } as ProcessEntry];
+  });
 }
 
 /** Everything that lives and carries the tag. */
 export function tagged(value: string): readonly ProcessEntry[] {
-  const table = realTable();
-  return listProcesses().filter((entry) => table.carries(entry, "MILLRACE_RUN", value));
+  return listProcesses().filter(({ pid }) => tagOf(pid) === value);
+}
+
+/** The tag that a process carries, if any. */
+export function tagOf(pid: number): string | undefined {
+  const variable = readProc(`${pid}/environ`)
+    .split("\0")
+    .find((text) => text.startsWith("MILLRACE_RUN="));
+  return variable?.slice("MILLRACE_RUN=".length);
+}
+
+/** The text of a file below /proc; nothing when it is gone. */
+export function readProc(path: string): string {
+  try {
+    return readFileSync(`/proc/${path}`, "latin1");
+  } catch {
+    return "";
+  }
 }
 
 /** The dead children of this process that nobody has collected. */

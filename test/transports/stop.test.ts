@@ -1,9 +1,22 @@
-import { describe, expect, it } from "vitest";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import type { ProcessHandle } from "#domain";
-import { createSpawn, stopProcess, systemClock, systemRandom } from "#transports";
-import { listProcesses, onLinux, openFiles, realTable, tagged, until, zombies } from "./processes.ts";
+import {
+  type ControlGroups,
+  createControlGroups,
+  createFollow,
+  createProcessTable,
+  createSpawn,
+  type ProcessTable,
+  stopProcess,
+  systemClock,
+  systemRandom,
+} from "#transports";
+import { listProcesses, onLinux, openFiles, readProc, tagged, tagOf, until, zombies } from "./processes.ts";
 
-const spawn = createSpawn();
 const ABORTS = Number(process.env["MILLRACE_ABORTS"] ?? 1000);
 const PATH = process.env["PATH"] ?? "";
 
@@ -26,22 +39,67 @@ const SCRIPTS = {
 
 type Kind = keyof typeof SCRIPTS;
 
+const proc = createProcessTable() as ProcessTable;
+const ps = createProcessTable({ source: "ps" }) as ProcessTable;
+const noGroups: ControlGroups = { create: () => undefined };
+
+interface Means {
+  readonly table: ProcessTable;
+  /** `undefined`: the process is not followed, and found when it is stopped. */
+  readonly groups: ControlGroups | undefined;
+}
+
+/** The ways in which what a process has started is found. */
+const MEANS: Readonly<Record<string, Means>> = {
+  "/proc": { table: proc, groups: undefined },
+  "/proc, followed from the start": { table: proc, groups: noGroups },
+  ps: { table: ps, groups: undefined },
+  "ps, followed from the start": { table: ps, groups: noGroups },
+  ...(canMakeGroups() && { "a control group": { table: proc, groups: createControlGroups() } }),
+};
+
+/** Root may, and whoever was given a group of his own. */
+function canMakeGroups(): boolean {
+  const group = createControlGroups().create(`millrace-test-${process.pid}`);
+  return group?.remove() === true;
+}
+
 interface Started {
   readonly handle: ProcessHandle;
   readonly tag: { readonly name: string; readonly value: string };
   readonly reader: AsyncIterator<Uint8Array>;
 }
 
-async function start(kind: Kind, { ready = true }: { readonly ready?: boolean } = {}): Promise<Started> {
+interface StartOptions {
+  readonly ready?: boolean;
+  readonly means?: Means;
+  /** Sends a line when the process is in its group: a CLI does nothing either before it is asked. */
+  readonly go?: boolean;
+}
+
+async function start(script: string, { ready = true, means, go = false }: StartOptions = {}): Promise<Started> {
   const tag = { name: "MILLRACE_RUN", value: systemRandom.id() };
-  const handle = await spawn({
+  const { table, groups } = means ?? (MEANS["/proc"] as Means);
+  const isFollowed = groups !== undefined;
+  const follow = isFollowed ? createFollow({ table, groups, clock: systemClock }) : undefined;
+  const handle = await createSpawn(follow === undefined ? {} : { follow })({
     executable: "/bin/sh",
-    args: ["-c", SCRIPTS[kind]],
+    args: ["-c", script],
     env: { PATH, [tag.name]: tag.value },
+    ...(isFollowed && { tag }),
   });
   const reader = handle.stdout[Symbol.asyncIterator]();
+  if (go) await handle.write(new TextEncoder().encode("go\n"));
   if (ready) await reader.next();
   return { handle, tag, reader };
+}
+
+/** Where the control groups are mounted. */
+function mountOfGroups(): string {
+  const line = readProc("self/mountinfo")
+    .split("\n")
+    .find((text) => text.includes(" - cgroup2 "));
+  return line?.split(" ")[4] ?? "";
 }
 
 /** Nothing with the tag, no child of the process, and nothing else we know of is left. */
@@ -50,12 +108,15 @@ function expectNothingLeft({ handle, tag }: Started): void {
   expect(listProcesses().filter((entry) => entry.parent === handle.pid)).toEqual([]);
 }
 
-describe.runIf(onLinux)("stopping a real process", () => {
-  it.each(Object.keys(SCRIPTS) as Kind[])("R8: leaves nothing of one that is %s", async (kind) => {
-    const started = await start(kind);
+describe.runIf(onLinux).each(Object.entries(MEANS))("F-A14: stopping a real process by means of %s", (_name, means) => {
+  afterAll(() => until(() => zombies().length === 0));
+
+  it.concurrent.each(Object.keys(SCRIPTS) as Kind[])("R8: leaves nothing of one that is %s", async (kind) => {
+    const started = await start(SCRIPTS[kind], { means });
     const report = await stopProcess(started.handle, {
       clock: systemClock,
       tag: started.tag,
+      table: means.table,
       stdinGraceMs: 150,
       termGraceMs: 150,
     });
@@ -63,12 +124,78 @@ describe.runIf(onLinux)("stopping a real process", () => {
     expectNothingLeft(started);
     await started.reader.return?.();
     await started.handle.exit;
-    expect(zombies()).toEqual([]);
   });
+});
 
+/** Forked twice, without variables, in a session of its own, and its parents are gone: no trace leads to it. */
+const DAEMON =
+  "read go; env -i PATH=$PATH setsid sh -c 'sleep 61.5 >/dev/null 2>&1 </dev/null & exit 0'; echo ready; cat";
+
+const daemons = (): readonly number[] =>
+  listProcesses()
+    .map(({ pid }) => pid)
+    .filter((pid) => readProc(`${pid}/cmdline`) === ["sleep", "61.5", ""].join("\0"));
+
+describe.runIf(onLinux && (canMakeGroups() || process.env["CI"] === "true"))(
+  "F-A5: a process that is kept in a control group",
+  () => {
+    const means: Means = { table: proc, groups: createControlGroups() };
+
+    it.each([{ immediate: true }, { stdinGraceMs: 100 }])(
+      "cannot leave a daemon behind that has lost every trace: %o",
+      async (how) => {
+        const { handle, tag, reader } = await start(DAEMON, { means, go: true });
+        expect(daemons()).toHaveLength(1);
+        expect(listProcesses().find(({ pid }) => pid === daemons()[0])?.parent).not.toBe(handle.pid);
+        const report = await stopProcess(handle, { clock: systemClock, tag, termGraceMs: 100, ...how });
+        expect(report.survivors).toEqual([]);
+        expect(daemons()).toEqual([]);
+        await reader.return?.();
+      },
+    );
+
+    it("kills what ignores SIGTERM, and goes away itself, with the groups that were made in it", async () => {
+      const script = `trap '' TERM; mkdir "$GROUP/inner"; setsid sh -c 'echo $$ > "$GROUP/inner/cgroup.procs"; trap "" TERM; echo ready; while :; do sleep 60; done'`;
+      const { handle, tag, reader } = await start(
+        `read go; GROUP=$(sed -n "s|^0::||p" /proc/self/cgroup); GROUP=${JSON.stringify(mountOfGroups())}$GROUP; export GROUP; ${script}`,
+        { means, go: true },
+      );
+      const group = handle.family?.controlGroup ?? "";
+      expect(existsSync(`${group}/inner`)).toBe(true);
+      const report = await stopProcess(handle, { clock: systemClock, tag, immediate: true, termGraceMs: 50 });
+      expect(report).toEqual({ how: "killed", survivors: [] });
+      await until(() => !existsSync(group));
+      await reader.return?.();
+    });
+  },
+);
+
+describe.runIf(onLinux)("F-A5: without control groups", () => {
+  it("a daemon is remembered that was seen before it lost every trace", async () => {
+    // It is there for a second look before its parent goes.
+    const script =
+      "env -i PATH=$PATH setsid sh -c 'sleep 61.5 >/dev/null 2>&1 </dev/null & read go < \"$0\"' $FIFO; echo ready; cat";
+    const folder = mkdtempSync(join(tmpdir(), "millrace-daemon-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const fifo = join(folder, "fifo");
+    spawnSync("/bin/sh", ["-c", `mkfifo ${fifo}`]);
+    const means: Means = { table: proc, groups: noGroups };
+    const { handle, tag, reader } = await start(`FIFO=${fifo}; ${script}`, { means, ready: false });
+    await until(() => daemons().length === 1);
+    await handle.family?.look();
+    writeFileSync(fifo, "go\n");
+    await reader.next();
+    expect(listProcesses().find(({ pid }) => pid === daemons()[0])?.parent).not.toBe(handle.pid);
+    await stopProcess(handle, { clock: systemClock, tag, immediate: true, termGraceMs: 100 });
+    expect(daemons()).toEqual([]);
+    await reader.return?.();
+  });
+});
+
+describe.runIf(onLinux)("stopping a real process", () => {
   it("says what it took", async () => {
     const take = async (kind: Kind): Promise<string> => {
-      const { handle, tag, reader } = await start(kind);
+      const { handle, tag, reader } = await start(SCRIPTS[kind]);
       const { how } = await stopProcess(handle, { clock: systemClock, tag, stdinGraceMs: 400, termGraceMs: 400 });
       await reader.return?.();
       return how;
@@ -80,7 +207,7 @@ describe.runIf(onLinux)("stopping a real process", () => {
 
   it("finds a child that threw its variables away by its parent, and an orphan by its tag", async () => {
     for (const kind of ["with a child that threw its variables away", "with an orphan that holds the pipes"] as const) {
-      const started = await start(kind);
+      const started = await start(SCRIPTS[kind]);
       // Whatever runs `sleep 60` below the process or with its tag.
       const found = new Set(tagged(started.tag.value).map((entry) => entry.pid));
       const children = listProcesses().filter((entry) => entry.parent === started.handle.pid || found.has(entry.pid));
@@ -95,7 +222,7 @@ describe.runIf(onLinux)("stopping a real process", () => {
   });
 
   it("does not wait for a reader that has stopped reading", async () => {
-    const started = await start("writing for ever");
+    const started = await start(SCRIPTS["writing for ever"]);
     // Nobody pulls any more: the exit waits for the reader, the stop must not.
     const report = await stopProcess(started.handle, { clock: systemClock, tag: started.tag, immediate: true });
     expect(report).toEqual({ how: "terminated", survivors: [] });
@@ -104,8 +231,8 @@ describe.runIf(onLinux)("stopping a real process", () => {
   });
 
   it("touches nobody else: a neighbour with another tag, and ourselves, live on", async () => {
-    const neighbour = await start("deaf to the end of input");
-    const { handle, tag, reader } = await start("deaf to SIGTERM");
+    const neighbour = await start(SCRIPTS["deaf to the end of input"]);
+    const { handle, tag, reader } = await start(SCRIPTS["deaf to SIGTERM"]);
     await stopProcess(handle, { clock: systemClock, tag, immediate: true, termGraceMs: 50 });
     expect(tagged(neighbour.tag.value).length).toBeGreaterThan(0);
     await stopProcess(neighbour.handle, { clock: systemClock, tag: neighbour.tag, immediate: true });
@@ -113,7 +240,7 @@ describe.runIf(onLinux)("stopping a real process", () => {
   });
 
   it("is harmless on a process that has long been gone, and when called twice at once", async () => {
-    const started = await start("obedient");
+    const started = await start(SCRIPTS.obedient);
     const stop = () => stopProcess(started.handle, { clock: systemClock, tag: started.tag, immediate: true });
     const reports = await Promise.all([stop(), stop()]);
     expect(reports.map((report) => report.survivors)).toEqual([[], []]);
@@ -129,7 +256,7 @@ describe.runIf(onLinux)("stopping a real process", () => {
       const tags: string[] = [];
       const abort = async (round: number): Promise<void> => {
         const kind = kinds[round % kinds.length] as Kind;
-        const started = await start(kind, { ready: round % 3 !== 0 });
+        const started = await start(SCRIPTS[kind], { ready: round % 3 !== 0 });
         tags.push(started.tag.value);
         // Abort at different moments: at once, a little later, while it is still being set up.
         if (round % 4 === 1) await new Promise((resolve) => setTimeout(resolve, (round * 7) % 40));
@@ -151,9 +278,8 @@ describe.runIf(onLinux)("stopping a real process", () => {
       }
       const mine = new Set(tags);
       expect(mine.size).toBeGreaterThan(ABORTS);
-      const table = realTable();
-      for (const entry of listProcesses()) {
-        for (const tag of mine) if (table.carries(entry, "MILLRACE_RUN", tag)) expect.fail(`${entry.pid} has survived`);
+      for (const { pid } of listProcesses()) {
+        if (mine.has(tagOf(pid) ?? "")) expect.fail(`${pid} has survived`);
       }
       expect(zombies()).toEqual([]);
       await until(() => openFiles() <= before);

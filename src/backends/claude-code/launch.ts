@@ -4,19 +4,13 @@ import {
   type FileSystem,
   type ProcessExit,
   type ProcessHandle,
+  type ProcessTag,
   type Random,
   type Spawn,
   StartError,
   type WarningDetail,
 } from "#domain";
-import {
-  createStderrTail,
-  type ProcessTable,
-  type ProcessTag,
-  type StderrTail,
-  stopProcess,
-  type Watchdog,
-} from "#transports";
+import { createStderrTail, type ProcessTable, type StderrTail, stopProcess, type Watchdog } from "#transports";
 import { type ArgvPlan, buildArgv } from "./argv.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "./environment.ts";
 import { isolateGit } from "./git-isolation.ts";
@@ -116,6 +110,7 @@ export async function launchCli({ cli, options, plan }: LaunchRequest, world: Cl
       executable: cli.path,
       args: [...flags, ...args],
       env,
+      tag,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     });
     return createCliProcess(handle, tag, remove, world);

@@ -3,10 +3,14 @@ import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createProcessTable, type ProcessTable } from "./process-table.ts";
+import type { ProcessEntry } from "#domain";
+import type { ProcessTable } from "./process-table.ts";
+import { createProcessTable } from "./system-process-table.ts";
 
-describe.runIf(process.platform === "linux")("the processes of this machine", () => {
-  const table = createProcessTable() as ProcessTable;
+const TABLES = [["proc"], ["ps"]] as const;
+
+describe.runIf(process.platform === "linux").each(TABLES)("F-A14: the processes of this machine, by %s", (source) => {
+  const table = createProcessTable(source === "ps" ? { source } : {}) as ProcessTable;
 
   function start(executable: string, args: readonly string[], env: Record<string, string>): number {
     const child = spawn(executable, args, { env, stdio: "ignore" });
@@ -14,43 +18,70 @@ describe.runIf(process.platform === "linux")("the processes of this machine", ()
     return child.pid as number;
   }
 
-  it("hold ourselves, with our parent", () => {
-    const me = table.read(process.pid);
-    expect(me).toMatchObject({ parent: process.ppid });
+  const read = async (pid: number): Promise<ProcessEntry> => {
+    const entry = (await table.list()).find((one) => one.pid === pid);
+    return entry ?? expect.fail(`${pid} is not listed`);
+  };
+
+  it("are read where they should be", () => {
+    expect(table.source).toBe(source);
   });
 
-  it("are read rightly whatever they call themselves", () => {
+  it("hold ourselves, with our parent, and leave out whom we do not want to hear of", async () => {
+    expect(await read(process.pid)).toMatchObject({ parent: process.ppid });
+    const pids = (await table.list(new Set([process.pid]))).map(({ pid }) => pid);
+    expect(pids).not.toContain(process.pid);
+    expect(pids).toContain(process.ppid);
+  });
+
+  it("are read rightly whatever they call themselves", async () => {
     const folder = mkdtempSync(join(tmpdir(), "millrace-name-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, ") Z 1 (\n)");
     symlinkSync("/bin/sleep", path);
-    const pid = start(path, ["30"], {});
-    expect(table.read(pid)).toMatchObject({ parent: process.pid });
+    expect(await read(start(path, ["30"], {}))).toMatchObject({ parent: process.pid });
   });
 
-  it("carry exactly the variables they were started with, however many", () => {
-    const pid = start("/bin/sleep", ["30"], {
-      FILL: "x".repeat(100_000),
-      MORE: "y".repeat(100_000),
-      MILLRACE_RUN: "one",
-      OTHER: "MILLRACE_RUN=two",
-    });
-    const entry = table.read(pid);
-    if (entry === undefined) expect.fail("not listed");
-    expect(table.carries(entry, "MILLRACE_RUN", "one")).toBe(true);
-    for (const value of ["two", "on", "one2", ""]) expect(table.carries(entry, "MILLRACE_RUN", value)).toBe(false);
-    expect(table.carries({ ...entry, pid: 2 ** 22 + 1 }, "MILLRACE_RUN", "one")).toBe(false);
+  it("have the group they are in, and started no earlier than their parents", async () => {
+    const child = spawn("/bin/sleep", ["30"], { stdio: "ignore", detached: true });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const entry = await read(child.pid as number);
+    expect(entry.group).toBe(child.pid);
+    expect(entry.startTicks).toBeGreaterThanOrEqual((await read(process.pid)).startTicks);
+  });
+
+  it("do not hold one that is dead and was not collected", async () => {
+    // The shell becomes a sleep, which collects nobody.
+    const pid = start("/bin/sh", ["-c", "true & exec sleep 30"], { PATH: "/usr/bin:/bin" });
+    await expect.poll(async () => (await table.list()).filter((entry) => entry.parent === pid)).toEqual([]);
+  });
+
+  it("carry exactly the variables they were started with, however many", async () => {
+    const entry = await read(
+      start("/bin/sleep", ["30"], {
+        MILLRACE_RUN: "one",
+        OTHER: "MILLRACE_RUN=two",
+        FILL: "x".repeat(100_000),
+        MORE: "y".repeat(100_000),
+      }),
+    );
+    const carries = async (one: ProcessEntry, value: string): Promise<boolean> =>
+      (await table.tagged([one], { name: "MILLRACE_RUN", value })).length === 1;
+    expect(await carries(entry, "one")).toBe(true);
+    for (const value of ["two", "on", "one2", ""]) expect(await carries(entry, value)).toBe(false);
+    expect(await carries({ ...entry, pid: 2 ** 22 + 1 }, "one")).toBe(false);
+    const tag = { name: "MILLRACE_RUN", value: "one" };
+    expect((await table.tagged(await table.list(), tag)).map(({ pid }) => pid)).toEqual([entry.pid]);
   });
 
   it("are not signalled when the number belongs to somebody else by now", async () => {
     const child = spawn("/bin/sleep", ["30"], { stdio: "ignore" });
     onTestFinished(() => void child.kill("SIGKILL"));
-    const entry = table.read(child.pid as number);
-    if (entry === undefined) expect.fail("not listed");
-    table.signal({ ...entry, startTicks: entry.startTicks - 1 }, "SIGKILL");
-    expect(table.numbers().includes(child.pid as number)).toBe(true);
+    const entry = await read(child.pid as number);
+    await table.signal([{ ...entry, startTicks: entry.startTicks - 1000 }], "SIGKILL");
+    expect(await read(entry.pid)).toEqual(entry);
     const exited = new Promise((resolve) => child.on("exit", (_code, signal) => resolve(signal)));
-    table.signal(entry, "SIGTERM");
+    await table.signal([entry], "SIGTERM");
     expect(await exited).toBe("SIGTERM");
   });
 });

@@ -1,19 +1,10 @@
-import type { ProcessEntry, ProcessTable } from "./process-table.ts";
-
-/** The variable by which a run's processes are found again. */
-export interface ProcessTag {
-  readonly name: string;
-  readonly value: string;
-}
+import type { ProcessEntry, ProcessTag } from "#domain";
+import type { ProcessTable } from "./process-table.ts";
 
 /** A process, everything it has started, and everything that carries its tag, across sessions and groups. */
 export interface ProcessTree {
-  /**
-   * Looks at the table; returns who of the tree lives. Who was once part of it stays part of it. A process that was
-   * looked at and is not part of it is not looked at again, which is what makes a second look cheap; `fresh` looks at
-   * all of them, since a number may have come to somebody else.
-   */
-  look(how?: { readonly fresh: boolean }): readonly ProcessEntry[];
+  /** See `ProcessFamily.look`. Who was once part of the tree stays part of it. */
+  look(how?: { readonly fresh: boolean }): Promise<readonly ProcessEntry[]>;
 }
 
 export interface TreeRequest {
@@ -23,61 +14,138 @@ export interface TreeRequest {
   /** When the process started, if that is known: nobody who is older came from it. */
   readonly since?: number | undefined;
   readonly tag: ProcessTag | undefined;
+  /** The numbers of those the system itself knows to belong to the tree. */
+  readonly contained?: (() => readonly number[]) | undefined;
 }
 
+/** After so many looks the numbers of others are forgotten: they may have come to members meanwhile. */
+const FRESH_EVERY = 50;
+
 /**
- * Follows a tree by two threads. Parents: holds for children that threw their variables away. The tag: holds for those
- * whose parent died before we looked.
+ * Follows a tree by several traces, because each is lost in some way. Parents hold for children that cleared their
+ * variables. The tag holds for those whose parent died before we looked. The groups and sessions that members lead hold
+ * where variables cannot be read: nobody joins them from outside.
  */
-export function watchTree({ table, root, since, tag }: TreeRequest): ProcessTree {
-  const members = new Map<number, ProcessEntry>();
-  const rootEntry = root === undefined ? undefined : table.read(root);
-  if (rootEntry !== undefined) members.set(rootEntry.pid, rootEntry);
-  const oldest = rootEntry?.startTicks ?? since ?? 0;
-  let strangers = new Set<number>();
-
-  const isTagged = (entry: ProcessEntry): boolean => tag !== undefined && table.carries(entry, tag.name, tag.value);
-
-  /** Those who may have come to the tree since the last look. */
-  const readNewcomers = (): readonly ProcessEntry[] => {
-    const newcomers: ProcessEntry[] = [];
-    for (const pid of table.numbers()) {
-      if (strangers.has(pid) || members.has(pid)) continue;
-      const entry = table.read(pid);
-      if (entry !== undefined && isCandidate(entry, oldest)) newcomers.push(entry);
-      else if (entry !== undefined) strangers.add(pid);
-    }
-    return newcomers;
-  };
-
+export function watchTree(request: TreeRequest): ProcessTree {
+  let last: Promise<unknown> = Promise.resolve();
+  let looks = 0;
+  const state = createState(request);
   return {
-    look({ fresh } = { fresh: false }) {
-      if (fresh) strangers = new Set();
-      for (const { pid, startTicks } of members.values()) {
-        if (table.read(pid)?.startTicks !== startTicks) members.delete(pid);
-      }
-      const newcomers = readNewcomers();
-      for (const entry of newcomers) if (isTagged(entry)) members.set(entry.pid, entry);
-      addDescendants(newcomers, members);
-      for (const { pid } of newcomers) if (!members.has(pid)) strangers.add(pid);
-      return [...members.values()];
+    look(how = { fresh: false }) {
+      looks += 1;
+      const isFresh = how.fresh || looks % FRESH_EVERY === 0;
+      // One after the other: two looks at the same time would each see half of what the other has found.
+      const looking = last.then(() => lookOnce(state, request, isFresh));
+      last = looking.catch(() => undefined);
+      return looking;
     },
   };
 }
 
-/** Never ourselves, never the first process, never one that is older than the root and so did not come from it. */
-function isCandidate(entry: ProcessEntry, oldest: number): boolean {
-  return entry.pid !== process.pid && entry.pid > 1 && entry.startTicks >= oldest;
+interface TreeState {
+  readonly members: Map<number, ProcessEntry>;
+  /** Everybody who ever was a member: the groups they led, and on Windows their children, still name them. */
+  readonly former: Map<number, ProcessEntry>;
+  strangers: Set<number>;
+  oldest: number;
+  isRootKnown: boolean;
 }
 
-/** Adds children of members until none is left to add. */
-function addDescendants(candidates: readonly ProcessEntry[], members: Map<number, ProcessEntry>): void {
+function createState({ root, since = 0 }: TreeRequest): TreeState {
+  return {
+    members: new Map(),
+    former: new Map(),
+    strangers: new Set(),
+    oldest: since,
+    isRootKnown: root === undefined,
+  };
+}
+
+async function lookOnce(state: TreeState, request: TreeRequest, isFresh: boolean): Promise<readonly ProcessEntry[]> {
+  const { table, tag, contained } = request;
+  const { members, former } = state;
+  const inside = new Set(contained?.());
+  if (isFresh) state.strangers = new Set();
+  for (const pid of inside) state.strangers.delete(pid);
+  const listed = new Map((await table.list(state.strangers)).map((entry) => [entry.pid, entry]));
+  noteRoot(state, request, listed);
+  for (const { pid, startTicks } of [...members.values()]) {
+    const now = listed.get(pid);
+    if (now?.startTicks === startTicks) members.set(pid, now);
+    else members.delete(pid);
+  }
+  const newcomers = [...listed.values()].filter(
+    (entry) => !members.has(entry.pid) && (inside.has(entry.pid) || isCandidate(entry, state.oldest)),
+  );
+  const add = (entry: ProcessEntry): void => {
+    members.set(entry.pid, entry);
+    former.set(entry.pid, entry);
+  };
+  for (const entry of newcomers) if (inside.has(entry.pid) && !isOurselves(entry)) add(entry);
+  if (tag !== undefined) for (const entry of await table.tagged(newcomers, tag)) add(entry);
+  addRelatives(newcomers, { state, listed, keepsParents: table.source === "windows" }, add);
+  for (const { pid } of listed.values()) if (!members.has(pid)) state.strangers.add(pid);
+  forgetFormer(state);
+  return [...members.values()];
+}
+
+/** One that is gone is remembered as long as a member names it. */
+function forgetFormer({ members, former }: TreeState): void {
+  const named = new Set<number | undefined>();
+  for (const { parent, group, session } of members.values()) named.add(parent).add(group).add(session);
+  for (const pid of former.keys()) if (!members.has(pid) && !named.has(pid)) former.delete(pid);
+}
+
+function noteRoot(state: TreeState, { root }: TreeRequest, listed: ReadonlyMap<number, ProcessEntry>): void {
+  if (state.isRootKnown || root === undefined) return;
+  state.isRootKnown = true;
+  const entry = listed.get(root);
+  if (entry === undefined) return;
+  state.members.set(root, entry);
+  state.former.set(root, entry);
+  state.oldest = entry.startTicks;
+}
+
+/** Never ourselves, never the first process, never one that is older than the root and so did not come from it. */
+function isCandidate(entry: ProcessEntry, oldest: number): boolean {
+  return !isOurselves(entry) && entry.startTicks >= oldest;
+}
+
+function isOurselves({ pid }: ProcessEntry): boolean {
+  return pid === process.pid || pid <= 1;
+}
+
+interface Relations {
+  readonly state: TreeState;
+  readonly listed: ReadonlyMap<number, ProcessEntry>;
+  /** A process whose parent is gone still names it. */
+  readonly keepsParents: boolean;
+}
+
+/** Adds children of members, and those in groups and sessions that members lead, until there is none left to add. */
+function addRelatives(
+  candidates: readonly ProcessEntry[],
+  { state, listed, keepsParents }: Relations,
+  add: (entry: ProcessEntry) => void,
+): void {
+  const { members, former } = state;
+  const isElder = (elder: ProcessEntry | undefined, entry: ProcessEntry): boolean =>
+    elder !== undefined && elder.startTicks <= entry.startTicks;
+  /** The member itself, or nobody: then no other process has its number, and what it led is still its own. */
+  const isLedBy = (leader: number | undefined, entry: ProcessEntry): boolean =>
+    leader !== undefined && isElder(former.get(leader), entry) && (members.has(leader) || !isHeld(leader));
+  const isHeld = (pid: number): boolean => listed.has(pid) || state.strangers.has(pid);
+  const belongs = (entry: ProcessEntry): boolean =>
+    isElder(members.get(entry.parent), entry) ||
+    (keepsParents && isLedBy(entry.parent, entry)) ||
+    isLedBy(entry.group, entry) ||
+    isLedBy(entry.session, entry);
   let grown = true;
   while (grown) {
     grown = false;
     for (const entry of candidates) {
-      if (members.has(entry.pid) || !members.has(entry.parent)) continue;
-      members.set(entry.pid, entry);
+      if (members.has(entry.pid) || !belongs(entry)) continue;
+      add(entry);
       grown = true;
     }
   }

@@ -1,10 +1,13 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import type { Clock, ProcessHandle, ProcessRequest, Spawn } from "#domain";
+import type { Clock, ProcessFamily, ProcessHandle, ProcessRequest, Spawn } from "#domain";
 import { readBytes } from "../readable-bytes.ts";
 import { systemClock } from "../system-clock.ts";
 import { watchExit } from "./exit.ts";
 import { createInput } from "./input.ts";
-import { createProcessTable } from "./process-table.ts";
+import { createControlGroups } from "./control-group.ts";
+import { createFollow, type FollowProcess } from "./family.ts";
+import { readProcEntry } from "./proc-table.ts";
+import { createProcessTable } from "./system-process-table.ts";
 import { explainStartFailure, refuseUnsafe } from "./start-failure.ts";
 
 export interface SpawnOptions {
@@ -14,6 +17,10 @@ export interface SpawnOptions {
    * for ever. Default 1000.
    */
   readonly silenceMs?: number;
+  /** Default: the one we run on. */
+  readonly platform?: NodeJS.Platform;
+  /** Follows processes that are started with a tag. Default: by control group and process table, as the system allows. */
+  readonly follow?: FollowProcess;
 }
 
 const SILENCE_MS = 1000;
@@ -27,27 +34,43 @@ const SILENCE_MS = 1000;
  * `silenceMs` after the exit is closed.
  */
 export function createSpawn(options: SpawnOptions = {}): Spawn {
-  const clock = options.clock ?? systemClock;
-  const silenceMs = options.silenceMs ?? SILENCE_MS;
+  const { clock = systemClock, silenceMs = SILENCE_MS, platform = process.platform } = options;
+  let { follow } = options;
   return async (request) => {
     refuseUnsafe(request);
     // Loaded here: who never starts a process should not pay for it at start-up.
     const { spawn } = await import("node:child_process");
-    let child: ChildProcessWithoutNullStreams;
+    if (request.tag !== undefined) follow ??= createSystemFollow(platform, clock);
+    let started: Started;
     try {
-      child = await start(spawn, request);
+      started = await start(spawn, { request, platform, follow });
     } catch (error) {
       throw await explainStartFailure(request, error as NodeJS.ErrnoException);
     }
-    return createHandle(child, clock, silenceMs);
+    return createHandle(started, { clock, silenceMs, platform });
   };
 }
 
-/** Resolves once the process exists. */
+function createSystemFollow(platform: NodeJS.Platform, clock: Clock): FollowProcess {
+  return createFollow({ table: createProcessTable({ platform }), groups: createControlGroups(platform), clock });
+}
+
+interface Started {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly family: ProcessFamily | undefined;
+}
+
+interface StartRequest {
+  readonly request: ProcessRequest;
+  readonly platform: NodeJS.Platform;
+  readonly follow: FollowProcess | undefined;
+}
+
+/** Resolves once the process exists. It is followed before it can have started much itself. */
 function start(
   spawn: typeof import("node:child_process").spawn,
-  request: ProcessRequest,
-): Promise<ChildProcessWithoutNullStreams> {
+  { request, platform, follow }: StartRequest,
+): Promise<Started> {
   return new Promise((resolve, reject) => {
     const child = spawn(request.executable, [...request.args], {
       // "" inherits, as no folder at all does.
@@ -55,16 +78,22 @@ function start(
       env: { ...request.env },
       stdio: ["pipe", "pipe", "pipe"],
       shell: false,
-      detached: true,
+      // A process group of its own; on Windows it would be a console window.
+      detached: platform !== "win32",
       windowsHide: true,
     });
+    const { tag } = request;
+    const family = tag === undefined || child.pid === undefined ? undefined : follow?.(child.pid, tag);
     // Both stay: a later 'error' (a signal that could not be sent) must not bring us down.
     child.on("error", reject);
-    child.on("spawn", () => resolve(child));
+    child.on("spawn", () => resolve({ child, family }));
   });
 }
 
-function createHandle(child: ChildProcessWithoutNullStreams, clock: Clock, silenceMs: number): ProcessHandle {
+function createHandle(
+  { child, family }: Started,
+  { clock, silenceMs, platform }: Required<Omit<SpawnOptions, "follow">>,
+): ProcessHandle {
   const stdout = readBytes(child.stdout);
   const stderr = readBytes(child.stderr);
   const input = createInput(child.stdin);
@@ -75,7 +104,8 @@ function createHandle(child: ChildProcessWithoutNullStreams, clock: Clock, silen
   });
   return {
     pid: child.pid,
-    startTicks: child.pid === undefined ? undefined : createProcessTable()?.read(child.pid)?.startTicks,
+    startTicks: child.pid === undefined || platform !== "linux" ? undefined : readProcEntry(child.pid)?.startTicks,
+    family,
     get isRunning() {
       return child.exitCode === null && child.signalCode === null;
     },
@@ -85,15 +115,15 @@ function createHandle(child: ChildProcessWithoutNullStreams, clock: Clock, silen
     endInput: input.end,
     kill(signal) {
       // Once it is gone its number may belong to somebody else.
-      if (!gone) sendSignal(child, signal);
+      if (!gone) sendSignal(child, signal, platform);
     },
     exit,
   };
 }
 
 /** Signals the whole group; where there are none (Windows), or it is empty, the process alone. */
-function sendSignal(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals): void {
-  if (child.pid !== undefined && process.platform !== "win32") {
+function sendSignal(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals, platform: NodeJS.Platform): void {
+  if (child.pid !== undefined && platform !== "win32") {
     try {
       process.kill(-child.pid, signal);
       return;

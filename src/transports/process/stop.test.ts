@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ProcessHandle } from "#domain";
+import type { ProcessEntry, ProcessHandle } from "#domain";
 import { createScriptedSpawn, createVirtualClock, type SpawnStep } from "#testing";
-import type { ProcessEntry, ProcessTable } from "./process-table.ts";
+import type { ProcessTable } from "./process-table.ts";
 import { watchTree } from "./process-tree.ts";
 import { type StopOptions, stopProcess } from "./stop.ts";
 
@@ -16,13 +16,17 @@ function createMachine(processes: readonly Fake[]) {
   const alive = new Map(processes.map((entry) => [entry.pid, entry]));
   const sent: string[] = [];
   const table: ProcessTable = {
-    numbers: () => [...alive.keys()],
-    read: (pid) => alive.get(pid),
-    carries: (entry, name, value) => name === "MILLRACE_RUN" && alive.get(entry.pid)?.tag === value,
-    signal(entry, signal) {
-      sent.push(`${signal} ${entry.pid}`);
-      const { diesOf = ["SIGTERM", "SIGKILL"] } = alive.get(entry.pid) ?? {};
-      if (diesOf.includes(signal)) alive.delete(entry.pid);
+    source: "proc",
+    list: async (except) => [...alive.values()].filter(({ pid }) => except?.has(pid) !== true),
+    tagged: async (entries, { name, value }) =>
+      entries.filter(({ pid }) => name === "MILLRACE_RUN" && alive.get(pid)?.tag === value),
+    async signal(entries, signal) {
+      for (const { pid, startTicks } of entries) {
+        if (alive.get(pid)?.startTicks !== startTicks) continue;
+        sent.push(`${signal} ${pid}`);
+        const { diesOf = ["SIGTERM", "SIGKILL"] } = alive.get(pid) ?? {};
+        if (diesOf.includes(signal)) alive.delete(pid);
+      }
     },
   };
   return { table, alive, sent };
@@ -159,10 +163,10 @@ describe("a process tree", () => {
   const watch = (processes: readonly Fake[], root: number | undefined = 50) => {
     const machine = createMachine(processes);
     const tree = watchTree({ table: machine.table, root, tag: TAG });
-    return { ...machine, look: () => tree.look().map((entry) => entry.pid) };
+    return { ...machine, look: async () => (await tree.look()).map((entry) => entry.pid) };
   };
 
-  it("holds the process, its descendants and what carries its tag, and nobody else", () => {
+  it("holds the process, its descendants and what carries its tag, and nobody else", async () => {
     const { look } = watch([
       { pid: 1, parent: 0, startTicks: 0 },
       { pid: process.pid, parent: 50, startTicks: 9, tag: "run-1" },
@@ -173,54 +177,55 @@ describe("a process tree", () => {
       { pid: 61, parent: 60, startTicks: 6 },
       { pid: 70, parent: 1, startTicks: 6, tag: "run-2" },
     ]);
-    expect(new Set(look())).toEqual(new Set([50, 51, 52, 60, 61]));
+    expect(new Set(await look())).toEqual(new Set([50, 51, 52, 60, 61]));
   });
 
-  it("leaves out what is older than the process: it did not come from it", () => {
+  it("leaves out what is older than the process: it did not come from it", async () => {
     const { look } = watch([
       { pid: 50, parent: 9, startTicks: 5 },
       { pid: 40, parent: 50, startTicks: 4 },
     ]);
-    expect(look()).toEqual([50]);
+    expect(await look()).toEqual([50]);
   });
 
-  it("remembers a child whose parent has died since", () => {
+  it("remembers a child whose parent has died since", async () => {
     const { look, alive } = watch([
       { pid: 50, parent: 9, startTicks: 5 },
       { pid: 51, parent: 50, startTicks: 6 },
     ]);
-    expect(look()).toEqual([50, 51]);
+    expect(await look()).toEqual([50, 51]);
     alive.delete(50);
     alive.set(51, { pid: 51, parent: 1, startTicks: 6 });
-    expect(look()).toEqual([51]);
+    expect(await look()).toEqual([51]);
   });
 
-  it("looks at a stranger once, and at everybody again when it is told to: a number may come to one of the tree", () => {
+  it("looks at a stranger once, and at everybody again when it is told to: a number may come to one of the tree", async () => {
     const machine = createMachine([{ pid: 60, parent: 1, startTicks: 6 }]);
     const reads: number[] = [];
     const table: ProcessTable = {
       ...machine.table,
-      read(pid) {
-        reads.push(pid);
-        return machine.table.read(pid);
+      async list(except) {
+        const entries = await machine.table.list(except);
+        reads.push(...entries.map(({ pid }) => pid));
+        return entries;
       },
     };
     const tree = watchTree({ table, root: undefined, tag: TAG });
-    expect(tree.look()).toEqual([]);
-    expect(tree.look()).toEqual([]);
+    expect(await tree.look()).toEqual([]);
+    expect(await tree.look()).toEqual([]);
     expect(reads).toEqual([60]);
     machine.alive.set(60, { pid: 60, parent: 1, startTicks: 99, tag: "run-1" });
-    expect(tree.look()).toEqual([]);
-    expect(tree.look({ fresh: true })).toHaveLength(1);
+    expect(await tree.look()).toEqual([]);
+    expect(await tree.look({ fresh: true })).toHaveLength(1);
   });
 
-  it("forgets a number that belongs to somebody else by now", () => {
+  it("forgets a number that belongs to somebody else by now", async () => {
     const { look, alive } = watch([
       { pid: 50, parent: 9, startTicks: 5 },
       { pid: 51, parent: 50, startTicks: 6 },
     ]);
-    look();
+    await look();
     alive.set(51, { pid: 51, parent: 1, startTicks: 99 });
-    expect(look()).toEqual([50]);
+    expect(await look()).toEqual([50]);
   });
 });

@@ -1,6 +1,7 @@
-import type { Clock, ProcessHandle } from "#domain";
-import { createProcessTable, type ProcessEntry, type ProcessTable } from "./process-table.ts";
-import { type ProcessTag, watchTree } from "./process-tree.ts";
+import type { Clock, ProcessEntry, ProcessHandle, ProcessTag } from "#domain";
+import type { ProcessTable } from "./process-table.ts";
+import { type ProcessTree, watchTree } from "./process-tree.ts";
+import { createProcessTable } from "./system-process-table.ts";
 
 export interface StopOptions {
   readonly clock: Clock;
@@ -36,41 +37,54 @@ const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
 
 /**
- * Ends a process and everything it has started: its input ends, then SIGTERM, then SIGKILL, each with a grace.
+ * Ends a process and everything it has started: its input ends, then SIGTERM, then SIGKILL, each with a grace. On
+ * Windows, which has no signals, the second step ends everything at once.
  *
  * Resolves when nothing of the tree is left, whether or not anybody reads the output; never rejects. Without a table
  * of processes it reaches the process and its group only. Where a process ignores everything but SIGKILL, this takes
  * the sum of the two graces.
  */
 export async function stopProcess(handle: ProcessHandle, options: StopOptions): Promise<StopReport> {
-  const { clock, tag, immediate = false, killGraceMs = GRACE_MS } = options;
-  const termGraceMs = options.termGraceMs ?? (immediate ? IMMEDIATE_TERM_GRACE_MS : GRACE_MS);
-  const stdinGraceMs = options.stdinGraceMs ?? (immediate ? 0 : GRACE_MS);
   const life = watchLife(handle);
   // One that is gone already has said so by now.
   await Promise.resolve();
   const table = "table" in options ? options.table : createProcessTable();
-  const target = table === undefined ? aimAtHandle(handle, life) : aimAtTree(handle, { life, table, tag });
+  const target = table === undefined ? aimAtHandle(handle, life) : aimAtTree(handle, { life, table, tag: options.tag });
+  try {
+    return await climb(handle, { ...options, target, life });
+  } finally {
+    handle.family?.close();
+  }
+}
 
-  if (target.left().length === 0) return { how: "gone", survivors: [] };
+interface Climb extends StopOptions {
+  readonly target: Target;
+  readonly life: Life;
+}
+
+async function climb(handle: ProcessHandle, options: Climb): Promise<StopReport> {
+  const { clock, immediate = false, killGraceMs = GRACE_MS, target, life } = options;
+  const termGraceMs = options.termGraceMs ?? (immediate ? IMMEDIATE_TERM_GRACE_MS : GRACE_MS);
+  const stdinGraceMs = options.stdinGraceMs ?? (immediate ? 0 : GRACE_MS);
+  if ((await target.left()).length === 0) return { how: "gone", survivors: [] };
   if (stdinGraceMs > 0) {
     handle.endInput();
     if (await waitUntilGone(clock, stdinGraceMs, target, life)) return { how: "end-of-input", survivors: [] };
   }
-  target.terminate();
+  await target.terminate();
   if (await waitUntilGone(clock, termGraceMs, target, life)) return { how: "terminated", survivors: [] };
   const until = clock.now() + killGraceMs;
-  do target.kill();
+  do await target.kill();
   while (!(await waitUntilGone(clock, LONGEST_PAUSE_MS, target, life)) && clock.now() < until);
-  return { how: "killed", survivors: target.left() };
+  return { how: "killed", survivors: await target.left() };
 }
 
-/** What is to be stopped, and the means for it. */
+/** What is to be stopped, and the means for it. Nothing rejects. */
 interface Target {
   /** The numbers of what is left. */
-  left(): readonly number[];
-  terminate(): void;
-  kill(): void;
+  left(): Promise<readonly number[]>;
+  terminate(): Promise<void>;
+  kill(): Promise<void>;
 }
 
 /** Whether the process itself is there, which its handle says at once or only when its output has ended as well. */
@@ -100,42 +114,63 @@ function aimAtTree(
 ): Target {
   // A number is looked up only while its process is known to be there; afterwards it may belong to anybody.
   const root = handle.isRunning === true ? handle.pid : undefined;
-  const tree = watchTree({ table, root, since: handle.startTicks, tag });
+  const tree = handle.family ?? watchTree({ table, root, since: handle.startTicks, tag });
+  const alone = aimAtHandle(handle, life);
   let hasLooked = false;
   const isOutside = (entries: readonly ProcessEntry[]): boolean =>
-    !life.isOver() && !entries.some((entry) => entry.pid === root);
-  const send = (entries: readonly ProcessEntry[], signal: "SIGTERM" | "SIGKILL"): void => {
+    !life.isOver() && !entries.some((entry) => entry.pid === handle.pid);
+  const send = async (entries: readonly ProcessEntry[], signal: "SIGTERM" | "SIGKILL"): Promise<void> => {
     if (isOutside(entries)) handle.kill(signal);
-    for (const entry of entries) table.signal(entry, signal);
+    await table.signal(entries, signal);
   };
   return {
-    left() {
-      let entries = tree.look();
-      // Nothing, says a quick look; before it is believed, everybody is looked at, as at the first look.
-      if (entries.length === 0 && life.isOver() && hasLooked) entries = tree.look({ fresh: true });
-      hasLooked = true;
-      const pids = entries.map((entry) => entry.pid);
-      return isOutside(entries) ? [handle.pid ?? 0, ...pids] : pids;
-    },
-    terminate: () => send(tree.look(), "SIGTERM"),
-    kill() {
-      // Held still first: what is just being started would otherwise slip through between the look and the kill.
-      let entries = tree.look();
-      for (let seen = -1; entries.length > seen; entries = tree.look()) {
-        seen = entries.length;
-        for (const entry of entries) table.signal(entry, "SIGSTOP");
+    async left() {
+      try {
+        let entries = await tree.look();
+        // Nothing, says a quick look; before it is believed, everybody is looked at, as at the first look.
+        if (entries.length === 0 && life.isOver() && hasLooked) entries = await tree.look({ fresh: true });
+        hasLooked = true;
+        const pids = entries.map((entry) => entry.pid);
+        return isOutside(entries) ? [handle.pid ?? 0, ...pids] : pids;
+      } catch {
+        return alone.left();
       }
-      send(entries, "SIGKILL");
+    },
+    async terminate() {
+      try {
+        await send(await tree.look(), "SIGTERM");
+      } catch {
+        // The processes cannot be listed just now; the process and its group can be reached all the same.
+        await alone.terminate();
+      }
+    },
+    async kill() {
+      try {
+        handle.family?.killAtOnce();
+        await send(await holdStill(tree, table), "SIGKILL");
+      } catch {
+        await alone.kill();
+      }
     },
   };
+}
+
+/** Stops everybody: what is just being started would otherwise slip through between the look and the kill. */
+async function holdStill(tree: ProcessTree, table: ProcessTable): Promise<readonly ProcessEntry[]> {
+  let entries = await tree.look();
+  for (let seen = -1; entries.length > seen; entries = await tree.look()) {
+    seen = entries.length;
+    await table.signal(entries, "SIGSTOP");
+  }
+  return entries;
 }
 
 /** Where processes cannot be listed: the process itself, and by its handle its group. */
 function aimAtHandle(handle: ProcessHandle, life: Life): Target {
   return {
-    left: () => (life.isOver() ? [] : [handle.pid ?? 0]),
-    terminate: () => handle.kill("SIGTERM"),
-    kill: () => handle.kill("SIGKILL"),
+    left: async () => (life.isOver() ? [] : [handle.pid ?? 0]),
+    terminate: async () => handle.kill("SIGTERM"),
+    kill: async () => handle.kill("SIGKILL"),
   };
 }
 
@@ -146,7 +181,7 @@ async function waitUntilGone(clock: Clock, graceMs: number, target: Target, life
   for (;;) {
     const leftMs = Math.max(0, until - clock.now());
     await pause(clock, Math.min(pauseMs, leftMs), life);
-    if (target.left().length === 0) return true;
+    if ((await target.left()).length === 0) return true;
     if (clock.now() >= until) return false;
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }

@@ -1,6 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { StartError } from "#domain";
-import type { ProcessTag } from "./process-tree.ts";
+import { type ProcessTag, StartError } from "#domain";
 
 /**
  * Ends what our processes have started when this process dies without having done it: by `kill -9`, by a crash, by

@@ -33,6 +33,7 @@ function recordHandle(handle: ProcessHandle, id: number, desk: RecordingDesk): P
   return {
     pid: handle.pid,
     startTicks: handle.startTicks,
+    family: handle.family,
     get isRunning() {
       return handle.isRunning;
     },

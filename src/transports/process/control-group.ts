@@ -1,0 +1,128 @@
+import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { posix } from "node:path";
+
+/** A control group (cgroup v2) of Linux: what is started in it stays in it, whatever it does to its name or its parents. */
+export interface ControlGroup {
+  readonly path: string;
+  /** Moves a process into it. `false`: the system does not let us. */
+  add(pid: number): boolean;
+  /** The numbers of everybody in it, nested groups included. */
+  pids(): readonly number[];
+  /** Kills everybody in it in one step. Does nothing before Linux 5.14. */
+  kill(): void;
+  /** `false`: there is still somebody in it. */
+  remove(): boolean;
+}
+
+export interface ControlGroups {
+  /** A new group below our own; `undefined` where groups cannot be had, and from then on. */
+  create(name: string): ControlGroup | undefined;
+}
+
+/** The files of the system's control groups. Every function throws as `node:fs` does. */
+export interface GroupFiles {
+  read(path: string): string;
+  write(path: string, text: string): void;
+  makeFolder(path: string): void;
+  removeFolder(path: string): void;
+  /** The names of the folders in a folder. */
+  folders(path: string): readonly string[];
+}
+
+const systemGroupFiles: GroupFiles = {
+  read: (path) => readFileSync(path, "utf8"),
+  write: (path, text) => writeFileSync(path, text),
+  makeFolder: (path) => {
+    mkdirSync(path);
+  },
+  removeFolder: (path) => rmdirSync(path),
+  folders: (path) =>
+    readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name),
+};
+
+/** Makes groups below the one our own process is in. Nothing is looked up before the first is made. */
+export function createControlGroups(
+  platform: NodeJS.Platform = process.platform,
+  files: GroupFiles = systemGroupFiles,
+): ControlGroups {
+  let folder: string | undefined;
+  let isRefused = platform !== "linux";
+  return {
+    create(name) {
+      if (isRefused) return undefined;
+      try {
+        folder ??= findOwnGroup(files.read("/proc/self/mountinfo"), files.read("/proc/self/cgroup"));
+        if (folder === undefined) throw new Error("There is no control group of version 2.");
+        const path = posix.join(folder, name);
+        files.makeFolder(path);
+        return openGroup(path, files);
+      } catch {
+        // Not root, nothing delegated to us, or a read-only file system: it will be no different the next time.
+        isRefused = true;
+        return undefined;
+      }
+    },
+  };
+}
+
+/**
+ * The folder of our own group: the place where the hierarchy is mounted, and our path in it.
+ * See proc_pid_mountinfo(5) and cgroups(7).
+ */
+export function findOwnGroup(mountinfo: string, cgroup: string): string | undefined {
+  const own = /^0::(\/.*)$/m.exec(cgroup)?.[1];
+  // Outside of what our namespace shows: nothing there is ours to change.
+  if (own === undefined || own.startsWith("/..")) return undefined;
+  for (const line of mountinfo.split("\n")) {
+    const [mount = "", system = ""] = line.split(" - ");
+    if (!system.startsWith("cgroup2 ")) continue;
+    const [, , , root = "/", place = ""] = mount.split(" ");
+    const below = posix.relative(root, own);
+    if (below.startsWith("..")) continue;
+    return posix.join(unescapeOctal(place), below);
+  }
+  return undefined;
+}
+
+function unescapeOctal(text: string): string {
+  return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
+
+function openGroup(path: string, files: GroupFiles): ControlGroup {
+  const attempt = (change: () => void): boolean => {
+    try {
+      change();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const nested = (folder: string): readonly string[] => {
+    let names: readonly string[] = [];
+    attempt(() => void (names = files.folders(folder)));
+    return names.map((name) => posix.join(folder, name));
+  };
+  const pidsIn = (folder: string): readonly number[] => {
+    let text = "";
+    attempt(() => void (text = files.read(posix.join(folder, "cgroup.procs"))));
+    // 0 stands for a process of another namespace of numbers, which we can neither name nor signal.
+    const own = text
+      .split("\n")
+      .map(Number)
+      .filter((pid) => pid > 0);
+    return [...own, ...nested(folder).flatMap(pidsIn)];
+  };
+  const removeFolder = (folder: string): boolean => {
+    for (const one of nested(folder)) removeFolder(one);
+    return attempt(() => files.removeFolder(folder));
+  };
+  return {
+    path,
+    add: (pid) => attempt(() => files.write(posix.join(path, "cgroup.procs"), String(pid))),
+    pids: () => pidsIn(path),
+    kill: () => void attempt(() => files.write(posix.join(path, "cgroup.kill"), "1")),
+    remove: () => removeFolder(path),
+  };
+}

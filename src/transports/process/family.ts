@@ -1,0 +1,93 @@
+import type { Clock, ProcessEntry, ProcessFamily, ProcessTag } from "#domain";
+import type { ControlGroup, ControlGroups } from "./control-group.ts";
+import type { ProcessTable } from "./process-table.ts";
+import { watchTree } from "./process-tree.ts";
+
+/** Follows processes from their start. */
+export type FollowProcess = (pid: number, tag: ProcessTag) => ProcessFamily | undefined;
+
+export interface FollowOptions {
+  readonly table: ProcessTable | undefined;
+  readonly groups: ControlGroups;
+  readonly clock: Clock;
+}
+
+/** How often a family is looked at that no control group holds. What comes and goes between two looks is missed. */
+const SAMPLE_MS: Readonly<Record<ProcessTable["source"], number>> = { proc: 500, ps: 2000, windows: 10_000 };
+/** How often children that were started before the process was moved are looked for. */
+const MAX_SWEEPS = 5;
+const REMOVE_PAUSE_MS = 50;
+const MAX_REMOVALS = 40;
+
+/**
+ * Creates a function that follows processes: in a control group where we may make one, which nobody leaves by accident;
+ * otherwise by looking at the process table now and then, and remembering whoever was seen in the tree.
+ */
+export function createFollow({ table, groups, clock }: FollowOptions): FollowProcess {
+  // All families together are looked at as often as one alone would be.
+  let sampled = 0;
+  return (pid, tag) => {
+    if (table === undefined) return undefined;
+    const group = enterGroup(groups, pid, tag);
+    const tree = watchTree({ table, root: pid, tag, contained: group === undefined ? undefined : () => group.pids() });
+    let seen = "";
+    let closed = false;
+    let stopClock = (): void => undefined;
+
+    const family: ProcessFamily = {
+      controlGroup: group?.path,
+      onChange: () => undefined,
+      async look(how) {
+        const living = await tree.look(how);
+        const names = living.map(({ pid: number, startTicks }) => `${number}:${startTicks}`).join(" ");
+        if (names !== seen) family.onChange(living);
+        seen = names;
+        return living;
+      },
+      killAtOnce: () => group?.kill(),
+      close() {
+        if (closed) return;
+        closed = true;
+        stopClock();
+        if (group === undefined) sampled -= 1;
+        else removeSoon(group, clock, MAX_REMOVALS);
+      },
+    };
+
+    const sample = (): void => {
+      const rest = (): void => {
+        if (!closed) stopClock = clock.after(SAMPLE_MS[table.source] * sampled, sample);
+      };
+      family.look().then(rest, rest);
+    };
+    if (group === undefined) {
+      sampled += 1;
+      sample();
+    } else gather(group, family).catch(() => undefined);
+    return family;
+  };
+}
+
+function enterGroup(groups: ControlGroups, pid: number, tag: ProcessTag): ControlGroup | undefined {
+  const group = groups.create(`millrace-${tag.value.replaceAll(/[^\w-]/g, "_")}`);
+  if (group === undefined || group.add(pid)) return group;
+  group.remove();
+  return undefined;
+}
+
+/** Moves those into the group whom the process has started before it was itself moved. */
+async function gather(group: ControlGroup, family: ProcessFamily): Promise<void> {
+  for (let sweep = 0; sweep < MAX_SWEEPS; sweep += 1) {
+    const living: readonly ProcessEntry[] = await family.look().catch(() => []);
+    const inside = new Set(group.pids());
+    const outside = living.filter(({ pid }) => !inside.has(pid));
+    if (outside.length === 0) return;
+    for (const { pid } of outside) group.add(pid);
+  }
+}
+
+/** A process that was killed is in its group until the system has dealt with it. */
+function removeSoon(group: ControlGroup, clock: Clock, attempts: number): void {
+  if (group.remove() || attempts === 0) return;
+  clock.after(REMOVE_PAUSE_MS, () => removeSoon(group, clock, attempts - 1));
+}

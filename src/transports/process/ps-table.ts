@@ -1,0 +1,88 @@
+import type { ProcessEntry, ProcessTag } from "#domain";
+import { type ProcessTable, sendByNumber } from "./process-table.ts";
+import { createRunProgram, type RunProgram } from "./run-program.ts";
+
+export interface PsTableOptions {
+  readonly platform: NodeJS.Platform;
+  /** Default: the real `ps`. */
+  readonly run?: RunProgram;
+}
+
+/** The same place on macOS, the BSDs and Linux. */
+const PS = "/bin/ps";
+const TIMEOUT_MS = 5000;
+/** How many numbers are given to `ps` at once. */
+const BATCH = 500;
+
+/**
+ * The processes of a machine by `ps`, for macOS and the BSDs. Two things are less than with `/proc`.
+ *
+ * Start times are in whole seconds. And macOS shows the variables of its own programs (`/bin/sh`, `/bin/sleep`) to
+ * nobody, so that these are found by their parents and their process group alone. (Sessions have no number there.)
+ */
+export function createPsTable({ platform, run = runPs }: PsTableOptions): ProcessTable {
+  const list = async (): Promise<readonly ProcessEntry[]> => {
+    const entries = parseProcesses(await run(PS, ["-axo", "pid=,ppid=,pgid=,stat=,lstart="]));
+    if (entries.length === 0) throw new Error(`${PS} listed no process.`);
+    return entries;
+  };
+  return {
+    source: "ps",
+    list: async (except) => (await list()).filter(({ pid }) => except?.has(pid) !== true),
+    async tagged(entries, tag) {
+      const found = new Set<number>();
+      for (let start = 0; start < entries.length; start += BATCH) {
+        const pids = entries.slice(start, start + BATCH).map(({ pid }) => pid);
+        for (const pid of findTagged(await run(PS, withVariables(platform, pids)), tag)) found.add(pid);
+      }
+      return entries.filter(({ pid }) => found.has(pid));
+    },
+    async signal(entries, signal) {
+      if (entries.length === 0) return;
+      const now = new Map((await list()).map(({ pid, startTicks }) => [pid, startTicks]));
+      for (const { pid, startTicks } of entries) if (now.get(pid) === startTicks) sendByNumber(pid, signal);
+    },
+  };
+}
+
+// The time and the language of the output are fixed, so that it can be read.
+const runPs = createRunProgram({ env: { LC_ALL: "C", TZ: "UTC0", PATH: "/usr/bin:/bin" }, timeoutMs: TIMEOUT_MS });
+
+/** `-E` on macOS, where `-e` is "all processes"; `e` without a dash everywhere else. `ww`: without cutting the lines. */
+function withVariables(platform: NodeJS.Platform, pids: readonly number[]): readonly string[] {
+  return [platform === "darwin" ? "-Eww" : "eww", "-o", "pid=,command=", "-p", pids.join(",")];
+}
+
+const LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+\w+\s+(\w+)\s+(\d+)\s+(\d+):(\d+):(\d+)\s+(\d+)\s*$/;
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/** `4711 4700 4711 Ss Tue Nov 17 14:24:34 2026`, a line for each process; dead ones are left out. */
+export function parseProcesses(output: string): readonly ProcessEntry[] {
+  const entries: ProcessEntry[] = [];
+  for (const line of output.split("\n")) {
+    const match = LINE.exec(line);
+    if (match === null) continue;
+    const [, pid, parent, group, state, month, day, hour, minute, second, year] = match;
+    const monthIndex = MONTHS.indexOf(month as string);
+    if (/^[ZX]/.test(state as string) || monthIndex === -1) continue;
+    entries.push({
+      pid: Number(pid),
+      parent: Number(parent),
+      group: Number(group),
+      startTicks: Date.UTC(Number(year), monthIndex, Number(day), Number(hour), Number(minute), Number(second)),
+    });
+  }
+  return entries;
+}
+
+/**
+ * The numbers of the lines `pid command variables` that hold the variable. Arguments and variables cannot be told apart
+ * here; a process that was given the tag as an argument knows it from the run.
+ */
+export function findTagged(output: string, { name, value }: ProcessTag): readonly number[] {
+  const wanted = `${name}=${value}`;
+  return output.split("\n").flatMap((line) => {
+    const [pid = "", ...words] = line.trimStart().split(" ");
+    return words.includes(wanted) && /^\d+$/.test(pid) ? [Number(pid)] : [];
+  });
+}

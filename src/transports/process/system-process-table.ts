@@ -1,0 +1,21 @@
+import { createProcTable } from "./proc-table.ts";
+import type { ProcessTable } from "./process-table.ts";
+import { createPsTable } from "./ps-table.ts";
+import { createWindowsTable } from "./windows-table.ts";
+
+export interface TableOptions {
+  /** Default: the one we run on. */
+  readonly platform?: NodeJS.Platform | undefined;
+  /** Reads with `ps` where there is `/proc` as well. */
+  readonly source?: "ps" | undefined;
+}
+
+const WITH_PS: readonly string[] = ["darwin", "freebsd", "netbsd", "openbsd"];
+
+/** The processes of this machine; `undefined` on a platform for which there is no reader. */
+export function createProcessTable(options: TableOptions = {}): ProcessTable | undefined {
+  const { platform = process.platform, source } = options;
+  if (platform === "win32") return createWindowsTable();
+  if (source === "ps" || WITH_PS.includes(platform)) return createPsTable({ platform });
+  return platform === "linux" ? createProcTable() : undefined;
+}
