@@ -2,6 +2,7 @@ import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
+import { z as z3 } from "zod/v3";
 import { isStartError } from "#domain";
 import { readSchema } from "./schema.ts";
 import { type InputOf, tool } from "./tool.ts";
@@ -54,10 +55,18 @@ describe("schemas of other libraries", () => {
     expect(await made.parse({ item: "tea", size: "0" })).toEqual({ fits: false, problem: "size: too small" });
   });
 
-  it("valibot alone is refused with what to write", () => {
-    const make = () => tool("order", "Order", order, () => 1);
-    expect(codeOf(make)).toBe("invalid-option");
-    expect(make).toThrow(/valibot schema .*\{ schema, jsonSchema \}/);
+  it("F-C14: valibot alone is shown with its converter, and its types are the tool's", async () => {
+    const made = tool("order", "Order", order, (input) => {
+      expectTypeOf(input).toEqualTypeOf<{ item: string; size: number }>();
+      return input;
+    });
+    expect(made.inputSchema).toEqual({
+      type: "object",
+      properties: { item: { type: "string" }, size: { type: "string" } },
+      required: ["item", "size"],
+    });
+    expect(await made.parse({ item: "tea", size: "3" })).toEqual({ fits: true, value: { item: "tea", size: 3 } });
+    expect(await made.parse({ item: "tea", size: "0" })).toEqual({ fits: false, problem: "size: too small" });
   });
 
   it("a JSON Schema beside it that is none is refused", () => {
@@ -71,6 +80,61 @@ describe("schemas of other libraries", () => {
     });
   });
 
+  /** A schema as a version of its library without Standard JSON Schema has it. */
+  const withoutOwn = <Given extends { readonly "~standard": object }>(schema: Given): Given =>
+    Object.create(schema, { "~standard": { value: { ...schema["~standard"], jsonSchema: undefined } } });
+
+  const even = (value: number): boolean => value % 2 === 0;
+
+  it.each([
+    ["zod", z.object({ n: z.string().transform(Number).refine(even, "odd") })],
+    ["zod 4.0", withoutOwn(z.object({ n: z.string().transform(Number).refine(even, "odd") }))],
+    ["zod 3", z3.object({ n: z3.string().transform(Number).refine(even, "odd") })],
+    ["valibot", v.object({ n: v.pipe(v.string(), v.transform(Number), v.check(even, "odd")) })],
+    [
+      "arktype",
+      type({
+        n: type("string")
+          .pipe(Number)
+          .narrow((value, ctx) => even(value) || ctx.reject("odd")),
+      }),
+    ],
+    [
+      "arktype 2.1",
+      withoutOwn(
+        type({
+          n: type("string")
+            .pipe(Number)
+            .narrow((value, ctx) => even(value) || ctx.reject("odd")),
+        }),
+      ),
+    ],
+  ])("F-C14: %s: what it takes is shown, its transforms and refinements are applied", async (_, given) => {
+    const { jsonSchema, parse } = readSchema(given as never, "output");
+    expect(jsonSchema).toMatchObject({ type: "object", properties: { n: { type: "string" } }, required: ["n"] });
+    expect(jsonSchema).not.toHaveProperty("$schema");
+    expect(await parse({ n: "4" })).toEqual({ fits: true, value: { n: 4 } });
+    expect(await parse({ n: "3" })).toEqual({ fits: false, problem: expect.stringMatching(/^n: .*odd/) });
+  });
+
+  it("F-C14: a library without any way to JSON Schema is refused with what to write", () => {
+    const unknown = {
+      "~standard": { version: 1, vendor: "homemade", validate: (value: unknown) => ({ value }) },
+    } as const;
+    expect(() => readSchema(unknown, "output")).toThrow(/^output is a homemade schema .*\{ schema, jsonSchema \}/);
+  });
+
+  it.each([
+    ["zod", z.object({ when: z.object({ day: z.date() }) }), "output.when.day: Date"],
+    ["zod, in a list", z.object({ all: z.array(z.object({ big: z.bigint() })) }), "output.all.items.big: BigInt"],
+    ["zod, optional", z.object({ all: z.record(z.string(), z.symbol()).optional() }), "output.all.values: Symbol"],
+    ["valibot", v.object({ when: v.optional(v.object({ day: v.date() })) }), 'output.when.day: The "date" schema'],
+    ["arktype", type({ when: { day: "Date" } }), "output.when.day: date"],
+    ["valibot, in a union", v.object({ a: v.union([v.string(), v.date()]) }), 'output.a.anyOf[1]: The "date" schema'],
+  ])("F-D8: %s: the field that has no JSON form is named", (_, given, named) => {
+    expect(() => readSchema(given, "output")).toThrow(named);
+  });
+
   it("all three libraries fail in the same words when a value is missing", async () => {
     for (const given of [
       type({ a: "number" }),
@@ -82,6 +146,100 @@ describe("schemas of other libraries", () => {
         problem: expect.stringMatching(/^a/),
       });
     }
+  });
+});
+
+describe("F-C8: fields that are schemas of a library", () => {
+  const shape = {
+    a: z.number().min(1),
+    b: z.string().optional(),
+    c: z.string().default("x"),
+    d: "integer?",
+    inner: { e: v.pipe(v.string(), v.transform(Number)) },
+  } as const;
+
+  it("are an object of these fields, with their types", async () => {
+    const made = tool("t", "T", shape, (input) => {
+      expectTypeOf(input.a).toEqualTypeOf<number>();
+      expectTypeOf(input.b).toEqualTypeOf<string | undefined>();
+      expectTypeOf(input.c).toEqualTypeOf<string>();
+      expectTypeOf(input.d).toEqualTypeOf<number | undefined>();
+      expectTypeOf(input.inner.e).toEqualTypeOf<number>();
+      expectTypeOf<{ a: 1; c: ""; inner: { e: 1 } }>().toExtend<typeof input>();
+      return input;
+    });
+    expect(made.inputSchema).toEqual({
+      type: "object",
+      properties: {
+        a: { type: "number", minimum: 1 },
+        b: { type: "string" },
+        c: { type: "string", default: "x" },
+        d: { type: "integer" },
+        inner: {
+          type: "object",
+          properties: { e: { type: "string" } },
+          required: ["e"],
+          additionalProperties: false,
+        },
+      },
+      required: ["a", "inner"],
+      additionalProperties: false,
+    });
+    expect(await made.parse({ a: 2, inner: { e: "7" }, other: 1 })).toEqual({
+      fits: true,
+      value: { a: 2, c: "x", inner: { e: 7 } },
+    });
+  });
+
+  it.each([
+    ["no object", 7, "it has to be an object"],
+    ["a field that is missing", { inner: { e: "1" } }, /^a: .*expected number/],
+    ["an object that is missing", { a: 1 }, "inner: it is missing"],
+    ["a wrong field within", { a: 1, inner: { e: 1 } }, /^inner: e: .*string/],
+    ["a wrong field of the short notation", { a: 1, d: 1.5, inner: { e: "1" } }, /^d: /],
+  ])("refuse %s by name", async (_, value, problem) => {
+    const parsed = await readSchema(shape, "input").parse(value);
+    expect(parsed).toEqual({
+      fits: false,
+      problem: typeof problem === "string" ? problem : expect.stringMatching(problem),
+    });
+  });
+
+  it("a schema of a library inside a JSON Schema is refused by name", () => {
+    expect(() => readSchema({ type: "object", properties: { a: z.number() } }, "output")).toThrow(
+      /^output\.properties\.a is a zod schema inside a JSON Schema/,
+    );
+  });
+});
+
+describe("F-D8: a JSON Schema that cannot be used names its field", () => {
+  it.each([
+    [
+      { type: "object", properties: { a: { type: "nubmer" } } },
+      /^output\.properties\.a\.type is "nubmer".*"number"\?$/,
+    ],
+    [
+      { type: "object", properties: { a: { type: "STRING" } } },
+      /^output\.properties\.a\.type is "STRING".*"string"\?$/,
+    ],
+    [{ type: "object", properties: { a: 7 } }, /^output\.properties\.a is 7/],
+    [{ type: "object", properties: [] }, /^output\.properties is /],
+    [{ type: "object", properties: {}, required: "a" }, /^output\.required is "a"/],
+    [{ type: "array", items: { anyOf: [{}, { pattern: "(" }] } }, /^output\.items\.anyOf\[1\]\.pattern is no regular/],
+    [{ type: "array", items: { $ref: "#/$defs/x" } }, /^output\.items\.\$ref is "#\/\$defs\/x", which is nowhere/],
+    [{ type: "array", items: { enum: "a" } }, /^output\.items\.enum is "a"/],
+    [{ a: { type: "list" } }, /^output\.properties\.a\.type is "list"/],
+  ])("%j", (schema, message) => {
+    expect(() => readSchema(schema, "output")).toThrow(message);
+  });
+
+  it("what leads somewhere stays as it is", () => {
+    const tree = {
+      $defs: { "a/b": { type: "object", properties: { next: { $ref: "#/$defs/a~1b" } } } },
+      anyOf: [{ $ref: "#" }, { $ref: "#/$defs/a~1b" }, { $ref: "https://example.com/other" }, true],
+      items: [{ type: ["string", "null"] }],
+    };
+    expect(readSchema(tree, "output").jsonSchema).toBe(tree);
   });
 });
 
@@ -144,7 +302,7 @@ describe("S2-35: types that are none are compile errors where they are written",
     expect(() => {
       tool("t", "T", { a: "number", "b?": "string[]", c: ["x", 1], d: { type: "string", format: "date" } }, () => 1);
       tool("t", "T", { where: { street: "string?", tags: "any[]" } }, () => 1);
-      tool("t", "T", { type: "object", properties: { a: { type: "nubmer" } } }, () => 1);
+      tool("t", "T", { type: "object", properties: { a: { type: "number" } } }, () => 1);
       tool("t", "T", { $ref: "#/$defs/a", $defs: { a: { type: "object" } } }, () => 1);
       tool("t", "T", { anyOf: [{ type: "object" }] }, () => 1);
       tool("t", "T", wide, () => 1);

@@ -1,31 +1,12 @@
 import { describeThrown, StartError } from "#domain";
 import type { JsonSchema } from "./json-schema.ts";
+import { checkJsonSchema } from "./check-json-schema.ts";
+import { type FieldReader, isShape, readShape } from "./shape.ts";
 import { type CheckedShorthand, isShorthand, type Shorthand, shorthandToJsonSchema } from "./shorthand.ts";
+import { isStandardSchema, type StandardIssue, type StandardSchema } from "./standard-schema.ts";
+import { writeJsonSchema } from "./write-json-schema.ts";
 
-/**
- * What any Standard Schema library (zod, valibot, arktype …) puts on its schemas. Written down here as structure, so
- * that none of them is a dependency.
- */
-export interface StandardSchema<Input = unknown, Output = Input> {
-  readonly "~standard": {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => StandardOutcome<Output> | Promise<StandardOutcome<Output>>;
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
-    readonly jsonSchema?:
-      | { readonly input: (options: { readonly target: string }) => Record<string, unknown> }
-      | undefined;
-  };
-}
-
-type StandardOutcome<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly StandardIssue[] };
-
-interface StandardIssue {
-  readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-}
+export type { StandardSchema } from "./standard-schema.ts";
 
 /** A Standard Schema of a library that cannot write JSON Schema, with the JSON Schema that models are to be shown. */
 export interface ShownSchema<Input = unknown, Output = Input> {
@@ -52,40 +33,30 @@ export interface Schema {
 }
 
 /**
- * Reads a schema in any of the three notations. `field` names it in the error (`tool "add": input`).
+ * Reads a schema in any of the notations. `field` names it in the error (`tool "add": input`).
  *
  * @throws StartError `invalid-option` when it is none of them, or cannot be shown to a model.
  */
 export function readSchema(input: SchemaInput, field: string): Schema {
-  if (isStandardSchema(input)) return readStandardSchema(input, writeJsonSchema(input, field));
+  if (isStandardSchema(input)) return READER.readStandard(input, field);
   if (isShownSchema(input)) return readStandardSchema(input.schema, checkShown(input.jsonSchema, field));
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
     throw new StartError(
       "invalid-option",
-      `${field} is ${describe(input)}. Give fields such as { a: "number" }, a Standard Schema (zod, arktype), one with its JSON Schema ({ schema, jsonSchema }), or a JSON Schema.`,
+      `${field} is ${describe(input)}. Give fields such as { a: "number" }, a Standard Schema (zod, valibot, arktype), one with its JSON Schema ({ schema, jsonSchema }), or a JSON Schema.`,
     );
   }
-  const jsonSchema = isShorthand(input) ? shorthandToJsonSchema(input, field) : (input as JsonSchema);
-  return { jsonSchema, parse: createJsonSchemaParser(jsonSchema) };
+  if (isShape(input)) return readShape(input, field, READER);
+  return READER.readJson(isShorthand(input) ? shorthandToJsonSchema(input, field) : (input as JsonSchema), field);
 }
 
-function writeJsonSchema(schema: StandardSchema, field: string): JsonSchema {
-  const standard = schema["~standard"];
-  if (standard.jsonSchema === undefined) {
-    throw new StartError(
-      "invalid-option",
-      `${field} is a ${standard.vendor} schema that cannot be shown as JSON Schema. Give that beside it, as ` +
-        "{ schema, jsonSchema }, or use a library that implements Standard JSON Schema (zod 4, arktype 2.2).",
-    );
-  }
-  try {
-    return standard.jsonSchema.input({ target: "draft-2020-12" });
-  } catch (error) {
-    throw new StartError("invalid-option", `${field} cannot be written as JSON Schema: ${describeThrown(error)}`, {
-      cause: error,
-    });
-  }
-}
+const READER: FieldReader = {
+  readStandard: (schema, field) => readStandardSchema(schema, writeJsonSchema(schema, field)),
+  readJson(jsonSchema, field) {
+    checkJsonSchema(jsonSchema, field);
+    return { jsonSchema, parse: createJsonSchemaParser(jsonSchema) };
+  },
+};
 
 function checkShown(jsonSchema: unknown, field: string): JsonSchema {
   if (typeof jsonSchema === "object" && jsonSchema !== null && !Array.isArray(jsonSchema)) return { ...jsonSchema };
@@ -147,11 +118,6 @@ function describeFaults(faults: readonly JsonSchemaFault[]): string {
 function describeIssue(issue: StandardIssue): string {
   const path = issue.path?.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
   return path === undefined || path === "" ? issue.message : `${path}: ${issue.message}`;
-}
-
-function isStandardSchema(value: unknown): value is StandardSchema {
-  // arktype's schemas are functions.
-  return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
 }
 
 /** Fields called `schema` and `jsonSchema` are the short notation of a strange object, unless the first is a schema. */

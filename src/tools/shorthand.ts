@@ -1,11 +1,13 @@
 import { StartError } from "#domain";
 import type { JsonSchema } from "./json-schema.ts";
+import type { StandardSchema } from "./standard-schema.ts";
 
 /**
  * Fields and their types, the short way: `{ a: "number", name: "string?", tags: "string[]", unit: ["cm", "in"] }`.
  *
  * A `?` behind the type or the name makes a field optional. A list gives the allowed values. An object is a nested
- * object, or, with a `type`, one field's JSON Schema (`{ type: "number", description: "in metres" }`).
+ * object, or, with a `type`, one field's JSON Schema (`{ type: "number", description: "in metres" }`). A field may also
+ * be a schema of another library (`{ a: z.number() }`).
  */
 export interface Shorthand {
   readonly [field: string]: FieldType;
@@ -15,7 +17,7 @@ type Simple = "string" | "number" | "integer" | "boolean" | "object" | "any";
 
 type FieldName = Simple | `${Simple}[]` | `${Simple}?` | `${Simple}[]?`;
 
-export type FieldType = FieldName | readonly (string | number | boolean)[] | JsonSchema | Shorthand;
+export type FieldType = FieldName | readonly (string | number | boolean)[] | StandardSchema | JsonSchema | Shorthand;
 
 interface SimpleTypes {
   string: string;
@@ -26,25 +28,32 @@ interface SimpleTypes {
   any: unknown;
 }
 
-type FieldValue<Type> = Type extends `${infer Rest}?`
-  ? FieldValue<Rest>
-  : Type extends `${infer Rest}[]`
-    ? FieldValue<Rest>[]
-    : Type extends keyof SimpleTypes
-      ? SimpleTypes[Type]
-      : Type extends readonly (infer Value)[]
-        ? Value
-        : Type extends { readonly type: string }
-          ? unknown
-          : Type extends Shorthand
-            ? ShorthandValue<Type>
-            : unknown;
+type FieldValue<Type> =
+  Type extends StandardSchema<infer _Input, infer Output>
+    ? Output
+    : Type extends `${infer Rest}?`
+      ? FieldValue<Rest>
+      : Type extends `${infer Rest}[]`
+        ? FieldValue<Rest>[]
+        : Type extends keyof SimpleTypes
+          ? SimpleTypes[Type]
+          : Type extends readonly (infer Value)[]
+            ? Value
+            : Type extends { readonly type: string }
+              ? unknown
+              : Type extends Shorthand
+                ? ShorthandValue<Type>
+                : unknown;
 
 type OptionalField<Fields, Name extends keyof Fields> = Name extends `${string}?`
   ? Name
   : Fields[Name] extends `${string}?`
     ? Name
-    : never;
+    : Fields[Name] extends StandardSchema<infer _Input, infer Output>
+      ? undefined extends Output
+        ? Name
+        : never
+      : never;
 
 type BareName<Name> = Name extends `${infer Bare}?` ? Bare : Name;
 
@@ -77,19 +86,21 @@ export type SimpleValue<Given> = Given extends { readonly enum: readonly (infer 
 type SchemaMark = (typeof SCHEMA_MARKS)[number];
 
 /** One field of the short notation as it was written, or what may be written there when it is none. */
-type CheckedField<Type> = Type extends string
-  ? string extends Type
-    ? Type
-    : Type extends FieldName
+type CheckedField<Type> = Type extends StandardSchema
+  ? Type
+  : Type extends string
+    ? string extends Type
       ? Type
-      : FieldName
-  : Type extends readonly unknown[]
-    ? Type
-    : Type extends { readonly type: string }
+      : Type extends FieldName
+        ? Type
+        : FieldName
+    : Type extends readonly unknown[]
       ? Type
-      : Type extends object
-        ? CheckedShorthand<Type>
-        : Type;
+      : Type extends { readonly type: string }
+        ? Type
+        : Type extends object
+          ? CheckedShorthand<Type>
+          : Type;
 
 /** A short notation with every field checked: a type that is none is an error where it is written. */
 export type CheckedShorthand<Fields> = string extends keyof Fields

@@ -1,4 +1,4 @@
-import { StartError } from "#domain";
+import { nearestName, StartError } from "#domain";
 import type { JsonSchema } from "./json-schema.ts";
 import {
   type CheckedSchema,
@@ -63,6 +63,9 @@ export interface ToolDefinition<Schema extends SchemaInput> extends ToolOptions 
   readonly run: (input: InputOf<Schema>, context: ToolContext) => unknown;
 }
 
+const OPTION_NAMES = ["timeoutMs"] as const satisfies readonly (keyof ToolOptions)[];
+const FIELD_NAMES = ["name", "description", "input", "run", ...OPTION_NAMES] as const;
+
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /**
@@ -112,12 +115,22 @@ function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { 
   if (timeoutMs !== undefined && !(timeoutMs > 0)) {
     throw invalid(`tool "${name}": timeoutMs ${timeoutMs}`, "Give a number of milliseconds above 0");
   }
+  checkNames(given, `tool "${name}"`);
   const schema = readSchema(input as SchemaInput, `tool "${name}": input`);
   const { type } = schema.jsonSchema;
   if (type !== undefined && type !== "object") {
     throw invalid(`tool "${name}": input of type ${JSON.stringify(type)}`, "Models give a tool an object of fields");
   }
   return { name, description, inputSchema: schema.jsonSchema, timeoutMs, parse: schema.parse, run };
+}
+
+function checkNames(given: object, what: string): void {
+  for (const name of Object.keys(given)) {
+    if ((FIELD_NAMES as readonly string[]).includes(name)) continue;
+    const near = nearestName(name, FIELD_NAMES);
+    const remedy = near === undefined ? `Known are: ${FIELD_NAMES.join(", ")}.` : `Did you mean ${near}?`;
+    throw new StartError("invalid-option", `${what}: there is no option ${name}. ${remedy}`);
+  }
 }
 
 function invalid(what: string, remedy: string): StartError {

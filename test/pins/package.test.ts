@@ -51,7 +51,11 @@ describe("the package", () => {
       "partial-json": "0.1.7",
     });
     expect(manifest.optionalDependencies).toEqual({ libsql: "0.5.29" });
-    expect(manifest.peerDependencies).toEqual({ "@opentelemetry/api": ">=1.9.0 <2" });
+    expect(manifest.peerDependencies).toEqual({
+      "@opentelemetry/api": ">=1.9.0 <2",
+      "@valibot/to-json-schema": ">=1.5.0 <2",
+      "zod-to-json-schema": ">=3.24.0 <4",
+    });
     expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(8);
     for (const versions of [manifest.dependencies, manifest.devDependencies]) {
       for (const version of Object.values<string>(versions)) expect(version).toMatch(/^\d+\.\d+\.\d+$/);

@@ -1,0 +1,123 @@
+import { describeThrown, describeValue, nearestName, StartError } from "#domain";
+import type { JsonSchema } from "./json-schema.ts";
+import { isStandardSchema } from "./standard-schema.ts";
+
+const TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"];
+
+/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
+const ONE = ["items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames"];
+const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
+const MAPS = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+
+/** Deeper schemas are the validator's business. */
+const MAX_DEPTH = 64;
+
+/**
+ * Checks that a JSON Schema can be used at all: a type that is none, a reference that leads nowhere or a pattern that
+ * is no regular expression would otherwise refuse every answer, long after the start. `field` names the schema.
+ *
+ * @throws StartError `invalid-option` with the path to the part and the reason.
+ */
+export function checkJsonSchema(schema: JsonSchema, field: string): void {
+  checkPart(schema, field, { root: schema, depth: 0 });
+}
+
+interface Place {
+  readonly root: JsonSchema;
+  readonly depth: number;
+}
+
+function checkPart(part: unknown, path: string, { root, depth }: Place): void {
+  if (typeof part === "boolean" || depth > MAX_DEPTH) return;
+  if (isStandardSchema(part)) {
+    throw invalid(path, `is a ${part["~standard"].vendor} schema inside a JSON Schema. Use one notation for the whole`);
+  }
+  if (typeof part !== "object" || part === null || Array.isArray(part)) {
+    throw invalid(path, `is ${describeValue(part)}, not a schema. Give an object such as { type: "string" }`);
+  }
+  const schema = part as JsonSchema;
+  checkType(schema["type"], `${path}.type`);
+  checkKeywords(schema, path);
+  checkReference(schema["$ref"], `${path}.$ref`, root);
+  const place = { root, depth: depth + 1 };
+  for (const keyword of ONE) {
+    const value = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
+    // A list of items is how drafts before 2020-12 wrote a tuple.
+    if (keyword === "items" && Array.isArray(value)) checkList(value, `${path}.items`, place);
+    else if (value !== undefined) checkPart(value, `${path}.${keyword}`, place);
+  }
+  for (const keyword of LISTS) {
+    if (Object.hasOwn(schema, keyword)) checkList(schema[keyword], `${path}.${keyword}`, place);
+  }
+  for (const keyword of MAPS) {
+    if (Object.hasOwn(schema, keyword)) checkMap(schema[keyword], `${path}.${keyword}`, place);
+  }
+}
+
+function checkType(type: unknown, path: string): void {
+  if (type === undefined) return;
+  const names = Array.isArray(type) ? type : [type];
+  for (const name of names) {
+    if (typeof name === "string" && TYPES.includes(name)) continue;
+    const near = typeof name === "string" ? nearestName(name.toLowerCase(), TYPES) : undefined;
+    const remedy = near === undefined ? `Known are: ${TYPES.join(", ")}` : `Did you mean "${near}"?`;
+    throw invalid(path, `is ${describeValue(name)}, which is no type of JSON Schema. ${remedy}`);
+  }
+}
+
+function checkKeywords(schema: JsonSchema, path: string): void {
+  const { required, enum: values, pattern } = schema;
+  if (required !== undefined && typeof required !== "boolean" && !isTextList(required)) {
+    throw invalid(`${path}.required`, `is ${describeValue(required)}. Give a list of the fields' names`);
+  }
+  if (values !== undefined && !Array.isArray(values)) {
+    throw invalid(`${path}.enum`, `is ${describeValue(values)}. Give a list of the allowed values`);
+  }
+  if (typeof pattern !== "string") return;
+  try {
+    new RegExp(pattern, "u");
+  } catch (error) {
+    throw invalid(`${path}.pattern`, `is no regular expression: ${describeThrown(error)}`);
+  }
+}
+
+function checkReference(reference: unknown, path: string, root: JsonSchema): void {
+  if (typeof reference !== "string" || !(reference === "#" || reference.startsWith("#/"))) return;
+  let at: unknown = root;
+  for (const step of reference.split("/").slice(1)) {
+    const name = decodePointer(step);
+    at = typeof at === "object" && at !== null && Object.hasOwn(at, name) ? (at as JsonSchema)[name] : undefined;
+  }
+  if (at === undefined) throw invalid(path, `is "${reference}", which is nowhere in the schema. Add it to $defs`);
+}
+
+function decodePointer(step: string): string {
+  try {
+    return decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
+  } catch {
+    return step;
+  }
+}
+
+function checkList(list: unknown, path: string, place: Place): void {
+  if (!Array.isArray(list)) throw invalid(path, `is ${describeValue(list)}. Give a list of schemas`);
+  for (const [index, part] of list.entries()) checkPart(part, `${path}[${index}]`, place);
+}
+
+function checkMap(map: unknown, path: string, place: Place): void {
+  if (typeof map !== "object" || map === null || Array.isArray(map)) {
+    throw invalid(path, `is ${describeValue(map)}. Give an object of schemas`);
+  }
+  for (const [name, part] of Object.entries(map)) checkPart(part, `${path}.${name}`, place);
+}
+
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((entry) => typeof entry === "string");
+}
+
+function invalid(path: string, problem: string): StartError {
+  return new StartError(
+    "invalid-option",
+    `${path} ${problem.replace(/[.?]$/, "")}${problem.endsWith("?") ? "?" : "."}`,
+  );
+}

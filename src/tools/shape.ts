@@ -1,0 +1,101 @@
+import type { JsonSchema } from "./json-schema.ts";
+import type { Parsed, Schema } from "./schema.ts";
+import { type FieldType, isShorthand, type Shorthand, shorthandToJsonSchema } from "./shorthand.ts";
+import { isStandardSchema, type StandardSchema } from "./standard-schema.ts";
+
+/** How the schema of one field is made. `field` names it in errors. */
+export interface FieldReader {
+  readStandard(schema: StandardSchema, field: string): Schema;
+  readJson(schema: JsonSchema, field: string): Schema;
+}
+
+/**
+ * Whether an object is fields of which at least one is a schema of another library: `{ a: z.number() }`, which zod
+ * calls a raw shape. The other fields may be in the short notation.
+ */
+export function isShape(input: object): input is Shorthand {
+  const values = Object.values(input);
+  return values.some(isStandardSchema) || (isShorthand(input) && values.some(isInnerShape));
+}
+
+function isInnerShape(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || !isShorthand(value)) return false;
+  return typeof (value as JsonSchema)["type"] !== "string" && isShape(value);
+}
+
+/** Reads such fields as one object. As with zod's own objects, a field nobody described is left out of the value. */
+export function readShape(fields: Shorthand, field: string, reader: FieldReader): Schema {
+  const parts = Object.entries(fields).map(([key, type]) => readPart(key, type, field, reader));
+  return {
+    jsonSchema: {
+      type: "object",
+      // `fromEntries` defines properties instead of setting them: a field called "__proto__" stays a field.
+      properties: Object.fromEntries(parts.map(({ name, schema }) => [name, schema.jsonSchema])),
+      required: parts.filter((part) => !part.isOptional).map(({ name }) => name),
+      additionalProperties: false,
+    },
+    parse: (value) => parseParts(parts, value),
+  };
+}
+
+interface Part {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly isOptional: boolean;
+  /** A field that is missing is shown to its schema, which may have a default for it. */
+  readonly readsMissing: boolean;
+}
+
+function readPart(key: string, type: unknown, field: string, reader: FieldReader): Part {
+  const name = key.endsWith("?") ? key.slice(0, -1) : key;
+  const path = `${field}.${name}`;
+  if (isStandardSchema(type)) {
+    const isOptional = key.endsWith("?") || takesNothing(type);
+    return {
+      name,
+      schema: reader.readStandard(type, path),
+      isOptional,
+      readsMissing: !key.endsWith("?") || takesNothing(type),
+    };
+  }
+  const isOptional = key.endsWith("?") || (typeof type === "string" && type.endsWith("?"));
+  if (isInnerShape(type)) {
+    return { name, schema: readShape(type as Shorthand, path, reader), isOptional, readsMissing: false };
+  }
+  const { properties } = shorthandToJsonSchema({ [name]: type as FieldType }, field);
+  const jsonSchema = (properties as Readonly<Record<string, JsonSchema>>)[name] as JsonSchema;
+  return { name, schema: reader.readJson(jsonSchema, path), isOptional, readsMissing: false };
+}
+
+/** Whether a schema lets a missing value pass: only then the field may be left out. */
+function takesNothing(schema: StandardSchema): boolean {
+  try {
+    const outcome = schema["~standard"].validate(undefined);
+    if (!(outcome instanceof Promise)) return outcome.issues === undefined;
+    outcome.catch(() => undefined);
+    return false;
+  } catch {
+    return false;
+  }
+}
+
+async function parseParts(parts: readonly Part[], value: unknown): Promise<Parsed> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return { fits: false, problem: "it has to be an object" };
+  }
+  const given = value as Readonly<Record<string, unknown>>;
+  const entries: [string, unknown][] = [];
+  const problems: string[] = [];
+  for (const { name, schema, isOptional, readsMissing } of parts) {
+    const isThere = Object.hasOwn(given, name);
+    if (!isThere && !readsMissing) {
+      if (!isOptional) problems.push(`${name}: it is missing`);
+      continue;
+    }
+    const parsed = await schema.parse(isThere ? given[name] : undefined);
+    if (!parsed.fits) problems.push(`${name}: ${parsed.problem}`);
+    else if (isThere || parsed.value !== undefined) entries.push([name, parsed.value]);
+  }
+  if (problems.length > 0) return { fits: false, problem: problems.slice(0, 5).join("; ") };
+  return { fits: true, value: Object.fromEntries(entries) };
+}
