@@ -82,6 +82,7 @@ export type {
   Limits,
   OpenSessionOptions,
   OutputOf,
+  OutputRequest,
   PolicyOptions,
   ProviderOptions,
   ReplayOptions,

@@ -13,7 +13,9 @@ import type { OutputGate } from "#policy";
 import { runTool, type Tool } from "#tools";
 import type { LimitReached } from "./budget.ts";
 import { HANDOFF_TOOL, handoffTool, readHandoff } from "./handoff.ts";
+import { AgentOutput } from "./agent-output.ts";
 import type { AgentLeg, Conversations, LegEnd, LegWork } from "./leg.ts";
+import { showSchema } from "./structured.ts";
 
 /**
  * Carries out one leg on an agent backend: its own loop, our tools, our policy. The verdict is the backend's.
@@ -34,7 +36,11 @@ export async function runAgentLeg(
   const agentRun = new AgentRun(leg, work, conversation, showInput);
   try {
     await conversation.send(work.messages, agentRun.link());
-    return await agentRun.end();
+    for (;;) {
+      const again = await agentRun.settleOutput();
+      if (again === undefined) return await agentRun.end();
+      await conversation.send(again, agentRun.link());
+    }
   } finally {
     await conversations.release(leg);
   }
@@ -58,7 +64,7 @@ export function agentSettings(leg: AgentLeg, limits: { readonly costUsd?: number
     instructions: leg.instructions,
     tools,
     features,
-    outputSchema: leg.output?.jsonSchema,
+    outputSchema: leg.output && showSchema(leg.output.jsonSchema).shown,
     turns: leg.limits.turns,
     idleMs: leg.limits.idleMs,
     costUsd: limits.costUsd,
@@ -101,6 +107,7 @@ class AgentRun {
   private _turns = 0;
   private _limit: LimitReached | undefined;
   private readonly _said: Message[] = [];
+  private readonly _output: AgentOutput | undefined;
   private _handoff: { readonly to: string; readonly message: string } | undefined;
   /** What is still on its way through the guards: order is kept. */
   private _tail: Promise<void> = Promise.resolve();
@@ -112,6 +119,7 @@ class AgentRun {
     this._showInput = showInput;
     this._gate = work.policy.isSilentOnOutput ? undefined : work.policy.createOutputGate();
     this._tools = new Map(leg.tools.map((tool) => [tool.name, tool]));
+    this._output = leg.output && new AgentOutput(leg.output, leg.outputRepairs);
   }
 
   link(): AgentLink {
@@ -123,6 +131,26 @@ class AgentRun {
       write: (chunks) => this._write(chunks),
       runTool: (call) => this._runTool(call),
     };
+  }
+
+  /**
+   * Gives the verdict that was held back until its answer is known to fit. `undefined`: the leg is over. Messages: the
+   * answer does not fit, and this is what the agent is to be sent.
+   */
+  async settleOutput(): Promise<readonly Message[] | undefined> {
+    await this._tail;
+    const { writer, budget, messages, ids } = this._work;
+    if (this._output === undefined || writer.latch.isFired || this._isOver) return undefined;
+    const settled = await this._output.settle(budget.reached);
+    if (settled === undefined || writer.latch.isFired) return undefined;
+    if (settled.kind === "repair") {
+      const id = ids.fresh("repair");
+      const said = this._said.length > 0 ? this._said : [settled.answer];
+      return [...messages, ...said, { id, role: "user", blocks: [{ type: "text", text: settled.feedback }] }];
+    }
+    this._isSuccess = !settled.result.isError;
+    await writer.write([settled.result], this._leg.agent);
+    return undefined;
   }
 
   async end(): Promise<LegEnd> {
@@ -164,7 +192,10 @@ class AgentRun {
   /** Remembers what the leg's end depends on. */
   private _look(chunk: Chunk): boolean {
     if (chunk.type === "message" && chunk.parent === undefined) this._lookAtMessage(chunk);
-    else if (chunk.type === "result") this._lookAtResult(chunk);
+    else if (chunk.type === "result") {
+      this._lookAtResult(chunk);
+      return this._output?.hold(chunk) !== true;
+    }
     return true;
   }
 

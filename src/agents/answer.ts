@@ -1,6 +1,6 @@
 import type { OutputSpec, ToolSpec } from "#backends";
 import type { ModelLeg } from "./leg.ts";
-import { MAX_OUTPUT_REPAIRS, planOutput, readOutput, repairMessage } from "./structured.ts";
+import { DEFAULT_OUTPUT_REPAIRS, planOutput, readOutput, repairMessage } from "./structured.ts";
 import type { AnswerTool } from "./tool-batch.ts";
 
 /** How a leg's final answer is asked for and read. */
@@ -48,15 +48,14 @@ export function planAnswer(leg: ModelLeg): AnswerPlan {
         return read.fits ? read : { fits: false, problem: repairMessage(read.problem, "tool") };
       },
     },
-    maxRepairs: MAX_OUTPUT_REPAIRS,
+    maxRepairs: leg.outputRepairs ?? DEFAULT_OUTPUT_REPAIRS,
     async read(text) {
-      // A model that was given a tool for its answer and writes text instead is reminded of it.
-      if (tool !== undefined)
-        return { kind: "misfit", feedback: `Give your answer by calling the tool "${tool.name}".` };
       const read = await readOutput(plan, text);
-      return read.fits
-        ? { kind: "value", value: read.value }
-        : { kind: "misfit", feedback: repairMessage(read.problem) };
+      if (read.fits) return { kind: "value", value: read.value };
+      // A model that was given a tool for its answer and writes something else instead is reminded of it.
+      const feedback =
+        tool === undefined ? repairMessage(read.problem) : `Give your answer by calling the tool "${tool.name}".`;
+      return { kind: "misfit", feedback };
     },
   };
 }

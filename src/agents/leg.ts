@@ -35,6 +35,8 @@ export interface Leg<Kind extends Backend = Backend> {
   readonly policy?: PolicySettings | undefined;
   /** The shape its final answer is to have. */
   readonly output?: Schema | undefined;
+  /** How often an answer that does not fit is sent back. Default 2. */
+  readonly outputRepairs?: number | undefined;
   readonly toolChoice?: ToolChoice | undefined;
   readonly toolConcurrency?: number | undefined;
   /**

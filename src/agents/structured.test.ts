@@ -102,6 +102,8 @@ describe("reading an answer", () => {
     ["blanks round it", '\n {"answer": 42}\r\n'],
     ["one fence", '```json\n{"answer":42}\n```'],
     ["one fence without a word", '```\n{"answer":42}\n```\n'],
+    ["F-D8: a fence in prose", 'Sure:\n```json\n{"answer":42}\n```\nI hope this helps.'],
+    ["F-D8: a fence that begins in the middle of the answer", 'Here:\n\n  ```json\n{"answer":\n42}```'],
   ])("native: takes %s", async (_, text) => {
     expect(await readOutput(native, text)).toEqual({ fits: true, value: { answer: 42 } });
   });
@@ -110,7 +112,6 @@ describe("reading an answer", () => {
     ["nothing", "", /empty/],
     ["prose before", 'Here it is: {"answer":42}', /not JSON/],
     ["prose after", '{"answer":42} I hope this helps.', /not JSON/],
-    ["a fence in prose", 'Sure:\n```json\n{"answer":42}\n```', /not JSON/],
     ["two fences", '```\n{"answer":42}\n```\n```\n{"answer":43}\n```', /not JSON/],
     ["a fence that does not end", '```json\n{"answer":42}', /not JSON/],
     ["a fence that something else ends", '```json\n{"answer":42}~~~', /not JSON/],

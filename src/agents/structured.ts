@@ -6,8 +6,8 @@ import { wrapSchema } from "./structured-schema.ts";
 /** The tool a model is offered for its answer when the vendor cannot be asked for a form. Calling it ends the leg. */
 export const OUTPUT_TOOL_NAME = "final_answer";
 
-/** A model that gave an answer of the wrong form is told so, and asked again, at most this often. */
-export const MAX_OUTPUT_REPAIRS = 2;
+/** A model that gave an answer of the wrong form is told so, and asked again, so often unless the caller says otherwise. */
+export const DEFAULT_OUTPUT_REPAIRS = 2;
 
 /** A problem is told up to here: it may repeat what the model wrote. */
 const MAX_PROBLEM = 2000;
@@ -60,19 +60,22 @@ export function isWrappedOutput(schema: Schema): boolean {
   return showSchema(schema.jsonSchema).isWrapped;
 }
 
-function showSchema(schema: JsonSchema): { readonly shown: JsonSchema; readonly isWrapped: boolean } {
-  if (schema.type === "object") return { shown: schema, isWrapped: false };
-  const isObject = schema.type === undefined && Object.hasOwn(schema, "properties") && !Object.hasOwn(schema, "$ref");
+/** A schema as vendors and agents are shown it: of an object, and without the name of its dialect. */
+export function showSchema(schema: JsonSchema): { readonly shown: JsonSchema; readonly isWrapped: boolean } {
+  const { $schema, ...rest } = schema;
+  const bare = $schema === undefined ? schema : rest;
+  if (bare.type === "object") return { shown: bare, isWrapped: false };
+  const isObject = bare.type === undefined && Object.hasOwn(bare, "properties") && !Object.hasOwn(bare, "$ref");
   return isObject
-    ? { shown: { type: "object", ...schema }, isWrapped: false }
-    : { shown: wrapSchema(schema), isWrapped: true };
+    ? { shown: { type: "object", ...bare }, isWrapped: false }
+    : { shown: wrapSchema(bare), isWrapped: true };
 }
 
 /**
  * Reads an answer: the text of a reply (native), or the input of the call (tool; a text there is input that was no
- * JSON). Nothing but JSON is taken, save that one fence round all of it is left out. Never rejects.
+ * JSON). Nothing but JSON is taken, save that of a text with one fenced block the block is read. Never rejects.
  */
-export async function readOutput(plan: OutputPlan, given: unknown): Promise<Parsed> {
+export async function readOutput(plan: Pick<OutputPlan, "schema" | "isWrapped">, given: unknown): Promise<Parsed> {
   const read: Parsed = typeof given === "string" ? parseAnswer(given) : { fits: true, value: given };
   if (!read.fits) return read;
   const found = plan.isWrapped ? unwrap(read.value) : read;
@@ -94,24 +97,36 @@ export function repairMessage(problem: string, way: OutputPlan["way"] = "native"
 }
 
 function parseAnswer(text: string): Parsed {
-  const json = removeFence(text);
+  const json = text.trim();
   if (json === "") return { fits: false, problem: "it is empty" };
   try {
     return { fits: true, value: JSON.parse(json) };
   } catch (error) {
-    return { fits: false, problem: `it is not JSON (${describeThrown(error)})` };
+    const fenced = findFenced(json);
+    return fenced === undefined
+      ? { fits: false, problem: `it is not JSON (${describeThrown(error)})` }
+      : parseAnswer(fenced);
   }
 }
 
 const FENCE = "```";
 
-/** The text without blanks and without one fence round all of it: "```json" on the first line, "```" at the end. */
-function removeFence(text: string): string {
-  const trimmed = text.trim();
-  const firstEnd = trimmed.indexOf("\n");
-  if (!trimmed.startsWith(FENCE) || firstEnd === -1 || !trimmed.endsWith(FENCE)) return trimmed;
-  const end = trimmed.length - FENCE.length;
-  return end <= firstEnd ? trimmed : trimmed.slice(firstEnd, end).trim();
+/** What stands in the one fenced block of a text; of two, nobody knows which is meant. */
+function findFenced(text: string): string | undefined {
+  const lines = text.split("\n");
+  const fences = lines.flatMap((line, index) => (line.trimStart().startsWith(FENCE) ? [index] : []));
+  const [start = 0, end = 0] = fences;
+  if (fences.length === 2 && lines[end]?.trim() === FENCE)
+    return lines
+      .slice(start + 1, end)
+      .join("\n")
+      .trim();
+  // The fence may end on the last line of the answer.
+  const last = lines
+    .slice(start + 1)
+    .join("\n")
+    .trimEnd();
+  return fences.length === 1 && last.endsWith(FENCE) ? last.slice(0, -FENCE.length).trim() : undefined;
 }
 
 function unwrap(value: unknown): Parsed {

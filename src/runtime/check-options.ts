@@ -1,6 +1,7 @@
 import { describeValue, nearestName, StartError } from "#domain";
 import { checkGuards, checkHooks, checkPermission, checkRules } from "#policy";
-import { readSchema, type SchemaInput, type Tool } from "#tools";
+import type { SchemaInput, Tool } from "#tools";
+import { checkNames } from "./check-names.ts";
 import {
   LIMIT_NAMES,
   OPTION_NAMES,
@@ -9,6 +10,7 @@ import {
   type PolicyOptions,
   type RunOptions,
 } from "./options.ts";
+import { readOutputOption } from "./output-option.ts";
 
 /** Checks what a caller gave, before anything starts. @throws StartError `invalid-option` naming field, value and remedy. */
 export function checkOptions(options: RunOptions): void {
@@ -55,16 +57,6 @@ export function checkChosenTool(toolChoice: RunOptions["toolChoice"], tools: rea
   throw invalid(`toolChoice names the tool "${toolChoice.name}", which is not among tools. ${remedy}`);
 }
 
-/** Refuses names that are not known, with the nearest one that is. */
-export function checkNames(given: object, known: readonly string[], what: string): void {
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
-    const near = nearestName(name, known);
-    const remedy = near === undefined ? `Known are: ${known.join(", ")}.` : `Did you mean ${near}?`;
-    throw invalid(`There is no ${what}${name}. ${remedy}`);
-  }
-}
-
 export function checkText(name: string, value: unknown): void {
   if (value === undefined || typeof value === "string") return;
   throw invalid(`${name} is ${describeValue(value)}. Give a text.`);
@@ -107,7 +99,7 @@ export function checkPolicy(given: PolicyOptions): void {
 
 /** Whether an answer's schema can be read at all. */
 export function checkOutput(output: SchemaInput | undefined): void {
-  if (output !== undefined) readSchema(output, "output");
+  if (output !== undefined) readOutputOption(output);
 }
 
 function checkEnv(env: unknown): void {

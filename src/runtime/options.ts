@@ -63,7 +63,10 @@ export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput
   readonly toolConcurrency?: number;
   /** `false`: the model is asked for one call at a time, and the transcript shows calls and results as pairs. */
   readonly parallelToolCalls?: boolean;
-  /** The shape of the answer: `run.output()` then gives a value that fits, or rejects. */
+  /**
+   * The shape of the answer: `run.output()` then gives a value that fits, or rejects. A schema, or `{ schema, repairs }`
+   * to say how often an answer that does not fit is sent back (default 2).
+   */
   readonly output?: Output;
   readonly limits?: Limits;
   /** Handed to every tool, hook and guard of this run, and to no other run's. */

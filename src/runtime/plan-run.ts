@@ -2,10 +2,11 @@ import { type AgentPlace, type Leg, OUTPUT_TOOL_NAME, type RunPlan } from "#agen
 import type { Backend, ModelBackend, Resume } from "#backends";
 import { describeValue, StartError } from "#domain";
 import { checkGuards, type PolicySettings } from "#policy";
-import { readSchema, type Tool } from "#tools";
+import type { Tool } from "#tools";
 import { type Agent, agent } from "./agent.ts";
 import { checkChosenTool, checkOptions, checkTools, isBackend } from "./check-options.ts";
 import type { Limits, PolicyOptions, RunOptions } from "./options.ts";
+import { readOutputOption } from "./output-option.ts";
 import { priceOf } from "./prices.ts";
 import { resolveBackend } from "./resolve-backend.ts";
 import { type Swarm, swarm } from "./swarm.ts";
@@ -75,7 +76,8 @@ function planLeg(one: Someone, options: RunOptions, resolve: (name: string) => B
   const tools = toolsOf(one, options);
   checkChosenTool(options.toolChoice, tools);
   const limits: Limits = { ...one.limits, ...withoutGaps(options.limits) };
-  const output = options.output ?? one.output;
+  const given = options.output ?? one.output;
+  const output = given === undefined ? undefined : readOutputOption(given);
   if (output !== undefined && tools.some((tool) => tool.name === OUTPUT_TOOL_NAME)) {
     throw new StartError(
       "invalid-option",
@@ -91,7 +93,8 @@ function planLeg(one: Someone, options: RunOptions, resolve: (name: string) => B
     tools,
     handoffs: one.handoffs,
     policy: mergePolicies(options, one),
-    output: output === undefined ? undefined : readSchema(output, "output"),
+    output: output?.schema,
+    outputRepairs: output?.repairs,
     toolChoice: options.toolChoice,
     toolConcurrency: options.toolConcurrency,
     parallelToolCalls: options.parallelToolCalls,

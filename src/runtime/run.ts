@@ -8,17 +8,15 @@ import {
   readInput,
 } from "#agents";
 import { type Message, StartError } from "#domain";
-import type { InputOf, SchemaInput } from "#tools";
+import type { SchemaInput } from "#tools";
 import type { Agent } from "./agent.ts";
 import { checkOptions } from "./check-options.ts";
 import type { RunOptions } from "./options.ts";
+import type { OutputOf } from "./output-option.ts";
 import { planRun, type Target } from "./plan-run.ts";
 import { recordRun } from "./record.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { systemWorld, type World } from "./world.ts";
-
-/** What `run.output()` gives: the value a schema describes, or the text when there is none. */
-export type OutputOf<Output> = Output extends SchemaInput ? InputOf<Output> : string;
 
 /**
  * Starts a run and gives the handle on it.

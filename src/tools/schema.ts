@@ -1,11 +1,12 @@
 import { describeThrown, StartError } from "#domain";
-import type { JsonSchema } from "./json-schema.ts";
+import type { JsonSchema, Schema } from "./json-schema.ts";
 import { checkJsonSchema } from "./check-json-schema.ts";
 import { type FieldReader, isShape, readShape } from "./shape.ts";
 import { type CheckedShorthand, isShorthand, type Shorthand, shorthandToJsonSchema } from "./shorthand.ts";
 import { isStandardSchema, type StandardIssue, type StandardSchema } from "./standard-schema.ts";
 import { writeJsonSchema } from "./write-json-schema.ts";
 
+export type { Parsed, Schema } from "./json-schema.ts";
 export type { StandardSchema } from "./standard-schema.ts";
 
 /** A Standard Schema of a library that cannot write JSON Schema, with the JSON Schema that models are to be shown. */
@@ -19,18 +20,6 @@ export type SchemaInput = Shorthand | StandardSchema | ShownSchema | JsonSchema;
 
 /** A schema as it was written; in the short notation a type that is none is an error where it is written. */
 export type CheckedSchema<Given> = Given extends StandardSchema | ShownSchema ? Given : CheckedShorthand<Given>;
-
-/** A value that fits, or a sentence that tells what does not: it goes back to the model. */
-export type Parsed =
-  | { readonly fits: true; readonly value: unknown }
-  | { readonly fits: false; readonly problem: string };
-
-/** One schema with its two uses: to be shown, and to check a value. */
-export interface Schema {
-  readonly jsonSchema: JsonSchema;
-  /** Never rejects. */
-  parse(value: unknown): Promise<Parsed>;
-}
 
 /**
  * Reads a schema in any of the notations. `field` names it in the error (`tool "add": input`).

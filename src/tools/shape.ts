@@ -1,5 +1,4 @@
-import type { JsonSchema } from "./json-schema.ts";
-import type { Parsed, Schema } from "./schema.ts";
+import type { JsonSchema, Parsed, Schema } from "./json-schema.ts";
 import { type FieldType, isShorthand, type Shorthand, shorthandToJsonSchema } from "./shorthand.ts";
 import { isStandardSchema, type StandardSchema } from "./standard-schema.ts";
 
