@@ -4,6 +4,7 @@ export type { Run, RunSource, RunWriter, Topic, TopicEvent } from "./run.ts";
 export type { RunHandleOptions } from "./run-handle.ts";
 export { createRun, RUN_LIMITS } from "./run-handle.ts";
 export type { InputMessage, RunInput } from "./input.ts";
+export { checkSendable } from "./check-blocks.ts";
 export { readInput, repairPairs } from "./input.ts";
 export type { RetryOptions } from "./retry.ts";
 export { agentSettings, createShortConversations } from "./agent-leg.ts";

@@ -1,3 +1,4 @@
+import { checkBlocks } from "./check-blocks.ts";
 import { type Block, type Message, StartError, type ToolResultBlock } from "#domain";
 
 /** A message as a caller gives it: the id may be left out, and plain text stands for one text block. */
@@ -52,6 +53,7 @@ function readMessage(message: InputMessage, index: number): Message {
   if (!("blocks" in message) || !Array.isArray(message.blocks)) {
     throw new StartError("invalid-input", `${field} has neither text nor blocks. Give one of them.`);
   }
+  checkBlocks(message.blocks, field);
   return { ...message, id };
 }
 

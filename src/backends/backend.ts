@@ -1,4 +1,4 @@
-import type { Chunk, Message } from "#domain";
+import type { Block, Chunk, Message } from "#domain";
 import type { RunPolicy } from "#policy";
 import type { JsonSchema, Outcome, Tool } from "#tools";
 
@@ -58,6 +58,11 @@ export interface ModelBackend {
    * `output`. A text: it cannot, and why; offer a tool instead. Without this member it never can.
    */
   readonly nativeOutput?: (schema: JsonSchema, hasTools: boolean) => true | string;
+  /**
+   * Why a block of the input cannot be sent, as the end of "… cannot be sent to anthropic: ". `undefined`: it can.
+   * Asked before a run starts. Without this member every block can be sent.
+   */
+  readonly cannotSend?: (block: Block) => string | undefined;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly Chunk[]>;
 }
 
@@ -126,6 +131,8 @@ export interface AgentBackend {
   readonly name: string;
   readonly model: string | undefined;
   /** The mode and the reasons, without doing anything. Pure. */
+  /** Why a block of the input cannot be sent; as for a model. */
+  readonly cannotSend?: (block: Block) => string | undefined;
   explain(settings: AgentSettings): Explanation;
   open(settings: AgentSettings): Promise<AgentConversation>;
 }

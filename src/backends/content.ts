@@ -29,7 +29,10 @@ export function contentBlocks(output: unknown): readonly ContentBlock[] | undefi
 function isContentBlock(value: unknown): value is ContentBlock {
   if (typeof value !== "object" || value === null || !("type" in value)) return false;
   if (value.type === "text") return "text" in value && typeof value.text === "string";
-  return (value.type === "image" || value.type === "document") && ("data" in value || "url" in value);
+  return (
+    (value.type === "image" || value.type === "document" || value.type === "audio") &&
+    ("data" in value || "url" in value)
+  );
 }
 
 /** A tool's output in two parts, for vendors that take text in the result and media only beside it. */
@@ -47,9 +50,11 @@ export function splitContent(output: unknown): {
 
 /** The media type of an inline block whose maker left it out. */
 export function mediaTypeOf(block: MediaBlock): string {
-  return block.mediaType ?? (block.type === "image" ? "image/png" : "application/pdf");
+  return block.mediaType ?? DEFAULT_TYPES[block.type];
 }
 
+const DEFAULT_TYPES = { image: "image/png", document: "application/pdf", audio: "audio/wav" } as const;
+
 export function isMedia(block: Block): block is MediaBlock {
-  return block.type === "image" || block.type === "document";
+  return block.type === "image" || block.type === "document" || block.type === "audio";
 }

@@ -36,9 +36,9 @@ export interface ToolResultBlock {
   readonly isError: boolean;
 }
 
-/** An image or a document: inline as base64 `data`, or at a `url`. */
+/** A picture, a document or a recording: inline as base64 `data`, or at a `url`. */
 export interface MediaBlock {
-  readonly type: "image" | "document";
+  readonly type: "image" | "document" | "audio";
   readonly mediaType?: string;
   readonly data?: string;
   readonly url?: string;

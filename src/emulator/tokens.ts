@@ -43,6 +43,7 @@ function estimateBlock(block: Block): number {
       return estimateTokens(typeof block.output === "string" ? block.output : write(block.output));
     case "image":
     case "document":
+    case "audio":
       return Math.ceil((block.data?.length ?? 0) / 1000) + 85;
     case "unknown":
       return estimateTokens(write(block.raw));

@@ -1,4 +1,12 @@
-import { createRunSource, type InputMessage, type Run, type RunPlan, readInput, repairPairs } from "#agents";
+import {
+  checkSendable,
+  createRunSource,
+  type InputMessage,
+  type Run,
+  type RunPlan,
+  readInput,
+  repairPairs,
+} from "#agents";
 import type { Backend } from "#backends";
 import { type Message, StartError } from "#domain";
 import { type ConversationChanges, createConversation, createLiveAgents, createSession, type Session } from "#sessions";
@@ -67,7 +75,10 @@ export function startSession(
     clock,
     random,
     onListenerError,
-    checkInput: checkLast,
+    checkInput(input) {
+      checkLast(input);
+      checkSendable(input, plan);
+    },
     onRun(run) {
       telemetry?.watch(run);
       onRun?.(run);

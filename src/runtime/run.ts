@@ -1,4 +1,5 @@
 import {
+  checkSendable,
   createRun,
   createRunSource,
   isWrappedOutput,
@@ -57,6 +58,7 @@ export function startRun(
   const plan = planRun(target, options, world);
   const messages = readInput(input);
   checkLast(messages);
+  checkSendable(messages, plan);
   const source = whenReady(createRunSource(plan, messages), ready);
   const run = createRun<unknown>(world.tap?.around(source) ?? source, {
     clock: world.clock,

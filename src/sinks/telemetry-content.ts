@@ -37,6 +37,7 @@ function asPart(block: Block, budget: Budget): unknown {
       return { type: "tool_call_response", id: block.callId, response: cutValue(block.output, budget) };
     case "image":
     case "document":
+    case "audio":
       // The bytes themselves help nobody who reads a trace.
       return { type: block.type, ...(block.mediaType !== undefined && { mime_type: block.mediaType }) };
     case "unknown":

@@ -162,6 +162,7 @@ export function toContentBlock(block: Block): ContentBlock {
     }
     case "image":
     case "document":
+    case "audio":
       return { type: "UnknownBlock", raw: block };
     case "unknown":
       return { type: "UnknownBlock", raw: block.raw };

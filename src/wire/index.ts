@@ -1,3 +1,4 @@
+export { decodeBase64 } from "./base64.ts";
 export type { DecodedEvent } from "./event-codec.ts";
 export { decodeEvent, encodeEvent } from "./event-codec.ts";
 export type {

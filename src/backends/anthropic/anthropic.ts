@@ -3,6 +3,7 @@ import { anthropicMessages } from "#formats";
 import type { ModelBackend } from "../backend.ts";
 import { EncodedTranscript } from "../encoded-transcript.ts";
 import { streamExchange } from "../exchange.ts";
+import { cannotSendToAnthropic } from "../media.ts";
 import { encodeAnthropicRequest, type Written } from "./encode.ts";
 import { checkAnthropicOutput } from "./output.ts";
 
@@ -27,6 +28,7 @@ export function createAnthropicBackend(options: AnthropicOptions): ModelBackend 
     name: provider,
     model: options.model,
     nativeOutput: (schema) => checkAnthropicOutput(options.model, schema),
+    cannotSend: cannotSendToAnthropic,
     stream: (request, signal) =>
       streamExchange(
         {

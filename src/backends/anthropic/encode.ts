@@ -1,8 +1,9 @@
-import { type Block, type MediaBlock, type Message, unreachable } from "#domain";
+import { type Block, type Message, unreachable } from "#domain";
 import type { JsonSchema } from "#tools";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
-import { contentBlocks, inputObject, mediaTypeOf, objectSchema, outputText } from "../content.ts";
+import { contentBlocks, inputObject, objectSchema, outputText } from "../content.ts";
 import { behind, type Encoded, EncodedTranscript, encoded, writeBody } from "../encoded-transcript.ts";
+import { encodeMessagesMedia, type Part } from "../media.ts";
 import { fitSchema } from "../output-schema.ts";
 import { BEGINNING, fitCalls, resultsFirst } from "../transcript.ts";
 import { ANTHROPIC_SCHEMAS } from "./output.ts";
@@ -11,12 +12,6 @@ import { ANTHROPIC_SCHEMAS } from "./output.ts";
 export const DEFAULT_MAX_TOKENS = 8192;
 
 const CALL_ID = /^[a-zA-Z0-9_-]{1,128}$/;
-
-/** A block in the vendor's words. */
-interface Part {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
 
 /**
  * A transcript as it is written: neighbours of one role are one turn, and the last turn is open. Beside the text it
@@ -151,6 +146,7 @@ function encodeReplyBlock(block: Block): Part[] {
     // Another vendor's model may have drawn a picture; here replies hold none.
     case "image":
     case "document":
+    case "audio":
     case "tool-result":
       return [];
     default:
@@ -164,7 +160,8 @@ function encodeUserBlock(block: Block): Part[] {
       return encodeText(block.text);
     case "image":
     case "document":
-      return [encodeMedia(block)];
+    case "audio":
+      return [encodeMessagesMedia(block)];
     case "tool-result":
       return [
         {
@@ -192,15 +189,6 @@ function encodeOutput(output: unknown, isError: boolean): string | Part[] {
   const content = contentBlocks(output)?.flatMap(encodeUserBlock) ?? outputText(output);
   // A failure has to say something.
   return isError && content.length === 0 ? "The tool failed." : content;
-}
-
-function encodeMedia(block: MediaBlock): Part {
-  return { type: block.type, source: encodeSource(block), ...(block.title !== undefined && { title: block.title }) };
-}
-
-function encodeSource(block: MediaBlock): unknown {
-  if (block.url !== undefined) return { type: "url", url: block.url };
-  return { type: "base64", media_type: mediaTypeOf(block), data: block.data ?? "" };
 }
 
 /** Hidden thinking has to go back as it came, or the vendor refuses the turn. */

@@ -10,6 +10,7 @@ import { mergeSettings, SILENCE } from "./conversation-plan.ts";
 import { type GatedFeature, hasFeature, requireFeature, requireFlags } from "./features.ts";
 import { type ClaudeCodeWorld, findCli, type FoundCli } from "./launch.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
+import { cannotSendToAnthropic } from "../media.ts";
 
 /** The options of the backend: the CLI's, and how its conversations are kept. */
 export interface ClaudeCodeBackendOptions extends ClaudeCodeOptions {
@@ -47,6 +48,7 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, world: 
 
   return {
     kind: "agent",
+    cannotSend: cannotSendToAnthropic,
     name: "claude-code",
     model: options.model,
     explain: explainSettings,

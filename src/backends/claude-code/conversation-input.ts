@@ -1,5 +1,6 @@
-import { type Block, type Message, unreachable } from "#domain";
-import { isMedia, mediaTypeOf, outputText } from "../content.ts";
+import { type Block, type MediaBlock, type Message, unreachable } from "#domain";
+import { isMedia, outputText, splitContent } from "../content.ts";
+import { encodeMessagesMedia } from "../media.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 
 /** What the CLI is told in one turn. */
@@ -27,10 +28,16 @@ export function renderInput(
   const question = fresh.map(renderMessage).join("\n\n");
   const written = earlier.length === 0 ? question : `${renderHistory(earlier)}\n\n${question}`;
   const text = options.slashCommands === true ? written : asPlainText(written);
-  const media = fresh.flatMap(({ blocks }) => blocks.filter(isMedia));
+  const media = [...earlier, ...fresh].flatMap(({ blocks }) => blocks.flatMap(mediaOf));
   if (media.length === 0) return { text, blocks: undefined };
   const words = text.trim() === "" ? [] : [{ type: "text", text }];
-  return { text, blocks: [...words, ...media.map(renderMedia)] };
+  return { text, blocks: [...words, ...media.map(encodeMessagesMedia)] };
+}
+
+/** Pictures and documents of a block: its own, or those a tool returned. */
+function mediaOf(block: Block): readonly MediaBlock[] {
+  if (block.type === "tool-result") return splitContent(block.output).media;
+  return isMedia(block) ? [block] : [];
 }
 
 /**
@@ -76,21 +83,14 @@ function renderBlock(block: Block): string {
     case "tool-call":
       return `[tool call ${block.name}: ${JSON.stringify(block.input) ?? ""}]`;
     case "tool-result":
-      return `[tool result${block.isError ? ", failed" : ""}: ${outputText(block.output)}]`;
+      return `[tool result${block.isError ? ", failed" : ""}: ${outputText(splitContent(block.output).value)}]`;
     case "thinking":
     case "image":
     case "document":
+    case "audio":
     case "unknown":
       return "";
     default:
       return unreachable(block);
   }
-}
-
-function renderMedia(block: Extract<Block, { type: "image" | "document" }>): unknown {
-  const source =
-    block.url === undefined
-      ? { type: "base64", media_type: mediaTypeOf(block), data: block.data ?? "" }
-      : { type: "url", url: block.url };
-  return { type: block.type, source, ...(block.title !== undefined && { title: block.title }) };
 }

@@ -107,6 +107,7 @@ function encodeReplyBlock(block: Block, signature: { readonly thoughtSignature?:
       return [{ functionCall: { id: block.callId, name: block.name, args: inputObject(block.input) }, ...signature }];
     case "image":
     case "document":
+    case "audio":
       return [{ ...encodeMedia(block), ...signature }];
     case "unknown":
       return isSignedEnd(block.raw) ? [block.raw] : [];
@@ -128,6 +129,7 @@ function encodeUserBlock(block: Block, names: ReadonlyMap<string, string>): Part
       return block.text === "" ? [] : [{ text: block.text }];
     case "image":
     case "document":
+    case "audio":
       return [encodeMedia(block)];
     case "tool-result":
       return encodeResult(block, names);

@@ -71,9 +71,9 @@ describe("the body for the chat completions API", () => {
       [{ type: "file", file: { filename: "bill.pdf", file_data: "data:application/pdf;base64,AAAA" } }],
     ],
     [
-      "a document at an address, which is told",
+      "a document at an address, which is told to be left out",
       [{ type: "document", url: "https://x.test/a.pdf" }],
-      "Document: https://x.test/a.pdf",
+      "[document at an address left out: it takes files as data, not by their address. Give the bytes as base64 in data.]",
     ],
     [
       "thinking, a call and an unknown block, which are no user's",

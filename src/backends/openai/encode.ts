@@ -1,6 +1,7 @@
 import { type Block, type MediaBlock, type Message, type ToolCallBlock, textOf } from "#domain";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { isMedia, mediaTypeOf, objectSchema, outputText, splitContent } from "../content.ts";
+import { documentText, noteOf, withResults } from "../media.ts";
 import { behind, EncodedTranscript, writeBody } from "../encoded-transcript.ts";
 import { fitCalls } from "../transcript.ts";
 import { encodeOutput } from "./output.ts";
@@ -86,7 +87,7 @@ function encodeAssistant(blocks: readonly Block[]): object[] {
   ];
 }
 
-type Part = { readonly type: "text"; readonly text: string } | { readonly type: "image_url" | "file" };
+type Part = { readonly type: "text"; readonly text: string } | { readonly type: "image_url" | "file" | "input_audio" };
 
 /** Tool results are messages of their own and must stand right behind their calls, so they go first. */
 function encodeUser(blocks: readonly Block[]): object[] {
@@ -113,12 +114,38 @@ function plainContent(parts: readonly Part[]): string | undefined {
 }
 
 function encodeMedia(block: MediaBlock): Part & Record<string, unknown> {
+  const why = cannotSendToChat(block);
+  if (why !== undefined) return { type: "text", text: noteOf(block, why) };
+  const format = AUDIO_FORMATS.get(mediaTypeOf(block));
+  if (block.type === "audio") return { type: "input_audio", input_audio: { data: block.data ?? "", format } };
   const url = block.url ?? `data:${mediaTypeOf(block)};base64,${block.data ?? ""}`;
   if (block.type === "image") return { type: "image_url", image_url: { url } };
-  // Files are taken inline only; an address is told, so that the model knows of it.
-  if (block.url !== undefined) return { type: "text", text: `${block.title ?? "Document"}: ${block.url}` };
+  const text = documentText(block);
+  if (text !== undefined) {
+    return { type: "text", text: block.title === undefined ? text : `${block.title}:\n\n${text}` };
+  }
   return { type: "file", file: { filename: block.title ?? "document", file_data: url } };
 }
+
+/** The recordings this API takes, by media type. */
+const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
+  ["audio/wav", "wav"],
+  ["audio/x-wav", "wav"],
+  ["audio/wave", "wav"],
+  ["audio/mp3", "mp3"],
+  ["audio/mpeg", "mp3"],
+]);
+
+/** The blocks the chat completions API takes: pictures, PDF and text inline, WAV and MP3. */
+export const cannotSendToChat = withResults((block) => {
+  const mediaType = mediaTypeOf(block);
+  if (block.type === "image") return undefined;
+  if (block.url !== undefined) return "it takes files as data, not by their address. Give the bytes as base64 in data.";
+  if (block.type === "audio")
+    return AUDIO_FORMATS.has(mediaType) ? undefined : `it takes no ${mediaType}. Give WAV or MP3.`;
+  if (mediaType === "application/pdf" || documentText(block) !== undefined) return undefined;
+  return `it takes no ${mediaType}. Give a PDF or a text.`;
+});
 
 function encodeToolChoice(choice: ToolChoice): unknown {
   return typeof choice === "object" ? { type: "function", function: { name: choice.name } } : choice;

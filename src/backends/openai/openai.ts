@@ -3,7 +3,7 @@ import { openAiChat } from "#formats";
 import type { ModelBackend, ModelRequest } from "../backend.ts";
 import { EncodedTranscript } from "../encoded-transcript.ts";
 import { streamExchange } from "../exchange.ts";
-import { encodeOpenaiRequest } from "./encode.ts";
+import { cannotSendToChat, encodeOpenaiRequest } from "./encode.ts";
 import { checkOpenaiOutput } from "./output.ts";
 import type { ProviderProfile } from "./profiles.ts";
 import { mayThink, thinkingNotice } from "./thinking.ts";
@@ -29,6 +29,7 @@ export function createOpenaiBackend(options: OpenaiOptions): ModelBackend {
     // Most of these hosts cannot be told how much to think, and a guess would be no answer.
     ignores: mayThink(options.model, options.profile) ? [] : ["thinkingTokens"],
     nativeOutput: (schema) => checkOpenaiOutput(options, schema),
+    cannotSend: cannotSendToChat,
     stream: (request, signal) => {
       const reply = askHost(options, request, known, signal);
       const notice = thinkingNotice(options.model, request, options.profile);

@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord, ownString, ownValue } from "#wire";
+import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire";
 import { signThought } from "../ids.ts";
 import { Refusal } from "../refusal.ts";
 
@@ -88,6 +88,7 @@ function checkBlocks(turns: readonly Turn[], allowsNewBlocks: boolean): void {
       if (!BLOCK_TYPES.has(type) && !allowsNewBlocks)
         throw new Refusal("invalid", `${place}.type: "${type}" is no block type.`);
       if (type === "text") checkTextBlock(block, place);
+      if (type === "image" || type === "document") checkSource(block, { place, type });
       if (type === "thinking") checkThinkingBlock(block, { place, role });
       if (type === "tool_use") checkCallBlock(block, { place, role, used });
       if (type === "tool_result" && role !== "user") {
@@ -101,6 +102,22 @@ function checkTextBlock(block: JsonRecord, place: string): void {
   const text = ownString(block, "text");
   if (text === undefined || text.trim() === "") {
     throw new Refusal("invalid", `${place}.text: text blocks have to hold more than blanks.`);
+  }
+}
+
+const PICTURES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
+/** Inline bytes are pictures or PDF; a text is given as a text. */
+function checkSource(block: JsonRecord, { place, type }: { readonly place: string; readonly type: string }): void {
+  const source = ownRecord(block, "source");
+  if (source === undefined) throw new Refusal("invalid", `${place}.source: Field required`);
+  const mediaType = ownString(source, "media_type") ?? "";
+  const allowed = type === "image" ? PICTURES : ["application/pdf"];
+  if (source.type === "base64" && !allowed.includes(mediaType)) {
+    throw new Refusal("invalid", `${place}.source.base64.media_type: Input should be '${allowed.join("', '")}'`);
+  }
+  if (source.type === "text" && mediaType !== "text/plain") {
+    throw new Refusal("invalid", `${place}.source.text.media_type: Input should be 'text/plain'`);
   }
 }
 

@@ -86,7 +86,7 @@ function readMedia(part: JsonRecord): MediaBlock | undefined {
   if (data === undefined && url === undefined) return undefined;
   const mediaType = ownString(inline ?? file ?? {}, "mimeType");
   return {
-    type: mediaType?.startsWith("image/") ? "image" : "document",
+    type: mediaType?.startsWith("image/") ? "image" : mediaType?.startsWith("audio/") ? "audio" : "document",
     ...(mediaType === undefined ? {} : { mediaType }),
     ...(data === undefined ? {} : { data }),
     ...(url === undefined ? {} : { url }),

@@ -77,6 +77,7 @@ function writeBlock(block: Block): string {
       return fence(typeof block.output === "string" ? block.output : JSON.stringify(block.output, null, 2), "");
     case "image":
     case "document":
+    case "audio":
       return `*(${block.type}${block.title === undefined ? "" : `: ${block.title}`})*`;
     case "unknown":
       return fence(JSON.stringify(block.raw, null, 2), "json");

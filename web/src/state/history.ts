@@ -1,6 +1,8 @@
 import type { Block, Message } from "../../../src/domain/index.ts";
 import { changeTool, type Item, makeNote, type ToolItem } from "./items.ts";
 
+const MEDIA_NAMES = { image: "Image", document: "Document", audio: "Audio" } as const;
+
 /** Stored messages as the page shows them. */
 export function itemsOf(messages: readonly Message[]): readonly Item[] {
   let items: readonly Item[] = [];
@@ -43,8 +45,9 @@ function addBlock(items: readonly Item[], message: Message, block: Block, index:
     case "tool-result":
       return addResult(items, block);
     case "image":
-    case "document": {
-      const text = `${block.type === "image" ? "Image" : "Document"}${block.title === undefined ? "" : `: ${block.title}`}`;
+    case "document":
+    case "audio": {
+      const text = `${MEDIA_NAMES[block.type]}${block.title === undefined ? "" : `: ${block.title}`}`;
       return [...items, makeNote(key, "info", { title: "", text })];
     }
     case "unknown":

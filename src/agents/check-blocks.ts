@@ -1,0 +1,94 @@
+import type { Backend } from "#backends";
+import { type Block, describeValue, type Message, StartError } from "#domain";
+import type { Leg } from "./leg.ts";
+
+type Fields = { readonly [name: string]: unknown };
+
+const BLOCK_TYPES = ["text", "thinking", "tool-call", "tool-result", "image", "document", "audio", "unknown"] as const;
+
+/**
+ * Checks the blocks of a caller's message. `field` names the message: `input[0]`.
+ *
+ * @throws StartError `invalid-input` naming the block, its value and the remedy.
+ */
+export function checkBlocks(blocks: readonly unknown[], field: string): asserts blocks is readonly Block[] {
+  for (const [index, block] of blocks.entries()) checkBlock(block, `${field}.blocks[${index}]`);
+}
+
+function checkBlock(block: unknown, field: string): void {
+  if (typeof block !== "object" || block === null) throw invalid(`${field} is ${describeValue(block)}, not a block.`);
+  const given = block as Fields;
+  switch (given["type"]) {
+    case "text":
+    case "thinking":
+      return requireText(given, "text", field);
+    case "tool-call":
+      requireText(given, "callId", field);
+      return requireText(given, "name", field);
+    case "tool-result":
+      return requireText(given, "callId", field);
+    case "image":
+    case "document":
+    case "audio":
+      return checkMedia(given, field);
+    case "unknown":
+      return;
+    default:
+      throw invalid(`${field}.type is ${describeValue(given["type"])}. Use one of ${BLOCK_TYPES.join(", ")}.`);
+  }
+}
+
+function checkMedia(given: Fields, field: string): void {
+  const { data, url, mediaType } = given;
+  if (mediaType !== undefined && typeof mediaType !== "string") {
+    throw invalid(`${field}.mediaType is ${describeValue(mediaType)}. Give a text such as "image/png".`);
+  }
+  if (typeof url === "string" && data === undefined) return;
+  if (typeof data === "string" && url === undefined && isBase64(data)) return;
+  throw invalid(`${field} needs its bytes as base64 in data, or its address in url: one of them.`);
+}
+
+/** Looked at by its ends alone: the bytes may be many. */
+function isBase64(data: string): boolean {
+  return data !== "" && !data.startsWith("data:") && /^[A-Za-z0-9+/=\s_-]+$/.test(data.slice(0, 64) + data.slice(-64));
+}
+
+function requireText(given: Fields, name: string, field: string): void {
+  if (typeof given[name] === "string") return;
+  throw invalid(`${field}.${name} is ${describeValue(given[name])}. Give a text.`);
+}
+
+/**
+ * Checks that everything in the input can be sent to whoever answers it: nothing is left out in silence.
+ *
+ * @throws StartError `invalid-input` naming the block, the backend and what to do.
+ */
+export function checkSendable(
+  messages: readonly Message[],
+  { legs, start }: { readonly legs: readonly Leg[]; readonly start?: string | undefined },
+): void {
+  const leg = legs.find((one) => one.agent === (start ?? legs[0]?.agent));
+  const backends: readonly Backend[] = leg === undefined ? [] : [leg.backend, ...leg.fallback];
+  for (const [at, message] of messages.entries()) {
+    if (message.role !== "user") continue;
+    for (const [index, block] of message.blocks.entries()) {
+      const isNew = at === messages.length - 1;
+      for (const backend of backends) checkBackend(backend, block, { field: `input[${at}].blocks[${index}]`, isNew });
+    }
+  }
+}
+
+function checkBackend(
+  backend: Backend,
+  block: Block,
+  { field, isNew }: { readonly field: string; readonly isNew: boolean },
+): void {
+  // A transcript may hold what another vendor wrote; a new message is the caller's own.
+  const why =
+    block.type === "unknown" && isNew ? "it is a block of an unknown kind. Leave it out." : backend.cannotSend?.(block);
+  if (why !== undefined) throw invalid(`${field} (${block.type}) cannot be sent to ${backend.name}: ${why}`);
+}
+
+function invalid(message: string): StartError {
+  return new StartError("invalid-input", message);
+}
