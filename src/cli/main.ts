@@ -10,6 +10,7 @@ import { addFormatsCommand } from "./commands/formats.ts";
 import { addReplayCommand } from "./commands/replay.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addServeCommand } from "./commands/serve.ts";
+import { addTrustCommand } from "./commands/trust.ts";
 import { normaliseFlags } from "./flags/normalise.ts";
 import { type CommandIo, EXIT, type Outcome, systemIo } from "./io.ts";
 import { report } from "./report.ts";
@@ -55,6 +56,7 @@ const COMMANDS: readonly ((program: Command, io: CommandIo, outcome: Outcome) =>
   addFormatsCommand,
   addEmulateCommand,
   addServeCommand,
+  addTrustCommand,
   addCompletionCommand,
 ];
 

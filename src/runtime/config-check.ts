@@ -20,6 +20,7 @@ export const CONFIG_FIELDS = [
   "outputMode",
   "limits",
   "backends",
+  "allowedHosts",
   "server",
 ] as const satisfies readonly (keyof Config)[];
 
@@ -61,6 +62,7 @@ export function checkConfig(value: unknown, locate: Locate): Config {
   check("hooks", () => checkPolicy(config));
   checkAgents(config, check);
   checkBackends(config, check);
+  check("allowedHosts", () => checkHosts(config.allowedHosts));
   check("server", () => requireObject("server", config.server));
   return config;
 }
@@ -90,6 +92,16 @@ function checkBackends({ backends }: Config, check: Check): void {
     check(`backends.${name}`, () => checkProvider(name, backends?.[name], PROVIDER_OPTION_NAMES));
   }
   check("backends.claudeCode", () => requireObject("backends.claudeCode", backends?.claudeCode));
+}
+
+function checkHosts(hosts: unknown): void {
+  if (hosts === undefined) return;
+  const isHost = (host: unknown): boolean => typeof host === "string" && /^[^\s/@]+$/.test(host);
+  if (Array.isArray(hosts) && hosts.every(isHost)) return;
+  throw new StartError(
+    "invalid-option",
+    `allowedHosts is ${describeValue(hosts)}. Give a list of hosts, such as ["llm.example.com"], without https:// and path.`,
+  );
 }
 
 function requireObject(name: string, value: unknown): void {

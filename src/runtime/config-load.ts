@@ -1,65 +1,131 @@
-import { homedir } from "node:os";
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describeThrown, type FileSystem, StartError } from "#domain";
-import { createSystemFiles } from "#transports";
-import type { Config } from "./config.ts";
+import { createSystemFiles, type LookAtFile, lookAtFile } from "#transports";
+import { type Config, mergeConfigs } from "./config.ts";
 import { checkConfig, type Locate } from "./config-check.ts";
+import { fenceConfig } from "./config-fence.ts";
+import { findConfigs, type FoundConfig } from "./config-find.ts";
 import { lineAndColumn, readJsonPlaces } from "./config-json.ts";
+import { openTrustBook, ownConfigFolder, type TrustBook } from "./trust.ts";
 
-/** The names a configuration may have, the first one first. */
-export const CONFIG_FILES = ["millrace.config.ts", "millrace.config.js", "millrace.config.mjs", "millrace.config.json"];
+/** The names a person's own configuration may have, in the person's own folder. */
+const OWN_FILES = ["config.ts", "config.js", "config.mjs", "config.json"];
 
 export interface LoadConfigOptions {
   readonly cwd: string;
-  /** This file and no other. Relative paths start from `cwd`. Default: it is looked for. */
+  /** This file and no other: whoever names it trusts it. Relative paths start from `cwd`. Default: it is looked for. */
   readonly file?: string | undefined;
+  /** Tells where the person's own configuration is, and which keys there are. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly files?: FileSystem;
-  readonly home?: string;
+  readonly look?: LookAtFile;
   /** Imports a module, by its address. */
   readonly load?: (url: string) => Promise<unknown>;
 }
 
+/** A configuration that a project has, and whether it is used. */
+export interface ProjectConfig {
+  readonly file: string;
+  /** `named`: by the caller. `refused`: it is never used; `why` says what is the matter. */
+  readonly state: "trusted" | "named" | "unknown" | "changed" | "refused";
+  readonly why?: string;
+}
+
 export interface LoadedConfig {
+  /** The person's own configuration with the project's, as far as that is trusted. */
   readonly config: Config;
-  /** Where it was found; missing when there is none. */
+  /** The project's file, if it is used. */
   readonly file: string | undefined;
+  /** The person's own file, if there is one. */
+  readonly ownFile: string | undefined;
+  /** What was found in the project, used or not. */
+  readonly project: ProjectConfig | undefined;
 }
 
 /**
- * Reads and checks the configuration of a folder: the nearest `millrace.config.{ts,js,mjs,json}` from there upwards, up
- * to the folder of the repository or the home folder. Without one the configuration is empty.
+ * Reads and checks the configuration for a folder: the person's own, and the project's if the person trusts that very
+ * file. A file that is not trusted is neither run nor read as data.
  *
  * A module exports it as `config` or as its default. Types in `.ts` are stripped by Node itself (22.18 and later).
  *
  * @throws StartError `invalid-config` naming the file, in JSON the line and the column, the field and the remedy.
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
-  const files = options.files ?? createSystemFiles();
-  const file =
-    options.file === undefined
-      ? await findConfig(options.cwd, files, options.home ?? homedir())
-      : resolve(options.cwd, options.file);
-  if (file === undefined) return { config: {}, file };
-  const config = extname(file) === ".json" ? await readJson(file, files) : await readModule(file, files, options.load);
-  return { config, file };
+  const { env } = options;
+  const { ownFile, project } = await inspectConfig(options);
+  const own = ownFile === undefined ? {} : await readConfig(ownFile, options);
+  if (project === undefined || (project.state !== "trusted" && project.state !== "named")) {
+    return { config: own, file: undefined, ownFile, project };
+  }
+  if (project.file === ownFile) return { config: own, file: undefined, ownFile, project: undefined };
+  const folder = ownConfigFolder(env);
+  const nearer = fenceConfig(await readConfig(project.file, options), {
+    file: project.file,
+    ownFile: ownFile ?? (folder === undefined ? "your own configuration" : join(folder, "config.json")),
+    allowedHosts: own.allowedHosts ?? [],
+    env,
+  });
+  return { config: mergeConfigs(own, nearer), file: project.file, ownFile, project };
 }
 
-async function findConfig(cwd: string, files: FileSystem, home: string): Promise<string | undefined> {
-  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
-    const found: string[] = [];
-    for (const name of CONFIG_FILES) if (await files.exists(join(folder, name))) found.push(name);
-    if (found.length > 1) {
-      throw new StartError(
-        "invalid-config",
-        `${folder} has ${found.join(" and ")}. Keep one of them, or name the one you mean.`,
-      );
-    }
-    if (found[0] !== undefined) return join(folder, found[0]);
-    // What lies further up belongs to somebody else.
-    const isBorder = folder === resolve(home) || (await files.exists(join(folder, ".git")));
-    if (isBorder || folder === dirname(folder)) return undefined;
+/** Which configurations there are for a folder, and what the person has said about them. Runs and reads none of them. */
+export async function inspectConfig(options: LoadConfigOptions): Promise<Pick<LoadedConfig, "ownFile" | "project">> {
+  const { env, files = createSystemFiles() } = options;
+  const folder = ownConfigFolder(env);
+  return {
+    ownFile: folder === undefined ? undefined : await findOwn(folder, files),
+    project: await judgeProject(options),
+  };
+}
+
+/** The book of trusted files of the person whose variables these are. @throws StartError where there is no home. */
+export function trustBookOf({ env, files = createSystemFiles() }: Pick<LoadConfigOptions, "env" | "files">): TrustBook {
+  const folder = ownConfigFolder(env);
+  if (folder !== undefined) return openTrustBook(folder, files);
+  throw new StartError(
+    "invalid-config",
+    "There is no folder to remember trusted files in: neither XDG_CONFIG_HOME nor HOME is set. Set one of them.",
+  );
+}
+
+/** The project's configuration for a folder, and what the person has said about it. */
+async function judgeProject(options: LoadConfigOptions): Promise<ProjectConfig | undefined> {
+  const { cwd, env, files = createSystemFiles(), look = lookAtFile } = options;
+  if (options.file !== undefined) return { file: resolve(cwd, options.file), state: "named" };
+  const found = await findConfigs(cwd, { files, look });
+  const folder = ownConfigFolder(env);
+  const book = folder === undefined ? undefined : openTrustBook(folder, files);
+  const judged: ProjectConfig[] = [];
+  for (const one of found) judged.push(await judge(one, book, files));
+  const trusted = judged.filter(({ state }) => state === "trusted");
+  if (trusted.length > 0 && judged.length > 1) {
+    const names = judged.map(({ file }) => basename(file)).join(" and ");
+    throw new StartError("invalid-config", `${cwd} has ${names}. Keep one of them, or name the one you mean.`);
   }
+  return trusted[0] ?? judged[0];
+}
+
+async function judge(found: FoundConfig, book: TrustBook | undefined, files: FileSystem): Promise<ProjectConfig> {
+  const { file, refusal } = found;
+  if (refusal !== undefined) return { file, state: "refused", why: refusal };
+  if (book === undefined) return { file, state: "unknown" };
+  // Its bytes are looked at for their digest alone.
+  return { file, state: await book.judge(file, await files.read(file)) };
+}
+
+async function findOwn(folder: string, files: FileSystem): Promise<string | undefined> {
+  const found: string[] = [];
+  for (const name of OWN_FILES) if (await files.exists(join(folder, name))) found.push(name);
+  if (found.length > 1) {
+    throw new StartError("invalid-config", `${folder} has ${found.join(" and ")}. Keep one of them.`);
+  }
+  return found[0] === undefined ? undefined : join(folder, found[0]);
+}
+
+async function readConfig(file: string, options: LoadConfigOptions): Promise<Config> {
+  const { files = createSystemFiles() } = options;
+  return extname(file) === ".json" ? await readJson(file, files) : await readModule(file, files, options.load);
 }
 
 async function readText(file: string, files: FileSystem): Promise<string> {

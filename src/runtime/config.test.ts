@@ -8,15 +8,22 @@ import { createMemoryFiles } from "#testing";
 import { tool } from "#tools";
 import { applyConfig, type Config, defineConfig } from "./config.ts";
 import { readJsonPlaces } from "./config-json.ts";
-import { loadConfig } from "./config-load.ts";
+import { loadConfig, trustBookOf } from "./config-load.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Loads from files in memory. */
+const env = { HOME: "/home/ada" };
+const look = async (path: string) => ({ realPath: path, isOwn: true });
+
+/** Loads from files in memory, all of them trusted. */
 async function loadFrom(tree: Readonly<Record<string, string>>, cwd = "/home/ada/work/app", file?: string) {
   const files = createMemoryFiles();
-  for (const [path, text] of Object.entries(tree)) await files.write(path, encode(text));
-  return loadConfig({ cwd, file, files, home: "/home/ada" });
+  const book = trustBookOf({ env, files });
+  for (const [path, text] of Object.entries(tree)) {
+    await files.write(path, encode(text));
+    await book.add(path, encode(text));
+  }
+  return loadConfig({ cwd, file, files, env, look });
 }
 
 async function refusal(text: string): Promise<string> {
@@ -32,23 +39,33 @@ describe("where a configuration is found", () => {
   const text = '{ "backend": "offline" }';
   it.each<[string, Record<string, string>, string | undefined]>([
     ["here", { "/home/ada/work/app/millrace.config.json": text }, "/home/ada/work/app/millrace.config.json"],
-    ["further up", { "/home/ada/work/millrace.config.json": text }, "/home/ada/work/millrace.config.json"],
+    ["F-A1: not further up, outside of a repository", { "/home/ada/work/millrace.config.json": text }, undefined],
     [
       "the nearest one",
-      { "/home/ada/work/millrace.config.json": "{", "/home/ada/work/app/millrace.config.json": text },
+      {
+        "/home/ada/work/.git/HEAD": "",
+        "/home/ada/work/millrace.config.json": "{",
+        "/home/ada/work/app/millrace.config.json": text,
+      },
       "/home/ada/work/app/millrace.config.json",
     ],
-    ["in the home folder itself", { "/home/ada/millrace.config.json": text }, "/home/ada/millrace.config.json"],
-    ["not above it", { "/home/millrace.config.json": text, "/home/ada/work/app/x": "" }, undefined],
     [
       "in the folder of the repository",
       { "/home/ada/work/.git/HEAD": "", "/home/ada/work/millrace.config.json": text },
       "/home/ada/work/millrace.config.json",
     ],
-    ["not above that", { "/home/ada/work/app/.git/HEAD": "", "/home/ada/work/millrace.config.json": text }, undefined],
+    [
+      "F-A1: not above that",
+      { "/home/ada/work/app/.git/HEAD": "", "/home/ada/work/millrace.config.json": text },
+      undefined,
+    ],
     ["nowhere", {}, undefined],
   ])("%s", async (_, tree, file) => {
-    expect(await loadFrom(tree)).toEqual({ config: file === undefined ? {} : { backend: "offline" }, file });
+    const loaded = await loadFrom(tree);
+    expect({ config: loaded.config, file: loaded.file }).toEqual({
+      config: file === undefined ? {} : { backend: "offline" },
+      file,
+    });
   });
 
   it("the file that is named, from the folder we stand in", async () => {
@@ -65,6 +82,43 @@ describe("where a configuration is found", () => {
   it("two in one folder are one too many", async () => {
     const tree = { "/home/ada/work/app/millrace.config.json": text, "/home/ada/work/app/millrace.config.mjs": "" };
     await expect(loadFrom(tree)).rejects.toThrow(/has millrace\.config\.mjs and millrace\.config\.json\. Keep one/);
+  });
+});
+
+describe("F-A1: a project's configuration", () => {
+  const file = "/home/ada/work/app/millrace.config.json";
+  const text = '{ "backend": "offline" }';
+  const inProject = async (
+    facts: Partial<Record<string, { readonly realPath?: string; readonly isOwn?: boolean }>>,
+  ) => {
+    const files = createMemoryFiles();
+    await files.write(file, encode(text));
+    await trustBookOf({ env, files }).add(file, encode(text));
+    const seen = async (path: string) => ({ realPath: path, isOwn: true, ...facts[path] });
+    return loadConfig({ cwd: "/home/ada/work/app", files, env, look: seen });
+  };
+
+  it.each<[string, Parameters<typeof inProject>[0], string]>([
+    ["of another user", { [file]: { isOwn: false } }, "it belongs to another user"],
+    ["in another user's folder", { "/home/ada/work/app": { isOwn: false } }, "its folder belongs to another user"],
+    ["that leads out of the project", { [file]: { realPath: "/etc/millrace.config.json" } }, "it leads out of"],
+    ["that leads to a neighbour", { [file]: { realPath: "/home/ada/work/app-2/x.json" } }, "it leads out of"],
+  ])("%s is never used, trusted or not", async (_, facts, why) => {
+    const { config, file: used, project } = await inProject(facts);
+    expect({ config, used }).toEqual({ config: {}, used: undefined });
+    expect(project).toMatchObject({ file, state: "refused", why: expect.stringContaining(why) });
+  });
+
+  it("is used when all of that is in order", async () => {
+    expect((await inProject({})).file).toBe(file);
+  });
+
+  it("without a home there is nothing that could be trusted, and nothing is used", async () => {
+    const files = createMemoryFiles();
+    await files.write(file, encode(text));
+    const loaded = await loadConfig({ cwd: "/home/ada/work/app", files, env: {}, look });
+    expect(loaded).toMatchObject({ config: {}, project: { state: "unknown" } });
+    expect(() => trustBookOf({ env: {}, files })).toThrow(/XDG_CONFIG_HOME/);
   });
 });
 
@@ -172,7 +226,7 @@ describe("a configuration that is a module", () => {
     return join(folder, name);
   };
   const load = (file: string, module?: () => Promise<unknown>) =>
-    loadConfig({ cwd: folder, file, ...(module !== undefined && { load: module }) });
+    loadConfig({ cwd: folder, file, env: {}, ...(module !== undefined && { load: module }) });
 
   it("gives functions too, as `config` or as the default", async () => {
     const named = write("a.mjs", 'export const config = { backend: "offline", permission: () => ({ allow: true }) };');

@@ -19,6 +19,11 @@ export interface Config extends PolicyOptions {
   readonly backends?: Readonly<Partial<Record<ProviderName, ProviderOptions>>> & {
     readonly claudeCode?: ClaudeCodeOptions;
   };
+  /**
+   * In your own configuration (`~/.config/millrace/config.json`) only: hosts that a project's configuration may send
+   * your keys to, such as `"llm.example.com"` or `"127.0.0.1:8080"`.
+   */
+  readonly allowedHosts?: readonly string[];
   /** For `millrace serve`. */
   readonly server?: Readonly<Record<string, unknown>>;
 }
@@ -70,6 +75,29 @@ export function applyConfig(
       ...(limits !== undefined && { limits: { ...limits, ...options.limits } }),
       ...providers,
     },
+  };
+}
+
+/** Two configurations as one: the nearer one wins, limit by limit, provider by provider and tool by tool. */
+export function mergeConfigs(further: Config, nearer: Config): Config {
+  const backends: Record<string, unknown> = { ...further.backends };
+  for (const [name, told] of Object.entries(nearer.backends ?? {})) {
+    backends[name] = { ...(backends[name] as object | undefined), ...told };
+  }
+  const named = new Set((nearer.tools ?? []).map(({ name }) => name));
+  const tools = [...(further.tools ?? []).filter(({ name }) => !named.has(name)), ...(nearer.tools ?? [])];
+  const deny = [...(further.permissions?.deny ?? []), ...(nearer.permissions?.deny ?? [])];
+  const permissions = { ...further.permissions, ...nearer.permissions, ...(deny.length > 0 && { deny }) };
+  const guards = [...(further.guards ?? []), ...(nearer.guards ?? [])];
+  return {
+    ...further,
+    ...nearer,
+    ...(tools.length > 0 && { tools }),
+    ...(Object.keys(backends).length > 0 && { backends }),
+    ...(Object.keys(permissions).length > 0 && { permissions }),
+    ...(guards.length > 0 && { guards }),
+    ...((further.limits ?? nearer.limits) !== undefined && { limits: { ...further.limits, ...nearer.limits } }),
+    ...((further.server ?? nearer.server) !== undefined && { server: { ...further.server, ...nearer.server } }),
   };
 }
 

@@ -1,5 +1,7 @@
 export type { BytePipe } from "./byte-pipe.ts";
 export { createBytePipe } from "./byte-pipe.ts";
+export type { FileFacts, LookAtFile } from "./file-facts.ts";
+export { lookAtFile } from "./file-facts.ts";
 export { guardTransport } from "./guarded.ts";
 export { ConnectionFailure, isConnectionFailure } from "./http/connection-failure.ts";
 export type { HttpFetch } from "./http/request.ts";

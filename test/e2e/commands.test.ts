@@ -249,7 +249,7 @@ describe("explain", () => {
   });
 
   it("AT-6: names the mode, the features, the reason and the override", async () => {
-    const args = ["explain", "--permission-mode", "plan", "--ask", "Bash"];
+    const args = ["explain", "--config", "millrace.config.mjs", "--permission-mode", "plan", "--ask", "Bash"];
     const { code, stdout } = await runCli(args, { cwd });
     expect(code).toBe(0);
     for (const part of [/control/, /hooks/, /permission-mode:plan|plan/, /Reason/i, /Override/i])
@@ -259,7 +259,9 @@ describe("explain", () => {
   });
 
   it("AT-5: plain was asked for: says what is left out", async () => {
-    const { stdout } = await runCli(["explain", "--mode", "plain", "--json"], { cwd });
+    const { stdout } = await runCli(["explain", "--config", "millrace.config.mjs", "--mode", "plain", "--json"], {
+      cwd,
+    });
     expect(JSON.parse(stdout)).toMatchObject({ mode: "plain", override: "plain", ignored: ["hooks"] });
   });
 });
@@ -305,7 +307,8 @@ describe("Claude Code on the command line", () => {
       "millrace.config.mjs": `import { writeFileSync } from "node:fs";
         export const config = { hooks: { "before-tool": [() => { writeFileSync("called", ""); return { block: "no" }; }] } };`,
     });
-    const args = ["--json", "-b", "claude-code", "--claude-executable", "./claude", "--mode", "plain"];
+    const config = ["--config", "millrace.config.mjs"];
+    const args = ["--json", "-b", "claude-code", "--claude-executable", "./claude", "--mode", "plain", ...config];
     const { code, stdout } = await runCli([...args, "hi"], { cwd });
     const events = readEvents(stdout);
     assertRunLog(events);

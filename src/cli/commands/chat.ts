@@ -32,7 +32,7 @@ export function addChatCommand(program: Command, io: CommandIo, outcome: Outcome
 
 /** One question after the other until the input ends or somebody leaves. The exit code is the last answer's. */
 async function chat(flags: AskFlags, io: CommandIo): Promise<number> {
-  const { target, options } = await planAsk(flags, io);
+  const { target, options } = await planAsk(flags, io, { asks: true });
   const open = () => startSession(target, options, io.world);
   let session = open();
   const isTerminal = io.input.isTTY === true && io.err.isTerminal;
@@ -55,6 +55,8 @@ async function chat(flags: AskFlags, io: CommandIo): Promise<number> {
     },
   };
   if (isTerminal) io.err.write(`millrace chat with ${plainText(name)}. /help lists the commands, Ctrl-D leaves.\n`);
+  // Claude Code takes commands of its own only when it was told to.
+  const passesCommands = name.startsWith("claude-code") && options.claudeCode?.slashCommands === true;
   const ear = createEar(lines);
   // One for the whole chat: what was allowed for good stays allowed.
   const ask = createAsk(io, (question, signal) => ear.rest(() => askLine(question, signal, io)));
@@ -65,7 +67,7 @@ async function chat(flags: AskFlags, io: CommandIo): Promise<number> {
       const text = (await readMessage(lines))?.trim();
       if (text === undefined || watch.isLeaving) break;
       if (text === "") continue;
-      const command = await runSlashCommand(text, controls, !name.startsWith("claude-code"));
+      const command = await runSlashCommand(text, controls, !passesCommands);
       if (command?.said === LEAVE) break;
       if (command?.said !== undefined) io.err.write(`${command.said}\n`);
       if (command !== undefined) continue;

@@ -1,8 +1,10 @@
 import type { Command } from "commander";
-import { type BackendState, inspectBackends, inspectStore } from "#runtime";
+import { type BackendState, inspectBackends, inspectConfig, inspectStore } from "#runtime";
+import { describeThrown } from "#domain";
 import { plainText, wantsColor } from "#sinks";
 import { requireText } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
+import { describeUnused } from "../read-config.ts";
 import { requireBackendName } from "../require-backend.ts";
 import { readVersion } from "../version.ts";
 
@@ -46,7 +48,7 @@ async function doctor(flags: DoctorFlags, io: CommandIo): Promise<number> {
   const asked = flags.backend === undefined ? undefined : requireBackendName(flags.backend);
   if (io.err.isTerminal && flags.json !== true) io.err.write("looking around …\r");
   const backends = await inspectBackends({ executable: flags.claudeExecutable, cwd: io.cwd }, io.world);
-  const machine = await inspectMachine();
+  const machine = [...(await inspectMachine()), await lookAtConfig(io)];
   if (io.err.isTerminal && flags.json !== true) io.err.write("\u001b[K");
   const isReady =
     machine.every((finding) => finding.isReady || finding.name !== "node") &&
@@ -79,13 +81,30 @@ async function inspectMachine(): Promise<readonly Finding[]> {
   ];
 }
 
+/** Which configuration a run in this folder would have. */
+async function lookAtConfig(io: CommandIo): Promise<Finding> {
+  const name = "configuration";
+  try {
+    const { ownFile, project } = await inspectConfig({ cwd: io.cwd, env: io.world.env, files: io.world.files });
+    const own =
+      ownFile === undefined ? "You have no configuration of your own." : `Your own configuration is ${ownFile}.`;
+    if (project === undefined) return { name, isReady: true, says: `${own} This project has none.` };
+    if (project.state === "trusted") {
+      return { name, isReady: true, says: `${own} This project's is ${project.file}; you have trusted it.` };
+    }
+    return { name, isReady: false, says: `${own} ${describeUnused(project).replace(/^millrace: /, "")}` };
+  } catch (error) {
+    return { name, isReady: false, says: describeThrown(error) };
+  }
+}
+
 function render(machine: readonly Finding[], backends: readonly BackendState[], color: boolean): string {
   const mark = (isReady: boolean): string => {
     if (!color) return isReady ? "✓" : "✗";
     return isReady ? "\u001b[32m✓\u001b[39m" : "\u001b[31m✗\u001b[39m";
   };
   const lines = [`millrace ${readVersion()}`];
-  for (const { isReady, says } of machine) lines.push(`${mark(isReady)} ${says}`);
+  for (const { isReady, says } of machine) lines.push(`${mark(isReady)} ${plainText(says)}`);
   lines.push("", "Backends");
   for (const { name, isReady, found, missing, can } of backends) {
     lines.push(`${mark(isReady)} ${name}`);

@@ -57,7 +57,7 @@ async function ask(words: readonly string[], flags: RunFlags, io: CommandIo): Pr
       "--format says how the output of --exec is read, and there is no --exec. Add it, or leave --format out.",
     );
   }
-  const { target, options } = await planAsk(flags, io);
+  const { target, options } = await planAsk(flags, io, { asks: true });
   const media = await Promise.all((flags.image ?? []).map((file) => readMedia(file, io)));
   const prompt = await readPrompt(words, io);
   const blocks: readonly Block[] = [...media, ...(prompt === "" ? [] : [{ type: "text", text: prompt } as const])];

@@ -1,11 +1,12 @@
 import { isAbsolute, join, resolve } from "node:path";
 import type { Command } from "commander";
 import { describeThrown, nearestName, StartError } from "#domain";
-import { applyConfig, type Config, loadConfig, openStore } from "#runtime";
+import { applyConfig, type Config, openStore } from "#runtime";
 import type { Server, ServerOptions } from "#server";
 import { parsePort } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { demoTools } from "../load-tools.ts";
+import { readConfig } from "../read-config.ts";
 
 interface ServeFlags {
   readonly port?: number;
@@ -100,12 +101,7 @@ async function untilInterrupted(server: Server, io: CommandIo): Promise<number> 
 
 /** What flags, configuration and variables say together: flags go first, then the configuration, then variables. */
 async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
-  const { config, file } = await loadConfig({
-    cwd: io.cwd,
-    files: io.world.files,
-    ...(flags.config !== undefined && { file: flags.config }),
-    ...(io.world.env["HOME"] !== undefined && { home: io.world.env["HOME"] }),
-  });
+  const { config, file } = await readConfig({ file: flags.config }, io);
   const said = readServerField(config, file);
   const { agents = [] } = config;
   const first = config.swarm?.start ?? agents[0]?.name ?? config.backend;

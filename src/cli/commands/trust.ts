@@ -1,0 +1,74 @@
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { describeThrown } from "#domain";
+import { CONFIG_FILES, inspectConfig, trustBookOf } from "#runtime";
+import { plainText } from "#sinks";
+import { type CommandIo, EXIT, type Outcome } from "../io.ts";
+import { usageError } from "../usage-error.ts";
+
+interface TrustFlags {
+  readonly remove?: boolean;
+  readonly list?: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  millrace trust                       the configuration of this project
+  millrace trust millrace.config.mjs   this file
+  millrace trust --list                what you have trusted
+  millrace trust --remove              not any more
+
+A file is trusted as it is now: when it changes, you are told, and it is not used until you trust it again. A module runs with
+your rights, and so does everything it imports.`;
+
+export function addTrustCommand(program: Command, io: CommandIo, outcome: Outcome): void {
+  program
+    .command("trust")
+    .description("use a project's configuration from now on")
+    .argument("[file]", "the configuration (default: the one of this project)")
+    .option("--remove", "do not trust it any more")
+    .option("--list", "list what is trusted")
+    .addHelpText("after", EXAMPLES)
+    .action(async (file: string | undefined, flags: TrustFlags) => {
+      outcome.code = await trust(file, flags, io);
+    });
+}
+
+async function trust(file: string | undefined, flags: TrustFlags, io: CommandIo): Promise<number> {
+  const { files, env } = io.world;
+  const book = trustBookOf({ env, files });
+  const say = (text: string): void => io.out.write(`${plainText(text)}\n`);
+  if (flags.list === true) {
+    if (file !== undefined || flags.remove === true) throw usageError("--list takes neither a file nor --remove.");
+    for (const trusted of await book.list()) say(trusted.file);
+    return EXIT.success;
+  }
+  const path = file === undefined ? await findProject(io) : await realPathOf(file, io);
+  if (flags.remove === true) {
+    if (!(await book.remove(path))) throw usageError(`${path} is not trusted. millrace trust --list shows what is.`);
+    say(`no longer trusted: ${path}`);
+    return EXIT.success;
+  }
+  const bytes = await files.read(path).catch((error: unknown) => {
+    throw usageError(`${path} cannot be read: ${describeThrown(error)}. Check the path.`, error);
+  });
+  await book.add(path, bytes);
+  say(`trusted: ${path}`);
+  return EXIT.success;
+}
+
+/** The file that a run in this folder would find. */
+async function findProject(io: CommandIo): Promise<string> {
+  const { files, env } = io.world;
+  const { project } = await inspectConfig({ cwd: io.cwd, env, files });
+  if (project?.state === "refused") throw usageError(`${project.file} is never used: ${project.why}.`);
+  if (project !== undefined) return project.file;
+  throw usageError(`There is no ${CONFIG_FILES.join(", ")} in this project. Name the file you mean.`);
+}
+
+/** Without symbolic links, because that is how a file is found; as it is when there is nothing at it. */
+async function realPathOf(file: string, io: CommandIo): Promise<string> {
+  const path = resolve(io.cwd, file);
+  return await realpath(path).catch(() => path);
+}

@@ -1,0 +1,69 @@
+import { extname } from "node:path";
+import { type LoadedConfig, loadConfig, type ProjectConfig, trustBookOf } from "#runtime";
+import { plainText } from "#sinks";
+import { askLine } from "./ask-line.ts";
+import type { CommandIo } from "./io.ts";
+
+export interface ReadConfigOptions {
+  /** The file of `--config`, which is trusted by being named; `false` for none at all. */
+  readonly file?: string | boolean | undefined;
+  /** Whether a person at a terminal is asked about a project's configuration. */
+  readonly asks?: boolean;
+}
+
+/**
+ * The configuration for the working folder. A project's file that is not trusted is passed over with one line on
+ * stderr; a person at a terminal may be asked instead.
+ */
+export async function readConfig({ file, asks = false }: ReadConfigOptions, io: CommandIo): Promise<LoadedConfig> {
+  if (file === false) return { config: {}, file: undefined, ownFile: undefined, project: undefined };
+  const load = (): Promise<LoadedConfig> =>
+    loadConfig({
+      cwd: io.cwd,
+      env: io.world.env,
+      files: io.world.files,
+      ...(typeof file === "string" && { file }),
+    });
+  const loaded = await load();
+  const { project } = loaded;
+  if (project === undefined || project.state === "trusted" || project.state === "named") return loaded;
+  if (asks && project.state !== "refused" && (await isTrustedNow(project, io))) return await load();
+  io.err.write(`${plainText(describeUnused(project)).replaceAll("\n", " ")}\n`);
+  return loaded;
+}
+
+/** Why a project's configuration is not used, and how it would be, in one line. */
+export function describeUnused({ file, state, why }: ProjectConfig): string {
+  const shown = JSON.stringify(file);
+  const trust = `If you trust this project, look at the file and say: millrace trust ${shown}`;
+  if (state === "refused") return `millrace: ${file} is not used: ${why}. To use it once: --config ${shown}`;
+  if (state === "changed") return `millrace: ${file} is not used: it has changed since you trusted it. ${trust}`;
+  return `millrace: ${file} is not used: you have not trusted it. ${trust}`;
+}
+
+async function isTrustedNow(project: ProjectConfig, io: CommandIo): Promise<boolean> {
+  if (io.input.isTTY !== true || !io.err.isTerminal) return false;
+  const bytes = await io.world.files.read(project.file);
+  const question = [
+    project.state === "changed"
+      ? "This project's configuration has changed since you trusted it:"
+      : "This project has a configuration that you have not trusted:",
+    `  ${project.file}`,
+    `  ${describeEffect(project.file, bytes)}`,
+    "Use it from now on? [y/N] ",
+  ];
+  const answer = await askLine(question.map(plainText).join("\n"), new AbortController().signal, io);
+  if (!/^y(?:es)?$/i.test(answer?.trim() ?? "")) return false;
+  await trustBookOf({ env: io.world.env, files: io.world.files }).add(project.file, bytes);
+  return true;
+}
+
+function describeEffect(file: string, bytes: Uint8Array): string {
+  if (extname(file) !== ".json") return "It is a program: it runs with your rights, and so does everything it imports.";
+  try {
+    const fields = Object.keys(JSON.parse(new TextDecoder().decode(bytes)) as object).slice(0, 20);
+    return `It sets: ${fields.map((field) => field.slice(0, 40)).join(", ")}.`;
+  } catch {
+    return "It is not JSON.";
+  }
+}

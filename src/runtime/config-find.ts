@@ -1,0 +1,66 @@
+import { dirname, join, relative, resolve, sep } from "node:path";
+import type { FileSystem } from "#domain";
+import type { LookAtFile } from "#transports";
+
+/** The names a project's configuration may have, the first one first. */
+export const CONFIG_FILES = ["millrace.config.ts", "millrace.config.js", "millrace.config.mjs", "millrace.config.json"];
+
+export interface FindSeams {
+  readonly files: FileSystem;
+  readonly look: LookAtFile;
+}
+
+/** A configuration that stands in a project. */
+export interface FoundConfig {
+  /** Its real path. */
+  readonly file: string;
+  /** Why it is never used, whatever anybody says; missing when it may be. */
+  readonly refusal?: string;
+}
+
+/**
+ * The configurations of the nearest folder that has any, from the working folder up to the folder of the repository
+ * (the one with `.git`). Outside of a repository the working folder alone counts: what lies further up belongs to
+ * somebody else.
+ */
+export async function findConfigs(cwd: string, seams: FindSeams): Promise<readonly FoundConfig[]> {
+  const { folders, root } = await foldersToSearch(cwd, seams.files);
+  for (const folder of folders) {
+    const found: FoundConfig[] = [];
+    for (const name of CONFIG_FILES) {
+      const path = join(folder, name);
+      if (await seams.files.exists(path)) found.push(await inspect(path, root, seams));
+    }
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+async function foldersToSearch(
+  cwd: string,
+  files: FileSystem,
+): Promise<{ readonly folders: readonly string[]; readonly root: string }> {
+  const folders: string[] = [];
+  for (let folder = resolve(cwd); ; folder = dirname(folder)) {
+    folders.push(folder);
+    if (await files.exists(join(folder, ".git"))) return { folders, root: folder };
+    if (folder === dirname(folder)) break;
+  }
+  return { folders: folders.slice(0, 1), root: resolve(cwd) };
+}
+
+async function inspect(path: string, root: string, { look }: FindSeams): Promise<FoundConfig> {
+  const [file, folder, top] = [await look(path), await look(dirname(path)), await look(root)];
+  if (file === undefined || folder === undefined || top === undefined) {
+    return { file: path, refusal: "it cannot be looked at" };
+  }
+  if (!isInside(file.realPath, top.realPath)) return { file: path, refusal: `it leads out of ${root}` };
+  if (!file.isOwn) return { file: path, refusal: "it belongs to another user" };
+  if (!folder.isOwn) return { file: path, refusal: "its folder belongs to another user" };
+  return { file: file.realPath };
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !way.startsWith(`..${sep}`) && resolve(folder, way) === path;
+}

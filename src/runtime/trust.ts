@@ -1,0 +1,113 @@
+import { isAbsolute, join } from "node:path";
+import { describeThrown, type FileSystem, StartError } from "#domain";
+
+/** What a person has said about a configuration file. `changed`: he trusted it, and it was another one then. */
+export type TrustState = "trusted" | "changed" | "unknown";
+
+/** One file that was trusted. */
+export interface TrustedFile {
+  readonly file: string;
+  /** Of its bytes, in hex. */
+  readonly sha256: string;
+}
+
+/** The files a person trusts: each by its real path and the digest of what was in it. */
+export interface TrustBook {
+  /** Where it is kept. */
+  readonly path: string;
+  list(): Promise<readonly TrustedFile[]>;
+  judge(file: string, bytes: Uint8Array): Promise<TrustState>;
+  add(file: string, bytes: Uint8Array): Promise<TrustedFile>;
+  /** `false`: it was not in there. */
+  remove(file: string): Promise<boolean>;
+}
+
+/**
+ * The person's own folder for settings: `$XDG_CONFIG_HOME/millrace`, `~/.config/millrace`, on Windows
+ * `%APPDATA%\millrace`. `undefined` where there is no home.
+ */
+export function ownConfigFolder(
+  env: Readonly<Record<string, string | undefined>>,
+  platform: string = process.platform,
+): string | undefined {
+  const candidates =
+    platform === "win32"
+      ? [env["APPDATA"]]
+      : [env["XDG_CONFIG_HOME"], env["HOME"] === undefined ? undefined : join(env["HOME"], ".config")];
+  const base = candidates.find((path) => path !== undefined && path !== "" && isAbsolute(path));
+  return base === undefined ? undefined : join(base, "millrace");
+}
+
+/** Opens the book in a person's own folder; nothing is read before it is asked. */
+export function openTrustBook(folder: string, files: FileSystem): TrustBook {
+  const path = join(folder, "trust.json");
+
+  const read = async (): Promise<Map<string, string>> => {
+    const bytes = await readIfThere(path, files);
+    if (bytes === undefined) return new Map();
+    const found = readBook(bytes);
+    if (found !== undefined) return found;
+    throw new StartError(
+      "invalid-config",
+      `${path} is not the list of trusted files that millrace writes. Remove it, and trust your files again.`,
+    );
+  };
+  const write = async (book: ReadonlyMap<string, string>): Promise<void> => {
+    const trusted = Object.fromEntries([...book].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const text = `${JSON.stringify({ trusted }, undefined, 2)}\n`;
+    try {
+      await files.write(path, new TextEncoder().encode(text));
+    } catch (error) {
+      throw new StartError("invalid-config", `${path} cannot be written: ${describeThrown(error)}`, { cause: error });
+    }
+  };
+
+  return {
+    path,
+    async list() {
+      return [...(await read())].map(([file, sha256]) => ({ file, sha256 }));
+    },
+    async judge(file, bytes) {
+      const known = (await read()).get(file);
+      if (known === undefined) return "unknown";
+      return known === sha256Of(bytes) ? "trusted" : "changed";
+    },
+    async add(file, bytes) {
+      const sha256 = sha256Of(bytes);
+      await write(new Map([...(await read()), [file, sha256]]));
+      return { file, sha256 };
+    },
+    async remove(file) {
+      const book = await read();
+      if (!book.delete(file)) return false;
+      await write(book);
+      return true;
+    },
+  };
+}
+
+function readBook(bytes: Uint8Array): Map<string, string> | undefined {
+  try {
+    const { trusted } = JSON.parse(new TextDecoder().decode(bytes)) as { readonly trusted?: unknown };
+    if (typeof trusted !== "object" || trusted === null) return undefined;
+    const entries = Object.entries(trusted as Readonly<Record<string, unknown>>);
+    return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+  } catch {
+    return undefined;
+  }
+}
+
+async function readIfThere(path: string, files: FileSystem): Promise<Uint8Array | undefined> {
+  try {
+    return await files.read(path);
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === "ENOENT") return undefined;
+    throw new StartError("invalid-config", `${path} cannot be read: ${describeThrown(error)}`, { cause: error });
+  }
+}
+
+/** Loaded here and not at the top: most programs that import this package have no configuration. */
+function sha256Of(bytes: Uint8Array): string {
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  return createHash("sha256").update(bytes).digest("hex");
+}
