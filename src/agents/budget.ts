@@ -7,6 +7,8 @@ export interface RunLimits {
   /** Input and output tokens together. */
   readonly tokens?: number | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Bytes of one reply. Counted by the run itself, whoever carries it out. */
+  readonly replyBytes?: number | undefined;
 }
 
 export const RUN_BUDGET = {

@@ -66,16 +66,16 @@ function joinPieces(events: readonly DeltaEvent[]): string {
 }
 
 /** About how much memory an event takes beside its texts, in characters. */
-const EVENT_WEIGHT = 64;
+export const EVENT_WEIGHT = 64;
 
-/** About how much memory the deltas from `from` to `end` hold, in characters. */
-export function weighDeltas(events: readonly AgentEvent[], from: number, end: number): number {
-  let weight = EVENT_WEIGHT * (end - from);
+/** How many characters the deltas from `from` to `end` have together. */
+export function measureDeltas(events: readonly AgentEvent[], from: number, end: number): number {
+  let characters = 0;
   for (let at = from; at < end; at += 1) {
     const event = events[at] as DeltaEvent;
-    weight += event.type === "tool-input-delta" ? event.json.length : event.text.length;
+    characters += event.type === "tool-input-delta" ? event.json.length : event.text.length;
   }
-  return weight;
+  return characters;
 }
 
 /** About how much memory an item holds, in characters. Cheap: it looks at the texts, not at every field. */

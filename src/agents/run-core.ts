@@ -7,13 +7,15 @@ import {
   isDelta,
   type Message,
   type Random,
+  type Retraction,
   type RunResult,
 } from "#domain";
 import type { Decision } from "#policy";
 import { AbortLatch, type Broadcast, createBroadcast, createDeferred, type Deferred, followSignal } from "#streams";
 import { type Accumulator, createAccumulator, type Ending } from "./accumulator.ts";
 import { createEventGate, type EventGate } from "./event-gate.ts";
-import { canMergeDeltas, mergeDeltas, weighDeltas, weighItem } from "./merge-deltas.ts";
+import { canMergeDeltas, EVENT_WEIGHT, measureDeltas, mergeDeltas, weighItem } from "./merge-deltas.ts";
+import { ReplyMeter } from "./reply-meter.ts";
 import type { RunSource } from "./run.ts";
 
 /** The limits of a run handle. */
@@ -22,6 +24,8 @@ export const RUN_LIMITS = {
   queueEvents: 1024,
   /** Characters a reader may lag behind before the source is paused: few events can be very large ones. */
   queueCharacters: 8 * 1024 * 1024,
+  /** Bytes of one reply: its text, its thinking and the arguments of its tool calls (`limits.replyBytes`). */
+  replyBytes: 16 * 1024 * 1024,
   /** How long an abort waits for the source to clean up before the run is closed over its head. */
   abortGraceMs: 15_000,
 } as const;
@@ -60,6 +64,7 @@ export class RunCore {
   private readonly _startedAt: number;
   private readonly _gate: EventGate;
   private readonly _accumulator: Accumulator;
+  private readonly _meter: ReplyMeter;
   private readonly _latch = new AbortLatch();
   private readonly _ended = createDeferred<RunResult>();
   /** Made for the first question: most runs ask none. */
@@ -82,6 +87,7 @@ export class RunCore {
       canMerge: canMergeDeltas,
       merge: mergeDeltas,
     });
+    this._meter = new ReplyMeter(this._limits.replyBytes, () => this.broadcast.past());
     if (options.signal !== undefined) this._unfollow = followSignal(options.signal, (why) => void this.abort(why));
   }
 
@@ -169,11 +175,22 @@ export class RunCore {
   private _write(chunks: readonly Chunk[], agent: string | undefined): Promise<void> | undefined {
     if (this._isComplete) return undefined;
     this._publish(this._gate.pass(chunks, agent));
+    if (this._meter.failure !== undefined && !this._gate.hasFailed) this._stopAt(this._meter.failure);
     return this._latch.isFired ? undefined : this.broadcast.room();
   }
 
   private _publish(events: readonly AgentEvent[]): void {
-    this.broadcast.push(events, takeIn(events, this._accumulator, this));
+    this.broadcast.push(events, takeIn(events, this._accumulator, this._meter, this));
+  }
+
+  /** Ends the run with an error of ours: nothing that its source still writes gets past the gate. */
+  private _stopAt(failure: ErrorDetail): void {
+    this._publish(this._gate.fail(failure));
+    const takeBack = this.options.clock.after(this._limits.abortGraceMs, () => this._finish(undefined));
+    void this._ended.promise.then(takeBack);
+    this._denyAll("The run is over.");
+    this._latch.abort(new DOMException(failure.message, "AbortError"));
+    this.broadcast.hurry();
   }
 
   /** Closes the run: open calls answered, the error if there is one, then `done`. */
@@ -205,18 +222,27 @@ const NO_RESULT: ErrorDetail = {
 };
 
 /** Has everything that looks at the events look at them; returns how heavy they are together. */
-function takeIn(events: readonly AgentEvent[], accumulator: Accumulator, run: RunCore): number {
+function takeIn(
+  events: readonly AgentEvent[],
+  accumulator: Accumulator,
+  meter: ReplyMeter,
+  run: Pick<RunCore, "openQuestion">,
+): number {
   let weight = 0;
   for (let at = 0; at < events.length; at += 1) {
     const event = events[at] as AgentEvent;
     if (isDelta(event)) {
       const end = endOfRow(events, at, event.messageId);
       accumulator.noteDelta(event.messageId);
-      weight += weighDeltas(events, at, end);
+      const characters = measureDeltas(events, at, end);
+      meter.addRow({ events, from: at, end }, characters);
+      weight += characters + EVENT_WEIGHT * (end - at);
       at = end - 1;
     } else {
       accumulator.add(event);
       weight += weighItem(event);
+      if (event.type === "message") meter.addMessage(event);
+      else if (event.type === "notice" && event.kind === "retract") meter.retract(event.data as Retraction);
       if (event.type === "permission" && event.state === "asked") run.openQuestion(event.callId);
     }
   }

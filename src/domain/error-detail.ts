@@ -35,6 +35,8 @@ export const ERROR_CODES = [
   "utf8-decode",
   "line-too-long",
   "buffer-overflow",
+  /** One reply, or the replies of a run together, have more bytes than `limits.replyBytes` allows. */
+  "reply-too-large",
   "too-many-decode-errors",
   "unexpected-message",
   // how it ended

@@ -17,7 +17,7 @@ import type { RunOptions } from "./options.ts";
 import { planRun, type Target } from "./plan-run.ts";
 import { BACKEND_NAMES } from "./resolve-backend.ts";
 import type { OutputOf } from "./output-option.ts";
-import { checkLast } from "./run.ts";
+import { checkLast, handleLimits } from "./run.ts";
 import type { Swarm } from "./swarm.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { systemWorld, type World } from "./world.ts";
@@ -79,6 +79,7 @@ export function startSession(
       checkLast(input);
       checkSendable(input, plan);
     },
+    runLimits: handleLimits(plan),
     onRun(run) {
       telemetry?.watch(run);
       onRun?.(run);

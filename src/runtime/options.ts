@@ -28,6 +28,11 @@ export interface Limits {
   readonly idleMs?: number;
   /** Time for one tool call. Default 120 000. */
   readonly toolMs?: number;
+  /**
+   * Bytes of one reply: its text, its thinking and the arguments of its tool calls. Default 16 777 216. All replies of
+   * a run together may have eight times as many. `Infinity` leaves what the engine can hold in one text.
+   */
+  readonly replyBytes?: number;
 }
 
 /** What watches a run: hooks, permissions, guards. The same on every backend. */
@@ -153,6 +158,7 @@ export const LIMIT_NAMES = [
   "timeoutMs",
   "idleMs",
   "toolMs",
+  "replyBytes",
 ] as const satisfies readonly (keyof Limits)[];
 
 export const PROVIDER_OPTION_NAMES = [

@@ -29,12 +29,12 @@ export function planRun(
   checkOptions(options);
   const { agents, start, context } = readTarget(target);
   const only = agents.length === 1 ? agents[0]?.limits : undefined;
-  const { handoffs, costUsd, tokens, timeoutMs } = { ...only, ...withoutGaps(options.limits) };
+  const { handoffs, costUsd, tokens, timeoutMs, replyBytes } = { ...only, ...withoutGaps(options.limits) };
   return {
     legs: agents.map((one) => planLeg(one, options, resolve)),
     start,
     context: options.context,
-    limits: { handoffs, costUsd, tokens, timeoutMs },
+    limits: { handoffs, costUsd, tokens, timeoutMs, replyBytes },
     handoffContext: context,
     clock: world.clock,
     random: world.random,

@@ -7,6 +7,7 @@ import {
   type RunInput,
   type RunSource,
   readInput,
+  type RunPlan,
 } from "#agents";
 import { type Message, StartError } from "#domain";
 import type { SchemaInput } from "#tools";
@@ -66,10 +67,16 @@ export function startRun(
     signal: options.signal,
     isOutputWrapped: plan.legs.some((leg) => leg.output !== undefined && isWrappedOutput(leg.output)),
     history: messages.slice(0, -1),
+    limits: handleLimits(plan),
     onListenerError: world.onListenerError,
   });
   openTelemetry(target, options, world)?.watch(run);
   return run;
+}
+
+/** The limits that the run itself keeps, whoever carries it out. */
+export function handleLimits({ limits: { replyBytes } }: RunPlan): { readonly replyBytes?: number } {
+  return replyBytes === undefined ? {} : { replyBytes };
 }
 
 function whenReady(source: RunSource, ready: Promise<void> | undefined): RunSource {

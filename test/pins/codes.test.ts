@@ -56,6 +56,7 @@ describe("words users see", () => {
       "utf8-decode",
       "line-too-long",
       "buffer-overflow",
+      "reply-too-large",
       "too-many-decode-errors",
       "unexpected-message",
       "stream-cut",

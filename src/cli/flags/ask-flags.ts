@@ -17,6 +17,7 @@ export interface AskFlags extends ShowFlags {
   readonly maxTurns?: number;
   readonly maxTokens?: number;
   readonly maxCost?: number;
+  readonly maxReplyBytes?: number;
   readonly timeout?: number;
   readonly thinkingTokens?: number;
   readonly resume?: string;
@@ -46,6 +47,7 @@ export function addAskFlags(command: Command): Command {
     .option("--max-turns <n>", "replies of the model", parseCount)
     .option("--max-tokens <n>", "length of one reply", parseCount)
     .option("--max-cost <dollars>", "what the run may cost", parseDollars)
+    .option("--max-reply-bytes <n>", "bytes of one reply (default 16777216)", parseCount)
     .option("--timeout <time>", "how long the run may take: 500ms, 30s, 5m", parseDuration)
     .option("--thinking-tokens <n>", "lets the model think first, with at most so many tokens", parseCount)
     .option("--resume <session>", "goes on with an earlier session of the agent", requireText)

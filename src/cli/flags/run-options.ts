@@ -31,11 +31,12 @@ async function readTools(flags: AskFlags, io: CommandIo): Promise<RunOptions["to
   return typeof flags.tools === "string" ? await loadTools(flags.tools, io.cwd) : undefined;
 }
 
-function limitsOf({ maxTurns, maxCost, timeout }: AskFlags): RunOptions["limits"] | undefined {
-  if (maxTurns === undefined && maxCost === undefined && timeout === undefined) return undefined;
+function limitsOf({ maxTurns, maxCost, maxReplyBytes, timeout }: AskFlags): RunOptions["limits"] | undefined {
+  if ([maxTurns, maxCost, maxReplyBytes, timeout].every((limit) => limit === undefined)) return undefined;
   return {
     ...(maxTurns !== undefined && { turns: maxTurns }),
     ...(maxCost !== undefined && { costUsd: maxCost }),
+    ...(maxReplyBytes !== undefined && { replyBytes: maxReplyBytes }),
     ...(timeout !== undefined && { timeoutMs: timeout }),
   };
 }

@@ -6,7 +6,7 @@ import { readBody, readInputField, requireFields } from "../request-body.ts";
 import { FROM_THE_START } from "../sse-vocabulary.ts";
 import { openStream, readVocabulary } from "../open-stream.ts";
 
-const LIMIT_NAMES = ["turns", "costUsd", "tokens", "timeoutMs", "idleMs", "toolMs"] as const;
+const LIMIT_NAMES = ["turns", "costUsd", "tokens", "timeoutMs", "idleMs", "toolMs", "replyBytes"] as const;
 
 /**
  * Has the thread's target answer. The answer is a stream of events; leaving it ends nothing, and
