@@ -7,6 +7,7 @@ import {
   isDelta,
   type Message,
   type MessageItem,
+  type PermissionItem,
   type ResultItem,
   type RunResult,
   type RunStatus,
@@ -147,6 +148,8 @@ class RunAccumulator implements Accumulator {
         if (call === undefined) return;
         call.output = event.output;
         call.isError = event.isError;
+        if (event.ms !== undefined) call.ms = event.ms;
+        if (event.waitedMs !== undefined) call.waitedMs = event.waitedMs;
         return;
       }
       case "warning":
@@ -161,6 +164,7 @@ class RunAccumulator implements Accumulator {
         if (event.kind === "usage") this._addSpent(event.data);
         return;
       case "permission":
+        return this._addPermission(event);
       case "handoff":
       case "done":
         return;
@@ -180,6 +184,14 @@ class RunAccumulator implements Accumulator {
     if (!isNew) return;
     this._unsettledTurns += 1;
     if (event.usage !== undefined) this._unsettledUsage = addUsage(this._unsettledUsage, event.usage);
+  }
+
+  /** Somebody allowed other arguments than the model's: those are what ran. */
+  private _addPermission({ callId, state, input }: PermissionItem): void {
+    const call = this._calls.get(callId);
+    if (call === undefined || state !== "allowed" || input === undefined) return;
+    call.requestedInput ??= call.input;
+    call.input = input;
   }
 
   private _addResult(event: ResultItem): void {

@@ -10,8 +10,9 @@ import {
   textOf,
 } from "#domain";
 import type { OutputGate } from "#policy";
-import { runTool, type Tool } from "#tools";
+import { runTool, type Tool, ToolPlaces } from "#tools";
 import type { LimitReached } from "./budget.ts";
+import { CallTimes } from "./call-times.ts";
 import { HANDOFF_TOOL, handoffTool, readHandoff } from "./handoff.ts";
 import { AgentOutput } from "./agent-output.ts";
 import type { AgentLeg, Conversations, LegEnd, LegWork } from "./leg.ts";
@@ -98,6 +99,8 @@ class AgentRun {
   private readonly _showInput: () => Promise<void>;
   private readonly _gate: OutputGate | undefined;
   private readonly _tools: ReadonlyMap<string, Tool>;
+  private readonly _places: ToolPlaces;
+  private readonly _times: CallTimes;
   private _isInputShown = false;
   private _isOver = false;
   private _isSuccess = false;
@@ -118,6 +121,8 @@ class AgentRun {
     this._conversation = conversation;
     this._showInput = showInput;
     this._gate = work.policy.isSilentOnOutput ? undefined : work.policy.createOutputGate();
+    this._places = new ToolPlaces(leg.toolConcurrency);
+    this._times = new CallTimes(work.clock);
     this._tools = new Map(leg.tools.map((tool) => [tool.name, tool]));
     this._output = leg.output && new AgentOutput(leg.output, leg.outputRepairs);
   }
@@ -127,7 +132,7 @@ class AgentRun {
     return {
       runId: writer.runId,
       signal: writer.latch.signal,
-      policy,
+      policy: this._times.watch(policy),
       write: (chunks) => this._write(chunks),
       runTool: (call) => this._runTool(call),
     };
@@ -192,6 +197,7 @@ class AgentRun {
   /** Remembers what the leg's end depends on. */
   private _look(chunk: Chunk): boolean {
     if (chunk.type === "message" && chunk.parent === undefined) this._lookAtMessage(chunk);
+    else if (chunk.type === "tool-result") this._times.complete(chunk);
     else if (chunk.type === "result") {
       this._lookAtResult(chunk);
       return this._output?.hold(chunk) !== true;
@@ -246,18 +252,23 @@ class AgentRun {
     if (tool === undefined) {
       return { kind: "failed", why: "unknown-tool", output: `There is no tool "${call.name}".` } as const;
     }
-    return runTool(tool, call.input, {
+    // The agent may give up on a single call, too.
+    const signal = call.signal ?? writer.latch.signal;
+    const leave = await this._times.waiting(call.callId, this._places.take(tool.sequential === true, signal));
+    if (leave === undefined)
+      return { kind: "failed", why: "aborted", output: "Not run: the call was taken back." } as const;
+    const running = runTool(tool, call.input, {
       callId: call.callId,
       runId: writer.runId,
       agent: this._leg.agent,
       context,
-      // The agent may give up on a single call, too.
-      signal: call.signal ?? writer.latch.signal,
+      signal,
       clock,
       timeoutMs: this._leg.limits.toolMs,
       onProgress: (state) =>
         void this._write([noticeItem("tool-progress", { callId: call.callId, name: call.name, state })]),
     });
+    return this._times.running(call.callId, running).finally(leave);
   }
 
   private async _handOver(input: unknown) {

@@ -1,5 +1,6 @@
 import type { ToolSpec } from "#backends";
 import { errorItem, type Message, type MessageItem, textOf, warningItem } from "#domain";
+import { DEFAULT_TOOL_CONCURRENCY } from "#tools";
 import { handoffTool } from "./handoff.ts";
 import { Ledger } from "./ledger.ts";
 import { LEG_LIMITS, type LegEnd, type LegWork, type ModelLeg } from "./leg.ts";
@@ -117,7 +118,7 @@ class Runner {
       agent: leg.agent,
       context: this._work.context,
       toolMs: leg.limits.toolMs,
-      concurrency: leg.toolConcurrency ?? 1,
+      concurrency: leg.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY,
       policy: this._work.policy,
       handoffs: leg.handoffs ?? [],
       answer: this._answer.tool,

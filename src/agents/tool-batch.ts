@@ -7,8 +7,8 @@ import {
   type ToolResultBlock,
   toolResultItem,
 } from "#domain";
-import type { RunPolicy } from "#policy";
-import { type Outcome, runTool, type Tool } from "#tools";
+import type { Aftermath, RunPolicy } from "#policy";
+import { type Outcome, runTool, type Tool, ToolPlaces } from "#tools";
 import { HANDOFF_TOOL, readHandoff } from "./handoff.ts";
 import type { RunWriter } from "./run.ts";
 
@@ -49,9 +49,10 @@ export interface BatchEnd {
 }
 
 /**
- * Runs the tool calls of one turn. Every call gets exactly one result, in the order of the calls. The calls before a
- * handoff run, the ones behind it are answered without running (S2-2). After an abort the rest is left to the run,
- * which answers what is open.
+ * Runs the tool calls of one turn, beside each other as far as they may. Every call gets exactly one result: its event
+ * comes when the call has finished, and the transcript has them in the order of the calls. The calls before a handoff
+ * run, the ones after it are answered without running (S2-2). After an abort the rest is left to the run, which
+ * answers what is open.
  */
 export async function runBatch(
   calls: readonly ToolCallItem[],
@@ -59,18 +60,28 @@ export async function runBatch(
   settings: BatchSettings,
 ): Promise<BatchEnd> {
   const batch = new Batch(writer, settings);
-  let start = 0;
-  for (let index = 0; index <= calls.length && !batch.isOver; index += 1) {
-    const call = calls[index];
-    if (call !== undefined && !isSpecial(call, settings)) continue;
-    await batch.runPlain(calls.slice(start, index));
-    start = index;
-    if (call === undefined || batch.isOver) break;
-    await batch.runSpecial(call);
-    start = index + 1;
+  let group: ToolCallItem[] = [];
+  for (const call of calls) {
+    if (batch.isOver) break;
+    const isSpecialCall = isSpecial(call, settings);
+    if (!isSpecialCall && !runsAlone(call, settings)) {
+      group.push(call);
+      continue;
+    }
+    await batch.runTogether(group);
+    group = [];
+    if (batch.isOver) break;
+    if (isSpecialCall) await batch.runSpecial(call);
+    else await batch.runTogether([call]);
   }
-  if (!writer.latch.isFired) await batch.skip(calls.slice(batch.answered));
-  return batch.end();
+  if (!batch.isOver) await batch.runTogether(group);
+  if (!writer.latch.isFired) await batch.skip(calls.filter((call) => !batch.isAnswered(call)));
+  return batch.end(calls);
+}
+
+/** With one place there is nothing to run beside it, and its permission is asked for when its turn has come. */
+function runsAlone(call: ToolCallItem, { tools, concurrency }: BatchSettings): boolean {
+  return concurrency <= 1 || tools.get(call.name)?.sequential === true;
 }
 
 /** Calls that are ours to understand stand alone: what comes behind one depends on it. */
@@ -81,8 +92,9 @@ function isSpecial(call: ToolCallItem, settings: BatchSettings): boolean {
 class Batch {
   private readonly _writer: RunWriter;
   private readonly _settings: BatchSettings;
-  private readonly _results: ToolResultBlock[] = [];
-  private readonly _notes: string[] = [];
+  private readonly _places: ToolPlaces;
+  private readonly _results = new Map<string, ToolResultBlock>();
+  private readonly _notes = new Map<string, readonly string[]>();
   private _stop: string | undefined;
   private _handoff: BatchEnd["handoff"];
   private _answer: BatchEnd["answer"];
@@ -91,11 +103,11 @@ class Batch {
   constructor(writer: RunWriter, settings: BatchSettings) {
     this._writer = writer;
     this._settings = settings;
+    this._places = new ToolPlaces(settings.concurrency);
   }
 
-  /** How many calls have their result. */
-  get answered(): number {
-    return this._results.length;
+  isAnswered({ callId }: ToolCallItem): boolean {
+    return this._results.has(callId);
   }
 
   /** Nothing further is run. */
@@ -108,10 +120,11 @@ class Batch {
     );
   }
 
-  end(): BatchEnd {
+  /** What it came to, in the order of the calls. */
+  end(calls: readonly ToolCallItem[]): BatchEnd {
     return {
-      results: this._results,
-      notes: this._notes,
+      results: calls.flatMap(({ callId }) => this._results.get(callId) ?? []),
+      notes: calls.flatMap(({ callId }) => this._notes.get(callId) ?? []),
       stop: this._stop,
       handoff: this._handoff,
       answer: this._answer,
@@ -119,21 +132,63 @@ class Batch {
     };
   }
 
-  /** Runs calls of tools, as many at once as allowed; results are written in the order of the calls. */
-  async runPlain(calls: readonly ToolCallItem[]): Promise<void> {
-    const pending: Promise<Finished>[] = [];
-    let next = 0;
-    for (let done = 0; done < calls.length; done += 1) {
-      while (next < calls.length && pending.length < Math.max(1, this._settings.concurrency) && !this.isOver) {
-        pending.push(runCall(calls[next] as ToolCallItem, this._writer, this._settings));
-        next += 1;
-      }
-      const finished = await pending.shift();
-      if (finished === undefined || this._writer.latch.isFired) return;
-      this._notes.push(...finished.notes);
-      this._stop ??= finished.stop;
-      await this._answerWith(calls[done] as ToolCallItem, finished);
+  /** Runs calls of tools beside each other, as many at once as allowed. What has not begun when a hook ends the run, does not. */
+  async runTogether(calls: readonly ToolCallItem[]): Promise<void> {
+    await Promise.all(calls.map((call) => this._runCall(call)));
+  }
+
+  private async _runCall(call: ToolCallItem): Promise<void> {
+    const finished = await this._finish(call);
+    if (finished === undefined || this._writer.latch.isFired) return;
+    await this._answerWith(call, finished);
+  }
+
+  /** Decides about a call and runs it; `undefined` when the batch is over before that. */
+  private async _finish(call: ToolCallItem): Promise<Answer | undefined> {
+    const { policy, tools, clock } = this._settings;
+    const calledAt = clock.now();
+    if (policy.isSilentOnTools || !tools.has(call.name)) {
+      const ran = await this._run(call, call.input, calledAt);
+      return ran && { output: ran.outcome.output, isError: ran.outcome.kind === "failed", ...ran.times };
     }
+    const { callId, name, executedBy } = call;
+    const verdict = await policy.checkCall({ callId, name, input: call.input, executedBy });
+    this._note(call, verdict);
+    if (verdict.kind === "denied") return deny(verdict.reason);
+    // What was allowed is exactly this, once: a change behind the decision's back is a denial.
+    if (!verdict.grant.redeem(verdict.input)) return deny("The arguments are not the ones that were allowed.");
+    const ran = await this._run(call, verdict.input, calledAt);
+    if (ran === undefined) return undefined;
+    const checked = { callId, name, executedBy, input: verdict.input };
+    const isError = ran.outcome.kind === "failed";
+    const result = await policy.checkResult(checked, { output: ran.outcome.output, isError });
+    this._note(call, result);
+    return { output: result.output, isError: result.isError, ...ran.times };
+  }
+
+  private async _run(
+    call: ToolCallItem,
+    input: unknown,
+    calledAt: number,
+  ): Promise<{ readonly outcome: Outcome; readonly times: CallTimes } | undefined> {
+    const { tools, clock } = this._settings;
+    const { signal } = this._writer.latch;
+    const leave = await this._places.take(tools.get(call.name)?.sequential === true, signal);
+    if (leave === undefined) return undefined;
+    try {
+      if (this._stop !== undefined) return undefined;
+      const startedAt = clock.now();
+      const outcome = await outcomeOf(call, input, this._writer, this._settings);
+      const waitedMs = startedAt - calledAt;
+      return { outcome, times: { ms: clock.now() - startedAt, ...(waitedMs > 0 && { waitedMs }) } };
+    } finally {
+      leave();
+    }
+  }
+
+  private _note({ callId }: ToolCallItem, { notes, stop }: Aftermath): void {
+    if (notes.length > 0) this._notes.set(callId, [...(this._notes.get(callId) ?? []), ...notes]);
+    this._stop ??= stop;
   }
 
   async runSpecial(call: ToolCallItem): Promise<void> {
@@ -171,9 +226,8 @@ class Batch {
     if (!wanted.fits) return this._answerWith(call, { output: wanted.problem, isError: true });
     const from = agent ?? "";
     const verdict = await policy.checkHandoff({ from, to: wanted.to, message: wanted.message });
-    this._notes.push(...verdict.notes);
+    this._note(call, verdict);
     if (this._writer.latch.isFired) return;
-    this._stop ??= verdict.stop;
     if (verdict.kind === "blocked")
       return this._answerWith(call, { output: verdict.reason, isError: true, skipped: "denied" });
     if (this._stop !== undefined) return;
@@ -183,7 +237,7 @@ class Batch {
 
   private async _answerWith(call: ToolCallItem, answer: Answer): Promise<void> {
     const { callId, name } = call;
-    const { output, isError, skipped, ms } = answer;
+    const { output, isError, skipped, ms, waitedMs } = answer;
     const chunk: Chunk = toolResultItem({
       callId,
       name,
@@ -191,50 +245,22 @@ class Batch {
       isError,
       ...(skipped !== undefined && { skipped }),
       ...(ms !== undefined && { ms }),
+      ...(waitedMs !== undefined && { waitedMs }),
     });
+    this._results.set(callId, { type: "tool-result", callId, output, isError });
     await this._writer.write([chunk], this._settings.agent);
-    this._results.push({ type: "tool-result", callId, output, isError });
   }
 }
 
-interface Answer {
+interface CallTimes {
+  readonly ms?: number | undefined;
+  readonly waitedMs?: number | undefined;
+}
+
+interface Answer extends CallTimes {
   readonly output: unknown;
   readonly isError: boolean;
   readonly skipped?: Skipped | undefined;
-  readonly ms?: number | undefined;
-}
-
-interface Finished extends Answer {
-  readonly notes: readonly string[];
-  readonly stop: string | undefined;
-}
-
-async function runCall(call: ToolCallItem, writer: RunWriter, settings: BatchSettings): Promise<Finished> {
-  const startedAt = settings.clock.now();
-  const { policy } = settings;
-  if (policy.isSilentOnTools || !settings.tools.has(call.name)) {
-    const outcome = await outcomeOf(call, call.input, writer, settings);
-    const ms = settings.clock.now() - startedAt;
-    return { output: outcome.output, isError: outcome.kind === "failed", ms, notes: [], stop: undefined };
-  }
-  const { callId, name, executedBy } = call;
-  const verdict = await policy.checkCall({ callId, name, input: call.input, executedBy });
-  if (verdict.kind === "denied") return { ...deny(verdict.reason), notes: verdict.notes, stop: verdict.stop };
-  // What was allowed is exactly this, once: a change behind the decision's back is a denial.
-  if (!verdict.grant.redeem(verdict.input)) {
-    return { ...deny("The arguments are not the ones that were allowed."), notes: verdict.notes, stop: verdict.stop };
-  }
-  const outcome = await outcomeOf(call, verdict.input, writer, settings);
-  const isError = outcome.kind === "failed";
-  const checked = { callId, name, executedBy, input: verdict.input };
-  const result = await policy.checkResult(checked, { output: outcome.output, isError });
-  return {
-    output: result.output,
-    isError: result.isError,
-    ms: settings.clock.now() - startedAt,
-    notes: [...verdict.notes, ...result.notes],
-    stop: verdict.stop ?? result.stop,
-  };
 }
 
 function deny(reason: string): Answer {

@@ -95,7 +95,10 @@ export interface ToolResultItem extends Envelope {
   readonly output: unknown;
   readonly isError: boolean;
   readonly skipped?: Skipped;
+  /** How long the tool itself took. */
   readonly ms?: number;
+  /** How long the call waited before the tool began: for hooks, permission, a person, a free place. Absent when it did not. */
+  readonly waitedMs?: number;
 }
 
 /** One step of the decision whether a tool call may run. */

@@ -10,9 +10,15 @@ export type RunStatus = "success" | "error" | "aborted" | "interrupted";
 export interface ToolCallRecord {
   readonly callId: string;
   readonly name: string;
+  /** The arguments it ran with. */
   readonly input: unknown;
+  /** The arguments the model asked for, when a hook, a guard or a person changed them. */
+  readonly requestedInput?: unknown;
   readonly output?: unknown;
   readonly isError?: boolean;
+  /** How long the tool itself took, and how long the call waited before that. */
+  readonly ms?: number;
+  readonly waitedMs?: number;
 }
 
 /**

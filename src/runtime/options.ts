@@ -64,7 +64,7 @@ export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput
   readonly instructions?: string;
   readonly tools?: readonly Tool[];
   readonly toolChoice?: ToolChoice;
-  /** How many tool calls of one turn may run at the same time. Default 1. */
+  /** How many tool calls of one reply may run at the same time. Default 8; 1 runs them one after the other. */
   readonly toolConcurrency?: number;
   /** `false`: the model is asked for one call at a time, and the transcript shows calls and results as pairs. */
   readonly parallelToolCalls?: boolean;

@@ -28,6 +28,7 @@ export const ATTRIBUTE = {
   costUsd: "millrace.run.cost_usd",
   mode: "millrace.mode",
   skipped: "millrace.tool.skipped",
+  waited: "millrace.tool.waited_ms",
   permission: "millrace.permission.state",
   permissionBy: "millrace.permission.by",
   routerChoice: "millrace.router.choice",

@@ -147,7 +147,8 @@ export class RunTelemetry implements Sink {
     this._replies.addResult(event);
   }
 
-  private _closeCall(call: OpenSpan, { callId, name, output, isError, skipped, ts, ms }: ToolResultItem): void {
+  private _closeCall(call: OpenSpan, event: ToolResultItem): void {
+    const { callId, name, output, isError, skipped, ts, ms, waitedMs } = event;
     const failed = isError ? { [ATTRIBUTE.errorType]: skipped ?? "tool-failed" } : {};
     // What a sub-agent said last hangs below its call.
     this._replies.close(callId, ts);
@@ -155,6 +156,7 @@ export class RunTelemetry implements Sink {
     call.span.setAttributes({
       ...failed,
       ...(skipped !== undefined && { [ATTRIBUTE.skipped]: skipped }),
+      ...(waitedMs !== undefined && { [ATTRIBUTE.waited]: waitedMs }),
       ...(this._tools.recordContent && { [ATTRIBUTE.toolResult]: encodeContent(output) }),
     });
     if (isError) call.span.setStatus({ code: SPAN_STATUS.error });

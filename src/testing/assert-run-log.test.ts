@@ -173,6 +173,24 @@ const PLANTED: readonly (readonly [Invariant, string, number | undefined, (log: 
     undefined,
     (log) => insert(log, doneAt(log), errorItem({ code: "stream-cut", message: "…", terminal: true })),
   ],
+  [
+    "calls-announced",
+    "a message with a call that is no event",
+    undefined,
+    (log) =>
+      insert(
+        log,
+        doneAt(log),
+        messageItem({
+          id: "m9",
+          role: "assistant",
+          blocks: [
+            { type: "text", text: "It is 3." },
+            { type: "tool-call", callId: "c9", name: "add", input: {} },
+          ],
+        }),
+      ),
+  ],
   ["status-agrees", "success after a failed verdict", undefined, (log) => change(log, 18, { isError: true })],
   ["status-agrees", "error without a reason", undefined, (log) => changeResult(log, { status: "error" })],
   ["text-agrees", "a text that is cut", undefined, (log) => changeResult(log, { text: "Let me add." })],
@@ -309,6 +327,7 @@ describe("what a log may do", () => {
       [
         toolInputDelta("m", 0, call, '{"a'),
         messageItem({ id: "m", role: "assistant", blocks: [{ type: "tool-call", ...call, input: '{"a' }] }),
+        toolCallItem({ ...call, input: '{"a', executedBy: "millrace" }),
       ],
     ],
     [
@@ -316,6 +335,7 @@ describe("what a log may do", () => {
       [
         toolInputDelta("m", 0, call, ""),
         messageItem({ id: "m", role: "assistant", blocks: [{ type: "tool-call", ...call, input: {} }] }),
+        toolCallItem({ ...call, input: {}, executedBy: "millrace" }),
       ],
     ],
     [
@@ -380,14 +400,31 @@ describe("what a log may do", () => {
     expect(findViolation(changeResult(log, { toolCalls: [] }))).toBeUndefined();
   });
 
-  it("a call listed with the input that was allowed in the end", () => {
+  it("F-D4: a call is listed with the input that was allowed in the end, and with what was asked for", () => {
     const log = closeRunLog([
       toolCallItem({ ...call, input: { a: 1 }, executedBy: "millrace" }),
       permissionItem({ ...call, state: "allowed", by: "user", input: { a: 2 } }),
       toolResultItem({ ...call, output: 2, isError: false }),
     ]);
-    const listed = changeResult(log, { toolCalls: [{ ...call, input: { a: 2 }, output: 2, isError: false }] });
-    expect(findViolation(listed)).toBeUndefined();
+    expect(findViolation(log)).toBeUndefined();
+    const ran = { ...call, output: 2, isError: false };
+    for (const inputs of [{ input: { a: 1 } }, { input: { a: 2 } }, { input: { a: 1 }, requestedInput: { a: 2 } }]) {
+      const listed = changeResult(log, { toolCalls: [{ ...ran, ...inputs }] });
+      expect(findViolation(listed)).toMatchObject({ invariant: "tool-calls-agree" });
+    }
+  });
+
+  it("a success after a message whose tool call nobody announced is refused; a failure is not", () => {
+    const said = messageItem({
+      id: "m1",
+      role: "assistant",
+      blocks: [{ type: "tool-call", callId: "c9", name: "add", input: {} }],
+    });
+    const verdict = (isError: boolean) => resultItem({ subtype: isError ? "x" : "success", isError, usage: {} });
+    expect(findViolation(closeRunLog([said, verdict(false)]))).toMatchObject({ invariant: "calls-announced" });
+    expect(findViolation(closeRunLog([{ ...said }, verdict(true)]))).toBeUndefined();
+    const called = toolCallItem({ callId: "c9", name: "add", input: {}, executedBy: "backend" });
+    expect(findViolation(closeRunLog([{ ...said }, called, verdict(false)]))).toBeUndefined();
   });
 });
 

@@ -51,12 +51,16 @@ function summarise(events: readonly AgentEvent[]): RunResult {
   const messages = new Map<string, MessageItem>();
   const calls = new Map<string, ToolCallItem>();
   const answers = new Map<string, ToolResultItem>();
+  const allowed = new Map<string, unknown>();
   const errors: ErrorItem[] = [];
   let verdict: ResultItem | undefined;
   for (const event of events) {
     if (event.type === "message") messages.set(event.id, event);
     if (event.type === "tool-call") calls.set(event.callId, event);
     if (event.type === "tool-result") answers.set(event.callId, event);
+    if (event.type === "permission" && event.state === "allowed" && event.input !== undefined) {
+      allowed.set(event.callId, event.input);
+    }
     if (event.type === "error") errors.push(event);
     if (event.type === "result") verdict = event;
   }
@@ -68,7 +72,8 @@ function summarise(events: readonly AgentEvent[]): RunResult {
     text: finalText(messages.values()) ?? verdict?.text ?? "",
     toolCalls: [...calls.values()].map(({ callId, name, input }) => {
       const answer = answers.get(callId);
-      return { callId, name, input, ...(answer && { output: answer.output, isError: answer.isError }) };
+      const ran = allowed.has(callId) ? { input: allowed.get(callId), requestedInput: input } : { input };
+      return { callId, name, ...ran, ...(answer && { output: answer.output, isError: answer.isError }) };
     }),
     messages: [...messages.values()].map(({ id, role, blocks }) => ({ id, role, blocks })),
     usage: verdict?.usage ?? {},

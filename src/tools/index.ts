@@ -2,6 +2,7 @@ export type { ServerCall, ServerOutcome, ToolServer, ToolServerOptions } from ".
 export { createToolServer, MCP_VERSIONS } from "./mcp/tool-server.ts";
 export type { FailureReason, Outcome } from "./outcome.ts";
 export { MAX_RESULT_CHARACTERS, toOutcome } from "./outcome.ts";
+export { toJsonValue } from "./json-value.ts";
 export type { ToolRun } from "./run-tool.ts";
 export { DEFAULT_TOOL_MS, runTool } from "./run-tool.ts";
 export type { JsonSchema } from "./json-schema.ts";
@@ -10,3 +11,4 @@ export { readSchema } from "./schema.ts";
 export type { FieldType, Shorthand, ShorthandValue } from "./shorthand.ts";
 export type { InputOf, Tool, ToolContext, ToolDefinition, ToolOptions } from "./tool.ts";
 export { tool } from "./tool.ts";
+export { DEFAULT_TOOL_CONCURRENCY, ToolPlaces } from "./tool-places.ts";

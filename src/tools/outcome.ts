@@ -1,3 +1,6 @@
+import { describeThrown } from "#domain";
+import { toJsonValue } from "./json-value.ts";
+
 /** The typed value of one tool execution inside the loop. It becomes a tool result. */
 export type Outcome =
   | { readonly kind: "returned"; readonly output: unknown }
@@ -10,24 +13,27 @@ export type FailureReason = "unknown-tool" | "invalid-input" | "thrown" | "timeo
 export const MAX_RESULT_CHARACTERS = 256 * 1024;
 
 /**
- * A tool's return value as the JSON it will be sent as: `undefined` is an empty text, text stays text, everything
- * else must be JSON. A value over the limit is cut, with a mark that says how much is missing.
+ * A tool's return value as the JSON it will be sent as: nothing is an empty text, text stays text, an `Error` is a
+ * failure, and everything else gets its JSON form (`toJsonValue`) or is a failure that says why it has none. A value
+ * over the limit is cut, with a mark that says how much is missing.
  */
 export function toOutcome(value: unknown, maxCharacters = MAX_RESULT_CHARACTERS): Outcome {
   if (value === undefined || value === null) return { kind: "returned", output: "" };
   if (typeof value === "string") return { kind: "returned", output: cut(value, maxCharacters) };
-  let text: string | undefined;
-  try {
-    text = JSON.stringify(value);
-  } catch (error) {
-    const why = error instanceof Error ? error.message.split("\n")[0] : String(error);
-    return { kind: "failed", why: "unprintable", output: `The tool returned a value that is not JSON: ${why}` };
+  if (value instanceof Error) {
+    return { kind: "failed", why: "thrown", output: `The tool failed: ${describeThrown(value)}` };
   }
-  if (text === undefined) {
+  if (typeof value === "function" || typeof value === "symbol") {
     return { kind: "failed", why: "unprintable", output: `The tool returned a ${typeof value}, which is not JSON.` };
   }
-  // Read back: what later code holds is exactly what is sent, and nobody can change it behind our back.
-  return { kind: "returned", output: text.length > maxCharacters ? cut(text, maxCharacters) : JSON.parse(text) };
+  try {
+    const output = toJsonValue(value);
+    const text = JSON.stringify(output);
+    return { kind: "returned", output: text.length > maxCharacters ? cut(text, maxCharacters) : output };
+  } catch (error) {
+    const why = describeThrown(error).split("\n")[0];
+    return { kind: "failed", why: "unprintable", output: `The tool returned a value that is not JSON: ${why}.` };
+  }
 }
 
 function cut(text: string, maxCharacters: number): string {

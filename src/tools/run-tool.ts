@@ -1,4 +1,5 @@
 import { type Clock, describeThrown, isToolFailure } from "#domain";
+import { toJsonValue } from "./json-value.ts";
 import { type Outcome, toOutcome } from "./outcome.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
@@ -62,11 +63,11 @@ export async function runTool(tool: Tool, input: unknown, run: ToolRun): Promise
       signal: controller.signal,
       context: run.context,
       progress: (state) => {
-        if (!over) run.onProgress(state);
+        if (!over) run.onProgress(shownState(state));
       },
     };
     call(tool, parsed.value, context).then(
-      (value) => settle(toOutcome(value, run.maxResultCharacters)),
+      (value) => settle(outcomeOf(tool, value, run.maxResultCharacters)),
       (error) => settle({ kind: "failed", why: "thrown", output: describeFailure(tool, error) }),
     );
   });
@@ -77,6 +78,21 @@ const ABORTED: Outcome = {
   why: "aborted",
   output: "The run was aborted before the tool had answered.",
 };
+
+/** A tool that returns an error instead of throwing it has failed all the same. */
+function outcomeOf(tool: Tool, value: unknown, maxCharacters: number | undefined): Outcome {
+  if (value instanceof Error) return { kind: "failed", why: "thrown", output: describeFailure(tool, value) };
+  return toOutcome(value, maxCharacters);
+}
+
+/** A state as an event can hold it; one that has no JSON form is described. */
+function shownState(state: unknown): unknown {
+  try {
+    return toJsonValue(state);
+  } catch (error) {
+    return `a state that is not JSON: ${describeThrown(error)}`;
+  }
+}
 
 async function call(tool: Tool, input: unknown, context: ToolContext): Promise<unknown> {
   return await tool.run(input as never, context as ToolContext<never>);

@@ -33,13 +33,21 @@ export interface Tool {
   readonly inputSchema: JsonSchema;
   /** The tool's own deadline; without it the run's `limits.toolMs` holds. */
   readonly timeoutMs: number | undefined;
+  /** It runs alone: no other call of its agent runs beside it. Default `false`. */
+  readonly sequential?: boolean | undefined;
   /** Checks the arguments a model wrote. Never rejects. */
   parse(input: unknown): Promise<Parsed>;
   run(input: never, context: ToolContext<never>): unknown;
 }
 
 export interface ToolOptions {
+  /** The tool's own deadline. Default: `limits.toolMs` of the run. */
   readonly timeoutMs?: number;
+  /**
+   * `true`: calls of this tool run alone, one after the other in the order the model made them, and no other call of
+   * the agent runs beside them. For tools that change what others read. Default `false`.
+   */
+  readonly sequential?: boolean;
 }
 
 /** The value a schema describes, for the tool's function. */
@@ -63,7 +71,7 @@ export interface ToolDefinition<Schema extends SchemaInput> extends ToolOptions 
   readonly run: (input: InputOf<Schema>, context: ToolContext) => unknown;
 }
 
-const OPTION_NAMES = ["timeoutMs"] as const satisfies readonly (keyof ToolOptions)[];
+const OPTION_NAMES = ["timeoutMs", "sequential"] as const satisfies readonly (keyof ToolOptions)[];
 const FIELD_NAMES = ["name", "description", "input", "run", ...OPTION_NAMES] as const;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
@@ -98,7 +106,7 @@ export function tool(
 }
 
 function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { run?: Tool["run"] }): Tool {
-  const { name, description, input, run, timeoutMs } = given;
+  const { name, description, input, run, timeoutMs, sequential = false } = given;
   if (typeof name !== "string" || !NAME.test(name)) {
     throw invalid(
       `tool name ${JSON.stringify(name)}`,
@@ -116,12 +124,15 @@ function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { 
     throw invalid(`tool "${name}": timeoutMs ${timeoutMs}`, "Give a number of milliseconds above 0");
   }
   checkNames(given, `tool "${name}"`);
+  if (typeof sequential !== "boolean") {
+    throw invalid(`tool "${name}": sequential ${JSON.stringify(sequential)}`, "Give true or false");
+  }
   const schema = readSchema(input as SchemaInput, `tool "${name}": input`);
   const { type } = schema.jsonSchema;
   if (type !== undefined && type !== "object") {
     throw invalid(`tool "${name}": input of type ${JSON.stringify(type)}`, "Models give a tool an object of fields");
   }
-  return { name, description, inputSchema: schema.jsonSchema, timeoutMs, parse: schema.parse, run };
+  return { name, description, inputSchema: schema.jsonSchema, timeoutMs, sequential, parse: schema.parse, run };
 }
 
 function checkNames(given: object, what: string): void {

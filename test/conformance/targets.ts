@@ -54,7 +54,7 @@ export interface Stage {
   readonly world: World;
   readonly home: string;
   readonly emulator: ReturnType<typeof createEmulator>;
-  start(target: TestTarget, input: Parameters<typeof startRun>[1], options?: RunOptions): Run<unknown>;
+  start(target: TestTarget, input: Parameters<typeof startRun>[1], options?: RunOptions, world?: World): Run<unknown>;
   /** Runs to the end; the log keeps every promise. */
   play(
     target: TestTarget,
@@ -81,10 +81,10 @@ export async function openStage(script?: EmulatorScript): Promise<Stage> {
     CLAUDE_CODE_MAX_RETRIES: "0",
   };
   const world: World = { ...systemWorld(), env };
-  const start: Stage["start"] = (target, input, options = {}) => {
+  const start: Stage["start"] = (target, input, options = {}, given = world) => {
     const claudeCode = { ...target.options.claudeCode, ...options.claudeCode };
     const place = target.isCli ? { cwd: home, claudeCode } : {};
-    return startRun(target.backend, input, { ...options, ...place }, world);
+    return startRun(target.backend, input, { ...options, ...place }, given);
   };
   return {
     world,

@@ -43,11 +43,17 @@ export function checkVerdict(report: Report): Check {
     for (const record of result.toolCalls) {
       const call = calls.get(record.callId);
       const answer = answers.get(record.callId);
-      const isInput = [call?.input, changedInputs.get(record.callId)].some((input) => isSameJson(input, record.input));
+      const isInput = changedInputs.has(record.callId)
+        ? isSameJson(record.input, changedInputs.get(record.callId)) && isSameJson(record.requestedInput, call?.input)
+        : isSameJson(record.input, call?.input) && record.requestedInput === undefined;
       if (call === undefined || listed.has(record.callId)) {
         report("tool-calls-agree", at, `${record.callId} is not one call of the log`);
       } else if (call.name !== record.name || !isInput) {
-        report("tool-calls-agree", at, `${record.callId} has another name or input than its tool call`);
+        report(
+          "tool-calls-agree",
+          at,
+          `${record.callId} has another name or input than its tool call, or than what was allowed`,
+        );
       } else if (!isSameJson(answer?.output, record.output) || answer?.isError !== record.isError) {
         report("tool-calls-agree", at, `${record.callId} has another output than its tool result`);
       }
@@ -57,6 +63,21 @@ export function checkVerdict(report: Report): Check {
       // A sub-agent's calls are its own affair: a result may list them or leave them out.
       if (call.parent === undefined && !listed.has(call.callId)) {
         report("tool-calls-agree", at, `${call.callId} (${call.name}) is missing`);
+      }
+    }
+  };
+
+  const checkAnnounced = (result: RunResult, at: number): void => {
+    if (result.status !== "success") return;
+    for (const message of messages.values()) {
+      if (message.role !== "assistant" || message.parent !== undefined) continue;
+      for (const block of message.blocks) {
+        if (block.type !== "tool-call" || calls.has(block.callId)) continue;
+        report(
+          "calls-announced",
+          at,
+          `${block.callId} (${block.name}) of the message ${message.id} has no tool-call event`,
+        );
       }
     }
   };
@@ -75,7 +96,7 @@ export function checkVerdict(report: Report): Check {
           if (!answers.has(event.callId)) answers.set(event.callId, event);
           return;
         case "permission":
-          if (event.input !== undefined) changedInputs.set(event.callId, event.input);
+          if (event.state === "allowed" && event.input !== undefined) changedInputs.set(event.callId, event.input);
           return;
         case "error":
           if (event.terminal) terminal ??= event;
@@ -87,6 +108,7 @@ export function checkVerdict(report: Report): Check {
           over = true;
           checkStatus(event.result, at);
           checkText(event.result, at);
+          checkAnnounced(event.result, at);
           checkCalls(event.result, at);
           return;
         default:
