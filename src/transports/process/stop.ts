@@ -178,9 +178,12 @@ function aimAtHandle(handle: ProcessHandle, life: Life): Target {
 async function waitUntilGone(clock: Clock, graceMs: number, target: Target, life: Life): Promise<boolean> {
   const until = clock.now() + graceMs;
   let pauseMs = FIRST_PAUSE_MS;
+  // It may have ended while the signal was sent: nobody would hear of that any more.
+  let mayBeGone = life.isOver();
   for (;;) {
     const leftMs = Math.max(0, until - clock.now());
-    await pause(clock, Math.min(pauseMs, leftMs), life);
+    if (!mayBeGone) await pause(clock, Math.min(pauseMs, leftMs), life);
+    mayBeGone = false;
     if ((await target.left()).length === 0) return true;
     if (clock.now() >= until) return false;
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
