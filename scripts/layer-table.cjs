@@ -7,19 +7,21 @@
 const MAY_IMPORT = {
   domain: [],
   streams: [],
+  secrets: [],
   wire: ["domain", "streams"],
   formats: ["domain", "wire"],
-  transports: ["domain", "streams", "wire"],
+  transports: ["domain", "streams", "secrets", "wire"],
   tools: ["domain"],
   policy: ["domain", "tools"],
-  backends: ["domain", "streams", "wire", "formats", "transports", "tools", "policy"],
-  agents: ["domain", "streams", "tools", "policy", "backends"],
-  sessions: ["domain", "streams", "wire", "agents"],
-  sinks: ["domain", "streams", "wire"],
+  backends: ["domain", "streams", "secrets", "wire", "formats", "transports", "tools", "policy"],
+  agents: ["domain", "streams", "secrets", "tools", "policy", "backends"],
+  sessions: ["domain", "streams", "secrets", "wire", "agents"],
+  sinks: ["domain", "streams", "secrets", "wire"],
   views: ["domain", "streams"],
   emulator: ["domain", "streams", "wire", "formats"],
   runtime: [
     "domain",
+    "secrets",
     "formats",
     "transports",
     "tools",
@@ -32,8 +34,8 @@ const MAY_IMPORT = {
   ],
   compare: ["domain", "runtime"],
   testing: ["domain", "streams", "wire", "formats", "transports", "backends", "sessions"],
-  server: ["domain", "streams", "wire", "sinks", "views", "sessions", "runtime"],
-  cli: ["domain", "tools", "sinks", "views", "runtime", "server", "compare", "emulator"],
+  server: ["domain", "streams", "secrets", "wire", "sinks", "views", "sessions", "runtime"],
+  cli: ["domain", "secrets", "tools", "sinks", "views", "runtime", "server", "compare", "emulator"],
 };
 
 module.exports = { MAY_IMPORT };

@@ -11,8 +11,10 @@ import {
   type RunResult,
 } from "#domain";
 import type { Decision } from "#policy";
+import type { SecretMask } from "#secrets";
 import { AbortLatch, type Broadcast, createBroadcast, createDeferred, type Deferred, followSignal } from "#streams";
 import { type Accumulator, createAccumulator, type Ending } from "./accumulator.ts";
+import { ChunkMask } from "./chunk-mask.ts";
 import { createEventGate, type EventGate } from "./event-gate.ts";
 import { canMergeDeltas, EVENT_WEIGHT, measureDeltas, mergeDeltas, weighItem } from "./merge-deltas.ts";
 import { ReplyMeter } from "./reply-meter.ts";
@@ -43,6 +45,8 @@ export interface RunHandleOptions {
   /** The answer's value stands in the field `value` of what the model writes. */
   readonly isOutputWrapped?: boolean | undefined;
   readonly limits?: Partial<RunLimits>;
+  /** Covers the secrets of the run in all its events. Asked once, when the first chunk is written. */
+  readonly secrets?: (() => SecretMask | undefined) | undefined;
   /** Hears what listeners throw, once per listener. The stream itself never changes because of a listener. */
   readonly onListenerError: (error: unknown) => void;
 }
@@ -65,6 +69,8 @@ export class RunCore {
   private readonly _gate: EventGate;
   private readonly _accumulator: Accumulator;
   private readonly _meter: ReplyMeter;
+  /** `undefined`: not asked for yet. */
+  private _mask: ChunkMask | "none" | undefined;
   private readonly _latch = new AbortLatch();
   private readonly _ended = createDeferred<RunResult>();
   /** Made for the first question: most runs ask none. */
@@ -161,9 +167,11 @@ export class RunCore {
 
   private async _ask(callId: string): Promise<Decision> {
     if (this._latch.isFired) return { allow: false, reason: "The run was aborted." };
-    const decision = await this.openQuestion(callId).promise;
+    // Under the name it was shown with.
+    const shownId = this._secretMask()?.text(callId) ?? callId;
+    const decision = await this.openQuestion(shownId).promise;
     // An answer serves one question: whoever asks again gets another one.
-    this._questions?.delete(callId);
+    this._questions?.delete(shownId);
     return decision;
   }
 
@@ -174,9 +182,18 @@ export class RunCore {
 
   private _write(chunks: readonly Chunk[], agent: string | undefined): Promise<void> | undefined {
     if (this._isComplete) return undefined;
-    this._publish(this._gate.pass(chunks, agent));
+    const mask = this._secretMask();
+    this._publish(this._gate.pass(mask === undefined ? chunks : mask.pass(chunks), agent));
     if (this._meter.failure !== undefined && !this._gate.hasFailed) this._stopAt(this._meter.failure);
     return this._latch.isFired ? undefined : this.broadcast.room();
+  }
+
+  private _secretMask(): ChunkMask | undefined {
+    if (this._mask === undefined) {
+      const secrets = this.options.secrets?.();
+      this._mask = secrets === undefined ? "none" : new ChunkMask(secrets);
+    }
+    return this._mask === "none" ? undefined : this._mask;
   }
 
   private _publish(events: readonly AgentEvent[]): void {
@@ -197,14 +214,19 @@ export class RunCore {
   private _finish(failure: ErrorDetail | undefined): void {
     if (this._isComplete) return;
     const gate = this._gate;
+    const mask = this._secretMask();
+    const heldBack = mask?.end() ?? [];
+    if (heldBack.length > 0) this._publish(gate.pass(heldBack));
     const aborted = this._aborting !== undefined && !this._aborting.settled;
     if (aborted)
       this._publish(gate.answerOpenCalls("aborted", "The run was aborted before this tool call was answered."));
-    if (failure !== undefined) this._publish(gate.fail(failure));
+    if (failure !== undefined) this._publish(gate.fail(mask?.value(failure) ?? failure));
     this._publish(gate.answerOpenCalls("incomplete", "The run ended before this tool call was answered."));
     const ms = Math.max(0, this.options.clock.now() - this._startedAt);
     const ending: Ending = aborted ? { ms, status: "aborted", reason: this._aborting?.reason ?? "" } : { ms };
-    const result = this._accumulator.result(ending, this.broadcast.past());
+    const shown = this._accumulator.result(ending, this.broadcast.past());
+    // The conversation before the run, and why it was aborted, were never events of it.
+    const result = mask?.value(shown) ?? shown;
     this._isComplete = true;
     const done = gate.done(result);
     this.broadcast.push([done], weighItem(done));

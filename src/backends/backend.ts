@@ -63,6 +63,8 @@ export interface ModelBackend {
    * Asked before a run starts. Without this member every block can be sent.
    */
   readonly cannotSend?: (block: Block) => string | undefined;
+  /** Keys, passwords and secret headers it uses. They are covered in every event of a run, in every form. */
+  readonly secrets?: () => readonly string[];
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly Chunk[]>;
 }
 
@@ -134,6 +136,8 @@ export interface AgentBackend {
   /** Why a block of the input cannot be sent; as for a model. */
   readonly cannotSend?: (block: Block) => string | undefined;
   explain(settings: AgentSettings): Explanation;
+  /** What must not be shown of how the agent is started with these variables. Covered in every event of a run. */
+  readonly secrets?: (env: Readonly<Record<string, string>>) => readonly string[];
   open(settings: AgentSettings): Promise<AgentConversation>;
 }
 

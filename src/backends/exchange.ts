@@ -1,9 +1,9 @@
 import { type Chunk, describeThrown, errorItem, type Fetch, type HttpBody, type HttpResponse } from "#domain";
 import { createDecoder, type Decoder, type Format } from "#formats";
+import { createSecretMask, type SecretMask, secretsOfAddress, secretsOfHeaders } from "#secrets";
 import { readUtf8 } from "#transports";
 import { joinArrived } from "./arrived.ts";
 import { describeRefusal, describeWebPage } from "./refusal.ts";
-import { createRedaction, type Redact, redactErrors } from "./redact.ts";
 
 /** One request to a model host, ready to be sent. */
 export interface Exchange {
@@ -43,7 +43,7 @@ export function streamExchange(exchange: Exchange, signal: AbortSignal): AsyncIt
 class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> {
   private readonly _exchange: Exchange;
   private readonly _signal: AbortSignal;
-  private readonly _redact: Redact;
+  private _mask: SecretMask | undefined;
   private readonly _decoder: Decoder;
   private _body: HttpBody | undefined;
   private _pieces: AsyncIterator<Uint8Array> | undefined;
@@ -54,7 +54,6 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
   constructor(exchange: Exchange, signal: AbortSignal) {
     this._exchange = exchange;
     this._signal = signal;
-    this._redact = createRedaction(exchange.headers);
     this._decoder = createDecoder(exchange.format, { readText: readUtf8 });
   }
 
@@ -96,7 +95,7 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
 
   private async _refuse({ status, headers, body }: HttpResponse): Promise<Taken> {
     this._isOver = true;
-    const text = this._redact(await readText(body));
+    const text = this._cover(await readText(body));
     if (this._signal.aborted) return END;
     const error =
       status === 200
@@ -123,14 +122,14 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
   private _take(bytes: Uint8Array): readonly Chunk[] {
     const chunks = this._decoder.push(joinArrived(bytes, this._body as HttpBody));
     this._isRead = this._decoder.isOver || this._signal.aborted;
-    return redactErrors(chunks, this._redact);
+    return this._coverErrors(chunks);
   }
 
   private async _end(): Promise<Taken> {
     try {
       this._isOver = true;
       await this._pieces?.return?.();
-      const value = this._signal.aborted ? spentBy(this._decoder) : redactErrors(this._decoder.end(), this._redact);
+      const value = this._signal.aborted ? spentBy(this._decoder) : this._coverErrors(this._decoder.end());
       return { done: false, value };
     } catch (error) {
       return this._break(error);
@@ -140,8 +139,21 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
   private _break(error: unknown): Taken {
     this._isOver = true;
     const chunks = spentBy(this._decoder);
-    if (!this._signal.aborted) chunks.push(describeBreak(this._exchange, this._redact(describeThrown(error))));
+    if (!this._signal.aborted) chunks.push(describeBreak(this._exchange, this._cover(describeThrown(error))));
     return { done: false, value: chunks };
+  }
+
+  /** A host may also complain in the middle of a stream. */
+  private _coverErrors(chunks: readonly Chunk[]): readonly Chunk[] {
+    if (!chunks.some((chunk) => chunk.type === "error")) return chunks;
+    return chunks.map((chunk) => (chunk.type === "error" ? this._cover(chunk) : chunk));
+  }
+
+  /** Hosts repeat the key they refuse. The mask is made when there is an error to show: most exchanges have none. */
+  private _cover<Shown>(shown: Shown): Shown {
+    const { headers, url } = this._exchange;
+    this._mask ??= createSecretMask([...secretsOfHeaders(headers), ...secretsOfAddress(url)]);
+    return this._mask?.value(shown) ?? shown;
   }
 }
 

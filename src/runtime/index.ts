@@ -27,4 +27,4 @@ export { inspectBackends } from "./inspect.ts";
 export type { StoreState } from "./inspect-store.ts";
 export { inspectStore } from "./inspect-store.ts";
 export { openStore } from "./stores/sqlite.ts";
-export { createRedactor } from "#transports";
+export { createRedactor } from "#secrets";

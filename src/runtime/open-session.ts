@@ -18,6 +18,7 @@ import { planRun, type Target } from "./plan-run.ts";
 import { BACKEND_NAMES } from "./resolve-backend.ts";
 import type { OutputOf } from "./output-option.ts";
 import { checkLast, handleLimits } from "./run.ts";
+import { maskOfPlan } from "./run-secrets.ts";
 import type { Swarm } from "./swarm.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { systemWorld, type World } from "./world.ts";
@@ -56,6 +57,7 @@ export function startSession(
   const { messages, ...runOptions } = options;
   const planWith = (changes: ConversationChanges): RunPlan => planRun(retarget(target, changes), runOptions, world);
   const plan = planWith({});
+  let current = plan;
   const agents = plan.legs.some((leg) => leg.backend.kind === "agent")
     ? createLiveAgents({ clock: world.clock, limits: plan.limits })
     : undefined;
@@ -63,6 +65,7 @@ export function startSession(
     start: (transcript, changes) => {
       const changed = planWith(changes);
       const start = changes.agent ?? changed.start;
+      current = changed;
       return createRunSource({ ...changed, start, conversations: agents }, transcript);
     },
     check: (changes) => requireAgent(planWith(changes), changes.agent),
@@ -80,6 +83,7 @@ export function startSession(
       checkSendable(input, plan);
     },
     runLimits: handleLimits(plan),
+    secrets: () => maskOfPlan(current, world),
     onRun(run) {
       telemetry?.watch(run);
       onRun?.(run);

@@ -186,12 +186,13 @@ function withProgress(args: readonly unknown[], key: string, recorder: Recorder)
 function tapBackend(path: string, backend: Backend, recorder: Recorder): ModelBackend {
   const model = backend as ModelBackend;
   const number = createNumbers();
-  const { name, ignores, nativeOutput } = model;
+  const { name, ignores, nativeOutput, secrets } = model;
   return {
     kind: "model",
     name,
     model: model.model,
     ...(ignores !== undefined && { ignores }),
+    ...(secrets !== undefined && { secrets }),
     ...(tapCalls({ nativeOutput }, path, recorder) as Pick<ModelBackend, "nativeOutput">),
     async *stream(request, signal) {
       const key = number(`${path}.stream`);

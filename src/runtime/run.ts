@@ -17,6 +17,7 @@ import type { RunOptions } from "./options.ts";
 import type { OutputOf } from "./output-option.ts";
 import { planRun, type Target } from "./plan-run.ts";
 import { recordRun } from "./record.ts";
+import { maskOfPlan } from "./run-secrets.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { systemWorld, type World } from "./world.ts";
 
@@ -68,6 +69,7 @@ export function startRun(
     isOutputWrapped: plan.legs.some((leg) => leg.output !== undefined && isWrappedOutput(leg.output)),
     history: messages.slice(0, -1),
     limits: handleLimits(plan),
+    secrets: () => maskOfPlan(plan, world),
     onListenerError: world.onListenerError,
   });
   openTelemetry(target, options, world)?.watch(run);

@@ -1,5 +1,6 @@
 import type { RunSource } from "#agents";
 import type { Clock, Fetch, FileSystem, Random, Spawn } from "#domain";
+import { createMaskSource, type MaskSource } from "./run-secrets.ts";
 import { createHttpFetch, createSpawn, createSystemFiles, systemClock, systemRandom, systemTurn } from "#transports";
 
 /** The seams of one program: everything it takes from outside. */
@@ -14,6 +15,8 @@ export interface World {
   readonly nextTurn?: (() => Promise<void>) | undefined;
   /** Hears what listeners throw. */
   readonly onListenerError: (error: unknown) => void;
+  /** Makes the masks of runs. */
+  readonly maskOf?: MaskSource | undefined;
   /** Set while a run is recorded or played from a tape. */
   readonly tap?: Tap;
 }
@@ -42,6 +45,7 @@ const SYSTEM_WORLD: World = {
   files: createSystemFiles(),
   env: process.env,
   nextTurn: systemTurn,
+  maskOf: createMaskSource(),
   onListenerError: (error) => {
     process.emitWarning(
       `A listener of a run failed: ${error instanceof Error ? error.stack : String(error)}`,

@@ -50,7 +50,7 @@ export interface SendOptions {
 }
 
 /** What a session takes from outside. */
-export interface SessionSeams extends Pick<RunHandleOptions, "clock" | "random" | "onListenerError"> {
+export interface SessionSeams extends Pick<RunHandleOptions, "clock" | "random" | "onListenerError" | "secrets"> {
   readonly id?: string | undefined;
   readonly runLimits?: RunHandleOptions["limits"] | undefined;
   /** Refuses an input by throwing a `StartError`. */
@@ -120,6 +120,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
       onListenerError,
       history,
       signal: options.signal,
+      secrets: seams.secrets,
       ...(seams.runLimits !== undefined && { limits: seams.runLimits }),
     });
     const sent: Sent = {

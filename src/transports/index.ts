@@ -33,8 +33,6 @@ export type { Player, PlayerOptions } from "./tape/player.ts";
 export { createPlayer } from "./tape/player.ts";
 export type { Recorder, RecorderOptions } from "./tape/recorder.ts";
 export { createRecorder } from "./tape/recorder.ts";
-export type { Redactor } from "./tape/redactor.ts";
-export { createRedactor } from "./tape/redactor.ts";
 export type { Tape, TapeEntry, TapeHeader } from "./tape/tape.ts";
 export type { TapeFile } from "./tape/tape-file.ts";
 export { createTapeFile, readTape } from "./tape/tape-file.ts";

@@ -4,6 +4,7 @@ import type { ModelBackend } from "../backend.ts";
 import { EncodedTranscript } from "../encoded-transcript.ts";
 import { streamExchange } from "../exchange.ts";
 import { cannotSendToAnthropic } from "../media.ts";
+import { hostSecrets } from "../host-secrets.ts";
 import { encodeAnthropicRequest, type Written } from "./encode.ts";
 import { checkAnthropicOutput } from "./output.ts";
 
@@ -29,6 +30,7 @@ export function createAnthropicBackend(options: AnthropicOptions): ModelBackend 
     model: options.model,
     nativeOutput: (schema) => checkAnthropicOutput(options.model, schema),
     cannotSend: cannotSendToAnthropic,
+    secrets: () => hostSecrets(options),
     stream: (request, signal) =>
       streamExchange(
         {

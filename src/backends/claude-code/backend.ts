@@ -8,6 +8,7 @@ import type { ClaudeCodeConversation } from "./conversation-contract.ts";
 import { createPlainConversation } from "./conversation-plain.ts";
 import { mergeSettings, SILENCE } from "./conversation-plan.ts";
 import { type GatedFeature, hasFeature, requireFeature, requireFlags } from "./features.ts";
+import { cliSecrets } from "./environment.ts";
 import { type ClaudeCodeWorld, findCli, type FoundCli } from "./launch.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
 import { cannotSendToAnthropic } from "../media.ts";
@@ -53,6 +54,7 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, world: 
     model: options.model,
     explain: explainSettings,
     find,
+    secrets: (env) => cliSecrets({ ...options, env: { ...options.env, ...env } }, world),
     async open(settings) {
       const explanation = explainSettings(settings);
       if (settings.strict && explanation.ignored.length > 0) throw refuseIgnored(explanation);

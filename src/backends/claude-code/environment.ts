@@ -1,3 +1,4 @@
+import { secretsOfData, secretsOfVariables } from "#secrets";
 import { createCloudFilter } from "./cloud-variables.ts";
 import { ALWAYS_OFF, type GitSetting, isPrivateSetting, numberGitSettings, readGitSettings } from "./git-settings.ts";
 
@@ -97,6 +98,15 @@ export function childEnvironment(request: EnvironmentRequest): Record<string, st
   }
   if (runTag !== undefined) env.set(RUN_TAG_VARIABLE, runTag);
   return Object.fromEntries(env);
+}
+
+/** What must not be shown of a CLI with these options: the secrets among its variables, and those in the options. */
+export function cliSecrets(
+  options: { readonly env?: Readonly<Record<string, string>> },
+  { env: parent }: { readonly env: EnvironmentRequest["parent"] },
+): readonly string[] {
+  const env = childEnvironment({ parent, extra: options.env ?? {} });
+  return [...secretsOfVariables(env), ...secretsOfData(options)];
 }
 
 function copy(from: Readonly<Record<string, string | undefined>>, name: string, env: Map<string, string>): void {

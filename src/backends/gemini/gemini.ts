@@ -2,6 +2,7 @@ import type { Fetch } from "#domain";
 import { gemini } from "#formats";
 import type { ModelBackend } from "../backend.ts";
 import { streamExchange } from "../exchange.ts";
+import { hostSecrets } from "../host-secrets.ts";
 import { encodeGeminiRequest } from "./encode.ts";
 import { checkGeminiOutput } from "./output.ts";
 
@@ -20,6 +21,7 @@ export function createGeminiBackend(options: GeminiOptions): ModelBackend {
     name: "google",
     model: options.model,
     nativeOutput: (schema, hasTools) => checkGeminiOutput(options.model, schema, hasTools),
+    secrets: () => hostSecrets(options),
     stream: (request, signal) =>
       streamExchange(
         {

@@ -4,6 +4,7 @@ import type { ModelBackend, ModelRequest } from "../backend.ts";
 import { EncodedTranscript } from "../encoded-transcript.ts";
 import { streamExchange } from "../exchange.ts";
 import { cannotSendToChat, encodeOpenaiRequest } from "./encode.ts";
+import { hostSecrets } from "../host-secrets.ts";
 import { checkOpenaiOutput } from "./output.ts";
 import type { ProviderProfile } from "./profiles.ts";
 import { mayThink, thinkingNotice } from "./thinking.ts";
@@ -30,6 +31,7 @@ export function createOpenaiBackend(options: OpenaiOptions): ModelBackend {
     ignores: mayThink(options.model, options.profile) ? [] : ["thinkingTokens"],
     nativeOutput: (schema) => checkOpenaiOutput(options, schema),
     cannotSend: cannotSendToChat,
+    secrets: () => hostSecrets(options),
     stream: (request, signal) => {
       const reply = askHost(options, request, known, signal);
       const notice = thinkingNotice(options.model, request, options.profile);

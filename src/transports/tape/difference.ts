@@ -1,5 +1,4 @@
-import { isSecretHeader } from "./secret-shapes.ts";
-import { MASK } from "./redactor.ts";
+import { isSecretHeader, MASK } from "#secrets";
 
 /** So much of both texts is shown around a difference. */
 const SHOWN = 40;

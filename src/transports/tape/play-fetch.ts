@@ -1,7 +1,6 @@
 import type { Fetch, HttpRequest, HttpResponse } from "#domain";
 import { findHeaderDifference, findTextDifference } from "./difference.ts";
 import { rebuildFailure } from "./rebuild-failure.ts";
-import { asByteText } from "./redactor.ts";
 import { receive } from "./receive.ts";
 import type { Stage } from "./stage.ts";
 import type { TapeBytes, TapeEntry } from "./tape.ts";
@@ -98,7 +97,9 @@ function textOf(body: string | Uint8Array): string {
 }
 
 function asBytes(body: string | Uint8Array): string {
-  return typeof body === "string" ? asByteText(body) : new TextDecoder("latin1").decode(body);
+  return typeof body === "string"
+    ? new TextDecoder("latin1").decode(new TextEncoder().encode(body))
+    : new TextDecoder("latin1").decode(body);
 }
 
 function byteText(kept: TapeBytes): string {

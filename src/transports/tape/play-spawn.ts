@@ -1,9 +1,9 @@
 import type { ProcessExit, ProcessHandle, ProcessRequest, Spawn } from "#domain";
+import { HIDDEN } from "#secrets";
 import { handled } from "#streams";
 import { findTextDifference } from "./difference.ts";
 import { rebuildFailure } from "./rebuild-failure.ts";
 import { receive } from "./receive.ts";
-import { HIDDEN } from "./redactor.ts";
 import type { Stage } from "./stage.ts";
 import type { TapeEntry } from "./tape.ts";
 import { bytesOf } from "./tape-line.ts";

@@ -1,6 +1,6 @@
 import type { Fetch, HttpRequest } from "#domain";
 import type { RecordingDesk } from "./recording-desk.ts";
-import type { StreamMask } from "./stream-mask.ts";
+import type { StreamMask } from "#secrets";
 import type { TapeBytes, TapeDigest } from "./tape.ts";
 import { keepBytes, keepFailure, sumOf } from "./tape-line.ts";
 import { TAPE_LIMITS } from "./tape-limits.ts";

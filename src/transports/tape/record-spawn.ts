@@ -1,6 +1,6 @@
 import type { ProcessHandle, Spawn } from "#domain";
 import type { RecordingDesk } from "./recording-desk.ts";
-import type { StreamMask } from "./stream-mask.ts";
+import type { StreamMask } from "#secrets";
 import { keepFailure } from "./tape-line.ts";
 
 /** Records every process of a `Spawn`: how it was started, both directions of its streams, signals and its exit. */

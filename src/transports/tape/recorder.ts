@@ -1,7 +1,7 @@
 import type { Clock, Fetch, Random, Spawn } from "#domain";
 import { describeThrown } from "#domain";
 import { followSignal } from "#streams";
-import { createRedactor, type Redactor } from "./redactor.ts";
+import { createRedactor, type Redactor } from "#secrets";
 import { recordFetch } from "./record-fetch.ts";
 import { recordSpawn } from "./record-spawn.ts";
 import type { RecordingDesk } from "./recording-desk.ts";

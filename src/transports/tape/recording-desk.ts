@@ -1,4 +1,4 @@
-import type { Redactor } from "./redactor.ts";
+import type { Redactor } from "#secrets";
 import type { TapePlace } from "./tape.ts";
 import type { TapeLog } from "./tape-log.ts";
 

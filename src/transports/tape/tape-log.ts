@@ -1,4 +1,4 @@
-import type { HeldPiece, StreamMask } from "./stream-mask.ts";
+import type { HeldPiece, StreamMask } from "#secrets";
 import type { TapeAction, TapeDelivery, TapeHeader, TapePlace } from "./tape.ts";
 import { FIRST_SEAL, keepBytes, writeLine } from "./tape-line.ts";
 import { TAPE_LIMITS } from "./tape-limits.ts";

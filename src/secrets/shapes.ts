@@ -1,8 +1,4 @@
-/** A stretch of a text that must not be kept: from `start` up to, but not including, `end`. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+import type { Span } from "./span.ts";
 
 /**
  * What secrets look like. Where a pattern has a group, the group is the secret. Every pattern starts at a fixed word
@@ -30,42 +26,11 @@ const SHAPES: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}/g,
 ];
 
-/** Names of headers whose values are secrets, whatever they look like. */
-const SECRET_HEADER =
-  /(?:^|[-_])(?:api-?key|key|token|secret|authorization|auth|cookie|password|credential|credentials)$/i;
-
-/** Names of variables whose values are secrets. */
-const SECRET_VARIABLE =
-  /(?:^|_)(?:API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH|COOKIE)(?:_|$)/i;
-
-/** Names of options whose values are secrets, in JSON and on a command line. */
-const SECRET_OPTION = /(?:^|[-_])(?:api-?key|apikey|key|token|secret|password|auth)$/i;
-
-export function isSecretHeader(name: string): boolean {
-  return SECRET_HEADER.test(name);
-}
-
-export function isSecretVariable(name: string): boolean {
-  return SECRET_VARIABLE.test(name);
-}
-
-export function isSecretOption(name: string): boolean {
-  return SECRET_OPTION.test(name);
-}
-
-/** Everything in a text that is one of these values or looks like a secret; in order, without overlaps. */
-export function findSecrets(text: string, values: readonly string[]): readonly Span[] {
+/** Everything in a text that looks like a secret. Not joined. */
+export function findShapes(text: string): Span[] {
   const spans: Span[] = [];
-  for (const value of values) findValue(text, value, spans);
   for (const shape of SHAPES) findShape(text, shape, spans);
-  return spans.length < 2 ? spans : joinSpans(spans);
-}
-
-/** Overlapping ones too: a long secret is looked for in parts, and its parts may resemble each other. */
-function findValue(text: string, value: string, spans: Span[]): void {
-  for (let start = text.indexOf(value); start !== -1; start = text.indexOf(value, start + 1)) {
-    spans.push({ start, end: start + value.length });
-  }
+  return spans;
 }
 
 function findShape(text: string, shape: RegExp, spans: Span[]): void {
@@ -75,15 +40,4 @@ function findShape(text: string, shape: RegExp, spans: Span[]): void {
     const start = secret === undefined ? match.index : match.index + whole.lastIndexOf(secret);
     spans.push({ start, end: start + (secret ?? whole).length });
   }
-}
-
-function joinSpans(spans: Span[]): readonly Span[] {
-  spans.sort((left, right) => left.start - right.start);
-  const joined: Span[] = [];
-  for (const span of spans) {
-    const last = joined.at(-1);
-    if (last === undefined || span.start > last.end) joined.push(span);
-    else if (span.end > last.end) joined[joined.length - 1] = { start: last.start, end: span.end };
-  }
-  return joined;
 }

@@ -1,0 +1,127 @@
+import { type Chunk, type DeltaEvent, isDelta, type Retraction, unreachable } from "#domain";
+import type { SecretMask, TextMask } from "#secrets";
+
+/** One text that deltas write on: a block of a message. */
+interface OpenText {
+  readonly mask: TextMask;
+  /** The delta it began with: for those that go on with it, and the one that shows the rest of it. */
+  readonly first: DeltaEvent;
+  /** A host may write a secret into its ids and names as well. */
+  readonly isPlain: boolean;
+}
+
+/**
+ * Covers the secrets of a run in its chunks, before they become events. The chunks that go in stay as they are: tools and
+ * models work with those. A batch in which nothing is covered or held back comes out as the very same.
+ */
+export class ChunkMask {
+  private readonly _secrets: SecretMask;
+  private readonly _open = new Map<string, OpenText[]>();
+  private _last: OpenText | undefined;
+
+  constructor(secrets: SecretMask) {
+    this._secrets = secrets;
+  }
+
+  text(text: string): string {
+    return this._secrets.text(text);
+  }
+
+  value<Value>(value: Value): Value {
+    return this._secrets.value(value);
+  }
+
+  pass(chunks: readonly Chunk[]): readonly Chunk[] {
+    let passed: Chunk[] | undefined;
+    for (let at = 0; at < chunks.length; at += 1) {
+      const chunk = chunks[at] as Chunk;
+      const shown = isDelta(chunk) ? this._showDelta(chunk) : this._showItem(chunk);
+      if (passed === undefined) {
+        if (shown === chunk) continue;
+        passed = chunks.slice(0, at);
+      }
+      if (Array.isArray(shown)) passed.push(...shown);
+      else if (shown !== undefined) passed.push(shown as Chunk);
+    }
+    return passed ?? chunks;
+  }
+
+  /** What is still held back when nothing more comes. */
+  end(): readonly Chunk[] {
+    return this._tearAll();
+  }
+
+  private _showDelta(delta: DeltaEvent): Chunk | undefined {
+    const text = delta.type === "tool-input-delta" ? delta.json : delta.text;
+    const { mask, isPlain } = this._textOf(delta);
+    const shown = mask.push(text);
+    if (shown === text && isPlain && delta.raw === undefined) return delta;
+    return shown === "" ? undefined : withText(this._secrets.value(delta), shown);
+  }
+
+  private _textOf(delta: DeltaEvent): OpenText {
+    if (this._last !== undefined && isSameText(this._last.first, delta)) return this._last;
+    const known = this._open.get(delta.messageId) ?? [];
+    let open = known.find(({ first }) => isSameText(first, delta));
+    if (open === undefined) {
+      const bare = withText(delta, "");
+      open = { mask: this._secrets.stream(), first: delta, isPlain: this._secrets.value(bare) === bare };
+      this._open.set(delta.messageId, [...known, open]);
+    }
+    this._last = open;
+    return open;
+  }
+
+  private _showItem(chunk: Chunk): Chunk | readonly Chunk[] {
+    const before = this._before(chunk);
+    const shown = this._secrets.value(chunk);
+    return before.length === 0 ? shown : [...before, shown];
+  }
+
+  /** The deltas that have to be shown before an item, because nothing can be added to their texts after it. */
+  private _before(chunk: Chunk): readonly Chunk[] {
+    if (this._open.size === 0) return [];
+    if (chunk.type === "message") return this._finish(chunk.id);
+    if (chunk.type === "notice" && chunk.kind === "retract") this._forget(chunk.data as Retraction);
+    const isLast = chunk.type === "result" || chunk.type === "handoff" || (chunk.type === "error" && chunk.terminal);
+    return isLast ? this._tearAll() : [];
+  }
+
+  private _finish(messageId: string): readonly Chunk[] {
+    const texts = this._open.get(messageId) ?? [];
+    this._open.delete(messageId);
+    this._last = undefined;
+    return texts.flatMap(({ mask, first }) => this._rest(first, mask.end()));
+  }
+
+  private _forget({ messageId, fromIndex = 0 }: Retraction): void {
+    const kept = (this._open.get(messageId) ?? []).filter(({ first }) => first.index < fromIndex);
+    this._open.set(messageId, kept);
+    this._last = undefined;
+  }
+
+  /** The texts stay known: should one go on all the same, no secret can be joined from what was shown of it. */
+  private _tearAll(): readonly Chunk[] {
+    return [...this._open.values()].flat().flatMap(({ mask, first }) => this._rest(first, mask.tear()));
+  }
+
+  private _rest(first: DeltaEvent, text: string): readonly Chunk[] {
+    return text === "" ? [] : [withText(this._secrets.value(first), text)];
+  }
+}
+
+function isSameText(first: DeltaEvent, delta: DeltaEvent): boolean {
+  return first.messageId === delta.messageId && first.index === delta.index && first.type === delta.type;
+}
+
+function withText(delta: DeltaEvent, text: string): DeltaEvent {
+  switch (delta.type) {
+    case "text-delta":
+    case "thinking-delta":
+      return { ...delta, text };
+    case "tool-input-delta":
+      return { ...delta, json: text };
+    default:
+      return unreachable(delta);
+  }
+}

@@ -1,0 +1,67 @@
+/** A string in a frame of JSON: where its characters stand, and which text of the stream it belongs to. */
+export interface FrameString {
+  readonly start: number;
+  readonly end: number;
+  /** The names on the way to it, with what tells texts apart that are written at the same time. */
+  readonly key: string;
+}
+
+/** Fields that say which of several texts a frame writes on. */
+const TELLS_APART = /index$|^parent_tool_use_id$|^item_id$/i;
+/** Deeper ones are not looked at. */
+const DEEPEST = 64;
+
+/**
+ * The strings of one line that is JSON, with or without `data:` in front of it; `undefined` when it is none.
+ *
+ * Not a parser: it has to give the places of characters, and may be wrong about what is no JSON. Linear.
+ */
+export function readFrameStrings(line: string): readonly FrameString[] | undefined {
+  const start = /^(?:data:)?[ \t]*(?=[[{])/.exec(line)?.[0].length;
+  if (start === undefined) return undefined;
+  const found: { readonly start: number; readonly end: number; readonly path: string }[] = [];
+  const marks: string[] = [];
+  // One name per open object, `undefined` where a name is awaited; lists have `[]`.
+  const path: (string | undefined)[] = [];
+  for (let at = start; at < line.length; at += 1) {
+    const letter = line[at];
+    if (letter === "{" || letter === "[") {
+      if (path.length >= DEEPEST) return undefined;
+      path.push(letter === "{" ? undefined : "[]");
+    } else if (letter === "}" || letter === "]") path.pop();
+    else if (letter === ",") {
+      if (path.at(-1) !== "[]") path[path.length - 1] = undefined;
+    } else if (letter === '"') {
+      const end = endOfString(line, at + 1);
+      const text = { start: at + 1, end };
+      if (path.length > 0 && path.at(-1) === undefined) path[path.length - 1] = line.slice(text.start, end);
+      else {
+        found.push({ ...text, path: path.join(".") });
+        if (TELLS_APART.test(path.at(-1) ?? "")) marks.push(line.slice(text.start, end));
+      }
+      at = end;
+    } else if (isDigit(letter) && TELLS_APART.test(path.at(-1) ?? "")) {
+      const end = endOfNumber(line, at);
+      marks.push(line.slice(at, end));
+      at = end - 1;
+    }
+  }
+  const apart = marks.join(" ");
+  return found.map(({ path: place, ...text }) => ({ ...text, key: `${place} ${apart}` }));
+}
+
+function endOfString(line: string, from: number): number {
+  let at = from;
+  while (at < line.length && line[at] !== '"') at += line[at] === "\\" ? 2 : 1;
+  return Math.min(at, line.length);
+}
+
+function endOfNumber(line: string, from: number): number {
+  let at = from;
+  while (at < line.length && isDigit(line[at])) at += 1;
+  return at;
+}
+
+function isDigit(letter: string | undefined): boolean {
+  return letter !== undefined && letter >= "0" && letter <= "9";
+}

@@ -1,0 +1,102 @@
+import { HIDDEN } from "./cover-value.ts";
+import { formsOf } from "./forms.ts";
+import { SecretMatcher } from "./matcher.ts";
+import { isSecretHeader, isSecretOption } from "./names.ts";
+import { findShapes } from "./shapes.ts";
+import { secretsOfVariables, partsOfHeader } from "./sources.ts";
+import { coverSpans, joinSpans } from "./span.ts";
+import { createStreamMask, type StreamMask } from "./stream-mask.ts";
+import { findForms } from "./text-mask.ts";
+
+/** Takes secrets out of what is kept or passed on to others: known ones, and whatever looks like one. */
+export interface Redactor {
+  /** From now on this value is a secret, too. */
+  addSecret(value: string): void;
+  /** The value of a variable: a secret when the variable is one for secrets. */
+  addVariable(name: string, value: string): void;
+  text(text: string): string;
+  /** The same for a value that can be JSON. */
+  json(value: unknown): unknown;
+  headers(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>>;
+  args(args: readonly string[]): readonly string[];
+  /** For bytes that arrive in pieces. */
+  stream(): StreamMask;
+}
+
+/**
+ * Creates a redactor that knows the secrets of these variables, and everything that looks like one.
+ *
+ * Secrets are found by value, in every form they travel in, and by shape. They are covered, not cut out: the length
+ * stays, so JSON stays JSON and covering twice changes nothing.
+ */
+export function createRedactor(env: Readonly<Record<string, string | undefined>> = {}): Redactor {
+  const known = new Set<string>();
+  let matcher: SecretMatcher | undefined;
+  let byteMatcher: SecretMatcher | undefined;
+
+  const addSecret = (value: string): void => {
+    const before = known.size;
+    for (const form of formsOf(value)) known.add(form);
+    if (known.size === before) return;
+    matcher = undefined;
+    byteMatcher = undefined;
+  };
+  for (const value of secretsOfVariables(env)) addSecret(value);
+
+  const text = (given: string): string => {
+    matcher ??= new SecretMatcher(known);
+    return coverSpans(given, joinSpans([...findForms(given, matcher), ...findShapes(given)]));
+  };
+
+  return {
+    addSecret,
+    addVariable(name, value) {
+      for (const secret of secretsOfVariables({ [name]: value })) addSecret(secret);
+    },
+    text,
+    json: (value) => coverJson(value, text),
+    headers(headers) {
+      const kept: [string, string][] = [];
+      for (const [name, value] of Object.entries(headers)) {
+        if (!isSecretHeader(name)) {
+          kept.push([name, text(value)]);
+          continue;
+        }
+        for (const part of partsOfHeader(value)) addSecret(part);
+        kept.push([name, HIDDEN]);
+      }
+      return Object.fromEntries(kept);
+    },
+    args: (args) => args.map((arg, index) => coverArgument(arg, args[index - 1], text)),
+    stream: () => createStreamMask(() => (byteMatcher ??= new SecretMatcher([...known].map(asByteText)))),
+  };
+}
+
+/** One character per byte, as streams are searched. */
+function asByteText(text: string): string {
+  return new TextDecoder("latin1").decode(new TextEncoder().encode(text));
+}
+
+function coverJson(value: unknown, text: (given: string) => string): unknown {
+  const json = JSON.stringify(value);
+  if (json === undefined) return undefined;
+  const covered = text(json);
+  if (covered === json) return JSON.parse(json);
+  try {
+    return JSON.parse(covered);
+  } catch {
+    // A secret that looked like part of the notation: nothing of the value is kept.
+    return HIDDEN;
+  }
+}
+
+function coverArgument(arg: string, before: string | undefined, text: (given: string) => string): string {
+  if (before !== undefined && before.startsWith("-") && !before.includes("=") && isSecretOption(before)) {
+    if (!arg.startsWith("-")) return HIDDEN;
+  }
+  const equals = arg.indexOf("=");
+  if (arg.startsWith("-") && equals > 0 && isSecretOption(arg.slice(0, equals))) {
+    return `${arg.slice(0, equals + 1)}${HIDDEN}`;
+  }
+  return text(arg);
+}

@@ -1,0 +1,75 @@
+import type { SecretMatcher } from "./matcher.ts";
+import { coverSpans, joinSpans, MASK, type Span } from "./span.ts";
+
+/** When a text is torn off within what may be a secret, it is covered from so many characters on. */
+const SHORTEST_TORN = 3;
+
+/** Every form of a secret in a text, and one that the end of the text has cut off. Not joined. */
+export function findForms(text: string, matcher: SecretMatcher): Span[] {
+  const spans: Span[] = [];
+  const state = scan(text, 0, matcher, spans);
+  const cut = matcher.cut[state] as number;
+  if (cut > 0) spans.push({ start: text.length - cut, end: text.length });
+  return spans;
+}
+
+/** A loop of its own, because it runs once per character of everything that is shown. */
+function scan(text: string, from: number, matcher: SecretMatcher, spans: Span[]): number {
+  const { found } = matcher;
+  let state = from;
+  for (let at = 0; at < text.length; at += 1) {
+    state = matcher.step(state, text.charCodeAt(at));
+    if (state === 0) continue;
+    const length = found[state] as number;
+    if (length > 0) spans.push({ start: at + 1 - length, end: at + 1 });
+  }
+  return state;
+}
+
+/**
+ * Covers the secrets of one text that arrives in pieces. The pieces it gives back join to the text that `coverText` makes
+ * of the whole. Held back is only an end that may be the beginning of a secret.
+ */
+export class TextMask {
+  private readonly _matcher: SecretMatcher;
+  private _state = 0;
+  /** What was held back, with what is known to be a secret covered. */
+  private _held = "";
+
+  constructor(matcher: SecretMatcher) {
+    this._matcher = matcher;
+  }
+
+  /** The next piece, with what was held back before it, as far as it can be shown. */
+  push(text: string): string {
+    const spans: Span[] = [];
+    this._state = scan(text, this._state, this._matcher, spans);
+    const held = this._matcher.held[this._state] as number;
+    if (held === 0 && spans.length === 0 && this._held === "") return text;
+    const before = this._held.length;
+    const moved = spans.map(({ start, end }) => ({ start: Math.max(0, start + before), end: end + before }));
+    const covered = coverSpans(this._held + text, joinSpans(moved));
+    const shown = Math.max(0, covered.length - held);
+    this._held = covered.slice(shown);
+    return covered.slice(0, shown);
+  }
+
+  /** The text is complete: the rest of it. */
+  end(): string {
+    return this._release(this._matcher.cut[this._state] as number, 0);
+  }
+
+  /** What is held back has to be shown although the text may go on. Enough of it is covered that no secret can be joined. */
+  tear(): string {
+    const held = this._matcher.held[this._state] as number;
+    return this._release(held < SHORTEST_TORN ? 0 : held, this._state);
+  }
+
+  private _release(covered: number, state: number): string {
+    const kept = this._held.slice(0, Math.max(0, this._held.length - covered));
+    const rest = kept + MASK.repeat(this._held.length - kept.length);
+    this._held = "";
+    this._state = state;
+    return rest;
+  }
+}

@@ -1,0 +1,119 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { messageItem, textDelta } from "#domain";
+import { openSession } from "#runtime";
+import { assertRunLog } from "#testing";
+import { tool } from "#tools";
+import { replay } from "../../src/runtime/replay.ts";
+import { eventsOf, record, scriptedWorld } from "../tapes/tape-world.ts";
+import { HOSTS, joined, KEY, leaks, letters, runHost, WRITINGS } from "./hosts.ts";
+
+const cases = Object.entries(HOSTS).flatMap(([name, host]) =>
+  Object.entries(WRITINGS).map(([writing, text]) => ({ name, host, writing, text })),
+);
+
+describe("F-A3 SEC16: a host that repeats its key", () => {
+  it.each(cases)("$name: one character at a time in its text, $writing", async ({ host, text }) => {
+    const events = await runHost(host, [host.says(letters(`You sent ${text}, thank you`))]);
+    assertRunLog([...events]);
+    expect(leaks(events)).toEqual([]);
+    expect(joined(events).flatMap((one) => leaks(one))).toEqual([]);
+    const done = events.at(-1);
+    expect(done).toMatchObject({ type: "done", result: { status: "success" } });
+    expect(joined(events)[0]).toMatch(/^You sent .+, thank you$/);
+    expect(joined(events)[0]).toHaveLength(`You sent ${text}, thank you`.length);
+  });
+
+  it.each(cases)("$name: in its refusal, $writing", async ({ host, text }) => {
+    const body = JSON.stringify({ error: { type: "authentication_error", message: `bad key ${text}`, code: 401 } });
+    const events = await runHost(host, [{ status: 401, body: [body] }]);
+    expect(events.some(({ type }) => type === "error")).toBe(true);
+    expect(leaks(events)).toEqual([]);
+  });
+
+  it.each(cases)(
+    "$name: in a tool call's arguments, $writing: the tool gets them as they are, nobody else",
+    async ({ host, text }) => {
+      const got: unknown[] = [];
+      const keep = tool("keep", "Keep a value", { value: "string" }, ({ value }) => {
+        got.push(value);
+        return { kept: value };
+      });
+      const sent: string[] = [];
+      const replies = [host.calls(letters(JSON.stringify({ value: text }))), host.says(["Kept."])];
+      const world = scriptedWorld(replies, { env: {} });
+      const fetch: typeof world.fetch = (request) => {
+        sent.push(String(request.body));
+        return world.fetch(request);
+      };
+      const events = await runHost(host, [], { tools: [keep] }, { ...world, fetch });
+      assertRunLog([...events]);
+      expect(leaks(events)).toEqual([]);
+      expect(joined(events).flatMap((one) => leaks(one))).toEqual([]);
+      expect(got).toEqual([text]);
+      // The model reads what it wrote, and what the tool answered.
+      expect(sent[1]?.split(JSON.stringify(text).slice(1, -1)).length).toBeGreaterThanOrEqual(3);
+    },
+  );
+
+  it.each(cases)("$name: on a tape and when it is replayed, $writing", async ({ host, text }) => {
+    const world = scriptedWorld([host.says(letters(`You sent ${text}, thank you`))], { env: {} });
+    const recorded = await record(host.target, { retry: false, ...host.options }, world);
+    expect(leaks(recorded.text)).toEqual([]);
+    const again = await eventsOf(replay(recorded.path));
+    expect(again.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+    expect(joined(again).flatMap((one) => leaks(one))).toEqual([]);
+    expect(leaks(again)).toEqual([]);
+    // The pieces on the disk, joined without knowing what they are.
+    const strings = recordedStrings(recorded.path).join("");
+    expect(leaks(strings)).toEqual([]);
+    expect(strings).toContain("You sent ");
+  });
+});
+
+/** The texts of the frames on a tape, one after the other. */
+function recordedStrings(path: string): readonly string[] {
+  const pieces: string[] = [];
+  for (const line of readFileSync(path, "utf8").split("\n")) {
+    const body = /"type":"body".*"text":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
+    if (body === undefined) continue;
+    const frame = JSON.parse(`"${body}"`) as string;
+    const text = /"(?:text|content|partial_json|arguments)":"((?:[^"\\]|\\.)*)"/.exec(frame)?.[1];
+    if (text !== undefined) pieces.push(JSON.parse(`"${text}"`) as string);
+  }
+  return pieces;
+}
+
+describe("F-A3: a run in which no secret occurs", () => {
+  it.each(Object.entries(HOSTS))("%s: gives the same deltas as one without secrets", async (_, host) => {
+    const pieces = ["Hello ", "c", "n", "rx", ", no key ", "here: 63 6e", " cnr", "y"];
+    const events = await runHost(host, [host.says(pieces)]);
+    const shown = events.flatMap((event) => (event.type === "text-delta" ? [event.text] : []));
+    expect(shown).toEqual(pieces);
+  });
+});
+
+describe("F-A3: sessions", () => {
+  it("cover the secrets of a backend made by hand in every turn, and in the transcript", async () => {
+    let turns = 0;
+    await using session = openSession({
+      kind: "model",
+      name: "mine",
+      model: "m",
+      secrets: () => [KEY],
+      async *stream() {
+        const id = `m${(turns += 1)}`;
+        const text = `It is ${KEY}.`;
+        for (const letter of text) yield [textDelta(id, 0, letter)];
+        yield [messageItem({ id, role: "assistant", blocks: [{ type: "text", text }] })];
+      },
+    });
+    for (let turn = 0; turn < 2; turn += 1) {
+      const events = await eventsOf(session.send(`My key is ${KEY}`));
+      expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+      expect(joined(events).flatMap((one) => leaks(one))).toEqual([]);
+      expect(leaks(events)).toEqual([]);
+    }
+    expect(leaks(session.messages())).toEqual([]);
+  });
+});
