@@ -1,5 +1,6 @@
 export type { Agent } from "./agent.ts";
 export { agent } from "./agent.ts";
+export { askFirst } from "./ask-first.ts";
 export type { Limits, PolicyOptions, ProviderOptions, RunOptions, SessionOptions } from "./options.ts";
 export { BACKEND_NAMES, resolveBackend } from "./resolve-backend.ts";
 export { explain, explainIn } from "./explain.ts";
@@ -23,7 +24,7 @@ export { inspectConfig, loadConfig, trustBookOf } from "./config-load.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { replay, replayIn } from "./replay.ts";
 export type { BackendState, InspectOptions } from "./inspect.ts";
-export { inspectBackends } from "./inspect.ts";
+export { inspectBackends, inspectTarget } from "./inspect.ts";
 export type { StoreState } from "./inspect-store.ts";
 export { inspectStore } from "./inspect-store.ts";
 export { openStore } from "./stores/sqlite.ts";

@@ -3,8 +3,9 @@ import { probeExecutable } from "#transports";
 import { childEnvironment } from "../backends/claude-code/environment.ts";
 import { locateClaude } from "../backends/claude-code/locate.ts";
 import { applyVersionPolicy, detectVersion } from "../backends/claude-code/version.ts";
-import { PROVIDER_NAMES, type ProviderName } from "./options.ts";
+import { PROVIDER_NAMES, type ProviderName, type RunOptions } from "./options.ts";
 import { checkBaseUrl, PROVIDERS } from "./providers.ts";
+import { requireName, resolveBackend } from "./resolve-backend.ts";
 import type { World } from "./world.ts";
 
 /** What one backend needs on this machine, and whether it is there. Never holds a key, only whether there is one. */
@@ -25,6 +26,8 @@ export interface InspectOptions {
   readonly cwd: string;
   /** How long a host may take to answer at all. Default 3000. */
   readonly timeoutMs?: number;
+  /** What runs would be told: keys and addresses beside those of the environment. */
+  readonly run?: Pick<RunOptions, ProviderName | "claudeCode">;
 }
 
 const TIMEOUT_MS = 3000;
@@ -41,16 +44,31 @@ export async function inspectBackends(options: InspectOptions, world: World): Pr
   return [inspectOffline(), ...others];
 }
 
+/** Looks at what one backend string needs, as `inspectBackends` does. A wrong name is not ready, and says why. */
+export async function inspectTarget(text: string, options: InspectOptions, world: World): Promise<BackendState> {
+  try {
+    const { name } = requireName(text);
+    resolveBackend(text, options.run ?? {}, world);
+    if (name === "offline") return inspectOffline();
+    if (name === "claude-code") return await inspectClaudeCode(options, world);
+    return await inspectProvider(name as ProviderName, options, world);
+  } catch (error) {
+    if (!isStartError(error)) throw error;
+    return unready(text, [], error);
+  }
+}
+
 function inspectOffline(): BackendState {
   return { name: "offline", isReady: true, found: ["It is built in and needs nothing."], missing: [], can: MODEL_CAN };
 }
 
-async function inspectClaudeCode({ executable, cwd }: InspectOptions, world: World): Promise<BackendState> {
+async function inspectClaudeCode({ cwd, ...options }: InspectOptions, world: World): Promise<BackendState> {
   const { env, spawn, clock } = world;
+  const { executable = options.executable, env: extra = {} } = options.run?.claudeCode ?? {};
   const name = "claude-code";
   try {
     const path = await locateClaude({ executable, env, probe: probeExecutable, cwd });
-    const detection = await detectVersion({ path, env: childEnvironment({ parent: env }), spawn, clock });
+    const detection = await detectVersion({ path, env: childEnvironment({ parent: env, extra }), spawn, clock });
     const verdict = applyVersionPolicy(detection);
     if (verdict.kind === "refused") return unready(name, [`The CLI is ${path}.`], verdict.error);
     const { version } = verdict;
@@ -58,7 +76,7 @@ async function inspectClaudeCode({ executable, cwd }: InspectOptions, world: Wor
     const missing = hasControl
       ? []
       : ["Hooks, tools and permissions need version 2.0.0. Update it with npm update -g @anthropic-ai/claude-code."];
-    const found = [`The CLI is ${path}, version ${version?.raw ?? "unknown"}.`, describeLogin(env)];
+    const found = [`The CLI is ${path}, version ${version?.raw ?? "unknown"}.`, describeLogin({ ...env, ...extra })];
     return { name, isReady: true, found, missing, can: hasControl ? [...AGENT_CAN, ...CONTROL_CAN] : AGENT_CAN };
   } catch (error) {
     if (!isStartError(error)) throw error;
@@ -80,8 +98,9 @@ async function inspectProvider(name: ProviderName, options: InspectOptions, worl
   const provider = PROVIDERS[name];
   const isSet = (variable: string): boolean => (world.env[variable]?.trim() ?? "") !== "";
   const key = provider.keyVariables.find(isSet);
-  const needsKey = provider.keyVariables.length > 0;
-  const address = world.env[provider.baseUrlVariable]?.trim() || provider.baseUrl;
+  const { apiKey = "", baseUrl } = options.run?.[name] ?? {};
+  const needsKey = provider.keyVariables.length > 0 && apiKey.trim() === "";
+  const address = baseUrl ?? (world.env[provider.baseUrlVariable]?.trim() || provider.baseUrl);
   const missing: string[] = [];
   if (needsKey && key === undefined) {
     missing.push(`${provider.keyVariables.join(" or ")} is not set. Set it, or pass the option ${name}: { apiKey }.`);

@@ -1,5 +1,5 @@
 import { type DoneEvent, describeThrown, familyOf, type Message } from "#domain";
-import { type RunOptions, startRun } from "#runtime";
+import { askFirst, type RunOptions, startRun } from "#runtime";
 import {
   closeInterruptedRun,
   createUsageTally,
@@ -15,7 +15,7 @@ import {
 import { createDeferred } from "#streams";
 import { ApiError } from "./api-error.ts";
 import type { Metrics } from "./metrics.ts";
-import { type Settings, targetOf } from "./options.ts";
+import { requireOffered, type Settings, targetOf } from "./options.ts";
 import type { WriteLog } from "./server-log.ts";
 
 type Run = ReturnType<typeof startRun>;
@@ -63,10 +63,15 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
     const { tenant, id: threadId } = thread;
     if (thread.runId !== undefined) await closeAbandoned(tenant, thread.runId);
     const history = await store.listMessages(tenant, threadId);
-    const options = { ...settings.run, limits: tighten(settings.run.limits, limits) };
+    const target = targetOf(thread.target, settings);
+    const options = askFirst(
+      target,
+      { ...settings.run, limits: tighten(settings.run.limits, limits) },
+      settings.folder,
+    );
     const stored = createDeferred<void>();
     // The message is stored before a model is asked.
-    const run = startRun(targetOf(thread.target, settings), [...history, input], options, world, stored.promise);
+    const run = startRun(target, [...history, input], options, world, stored.promise);
     const stub: NewRun = { id: run.id, createdAt: world.clock.now(), threadId, tenant };
     try {
       await store.createRun(stub, [input]);
@@ -126,6 +131,8 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
       return runs.size;
     },
     async start(thread, input, limits) {
+      // The operator may have changed his mind since the thread was made.
+      requireOffered(thread.target, settings);
       if (closing) throw new ApiError("shutting-down", "The server is shutting down. Ask again in a moment.");
       if (busy.has(thread.id)) throw active(thread.id);
       if (busy.size >= settings.limits.runs) {

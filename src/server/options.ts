@@ -1,6 +1,7 @@
-import { isId, StartError } from "#domain";
-import { type Agent, type RunOptions, swarm, systemWorld, type Target, type World } from "#runtime";
+import { isId, isStartError, StartError } from "#domain";
+import { type Agent, resolveBackend, type RunOptions, swarm, systemWorld, type Target, type World } from "#runtime";
 import { LOCAL_TENANT, type Store } from "#sessions";
+import { ApiError } from "./api-error.ts";
 import { readLimits, type ServerLimits } from "./limits.ts";
 import type { LogRecord } from "./server-log.ts";
 
@@ -15,11 +16,19 @@ export interface AccessToken {
 export interface ServerOptions {
   /** Where threads and runs are kept. The server does not close it. */
   readonly store: Store;
-  /** Who answers in threads that name nobody. Default `offline`. Threads keep theirs when this changes. */
+  /**
+   * Who answers in threads that name nobody. Default: the first of `targets`, else `offline`. Threads keep theirs when
+   * this changes, as long as it is offered.
+   */
   readonly target?: string;
   /** Agents that threads may name. Those with `handoffs` hand over among each other. */
   readonly agents?: readonly Agent[];
-  /** Backend strings that threads may name. Default: every one that is known. */
+  /**
+   * Backend strings that threads may name, exactly as they are written here. Default: `target` alone. An agent with
+   * tools of its own (`claude-code`) asks before it writes, runs or reaches out, unless `run` has rules that allow it.
+   */
+  readonly targets?: readonly string[];
+  /** The older name of `targets`. */
   readonly backends?: readonly string[];
   /** The options of every run: tools, rules, limits, providers. */
   readonly run?: Omit<RunOptions, "signal" | "session" | "record">;
@@ -52,7 +61,8 @@ export type FailPointName = "before-append" | "after-append" | "inside-frame" | 
 export interface Settings {
   readonly target: string;
   readonly agents: ReadonlyMap<string, Agent>;
-  readonly backends: readonly string[] | undefined;
+  /** Everybody a thread may name, agents first. */
+  readonly targets: readonly string[];
   readonly run: RunOptions;
   readonly tokens: readonly Required<AccessToken>[];
   readonly metricsToken: string | undefined;
@@ -62,6 +72,8 @@ export interface Settings {
   readonly page: string | false | undefined;
   readonly limits: ServerLimits;
   readonly world: World;
+  /** Our own working folder. */
+  readonly folder: string;
 }
 
 const SHORTEST_TOKEN = 16;
@@ -71,10 +83,15 @@ export function readSettings(options: ServerOptions): Settings {
   const agents = new Map((options.agents ?? []).map((agent) => [agent.name, agent]));
   // Wrong handoffs are found here and not with the first thread.
   if (agents.size > 0) swarm([...agents.values()]);
+  const named = options.targets ?? options.backends ?? [];
+  const target = options.target ?? named[0] ?? "offline";
+  const targets = [...new Set([...agents.keys(), target, ...named])];
+  const world = options.world ?? systemWorld();
+  for (const name of targets) if (!agents.has(name)) requireKnown(name, options.run ?? {}, world);
   return {
-    target: options.target ?? "offline",
+    target,
     agents,
-    backends: options.backends,
+    targets,
     run: options.run ?? {},
     tokens: (options.tokens ?? []).map(readToken),
     metricsToken: readMetricsToken(options),
@@ -83,8 +100,28 @@ export function readSettings(options: ServerOptions): Settings {
     trustProxy: options.trustProxy ?? false,
     page: options.page,
     limits: readLimits(options.limits),
-    world: options.world ?? systemWorld(),
+    world,
+    folder: process.cwd(),
   };
+}
+
+/** A key that is missing today may be there tomorrow; a name that is wrong stays wrong. */
+function requireKnown(target: string, run: RunOptions, world: World): void {
+  try {
+    resolveBackend(target, run, world);
+  } catch (error) {
+    if (!isStartError(error) || error.code === "unknown-backend") throw error;
+  }
+}
+
+/** Refuses a target that the operator has not named. @throws ApiError with the list of those he has. */
+export function requireOffered(target: string, { targets }: Pick<Settings, "targets">): void {
+  if (targets.includes(target)) return;
+  const shown = target.length <= 80 ? target : `${target.slice(0, 79)}…`;
+  throw new ApiError(
+    "invalid-target",
+    `This server does not offer ${JSON.stringify(shown)}. It offers: ${targets.join(", ")}.`,
+  );
 }
 
 /** What a thread's target means now. */

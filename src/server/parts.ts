@@ -6,6 +6,7 @@ import type { StreamSetting } from "./event-stream.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Settings } from "./options.ts";
+import type { Readiness } from "./readiness.ts";
 import type { WriteLog } from "./server-log.ts";
 
 /** What the routes of one server share. */
@@ -15,6 +16,7 @@ export interface ServerParts {
   readonly runs: LiveRuns;
   readonly settings: Settings;
   readonly metrics: Metrics;
+  readonly readiness: Readiness;
   readonly write: WriteLog;
   readonly streams: StreamSetting;
   /** Open event streams, by source. */

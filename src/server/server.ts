@@ -9,6 +9,7 @@ import { isLoopback } from "./origin-check.ts";
 import { readPage } from "./page.ts";
 import type { ServerParts } from "./parts.ts";
 import { createRateLimit } from "./rate-limit.ts";
+import { createReadiness } from "./readiness.ts";
 import { createServerLog } from "./server-log.ts";
 import { createFrameCache } from "./sse-vocabulary.ts";
 
@@ -65,6 +66,7 @@ export function createServer(options: ServerOptions): Server {
     runs,
     settings,
     metrics,
+    readiness: createReadiness(settings),
     write,
     streams: { log, clock: world.clock, limits, frame: createFrameCache(), failPoint },
     openStreams,

@@ -354,7 +354,7 @@ describe("chat", () => {
   });
 
   it("a set-up that is missing is a 503 that says what to do, and the thread stays usable", async () => {
-    const server = startServer({ world: testWorld() });
+    const server = startServer({ world: testWorld(), targets: ["anthropic"] });
     const thread = await newThread(server, { target: "anthropic" });
     const response = await server.ask("POST", `/api/threads/${thread}/chat`, { input: "x" });
     expect(response.status).toBe(503);
@@ -474,7 +474,7 @@ describe("threads", () => {
   });
 
   it("GET /api/backends says who can answer, and why somebody cannot", async () => {
-    const server = serve([{ text: "x" }]);
+    const server = serve([{ text: "x" }], { targets: ["offline", "openai"] });
     const { default: chosen, backends } = (await (await server.ask("GET", "/api/backends")).json()) as {
       default: string;
       backends: { target: string }[];

@@ -1,9 +1,9 @@
 import { isAbsolute, join, resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import { describeThrown, nearestName, StartError } from "#domain";
 import { applyConfig, type Config, openStore } from "#runtime";
 import type { Server, ServerOptions } from "#server";
-import { parsePort } from "../flags/values.ts";
+import { addText, parsePort } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { demoTools } from "../load-tools.ts";
 import { readConfig } from "../read-config.ts";
@@ -15,7 +15,8 @@ interface ServeFlags {
   readonly metricsToken?: string;
   readonly data?: string;
   readonly config?: string;
-  readonly backend?: string;
+  readonly backend?: readonly string[];
+  readonly target?: readonly string[];
   readonly allowHost?: readonly string[];
 }
 
@@ -26,6 +27,7 @@ const SERVER_FIELDS = [
   "hosts",
   "origins",
   "trustProxy",
+  "targets",
   "backends",
   "page",
   "limits",
@@ -44,7 +46,8 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
     .option("--token <text>", "token every request must carry (better: MILLRACE_TOKEN)")
     .option("--metrics-token <text>", "token for /metrics (better: MILLRACE_METRICS_TOKEN)")
     .option("--data <folder>", "where threads and runs are kept (default: the user's data folder)")
-    .option("-b, --backend <backend>", "who answers in new threads (default offline)")
+    .option("-b, --backend <backend>", "who may be asked; may be repeated, the first is the default (offline)", addText)
+    .addOption(new Option("--target <name>", "the same as --backend").argParser(addText))
     .option("--allow-host <name...>", "host names under which the server is reached")
     .option("-c, --config <file>", "the configuration (default: the nearest millrace.config.*)")
     .action(async (flags: ServeFlags) => {
@@ -105,7 +108,8 @@ async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
   const said = readServerField(config, file);
   const { agents = [] } = config;
   const first = config.swarm?.start ?? agents[0]?.name ?? config.backend;
-  const target = flags.backend ?? first ?? (io.world.env["MILLRACE_BACKEND"] || "offline");
+  const named = [...(flags.backend ?? []), ...(flags.target ?? [])];
+  const target = named[0] ?? first ?? said.targets?.[0] ?? (io.world.env["MILLRACE_BACKEND"] || "offline");
   const token = flags.token ?? (io.world.env["MILLRACE_TOKEN"] || undefined);
   const metricsToken = flags.metricsToken ?? said.metricsToken ?? (io.world.env["MILLRACE_METRICS_TOKEN"] || undefined);
   const { options } = applyConfig({ ...config, agents: [] }, {});
@@ -113,6 +117,8 @@ async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
   return {
     ...said,
     target,
+    // What the command line names is all there is; a configuration may name more than one.
+    ...(named.length > 0 && { targets: named }),
     agents,
     // Without tools of anybody's the offline model is given some: enough to show a tool call.
     run: isBare && target.split("/", 1)[0] === "offline" ? { ...options, tools: demoTools() } : options,

@@ -1,34 +1,15 @@
-import { describeThrown, isStartError } from "#domain";
-import { BACKEND_NAMES, resolveBackend } from "#runtime";
 import type { ServerContext, ServerParts } from "../parts.ts";
 
-/** Who can answer: agents first, then backends, each with why it cannot, if so. */
-export function listBackends(context: ServerContext, { settings }: ServerParts): Response {
-  const agents = [...settings.agents.values()].map((agent) => ({
-    target: agent.name,
-    kind: "agent",
-    ...readiness(
-      () => typeof agent.backend === "string" && resolveBackend(agent.backend, settings.run, settings.world),
-    ),
-  }));
-  const names = settings.backends ?? [...new Set([settings.target, ...BACKEND_NAMES])];
-  const backends = names
-    .filter((name) => !settings.agents.has(name))
-    .map((target) => ({
+/** Everybody the operator has named, each with whether it can answer now, and why not. */
+export async function listBackends(context: ServerContext, { settings, readiness }: ServerParts): Promise<Response> {
+  const backends = await Promise.all(
+    settings.targets.map(async (target) => ({
       target,
-      kind: "backend",
-      ...readiness(() => resolveBackend(target, settings.run, settings.world)),
-    }));
-  return context.json({ default: settings.target, backends: [...agents, ...backends] });
-}
-
-function readiness(attempt: () => unknown): { readonly available: boolean; readonly reason?: string } {
-  try {
-    attempt();
-    return { available: true };
-  } catch (error) {
-    return { available: false, reason: isStartError(error) ? error.message : describeThrown(error) };
-  }
+      kind: settings.agents.has(target) ? "agent" : "backend",
+      ...(await readiness.of(target)),
+    })),
+  );
+  return context.json({ default: settings.target, backends });
 }
 
 /** The process is alive. */

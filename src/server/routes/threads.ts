@@ -1,6 +1,5 @@
-import { StartError } from "#domain";
-import { resolveBackend } from "#runtime";
 import { ApiError } from "../api-error.ts";
+import { requireOffered } from "../options.ts";
 import { noteDeed, requireThread, type ServerContext, type ServerParts, showThread } from "../parts.ts";
 import { readBody, readTextField, requireFields } from "../request-body.ts";
 
@@ -14,7 +13,7 @@ export async function createThread(context: ServerContext, parts: ServerParts): 
   const body = await readBody(context.req.raw, settings.limits, true);
   requireFields(body, ["target", "title"]);
   const target = readTextField(body, "target", LONGEST_TARGET) ?? settings.target;
-  requireTarget(target, parts);
+  requireOffered(target, settings);
   const thread = {
     id: settings.world.random.id(),
     tenant: context.get("tenant"),
@@ -83,23 +82,4 @@ export async function removeThread(context: ServerContext, parts: ServerParts): 
   const at = parts.settings.world.clock.now();
   await noteDeed(parts, { at, tenant, action: "thread-removed", threadId: id, by: "user" });
   return context.body(null, 204);
-}
-
-/** Refuses a target nobody could answer for, now and not with the first message. */
-function requireTarget(target: string, { settings }: ServerParts): void {
-  if (settings.agents.has(target)) return;
-  const allowed = settings.backends;
-  if (allowed !== undefined && !allowed.includes(target)) {
-    throw new ApiError(
-      "invalid-target",
-      `This server does not offer ${JSON.stringify(target)}. GET /api/backends lists what it does.`,
-    );
-  }
-  try {
-    resolveBackend(target, settings.run, settings.world);
-  } catch (error) {
-    // A key that is missing today may be there tomorrow; a name that is wrong stays wrong.
-    if (error instanceof StartError && error.code !== "unknown-backend") return;
-    throw error;
-  }
 }
