@@ -87,9 +87,16 @@ class Hearing {
 
   /** Rules come before hooks; the reasons of both are shown. */
   private _findQuestion(hooks: Combined): Question | undefined {
-    const rule = findHit(this._parts.rules.ask, this._call.name, this._input);
-    if (rule === undefined) return hooks.ask && { by: "hook", reason: hooks.ask.reason };
-    const reasons = [`The rule "${rule.text}" wants somebody to decide.`, hooks.ask?.reason];
+    const { rules } = this._parts;
+    const asking = findHit(rules.ask, this._call.name, this._input);
+    // What a rule may deny that cannot be read for certain is not denied, and never simply allowed.
+    const denying = findHit(rules.deny, this._call.name, this._input);
+    if (asking === undefined && denying === undefined) return hooks.ask && { by: "hook", reason: hooks.ask.reason };
+    const reasons = [
+      denying && `What this does cannot be read for certain, and the rule "${denying.rule.text}" may deny it.`,
+      asking && `The rule "${asking.rule.text}" wants somebody to decide.`,
+      hooks.ask?.reason,
+    ];
     return { by: "rule", reason: reasons.filter((reason) => reason !== undefined).join("\n") };
   }
 
@@ -160,8 +167,8 @@ class Hearing {
   }
 
   private _denyByRule(): CallVerdict | undefined {
-    const rule = findHit(this._parts.rules.deny, this._call.name, this._input);
-    return rule && this._deny("rule", `The rule "${rule.text}" denies it.`);
+    const hit = findHit(this._parts.rules.deny, this._call.name, this._input);
+    return hit?.isCertain === true ? this._deny("rule", `The rule "${hit.rule.text}" denies it.`) : undefined;
   }
 
   /** No event: nobody has decided. The run answers the call, and says that it was aborted. */

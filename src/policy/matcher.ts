@@ -31,6 +31,18 @@ export function matchesGlob(glob: Glob, text: string): boolean {
   return true;
 }
 
+/** Whether some text fits both patterns. */
+export function patternsMeet(one: Glob, other: Glob): boolean {
+  if (one.length === 1) return matchesGlob(other, one[0] ?? "");
+  if (other.length === 1) return matchesGlob(one, other[0] ?? "");
+  // What stands between the ends can always be put one after the other.
+  const [start, otherStart] = [one[0] ?? "", other[0] ?? ""];
+  const [end, otherEnd] = [one.at(-1) ?? "", other.at(-1) ?? ""];
+  return (
+    (start.startsWith(otherStart) || otherStart.startsWith(start)) && (end.endsWith(otherEnd) || otherEnd.endsWith(end))
+  );
+}
+
 /**
  * Which tools a hook or a guard looks at: a name, several (`"Bash|Read"`), or patterns (`"mcp__*"`). Whole names only.
  * Without one, all.

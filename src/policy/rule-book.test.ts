@@ -315,6 +315,17 @@ describe("rules and any input", () => {
       "/",
       "../",
       "x=y ",
+      "{ ",
+      "{a,",
+      "[a",
+      "PAGER=x ",
+      "eval 'a' ",
+      "xargs -I ",
+      "find -exec ",
+      "git -c a=b ",
+      "sed s/a/b/e ",
+      "a -b c ",
+      "$'\\",
     ]) {
       const text = piece.repeat(size / piece.length);
       expect(() => findHit(rules, "Bash", bash(text))).not.toThrow();

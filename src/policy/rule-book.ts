@@ -2,7 +2,7 @@ import { matchesGlob } from "./matcher.ts";
 import type { PermissionRules } from "./permission.ts";
 import { isCoveredPath, leadsTo, pathForms, straightUrl } from "./place-match.ts";
 import { parseRule, type Rule, type RuleScope } from "./rule.ts";
-import { isCoveredShell, listShellForms, type ShellForms } from "./shell-match.ts";
+import { type Certainty, createShellSubject, isCoveredShell } from "./shell-match.ts";
 import { type Subject, subjectsToAllow, subjectsToDeny } from "./subject.ts";
 
 /** All rules of a leg. Which set a rule came from no longer matters: deny wins over ask, ask over allow. */
@@ -21,12 +21,27 @@ export function readRules(sets: readonly PermissionRules[]): RuleBook {
   };
 }
 
-/** The first rule that a call may fall under. For rules that deny or ask: in doubt it does. */
-export function findHit(rules: readonly Rule[], name: string, input: unknown): Rule | undefined {
+/** A rule that a call falls under, or may fall under. */
+export interface Hit {
+  readonly rule: Rule;
+  /** `false`: what the call does cannot be read for certain, and the rule may be about it. */
+  readonly isCertain: boolean;
+}
+
+/** The rule that a call falls under, else the first one that it may fall under. For rules that deny or ask. */
+export function findHit(rules: readonly Rule[], name: string, input: unknown): Hit | undefined {
   const named = rules.filter((rule) => matchesGlob(rule.name, name));
   if (named.length === 0) return undefined;
-  const subjects = subjectsToDeny(name, input).map(listForms);
-  return named.find(({ scope }) => scope === undefined || subjects.some((forms) => mayFallUnder(scope, forms)));
+  const subjects = subjectsToDeny(name, input).map(readSubject);
+  let possible: Rule | undefined;
+  for (const rule of named) {
+    const { scope } = rule;
+    if (scope === undefined) return { rule, isCertain: true };
+    const found = subjects.map((falls) => falls(scope));
+    if (found.includes("certain")) return { rule, isCertain: true };
+    if (found.includes("possible")) possible ??= rule;
+  }
+  return possible && { rule: possible, isCertain: false };
 }
 
 /**
@@ -52,27 +67,17 @@ export function isNarrowed(rules: readonly Rule[], name: string): boolean {
 }
 
 /** One subject in every way in which it may be meant: any of them is enough for a rule that denies or asks. */
-interface Forms extends ShellForms {
-  readonly subject: Subject;
-}
-
-function listForms(subject: Subject): Forms {
-  const { kind, text } = subject;
-  switch (kind) {
-    case "command":
-      return { subject, ...listShellForms(text) };
-    case "path":
-      return { subject, texts: pathForms(text), isOpen: false };
-    case "url":
-    case "text":
-      return { subject, texts: [text, text.trim(), straightUrl(text)], isOpen: false };
+function readSubject({ kind, text }: Subject): (scope: RuleScope) => Certainty {
+  if (kind === "command") {
+    const falls = createShellSubject(text);
+    return (scope) => (scope.kind === "domain" ? "no" : falls(scope.patterns));
   }
-}
-
-function mayFallUnder(scope: RuleScope, { subject, texts, isOpen }: Forms): boolean {
-  // A host that cannot be read may be any host.
-  if (scope.kind === "domain") return subject.kind === "url" && leadsTo(scope.host, subject.text) !== false;
-  return isOpen || scope.patterns.some((glob) => texts.some((text) => matchesGlob(glob, text)));
+  const texts = kind === "path" ? pathForms(text) : [text, text.trim(), straightUrl(text)];
+  return (scope) => {
+    // A host that cannot be read may be any host.
+    if (scope.kind === "domain") return kind === "url" && leadsTo(scope.host, text) !== false ? "certain" : "no";
+    return scope.patterns.some((glob) => texts.some((form) => matchesGlob(glob, form))) ? "certain" : "no";
+  };
 }
 
 function isUnder(scopes: readonly RuleScope[], { kind, text }: Subject): boolean {

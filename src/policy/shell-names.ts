@@ -1,52 +1,118 @@
-/** Words a shell reads before a command, and commands that run the command behind them. */
-const KEYWORDS: ReadonlySet<string> = new Set(
-  "if then else elif fi do done while until ! { } time coproc function esac [[ ]]".split(" "),
-);
+/** Words of the shell's own grammar that stand before a command. */
+const KEYWORDS: ReadonlySet<string> = new Set("if then else elif fi do done while until ! { } esac [[ ]]".split(" "));
 
+/** Programs that run the command in their arguments. */
 const CARRIERS: ReadonlySet<string> = new Set(
   (
-    "sudo doas su runuser env nohup nice ionice chrt taskset setsid timeout stdbuf unbuffer command builtin exec " +
-    "xargs parallel find watch busybox toybox chroot unshare nsenter strace ltrace gdb flock script time ssh entr fd"
+    "sudo doas su runuser sg pkexec run0 env nohup nice ionice chrt taskset setsid setpriv setarch linux64 linux32 arch " +
+    "timeout stdbuf unbuffer command builtin exec coproc time noglob nocorrect repeat xargs parallel rush watch entr " +
+    "busybox toybox chroot unshare nsenter bwrap firejail proot fakeroot systemd-run systemd-inhibit dbus-run-session " +
+    "xvfb-run caffeinate numactl prlimit strace ltrace gdb lldb valgrind flock script expect rlwrap ssh rsh mosh nix-shell " +
+    "npx bunx pnpx uvx hyperfine concurrently watchexec nodemon gtimeout gxargs gnice genv gstdbuf start-stop-daemon"
   ).split(" "),
 );
 
-/** Commands that read their arguments, or what is piped into them, as a shell text. */
-const SHELLS: ReadonlySet<string> = new Set("sh bash zsh dash ash ksh mksh fish csh tcsh eval trap".split(" "));
+/** Programs that run the command in their arguments when they are given one of these subcommands or options. */
+const SOMETIMES_CARRIERS: Readonly<Record<string, readonly string[]>> = {
+  find: ["-exec", "-execdir", "-ok", "-okdir"],
+  gfind: ["-exec", "-execdir", "-ok", "-okdir"],
+  fd: ["-x", "-X", "--exec", "--exec-batch"],
+  fdfind: ["-x", "-X", "--exec", "--exec-batch"],
+  docker: ["run", "exec"],
+  podman: ["run", "exec"],
+  kubectl: ["exec", "run"],
+  npm: ["exec", "x"],
+  pnpm: ["exec", "dlx"],
+  yarn: ["exec", "dlx"],
+  bun: ["x"],
+  uv: ["run"],
+  poetry: ["run"],
+  pipenv: ["run"],
+  conda: ["run"],
+  bundle: ["exec"],
+  direnv: ["exec"],
+  perf: ["stat", "record", "trace"],
+  tmux: ["new", "new-session", "new-window", "neww", "split-window", "splitw", "run-shell", "run"],
+};
+
+/** Carriers that add arguments of their own to the command: from their input, or from a list. */
+const FEEDERS: ReadonlySet<string> = new Set("xargs gxargs parallel rush find gfind fd fdfind entr".split(" "));
+
+/** Commands that read a file, `-c TEXT`, or their input as a shell text. */
+const SHELLS: ReadonlySet<string> = new Set("sh bash rbash zsh dash ash ksh mksh fish csh tcsh".split(" "));
+
+/** Commands that read their arguments as a shell text, now or later. */
+const EVALS: ReadonlySet<string> = new Set("eval trap alias complete compgen bind".split(" "));
+
+/** A group inside a group, and so on, is followed this far. */
+const MOST_GROUPS = 120;
 
 /** How many words behind a carrier are taken for the beginning of what it runs. */
 const CARRIED_WORDS = 40;
 
 /** The name of a program without the folder it is in. */
 export function programName(word: string): string {
-  return word.slice(word.lastIndexOf("/") + 1);
+  return word.slice(word.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
 }
 
 export function isShell(word: string): boolean {
   return SHELLS.has(programName(word));
 }
 
+export function isEval(word: string): boolean {
+  return EVALS.has(word);
+}
+
+/** Whether a program gives the command it runs further arguments that stand nowhere. */
+export function isFeeder(word: string): boolean {
+  return FEEDERS.has(programName(word));
+}
+
 /** Where the command itself begins: behind assignments and words of the shell's own grammar. */
 export function startOfCommand(words: readonly string[]): number {
-  const start = words.findIndex((word) => !KEYWORDS.has(word) && !isAssignment(word));
-  return start === -1 ? words.length : start;
+  let at = 0;
+  while (at < words.length) {
+    const word = words[at] as string;
+    // The name of a function stands between the word and its body.
+    if (word === "function" && at === 0) at += 2;
+    else if (KEYWORDS.has(word) || isAssignment(word)) at += 1;
+    else break;
+  }
+  return Math.min(at, words.length);
 }
 
 /**
- * Every place where a command may begin: the first word, and behind a command that runs others, each of the next words,
- * because which of them are its own options cannot be known here.
+ * Every place where a command may begin: the first word, the word after `{`, and after a program that runs others, each
+ * of the next words, because which of them are its own options cannot be known here.
  */
 export function startsOfCommands(words: readonly string[]): readonly number[] {
   const start = startOfCommand(words);
   if (start === words.length) return [];
-  const starts = [start];
-  if (!CARRIERS.has(programName(words[start] ?? ""))) return starts;
-  const end = Math.min(words.length, start + 1 + CARRIED_WORDS);
-  for (let at = start + 1; at < end; at += 1) starts.push(at);
-  return starts;
+  const starts = new Set([start]);
+  for (let at = start; at < words.length - 1 && starts.size < MOST_GROUPS; at += 1) {
+    if (words[at] === "{") starts.add(at + 1);
+  }
+  for (const first of [...starts]) {
+    const carried = carriedFrom(words, first);
+    if (carried === undefined) continue;
+    const end = Math.min(words.length, carried + CARRIED_WORDS);
+    for (let at = carried; at < end; at += 1) starts.add(at);
+  }
+  return [...starts].sort((left, right) => left - right);
+}
+
+/** Behind which word a command's arguments may hold another command; `undefined`: nowhere. */
+export function carriedFrom(words: readonly string[], start: number): number | undefined {
+  const name = programName(words[start] ?? "");
+  if (CARRIERS.has(name) || /^ld(?:-linux.*|-musl.*)?\.so(?:\.\d+)?$/.test(name)) return start + 1;
+  if (!Object.hasOwn(SOMETIMES_CARRIERS, name)) return undefined;
+  const switches = SOMETIMES_CARRIERS[name] as readonly string[];
+  const at = words.findIndex((word, index) => index > start && switches.includes(word));
+  return at === -1 ? undefined : at + 1;
 }
 
 /** `NAME=value`, in front of a command. */
-function isAssignment(word: string): boolean {
+export function isAssignment(word: string): boolean {
   const equals = word.indexOf("=");
   return equals > 0 && /^[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?$/.test(word.slice(0, equals));
 }

@@ -4,8 +4,12 @@ export interface ShellCommand {
   readonly words: readonly string[];
   /** Per word: whether part of it is only known when the shell has expanded it (`$x`, `$(…)`, `*`, `{a,b}`). */
   readonly expands: readonly boolean[];
+  /** Per word: how many characters stand before the first that is expanded. */
+  readonly fixed: readonly number[];
   /** It reads from or writes to a file. `2>&1` and `/dev/null` do not count. */
   readonly redirects: boolean;
+  /** The files it reads from or writes to, as they are written. */
+  readonly targets: readonly string[];
 }
 
 export interface ShellReading {
@@ -14,6 +18,9 @@ export interface ShellReading {
   /** Nothing occurred that this reader cannot follow: an open quote, a comment, a here-document, `$'…'`. */
   readonly isPlain: boolean;
 }
+
+/** How far the end of `{a,b}` and `[ab]` is looked for. */
+const LONGEST_GROUP = 200;
 
 /** Deeper nesting is not followed. */
 const DEEPEST = 24;
@@ -32,9 +39,12 @@ interface Level {
   inDoubleQuotes: boolean;
   words: string[];
   expands: boolean[];
+  fixed: number[];
   word: string[] | undefined;
-  wordExpands: boolean;
+  /** How long the word was when the first part came that the shell expands; `undefined`: none has come. */
+  opensAt: number | undefined;
   redirects: boolean;
+  targets: string[];
   /** The next word is where a redirection goes. */
   isTarget: boolean;
 }
@@ -119,31 +129,54 @@ class ShellReader {
         break;
       default:
         if (this._readExpansion(level, char)) break;
+        if (char === "*" || char === "?" || this._opensGroup(char)) expand(level);
         add(level, char);
-        if ("*?[{".includes(char)) level.wordExpands = true;
     }
+  }
+
+  /** `{a,b}`, `{1..9}` and `[ab]`, but neither `{}` nor the command `[`. */
+  private _opensGroup(char: string): boolean {
+    const [end, inside] = char === "[" ? ["]", /./s] : char === "{" ? ["}", /,|\.\./] : [undefined, /./];
+    if (end === undefined) return false;
+    // A word with an open group is none, but quotes may hide the end: then it is taken for one.
+    const rest = /^[^\s;&|]*/.exec(this._text.slice(this._at, this._at + LONGEST_GROUP))?.[0] ?? "";
+    return rest !== "" && inside.test(rest) && (rest.includes(end) || /['"\\]/.test(rest));
   }
 
   /** `$…` and backticks, which mean the same inside double quotes and outside. */
   private _readExpansion(level: Level, char: string): boolean {
     if (char === "`") {
       add(level, "");
-      level.wordExpands = true;
+      expand(level);
       this._readBacktick();
       return true;
     }
     if (char !== "$") return false;
     const next = this._peek();
-    add(level, char);
-    if (next === "(") {
+    if (next === "'" && !level.inDoubleQuotes) {
       this._next();
-      level.wordExpands = true;
+      this._readAnsiQuoted(level);
+      return true;
+    }
+    if (next === "(") {
+      expand(level);
+      add(level, char);
+      this._next();
       this._open(")");
-    } else if (next === "'" && !level.inDoubleQuotes) {
-      this._isPlain = false;
-      level.wordExpands = true;
-    } else if (next !== "" && next !== " " && next !== '"') level.wordExpands = true;
+      return true;
+    }
+    if (next !== "" && next !== " " && next !== '"') expand(level);
+    add(level, char);
     return true;
+  }
+
+  /** `$'…'`: backslashes mean what they mean in C. Rare, so a rule that allows does not follow it. */
+  private _readAnsiQuoted(level: Level): void {
+    this._isPlain = false;
+    const start = this._at;
+    while (this._at < this._text.length && this._peek() !== "'") this._at += this._peek() === "\\" ? 2 : 1;
+    add(level, decodeAnsi(this._text.slice(start, this._at)));
+    this._at += 1;
   }
 
   /** A backtick ends the innermost pair that is open, else it begins one. */
@@ -159,11 +192,16 @@ class ShellReader {
 
   private _readRedirection(level: Level, char: string): void {
     // Digits right before it are a number of a file, not a word.
-    if (level.word !== undefined && !level.wordExpands && isDigits(level.word.join(""))) level.word = undefined;
+    if (level.word !== undefined && level.opensAt === undefined && isDigits(level.word.join("")))
+      level.word = undefined;
     this._endWord(level);
     const next = this._peek();
     if (next === "(") {
       this._next();
+      // The command is given the name of a file that nobody knows yet.
+      expand(level);
+      add(level, "");
+      this._endWord(level);
       this._open(")");
       return;
     }
@@ -205,24 +243,29 @@ class ShellReader {
   private _endWord(level: Level): void {
     if (level.word === undefined) return;
     const word = level.word.join("");
+    const isExpanded = level.opensAt !== undefined;
     if (level.isTarget) {
-      level.redirects ||= level.wordExpands || !(word === "/dev/null" || isDigits(word) || word === "-");
+      level.redirects ||= isExpanded || !(word === "/dev/null" || isDigits(word) || word === "-");
+      level.targets.push(word);
       level.isTarget = false;
     } else {
       level.words.push(word);
-      level.expands.push(level.wordExpands);
+      level.expands.push(isExpanded);
+      level.fixed.push(level.opensAt ?? word.length);
     }
     level.word = undefined;
-    level.wordExpands = false;
+    level.opensAt = undefined;
   }
 
   private _endCommand(level: Level): void {
     this._endWord(level);
-    const { words, expands } = level;
+    const { words, expands, fixed, targets } = level;
     const redirects = level.redirects || level.isTarget;
-    if (words.length > 0 || redirects) this._commands.push({ words, expands, redirects });
+    if (words.length > 0 || redirects) this._commands.push({ words, expands, fixed, redirects, targets });
     level.words = [];
     level.expands = [];
+    level.fixed = [];
+    level.targets = [];
     level.redirects = false;
     level.isTarget = false;
   }
@@ -244,9 +287,11 @@ function openLevel(closer: Level["closer"]): Level {
     inDoubleQuotes: false,
     words: [],
     expands: [],
+    fixed: [],
     word: undefined,
-    wordExpands: false,
+    opensAt: undefined,
     redirects: false,
+    targets: [],
     isTarget: false,
   };
 }
@@ -254,6 +299,23 @@ function openLevel(closer: Level["closer"]): Level {
 function add(level: Level, text: string): void {
   level.word ??= [];
   if (text !== "") level.word.push(text);
+}
+
+/** From here on nobody but the shell knows the word. */
+function expand(level: Level): void {
+  level.opensAt ??= (level.word ?? []).reduce((length, part) => length + part.length, 0);
+}
+
+const ANSI_ESCAPE = /\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|c?(.?))/gsu;
+const ANSI_LETTERS: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r", e: "\u001b", E: "\u001b" };
+
+function decodeAnsi(text: string): string {
+  return text.replace(ANSI_ESCAPE, (_, hex, short, long, octal, letter) => {
+    const digits: string | undefined = hex ?? short ?? long;
+    if (digits === undefined && octal === undefined) return ANSI_LETTERS[letter as string] ?? (letter as string);
+    const code = digits === undefined ? Number.parseInt(octal, 8) : Number.parseInt(digits, 16);
+    return code > 0 && code <= 0x10_ff_ff ? String.fromCodePoint(code) : "";
+  });
 }
 
 function isDigits(text: string): boolean {
