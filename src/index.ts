@@ -53,6 +53,7 @@ export {
   RunError,
   StartError,
   ToolFailure,
+  waitForPerson,
 } from "#domain";
 export type {
   AfterToolOccasion,
@@ -68,6 +69,7 @@ export type {
   HookEntry,
   HookFunction,
   Hooks,
+  Otherwise,
   OutputMode,
   PermissionCallback,
   PermissionRequest,

@@ -9,7 +9,7 @@ import {
   startFailure,
   textOf,
 } from "#domain";
-import type { OutputGate } from "#policy";
+import { concernsCalls, type OutputGate } from "#policy";
 import { runTool, type Tool, ToolPlaces } from "#tools";
 import type { LimitReached } from "./budget.ts";
 import { CallTimes } from "./call-times.ts";
@@ -56,8 +56,7 @@ export function agentSettings(leg: AgentLeg, limits: { readonly costUsd?: number
   if (policy !== undefined) {
     if (policy.hooks.some((hooks) => Object.values(hooks).some((list) => list.length > 0))) features.push("hooks");
     if (policy.permission !== undefined) features.push("permission");
-    if (policy.rules.some((rules) => Object.values(rules).some((list) => list.length > 0)))
-      features.push("permission-rules");
+    if (policy.rules.some(concernsCalls)) features.push("permission-rules");
     if (policy.guards.length > 0) features.push("guards");
   }
   if (leg.output !== undefined) features.push("output");
@@ -133,6 +132,7 @@ class AgentRun {
       runId: writer.runId,
       signal: writer.latch.signal,
       policy: this._times.watch(policy),
+      finalTools: this._leg.handoffs === undefined ? [] : [HANDOFF_TOOL],
       write: (chunks) => this._write(chunks),
       runTool: (call) => this._runTool(call),
     };

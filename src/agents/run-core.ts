@@ -75,6 +75,8 @@ export class RunCore {
   private readonly _ended = createDeferred<RunResult>();
   /** Made for the first question: most runs ask none. */
   private _questions: Map<string, Question> | undefined;
+  /** How many read or hear of questions, and so can answer them. */
+  private _answerers = 0;
   private _isComplete = false;
   private _aborting: { readonly reason: string; readonly settled: boolean } | undefined;
   private readonly _unfollow: (() => void) | undefined;
@@ -115,6 +117,7 @@ export class RunCore {
         latch: this._latch,
         write: (chunks, agent) => this._write(chunks, agent),
         ask: (callId) => this._ask(callId),
+        canAnswer: () => this._answerers > 0,
       });
       const isEnded = this._aborting !== undefined || this._gate.hasFailed || this._accumulator.isSettled;
       this._finish(isEnded ? undefined : NO_RESULT);
@@ -153,6 +156,22 @@ export class RunCore {
     question.isAnswered = true;
     question.resolve(decision);
     return true;
+  }
+
+  /** Somebody sees questions from now on. The returned function says that they no longer do, and may be called again. */
+  addAnswerer(): () => void {
+    let isHere = true;
+    this._answerers += 1;
+    return () => {
+      if (isHere) this._answerers -= 1;
+      isHere = false;
+    };
+  }
+
+  /** A decision has been made: what is answered afterwards changes nothing, and is told so. */
+  closeQuestion(callId: string): void {
+    const question = this._questions?.get(callId);
+    if (question !== undefined) question.isAnswered = true;
   }
 
   /** A question can be answered as soon as it is seen: a listener answers within the event. */
@@ -265,7 +284,10 @@ function takeIn(
       weight += weighItem(event);
       if (event.type === "message") meter.addMessage(event);
       else if (event.type === "notice" && event.kind === "retract") meter.retract(event.data as Retraction);
-      if (event.type === "permission" && event.state === "asked") run.openQuestion(event.callId);
+      if (event.type === "permission") {
+        if (event.state === "asked") run.openQuestion(event.callId);
+        else run.closeQuestion(event.callId);
+      }
     }
   }
   return weight;

@@ -1,6 +1,6 @@
-import { type AgentEvent, RunError, type RunResult } from "#domain";
+import { type AgentEvent, RunError, type RunResult, watchesOnly } from "#domain";
 import type { Decision } from "#policy";
-import { handled } from "#streams";
+import { callSafely, handled } from "#streams";
 import type { Run, RunSource, Topic, TopicEvent } from "./run.ts";
 import { RunCore, type RunHandleOptions } from "./run-core.ts";
 import { readPartials } from "./run-partial.ts";
@@ -37,13 +37,11 @@ class RunHandle<Output> implements Run<Output> {
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<AgentEvent, undefined> {
-    return this._core.broadcast.read(async () => {
-      if (!this._isDetached) await this._core.abort("The reader left the loop.");
-    });
+    return this._read(this._core.addAnswerer());
   }
 
   text(): AsyncIterableIterator<string, undefined> {
-    return readText(this);
+    return readText(this._events());
   }
 
   result(): Promise<RunResult> {
@@ -60,7 +58,7 @@ class RunHandle<Output> implements Run<Output> {
   }
 
   partialOutput(): AsyncIterableIterator<unknown, undefined> {
-    return readPartials(this, this._core.options.isOutputWrapped === true);
+    return readPartials(this._events(), this._core.options.isOutputWrapped === true);
   }
 
   on<Name extends Topic>(topic: Name, listener: (event: TopicEvent<Name>) => void): this {
@@ -110,28 +108,43 @@ class RunHandle<Output> implements Run<Output> {
     );
   }
 
+  /** The events for a reader that shows none of them to anybody: nobody learns of a question there. */
+  private _events(): AsyncIterable<AgentEvent> {
+    return { [Symbol.asyncIterator]: () => this._read(() => undefined) };
+  }
+
+  private _read(onLeave: () => void): AsyncIterableIterator<AgentEvent, undefined> {
+    return this._core.broadcast.read(async () => {
+      onLeave();
+      if (!this._isDetached) await this._core.abort("The reader left the loop.");
+    });
+  }
+
   private _listen<Name extends Topic>(topic: Name, listener: (event: TopicEvent<Name>) => void, once: boolean): void {
     this._stopListening(topic, listener);
     let reported = false;
-    const stop = this._core.broadcast.listen(
-      (event) => {
-        if (topic !== "*" && event.type !== topic) return;
-        if (once) this._stopListening(topic, listener);
-        listener(event as TopicEvent<Name>);
-      },
-      (error) => {
-        if (reported) return;
-        reported = true;
-        try {
-          this._core.options.onListenerError(error);
-        } catch {
-          // Whoever hears of errors is a listener too.
-        }
-      },
-    );
+    const report = (error: unknown): void => {
+      if (reported) return;
+      reported = true;
+      // Whoever hears of errors is a listener too.
+      callSafely(
+        () => this._core.options.onListenerError(error),
+        () => undefined,
+      );
+    };
+    const stop = this._core.broadcast.listen((event) => {
+      if (topic !== "*" && event.type !== topic) return;
+      if (once) this._stopListening(topic, listener);
+      callSafely(() => listener(event as TopicEvent<Name>), report);
+    }, report);
+    const isTold = topic === "permission" || topic === "*";
+    const leave = isTold && !watchesOnly(listener) ? this._core.addAnswerer() : undefined;
     this._listeners ??= new Map();
     const topics = this._listeners.get(listener) ?? new Map<Topic, () => void>();
-    topics.set(topic, stop);
+    topics.set(topic, () => {
+      stop();
+      leave?.();
+    });
     this._listeners.set(listener, topics);
   }
 

@@ -76,6 +76,11 @@ export interface RunWriter {
   write(chunks: readonly Chunk[], agent?: string): Promise<void> | undefined;
   /** Waits for `run.answer(callId, …)`. An abort answers it with a denial. */
   ask(callId: string): Promise<Decision>;
+  /**
+   * Whether anybody could answer a question: somebody reads the events, or listens for `permission` or for all of them.
+   * Left out by sources of questions that are always answered.
+   */
+  readonly canAnswer?: (() => boolean) | undefined;
 }
 
 /** Carries out a run. Its promise settles when everything it started is gone; a rejection is a terminal error. */

@@ -10,7 +10,15 @@ import {
   StartError,
   warningItem,
 } from "#domain";
-import { createPolicy, findShadowed, type PolicySettings, type RunPolicy } from "#policy";
+import {
+  createPolicy,
+  findShadowed,
+  otherwiseOf,
+  type PermissionRules,
+  type PolicySettings,
+  type RunPolicy,
+  strictest,
+} from "#policy";
 import { createShortConversations, runAgentLeg } from "./agent-leg.ts";
 import { Budget, type RunLimits } from "./budget.ts";
 import type { AgentLeg, Conversations, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
@@ -66,7 +74,8 @@ class SwarmRun {
   private readonly _ids = new UniqueIds();
   private _conversations: Conversations | undefined;
   private readonly _stopClock: () => void;
-  private _denied: readonly string[] = [];
+  /** What agents before this one may not do. */
+  private _inherited: PermissionRules | undefined;
   private _isExpired = false;
 
   constructor(plan: RunPlan, writer: RunWriter) {
@@ -245,14 +254,18 @@ class SwarmRun {
 
   /** What an agent may not do, nobody may do whom it hands over to: otherwise a handoff would be a way around. */
   private _inherit(leg: Leg): void {
-    const denied = (leg.policy?.rules ?? []).flatMap(({ deny }) => deny ?? []);
-    if (denied.length > 0) this._denied = [...new Set([...this._denied, ...denied])];
+    const rules = leg.policy?.rules ?? [];
+    const before = this._inherited === undefined ? [] : [this._inherited];
+    const deny = [...new Set([...before, ...rules].flatMap((set) => set.deny ?? []))];
+    const otherwise = strictest([...before, ...rules].map(otherwiseOf));
+    if (deny.length === 0 && otherwise === "allow") return;
+    this._inherited = otherwise === "allow" ? { deny } : { deny, otherwise };
   }
 
   private _policyFor(leg: Leg): RunPolicy {
-    if (leg.policy === undefined && this._denied.length === 0) return NO_POLICY;
+    if (leg.policy === undefined && this._inherited === undefined) return NO_POLICY;
     const settings = leg.policy ?? NOBODY_WATCHES;
-    const inherited = this._denied.length === 0 ? [] : [{ deny: this._denied }];
+    const inherited = this._inherited === undefined ? [] : [this._inherited];
     return createPolicy(
       { ...settings, rules: [...inherited, ...settings.rules] },
       {
@@ -263,6 +276,7 @@ class SwarmRun {
         clock: this._plan.clock,
         write: (chunks) => void this._writer.write(chunks, leg.agent),
         ask: this._writer.ask,
+        canAnswer: this._writer.canAnswer,
       },
     );
   }

@@ -112,6 +112,8 @@ export interface AgentLink {
   write(chunks: readonly Chunk[]): Promise<void> | undefined;
   /** Who decides about tool calls, ours and the agent's own. */
   readonly policy: RunPolicy;
+  /** Our tools that hand over to another agent: rules that are not about them leave them alone. */
+  readonly finalTools?: readonly string[] | undefined;
   /** Runs one of our tools with arguments the policy has let through. Never rejects. */
   runTool(call: {
     readonly callId: string;

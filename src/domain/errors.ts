@@ -77,8 +77,9 @@ export function isToolFailure(value: unknown): value is ToolFailure {
 
 /** The message of anything that was thrown. */
 export function describeThrown(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message === "" ? thrown.name : thrown.message;
+  // An error may be made so that looking at it throws again.
   try {
+    if (thrown instanceof Error) return thrown.message === "" ? thrown.name : String(thrown.message);
     return String(thrown);
   } catch {
     return "a value that cannot be printed";

@@ -7,6 +7,7 @@ export type {
   ToolResultBlock,
   UnknownBlock,
 } from "./block.ts";
+export { asksPerson, waitForPerson, watchesOnly, watchOnly } from "./person.ts";
 export { textOf } from "./block.ts";
 export type { Chunk, Place } from "./chunk.ts";
 export {

@@ -15,6 +15,10 @@ export const WARNING_CODES = [
   "unknown-stop-reason",
   "event-refused",
   "hook-failed",
+  "guard-failed",
+  "permission-failed",
+  "nobody-can-answer",
+  "rule-never-matches",
 ] as const;
 
 export type WarningCode = (typeof WARNING_CODES)[number];

@@ -1,11 +1,12 @@
 import { describeValue } from "#domain";
 import type { Guard, GuardPlace, OutputMode } from "./guard.ts";
-import type { PermissionCallback, PermissionRules } from "./permission.ts";
+import type { Otherwise, PermissionCallback, PermissionRules } from "./permission.ts";
 import { type Hooks, POINTS } from "./point.ts";
 import { checkFunction, checkList, checkNames, checkObject, checkTimeout, checkToolNames, refuse } from "./refuse.ts";
 import { parseRule } from "./rule.ts";
 
 const TOOL_POINTS: readonly string[] = ["before-tool", "after-tool"];
+const OTHERWISE = ["allow", "ask", "deny"] as const satisfies readonly Otherwise[];
 const GUARD_PLACES = ["input", "tool-call", "tool-result", "output"] as const satisfies readonly GuardPlace[];
 
 /** Checks the hooks a caller gave. @throws StartError `invalid-option` naming field, value and remedy. */
@@ -40,8 +41,12 @@ function checkHook(field: string, hook: unknown, point: string): void {
 export function checkRules(rules: unknown, field = "permissions"): asserts rules is PermissionRules | undefined {
   if (rules === undefined) return;
   checkObject(field, rules);
-  checkNames(field, rules, ["allow", "deny", "ask"]);
-  for (const [name, list] of Object.entries(rules)) {
+  checkNames(field, rules, ["allow", "deny", "ask", "otherwise"]);
+  const { otherwise, ...lists } = rules;
+  if (otherwise !== undefined && !(OTHERWISE as readonly unknown[]).includes(otherwise)) {
+    throw refuse(`${field}.otherwise is ${describeValue(otherwise)}. Give one of: ${OTHERWISE.join(", ")}.`);
+  }
+  for (const [name, list] of Object.entries(lists)) {
     if (list === undefined) continue;
     checkList(`${field}.${name}`, list, 'rules such as "Bash(git *)"');
     for (const [index, rule] of list.entries()) {

@@ -1,7 +1,7 @@
-import { type Clock, describeThrown } from "#domain";
+import { asksPerson, type Clock, describeThrown } from "#domain";
 import type { AbortWatch } from "./abort-watch.ts";
 
-/** The time a hook or a guard has when it names none. */
+/** The time a hook, a guard or a permission callback has when none is named. */
 export const DEFAULT_LIMIT_MS = 60_000;
 
 /** Less than this is taken as this: a busy machine would deny by accident. */
@@ -10,6 +10,12 @@ export const SHORTEST_LIMIT_MS = 1_000;
 /** The time a hook or a guard gets. */
 export function limitOf(timeoutMs: number | undefined): number {
   return Math.max(SHORTEST_LIMIT_MS, timeoutMs ?? DEFAULT_LIMIT_MS);
+}
+
+/** The time a permission callback gets. None (`undefined`) for a person, and for who chose `Infinity`. */
+export function permissionLimit(callback: unknown, permissionMs: number | undefined): number | undefined {
+  const limit = limitOf(permissionMs);
+  return asksPerson(callback) || limit === Number.POSITIVE_INFINITY ? undefined : limit;
 }
 
 /** What came of asking a function of the caller's. */
@@ -35,6 +41,7 @@ export interface Consultation {
 export function consult({ start, limitMs, watch, clock }: Consultation): Promise<Consulted> {
   if (watch?.signal.aborted === true) return Promise.resolve({ kind: "aborted" });
   const controller = new AbortController();
+  const startedAt = clock.now();
   return new Promise<Consulted>((resolve) => {
     const settle = (consulted: Consulted): void => {
       stopClock();
@@ -52,9 +59,18 @@ export function consult({ start, limitMs, watch, clock }: Consultation): Promise
       controller.abort(new DOMException(`There were ${limitMs} ms to answer.`, "TimeoutError"));
     };
     const stopClock = limitMs === undefined ? () => undefined : clock.after(limitMs, onLate);
-    call(start, controller.signal).then(
-      (value) => settle({ kind: "answered", value }),
-      (thrown) => settle({ kind: "failed", why: `threw: ${describe(thrown)}` }),
+    /**
+     * A busy event loop fires timers late, and those of different lengths in any order: an answer may arrive before the
+     * timer that has run out. So an answer that is not early waits until every timer that is due has fired.
+     */
+    const onAnswer = (value: unknown): void => {
+      const elapsed = clock.now() - startedAt;
+      if (limitMs !== undefined && elapsed >= limitMs) onLate();
+      else if (limitMs === undefined || elapsed < limitMs / 2) settle({ kind: "answered", value });
+      else clock.after(0, () => settle({ kind: "answered", value }));
+    };
+    call(start, controller.signal).then(onAnswer, (thrown) =>
+      settle({ kind: "failed", why: `threw: ${describeThrown(thrown)}` }),
     );
   });
 }
@@ -62,13 +78,4 @@ export function consult({ start, limitMs, watch, clock }: Consultation): Promise
 /** Makes a throw, a rejection and a promise that only looks like one all the same. */
 async function call(start: Consultation["start"], signal: AbortSignal): Promise<unknown> {
   return await start(signal);
-}
-
-/** An error may be made so that looking at it throws again. */
-function describe(thrown: unknown): string {
-  try {
-    return describeThrown(thrown);
-  } catch {
-    return "a value that cannot be printed";
-  }
 }

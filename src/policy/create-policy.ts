@@ -72,6 +72,7 @@ class LegPolicy implements RunPolicy {
     if (combined.isAborted || this._parts.place.signal.aborted) {
       return { kind: "blocked", reason: "The run was aborted before the handoff.", notes, stop };
     }
+    warnOfFailures("before-handoff", combined, this._parts.place, "There is no handoff.");
     const refusals = [combined.block, describeFailures("before-handoff", combined), stop];
     const reason = refusals.find((refusal) => refusal !== undefined);
     if (reason !== undefined) {
@@ -143,5 +144,6 @@ function isSilentOnTools({ hooks, rules, permission, guards }: PolicyParts): boo
     guards["tool-call"],
     guards["tool-result"],
   ];
-  return permission === undefined && watching.every((list) => list.length === 0);
+  const isOpen = rules.otherwise === "allow" && !rules.isOtherwiseSaid;
+  return permission === undefined && isOpen && watching.every((list) => list.length === 0);
 }

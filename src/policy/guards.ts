@@ -1,4 +1,4 @@
-import { noticeItem } from "#domain";
+import { noticeItem, warningItem } from "#domain";
 import type { AbortWatch } from "./abort-watch.ts";
 import { consult, limitOf } from "./consult.ts";
 import type { Guard, Guarded, GuardPlace } from "./guard.ts";
@@ -67,7 +67,7 @@ export async function runGuards(
     });
     if (consulted.kind === "aborted") return consulted;
     const read = consulted.kind === "failed" ? misread(consulted.why) : readGuardAnswer(guard.place, consulted.value);
-    if (!read.fits) return { kind: "denied", guard: guard.name, reason: `The guard "${guard.name}" ${read.wrong}.` };
+    if (!read.fits) return denyFailed(guard, read.wrong, place);
     const answer = read.answer;
     if (answer.kind === "deny") return { kind: "denied", guard: guard.name, reason: answer.reason };
     if (answer.kind === "pass") continue;
@@ -78,6 +78,14 @@ export async function runGuards(
     ]);
   }
   return { kind: "passed", value, isReplaced };
+}
+
+/** A guard that failed denies, and that is said: a denial alone would look like a decision. */
+function denyFailed({ name, place: at }: StandingGuard, why: string, place: PolicyPlace): GuardsVerdict {
+  const reason = `The guard "${name}" ${why}.`;
+  const context = { guard: name, place: at, why };
+  place.write([warningItem({ code: "guard-failed", message: `${reason} What it looked at does not pass.`, context })]);
+  return { kind: "denied", guard: name, reason };
 }
 
 /** The tool a guard's notice is about. */

@@ -1,7 +1,7 @@
 export { checkGuards, checkHooks, checkPermission, checkRules } from "./check-settings.ts";
 export { createPolicy } from "./create-policy.ts";
 export type { Guard, GuardAnswer, Guarded, GuardPlace, OutputMode } from "./guard.ts";
-export type { Decision, PermissionCallback, PermissionRequest, PermissionRules } from "./permission.ts";
+export type { Decision, Otherwise, PermissionCallback, PermissionRequest, PermissionRules } from "./permission.ts";
 export type {
   AfterToolOccasion,
   BeforeStopOccasion,
@@ -33,4 +33,5 @@ export type {
   StopVerdict,
 } from "./policy.ts";
 export { parseRule, type Rule, type RuleScope } from "./rule.ts";
+export { concernsCalls, otherwiseOf, strictest } from "./rule-book.ts";
 export { findShadowed } from "./shadowed.ts";

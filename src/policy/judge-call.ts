@@ -1,15 +1,15 @@
-import { describeThrown, permissionItem } from "#domain";
+import { describeThrown, noticeItem, permissionItem, warningItem } from "#domain";
 import { type Combined, combine } from "./combine.ts";
-import { consult } from "./consult.ts";
+import { consult, permissionLimit } from "./consult.ts";
 import { createGrant } from "./grant.ts";
 import { runGuards } from "./guards.ts";
 import { digestOf, tryCopy } from "./json-copy.ts";
 import { occasionOf, type PolicyParts } from "./parts.ts";
 import type { CallToCheck, CallVerdict } from "./policy.ts";
 import { readDecision } from "./read-decision.ts";
-import { findAllowing, findHit, isNarrowed } from "./rule-book.ts";
+import { findAllowing, findHit } from "./rule-book.ts";
 import { runHooks } from "./run-hooks.ts";
-import { describeFailures } from "./warn.ts";
+import { describeFailures, warnOfFailures } from "./warn.ts";
 
 /** Why nothing is allowed any more. */
 export const ABORTED = "The run was aborted before the call was allowed.";
@@ -58,6 +58,7 @@ class Hearing {
     this._notes = hooks.notes;
     this._stop = hooks.stop;
     if (hooks.input !== undefined) this._input = hooks.input.value;
+    warnOfFailures("before-tool", hooks, this._parts.place, `${this._call.name} does not run.`);
     const refusal = whyRefused(hooks);
     if (refusal !== undefined) return this._denyByRule() ?? this._deny("hook", refusal);
     const guarded = await this._runGuards("replace");
@@ -79,10 +80,12 @@ class Hearing {
       if (allowing !== undefined) return this._allow("rule", `Allowed by ${nameRules(allowing)}.`);
       if (hooks.allow) return this._allow("hook", "Allowed by a before-tool hook.");
     }
-    if (permission !== undefined) return this._askCallback(permission, question);
-    if (question !== undefined) return this._askPerson(question);
-    if (!isNarrowed(rules.allow, name)) return this._allow("rule", "No rule says otherwise.", false);
-    return this._deny("rule", `No rule allows ${name} with these arguments.`);
+    const otherwise = this._call.isFinal === true ? "allow" : rules.otherwise;
+    if (question === undefined && otherwise === "deny") return this._deny("rule", noRuleAllows(name));
+    const asked = question ?? (otherwise === "ask" ? { by: "rule" as const, reason: noRuleAllows(name) } : undefined);
+    if (permission !== undefined) return this._askCallback(permission, asked);
+    if (asked !== undefined) return this._askPerson(asked);
+    return this._allow("rule", "No rule says otherwise.", rules.isOtherwiseSaid);
   }
 
   /** Rules come before hooks; the reasons of both are shown. */
@@ -106,7 +109,7 @@ class Hearing {
   ): Promise<CallVerdict> {
     const { callId, name } = this._call;
     const { runId, agent, context, clock } = this._parts.place;
-    const { watch } = this._parts;
+    const { watch, permissionMs } = this._parts;
     const consulted = await consult({
       start: (own) =>
         permission({
@@ -119,24 +122,46 @@ class Hearing {
           reason: question?.reason,
           signal: own,
         }),
-      limitMs: undefined,
+      limitMs: permissionLimit(permission, permissionMs),
       watch,
       clock,
     });
     if (consulted.kind === "aborted") return this._denyAborted("callback");
-    if (consulted.kind === "failed") return this._deny("callback", `The permission callback ${consulted.why}.`);
+    if (consulted.kind === "failed") return this._denyFailed(consulted.why);
     if (consulted.value === "ask") return this._askPerson(question ?? { by: "callback", reason: undefined });
     return this._settle("callback", consulted.value);
   }
 
+  /** A callback that failed denies, and that is said: a denial alone would look like a decision. */
+  private _denyFailed(why: string): CallVerdict {
+    const { callId, name } = this._call;
+    const message = `The permission callback ${why}, so ${name} was denied.`;
+    this._parts.place.write([warningItem({ code: "permission-failed", message, context: { callId, name, why } })]);
+    return this._deny("callback", `The permission callback ${why}.`);
+  }
+
   private async _askPerson({ by, reason }: Question): Promise<CallVerdict> {
-    const { ask, clock } = this._parts.place;
-    const { watch } = this._parts;
+    const { place, watch } = this._parts;
+    const { callId, name } = this._call;
+    const { ask, clock } = place;
+    // Before the question is put: who listens for one question only has left when it is.
+    const canAnswer = place.canAnswer?.() !== false;
     this._write("asked", by, reason, this._input);
+    if (!canAnswer) return this._denyUnanswered(by);
+    place.write([noticeItem("waiting", { for: "answer", callId, name })]);
     const consulted = await consult({ start: () => ask(this._call.callId), limitMs: undefined, watch, clock });
     if (consulted.kind === "aborted") return this._denyAborted("user");
     if (consulted.kind === "failed") return this._deny("user", `The question could not be put: it ${consulted.why}.`);
     return this._settle("user", consulted.value);
+  }
+
+  private _denyUnanswered(by: Question["by"]): CallVerdict {
+    const { callId, name } = this._call;
+    const message =
+      `${name} needs a permission, and nobody can give it: there is no permission callback, and nobody reads the events of ` +
+      `this run. Set permission, listen with run.on("permission", …) and call run.answer, or name the call in permissions.allow.`;
+    this._parts.place.write([warningItem({ code: "nobody-can-answer", message, context: { callId, name } })]);
+    return this._deny(by, `${name} needs a permission, and there is nobody who could give it.`);
   }
 
   /** Carries out what a callback or a person said. Arguments they changed are judged again, as far as they may be denied. */
@@ -144,7 +169,7 @@ class Hearing {
     if (this._isAborted()) return this._denyAborted(by);
     const who = by === "callback" ? "The permission callback" : "A person";
     const read = readDecision(answer);
-    if (!read.fits) return this._deny(by, `${who} ${read.wrong}.`);
+    if (!read.fits) return by === "callback" ? this._denyFailed(read.wrong) : this._deny(by, `${who} ${read.wrong}.`);
     const decision = read.answer;
     if (!decision.allow) return this._deny(by, decision.reason ?? `${who} said no.`);
     if ("input" in decision && digestOf(decision.input) !== digestOf(this._input)) {
@@ -238,6 +263,10 @@ function whyRefused(hooks: Combined): string | undefined {
   const reasons = [hooks.block, describeFailures("before-tool", hooks)].filter((reason) => reason !== undefined);
   if (reasons.length > 0) return reasons.join("\n") || "A before-tool hook said no.";
   return hooks.stop;
+}
+
+function noRuleAllows(name: string): string {
+  return `No rule allows ${name} with these arguments.`;
 }
 
 function nameRules(rules: readonly { readonly text: string }[]): string {

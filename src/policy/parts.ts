@@ -12,6 +12,7 @@ export interface PolicyParts {
   readonly hooks: HookTable;
   readonly rules: RuleBook;
   readonly permission: PermissionCallback | undefined;
+  readonly permissionMs: number | undefined;
   readonly guards: { readonly [Place in GuardPlace]: readonly StandingGuard[] };
   readonly place: PolicyPlace;
   readonly watch: AbortWatch;
@@ -24,6 +25,7 @@ export function readParts(settings: PolicySettings, place: PolicyPlace): PolicyP
     hooks: listHooks(settings.hooks),
     rules: readRules(settings.rules),
     permission: settings.permission,
+    permissionMs: settings.permissionMs,
     guards: {
       input: at("input"),
       "tool-call": at("tool-call"),

@@ -14,12 +14,14 @@ export interface PermissionRequest {
   readonly context: unknown;
   /** Why it is asked, when a rule or a hook wants a person to decide. */
   readonly reason: string | undefined;
-  /** Fires when the run is aborted. There is no time limit on a person. */
+  /** Fires when the run is aborted, or when the time for the answer is up. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Decides whether a tool call may run. `"ask"` leaves it to `run.answer`. One that throws or answers nonsense denies.
+ * Decides whether a tool call may run. `"ask"` leaves it to `run.answer`. One that throws, answers nonsense, or is not
+ * done within `limits.permissionMs` (60 seconds unless set) denies, with the warning `permission-failed`. One that asks a
+ * person has no time limit once it is marked with `waitForPerson`.
  *
  * @example
  * const permission: PermissionCallback = ({ name }) => (name === "refund" ? "ask" : { allow: true })
@@ -28,8 +30,7 @@ export type PermissionCallback = (request: PermissionRequest) => Decision | "ask
 
 /**
  * Rules by tool name, with an optional pattern for the arguments: `"Bash"`, `"Bash(git *)"`, `"mcp__*"`.
- * Deny wins over ask, ask over allow. A tool no rule names is allowed, unless a callback decides; one that is allowed
- * with certain arguments only is denied with others, unless a hook or a callback allows it.
+ * Deny wins over ask, ask over allow. `otherwise` is for calls that no rule is about.
  *
  * A pattern is held against what the call is about: `command`, `file_path`, `path`, `url` or `query`, else the only
  * text, else everything as JSON. In commands a rule that denies or asks finds what is joined with others, quoted or
@@ -42,4 +43,14 @@ export interface PermissionRules {
   readonly allow?: readonly string[];
   readonly deny?: readonly string[];
   readonly ask?: readonly string[];
+  /**
+   * What happens to calls that no rule is about and no hook allows. `"allow"`: they run, unless a callback decides
+   * otherwise. `"ask"`: the callback or a person decides; where nobody can answer, they are denied. `"deny"`: they do not
+   * run, and nobody is asked. Default: `"ask"` with an allow list, `"allow"` without one. Of several sets of rules the
+   * strictest holds.
+   */
+  readonly otherwise?: Otherwise;
 }
+
+/** What happens to calls that no rule is about. */
+export type Otherwise = "allow" | "ask" | "deny";

@@ -10,6 +10,8 @@ export interface PolicySettings {
   /** The run's first, then the agent's: who is further up has said it for everyone below. */
   readonly rules: readonly PermissionRules[];
   readonly permission: PermissionCallback | undefined;
+  /** The time a permission callback has that asks no person. Default 60 000. */
+  readonly permissionMs?: number | undefined;
   readonly guards: readonly Guard[];
   readonly outputMode: OutputMode | undefined;
 }
@@ -25,6 +27,8 @@ export interface PolicyPlace {
   readonly write: (chunks: readonly Chunk[]) => void;
   /** Waits for `run.answer(callId, …)`; an abort answers with a denial. */
   readonly ask: (callId: string) => Promise<Decision>;
+  /** Whether anybody is there who could see a question and answer it. Left out: somebody is. */
+  readonly canAnswer?: (() => boolean) | undefined;
 }
 
 /** A tool call somebody wants to run. */
@@ -33,6 +37,8 @@ export interface CallToCheck {
   readonly name: string;
   readonly input: unknown;
   readonly executedBy: "millrace" | "backend";
+  /** It gives the final answer or hands over: what rules say of calls they are not about does not hold for it. */
+  readonly isFinal?: boolean | undefined;
 }
 
 /** `stop`: the run is to end after this step, for this reason. `notes`: further text for the model. */

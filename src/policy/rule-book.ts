@@ -1,5 +1,5 @@
 import { matchesGlob } from "./matcher.ts";
-import type { PermissionRules } from "./permission.ts";
+import type { Otherwise, PermissionRules } from "./permission.ts";
 import { isCoveredPath, leadsTo, pathForms, straightUrl } from "./place-match.ts";
 import { parseRule, type Rule, type RuleScope } from "./rule.ts";
 import { type Certainty, createShellSubject, isCoveredShell } from "./shell-match.ts";
@@ -10,6 +10,10 @@ export interface RuleBook {
   readonly deny: readonly Rule[];
   readonly ask: readonly Rule[];
   readonly allow: readonly Rule[];
+  /** What happens to calls that no rule is about. */
+  readonly otherwise: Otherwise;
+  /** Somebody has said so, and it is not merely the default. */
+  readonly isOtherwiseSaid: boolean;
 }
 
 /** @throws StartError `invalid-option` for a rule that cannot be read. */
@@ -18,7 +22,25 @@ export function readRules(sets: readonly PermissionRules[]): RuleBook {
     deny: sets.flatMap(({ deny = [] }) => deny.map(parseRule)),
     ask: sets.flatMap(({ ask = [] }) => ask.map(parseRule)),
     allow: sets.flatMap(({ allow = [] }) => allow.map(parseRule)),
+    otherwise: strictest(sets.map(otherwiseOf)),
+    isOtherwiseSaid: sets.some(({ otherwise }) => otherwise !== undefined),
   };
+}
+
+/** What one set of rules says about calls that none of its rules is about. An allow list is a list, also an empty one. */
+export function otherwiseOf({ allow, otherwise }: PermissionRules): Otherwise {
+  return otherwise ?? (allow === undefined ? "allow" : "ask");
+}
+
+/** The strictest of several. */
+export function strictest(given: readonly Otherwise[]): Otherwise {
+  return given.includes("deny") ? "deny" : given.includes("ask") ? "ask" : "allow";
+}
+
+/** Whether rules have anything to say about tool calls. */
+export function concernsCalls(rules: PermissionRules): boolean {
+  const { deny = [], ask = [], allow, otherwise } = rules;
+  return deny.length + ask.length > 0 || allow !== undefined || otherwise !== undefined;
 }
 
 /** A rule that a call falls under, or may fall under. */
@@ -59,11 +81,6 @@ export function findAllowing(rules: readonly Rule[], name: string, input: unknow
   const scopes = named.flatMap(({ scope }) => (scope === undefined ? [] : [scope]));
   const areCommands = subjects.every(({ kind }) => kind === "command");
   return areCommands && subjects.every((subject) => isUnder(scopes, subject)) ? named : undefined;
-}
-
-/** Whether some rule allows calls of this tool with certain arguments: then the others are not allowed by default. */
-export function isNarrowed(rules: readonly Rule[], name: string): boolean {
-  return rules.some((rule) => matchesGlob(rule.name, name));
 }
 
 /** One subject in every way in which it may be meant: any of them is enough for a rule that denies or asks. */

@@ -3,10 +3,15 @@ import type { Combined } from "./combine.ts";
 import type { Point } from "./point.ts";
 import type { PolicyPlace } from "./policy.ts";
 
-/** Says which hooks failed where nothing hangs on them: the run goes on as if they had no opinion. */
-export function warnOfFailures(point: Point, { failures }: Combined, place: PolicyPlace): void {
+/** Says which hooks failed, and what follows. Where nothing hangs on them the run goes on as if they had no opinion. */
+export function warnOfFailures(
+  point: Point,
+  { failures }: Combined,
+  place: PolicyPlace,
+  consequence = "The run goes on without it.",
+): void {
   for (const { index, why } of failures) {
-    const message = `The ${point} hook ${index + 1} ${why}. The run goes on without it.`;
+    const message = `The ${point} hook ${index + 1} ${why}. ${consequence}`;
     place.write([warningItem({ code: "hook-failed", message, context: { point, index, why } })]);
   }
 }

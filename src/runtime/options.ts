@@ -33,6 +33,11 @@ export interface Limits {
    * a run together may have eight times as many. `Infinity` leaves what the engine can hold in one text.
    */
   readonly replyBytes?: number;
+  /**
+   * Time for one answer of a permission callback, which then denies. Default 60 000, at least 1 000; `Infinity` for none.
+   * A callback marked with `waitForPerson` has none anyway.
+   */
+  readonly permissionMs?: number;
 }
 
 /** What watches a run: hooks, permissions, guards. The same on every backend. */
@@ -159,6 +164,7 @@ export const LIMIT_NAMES = [
   "idleMs",
   "toolMs",
   "replyBytes",
+  "permissionMs",
 ] as const satisfies readonly (keyof Limits)[];
 
 export const PROVIDER_OPTION_NAMES = [

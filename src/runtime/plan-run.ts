@@ -92,7 +92,7 @@ function planLeg(one: Someone, options: RunOptions, resolve: (name: string) => B
     instructions: options.instructions ?? one.instructions,
     tools,
     handoffs: one.handoffs,
-    policy: mergePolicies(options, one),
+    policy: mergePolicies(options, one, limits.permissionMs),
     output: output?.schema,
     outputRepairs: output?.repairs,
     toolChoice: options.toolChoice,
@@ -117,13 +117,18 @@ function toolsOf(one: Someone, options: RunOptions): readonly Tool[] {
 
 const NO_TOOLS: readonly Tool[] = [];
 
-function mergePolicies(run: PolicyOptions, one: PolicyOptions): PolicySettings | undefined {
+function mergePolicies(
+  run: PolicyOptions,
+  one: PolicyOptions,
+  permissionMs: number | undefined,
+): PolicySettings | undefined {
   if (!watches(run) && !watches(one)) return undefined;
   const both = [run, one];
   const settings: PolicySettings = {
     hooks: both.flatMap(({ hooks }) => hooks ?? []),
     rules: both.flatMap(({ permissions }) => permissions ?? []),
     permission: run.permission ?? one.permission,
+    permissionMs,
     guards: both.flatMap(({ guards }) => guards ?? []),
     outputMode: run.outputMode ?? one.outputMode,
   };

@@ -1,11 +1,13 @@
 import type { Backend, ModelBackend } from "#backends";
-import { StartError } from "#domain";
+import { asksPerson, StartError } from "#domain";
 import { readSchema, type SchemaInput } from "#tools";
 import { isBackend } from "./check-options.ts";
 
 /** What stands in a tape's program for a function: the answers to its calls are on the tape under this name. */
 export interface CallMark {
   readonly $call: string;
+  /** It asks a person, and so has no time limit. */
+  readonly asksPerson?: true;
 }
 
 /** What stands there for a model backend that was made by hand. */
@@ -39,7 +41,7 @@ const DEEPEST = 64;
 /** The program as data, for the head of a tape: functions and backends as marks, keys and variables hidden. */
 export function describeProgram(value: unknown, path: string): unknown {
   const marks: Replacing = {
-    call: (place): CallMark => ({ $call: place }),
+    call: (place, call): CallMark => ({ $call: place, ...(asksPerson(call) && { asksPerson: true }) }),
     backend: markBackend,
   };
   return replaceCalls(value, path, { ...marks, hide: true }, 0);
@@ -71,6 +73,8 @@ export function replaceCalls(
   const inner = (one: unknown, place: string): unknown => replaceCalls(one, place, replacing, depth + 1);
   if (isStandard(value)) return replaceSchema(value, path, replacing);
   if (typeof value === "function") return replacing.call(path, value as (...args: unknown[]) => unknown);
+  // JSON knows no such number, and a limit may be one.
+  if (value === Number.POSITIVE_INFINITY && replacing.hide === true) return { $number: "Infinity" };
   if (typeof value !== "object" || value === null) return value;
   if (isBackend(value)) return replacing.backend(path, requireModel(value as Backend));
   if (depth > DEEPEST) return undefined;

@@ -1,5 +1,5 @@
 import type { Run, RunInput, RunSource } from "#agents";
-import type { Chunk, FileSystem } from "#domain";
+import { asksPerson, type Chunk, type FileSystem, waitForPerson } from "#domain";
 import { createRecorder, createTapeFile, type Recorder, type TapeFile } from "#transports";
 import type { Backend, ModelBackend } from "#backends";
 import type { RunOptions } from "./options.ts";
@@ -108,10 +108,11 @@ export function recordWorld(world: World, path: string, options: RecordingOption
 
 function createRecordingTap(real: World, recorder: Recorder): Tap {
   const number = createNumbers();
+  const take: Tap["take"] = (key, act) => recorder.callback(number(key), () => act(real));
   return {
     real,
     exchange: (fetch) => recorder.fetch(fetch),
-    take: (key, take) => recorder.callback(number(key), () => take(real)),
+    take,
     around:
       (source): RunSource =>
       async (writer) => {
@@ -125,6 +126,7 @@ function createRecordingTap(real: World, recorder: Recorder): Tap {
               if (!writer.latch.isFired) recorder.decision(callId, decision);
               return decision;
             },
+            canAnswer: () => take("can-answer", () => writer.canAnswer?.() !== false),
           });
         } finally {
           unwatch();
@@ -161,11 +163,13 @@ export function createNumbers(): (name: string) => string {
 function tapCalls(value: unknown, path: string, recorder: Recorder): unknown {
   const number = createNumbers();
   return replaceCalls(value, path, {
-    call: (place, call) =>
-      function (this: unknown, ...args: unknown[]): unknown {
+    call(place, call) {
+      function recorded(this: unknown, ...args: unknown[]): unknown {
         const key = number(place);
         return recorder.callback(key, () => Reflect.apply(call, this, withProgress(args, key, recorder)));
-      },
+      }
+      return asksPerson(call) ? waitForPerson(recorded) : recorded;
+    },
     backend: (place, backend) => tapBackend(place, backend, recorder),
   });
 }

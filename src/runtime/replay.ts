@@ -1,6 +1,6 @@
 import type { Run, RunInput, RunSource, RunWriter } from "#agents";
 import type { ModelBackend } from "#backends";
-import { type Chunk, describeThrown, isStartError, StartError, startItem } from "#domain";
+import { type Chunk, describeThrown, isStartError, StartError, startItem, waitForPerson } from "#domain";
 import type { Decision } from "#policy";
 import {
   createPlayer,
@@ -155,6 +155,7 @@ function playSource(source: RunSource, player: Player, world: PlayedWorld): RunS
         player.awaitDecision(callId, (decision) => world.answer(callId, decision));
         return writer.ask(callId);
       },
+      canAnswer: () => world.tap?.take("can-answer", () => true) !== false,
     };
     try {
       await source(played);
@@ -179,7 +180,11 @@ function revive(value: unknown, player: Player, number: (name: string) => string
   if (Array.isArray(value)) return value.map((one) => revive(one, player, number));
   if (!isRecord(value)) return value;
   const { $call: path, $backend: backend } = value;
-  if (typeof path === "string") return playCall(path, player, number);
+  if (value["$number"] === "Infinity") return Number.POSITIVE_INFINITY;
+  if (typeof path === "string") {
+    const play = playCall(path, player, number);
+    return value["asksPerson"] === true ? waitForPerson(play) : play;
+  }
   if (isRecord(backend)) return playBackend(backend, player, number);
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, revive(one, player, number)]));
 }

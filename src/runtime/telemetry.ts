@@ -1,4 +1,5 @@
 import type { Run } from "#agents";
+import { watchOnly } from "#domain";
 import type { Telemetry, TelemetryOptions } from "#sinks";
 import { explainIn } from "./explain.ts";
 import type { RunOptions } from "./options.ts";
@@ -22,7 +23,11 @@ export function openTelemetry(target: Target, options: RunOptions, world: World)
       // Listeners get every event from the first one on, so nothing is missed while the package is being loaded.
       loading.then((telemetry) => {
         const sink = telemetry?.createSink(features);
-        if (sink !== undefined) run.on("*", (event) => sink.accept(event));
+        if (sink !== undefined)
+          run.on(
+            "*",
+            watchOnly((event) => sink.accept(event)),
+          );
       }, world.onListenerError);
     },
     noteQueueLength(waiting) {

@@ -1,5 +1,5 @@
 import type { RunSource } from "#agents";
-import type { Clock, Fetch, FileSystem, Random, Spawn } from "#domain";
+import { type Clock, describeThrown, type Fetch, type FileSystem, type Random, type Spawn } from "#domain";
 import { createMaskSource, type MaskSource } from "./run-secrets.ts";
 import { createHttpFetch, createSpawn, createSystemFiles, systemClock, systemRandom, systemTurn } from "#transports";
 
@@ -47,12 +47,19 @@ const SYSTEM_WORLD: World = {
   nextTurn: systemTurn,
   maskOf: createMaskSource(),
   onListenerError: (error) => {
-    process.emitWarning(
-      `A listener of a run failed: ${error instanceof Error ? error.stack : String(error)}`,
-      "MillraceWarning",
-    );
+    process.emitWarning(`A listener of a run failed: ${stackOf(error)}`, "MillraceWarning");
   },
 };
+
+/** Where it was thrown, or what it says: an error may be made so that looking at it throws again. */
+function stackOf(error: unknown): string {
+  try {
+    if (error instanceof Error && typeof error.stack === "string") return error.stack;
+  } catch {
+    // What it says is told below.
+  }
+  return describeThrown(error);
+}
 
 /** The real world. */
 export function systemWorld(): World {

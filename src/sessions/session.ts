@@ -1,6 +1,6 @@
 import { createRun, type Run, type RunHandleOptions, type RunInput, type RunWriter } from "#agents";
 import { type Message, RunError, type RunResult, StartError } from "#domain";
-import { createDeferred, type Deferred, handled } from "#streams";
+import { callSafely, createDeferred, type Deferred, handled } from "#streams";
 import type { Conversation } from "./conversation.ts";
 import { createRunQueue } from "./run-queue.ts";
 import { readTurnInput } from "./session-input.ts";
@@ -140,13 +140,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
   };
 
   /** Who watches is a listener, and hurts nobody. */
-  const tell = (listener: () => void): void => {
-    try {
-      listener();
-    } catch (error) {
-      onListenerError(error);
-    }
-  };
+  const tell = (listener: () => void): void => callSafely(listener, onListenerError);
 
   const checkOpen = (): void => {
     if (queue.isClosed) throw new StartError("session-closed", "The session is closed. Open another one.");

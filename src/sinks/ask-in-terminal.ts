@@ -1,3 +1,4 @@
+import { waitForPerson } from "#domain";
 import { displayWidth, plainLine } from "./display-width.ts";
 import { createPalette, wantsColor } from "./palette.ts";
 import { plainText } from "./safe-text.ts";
@@ -38,7 +39,7 @@ const QUESTION = "Allow? [y]es, [N]o, [a]lways this tool: ";
  * const permission = createTerminalAsk({ ask: (question) => readLine(question), color: true, width: 80 })
  */
 export function createTerminalAsk(options: AskOptions): Asker {
-  return createAsker(options, ({ name }) => name);
+  return waitForPerson(createAsker(options, ({ name }) => name));
 }
 
 type Asker = (question: TerminalQuestion) => Promise<TerminalAnswer>;
@@ -83,7 +84,7 @@ function createAsker(options: AskOptions, keyOf: (question: TerminalQuestion) =>
  * @example
  * run("claude-code", "Tidy up", { permission: askInTerminal })
  */
-export async function askInTerminal(question: TerminalQuestion): Promise<TerminalAnswer> {
+export const askInTerminal: Asker = waitForPerson(async (question: TerminalQuestion): Promise<TerminalAnswer> => {
   const { stdin, stderr, env } = process;
   let asker = askers.get(stdin);
   if (asker === undefined) {
@@ -93,7 +94,7 @@ export async function askInTerminal(question: TerminalQuestion): Promise<Termina
     askers.set(stdin, asker);
   }
   return await asker(question);
-}
+});
 
 // A terminal has one person in front of it: the questions of all runs stand in one queue, which belongs to its input.
 const askers = new WeakMap<object, Asker>();

@@ -1,4 +1,5 @@
 import type { AgentEvent } from "#domain";
+import { callSafely } from "#streams";
 
 /** Consumes events for an effect; never changes them. */
 export interface Sink {
@@ -21,21 +22,27 @@ export interface Sink {
  */
 export function joinSinks(sinks: readonly Sink[], onError: (error: unknown) => void): Sink {
   const working = new Set(sinks);
-  const attempt = <Value>(sink: Sink, act: () => Value): Value | undefined => {
+  const leaveOut =
+    (sink: Sink) =>
+    (error: unknown): void => {
+      if (working.delete(sink)) onError(error);
+    };
+  const roomOf = (sink: Sink): readonly Promise<void>[] => {
     try {
-      return act();
+      const room = sink.room?.();
+      return room === undefined ? [] : [room.catch(leaveOut(sink))];
     } catch (error) {
-      working.delete(sink);
-      onError(error);
-      return undefined;
+      leaveOut(sink)(error);
+      return [];
     }
   };
   return {
     accept(event) {
-      for (const sink of working) attempt(sink, () => sink.accept(event));
+      // A sink may be written as an async function although none is asked for.
+      for (const sink of working) callSafely(() => sink.accept(event), leaveOut(sink));
     },
     room() {
-      const waits = [...working].flatMap((sink) => attempt(sink, () => sink.room?.()) ?? []);
+      const waits = [...working].flatMap(roomOf);
       return waits.length === 0 ? undefined : Promise.all(waits).then(() => undefined);
     },
     async close() {

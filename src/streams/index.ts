@@ -4,6 +4,7 @@ export { Alarm } from "./alarm.ts";
 export type { Broadcast, BroadcastOptions } from "./broadcast.ts";
 export { createBroadcast } from "./broadcast.ts";
 export type { Deferred } from "./deferred.ts";
+export { callSafely } from "./call-safely.ts";
 export { createDeferred, handled } from "./deferred.ts";
 export { mergeNeighbours } from "./merge-neighbours.ts";
 export type { SilenceOptions, SilenceWatch } from "./silence-watch.ts";

@@ -17,4 +17,8 @@ export const WARNING_NAMES = {
   "unknown-stop-reason": "UnknownStopReason",
   "event-refused": "EventRefused",
   "hook-failed": "HookFailed",
+  "guard-failed": "GuardFailed",
+  "permission-failed": "PermissionFailed",
+  "nobody-can-answer": "NobodyCanAnswer",
+  "rule-never-matches": "RuleNeverMatches",
 } as const satisfies Record<WarningCode, string>;

@@ -103,6 +103,10 @@ describe("words users see", () => {
       "unknown-stop-reason",
       "event-refused",
       "hook-failed",
+      "guard-failed",
+      "permission-failed",
+      "nobody-can-answer",
+      "rule-never-matches",
     ]);
   });
 

@@ -135,7 +135,17 @@ const ROWS: readonly Row[] = [
     callback: { allow: true },
     steps: ["allowed by callback"],
   },
-  { title: "a tool allowed with other arguments only", rules: { allow: ["Bash(npm *)"] }, steps: ["denied by rule"] },
+  {
+    title: "F-D2: a tool allowed with other arguments only, and nobody to answer",
+    rules: { allow: ["Bash(npm *)"] },
+    steps: ["asked by rule", "denied by rule"],
+  },
+  {
+    title: "F-D2: a tool allowed with other arguments only, and a person",
+    rules: { allow: ["Bash(npm *)"] },
+    person: { allow: true },
+    steps: ["asked by rule", "allowed by user"],
+  },
   {
     title: "a hook may allow what no rule does",
     rules: { allow: ["Bash(npm *)"] },
@@ -147,16 +157,86 @@ const ROWS: readonly Row[] = [
     rules: { deny: ["Bash(rm *)"], ask: ["Bash(git push *)"] },
     steps: ["allowed by rule"],
   },
-  { title: "rules about another tool", rules: { deny: ["Read"], allow: ["Write(x)"] }, steps: ["allowed by rule"] },
+  {
+    title: "F-D2: an allow list limits tools it does not name",
+    rules: { deny: ["Read"], allow: ["Write(x)"] },
+    steps: ["asked by rule", "denied by rule"],
+  },
+  { title: "F-D2: an empty allow list is one", rules: { allow: [] }, steps: ["asked by rule", "denied by rule"] },
+  { title: "F-D2: rules about another tool", rules: { deny: ["Read"], ask: ["Write"] }, steps: ["allowed by rule"] },
+  {
+    title: "F-D2: the callback decides about what the allow list leaves out",
+    rules: { allow: ["Read"] },
+    callback: { allow: true },
+    steps: ["allowed by callback"],
+  },
+  { title: "F-D2: otherwise allow", rules: { allow: ["Read"], otherwise: "allow" }, steps: ["allowed by rule"] },
+  {
+    title: "F-D2: otherwise allow leaves the callback its say",
+    rules: { otherwise: "allow" },
+    callback: { allow: false },
+    steps: ["denied by callback"],
+  },
+  { title: "F-D2: otherwise deny", rules: { otherwise: "deny" }, steps: ["denied by rule"] },
+  {
+    title: "F-D2: otherwise deny asks nobody",
+    rules: { allow: ["Read"], otherwise: "deny" },
+    callback: { allow: true },
+    steps: ["denied by rule"],
+  },
+  {
+    title: "F-D2: otherwise deny leaves what is allowed alone",
+    rules: { allow: ["Bash(git *)"], otherwise: "deny" },
+    steps: ["allowed by rule"],
+  },
+  {
+    title: "F-D2: an ask rule wins over otherwise deny",
+    rules: { ask: ["Bash"], otherwise: "deny" },
+    person: { allow: true },
+    steps: ["asked by rule", "allowed by user"],
+  },
+  {
+    title: "F-D2: a hook may allow what otherwise is denied",
+    rules: { otherwise: "deny" },
+    hooks: [{ allow: true }],
+    steps: ["allowed by hook"],
+  },
+  {
+    title: "F-D2: otherwise ask",
+    rules: { otherwise: "ask" },
+    person: { allow: false },
+    steps: ["asked by rule", "denied by user"],
+  },
+  {
+    title: "F-D2: otherwise ask, and nobody to answer",
+    rules: { otherwise: "ask" },
+    steps: ["asked by rule", "denied by rule"],
+  },
+  {
+    title: "F-B13: an ask rule, and nobody to answer",
+    rules: { ask: ["Bash"] },
+    steps: ["asked by rule", "denied by rule"],
+  },
+  {
+    title: "F-B13: a hook asks, and nobody to answer",
+    hooks: [{ ask: "sure?" }],
+    steps: ["asked by hook", "denied by hook"],
+  },
+  {
+    title: "F-B13: the callback asks, and nobody to answer",
+    callback: "ask",
+    steps: ["asked by callback", "denied by callback"],
+  },
 ];
 
 describe("the order of a decision", () => {
   it.each(ROWS)("S0-77 SEC20: $title", async ({ rules, hooks, callback, person, steps }) => {
-    const trial = openTrial({
+    const settings = {
       rules: rules === undefined ? [] : [rules],
       hooks: [{ "before-tool": (hooks ?? []).map((answer) => () => answer) }],
       permission: callback === undefined ? undefined : () => callback,
-    });
+    };
+    const trial = openTrial(settings, person !== undefined);
     const verdict = trial.policy.checkCall(callOf(INPUT));
     await trial.clock.advance(0);
     if (person !== undefined) expect(trial.answer("c1", person)).toBe(true);
@@ -171,13 +251,67 @@ describe("the order of a decision", () => {
     expect((await trial.policy.checkCall(callOf({ command: "ls" }))).kind).toBe("run");
   });
 
+  it.each([
+    ["allow", [{ otherwise: "allow" }, { deny: ["Read"] }], "run"],
+    ["ask", [{ otherwise: "allow" }, { allow: ["Read"] }], "denied"],
+    ["deny", [{ otherwise: "deny" }, { otherwise: "allow" }], "denied"],
+    ["deny", [{ allow: ["Bash(npm *)"] }, { otherwise: "deny" }], "denied"],
+  ] as const)("F-D2: of two sets of rules the stricter otherwise holds: %s", async (_, rules, kind) => {
+    expect((await openTrial({ rules }, false).policy.checkCall(callOf(INPUT))).kind).toBe(kind);
+  });
+
+  it("F-D2: a call that gives the final answer is no business of otherwise, but of a rule that names it", async () => {
+    const call = callOf({}, { name: "StructuredOutput", isFinal: true });
+    const otherwise = openTrial({ rules: [{ otherwise: "deny" }] });
+    expect(await otherwise.policy.checkCall(call)).toMatchObject({ kind: "run", by: "rule" });
+    const named = openTrial({ rules: [{ deny: ["StructuredOutput"] }] });
+    expect(await named.policy.checkCall(call)).toMatchObject({ kind: "denied" });
+  });
+
+  it("F-B13: nobody to answer is a warning with the remedy, somebody is a notice at once", async () => {
+    const alone = openTrial({ rules: [{ ask: ["Bash"] }] }, false);
+    await alone.policy.checkCall(callOf(INPUT));
+    expect(alone.warnings()).toMatchObject([{ code: "nobody-can-answer", context: { callId: "c1", name: "Bash" } }]);
+    expect(alone.warnings()[0]?.message).toContain("run.answer");
+    const watched = openTrial({ rules: [{ ask: ["Bash"] }] });
+    const verdict = watched.policy.checkCall(callOf(INPUT));
+    await watched.clock.advance(0);
+    expect(watched.written).toMatchObject([
+      { type: "permission", state: "asked" },
+      { type: "notice", kind: "waiting", data: { for: "answer", callId: "c1", name: "Bash" } },
+    ]);
+    watched.answer("c1", { allow: true });
+    expect((await verdict).kind).toBe("run");
+  });
+
+  it("F-A12: what cannot be read for certain is asked, and denied where nobody can answer", async () => {
+    const call = callOf({ command: "$x -rf y" });
+    const rules = [{ deny: ["Bash(rm *)"] }];
+    const alone = openTrial({ rules }, false);
+    expect(await alone.policy.checkCall(call)).toMatchObject({ kind: "denied", by: "rule" });
+    const asked: unknown[] = [];
+    const callback = openTrial({
+      rules,
+      permission: ({ reason }) => {
+        asked.push(reason);
+        return { allow: true };
+      },
+    });
+    expect(await callback.policy.checkCall(call)).toMatchObject({ kind: "run", by: "callback" });
+    expect(asked).toEqual([expect.stringContaining("cannot be read for certain")]);
+    const certain = openTrial({ rules, permission: () => ({ allow: true }) });
+    expect(await certain.policy.checkCall(callOf({ command: "ls | xargs rm" }))).toMatchObject({ kind: "denied" });
+    const allowed = openTrial({ rules: [{ allow: ["Bash"], deny: ["Bash(rm *)"] }] }, false);
+    expect(await allowed.policy.checkCall(call)).toMatchObject({ kind: "denied" });
+  });
+
   it("calls the backend runs itself are judged the same way", async () => {
     const trial = openTrial({ rules: [{ deny: ["Bash"] }] });
     expect((await trial.policy.checkCall(callOf(INPUT, { executedBy: "backend" }))).kind).toBe("denied");
   });
 
   it("nothing is set: a call runs and no event is due", async () => {
-    const trial = openTrial({ rules: [{ allow: [], deny: [] }], hooks: [{ prompt: [() => undefined] }] });
+    const trial = openTrial({ rules: [{ ask: [], deny: [] }], hooks: [{ prompt: [() => undefined] }] });
     expect(trial.policy.isSilentOnTools).toBe(true);
     const verdict = await trial.policy.checkCall(callOf(INPUT));
     expect(verdict).toMatchObject({ kind: "run", input: INPUT });

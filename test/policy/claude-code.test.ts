@@ -47,6 +47,7 @@ async function playOn(emulator: Emulator, scene: Scene): Promise<readonly AgentE
   );
   scene.onRun?.(run);
   const log: AgentEvent[] = [];
+  if (scene.isAlone === true) await run.done();
   for await (const event of run) log.push(event);
   assertRunLog(log);
   return log;

@@ -24,6 +24,7 @@ function stageOf(backend: string): Stage {
       scene.onRun?.(run);
       const log: AgentEvent[] = [];
       const reading = (async () => {
+        if (scene.isAlone === true) await run.done();
         for await (const event of run) log.push(event);
       })();
       while (!run.isComplete()) {

@@ -17,7 +17,8 @@ export interface Trial {
   answer(callId: string, decision: Decision): boolean;
 }
 
-export function openTrial(settings: Partial<PolicySettings> = {}): Trial {
+/** `canAnswer`: whether somebody is there to answer questions. */
+export function openTrial(settings: Partial<PolicySettings> = {}, canAnswer = true): Trial {
   const clock = createVirtualClock();
   const controller = new AbortController();
   const written: Chunk[] = [];
@@ -31,6 +32,7 @@ export function openTrial(settings: Partial<PolicySettings> = {}): Trial {
       signal: controller.signal,
       clock,
       write: (chunks) => written.push(...chunks),
+      canAnswer: () => canAnswer,
       ask: (callId) =>
         new Promise((resolve) => {
           questions.set(callId, resolve);

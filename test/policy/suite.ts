@@ -25,6 +25,8 @@ export interface Scene {
   readonly calls?: readonly Wish[];
   readonly text?: string;
   readonly options: RunOptions;
+  /** Nobody reads or listens until the run is over: whoever is asked then cannot answer. */
+  readonly isAlone?: boolean;
   /** Called when the run has begun, to answer questions or to abort it. */
   readonly onRun?: (run: Run<unknown>) => void;
 }
@@ -263,6 +265,63 @@ export function describePolicy(stage: Stage): void {
       expect(ran).toEqual([]);
       expect(result.status).toBe("aborted");
       expect(await late).toBe(false);
+    });
+
+    it.each([
+      ["an allow list that does not name it", { allow: ["other"] }],
+      ["an allow list for other arguments", { allow: ["probe(two*)"] }],
+      ["otherwise ask", { otherwise: "ask" }],
+      ["an ask rule", { ask: ["probe"] }],
+    ] as const)("F-D2 F-B13: %s, and nobody to answer: denied with the remedy", async (_, permissions) => {
+      const { ran, log, result } = await play({ isAlone: true, options: { permissions } });
+      expect(ran).toEqual([]);
+      expect(all(log, "permission").map(({ state, by }) => `${state} by ${by}`)).toEqual([
+        "asked by rule",
+        "denied by rule",
+      ]);
+      expect(all(log, "warning")).toMatchObject([{ code: "nobody-can-answer", context: { name: "probe" } }]);
+      expect(all(log, "tool-result")).toMatchObject([{ isError: true }]);
+      expect(result.status).toBe("success");
+    });
+
+    it.each([
+      ["an allow list that names it", { allow: ["probe"] }, 1],
+      ["an allow list for these arguments", { allow: ["probe(on*)"] }, 1],
+      ["otherwise allow beside an allow list", { allow: ["other"], otherwise: "allow" }, 1],
+      ["otherwise deny", { otherwise: "deny" }, 0],
+      ["otherwise deny beside a rule that allows it", { allow: ["probe"], otherwise: "deny" }, 1],
+    ] as const)("F-D2: %s", async (_, permissions, runs) => {
+      const { ran, log } = await play({ isAlone: true, options: { permissions } });
+      expect(ran).toHaveLength(runs);
+      expect(all(log, "permission").map(({ state }) => state)).toEqual([runs === 1 ? "allowed" : "denied"]);
+    });
+
+    it("F-D2: what an allow list leaves out waits for a person, with a notice at once", async () => {
+      const { ran, log } = await play({
+        options: { permissions: { allow: ["other"] } },
+        onRun: (run) =>
+          void run.on("notice", (event) => {
+            const { callId } = (event.data ?? {}) as { callId?: string };
+            if (event.kind === "waiting") expect(run.answer(callId ?? "", { allow: true })).toBe(true);
+          }),
+      });
+      expect(ran).toEqual([{ text: "one" }]);
+      expect(all(log, "permission").map(({ state }) => state)).toEqual(["asked", "allowed"]);
+    });
+
+    it("F-B6: a permission callback that fails denies, and the run says so", async () => {
+      const { ran, log } = await play({ options: { permission: () => Promise.reject(new Error("boom")) } });
+      expect(ran).toEqual([]);
+      expect(all(log, "warning")).toMatchObject([{ code: "permission-failed", context: { name: "probe" } }]);
+    });
+
+    it("F-B6: a permission callback that never answers denies when its time is up", async () => {
+      const { ran, log, result } = await play({
+        options: { permission: () => new Promise(() => undefined), limits: { permissionMs: 1_000 } },
+      });
+      expect(ran).toEqual([]);
+      expect(all(log, "warning")).toMatchObject([{ code: "permission-failed" }]);
+      expect(result.status).toBe("success");
     });
 
     it("R12: of fifty calls in one reply exactly those run that were allowed, each once", async () => {

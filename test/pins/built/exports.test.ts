@@ -89,6 +89,7 @@ describe("exports", () => {
           "ModelBackend",
           "ModelRequest",
           "OpenSessionOptions",
+          "Otherwise",
           "OutputMode",
           "OutputOf",
           "OutputSpec",
@@ -150,6 +151,7 @@ describe("exports", () => {
           "run",
           "swarm",
           "tool",
+          "waitForPerson",
         ],
       }
     `);

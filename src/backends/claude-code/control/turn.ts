@@ -3,6 +3,9 @@ import type { CallVerdict } from "#policy";
 import type { ServerOutcome } from "#tools";
 import type { AgentLink } from "../../backend.ts";
 
+/** The tool the CLI gives an answer with that is to fit a schema. */
+const OUTPUT_TOOL = "StructuredOutput";
+
 /** What became of one tool call of a turn. */
 export interface CallRecord {
   readonly name: string;
@@ -62,7 +65,9 @@ export class Turn {
   decide(callId: string, record: CallRecord, input: unknown, fresh = false): Promise<CallVerdict> {
     if (record.verdict === undefined || fresh) {
       const { name, executedBy } = record;
-      record.verdict = this.link.policy.checkCall({ callId, name, input, executedBy }).then((verdict) => {
+      const finals = executedBy === "backend" ? [OUTPUT_TOOL] : (this.link.finalTools ?? []);
+      const call = { callId, name, input, executedBy, isFinal: finals.includes(name) };
+      record.verdict = this.link.policy.checkCall(call).then((verdict) => {
         record.notes.push(...verdict.notes);
         if (verdict.kind === "denied") record.denial = verdict.reason;
         if (verdict.stop !== undefined) this.stopReason ??= verdict.stop;
