@@ -267,7 +267,7 @@ function takeIn(
   events: readonly AgentEvent[],
   accumulator: Accumulator,
   meter: ReplyMeter,
-  run: Pick<RunCore, "openQuestion">,
+  run: Pick<RunCore, "openQuestion" | "closeQuestion">,
 ): number {
   let weight = 0;
   for (let at = 0; at < events.length; at += 1) {
