@@ -105,11 +105,14 @@ export class PlainTurn {
       this._follow({ kind: "eof" });
     } else {
       await this._give(withoutEndFaults(rest, exit));
-      const error = exitError(exit, {
-        stderrTail: process.stderr.text(),
-        stdoutWasEmpty: !this._hasOutput,
-        lastNonJsonLine: this._decoder.lastNonJsonLine,
-      });
+      const error = exitError(
+        exit,
+        process.cover({
+          stderrTail: process.stderr.text(),
+          stdoutWasEmpty: !this._hasOutput,
+          lastNonJsonLine: this._decoder.lastNonJsonLine,
+        }),
+      );
       this._follow({ kind: "exit", code: exit.code, signal: exit.signal, error });
     }
     this._over.resolve();

@@ -237,11 +237,14 @@ class ControlConversation implements ClaudeCodeConversation {
     this._give(active, withoutEndFaults(rest, exit))?.catch(() => undefined);
     // The result holds, whatever the exit says (S1-11).
     if (!active.hasResult) {
-      const error = exitError(exit, {
-        stderrTail: live.process.stderr.text(),
-        stdoutWasEmpty: !live.hasOutput,
-        lastNonJsonLine: live.connection.lastNonJsonLine,
-      });
+      const error = exitError(
+        exit,
+        live.process.cover({
+          stderrTail: live.process.stderr.text(),
+          stdoutWasEmpty: !live.hasOutput,
+          lastNonJsonLine: live.connection.lastNonJsonLine,
+        }),
+      );
       this._fail(active, error);
     }
     active.end();
@@ -253,7 +256,7 @@ class ControlConversation implements ClaudeCodeConversation {
     const active = this._active;
     this._keeper.drop({ immediate: true });
     if (active === undefined || active.isFailed) return;
-    this._fail(active, refusedError(thrown, live.process.stderr.text()));
+    this._fail(active, live.process.cover(refusedError(thrown, live.process.stderr.text())));
   }
 
   private _giveUpWaiting(active: ActiveTurn, silentMs: number): void {

@@ -12,6 +12,7 @@ import {
 } from "#domain";
 import { createStderrTail, type ProcessTable, type StderrTail, stopProcess, type Watchdog } from "#transports";
 import { type ArgvPlan, buildArgv } from "./argv.ts";
+import { type Cover, coverFailure, createCover } from "./cover.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "./environment.ts";
 import { isolateGit } from "./git-isolation.ts";
 import type { VersionDetection } from "./detect-version.ts";
@@ -55,6 +56,12 @@ export interface FoundCli {
 
 /** Finds the CLI and asks it for its version. Rejects with `StartError`. */
 export async function findCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<FoundCli> {
+  const cover = createCover(options, world);
+  const { warnings, ...found } = await coverFailure(cover, () => lookForCli(options, world));
+  return { ...found, warnings: warnings.map(cover) };
+}
+
+async function lookForCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<FoundCli> {
   const { env, probe, cwd, spawn, clock } = world;
   const path = await locateClaude({ executable: options.executable, env, probe, cwd });
   if (options.skipVersionCheck === true) return { path, version: undefined, warnings: [] };
@@ -73,6 +80,8 @@ export interface CliProcess {
   readonly stdout: AsyncIterable<Uint8Array>;
   readonly exit: Promise<ProcessExit>;
   readonly stderr: StderrTail;
+  /** Covers its secrets in what it has said: for everything that is shown of it. */
+  readonly cover: Cover;
   /** Takes text for stdin, in order. A CLI that no longer reads is noticed by its exit. */
   write(text: string): void;
   endInput(): void;
@@ -92,7 +101,15 @@ export interface LaunchRequest {
 }
 
 /** Starts the CLI. Rejects with `StartError`, and leaves nothing behind then. */
-export async function launchCli({ cli, options, plan }: LaunchRequest, world: ClaudeCodeWorld): Promise<CliProcess> {
+export function launchCli(request: LaunchRequest, world: ClaudeCodeWorld): Promise<CliProcess> {
+  const cover = createCover(request.options, world);
+  return coverFailure(cover, async () => ({ ...(await startCli(request, world)), cover }));
+}
+
+async function startCli(
+  { cli, options, plan }: LaunchRequest,
+  world: ClaudeCodeWorld,
+): Promise<Omit<CliProcess, "cover">> {
   const { args, files } = buildArgv(options, plan);
   const runTag = world.random.id();
   const tag = { name: RUN_TAG_VARIABLE, value: runTag };
@@ -136,7 +153,7 @@ function createCliProcess(
   tag: ProcessTag,
   removeFiles: () => Promise<void>,
   world: ClaudeCodeWorld,
-): CliProcess {
+): Omit<CliProcess, "cover"> {
   const encoder = new TextEncoder();
   const stderr = createStderrTail();
   stderr.drain(handle.stderr).catch(() => undefined);

@@ -125,11 +125,14 @@ export class QuerySource {
 
   private _exitInput(exit: ProcessExit | undefined): RuleInput {
     if (exit === undefined) return { kind: "eof" };
-    const error = exitError(exit, {
-      stderrTail: this._process.stderr.text(),
-      stdoutWasEmpty: !this._hasOutput,
-      lastNonJsonLine: this._decoder.lastNonJsonLine,
-    });
+    const error = exitError(
+      exit,
+      this._process.cover({
+        stderrTail: this._process.stderr.text(),
+        stdoutWasEmpty: !this._hasOutput,
+        lastNonJsonLine: this._decoder.lastNonJsonLine,
+      }),
+    );
     return { kind: "exit", code: exit.code, signal: exit.signal, error };
   }
 

@@ -101,7 +101,7 @@ class MessageStream implements Query {
 
   private async _pull(): Promise<QueryItem> {
     const warning = this._warnings.shift();
-    if (warning !== undefined) return { kind: "warning", warning };
+    if (warning !== undefined) return { kind: "warning", warning: this._process.cover(warning) };
     for (;;) {
       const wait = mayWait(this._state);
       const { input, given } = wait === "no" ? PULL : await this._source.next(wait);
@@ -110,7 +110,7 @@ class MessageStream implements Query {
       this._state = step.state;
       if (step.item === undefined) continue;
       if (step.state.phase === "closed") await this.close();
-      return itemOf(step.item, given);
+      return this._process.cover(itemOf(step.item, given));
     }
   }
 }

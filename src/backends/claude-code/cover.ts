@@ -1,0 +1,48 @@
+import { isStartError, StartError } from "#domain";
+import { createSecretMask, type SecretMask } from "#secrets";
+import { cliSecrets } from "./environment.ts";
+import type { ClaudeCodeOptions } from "./options.ts";
+
+/** Covers the secrets of a CLI in what it has said, before others see it. */
+export type Cover = <Value>(value: Value) => Value;
+
+/** What covers the secrets of a CLI with these options. Made when it is first needed: most processes say nothing odd. */
+export function createCover(
+  options: ClaudeCodeOptions,
+  world: { readonly env: Readonly<Record<string, string | undefined>> },
+): Cover {
+  let mask: { readonly secrets: SecretMask | undefined } | undefined;
+  return (value) => {
+    mask ??= { secrets: createSecretMask(cliSecrets(options, world)) };
+    return mask.secrets?.value(value) ?? value;
+  };
+}
+
+/** Carries something out, and covers the secrets in the `StartError` it fails with. */
+export async function coverFailure<Value>(cover: Cover, work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isStartError(error) ? coverStartError(error, cover) : error;
+  }
+}
+
+function coverStartError(error: StartError, cover: Cover): StartError {
+  const { code, message, diagnostic, cause } = error;
+  const shown = { message: cover(message), diagnostic: cover(diagnostic), cause: coverCause(cause, cover) };
+  if (shown.message === message && shown.diagnostic === diagnostic && shown.cause === cause) return error;
+  return new StartError(code, shown.message, {
+    ...(shown.diagnostic !== undefined && { diagnostic: shown.diagnostic }),
+    ...(shown.cause !== undefined && { cause: shown.cause }),
+  });
+}
+
+/** Errors of the system name paths and arguments. One that holds no secret stays as it is, with its stack. */
+function coverCause(cause: unknown, cover: Cover): unknown {
+  if (!(cause instanceof Error)) return cover(cause);
+  const text = cover(cause.stack ?? cause.message);
+  const fields = { ...cause };
+  const shown = cover(fields);
+  if (text === (cause.stack ?? cause.message) && shown === fields) return cause;
+  return Object.assign(new Error(cover(cause.message)), shown);
+}
