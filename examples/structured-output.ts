@@ -16,7 +16,7 @@ const wrong = { text: JSON.stringify({ city: "Paris", degrees: "warm" }) };
 const right = { text: JSON.stringify({ city: "Paris", degrees: 21 }) };
 const emulator = createEmulator({ script: { rules: [{ match: { times: 1 }, reply: wrong }, { reply: right }] } });
 const { url } = await emulator.listen();
-const backend = anthropic({ model: "claude-sonnet-4-5", apiKey: "any", baseUrl: url });
+const backend = anthropic({ model: "claude-sonnet-4-6", apiKey: "any", baseUrl: url });
 
 try {
   const weather = await run(backend, "How is the weather in Paris?", {

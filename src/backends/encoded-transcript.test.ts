@@ -35,7 +35,11 @@ const ENCODERS: Readonly<Record<string, () => Encode>> = {
   anthropic() {
     const known = new EncodedTranscript<Written | undefined>();
     return (messages) =>
-      encodeAnthropicRequest("m", { messages, tools: [], instructions: "Be brief.", thinkingTokens: 1024 }, known);
+      encodeAnthropicRequest(
+        { model: "m" },
+        { messages, tools: [], instructions: "Be brief.", thinkingTokens: 1024 },
+        known,
+      );
   },
   openai() {
     const known = new EncodedTranscript();

@@ -77,7 +77,7 @@ function createProgram(io: CommandIo, outcome: Outcome): Command {
       `
 Examples:
   millrace "What is 25 + 17?"                  ask the built-in offline model; it calls a tool
-  millrace run --backend anthropic/claude-sonnet-4-5 "Say hello"
+  millrace run --backend anthropic/claude-sonnet-4-6 "Say hello"
   git diff | millrace run "Review this" -      words first, then stdin
   millrace run --json "Say hello" | jq .type   one event per line
   millrace explain -b claude-code --ask Bash   which way a run would go, and why

@@ -17,7 +17,7 @@ export type { BackendOptions } from "./backend-options.ts";
  * import { run } from "millrace"
  * import { anthropic } from "millrace/anthropic"
  *
- * const backend = anthropic({ model: "claude-sonnet-4-5", headers: { "anthropic-beta": "context-1m-2025-08-07" } })
+ * const backend = anthropic({ model: "claude-sonnet-4-6", headers: { "anthropic-beta": "context-1m-2025-08-07" } })
  * const { text } = await run(backend, "Say hello").result()
  */
 export function anthropic(options: BackendOptions): ModelBackend {

@@ -7,7 +7,7 @@ import { swarm, type SwarmOptions } from "./swarm.ts";
 
 /** What a `millrace.config` file holds. Every field may be left out; what the command line says goes before it. */
 export interface Config extends PolicyOptions {
-  /** Who is asked when nobody else is named: `"anthropic/claude-sonnet-4-5"`. */
+  /** Who is asked when nobody else is named: `"anthropic/claude-sonnet-4-6"`. */
   readonly backend?: string;
   readonly instructions?: string;
   /** The agents; the first one begins, unless `swarm.start` names another. */

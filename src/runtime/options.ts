@@ -86,6 +86,7 @@ export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput
   readonly retry?: RetryOptions | false;
   /** Who is asked when the first choice is down. */
   readonly fallback?: string | ModelBackend | readonly (string | ModelBackend)[];
+  /** The longest answer, in tokens; thinking comes on top. Default: as long as the model allows. */
   readonly maxTokens?: number;
   readonly temperature?: number;
   /** Lets the model think first, with at most this many tokens. */

@@ -61,7 +61,7 @@ function readTarget(target: Target): Cast {
   }
   throw new StartError(
     "invalid-option",
-    `The target is ${describeValue(target)}. Give a backend such as "offline" or "anthropic/claude-sonnet-4-5", an agent, or a swarm.`,
+    `The target is ${describeValue(target)}. Give a backend such as "offline" or "anthropic/claude-sonnet-4-6", an agent, or a swarm.`,
   );
 }
 
@@ -152,7 +152,7 @@ function requireModel(backend: Backend): ModelBackend {
   if (backend.kind === "model") return backend;
   throw new StartError(
     "invalid-option",
-    `fallback names ${backend.name}, which carries out whole runs. Give a model, such as "anthropic/claude-sonnet-4-5".`,
+    `fallback names ${backend.name}, which carries out whole runs. Give a model, such as "anthropic/claude-sonnet-4-6".`,
   );
 }
 

@@ -4,6 +4,8 @@ import { createAnthropicBackend } from "../backends/anthropic/anthropic.ts";
 import { createGeminiBackend } from "../backends/gemini/gemini.ts";
 import { createOpenaiBackend } from "../backends/openai/openai.ts";
 import { PROFILES } from "../backends/openai/profiles.ts";
+import { DEFAULT_MODELS } from "./default-models.ts";
+import { modelLimits } from "./model-limits.ts";
 import type { ProviderName, ProviderOptions } from "./options.ts";
 import type { World } from "./world.ts";
 
@@ -14,6 +16,8 @@ interface Making {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: Fetch;
+  /** The longest reply of the model in tokens, thinking included, where it is known. */
+  readonly maxOutputTokens: number | undefined;
 }
 
 /** A provider by name: where it is, which variables hold its key and address, and how its backend is made. */
@@ -24,11 +28,6 @@ interface Provider {
   readonly baseUrlVariable: string;
   make(making: Making): ModelBackend;
 }
-
-const DEFAULT_MODELS: Readonly<Partial<Record<keyof typeof PROFILES, string>>> = {
-  openai: "gpt-5",
-  deepseek: "deepseek-chat",
-};
 
 const imitator = (name: keyof typeof PROFILES): Provider => {
   const profile = PROFILES[name];
@@ -43,7 +42,7 @@ const imitator = (name: keyof typeof PROFILES): Provider => {
 
 export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
   anthropic: {
-    defaultModel: "claude-sonnet-4-5",
+    defaultModel: DEFAULT_MODELS.anthropic,
     keyVariables: ["ANTHROPIC_API_KEY"],
     baseUrl: "https://api.anthropic.com",
     baseUrlVariable: "ANTHROPIC_BASE_URL",
@@ -55,7 +54,7 @@ export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
   vllm: imitator("vllm"),
   modal: imitator("modal"),
   google: {
-    defaultModel: "gemini-2.5-pro",
+    defaultModel: DEFAULT_MODELS.google,
     keyVariables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     baseUrl: "https://generativelanguage.googleapis.com",
     baseUrlVariable: "GOOGLE_GEMINI_BASE_URL",
@@ -76,6 +75,7 @@ export function makeBackend(name: ProviderName, model: string, options: Provider
     baseUrl: readBaseUrl(name, provider, options, world),
     headers: options.headers ?? {},
     fetch: world.fetch,
+    maxOutputTokens: modelLimits(name, model)?.outputTokens,
   });
 }
 

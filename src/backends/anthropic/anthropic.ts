@@ -18,6 +18,8 @@ export interface AnthropicOptions {
   readonly keyHint?: string;
   /** Sent with every request, e.g. `anthropic-beta`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** The longest reply of the model, thinking included, where it is known. */
+  readonly maxOutputTokens?: number | undefined;
 }
 
 /** A model behind Anthropic's Messages API, or a host that imitates it. */
@@ -37,7 +39,7 @@ export function createAnthropicBackend(options: AnthropicOptions): ModelBackend 
           fetch: options.fetch,
           url: `${options.baseUrl}/v1/messages`,
           headers: { "x-api-key": options.apiKey, "anthropic-version": "2023-06-01", ...options.headers },
-          body: encodeAnthropicRequest(options.model, request, known),
+          body: encodeAnthropicRequest(options, request, known),
           format: anthropicMessages,
           provider,
           keyHint: options.keyHint ?? "ANTHROPIC_API_KEY",

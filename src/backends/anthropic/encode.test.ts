@@ -17,7 +17,7 @@ const add = { name: "add", description: "Add", inputSchema: { type: "object", pr
 
 const read = (body: string) => JSON.parse(body) as Record<string, unknown>;
 const encode = (request: Partial<ModelRequest> = {}) =>
-  read(encodeAnthropicRequest("claude", { messages: [user(text("Hi"))], tools: [], ...request }));
+  read(encodeAnthropicRequest({ model: "claude" }, { messages: [user(text("Hi"))], tools: [], ...request }));
 const messagesOf = (...messages: Message[]) => encode({ messages }).messages;
 
 const image: Block = { type: "image", mediaType: "image/jpeg", data: "AAAA" };
@@ -211,11 +211,11 @@ describe("the body for the Messages API", () => {
 
   it("thinking has room for the answer, and chooses its own temperature", () => {
     expect(encode({ thinkingTokens: 10_000, temperature: 0.5 })).toMatchObject({
-      max_tokens: 11_024,
+      max_tokens: DEFAULT_MAX_TOKENS + 10_000,
       thinking: { type: "enabled", budget_tokens: 10_000 },
     });
     expect(encode({ thinkingTokens: 10_000, temperature: 0.5 })).not.toHaveProperty("temperature");
-    expect(encode({ thinkingTokens: 2000, maxTokens: 50_000 }).max_tokens).toBe(50_000);
+    expect(encode({ thinkingTokens: 2000, maxTokens: 50_000 }).max_tokens).toBe(52_000);
   });
 
   it("thinking is not asked for where the vendor would refuse it", () => {
@@ -247,5 +247,28 @@ describe("the body for the Messages API", () => {
       },
     });
     expect(encode()).not.toHaveProperty("output_config");
+  });
+});
+
+describe("F-D5: the limit of a reply", () => {
+  const limitOf = (request: Partial<ModelRequest>, maxOutputTokens?: number) =>
+    read(
+      encodeAnthropicRequest(
+        { model: "claude", maxOutputTokens },
+        { messages: [user(text("Hi"))], tools: [], ...request },
+      ),
+    ).max_tokens;
+
+  it.each([
+    ["the model's own maximum when nothing is asked for", {}, 64_000, 64_000],
+    ["a stated default for a model nobody knows", {}, undefined, DEFAULT_MAX_TOKENS],
+    ["what was asked for", { maxTokens: 100 }, 64_000, 100],
+    ["thinking on top of what was asked for", { maxTokens: 100, thinkingTokens: 2000 }, 64_000, 2100],
+    ["thinking on top of the default", { thinkingTokens: 2000 }, undefined, DEFAULT_MAX_TOKENS + 2000],
+    ["never more than the model can give", { maxTokens: 63_000, thinkingTokens: 5000 }, 64_000, 64_000],
+    ["the maximum, with thinking inside it", { thinkingTokens: 5000 }, 64_000, 64_000],
+    ["room for an answer in any case", { thinkingTokens: 64_000 }, 64_000, 64_001],
+  ])("%s", (_, request, maximum, limit) => {
+    expect(limitOf(request, maximum)).toBe(limit);
   });
 });

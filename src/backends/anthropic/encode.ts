@@ -8,8 +8,15 @@ import { fitSchema } from "../output-schema.ts";
 import { BEGINNING, fitCalls, resultsFirst } from "../transcript.ts";
 import { ANTHROPIC_SCHEMAS } from "./output.ts";
 
-/** The Messages API insists on a limit; this is what current models all allow. */
+/** The Messages API insists on a limit; this is what a model that nobody knows is trusted with. */
 export const DEFAULT_MAX_TOKENS = 8192;
+
+/** The model that is asked. */
+export interface AskedModel {
+  readonly model: string;
+  /** The longest reply, thinking included, where it is known. */
+  readonly maxOutputTokens?: number | undefined;
+}
 
 const CALL_ID = /^[a-zA-Z0-9_-]{1,128}$/;
 
@@ -31,7 +38,7 @@ export interface Written {
 
 /** The body of `POST /v1/messages` for one request. `known` is what was encoded for requests before. */
 export function encodeAnthropicRequest(
-  model: string,
+  model: AskedModel,
   request: ModelRequest,
   known = new EncodedTranscript<Written | undefined>(),
 ): string {
@@ -83,14 +90,19 @@ function writeTurn({ role, open }: Written): string {
   return `{"role":"${role}","content":[${open}]}`;
 }
 
-function encodeFields(model: string, request: ModelRequest, written: Written | undefined): Record<string, unknown> {
+/** Thinking counts against the vendor's limit, so it comes on top of what the answer may have. */
+function limitOf({ maxOutputTokens }: AskedModel, { maxTokens }: ModelRequest, thinkingTokens = 0): number {
+  const answer = maxTokens ?? (maxOutputTokens === undefined ? DEFAULT_MAX_TOKENS : maxOutputTokens - thinkingTokens);
+  // A limit that leaves no room for the answer is refused.
+  return Math.max(Math.min(answer + thinkingTokens, maxOutputTokens ?? Number.POSITIVE_INFINITY), thinkingTokens + 1);
+}
+
+function encodeFields(asked: AskedModel, request: ModelRequest, written: Written | undefined): Record<string, unknown> {
   const { instructions, tools, temperature } = request;
   const thinkingTokens = mayThink(request, written) ? request.thinkingTokens : undefined;
-  const maxTokens = request.maxTokens ?? DEFAULT_MAX_TOKENS;
   return {
-    model,
-    // Thinking counts against the limit, and a limit that leaves no room for the answer is refused.
-    max_tokens: thinkingTokens === undefined ? maxTokens : Math.max(maxTokens, thinkingTokens + 1024),
+    model: asked.model,
+    max_tokens: limitOf(asked, request, thinkingTokens),
     stream: true,
     ...(instructions !== undefined && instructions !== "" && { system: instructions }),
     ...(tools.length > 0 && {

@@ -32,7 +32,7 @@ describe("the body for the Gemini API", () => {
     expect(encode({ instructions: "Be brief.", maxTokens: 9, temperature: 0, thinkingTokens: 500 })).toMatchObject({
       systemInstruction: { parts: [{ text: "Be brief." }] },
       generationConfig: {
-        maxOutputTokens: 9,
+        maxOutputTokens: 509,
         temperature: 0,
         thinkingConfig: { thinkingBudget: 500, includeThoughts: true },
       },

@@ -45,7 +45,8 @@ function encodeGeneration({ maxTokens, temperature, thinkingTokens, output }: Mo
       responseMimeType: "application/json",
       responseJsonSchema: encodeSchema(output.schema),
     }),
-    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+    // Thoughts count against the limit, so they come on top of what the answer may have.
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens + (thinkingTokens ?? 0) }),
     ...(temperature !== undefined && { temperature }),
     ...(thinkingTokens !== undefined && { thinkingConfig: { thinkingBudget: thinkingTokens, includeThoughts: true } }),
   };

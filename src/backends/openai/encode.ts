@@ -6,7 +6,7 @@ import { behind, EncodedTranscript, writeBody } from "../encoded-transcript.ts";
 import { fitCalls } from "../transcript.ts";
 import { encodeOutput } from "./output.ts";
 import type { ProviderProfile } from "./profiles.ts";
-import { encodeThinking } from "./thinking.ts";
+import { encodeThinking, mayThink } from "./thinking.ts";
 
 // Hosts that imitate this API put dots and colons into ids and want them back; the vendor itself allows 40 characters.
 const CALL_ID = /^[\u0021-\u007e]{1,40}$/;
@@ -26,6 +26,11 @@ export function encodeOpenaiRequest(
   const before = system.map((message) => JSON.stringify(message)).join(",");
   const text = writeMessages(fitCalls(request.messages, CALL_ID), known);
   return writeBody(encodeFields(model, request, profile), "messages", `[${behind(before, text)}]`);
+}
+
+/** Reasoning counts against the host's limit, so it comes on top of what the answer may have. */
+function reasoningTokens(model: string, { thinkingTokens }: ModelRequest, profile: ProviderProfile): number {
+  return thinkingTokens !== undefined && mayThink(model, profile) ? thinkingTokens : 0;
 }
 
 /** A loop of its own: it alone runs once per message, so that optimising it takes next to no time. */
@@ -53,7 +58,7 @@ function encodeFields(model: string, request: ModelRequest, profile: ProviderPro
       ...(toolChoice !== undefined && { tool_choice: encodeToolChoice(toolChoice) }),
       ...(request.parallelToolCalls === false && profile.parallelToolCalls && { parallel_tool_calls: false }),
     }),
-    ...(maxTokens !== undefined && { [profile.limitField]: maxTokens }),
+    ...(maxTokens !== undefined && { [profile.limitField]: maxTokens + reasoningTokens(model, request, profile) }),
     ...(temperature !== undefined && { temperature }),
     ...encodeThinking(model, request, profile),
     ...(request.output !== undefined && { response_format: encodeOutput(request.output, profile) }),

@@ -50,7 +50,7 @@ export function introduce(tools: readonly string[]): string {
   return (
     "I am Millrace's offline model: no network, no key, and no knowledge. " +
     'I work out sums such as "What is 25 + 17?", call tools whose name fits a question, and report what they returned.' +
-    `${offered} For real answers choose a real model, for instance anthropic/claude-sonnet-4-5, and set its key: ` +
+    `${offered} For real answers choose a real model, for instance anthropic/claude-sonnet-4-6, and set its key: ` +
     "ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY."
   );
 }

@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { describe, expect, it } from "vitest";
+import { DEFAULT_MODELS } from "./default-models.ts";
+import { modelLimits } from "./model-limits.ts";
+
+const require = createRequire(import.meta.url);
+const readSdk = (path: string): string => readFileSync(require.resolve(path), "utf8");
+
+/** The models of the vendors' own SDKs, read from their sources: types alone leave nothing to import. */
+const anthropic = readSdk("@anthropic-ai/sdk/resources/messages/messages.js");
+const openai = readFileSync(require.resolve("openai").replace(/index\.js$/, "resources/shared.d.ts"), "utf8");
+
+function deprecatedBy(source: string): readonly string[] {
+  const table = /DEPRECATED_MODELS = \{([^}]*)\}/.exec(source)?.[1] ?? "";
+  return [...table.matchAll(/'([^']+)':/g)].map(([, name]) => name as string);
+}
+
+describe("F-D9: default models stay", () => {
+  it("Anthropic's default is in its SDK's list, and not among those that end", () => {
+    const types = readFileSync(
+      require.resolve("@anthropic-ai/sdk/resources/messages/messages.js").replace(/\.js$/, ".d.ts"),
+      "utf8",
+    );
+    expect(deprecatedBy(anthropic).length).toBeGreaterThan(0);
+    expect(deprecatedBy(anthropic)).not.toContain(DEFAULT_MODELS.anthropic);
+    expect(types).toContain(`'${DEFAULT_MODELS.anthropic}'`);
+  });
+
+  it("OpenAI's default is in its SDK's list", () => {
+    expect(openai).toContain(`'${DEFAULT_MODELS.openai}'`);
+  });
+
+  it.each(Object.entries(DEFAULT_MODELS))("the default of %s, %s, is in the table of models", (provider, model) => {
+    expect(modelLimits(provider, model)?.outputTokens).toBeGreaterThan(0);
+  });
+
+  it.each(["README.md", "examples/hello.ts", "docs/configuration.md", "docs/migration.md", "src/cli/main.ts"])(
+    "%s names no model that ends",
+    (file) => {
+      const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
+      for (const model of deprecatedBy(anthropic)) expect(text).not.toContain(model);
+    },
+  );
+});
+
+describe("F-D5: the table of models", () => {
+  it.each([
+    ["anthropic", "claude-opus-5", 128_000],
+    ["anthropic", "us.anthropic.claude-opus-4-5-v1:0", 64_000],
+    ["anthropic", "claude-haiku-4-5@20251001", 64_000],
+    ["openai", "gpt-4o-mini", 16_384],
+    ["openai", "gpt-4.1-mini-2025-04-14", 32_768],
+    ["google", "gemini-2.5-pro", 65_536],
+  ])("%s/%s may reply with %i tokens", (provider, model, tokens) => {
+    expect(modelLimits(provider, model)?.outputTokens).toBe(tokens);
+  });
+
+  it.each([
+    ["anthropic", "claude"],
+    ["anthropic", "claude-opus-55"],
+    ["openai", "gpt-4.7"],
+    ["vllm", "gpt-5"],
+    ["constructor", "name"],
+    ["anthropic", "__proto__"],
+  ])("nobody knows %s/%s", (provider, model) => {
+    expect(modelLimits(provider, model)).toBeUndefined();
+  });
+});
