@@ -49,6 +49,10 @@ export interface Leg<Kind extends Backend = Backend> {
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
   readonly thinkingTokens?: number | undefined;
+  /** For agent backends: the names of models to fall back to. */
+  readonly fallbackModels?: readonly string[] | undefined;
+  /** Options that were given and do not hold on its backend, with why. Readers are warned when the leg begins. */
+  readonly ignored?: readonly { readonly option: string; readonly reason: string }[] | undefined;
   /** For agent backends: where it works, and which conversation it goes on with. */
   readonly place?: AgentPlace | undefined;
 }

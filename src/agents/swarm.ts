@@ -76,6 +76,7 @@ class SwarmRun {
   private readonly _stopClock: () => void;
   /** What agents before this one may not do. */
   private _inherited: PermissionRules | undefined;
+  private readonly _warned = new Set<Leg>();
   private _isExpired = false;
 
   constructor(plan: RunPlan, writer: RunWriter) {
@@ -112,6 +113,7 @@ class SwarmRun {
     if (prompt.kind === "blocked") return this._block(leg, prompt.reason, prompt.by);
     let messages = prompt.messages;
     for (;;) {
+      await this._warnOfIgnored(leg);
       const startedAt = this._plan.clock.now();
       const end = await this._runLeg(leg, policy, messages, startedAt);
       if (end.kind !== "handoff") return this._end(policy, end);
@@ -226,6 +228,24 @@ class SwarmRun {
     if (leg.policy === undefined) return;
     const warnings = findShadowed(leg.policy, leg.tools);
     if (warnings.length > 0) await this._writer.write(warnings.map(warningItem), leg.agent);
+  }
+
+  /** Once per leg, however often it is handed to. What a model itself is told of, the turn warns of. */
+  private async _warnOfIgnored(leg: Leg): Promise<void> {
+    if (leg.ignored === undefined || leg.ignored.length === 0 || this._warned.has(leg)) return;
+    this._warned.add(leg);
+    const { name } = leg.backend;
+    const byTurn: readonly string[] = leg.backend.kind === "model" ? (leg.backend.ignores ?? []) : [];
+    const warnings = leg.ignored
+      .filter(({ option }) => !byTurn.includes(option))
+      .map(({ option, reason }) =>
+        warningItem({
+          code: "option-ignored",
+          message: `${option} is ignored on ${name}: ${reason}.`,
+          context: { option, backend: name },
+        }),
+      );
+    if (warnings.length > 0) await this._writer.write(warnings, leg.agent);
   }
 
   private async _block(leg: Leg, reason: string, by: "hook" | "guard"): Promise<void> {

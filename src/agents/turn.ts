@@ -91,7 +91,8 @@ export async function announce(
   const tools = request.tools.map((tool) => tool.name);
   const chunks: Chunk[] = [startItem({ backend: backend.name, mode: "http", model: backend.model, tools })];
   for (const option of backend.ignores ?? []) {
-    if (request[option] === undefined) continue;
+    // Several calls at once are what a model does by itself.
+    if (request[option] === undefined || (option === "parallelToolCalls" && request[option] === true)) continue;
     const message = `${backend.name} knows no ${option}; the option was ignored.`;
     chunks.push(warningItem({ code: "option-ignored", message, context: { option, value: request[option] } }));
   }

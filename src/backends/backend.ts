@@ -52,7 +52,7 @@ export interface ModelBackend {
   readonly name: string;
   readonly model: string;
   /** Parts of a request this backend cannot pass on. Asking for one gives a warning, once. */
-  readonly ignores?: readonly ("thinkingTokens" | "temperature" | "toolChoice")[];
+  readonly ignores?: readonly ("thinkingTokens" | "temperature" | "toolChoice" | "parallelToolCalls")[];
   /**
    * Whether this model can be asked for answers of this form, beside tools if there are any. `true`: give it as
    * `output`. A text: it cannot, and why; offer a tool instead. Without this member it never can.
@@ -80,6 +80,13 @@ export interface AgentSettings {
   readonly costUsd: number | undefined;
   /** Silence that ends a turn. Default 300 000. Not counted while a tool, a hook or a permission of ours is at work. */
   readonly idleMs?: number | undefined;
+  /** Tokens of one reply. */
+  readonly maxTokens?: number | undefined;
+  readonly thinkingTokens?: number | undefined;
+  /** How often a model is asked before a failure counts, the first time included. */
+  readonly attempts?: number | undefined;
+  /** Models to fall back to, by the names the agent knows them by. */
+  readonly fallbackModels?: readonly string[] | undefined;
   readonly resume: Resume | undefined;
   readonly cwd: string | undefined;
   /** Variables for the agent's process beside the allowed ones. */

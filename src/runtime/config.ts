@@ -3,6 +3,7 @@ import type { Tool } from "#tools";
 import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
 import type { Agent } from "./agent.ts";
 import type { Target } from "./plan-run.ts";
+import { FROM_CONFIGURATION } from "./option-support.ts";
 import { swarm, type SwarmOptions } from "./swarm.ts";
 
 /** What a `millrace.config` file holds. Every field may be left out; what the command line says goes before it. */
@@ -61,7 +62,9 @@ export function applyConfig(
   const named = new Set((options.tools ?? []).map(({ name }) => name));
   const providers: Record<string, unknown> = {};
   for (const [name, told] of Object.entries(backends)) {
-    providers[name] = { ...told, ...(options[name as ProviderName] as object | undefined) };
+    const given = options[name as ProviderName] as object | undefined;
+    // What a configuration has for a backend is there for the runs that ask it, and no mistake in the others.
+    providers[name] = { ...told, ...given, ...(given === undefined && { [FROM_CONFIGURATION]: true }) };
   }
   return {
     target: backend ?? cast(config) ?? config.backend,

@@ -1,6 +1,6 @@
 import { agentSettings, type AgentLeg } from "#agents";
 import type { Backend, Explanation } from "#backends";
-import type { RunOptions } from "./options.ts";
+import type { ProviderName, RunOptions } from "./options.ts";
 import { planRun, type Target } from "./plan-run.ts";
 import { requireName, resolveBackend } from "./resolve-backend.ts";
 import { systemWorld, type World } from "./world.ts";
@@ -20,7 +20,10 @@ export function explain(target: Target, options: RunOptions = {}): Explanation {
 export function explainIn(target: Target, options: RunOptions, world: World): Explanation {
   const plan = planRun(target, options, world, (name) => resolveWithoutKey(name, options, world));
   const leg = plan.legs.find((one) => one.agent === plan.start) ?? plan.legs[0];
-  if (leg?.backend.kind === "agent") return leg.backend.explain(agentSettings(leg as AgentLeg, plan.limits));
+  const lost = (leg?.ignored ?? []).map(({ option }) => option);
+  if (leg?.backend.kind === "agent") {
+    return withIgnored(leg.backend.explain(agentSettings(leg as AgentLeg, plan.limits)), lost);
+  }
   const { name = "", model = "" } = leg?.backend ?? {};
   const { features } = agentSettings(leg as unknown as AgentLeg, plan.limits);
   const reasons = [`${name} is a model behind an API: our own loop runs the tools and keeps the rules.`];
@@ -30,7 +33,7 @@ export function explainIn(target: Target, options: RunOptions, world: World): Ex
     `features: ${features.join(", ") || "none"}`,
     ...reasons.map((reason) => `reason: ${reason}`),
   ].join("\n");
-  return {
+  const explanation: Explanation = {
     backend: name,
     mode: "http",
     features,
@@ -40,13 +43,27 @@ export function explainIn(target: Target, options: RunOptions, world: World): Ex
     ignored: [],
     text,
   };
+  return withIgnored(explanation, lost);
 }
 
-/** A stand-in for a model's backend: nobody asks it anything here. */
+/** An explanation that also names the options which do not hold on this backend. */
+function withIgnored(explanation: Explanation, options: readonly string[]): Explanation {
+  if (options.length === 0) return explanation;
+  const ignored = [...explanation.ignored, ...options];
+  const lines = explanation.text.split("\n").filter((line) => !line.startsWith("Ignored: "));
+  return { ...explanation, ignored, text: [...lines, `Ignored: ${ignored.join(", ")}`].join("\n") };
+}
+
+/** The backend without its key; where even its address is missing, a stand-in: nobody asks it anything here. */
 function resolveWithoutKey(text: string, options: RunOptions, world: World): Backend {
   const { name, model } = requireName(text);
   if (name === "claude-code") return resolveBackend(text, options, world);
-  return { kind: "model", name, model: model ?? "", stream: () => NOTHING };
+  try {
+    const provider = name as ProviderName;
+    return resolveBackend(text, { [provider]: { apiKey: "none", ...options[provider] } }, world);
+  } catch {
+    return { kind: "model", name, model: model ?? "", stream: () => NOTHING };
+  }
 }
 
 const NOTHING: AsyncIterable<never> = {

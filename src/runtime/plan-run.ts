@@ -5,6 +5,7 @@ import { checkGuards, type PolicySettings } from "#policy";
 import type { Tool } from "#tools";
 import { type Agent, agent } from "./agent.ts";
 import { checkChosenTool, checkOptions, checkTools, isBackend } from "./check-options.ts";
+import { agentFallbacks, type Fallbacks, judgeOptions } from "./judge-options.ts";
 import type { Limits, PolicyOptions, RunOptions } from "./options.ts";
 import { readOutputOption } from "./output-option.ts";
 import { priceOf } from "./prices.ts";
@@ -31,7 +32,7 @@ export function planRun(
   const only = agents.length === 1 ? agents[0]?.limits : undefined;
   const { handoffs, costUsd, tokens, timeoutMs, replyBytes } = { ...only, ...withoutGaps(options.limits) };
   return {
-    legs: agents.map((one) => planLeg(one, options, resolve)),
+    legs: agents.map((one) => planLeg(one, options, { resolve, isAmongOthers: agents.length > 1 })),
     start,
     context: options.context,
     limits: { handoffs, costUsd, tokens, timeoutMs, replyBytes },
@@ -71,8 +72,13 @@ function readSwarm(target: Swarm): Cast {
   return { agents, start, context };
 }
 
+interface LegPlace {
+  resolve(name: string): Backend;
+  readonly isAmongOthers: boolean;
+}
+
 /** One agent with what the run says. The run goes before the agent; tools, hooks, rules and guards of both hold. */
-function planLeg(one: Someone, options: RunOptions, resolve: (name: string) => Backend): Leg {
+function planLeg(one: Someone, options: RunOptions, { resolve, isAmongOthers }: LegPlace): Leg {
   const tools = toolsOf(one, options);
   checkChosenTool(options.toolChoice, tools);
   const limits: Limits = { ...one.limits, ...withoutGaps(options.limits) };
@@ -85,9 +91,16 @@ function planLeg(one: Someone, options: RunOptions, resolve: (name: string) => B
     );
   }
   const backendOf = (backend: string | Backend): Backend => (typeof backend === "string" ? resolve(backend) : backend);
-  return {
-    backend: backendOf(one.backend),
-    fallback: listOf(options.fallback).map((other) => requireModel(backendOf(other))),
+  const backend = backendOf(one.backend);
+  const others = listOf(options.fallback);
+  const fallbacks: Fallbacks =
+    backend.kind === "agent"
+      ? agentFallbacks(others)
+      : { backends: others.map((other) => requireModel(backendOf(other))), models: [], foreign: [] };
+  const leg: Leg = {
+    backend,
+    fallback: fallbacks.backends,
+    fallbackModels: fallbacks.models,
     agent: one.name,
     instructions: options.instructions ?? one.instructions,
     tools,
@@ -105,6 +118,8 @@ function planLeg(one: Someone, options: RunOptions, resolve: (name: string) => B
     thinkingTokens: options.thinkingTokens,
     place: readPlace(options),
   };
+  const ignored = judgeOptions({ leg, one, options, isAmongOthers, foreignFallbacks: fallbacks.foreign });
+  return ignored.length === 0 ? leg : { ...leg, ignored };
 }
 
 /** The agent's tools and the run's. Each list was checked when it was given; what is new is that they meet. */

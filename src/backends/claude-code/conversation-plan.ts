@@ -23,7 +23,8 @@ export interface ConversationPlan {
 
 /** The backend's options with what the conversation's settings say. The settings are nearer, so they win. */
 export function mergeSettings(options: ClaudeCodeOptions, settings: AgentSettings): ClaudeCodeOptions {
-  const { outputSchema, turns, costUsd, cwd, resume, tools } = settings;
+  const { outputSchema, turns, costUsd, cwd, resume, tools, thinkingTokens, fallbackModels = [] } = settings;
+  const env = { ...variablesFor(settings), ...settings.env };
   return {
     includePartialMessages: true,
     ...options,
@@ -32,10 +33,22 @@ export function mergeSettings(options: ClaudeCodeOptions, settings: AgentSetting
     ...(turns !== undefined && { maxTurns: turns }),
     ...(costUsd !== undefined && { maxBudgetUsd: costUsd }),
     ...(cwd !== undefined && { cwd }),
-    ...(Object.keys(settings.env).length > 0 && { env: { ...options.env, ...settings.env } }),
+    ...(thinkingTokens !== undefined && { maxThinkingTokens: thinkingTokens }),
+    ...(fallbackModels.length > 0 && { fallbackModel: fallbackModels }),
+    ...(Object.keys(env).length > 0 && { env: { ...options.env, ...env } }),
     ...(resume !== undefined && resumeOptions(resume)),
     // Whether one may run is our policy's to say; the CLI is not to ask as well.
     ...(tools.length > 0 && { allowedTools: [...(options.allowedTools ?? []), `mcp__${TOOL_SERVER}`] }),
+  };
+}
+
+/** What the CLI can be told by variables alone. */
+function variablesFor({ maxTokens, attempts, thinkingTokens }: AgentSettings): Record<string, string> {
+  return {
+    // Otherwise a model that can do both decides by itself how much it thinks, and the number is dropped.
+    ...(thinkingTokens !== undefined && { CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING: "1" }),
+    ...(maxTokens !== undefined && { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(maxTokens) }),
+    ...(attempts !== undefined && { CLAUDE_CODE_MAX_RETRIES: String(attempts - 1) }),
   };
 }
 

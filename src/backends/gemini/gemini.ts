@@ -20,6 +20,7 @@ export function createGeminiBackend(options: GeminiOptions): ModelBackend {
     kind: "model",
     name: "google",
     model: options.model,
+    ignores: ["parallelToolCalls"],
     nativeOutput: (schema, hasTools) => checkGeminiOutput(options.model, schema, hasTools),
     secrets: () => hostSecrets(options),
     stream: (request, signal) =>

@@ -28,7 +28,10 @@ export function createOpenaiBackend(options: OpenaiOptions): ModelBackend {
     name: options.provider,
     model: options.model,
     // Most of these hosts cannot be told how much to think, and a guess would be no answer.
-    ignores: mayThink(options.model, options.profile) ? [] : ["thinkingTokens"],
+    ignores: [
+      ...(mayThink(options.model, options.profile) ? [] : (["thinkingTokens"] as const)),
+      ...(options.profile.parallelToolCalls ? [] : (["parallelToolCalls"] as const)),
+    ],
     nativeOutput: (schema) => checkOpenaiOutput(options, schema),
     cannotSend: cannotSendToChat,
     secrets: () => hostSecrets(options),

@@ -1,0 +1,326 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type AgentEvent, isStartError } from "#domain";
+import type { EmulatorScript } from "#emulator";
+import { agent, explainIn, type RunOptions, startRun, startSession, swarm, type World } from "#runtime";
+import { assertRunLog, createScriptedBackend } from "#testing";
+import { tool } from "#tools";
+import { systemClock, systemRandom } from "#transports";
+import {
+  OPTION_SUPPORT,
+  SUPPORT_COLUMNS,
+  type SupportColumn,
+  type SupportedOption,
+  supportOf,
+} from "../../src/runtime/option-support.ts";
+import { openPlace, type Place } from "../claude-code/place.ts";
+import { locateRealCli } from "../real-cli.ts";
+import { createTestWorld, runToEnd } from "./model-backends.ts";
+
+const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
+
+/** Each option with a value that asks for something. */
+const SAMPLES: { readonly [Option in SupportedOption]: RunOptions } = {
+  instructions: { instructions: "Be brief." },
+  tools: { tools: [add] },
+  toolChoice: { tools: [add], toolChoice: "required" },
+  toolConcurrency: { tools: [add], toolConcurrency: 2 },
+  parallelToolCalls: { tools: [add], parallelToolCalls: false },
+  output: { output: { answer: "number" } },
+  hooks: { hooks: { "before-tool": [() => undefined] } as never },
+  permission: { permission: () => ({ allow: true }) },
+  permissions: { permissions: { deny: ["Bash"] } },
+  guards: { guards: [{ name: "g", place: "input", check: () => undefined }] },
+  outputMode: { outputMode: "buffer" },
+  "limits.turns": { limits: { turns: 3 } },
+  "limits.handoffs": { limits: { handoffs: 3 } },
+  "limits.costUsd": { limits: { costUsd: 3 } },
+  "limits.tokens": { limits: { tokens: 100_000 } },
+  "limits.timeoutMs": { limits: { timeoutMs: 100_000 } },
+  "limits.idleMs": { limits: { idleMs: 100_000 } },
+  "limits.toolMs": { limits: { toolMs: 100_000 } },
+  "limits.replyBytes": { limits: { replyBytes: 100_000 } },
+  "limits.permissionMs": { limits: { permissionMs: 100_000 } },
+  context: { context: { tenant: 1 } },
+  signal: { signal: new AbortController().signal },
+  retry: { retry: false },
+  "retry.attempts": { retry: { attempts: 1 } },
+  "retry.totalMs": { retry: { totalMs: 7 } },
+  "retry.afterFirstToken": { retry: { afterFirstToken: true } },
+  fallback: { fallback: "openai/gpt-5" },
+  maxTokens: { maxTokens: 4321 },
+  temperature: { temperature: 0.25 },
+  thinkingTokens: { thinkingTokens: 2345 },
+  "session.resume": { session: { resume: "a" } },
+  "session.continue": { session: { continue: true } },
+  "session.fork": { session: { fork: true } },
+  cwd: { cwd: "/tmp" },
+  env: { env: { A: "b" } },
+  strict: { strict: false },
+  record: {},
+  telemetry: { telemetry: false },
+  claudeCode: { claudeCode: { effort: "low" } },
+  anthropic: { anthropic: { headers: { "x-a": "b" } } },
+  openai: { openai: { headers: { "x-a": "b" } } },
+  openrouter: { openrouter: { headers: { "x-a": "b" } } },
+  deepseek: { deepseek: { headers: { "x-a": "b" } } },
+  vllm: { vllm: { headers: { "x-a": "b" } } },
+  modal: { modal: { headers: { "x-a": "b" } } },
+  google: { google: { headers: { "x-a": "b" } } },
+};
+
+const OPTIONS = Object.keys(SAMPLES) as SupportedOption[];
+const PROVIDERS = ["anthropic", "openai", "openrouter", "deepseek", "vllm", "modal", "google"] as const;
+const MODELS = {
+  offline: "offline",
+  anthropic: "anthropic/claude-sonnet-4-5",
+  openai: "openai/gpt-5",
+  openrouter: "openrouter/some/model",
+  deepseek: "deepseek/deepseek-chat",
+  vllm: "vllm/llama",
+  modal: "modal/llama",
+  google: "google/gemini-2.5-pro",
+} as const;
+
+/** What does not hold, said a second time and without the table: both must be changed on purpose. */
+const NOT_ON_MODELS = ["session.resume", "session.continue", "session.fork", "cwd", "env", "claudeCode"];
+const NOT_ON_AGENTS = [
+  "toolChoice",
+  "toolConcurrency",
+  "parallelToolCalls",
+  "temperature",
+  "retry.totalMs",
+  "retry.afterFirstToken",
+  "fallback",
+  // The CLI's own choice of a model is one that thinks as it sees fit.
+  "thinkingTokens",
+];
+/** Without a price a limit of cost cannot be kept, which is known, and warned of, after the first reply only. */
+const WITHOUT_PRICES = ["openrouter", "modal", "vllm"];
+const NOT_ELSEWHERE: Readonly<Partial<Record<SupportColumn, readonly string[]>>> = {
+  deepseek: ["thinkingTokens", "parallelToolCalls"],
+  vllm: ["thinkingTokens", "parallelToolCalls"],
+  modal: ["thinkingTokens", "parallelToolCalls"],
+  google: ["parallelToolCalls"],
+};
+
+function isExpectedToHold(option: string, column: SupportColumn): boolean {
+  if ((PROVIDERS as readonly string[]).includes(option)) return option === column;
+  if (column in MODELS) return ![...NOT_ON_MODELS, ...(NOT_ELSEWHERE[column] ?? [])].includes(option);
+  return !NOT_ON_AGENTS.includes(option);
+}
+
+function modelWorld(): ReturnType<typeof createTestWorld> {
+  const place = createTestWorld();
+  const hosts = Object.fromEntries(
+    ["DEEPSEEK", "VLLM", "MODAL"].flatMap((name) => [
+      [`${name}_BASE_URL`, "http://offline.test/v1"],
+      [`${name}_API_KEY`, "test-key"],
+    ]),
+  );
+  return { ...place, world: { ...place.world, env: { ...place.world.env, ...hosts } } };
+}
+
+const ignoredIn = (log: readonly AgentEvent[]): unknown[] =>
+  log.flatMap((event) =>
+    event.type === "warning" && event.code === "option-ignored"
+      ? [(event.context as { readonly option: string }).option]
+      : [],
+  );
+
+function refusalOf(start: () => unknown): string | undefined {
+  try {
+    start();
+    return undefined;
+  } catch (error) {
+    if (!isStartError(error)) throw error;
+    return `${error.code}: ${error.message}`;
+  }
+}
+
+describe.each(Object.entries(MODELS))("F-C2: on %s", (column, target) => {
+  const judged = OPTIONS.filter((option) => option !== "limits.costUsd" || !WITHOUT_PRICES.includes(column));
+  it.each(judged)("%s holds, or is warned of by name and refused with strict", async (option) => {
+    const place = modelWorld();
+    const options = SAMPLES[option];
+    const expected = isExpectedToHold(option, column as SupportColumn) ? [] : [option];
+    const log = await runToEnd(target, "Say hello", options, place);
+    expect(ignoredIn(log)).toEqual(expected);
+    expect(explainIn(target, options, place.world).ignored).toEqual(expected);
+    const refusal = refusalOf(() => startRun(target, "Say hello", { ...options, strict: true }, place.world));
+    if (expected.length === 0) expect(refusal).toBeUndefined();
+    else expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${option} cannot be had on ${column}: `));
+  });
+
+  const told: readonly [SupportedOption, RegExp][] = [
+    ["instructions", /Be brief\./],
+    ["tools", /Add two numbers/],
+    ["toolChoice", /tool_choice|functionCallingConfig/],
+    ["parallelToolCalls", /parallel/],
+    ["maxTokens", /4321/],
+    ["temperature", /0\.25/],
+    ["thinkingTokens", /2345|reasoning_effort/],
+  ];
+  it.each(told.filter(([option]) => isExpectedToHold(option, column as SupportColumn) && column !== "offline"))(
+    "%s reaches the model",
+    async (option, trace) => {
+      const place = modelWorld();
+      await runToEnd(target, "Say hello", SAMPLES[option], place);
+      expect(JSON.stringify(place.emulator.requests[0]?.body)).toMatch(trace);
+    },
+  );
+});
+
+describe("F-C2: what depends on other options", () => {
+  it.each([
+    ["toolChoice without tools", "offline", { toolChoice: "required" }, ["toolChoice"]],
+    ["temperature beside thinking", MODELS.anthropic, { temperature: 1, thinkingTokens: 2000 }, ["temperature"]],
+    [
+      "thinking beside a forced tool",
+      MODELS.anthropic,
+      { thinkingTokens: 2000, tools: [add], toolChoice: { name: "add" } },
+      ["thinkingTokens"],
+    ],
+    ["a provider that is a fallback", MODELS.anthropic, { fallback: MODELS.openai, openai: { apiKey: "k" } }, []],
+    ["parallel calls that are allowed", MODELS.google, { parallelToolCalls: true }, []],
+  ] as const)("%s", async (_, target, options, expected) => {
+    expect(ignoredIn(await runToEnd(target, "Say hello", options as RunOptions, modelWorld()))).toEqual(expected);
+  });
+
+  it("in a swarm only the agent that cannot do it is warned of, and strict refuses the whole run", async () => {
+    const { world } = modelWorld();
+    const first = agent({ name: "first", backend: "offline", handoffs: ["second"] });
+    const second = agent({ name: "second", backend: MODELS.google, limits: { costUsd: 1 } });
+    const both = swarm([first, second]);
+    const log: AgentEvent[] = [];
+    const options: RunOptions = { parallelToolCalls: false };
+    for await (const event of startRun(both, "hand over to second: hello", options, world)) log.push(event);
+    const warned = log.filter((event) => event.type === "warning" && event.code === "option-ignored");
+    expect(warned.map(({ agent: name }) => name)).not.toContain("first");
+    expect(refusalOf(() => startRun(both, "hello", { ...options, strict: true }, world))).toMatch(
+      /parallelToolCalls cannot be had on google/,
+    );
+    expect(refusalOf(() => startRun(both, "hello", { strict: true }, world))).toMatch(/limits\.costUsd cannot be had/);
+  });
+
+  it("a session warns as a run does, and is refused as a run is", async () => {
+    const { world } = modelWorld();
+    const session = startSession("offline", { cwd: "/tmp" }, world);
+    const result = await session.send("hello").result();
+    expect(result.warnings.map(({ context }) => context)).toEqual([{ option: "cwd", backend: "offline" }]);
+    await session.close();
+    expect(refusalOf(() => startSession("offline", { cwd: "/tmp", strict: true }, world))).toMatch(
+      /^feature-unavail.*cwd/,
+    );
+  });
+
+  it("a model of somebody else's is judged by what it says it ignores", async () => {
+    const backend = {
+      ...createScriptedBackend([{ text: "hello" }, { text: "hello" }]),
+      ignores: ["temperature"],
+    } as const;
+    const { world } = modelWorld();
+    const result = await startRun(backend, "hello", { temperature: 1, maxTokens: 5, cwd: "/" }, world).result();
+    expect(new Set(result.warnings.map(({ context }) => (context as { option: string }).option))).toEqual(
+      new Set(["temperature", "cwd"]),
+    );
+  });
+});
+
+describe.skipIf(locateRealCli() === undefined)("F-C2: on the real Claude Code CLI", () => {
+  let place: Place;
+  let rules: EmulatorScript["rules"] = [];
+  let world: World;
+  beforeAll(async () => {
+    place = await openPlace({
+      get rules() {
+        return rules;
+      },
+    });
+    world = { ...createTestWorld().world, clock: systemClock, random: systemRandom };
+  });
+  afterAll(() => place.close());
+
+  const logOf = async (options: RunOptions, mode: "plain" | "control" = "plain"): Promise<readonly AgentEvent[]> => {
+    const log: AgentEvent[] = [];
+    for await (const event of startRun(place.backend({ mode }), "Say hello", options, world)) log.push(event);
+    assertRunLog(log);
+    return log;
+  };
+  const asked = (): readonly { readonly model: unknown; readonly body: string }[] =>
+    place.emulator.requests
+      .filter(({ path }) => path.startsWith("/v1/messages"))
+      .map(({ body }) => ({ model: (body as { model?: unknown }).model, body: JSON.stringify(body) }));
+
+  it.each(["plain", "control"] as const)(
+    "in %s mode everything that does not hold is warned of at once",
+    async (mode) => {
+      const lost = OPTIONS.filter((option) => !isExpectedToHold(option, `claude-code (${mode})`));
+      const { tools: _, ...options } = Object.assign({}, ...lost.map((option) => SAMPLES[option])) as RunOptions;
+      const whole = { ...options, retry: { totalMs: 7, afterFirstToken: true }, toolChoice: "none" } as const;
+      expect(new Set(ignoredIn(await logOf(whole, mode)))).toEqual(new Set(lost));
+      expect(new Set(explainIn(place.backend({ mode }), whole, world).ignored)).toEqual(new Set(lost));
+    },
+  );
+
+  it.each(OPTIONS)("%s is refused with strict before anything starts, exactly when it does not hold", (option) => {
+    const count = place.emulator.requests.length;
+    for (const mode of ["control", "plain"] as const) {
+      // A forced mode that leaves a feature out is told in that feature's own words.
+      if (mode === "plain" && ["tools", "hooks", "permission", "permissions", "guards", "toolChoice"].includes(option))
+        continue;
+      if (mode === "plain" && (SAMPLES[option].tools ?? []).length > 0) continue;
+      const backend = place.backend({ mode });
+      const explained = explainIn(backend, SAMPLES[option], world).ignored;
+      const holds = isExpectedToHold(option, `claude-code (${mode})`);
+      expect(explained).toEqual(holds ? [] : [option]);
+      if (holds) continue;
+      const refusal = refusalOf(() => startRun(backend, "hi", { ...SAMPLES[option], strict: true }, world));
+      expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${option} cannot be had on claude-code: `));
+    }
+    expect(place.emulator.requests).toHaveLength(count);
+  });
+
+  it("thinkingTokens and maxTokens reach the model", async () => {
+    rules = [];
+    const from = asked().length;
+    const backend = place.backend({ model: "claude-sonnet-4-6" });
+    const result = await startRun(backend, "Say hello", { thinkingTokens: 2345, maxTokens: 4321 }, world).result();
+    expect(result.warnings).toEqual([]);
+    const [first] = asked().slice(from);
+    expect(first?.body).toMatch(/"budget_tokens":2345/);
+    expect(first?.body).toMatch(/"max_tokens":4321/);
+  });
+
+  it.each([
+    ["false", false, 1],
+    ["{ attempts: 2 }", { attempts: 2 }, 2],
+  ] as const)("retry: %s decides how often the model is asked", async (_, retry, count) => {
+    rules = [{ fault: { status: 500 } }];
+    const from = asked().length;
+    await logOf({ retry, env: { CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: "1" } });
+    expect(asked().length - from).toBe(count);
+  });
+
+  it("fallback names the model that is asked when the first one is overloaded", async () => {
+    rules = [{ match: { model: "claude-first" }, fault: { status: 529 } }];
+    const from = asked().length;
+    const log: AgentEvent[] = [];
+    const backend = place.backend({ model: "claude-first" });
+    const options: RunOptions = { fallback: ["claude-code/claude-second"], retry: { attempts: 4 } };
+    for await (const event of startRun(backend, "Say hello", options, world)) log.push(event);
+    expect(
+      asked()
+        .slice(from)
+        .map(({ model }) => model),
+    ).toContain("claude-second");
+    expect(log.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+  });
+});
+
+describe("F-C2: the table", () => {
+  it("has an answer for every option and every column", () => {
+    for (const option of Object.keys(OPTION_SUPPORT) as SupportedOption[]) {
+      for (const column of SUPPORT_COLUMNS) expect(supportOf(OPTION_SUPPORT[option], column)).toBeDefined();
+    }
+  });
+});
