@@ -67,6 +67,8 @@ describe("F-A2: an agent with tools of its own asks before it acts for somebody 
   it("nothing changes for models, nor where the operator decides himself", () => {
     const own: RunOptions = { permission: () => ({ allow: true }) };
     expect(askFirst("claude-code", own, "/")).toBe(own);
+    const open: RunOptions = { permissions: { otherwise: "allow" } };
+    expect(askFirst("claude-code", open, "/")).toBe(open);
     const deciding = agent({ name: "a", backend: "claude-code", permission: () => ({ allow: true }) });
     const options: RunOptions = {};
     expect(askFirst(deciding, options, "/")).toBe(options);

@@ -9,11 +9,11 @@ import { requireName } from "./resolve-backend.ts";
  * The options of a run that somebody else asks for: an agent with tools of its own asks a person before it uses one that
  * writes, runs or reaches out. Reading in the working folder, and tools that were given to it, need no question.
  *
- * Rules and a `permission` callback of whoever set the run up go first: what they allow is allowed.
+ * Rules of whoever set the run up go first; a `permission` callback or `permissions.otherwise` decides instead.
  */
 export function askFirst(target: Target, options: RunOptions, folder: string): RunOptions {
   const agents = agentsOf(target);
-  if (options.permission !== undefined || agents.some(({ permission }) => permission !== undefined)) return options;
+  if ([options, ...agents].some(isDecided)) return options;
   if (!agents.some(({ backend }) => hasOwnTools(backend))) return options;
   const own = new Set(
     [...(options.tools ?? []), ...agents.flatMap(({ tools }) => tools ?? [])].map(({ name }) => name),
@@ -27,6 +27,11 @@ export function askFirst(target: Target, options: RunOptions, folder: string): R
       return own.has(name) || MEMO_TOOLS.includes(name) || readsInside(name, input, cwd) ? { allow: true } : "ask";
     },
   };
+}
+
+/** Whoever set the run up has said what happens to calls that no rule is about. */
+function isDecided({ permission, permissions }: Pick<RunOptions, "permission" | "permissions">): boolean {
+  return permission !== undefined || permissions?.otherwise !== undefined;
 }
 
 function agentsOf(target: Target): readonly (Pick<Agent, "backend"> & Partial<Agent>)[] {

@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createEmulator, type Emulator, type EmulatorScript } from "#emulator";
 import { HOSTILE_TEXTS, isHarmless } from "./hostile-texts.ts";
 import { hasTerminal, openTerminal } from "./terminal.ts";
@@ -113,6 +116,38 @@ describe.skipIf(!hasTerminal)("in a terminal", () => {
       terminal.type(CTRL_C);
       expect(await terminal.exit).toBe(130);
     });
+  });
+});
+
+describe.skipIf(!hasTerminal)("F-A1: a project's configuration in a terminal", () => {
+  const open = (folder: string) =>
+    openTerminal(["What is 25 + 17?"], { cwd: folder, env: { HOME: join(folder, "home") } });
+  const write = (): string => {
+    const folder = mkdtempSync(join(tmpdir(), "millrace-trust-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    writeFileSync(join(folder, "millrace.config.json"), '{ "limits": { "turns": 9 } }');
+    return folder;
+  };
+
+  it("is asked about, with its path and what it sets; a yes is remembered", async () => {
+    const folder = write();
+    const terminal = open(folder);
+    await terminal.seen("millrace.config.json");
+    await terminal.seen("It sets: limits.");
+    await terminal.seen("[y/N]");
+    terminal.type("y\r");
+    expect(await terminal.exit).toBe(0);
+    const again = open(folder);
+    expect(await again.exit).toBe(0);
+    expect(again.screen()).not.toContain("millrace.config.json");
+  });
+
+  it.each(["\r", "n\r", CTRL_D])("%j is a no: it is not used, and the line says how it would be", async (keys) => {
+    const terminal = open(write());
+    await terminal.seen("[y/N]");
+    terminal.type(keys);
+    await terminal.seen("is not used: you have not trusted it");
+    expect(await terminal.exit).toBe(0);
   });
 });
 
