@@ -1,7 +1,7 @@
 import { describeThrown, isStartError, type StartError } from "#domain";
-import { probeExecutable } from "#transports";
+import { inspectStopping, probeExecutable } from "#transports";
 import { childEnvironment } from "../backends/claude-code/environment.ts";
-import { locateClaude } from "../backends/claude-code/locate.ts";
+import { locateCommand } from "../backends/claude-code/launch.ts";
 import { applyVersionPolicy, detectVersion } from "../backends/claude-code/version.ts";
 import { PROVIDER_NAMES, type ProviderName, type RunOptions } from "./options.ts";
 import { checkBaseUrl, PROVIDERS } from "./providers.ts";
@@ -63,12 +63,13 @@ function inspectOffline(): BackendState {
 }
 
 async function inspectClaudeCode({ cwd, ...options }: InspectOptions, world: World): Promise<BackendState> {
-  const { env, spawn, clock } = world;
+  const { env, spawn, clock, files } = world;
   const { executable = options.executable, env: extra = {} } = options.run?.claudeCode ?? {};
   const name = "claude-code";
   try {
-    const path = await locateClaude({ executable, env, probe: probeExecutable, cwd });
-    const detection = await detectVersion({ path, env: childEnvironment({ parent: env, extra }), spawn, clock });
+    const { path, command } = await locateCommand(executable, { env, probe: probeExecutable, cwd, files });
+    const childEnv = childEnvironment({ parent: env, extra });
+    const detection = await detectVersion({ path, command, env: childEnv, spawn, clock });
     const verdict = applyVersionPolicy(detection);
     if (verdict.kind === "refused") return unready(name, [`The CLI is ${path}.`], verdict.error);
     const { version } = verdict;
@@ -76,7 +77,9 @@ async function inspectClaudeCode({ cwd, ...options }: InspectOptions, world: Wor
     const missing = hasControl
       ? []
       : ["Hooks, tools and permissions need version 2.0.0. Update it with npm update -g @anthropic-ai/claude-code."];
-    const found = [`The CLI is ${path}, version ${version?.raw ?? "unknown"}.`, describeLogin({ ...env, ...extra })];
+    const { says, limits } = inspectStopping();
+    const login = describeLogin({ ...env, ...extra });
+    const found = [`The CLI is ${path}, version ${version?.raw ?? "unknown"}.`, login, says, ...limits];
     return { name, isReady: true, found, missing, can: hasControl ? [...AGENT_CAN, ...CONTROL_CAN] : AGENT_CAN };
   } catch (error) {
     if (!isStartError(error)) throw error;

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type { ProcessEntry } from "#domain";
+import { createControlGroups } from "#transports";
 
 export const onLinux = process.platform === "linux";
 
@@ -62,4 +63,18 @@ export async function until(holds: () => boolean, ms = 10_000): Promise<void> {
     if (Date.now() > end) throw new Error(`It did not come true within ${ms} ms: ${holds.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+/** Root may, and whoever was given a group of his own. */
+export function canMakeGroups(): boolean {
+  const group = createControlGroups().create(`millrace-test-${process.pid}`);
+  return group?.remove() === true;
+}
+
+/** Where the control groups are mounted. */
+export function mountOfGroups(): string {
+  const line = readProc("self/mountinfo")
+    .split("\n")
+    .find((text) => text.includes(" - cgroup2 "));
+  return line?.split(" ")[4] ?? "";
 }

@@ -15,7 +15,18 @@ import {
   systemClock,
   systemRandom,
 } from "#transports";
-import { listProcesses, onLinux, openFiles, readProc, tagged, tagOf, until, zombies } from "./processes.ts";
+import {
+  canMakeGroups,
+  listProcesses,
+  mountOfGroups,
+  onLinux,
+  openFiles,
+  readProc,
+  tagged,
+  tagOf,
+  until,
+  zombies,
+} from "./processes.ts";
 
 const ABORTS = Number(process.env["MILLRACE_ABORTS"] ?? 1000);
 const PATH = process.env["PATH"] ?? "";
@@ -58,12 +69,6 @@ const MEANS: Readonly<Record<string, Means>> = {
   ...(canMakeGroups() && { "a control group": { table: proc, groups: createControlGroups() } }),
 };
 
-/** Root may, and whoever was given a group of his own. */
-function canMakeGroups(): boolean {
-  const group = createControlGroups().create(`millrace-test-${process.pid}`);
-  return group?.remove() === true;
-}
-
 interface Started {
   readonly handle: ProcessHandle;
   readonly tag: { readonly name: string; readonly value: string };
@@ -92,14 +97,6 @@ async function start(script: string, { ready = true, means, go = false }: StartO
   if (go) await handle.write(new TextEncoder().encode("go\n"));
   if (ready) await reader.next();
   return { handle, tag, reader };
-}
-
-/** Where the control groups are mounted. */
-function mountOfGroups(): string {
-  const line = readProc("self/mountinfo")
-    .split("\n")
-    .find((text) => text.includes(" - cgroup2 "));
-  return line?.split(" ")[4] ?? "";
 }
 
 /** Nothing with the tag, no child of the process, and nothing else we know of is left. */

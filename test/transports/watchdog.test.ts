@@ -1,27 +1,39 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import type { ProcessEntry, ProcessFamily } from "#domain";
 import { createWatchdog, systemRandom } from "#transports";
-import { listProcesses, onLinux, tagged, until } from "./processes.ts";
+import { canMakeGroups, listProcesses, mountOfGroups, onLinux, readProc, tagged, until } from "./processes.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 let folder = "";
 
 /** A program of ours that starts a watchdog and a "CLI" with offspring, says so, and waits to be killed. */
 const PROGRAM = `
-import { createSpawn, createWatchdog } from "./transports.mjs";
-const [tag, script, after] = process.argv.slice(2);
-const watchdog = createWatchdog();
-await watchdog.guard({ name: "MILLRACE_RUN", value: tag });
-const handle = await createSpawn()({ executable: "/bin/sh", args: ["-c", script], env: { PATH: process.env.PATH, MILLRACE_RUN: tag } });
+import { createControlGroups, createFollow, createProcessTable, createSpawn, createWatchdog, systemClock } from "./transports.mjs";
+const [value, script, after, means] = process.argv.slice(2);
+const tag = { name: "MILLRACE_RUN", value };
+const source = means === "ps" ? { source: "ps" } : {};
+const watchdog = createWatchdog(source);
+await watchdog.guard(tag);
+const groups = means === "group" ? createControlGroups() : { create: () => undefined };
+const follow = createFollow({ table: createProcessTable(source), groups, clock: systemClock });
+const env = { PATH: process.env.PATH, MILLRACE_RUN: value };
+const handle = await createSpawn({ follow })({ executable: "/bin/sh", args: ["-c", script], env, tag });
+watchdog.follow(tag, handle.family);
+await handle.write(new TextEncoder().encode("go\\n"));
 const reader = handle.stdout[Symbol.asyncIterator]();
 await reader.next();
+await handle.family.look();
+// Lines arrive in order: when this one has been taken, so have those before it.
+await watchdog.guard(tag);
 if (after === "release") {
   handle.kill("SIGKILL");
-  watchdog.release({ name: "MILLRACE_RUN", value: tag });
+  handle.family.close();
+  watchdog.release(tag);
   await reader.return();
   await handle.stderr[Symbol.asyncIterator]().return();
   console.log("released");
@@ -49,8 +61,15 @@ const OFFSPRING = [
   "env -i PATH=$PATH setsid sh -c 'trap \"\" TERM; while :; do sleep 60; done' & echo ready; exec sleep 60",
 ];
 
-function startProgram(tag: string, script: string, after = "stay"): { child: ChildProcess; said: Promise<string> } {
-  const child = spawn(process.execPath, [join(folder, "program.mjs"), tag, script, after], {
+type Means = "proc" | "ps" | "group";
+const MEANS: readonly Means[] = ["proc", "ps", ...(canMakeGroups() ? (["group"] as const) : [])];
+
+function startProgram(
+  tag: string,
+  script: string,
+  { after = "stay", means = "proc" }: { readonly after?: string; readonly means?: Means } = {},
+): { child: ChildProcess; said: Promise<string> } {
+  const child = spawn(process.execPath, [join(folder, "program.mjs"), tag, script, after, means], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   const said = new Promise<string>((resolve) => {
@@ -66,21 +85,15 @@ function companionsOf(pid: number): readonly number[] {
     .map((entry) => entry.pid);
 }
 
-function commandLine(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-  } catch {
-    return "";
-  }
-}
+const commandLine = (pid: number): string => readProc(`${pid}/cmdline`);
 
 const isAlive = (pid: number): boolean => listProcesses().some((entry) => entry.pid === pid);
 
-describe.runIf(onLinux)("the watchdog", () => {
-  it("R8: twelve times kill -9 of our own process leave nothing of what it started, nor the watchdog itself", async () => {
+describe.runIf(onLinux).each(MEANS)("F-A14: the watchdog, by means of %s", (means) => {
+  it("R8: six times kill -9 of our own process leave nothing of what it started, nor the watchdog itself", async () => {
     const killOnce = async (round: number): Promise<void> => {
       const tag = systemRandom.id();
-      const { child, said } = startProgram(tag, OFFSPRING[round % OFFSPRING.length] as string);
+      const { child, said } = startProgram(tag, OFFSPRING[round % OFFSPRING.length] as string, { means });
       expect(await said).toBe("standing");
       const companions = companionsOf(child.pid as number);
       expect(companions).toHaveLength(1);
@@ -94,32 +107,134 @@ describe.runIf(onLinux)("the watchdog", () => {
       expect(tagged(tag)).toEqual([]);
       await until(() => companions.every((pid) => !isAlive(pid)));
     };
-    for (let round = 0; round < 12; round += 3) await Promise.all([0, 1, 2].map((step) => killOnce(round + step)));
+    for (let round = 0; round < 6; round += 3) await Promise.all([0, 1, 2].map((step) => killOnce(round + step)));
   }, 60_000);
 
   it.each(["exit", "crash"])("ends what is left when we %s in the middle, and then itself", async (after) => {
     const tag = systemRandom.id();
-    const { child, said } = startProgram(tag, OFFSPRING[0] as string, after);
+    const { child, said } = startProgram(tag, OFFSPRING[0] as string, { after, means });
     expect(await said).toBe("standing");
     await until(() => tagged(tag).length === 0, 8000);
     await until(() => companionsOf(child.pid as number).length === 0, 5000);
   });
 
   it("does not keep our process alive, and is gone after it, when everything was released", async () => {
-    const { child, said } = startProgram(systemRandom.id(), "echo ready; exec sleep 60", "release");
+    const { child, said } = startProgram(systemRandom.id(), "echo ready; exec sleep 60", {
+      after: "release",
+      means,
+    });
     const ended = new Promise((resolve) => child.on("exit", resolve));
     expect(await said).toBe("released");
     expect(await ended).toBe(0);
     await until(() => companionsOf(1).length === 0 || companionsOf(1).every((pid) => !isAlive(pid)), 5000);
   });
 
+  it("spares a process that has come to the number of a member", async () => {
+    const stranger = spawn("/bin/sleep", ["60"], { stdio: "ignore", detached: true, env: {} });
+    onTestFinished(() => void stranger.kill("SIGKILL"));
+    const { group: _group, ...listed } = listProcesses().find(({ pid }) => pid === stranger.pid) as ProcessEntry;
+    const watchdog = createWatchdog(means === "ps" ? { source: "ps" } : {});
+    const tag = { name: "MILLRACE_RUN", value: systemRandom.id() };
+    await watchdog.guard(tag);
+    const before = companionsOf(process.pid);
+    // The number is right and the start is not.
+    const living = [{ ...listed, startTicks: means === "ps" ? 0 : listed.startTicks - 1 }];
+    watchdog.follow?.(tag, {
+      controlGroup: undefined,
+      onChange: () => undefined,
+      look: async () => living,
+      killAtOnce: () => undefined,
+      close: () => undefined,
+    });
+    await watchdog.guard(tag);
+    watchdog.close();
+    await until(() => before.every((pid) => !isAlive(pid)));
+    expect(isAlive(stranger.pid as number)).toBe(true);
+  });
+
   it("SEC1: refuses a tag that would be two", async () => {
     const watchdog = createWatchdog();
-    await expect(watchdog.guard({ name: "MILLRACE_RUN", value: "a\n+PATH=b" })).rejects.toMatchObject({
-      code: "invalid-option",
-    });
+    for (const value of ["a\n+PATH=b", "a\tb", "a\0b"]) {
+      await expect(watchdog.guard({ name: "MILLRACE_RUN", value })).rejects.toMatchObject({ code: "invalid-option" });
+    }
     watchdog.close();
     watchdog.close();
     await watchdog.guard({ name: "MILLRACE_RUN", value: "a" });
+  });
+});
+
+describe.runIf(onLinux && MEANS.includes("group"))("F-A5: the watchdog, with control groups", () => {
+  it("finds a daemon that has lost every trace, when our own process is killed, and removes the group", async () => {
+    const tag = systemRandom.id();
+    const script =
+      "read go; env -i PATH=$PATH setsid sh -c 'sleep 62.5 >/dev/null 2>&1 </dev/null & exit 0'; echo ready; cat";
+    const { child, said } = startProgram(tag, script, { means: "group" });
+    expect(await said).toBe("standing");
+    const daemon = (): boolean =>
+      listProcesses().some(({ pid }) => commandLine(pid) === ["sleep", "62.5", ""].join("\0"));
+    expect(daemon()).toBe(true);
+    const group = readProc(`${tagged(tag)[0]?.pid}/cgroup`)
+      .split("\n")
+      .find((line) => line.startsWith("0::"))
+      ?.slice(3);
+    expect(group).toContain(tag);
+    child.kill("SIGKILL");
+    await until(() => !daemon());
+    await until(() => !existsSync(`${mountOfGroups()}${group}`));
+  });
+});
+
+/** Stands in for Windows: a folder with the programs the companion uses, which say what they were asked. */
+function writeSystemRoot(processes: string): { readonly root: string; readonly killed: () => string } {
+  const root = mkdtempSync(join(tmpdir(), "millrace-windows-"));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const system = join(root, "System32");
+  mkdirSync(join(system, "WindowsPowerShell/v1.0"), { recursive: true });
+  writeFileSync(join(root, "processes"), processes);
+  const write = (name: string, text: string): void =>
+    writeFileSync(join(system, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  write("WindowsPowerShell/v1.0/powershell.exe", `cat "${root}/processes"`);
+  write("taskkill.exe", `echo "$@" >> "${root}/killed"; : > "${root}/processes"`);
+  return { root, killed: () => (existsSync(join(root, "killed")) ? readFileSync(join(root, "killed"), "utf8") : "") };
+}
+
+describe.runIf(onLinux)("F-A14: the watchdog of Windows", () => {
+  const family = (living: readonly ProcessEntry[]): ProcessFamily => ({
+    controlGroup: undefined,
+    onChange: () => undefined,
+    look: async () => living,
+    killAtOnce: () => undefined,
+    close: () => undefined,
+  });
+  // Number, parent and start. 30's parent is gone and still named; 50 has come to a number of ours; 60 is older than 20.
+  const PROCESSES = "10 1 100\r\n20 10 200\r\n30 15 300\r\n50 1 999\r\n60 20 150\r\n70 1 400\r\n";
+  const LIVING = [
+    { pid: 10, parent: 1, startTicks: 100 },
+    { pid: 15, parent: 10, startTicks: 110 },
+    { pid: 50, parent: 10, startTicks: 120 },
+  ];
+
+  async function end(release: boolean): Promise<string> {
+    const { root, killed } = writeSystemRoot(PROCESSES);
+    const watchdog = createWatchdog({ platform: "win32", systemRoot: root });
+    const tag = { name: "MILLRACE_RUN", value: systemRandom.id() };
+    await watchdog.guard(tag);
+    const [companion] = listProcesses().filter(
+      ({ pid, parent }) => parent === process.pid && commandLine(pid).includes("taskkill.exe"),
+    );
+    watchdog.follow?.(tag, family(LIVING));
+    await watchdog.guard({ name: "MILLRACE_RUN", value: "other" });
+    if (release) watchdog.release(tag);
+    watchdog.close();
+    await until(() => companion !== undefined && !isAlive(companion.pid), 20_000);
+    return killed();
+  }
+
+  it("ends those it was told of, with their children, and spares whoever has come to a number of theirs", async () => {
+    expect(await end(false)).toBe("/F /T /PID 10 /PID 20 /PID 30\n");
+  });
+
+  it("ends nothing of what was released", async () => {
+    expect(await end(true)).toBe("");
   });
 });

@@ -1,4 +1,5 @@
 import { StartError } from "#domain";
+import { stoppingOn } from "#transports";
 import type { AgentBackend, AgentSettings, Explanation } from "../backend.ts";
 import { explain, warnOfIgnored } from "../routing/explain.ts";
 import { type Argv, buildArgv } from "./argv.ts";
@@ -45,7 +46,7 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, world: 
   };
 
   const explainSettings = (settings: AgentSettings): Explanation =>
-    explain({ backend: "claude-code", settings, options });
+    explain({ backend: "claude-code", settings, options, limits: limitsOn(world.platform ?? process.platform) });
 
   return {
     kind: "agent",
@@ -80,6 +81,11 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, world: 
       return conversation;
     },
   };
+}
+
+/** Said once, where a user asks what will happen. On Linux it depends on the machine; `doctor` looks at that. */
+function limitsOn(platform: NodeJS.Platform): readonly string[] {
+  return platform === "linux" ? [] : stoppingOn(platform).limits;
 }
 
 /** The arguments as they will be, for what they say before anything is started. */

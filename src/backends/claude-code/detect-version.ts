@@ -1,5 +1,6 @@
 import { type Clock, describeThrown, type ProcessHandle, type Spawn } from "#domain";
 import { type CliVersion, parseVersion } from "./cli-version.ts";
+import type { CliCommand } from "./windows-shim.ts";
 
 /** What asking a CLI for its version gave. */
 export type VersionDetection =
@@ -10,6 +11,8 @@ export type VersionDetection =
 export interface DetectRequest {
   /** The CLI, as `locateClaude` found it. */
   readonly path: string;
+  /** How it is started. Default: by its path. */
+  readonly command?: CliCommand;
   readonly env: Readonly<Record<string, string>>;
   readonly spawn: Spawn;
   readonly clock: Clock;
@@ -24,9 +27,10 @@ const MAX_OUTPUT_BYTES = 65_536;
 /** Asks a CLI for its version. Never rejects; one that does not answer in time is killed, and gone when this resolves. */
 export async function detectVersion(request: DetectRequest): Promise<VersionDetection> {
   const { path, env, spawn, clock, timeoutMs = TIMEOUT_MS } = request;
+  const { executable, args } = request.command ?? { executable: path, args: [] };
   let handle: ProcessHandle;
   try {
-    handle = await spawn({ executable: path, args: ["--version"], env });
+    handle = await spawn({ executable, args: [...args, "--version"], env });
   } catch (error) {
     return { kind: "failed", reason: describeThrown(error) };
   }

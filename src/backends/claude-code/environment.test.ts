@@ -5,7 +5,7 @@ import { ALWAYS_OFF, readGitSettings } from "./git-settings.ts";
 
 // What leaves this process for another is pinned: a new name here is a decision about secrets.
 const PINNED = `
-ALL_PROXY ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_BEDROCK_BASE_URL ANTHROPIC_BETAS
+ALLUSERSPROFILE ALL_PROXY ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_BEDROCK_BASE_URL ANTHROPIC_BETAS
 ANTHROPIC_CUSTOM_HEADERS ANTHROPIC_DEFAULT_HAIKU_MODEL ANTHROPIC_DEFAULT_OPUS_MODEL ANTHROPIC_DEFAULT_SONNET_MODEL
 ANTHROPIC_FOUNDRY_BASE_URL ANTHROPIC_FOUNDRY_RESOURCE ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL
 ANTHROPIC_VERTEX_BASE_URL ANTHROPIC_VERTEX_PROJECT_ID API_TIMEOUT_MS APPDATA BASH_DEFAULT_TIMEOUT_MS
@@ -16,11 +16,12 @@ CLAUDE_CODE_GIT_BASH_PATH CLAUDE_CODE_MAX_OUTPUT_TOKENS CLAUDE_CODE_MAX_RETRIES 
 CLAUDE_CODE_SKIP_BEDROCK_AUTH CLAUDE_CODE_SKIP_FOUNDRY_AUTH CLAUDE_CODE_SKIP_VERTEX_AUTH CLAUDE_CODE_SUBAGENT_MODEL
 CLAUDE_CODE_SUBPROCESS_ENV_SCRUB CLAUDE_CODE_USE_ANTHROPIC_AWS CLAUDE_CODE_USE_BEDROCK CLAUDE_CODE_USE_FOUNDRY
 CLAUDE_CODE_USE_MANTLE CLAUDE_CODE_USE_VERTEX
-CLAUDE_CONFIG_DIR CLOUD_ML_REGION COLORTERM COMSPEC ComSpec DISABLE_AUTOUPDATER DISABLE_ERROR_REPORTING
+CLAUDE_CONFIG_DIR CLOUD_ML_REGION COLORTERM COMPUTERNAME COMSPEC ComSpec CommonProgramFiles DISABLE_AUTOUPDATER DISABLE_ERROR_REPORTING
 DISABLE_PROMPT_CACHING DISABLE_TELEMETRY ENABLE_TOOL_SEARCH HOME HOMEDRIVE HOMEPATH HTTPS_PROXY HTTP_PROXY IS_SANDBOX
 LANG LANGUAGE LOCALAPPDATA LOGNAME MAX_MCP_OUTPUT_TOKENS MAX_THINKING_TOKENS MCP_TIMEOUT MCP_TOOL_TIMEOUT
-NODE_EXTRA_CA_CERTS NO_COLOR NO_PROXY PATH PATHEXT Path ProgramData ProgramFiles SHELL SSL_CERT_DIR SSL_CERT_FILE
-SYSTEMROOT SystemDrive SystemRoot TEMP TERM TMP TMPDIR TZ USER USERNAME USERPROFILE USE_BUILTIN_RIPGREP
+NODE_EXTRA_CA_CERTS NO_COLOR NO_PROXY NUMBER_OF_PROCESSORS OS PATH PATHEXT
+PROCESSOR_ARCHITECTURE PUBLIC Path ProgramData ProgramFiles ProgramFiles(x86) ProgramW6432 SHELL SSL_CERT_DIR SSL_CERT_FILE
+SYSTEMROOT SystemDrive SystemRoot TEMP TERM TMP TMPDIR TZ USER USERDOMAIN USERNAME USERPROFILE USE_BUILTIN_RIPGREP
 XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME all_proxy http_proxy https_proxy no_proxy
 windir`;
 
@@ -84,6 +85,29 @@ describe("the environment of the CLI", () => {
     const env = childEnvironment({ parent: { MILLRACE_RUN: "outer" }, extra: { MILLRACE_RUN: "x" }, runTag: "mine" });
     expect(env["MILLRACE_RUN"]).toBe("mine");
     expect(childEnvironment({ parent: { MILLRACE_RUN: "outer" } })["MILLRACE_RUN"]).toBeUndefined();
+  });
+
+  it("F-A14: on Windows takes names however they are capitalised, each once, the caller's in place of ours", () => {
+    const parent = { PATH: "C:\\bin", SYSTEMROOT: "C:\\Windows", comspec: "cmd", Temp: "C:\\t", github_token: "x" };
+    const extra = { path: "D:\\bin", claudecode: "1", Millrace_Run: "forged" };
+    expect(childEnvironment({ parent, extra, runTag: "mine", platform: "win32" })).toEqual({
+      ...childEnvironment({ parent: {}, platform: "win32" }),
+      MILLRACE_RUN: "mine",
+      path: "D:\\bin",
+      SYSTEMROOT: "C:\\Windows",
+      comspec: "cmd",
+      Temp: "C:\\t",
+    });
+    expect(childEnvironment({ parent: { path: "/x" }, platform: "linux" })["path"]).toBeUndefined();
+  });
+
+  it("F-A14: has the tag in front, where no listing of processes cuts it off", () => {
+    const env = childEnvironment({
+      parent: { PATH: "/bin" },
+      extra: { FILL: "x", MILLRACE_RUN: "forged" },
+      runTag: "mine",
+    });
+    expect(Object.entries(env)[0]).toEqual(["MILLRACE_RUN", "mine"]);
   });
 
   it("takes own properties only", () => {

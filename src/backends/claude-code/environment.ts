@@ -9,7 +9,8 @@ export const ALLOWED_VARIABLES: readonly string[] = [
   ..."XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME XDG_RUNTIME_DIR".split(" "),
   // the same on Windows
   ..."SystemRoot SYSTEMROOT windir COMSPEC ComSpec PATHEXT Path USERPROFILE USERNAME APPDATA LOCALAPPDATA".split(" "),
-  ..."ProgramData ProgramFiles HOMEDRIVE HOMEPATH SystemDrive".split(" "),
+  ..."ProgramData ProgramFiles ProgramFiles(x86) ProgramW6432 CommonProgramFiles ALLUSERSPROFILE PUBLIC".split(" "),
+  ..."HOMEDRIVE HOMEPATH SystemDrive OS PROCESSOR_ARCHITECTURE NUMBER_OF_PROCESSORS COMPUTERNAME USERDOMAIN".split(" "),
   // the way to the network
   ..."HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy".split(" "),
   ..."SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS".split(" "),
@@ -76,18 +77,27 @@ export interface EnvironmentRequest {
   readonly attachments?: boolean | undefined;
   /** Settings for every git the CLI starts; they win over the repository's own. Default `ALWAYS_OFF`. */
   readonly git?: readonly GitSetting[] | undefined;
+  /** Default: the one we run on. On Windows names are the same however they are capitalised. */
+  readonly platform?: string | undefined;
 }
 
 /** The variables of the CLI's process: allowed ones of ours, then the caller's, then what keeps foreign texts at bay. */
 export function childEnvironment(request: EnvironmentRequest): Record<string, string> {
-  const { parent, extra = {}, runTag, git = ALWAYS_OFF } = request;
-  const env = new Map(Object.entries(DEFAULT_VARIABLES));
-  for (const name of ALLOWED_VARIABLES) copy(parent, name, env);
-  const isOfCloud = createCloudFilter((name) => valueOf(extra, name) ?? valueOf(parent, name));
-  for (const name of Object.keys(parent)) {
-    if (ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix)) || isOfCloud(name)) copy(parent, name, env);
+  const { parent, extra = {}, runTag, git = ALWAYS_OFF, platform = process.platform } = request;
+  const isWindows = platform === "win32";
+  const env = createVariables(isWindows);
+  // Here and once more at the end: a listing of processes may be cut after the first variables.
+  env.set(RUN_TAG_VARIABLE, runTag);
+  for (const [name, value] of Object.entries(DEFAULT_VARIABLES)) env.set(name, value);
+  const isOfCloud = createCloudFilter(
+    (name) => readVariable(extra, name, isWindows) ?? readVariable(parent, name, isWindows),
+  );
+  const allowed = new Set(ALLOWED_VARIABLES.map(env.fold));
+  for (const [name, value] of Object.entries(parent)) {
+    const isAllowed = allowed.has(env.fold(name)) || ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix));
+    if (isAllowed || isOfCloud(name)) env.set(name, value);
   }
-  for (const name of Object.keys(extra)) copy(extra, name, env);
+  for (const [name, value] of Object.entries(extra)) env.set(name, value);
   for (const name of STRIPPED_VARIABLES) env.delete(name);
   if (request.attachments !== true) env.set(ATTACHMENTS_OFF, "1");
   // A later setting wins, so ours come last and the person's own are kept.
@@ -96,8 +106,8 @@ export function childEnvironment(request: EnvironmentRequest): Record<string, st
     const settings = [...own, ...readGitSettings(extra), ...git];
     for (const [name, value] of numberGitSettings(settings)) env.set(name, value);
   }
-  if (runTag !== undefined) env.set(RUN_TAG_VARIABLE, runTag);
-  return Object.fromEntries(env);
+  env.set(RUN_TAG_VARIABLE, runTag);
+  return env.toObject();
 }
 
 /** What must not be shown of a CLI with these options: the secrets among its variables, and those in the options. */
@@ -109,11 +119,28 @@ export function cliSecrets(
   return [...secretsOfVariables(env), ...secretsOfData(options)];
 }
 
-function copy(from: Readonly<Record<string, string | undefined>>, name: string, env: Map<string, string>): void {
-  const value = valueOf(from, name);
-  if (value !== undefined) env.set(name, value);
+/** Variables by name; on Windows one name in two ways of capitalising is one variable. */
+function createVariables(isWindows: boolean) {
+  const fold = (name: string): string => (isWindows ? name.toUpperCase() : name);
+  const held = new Map<string, readonly [name: string, value: string]>();
+  return {
+    fold,
+    set(name: string, value: string | undefined): void {
+      if (value !== undefined) held.set(fold(name), [name, value]);
+    },
+    delete: (name: string): boolean => held.delete(fold(name)),
+    toObject: (): Record<string, string> => Object.fromEntries(held.values()),
+  };
 }
 
-function valueOf(from: Readonly<Record<string, string | undefined>>, name: string): string | undefined {
-  return Object.hasOwn(from, name) ? from[name] : undefined;
+/** One variable, on Windows whatever way its name is capitalised. */
+export function readVariable(
+  env: Readonly<Record<string, string | undefined>>,
+  name: string,
+  isWindows: boolean,
+): string | undefined {
+  if (Object.hasOwn(env, name)) return env[name];
+  if (!isWindows) return undefined;
+  const found = Object.keys(env).find((one) => one.toUpperCase() === name.toUpperCase());
+  return found === undefined ? undefined : env[found];
 }

@@ -19,6 +19,7 @@ import type { VersionDetection } from "./detect-version.ts";
 import { locateClaude, type ProbeExecutable } from "./locate.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 import { applyVersionPolicy, type CliVersion, detectVersion } from "./version.ts";
+import { type CliCommand, readShim } from "./windows-shim.ts";
 
 /** How long a program is taken to be the version it said it is. */
 const VERSION_HOLDS_MS = 60_000;
@@ -38,6 +39,8 @@ export interface ClaudeCodeWorld {
   readonly temporaryFolder: string;
   /** The processes of this machine; `undefined` where they cannot be listed. */
   readonly processes: ProcessTable | undefined;
+  /** Default: the one we run on. */
+  readonly platform?: NodeJS.Platform | undefined;
   /** Ends what was started when this process dies suddenly. */
   readonly watchdog?: Watchdog | undefined;
   /** What programs said their versions are: asking costs a process, and with the real CLI a fifth of a second. */
@@ -49,6 +52,8 @@ export interface ClaudeCodeWorld {
 /** The CLI as it was found on this machine. */
 export interface FoundCli {
   readonly path: string;
+  /** How it is started: by its path, or on Windows what the batch file at the path would start. */
+  readonly command: CliCommand;
   /** `undefined`: it was not asked, or did not say. */
   readonly version: CliVersion | undefined;
   readonly warnings: readonly WarningDetail[];
@@ -62,17 +67,32 @@ export async function findCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld
 }
 
 async function lookForCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<FoundCli> {
-  const { env, probe, cwd, spawn, clock } = world;
-  const path = await locateClaude({ executable: options.executable, env, probe, cwd });
-  if (options.skipVersionCheck === true) return { path, version: undefined, warnings: [] };
-  const childEnv = childEnvironment({ parent: env, ...(options.env !== undefined && { extra: options.env }) });
+  const { env, spawn, clock, platform } = world;
+  const { path, command } = await locateCommand(options.executable, world);
+  if (options.skipVersionCheck === true) return { path, command, version: undefined, warnings: [] };
+  const childEnv = childEnvironment({
+    parent: env,
+    platform,
+    ...(options.env !== undefined && { extra: options.env }),
+  });
   const known = world.versions?.get(path);
   const isFresh = known !== undefined && clock.now() - known.at < VERSION_HOLDS_MS;
-  const detection = isFresh ? known.detection : await detectVersion({ path, env: childEnv, spawn, clock });
+  const detection = isFresh ? known.detection : await detectVersion({ path, command, env: childEnv, spawn, clock });
   if (!isFresh && detection.kind === "found") world.versions?.set(path, { at: clock.now(), detection });
   const verdict = applyVersionPolicy(detection, { permissive: options.permissiveVersionCheck === true });
   if (verdict.kind === "refused") throw verdict.error;
-  return { path, version: verdict.version, warnings: verdict.warnings };
+  return { path, command, version: verdict.version, warnings: verdict.warnings };
+}
+
+/** Finds the CLI, and how it is started. Rejects with `StartError`. */
+export async function locateCommand(
+  executable: string | undefined,
+  world: Pick<ClaudeCodeWorld, "env" | "probe" | "cwd" | "files" | "platform">,
+): Promise<Pick<FoundCli, "path" | "command">> {
+  const { env, probe, cwd, files, platform } = world;
+  const path = await locateClaude({ executable, env, probe, cwd, platform });
+  if (!/\.(?:cmd|bat)$/i.test(path)) return { path, command: { executable: path, args: [] } };
+  return { path, command: await readShim({ path, read: (file) => files.read(file), node: process.execPath }) };
 }
 
 /** A CLI at work. */
@@ -116,6 +136,7 @@ async function startCli(
   const env = childEnvironment({
     parent: world.env,
     runTag,
+    platform: world.platform,
     attachments: options.attachments,
     git: options.repositoryGit === true ? [] : await isolateGit(foldersOf(options, world), machineOf(world)),
     ...(options.env !== undefined && { extra: options.env }),
@@ -124,12 +145,13 @@ async function startCli(
   try {
     if (options.watchdog !== false) await world.watchdog?.guard(tag);
     const handle = await world.spawn({
-      executable: cli.path,
-      args: [...flags, ...args],
+      executable: cli.command.executable,
+      args: [...cli.command.args, ...flags, ...args],
       env,
       tag,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     });
+    if (options.watchdog !== false && handle.family !== undefined) world.watchdog?.follow?.(tag, handle.family);
     return createCliProcess(handle, tag, remove, world);
   } catch (error) {
     world.watchdog?.release(tag);

@@ -68,14 +68,30 @@ describe("locating the CLI", () => {
     expect(looked).toEqual(["/usr/bin/claude"]);
   });
 
-  it("S1-43 SEC2: never takes a batch file on Windows", async () => {
-    const windows = { platform: "win32", cwd: "C:\\work", env: { Path: "C:\\npm;D:\\bin" } };
-    const { looked } = await locate({}, windows);
-    expect(looked).toEqual(["C:\\npm\\claude.exe", "D:\\bin\\claude.exe"]);
-    const { found } = await locate(
-      { "C:\\x\\claude.cmd": "executable" },
-      { ...windows, executable: "C:\\x\\claude.cmd" },
+  it("F-A14: on Windows tries the extensions of PATHEXT in each folder of Path, whatever the variables' capitals", async () => {
+    const windows = { platform: "win32", cwd: "C:\\work" };
+    const env = { path: "C:\\npm;D:\\bin;relative", PathExt: ".JS;.CMD;.EXE" };
+    const { looked } = await locate({}, { ...windows, env });
+    expect(looked).toEqual([
+      "C:\\npm\\claude.cmd",
+      "C:\\npm\\claude.exe",
+      "D:\\bin\\claude.cmd",
+      "D:\\bin\\claude.exe",
+    ]);
+    const { found, looked: usual } = await locate(
+      { "C:\\npm\\claude.cmd": "executable" },
+      { ...windows, env: { PATH: "C:\\npm" } },
     );
-    expect(found).toEqual(["spawn", expect.stringContaining("batch file")]);
+    expect(found).toBe("C:\\npm\\claude.cmd");
+    expect(usual.map((path) => path.slice(-4))).toEqual([".com", ".exe", ".bat", ".cmd"]);
+  });
+
+  it("F-A14: on Windows takes a name with an extension, and a path with either slash, as they are", async () => {
+    const windows = { platform: "win32", cwd: "C:\\work", env: { Path: "C:\\npm" } };
+    const places = { "C:\\npm\\claude.exe": "executable", "C:\\work\\bin\\claude.cmd": "executable" } as const;
+    expect((await locate(places, { ...windows, executable: "claude.exe" })).found).toBe("C:\\npm\\claude.exe");
+    for (const executable of ["bin\\claude.cmd", "./bin/claude.cmd"]) {
+      expect((await locate(places, { ...windows, executable })).found).toBe("C:\\work\\bin\\claude.cmd");
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { posix, win32 } from "node:path";
 import { StartError } from "#domain";
+import { readVariable } from "./environment.ts";
 
 /** What stands at a path. */
 export type ExecutableState = "executable" | "not-executable" | "folder" | "missing";
@@ -15,7 +16,7 @@ export interface LocateRequest {
   readonly probe: ProbeExecutable;
   /** What a relative path of `executable` starts from. */
   readonly cwd: string;
-  readonly platform?: string;
+  readonly platform?: string | undefined;
 }
 
 /**
@@ -24,18 +25,17 @@ export interface LocateRequest {
  *
  * Folders of PATH that are not absolute are passed over: what they mean depends on where we stand, and that may be
  * somebody else's repository. Rejects with `StartError`: `cli-not-found`, or `spawn` when there is something at the
- * path that cannot be run.
+ * path that cannot be run. On Windows the path may be that of a batch file, which is read and not run (`readShim`).
  */
 export async function locateClaude({ executable, env, probe, cwd, platform }: LocateRequest): Promise<string> {
   const isWindows = (platform ?? process.platform) === "win32";
   const paths = isWindows ? win32 : posix;
   const wanted = executable ?? "claude";
-  refuseBatchFile(wanted);
   if (wanted.includes("/") || (isWindows && wanted.includes("\\"))) {
     return await checkPath(paths.resolve(cwd, wanted), probe);
   }
   const folders = searchFolders(env, isWindows);
-  const names = isWindows && !/\.(?:exe|com)$/i.test(wanted) ? [`${wanted}.exe`] : [wanted];
+  const names = isWindows ? windowsNames(wanted, env) : [wanted];
   let unusable: string | undefined;
   for (const folder of folders) {
     for (const name of names) {
@@ -62,16 +62,16 @@ async function checkPath(path: string, probe: ProbeExecutable): Promise<string> 
   );
 }
 
-function refuseBatchFile(wanted: string): void {
-  if (!/\.(?:cmd|bat)$/i.test(wanted)) return;
-  throw new StartError(
-    "spawn",
-    `executable ${JSON.stringify(wanted)} is a batch file, which needs a shell. Name the program it starts (claude.exe).`,
-  );
+/** As Windows does: a name without an extension gets those of PATHEXT, in order. Others than these are no programs. */
+function windowsNames(wanted: string, env: LocateRequest["env"]): readonly string[] {
+  if (/\.(?:com|exe|bat|cmd)$/i.test(wanted)) return [wanted];
+  const listed = (readVariable(env, "PATHEXT", true) ?? "").toLowerCase().split(";");
+  const known = listed.filter((extension) => /^\.(?:com|exe|bat|cmd)$/.test(extension));
+  return (known.length === 0 ? [".com", ".exe", ".bat", ".cmd"] : known).map((extension) => `${wanted}${extension}`);
 }
 
 function searchFolders(env: LocateRequest["env"], isWindows: boolean): readonly string[] {
-  const list = env["PATH"] ?? (isWindows ? env["Path"] : undefined) ?? "";
+  const list = readVariable(env, "PATH", isWindows) ?? "";
   const { delimiter, isAbsolute } = isWindows ? win32 : posix;
   return [...new Set(list.split(delimiter).filter((folder) => isAbsolute(folder)))];
 }

@@ -8,10 +8,12 @@ export interface ExplainRequest {
   readonly backend: string;
   readonly settings: Partial<Pick<AgentSettings, "features" | "tools" | "outputSchema">> | undefined;
   readonly options?: RoutingOptions & { readonly mode?: "auto" | "plain" | "control" | null | undefined };
+  /** What is not promised on this platform, one sentence each. */
+  readonly limits?: readonly string[];
 }
 
 /** The route with everything that led to it, as values and as a text. Pure: nothing is started or looked up. */
-export function explain({ backend, settings, options = {} }: ExplainRequest): Explanation {
+export function explain({ backend, settings, options = {}, limits = [] }: ExplainRequest): Explanation {
   const features = detectFeatures(settings, options);
   const { mode, requiresControl, override, reasons, ignored } = route(features, options.mode);
   const text = [
@@ -22,6 +24,7 @@ export function explain({ backend, settings, options = {} }: ExplainRequest): Ex
     `Override: ${override ?? "none"}`,
     ...reasons.map((reason) => `Reason: ${reason}`),
     ...(ignored.length > 0 ? [`Ignored: ${list(ignored)}`] : []),
+    ...limits.map((limit) => `Limit: ${limit}`),
   ].join("\n");
   return { backend, mode, features, requiresControl, override, reasons, ignored, text };
 }

@@ -1,5 +1,8 @@
 import type { ChildProcess } from "node:child_process";
-import { type ProcessTag, StartError } from "#domain";
+import { type ProcessEntry, type ProcessFamily, type ProcessTag, StartError } from "#domain";
+import { writeCompanion } from "./watchdog-script.ts";
+import { WINDOWS_COMPANION } from "./watchdog-windows.ts";
+import { WINDOWS_QUERY } from "./windows-table.ts";
 
 /**
  * Ends what our processes have started when this process dies without having done it: by `kill -9`, by a crash, by
@@ -8,104 +11,66 @@ import { type ProcessTag, StartError } from "#domain";
 export interface Watchdog {
   /**
    * From now on what carries this tag ends with us. Call it before the process is started; the first call starts the
-   * companion. Resolves when the companion knows; without `/bin/sh` and `/proc` it resolves and guards nothing.
+   * companion. Resolves when the companion knows; on a platform without one it resolves and guards nothing.
    */
   guard(tag: ProcessTag): Promise<void>;
+  /** From now on the companion knows who belongs to a guarded tag besides those that carry it. */
+  follow?(tag: ProcessTag, family: ProcessFamily): void;
   /** What carries this tag is gone, or may stay. */
   release(tag: ProcessTag): void;
   /** Ends the companion, and with it what is still guarded. Idempotent. */
   close(): void;
 }
 
-/**
- * Reads `+name=value` and `-name=value` until the pipe ends, which happens when whoever holds the other end is gone.
- * Then everything that carries a tag, and its children, gets SIGTERM, a second, and SIGKILL until nothing is left.
- *
- * A shell costs a megabyte where another of ourselves would cost forty. Signals are ignored: a terminal sends them to
- * everybody, and who dies first cannot clean up.
- */
-const SCRIPT = `
-trap '' HUP INT TERM PIPE
-tags=""
-nl='
-'
-while IFS= read -r line; do
-  tag=\${line#?}
-  case $line in
-    +*) tags="$tags$tag$nl" ;;
-    -*)
-      kept=""
-      while IFS= read -r one; do
-        if [ -n "$one" ] && [ "$one" != "$tag" ]; then kept="$kept$one$nl"; fi
-      done <<END
-$tags
-END
-      tags=$kept ;;
-  esac
-done
-[ -n "$tags" ] || exit 0
-members=" "
-find_members() {
-  for file in $(printf '%s' "$tags" | grep -lzxFf - /proc/[0-9]*/environ 2>/dev/null); do
-    pid=\${file#/proc/}; pid=\${pid%/environ}
-    case $members in *" $pid "*) ;; *) members="$members$pid " ;; esac
-  done
-  grown=1
-  while [ $grown = 1 ]; do
-    grown=0
-    for file in /proc/[0-9]*/stat; do
-      { read -r stat < "$file"; } 2>/dev/null || continue
-      set -- \${stat##*) }
-      pid=\${file#/proc/}; pid=\${pid%/stat}
-      case $members in *" $pid "*) continue ;; esac
-      case $members in *" $2 "*) members="$members$pid "; grown=1 ;; esac
-    done
-  done
+export interface WatchdogOptions {
+  /** Default: the one we run on. */
+  readonly platform?: NodeJS.Platform;
+  /** Reads with `ps` where there is `/proc` as well. */
+  readonly source?: "ps";
+  /** Where Windows is. Default: the variable `SystemRoot`. */
+  readonly systemRoot?: string;
 }
-living() {
-  alive=""
-  for pid in $members; do
-    { read -r stat < "/proc/$pid/stat"; } 2>/dev/null || continue
-    set -- \${stat##*) }
-    case $1 in Z|X) ;; *) alive="$alive $pid" ;; esac
-  done
-  members=" $alive "
-}
-find_members; living
-kill -TERM $alive 2>/dev/null
-for round in 1 2 3 4 5 6 7 8 9 10; do
-  [ -n "$alive" ] || break
-  sleep 0.1
-  find_members; living
-done
-for round in 1 2 3 4 5 6 7 8 9 10; do
-  find_members; living
-  [ -n "$alive" ] || exit 0
-  kill -KILL $alive 2>/dev/null
-  sleep 0.1
-done
-`;
 
 /** Creates a watchdog. One per process is enough; nothing is started before the first `guard`. */
-export function createWatchdog(): Watchdog {
+export function createWatchdog(options: WatchdogOptions = {}): Watchdog {
+  const plan = planCompanion(options);
+  const guarded = new Set<string>();
   let companion: Promise<ChildProcess | undefined> | undefined;
   let closed = false;
 
-  const tell = (child: ChildProcess | undefined, line: string): Promise<void> =>
-    new Promise((resolve) => {
-      if (child?.stdin?.writable !== true) resolve();
-      else child.stdin.write(line, () => resolve());
-    });
+  const tell = (line: string): Promise<void> =>
+    Promise.resolve(companion).then(
+      (child) =>
+        new Promise((resolve) => {
+          if (child?.stdin?.writable !== true) resolve();
+          else child.stdin.write(`${line}\n`, () => resolve());
+        }),
+    );
+  const mention = (line: string): void => {
+    tell(line).catch(() => undefined);
+  };
 
   return {
     async guard(tag) {
       if (closed) return;
-      const line = writeTag(tag);
-      companion ??= startCompanion();
-      await tell(await companion, `+${line}\n`);
+      const name = writeTag(tag);
+      companion ??= startCompanion(plan);
+      guarded.add(name);
+      await tell(`+${name}`);
+    },
+    follow(tag, family) {
+      const name = writeTag(tag);
+      const report = (living: readonly ProcessEntry[]): void => {
+        // A look that ends after the release must not put anybody under guard again.
+        if (guarded.has(name)) mention(`=${name}\t${living.map((one) => `${one.pid}:${plan?.stamp(one)}`).join(" ")}`);
+      };
+      if (guarded.has(name) && family.controlGroup !== undefined) mention(`@${name}\t${family.controlGroup}`);
+      family.onChange = report;
+      family.look().then(report, () => undefined);
     },
     release(tag) {
-      companion?.then((child) => tell(child, `-${writeTag(tag)}\n`)).catch(() => undefined);
+      const name = writeTag(tag);
+      if (guarded.delete(name)) mention(`-${name}`);
     },
     close() {
       if (closed) return;
@@ -115,16 +80,59 @@ export function createWatchdog(): Watchdog {
   };
 }
 
+/** How the companion is started on a platform. */
+interface CompanionPlan {
+  readonly executable: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  /** The start of a process as the companion reads it. */
+  stamp(entry: ProcessEntry): string;
+}
+
+const WITH_PS: readonly string[] = ["darwin", "freebsd", "netbsd", "openbsd"];
+
+function planCompanion(options: WatchdogOptions): CompanionPlan | undefined {
+  const { platform = process.platform } = options;
+  const ticks = ({ startTicks }: ProcessEntry): string => String(startTicks);
+  if (platform === "win32") {
+    const root = options.systemRoot ?? process.env["SystemRoot"] ?? "C:\\Windows";
+    return {
+      executable: process.execPath,
+      args: ["-e", WINDOWS_COMPANION, WINDOWS_QUERY],
+      env: { SystemRoot: root, windir: root, ELECTRON_RUN_AS_NODE: "1" },
+      cwd: root,
+      stamp: ticks,
+    };
+  }
+  const source = options.source ?? (WITH_PS.includes(platform) ? "ps" : "proc");
+  if (source === "proc" && platform !== "linux") return undefined;
+  return {
+    executable: "/bin/sh",
+    args: ["-c", writeCompanion(source, platform), "millrace-watchdog"],
+    env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC0" },
+    cwd: "/",
+    stamp: source === "ps" ? stampOfPs : ticks,
+  };
+}
+
+/** As `ps` writes it, with `_` in place of blanks: `Tue_Nov_17_14:24:34_2026`. */
+function stampOfPs({ startTicks }: ProcessEntry): string {
+  const [day, date, month, year, time] = new Date(startTicks).toUTCString().replace(",", "").split(" ");
+  return [day, month, Number(date), time, year].join("_");
+}
+
 /** The companion has a session of its own, no output, and does not keep us alive. */
-async function startCompanion(): Promise<ChildProcess | undefined> {
-  if (process.platform !== "linux") return undefined;
+async function startCompanion(plan: CompanionPlan | undefined): Promise<ChildProcess | undefined> {
+  if (plan === undefined) return undefined;
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
-    const child = spawn("/bin/sh", ["-c", SCRIPT, "millrace-watchdog"], {
-      cwd: "/",
-      env: { PATH: "/usr/bin:/bin" },
+    const child = spawn(plan.executable, [...plan.args], {
+      cwd: plan.cwd,
+      env: { ...plan.env },
       stdio: ["pipe", "ignore", "ignore"],
       detached: true,
+      windowsHide: true,
       shell: false,
     });
     // Without it a broken pipe, or a missing shell, would bring us down: the one thing a watchdog must not do.
@@ -140,8 +148,11 @@ async function startCompanion(): Promise<ChildProcess | undefined> {
 
 function writeTag({ name, value }: ProcessTag): string {
   const tag = `${name}=${value}`;
-  if (/[\n\0]/.test(tag)) {
-    throw new StartError("invalid-option", `The tag ${JSON.stringify(tag)} must be one line without NUL bytes.`);
+  if (/[\n\t\0]/.test(tag)) {
+    throw new StartError(
+      "invalid-option",
+      `The tag ${JSON.stringify(tag)} must be one line without tabs and NUL bytes.`,
+    );
   }
   return tag;
 }

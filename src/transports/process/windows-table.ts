@@ -13,8 +13,8 @@ export interface WindowsTableOptions {
 /** Starting PowerShell alone takes about half a second, on a busy machine several. */
 const TIMEOUT_MS = 20_000;
 const BATCH = 50;
-/** Milliseconds since 1601, so that a start is one whole number in the output. */
-const QUERY =
+/** Prints number, parent and start of each process. Milliseconds since 1601, so that a start is one whole number. */
+export const WINDOWS_QUERY =
   "Get-CimInstance Win32_Process | ForEach-Object { '{0} {1} {2}' -f $_.ProcessId, $_.ParentProcessId, " +
   "$(if ($_.CreationDate) { [int64][math]::Floor($_.CreationDate.ToFileTimeUtc() / 10000) } else { 0 }) }";
 /** The milliseconds between 1601 and 1970. */
@@ -33,9 +33,13 @@ export function createWindowsTable(options: WindowsTableOptions = {}): ProcessTa
 
   const list = async (): Promise<readonly ProcessEntry[]> => {
     const powershell = system("WindowsPowerShell", "v1.0", "powershell.exe");
-    const queried = await run(powershell, ["-NoLogo", "-NoProfile", "-NonInteractive", "-Command", QUERY]).catch(
-      () => "",
-    );
+    const queried = await run(powershell, [
+      "-NoLogo",
+      "-NoProfile",
+      "-NonInteractive",
+      "-Command",
+      WINDOWS_QUERY,
+    ]).catch(() => "");
     const entries = parseQuery(queried);
     if (entries.length > 0) return entries;
     const wmic = ["process", "get", "CreationDate,ParentProcessId,ProcessId", "/format:csv"];

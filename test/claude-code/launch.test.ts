@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isStartError, type ProcessRequest, StartError } from "#domain";
+import { type ProcessFamily, type ProcessRequest, type Spawn, StartError } from "#domain";
 import { createSeededRandom } from "#testing";
 import type { Watchdog } from "#transports";
 import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
@@ -28,12 +28,24 @@ function keepDiary({ fails = false } = {}): Diary {
       : [{ waitForInput: "end" }, answer, { exit: 0 }];
   });
   const entries: string[] = [];
+  const family: ProcessFamily = {
+    controlGroup: undefined,
+    onChange: () => undefined,
+    look: async () => [],
+    killAtOnce: () => undefined,
+    close: () => void entries.push("close"),
+  };
+  const spawn: Spawn = async (request) => {
+    expect(request.tag?.value).toBe(request.env["MILLRACE_RUN"]);
+    return Object.assign(await place.spawn(request), { family });
+  };
   const watchdog: Watchdog = {
+    follow: ({ value }, followed) => void entries.push(followed === family ? `follow ${value}` : "another"),
     guard: async ({ name, value }) => void entries.push(name === "MILLRACE_RUN" ? `guard ${value}` : name),
     release: ({ value }) => void entries.push(`release ${value}`),
     close: () => undefined,
   };
-  return { place, world: { ...place.world, watchdog }, entries };
+  return { place, world: { ...place.world, watchdog, spawn }, entries };
 }
 
 const isControl = ({ args }: ProcessRequest): boolean => args.includes("--input-format");
@@ -67,8 +79,9 @@ const WAYS: Readonly<Record<string, (diary: Diary, options: ClaudeCodeOptions) =
     const backend = createClaudeCodeBackend({ skipVersionCheck: true, mode: "control", ...options }, world);
     const random = createSeededRandom(3);
     const session = startSession(backend, {}, { ...systemWorld(), clock: place.clock, random });
-    await settle(place, session.send("hello").result());
+    const { status, error } = await settle(place, session.send("hello").result());
     await settle(place, session.close());
+    if (status !== "success") throw new Error(error?.message);
   },
 };
 
@@ -78,12 +91,12 @@ describe.each(Object.entries(WAYS))("S1-96: the watchdog, wired to a CLI that is
     await go(diary, {});
     const tag = diary.entries[0]?.slice("guard ".length) ?? "";
     expect(tag).not.toBe("");
-    expect(diary.entries).toEqual([`guard ${tag}`, `start ${tag}`, `release ${tag}`]);
+    expect(diary.entries).toEqual([`guard ${tag}`, `start ${tag}`, `follow ${tag}`, "close", `release ${tag}`]);
   });
 
   it("lets go of the tag of a process that could not be started", async () => {
     const diary = keepDiary({ fails: true });
-    await go(diary, {}).catch((error: unknown) => expect(isStartError(error)).toBe(true));
+    await go(diary, {}).catch(() => undefined);
     const tag = diary.entries[0]?.slice("guard ".length) ?? "";
     expect(diary.entries).toEqual([`guard ${tag}`, `start ${tag}`, `release ${tag}`]);
   });
@@ -91,7 +104,52 @@ describe.each(Object.entries(WAYS))("S1-96: the watchdog, wired to a CLI that is
   it("guards nothing with watchdog: false", async () => {
     const diary = keepDiary();
     await go(diary, { watchdog: false });
-    expect(diary.entries.filter((entry) => entry.startsWith("guard"))).toEqual([]);
+    expect(diary.entries.filter((entry) => /^(?:guard|follow)/.test(entry))).toEqual([]);
     expect(diary.entries.filter((entry) => entry.startsWith("start"))).toHaveLength(1);
+  });
+});
+
+/** As npm writes it. */
+const SHIM = '@SET dp0=%~dp0\r\n"%_prog%"  "%dp0%\\node_modules\\@anthropic-ai\\claude-code\\cli.js" %*\r\n';
+
+describe.each(Object.entries(WAYS))("F-A14: on Windows, a CLI that npm has installed, for: %s", (_way, go) => {
+  const onWindows = (shim: string): Diary => {
+    const diary = keepDiary();
+    const { files } = diary.place.world;
+    const world: ClaudeCodeWorld = {
+      ...diary.world,
+      platform: "win32",
+      env: { Path: "C:\\npm" },
+      cwd: "C:\\work",
+      probe: async (path) => (path === "C:\\npm\\claude.cmd" ? "executable" : "missing"),
+      files: {
+        ...files,
+        read: (path) => (path.endsWith(".cmd") ? Promise.resolve(new TextEncoder().encode(shim)) : files.read(path)),
+      },
+    };
+    return { ...diary, world };
+  };
+
+  it("is started as the script its batch file names, by our own Node and without a shell", async () => {
+    const diary = onWindows(SHIM);
+    await go(diary, {});
+    const { executable, args } = diary.place.spawn.calls[0] as { executable: string; args: readonly string[] };
+    expect(executable).toBe(process.execPath);
+    expect(args[0]).toBe("C:\\npm\\node_modules\\@anthropic-ai\\claude-code\\cli.js");
+    expect(args.length).toBeGreaterThan(1);
+  });
+
+  it("is refused by name when the batch file is something else", async () => {
+    const diary = onWindows("@start notepad %*\r\n");
+    await expect(go(diary, {})).rejects.toThrow("C:\\npm\\claude.cmd is a batch file that npm has not written");
+    expect(diary.place.spawn.calls).toEqual([]);
+  });
+
+  it("says once in explain what is not promised there, and nothing on Linux", () => {
+    const explain = (platform: NodeJS.Platform): string =>
+      createClaudeCodeBackend({}, { ...keepDiary().world, platform }).explain(settingsFor({})).text;
+    expect(explain("win32").match(/^Limit: /gm)?.length).toBe(2);
+    expect(explain("darwin").match(/^Limit: /gm)?.length).toBe(1);
+    expect(explain("linux")).not.toContain("Limit:");
   });
 });

@@ -1,0 +1,98 @@
+import { describe, expect, it } from "vitest";
+import { createControlGroups, findOwnGroup, type GroupFiles } from "./control-group.ts";
+
+const MOUNTS = [
+  "25 30 0:23 / /proc rw,nosuid - proc proc rw",
+  "34 25 0:29 / /sys/fs/cgroup ro,nosuid - tmpfs tmpfs ro,mode=755",
+  "35 34 0:30 / /sys/fs/cgroup/unified rw,nosuid shared:10 - cgroup2 cgroup2 rw",
+].join("\n");
+const OWN = "4:memory:/other\n0::/user.slice/app\n";
+const FOLDER = "/sys/fs/cgroup/unified/user.slice/app";
+
+/** The files of a system on which a group can be made, unless the test says otherwise. */
+function createFiles(more: Partial<GroupFiles> = {}) {
+  const written: string[] = [];
+  const folders = new Set<string>();
+  const procs = new Map<string, string>();
+  const files: GroupFiles = {
+    read(path) {
+      if (path === "/proc/self/mountinfo") return MOUNTS;
+      if (path === "/proc/self/cgroup") return OWN;
+      const text = procs.get(path);
+      if (text === undefined) throw new Error(`ENOENT ${path}`);
+      return text;
+    },
+    write: (path, text) => void written.push(`${path} ${text}`),
+    makeFolder: (path) => void folders.add(path),
+    removeFolder(path) {
+      if (!folders.delete(path)) throw new Error("EBUSY");
+    },
+    folders: (path) =>
+      [...folders].filter((one) => one.startsWith(`${path}/`)).map((one) => one.slice(path.length + 1)),
+    ...more,
+  };
+  return { files, written, folders, procs };
+}
+
+describe("F-A5: the control group of our own process", () => {
+  it.each([
+    ["the only hierarchy", "30 25 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup rw", "0::/", "/sys/fs/cgroup"],
+    ["a hierarchy beside those of version 1", MOUNTS, OWN, FOLDER],
+    [
+      "a mount of a part of it",
+      "30 25 0:26 /docker/abc /sys/fs/cgroup rw - cgroup2 cgroup rw",
+      "0::/docker/abc/inner",
+      "/sys/fs/cgroup/inner",
+    ],
+    ["a place with a blank", "30 25 0:26 / /mnt/my\\040groups rw - cgroup2 none rw", "0::/a", "/mnt/my groups/a"],
+  ])("is found in %s", (_name, mountinfo, cgroup, folder) => {
+    expect(findOwnGroup(mountinfo, cgroup)).toBe(folder);
+  });
+
+  it.each([
+    ["version 1 alone", "25 30 0:23 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory", "4:memory:/a"],
+    ["no mount", "", "0::/a"],
+    ["a group outside of our namespace", MOUNTS, "0::/../other"],
+    ["a mount of another part", "30 25 0:26 /docker/abc /sys/fs/cgroup rw - cgroup2 cgroup rw", "0::/docker/x"],
+  ])("is not found with %s", (_name, mountinfo, cgroup) => {
+    expect(findOwnGroup(mountinfo, cgroup)).toBeUndefined();
+  });
+});
+
+describe("F-A5: a control group", () => {
+  it("takes processes, names them with those in nested groups, kills them in one step and goes away", () => {
+    const { files, written, folders, procs } = createFiles();
+    const group = createControlGroups("linux", files).create("millrace-a");
+    const path = `${FOLDER}/millrace-a`;
+    expect(group?.path).toBe(path);
+    expect(group?.add(41)).toBe(true);
+    folders.add(`${path}/inner`);
+    procs.set(`${path}/cgroup.procs`, "41\n42\n0\n").set(`${path}/inner/cgroup.procs`, "43\n");
+    expect(group?.pids()).toEqual([41, 42, 43]);
+    group?.kill();
+    expect(written).toEqual([`${path}/cgroup.procs 41`, `${path}/cgroup.kill 1`]);
+    expect([group?.remove(), folders.size]).toEqual([true, 0]);
+  });
+
+  it("throws nothing when the system refuses or the group is gone", () => {
+    const fail = (): never => {
+      throw new Error("EPERM");
+    };
+    const { files } = createFiles({ write: fail, removeFolder: fail, folders: fail });
+    const group = createControlGroups("linux", files).create("millrace-a");
+    expect([group?.add(41), group?.pids(), group?.kill(), group?.remove()]).toEqual([false, [], undefined, false]);
+  });
+
+  it("cannot be had where the folder may not be written, which is tried once, nor on another platform", () => {
+    let attempts = 0;
+    const { files } = createFiles({
+      makeFolder() {
+        attempts += 1;
+        throw new Error("EROFS");
+      },
+    });
+    const groups = createControlGroups("linux", files);
+    expect([groups.create("a"), groups.create("b"), attempts]).toEqual([undefined, undefined, 1]);
+    expect(createControlGroups("darwin", createFiles().files).create("a")).toBeUndefined();
+  });
+});

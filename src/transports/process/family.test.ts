@@ -1,0 +1,167 @@
+import { describe, expect, it } from "vitest";
+import type { ProcessEntry } from "#domain";
+import { createVirtualClock } from "#testing";
+import type { ControlGroup, ControlGroups } from "./control-group.ts";
+import { createFollow } from "./family.ts";
+import type { ProcessTable } from "./process-table.ts";
+
+const TAG = { name: "MILLRACE_RUN", value: "run/1" };
+const NO_GROUPS: ControlGroups = { create: () => undefined };
+
+function createMachine(source: ProcessTable["source"] = "proc") {
+  const alive = new Map<number, ProcessEntry>();
+  const set = (pid: number, parent: number, startTicks = pid): void => void alive.set(pid, { pid, parent, startTicks });
+  let looks = 0;
+  const table: ProcessTable = {
+    source,
+    async list(except) {
+      looks += 1;
+      return [...alive.values()].filter(({ pid }) => except?.has(pid) !== true);
+    },
+    tagged: async () => [],
+    signal: async () => undefined,
+  };
+  return { table, alive, set, looks: () => looks };
+}
+
+/** A group that holds whom it is given; `refuses` stands for a system without the right to move processes. */
+function createGroup({ refuses = false } = {}) {
+  const inside = new Set<number>();
+  const done: string[] = [];
+  let busyFor = 2;
+  const group: ControlGroup = {
+    path: "/groups/one",
+    add(pid) {
+      if (!refuses) inside.add(pid);
+      return !refuses;
+    },
+    pids: () => [...inside],
+    kill: () => void done.push("kill"),
+    remove() {
+      busyFor -= 1;
+      done.push(busyFor >= 0 && !refuses ? "busy" : "removed");
+      return busyFor < 0 || refuses;
+    },
+  };
+  const groups: ControlGroups = {
+    create(name) {
+      done.push(name);
+      return group;
+    },
+  };
+  return { groups, inside, done };
+}
+
+const pids = (living: readonly ProcessEntry[]): readonly number[] => living.map(({ pid }) => pid);
+
+describe("F-A5: a process that is followed by looking now and then", () => {
+  it("is remembered with whoever was seen in its tree, after they have lost every trace", async () => {
+    const { table, set } = createMachine();
+    const clock = createVirtualClock();
+    set(50, 1);
+    const family = createFollow({ table, groups: NO_GROUPS, clock })(50, TAG);
+    await clock.advance(0);
+    set(51, 50);
+    await clock.advance(500);
+    set(51, 1);
+    expect(pids((await family?.look()) ?? [])).toEqual([50, 51]);
+    family?.close();
+    family?.close();
+    expect(clock.pending()).toBe(0);
+  });
+
+  it.each([
+    ["proc", 500],
+    ["ps", 2000],
+    ["windows", 10_000],
+  ] as const)("is looked at by %s every %i ms, and ten of them no more often together", async (source, ms) => {
+    const { table, looks } = createMachine(source);
+    const clock = createVirtualClock();
+    const follow = createFollow({ table, groups: NO_GROUPS, clock });
+    const families = [50, 51, 52, 53, 54, 55, 56, 57, 58, 59].map((pid) => follow(pid, TAG));
+    await clock.advance(0);
+    const before = looks();
+    await clock.advance(ms * 10);
+    expect(looks() - before).toBe(10);
+    for (const family of families) family?.close();
+    await clock.advance(ms * 10);
+    expect([looks() - before, clock.pending()]).toEqual([10, 0]);
+  });
+
+  it("goes on being followed when a look fails", async () => {
+    const machine = createMachine();
+    let isBroken = true;
+    const table: ProcessTable = {
+      ...machine.table,
+      list: (except) => (isBroken ? Promise.reject(new Error("ps is gone")) : machine.table.list(except)),
+    };
+    const clock = createVirtualClock();
+    const family = createFollow({ table, groups: NO_GROUPS, clock })(50, TAG);
+    await expect(family?.look()).rejects.toThrow("ps is gone");
+    machine.set(50, 1);
+    isBroken = false;
+    await clock.advance(500);
+    expect(pids((await family?.look()) ?? [])).toEqual([50]);
+    family?.close();
+  });
+
+  it("reports who lives when that has changed", async () => {
+    const { table, set } = createMachine();
+    const clock = createVirtualClock();
+    set(50, 1);
+    const family = createFollow({ table, groups: NO_GROUPS, clock })(50, TAG);
+    const reports: (readonly number[])[] = [];
+    if (family !== undefined) family.onChange = (living) => void reports.push(pids(living));
+    await clock.advance(1000);
+    set(51, 50);
+    await clock.advance(1000);
+    expect(reports).toEqual([[50], [50, 51]]);
+    family?.close();
+  });
+
+  it("is not followed where processes cannot be listed", () => {
+    expect(createFollow({ table: undefined, groups: NO_GROUPS, clock: createVirtualClock() })(50, TAG)).toBeUndefined();
+  });
+});
+
+describe("F-A5: a process that is kept in a control group", () => {
+  it("holds a process without any trace, is not looked at now and then, and goes away when it is empty", async () => {
+    const { table, set, looks } = createMachine();
+    const { groups, inside, done } = createGroup();
+    const clock = createVirtualClock();
+    set(50, 1);
+    const family = createFollow({ table, groups, clock })(50, TAG);
+    await clock.advance(60_000);
+    expect([looks(), family?.controlGroup]).toEqual([1, "/groups/one"]);
+    set(70, 1, 3);
+    inside.add(70);
+    expect(pids((await family?.look()) ?? [])).toEqual([50, 70]);
+    family?.killAtOnce();
+    family?.close();
+    await clock.advance(60_000);
+    expect(done).toEqual(["millrace-run_1", "kill", "busy", "busy", "removed"]);
+    expect(clock.pending()).toBe(0);
+  });
+
+  it("takes those in whom the process has started before it was moved itself", async () => {
+    const { table, set } = createMachine();
+    const { groups, inside } = createGroup();
+    const clock = createVirtualClock();
+    set(50, 1);
+    set(51, 50);
+    createFollow({ table, groups, clock })(50, TAG);
+    await clock.advance(0);
+    expect([...inside]).toEqual([50, 51]);
+  });
+
+  it("falls back to looking where the group may be made and nobody moved into it", async () => {
+    const { table, set, looks } = createMachine();
+    const { groups, done } = createGroup({ refuses: true });
+    const clock = createVirtualClock();
+    set(50, 1);
+    const family = createFollow({ table, groups, clock })(50, TAG);
+    await clock.advance(1000);
+    expect([family?.controlGroup, done, looks()]).toEqual([undefined, ["millrace-run_1", "removed"], 3]);
+    family?.close();
+  });
+});
