@@ -3,7 +3,16 @@
  *
  * @module
  */
-export type { InputMessage, RetryOptions, Run, RunInput, Topic, TopicEvent } from "#agents";
+export type {
+  InputMessage,
+  ResponseOptions,
+  RetryOptions,
+  Run,
+  RunInput,
+  TextResponseOptions,
+  Topic,
+  TopicEvent,
+} from "#agents";
 export type {
   AgentBackend,
   AgentConversation,

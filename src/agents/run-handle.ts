@@ -1,9 +1,10 @@
 import { type AgentEvent, RunError, type RunResult, watchesOnly } from "#domain";
 import type { Decision } from "#policy";
 import { callSafely, handled } from "#streams";
-import type { Run, RunSource, Topic, TopicEvent } from "./run.ts";
+import type { ResponseOptions, Run, RunSource, TextResponseOptions, Topic, TopicEvent } from "./run.ts";
 import { RunCore, type RunHandleOptions } from "./run-core.ts";
 import { readPartials } from "./run-partial.ts";
+import { eventResponse, textResponse } from "./run-response.ts";
 import { createTextReader, failureOf } from "./run-text.ts";
 
 export { RUN_LIMITS, type RunHandleOptions } from "./run-core.ts";
@@ -59,6 +60,14 @@ class RunHandle<Output> implements Run<Output> {
 
   partialOutput(): AsyncIterableIterator<unknown, undefined> {
     return readPartials(this._events(), this._core.options.isOutputWrapped === true);
+  }
+
+  toResponse(options?: ResponseOptions): Response {
+    return eventResponse(this, this._core.options.clock, options);
+  }
+
+  toTextResponse(options?: TextResponseOptions): Response {
+    return textResponse({ id: this.id, ...this._events() }, this._core.options.clock, options);
   }
 
   on<Name extends Topic>(topic: Name, listener: (event: TopicEvent<Name>) => void): this {

@@ -8,6 +8,16 @@ export type Topic = EventType | "*";
 /** The event a topic brings. */
 export type TopicEvent<Name extends Topic> = Name extends EventType ? EventOf<Name> : AgentEvent;
 
+/** How a run becomes the answer to a web request. */
+export interface ResponseOptions {
+  /** The words of the stream: our own events (`millrace`, the default), or those of another vocabulary. */
+  readonly events?: "millrace" | "runner" | "chat";
+  /** Further headers, and others in the place of ours. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type TextResponseOptions = Pick<ResponseOptions, "headers">;
+
 /**
  * The one handle on a run: iterate it, listen to it, wait for it, end it.
  *
@@ -37,6 +47,16 @@ export interface Run<Output = string> extends AsyncIterable<AgentEvent> {
    * Not every step is given, only enough to follow; `output()` gives the whole and checked value. Throws as `text()` does.
    */
   partialOutput(): AsyncIterableIterator<unknown, undefined>;
+  /**
+   * The run as the answer to a web request: its events as server-sent events, or in the words of another vocabulary. It
+   * is read as fast as the client reads; a client that leaves aborts the run, unless it is detached.
+   *
+   * @example
+   * app.post("/chat", async (request) => run("offline", await request.text()).toResponse())
+   */
+  toResponse(options?: ResponseOptions): Response;
+  /** The same for the text alone. The body breaks off with an error when the run does not succeed. */
+  toTextResponse(options?: TextResponseOptions): Response;
   /** Calls `listener` for every event of the topic from the first one on; what it throws is reported, and hurts nobody. */
   on<Name extends Topic>(topic: Name, listener: (event: TopicEvent<Name>) => void): this;
   /** Ends what `on` or `once` began. */

@@ -1,11 +1,11 @@
 import type { AgentEvent } from "#domain";
 import type { EventBatch } from "#sessions";
-import { createChatEvents, createRunnerSse } from "#views";
-import { encodeEventSse, encodeSse } from "#wire";
+import { createSseFrames, SSE_VOCABULARIES, type SseVocabulary } from "#views";
+import { encodeEventSse } from "#wire";
 
 /** The words a stream can be told in. */
-export const VOCABULARIES = ["millrace", "runner", "chat"] as const;
-export type Vocabulary = (typeof VOCABULARIES)[number];
+export const VOCABULARIES = SSE_VOCABULARIES;
+export type Vocabulary = SseVocabulary;
 
 /**
  * Where a reader stands: the number of the last event it has seen and, in a vocabulary that tells one event in
@@ -65,28 +65,12 @@ function frameAll(batch: EventBatch): string {
 
 /** Creates the teller of another vocabulary. */
 export function createTeller(vocabulary: Exclude<Vocabulary, "millrace">, cursor: StreamCursor): Teller {
-  const frames = vocabulary === "runner" ? createRunnerFrames() : createChatFrames();
+  const frames = createSseFrames(vocabulary);
   const tellEvent = (event: AgentEvent): readonly string[] => {
-    const told = frames(event).map((frame, index) => `id: ${event.seq}.${index + 1}\n${frame}`);
+    const told = frames.next(event);
     if (event.seq > cursor.seq) return told;
     // Seen whole, or as far as the cursor says.
     return event.seq < cursor.seq || cursor.frames === undefined ? [] : told.slice(cursor.frames);
   };
   return { readFrom: -1, tell: (batch) => batch.flatMap(tellEvent) };
-}
-
-function createRunnerFrames(): (event: AgentEvent) => readonly string[] {
-  const view = createRunnerSse();
-  return (event) => view.next(event);
-}
-
-/** The chat vocabulary has no last frame of its own; every stream of ours has one. */
-function createChatFrames(): (event: AgentEvent) => readonly string[] {
-  const view = createChatEvents();
-  return (event) => {
-    const frames = view
-      .next(event)
-      .map(({ event: name, data }) => encodeSse({ event: name, data: JSON.stringify(data) }));
-    return event.type === "done" ? [...frames, encodeSse({ event: "done", data: "{}" })] : frames;
-  };
 }

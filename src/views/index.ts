@@ -81,3 +81,5 @@ export type {
 export { createStreamingResult, toStreamingResult } from "./streaming-result.ts";
 export type { VendorUsage } from "./vendor-words.ts";
 export type { EventSource, Source, View } from "./view.ts";
+export type { SseVocabulary } from "./sse-frames.ts";
+export { createSseFrames, SSE_VOCABULARIES } from "./sse-frames.ts";

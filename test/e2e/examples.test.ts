@@ -12,6 +12,11 @@ const project = mkdtempSync(join(tmpdir(), "millrace-examples-"));
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 mkdirSync(join(project, "node_modules"));
 symlinkSync(ROOT, join(project, "node_modules", "millrace"));
+mkdirSync(join(project, "node_modules", "@hono"));
+// What users of a router have installed.
+for (const name of ["hono", "@hono/node-server", "express"]) {
+  symlinkSync(join(ROOT, "node_modules", name), join(project, "node_modules", name));
+}
 
 const EXAMPLES = readdirSync(join(ROOT, "examples")).filter((file) => file.endsWith(".ts"));
 
@@ -38,6 +43,9 @@ describe("the examples", () => {
       "session",
       "structured-output",
       "tools",
+      "web-express",
+      "web-hono",
+      "web-next",
     ]);
   });
 

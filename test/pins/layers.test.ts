@@ -29,10 +29,10 @@ describe("the table of layers", () => {
       tools: ["domain"],
       policy: ["domain", "tools"],
       backends: ["domain", "streams", "secrets", "wire", "formats", "transports", "tools", "policy"],
-      agents: ["domain", "streams", "secrets", "tools", "policy", "backends"],
+      views: ["domain", "streams", "wire"],
+      agents: ["domain", "streams", "secrets", "tools", "policy", "backends", "views"],
       sessions: ["domain", "streams", "secrets", "wire", "agents"],
       sinks: ["domain", "streams", "secrets", "wire"],
-      views: ["domain", "streams"],
       emulator: ["domain", "streams", "wire", "formats"],
       runtime: [
         "domain",
