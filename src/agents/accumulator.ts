@@ -228,12 +228,14 @@ function whyNot(
   if (status !== "error") {
     return { code: "aborted", message: ending.reason ?? `The run was ${status}.`, terminal: true };
   }
-  const said = verdict?.text === undefined || verdict.text === "" ? "" : `: ${verdict.text}`;
-  return {
-    code: "failed-result",
-    message: `The run ended with ${verdict?.subtype ?? "no result"}${said}`,
-    terminal: false,
-  };
+  return { code: "failed-result", message: describeVerdict(verdict), terminal: false };
+}
+
+function describeVerdict(verdict: ResultItem | undefined): string {
+  if (verdict === undefined) return "The run ended with no result.";
+  if (verdict.message !== undefined) return verdict.message;
+  const said = verdict.text ?? "";
+  return said === "" ? `The run ended with ${verdict.subtype}.` : `The run ended with ${verdict.subtype}: ${said}`;
 }
 
 /** The text of the last assistant message. A verdict without any message, as of a command of the agent, has its own. */
@@ -253,11 +255,12 @@ function thinkingOf(messages: readonly Message[]): string {
 }
 
 function asMessage(event: MessageItem): Message {
-  const { id, role, blocks, stopReason, usage, model } = event;
+  const { id, role, blocks, source, stopReason, usage, model } = event;
   return {
     id,
     role,
     blocks,
+    ...(source !== undefined && { source }),
     ...(stopReason !== undefined && { stopReason }),
     ...(usage !== undefined && { usage }),
     ...(model !== undefined && { model }),

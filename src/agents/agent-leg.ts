@@ -4,6 +4,7 @@ import {
   errorItem,
   type Message,
   type MessageItem,
+  messageItem,
   noticeItem,
   type ResultItem,
   startFailure,
@@ -13,6 +14,7 @@ import { concernsCalls, type OutputGate } from "#policy";
 import { runTool, type Tool, ToolPlaces } from "#tools";
 import type { LimitReached } from "./budget.ts";
 import { CallTimes } from "./call-times.ts";
+import { describeEnd } from "./end-message.ts";
 import { HANDOFF_TOOL, handoffTool, readHandoff } from "./handoff.ts";
 import { AgentOutput } from "./agent-output.ts";
 import type { AgentLeg, Conversations, LegEnd, LegWork } from "./leg.ts";
@@ -155,10 +157,13 @@ class AgentRun {
     if (settled.kind === "repair") {
       const id = ids.fresh("repair");
       const said = this._said.length > 0 ? this._said : [settled.answer];
-      return [...messages, ...said, { id, role: "user", blocks: [{ type: "text", text: settled.feedback }] }];
+      const blocks = [{ type: "text", text: settled.feedback }] as const;
+      const feedback = { id, role: "user", blocks, source: "millrace" } as const;
+      await writer.write([messageItem(feedback)], this._leg.agent);
+      return [...messages, ...said, feedback];
     }
     this._isSuccess = !settled.result.isError;
-    await writer.write([settled.result], this._leg.agent);
+    await writer.write([this._describe(settled.result)], this._leg.agent);
     return undefined;
   }
 
@@ -169,7 +174,7 @@ class AgentRun {
       const transcript = [...this._work.messages, ...this._said];
       return { kind: "handoff", to, message, text: this._text, turns: this._turns, transcript };
     }
-    return this._isSuccess && !this._isOver ? { kind: "judged" } : { kind: "over" };
+    return this._isSuccess && !this._isOver ? { kind: "judged" } : { kind: "over", text: this._finalText };
   }
 
   private _write(chunks: readonly Chunk[]): Promise<void> | undefined {
@@ -233,8 +238,16 @@ class AgentRun {
     this._work.budget.addSpent({}, chunk.costUsd ?? 0);
     const subtype = this._handoff !== undefined ? "handoff" : (this._limit ?? chunk.subtype);
     this._isSuccess = this._limit === undefined && !chunk.isError;
-    if (subtype === chunk.subtype) return;
-    Object.assign(chunk, { subtype, isError: subtype !== "handoff" });
+    if (subtype !== chunk.subtype) Object.assign(chunk, { subtype, isError: subtype !== "handoff" });
+    this._describe(chunk);
+  }
+
+  /** Has a verdict say why it is no success: in our words for what is ours, else in the agent's. */
+  private _describe(chunk: ResultItem): ResultItem {
+    if (!chunk.isError) return chunk;
+    const facts = { run: this._work.budget.limits, leg: this._leg.limits, detail: chunk.message };
+    const message = describeEnd(chunk.subtype, facts);
+    return message === undefined ? chunk : Object.assign(chunk, { message });
   }
 
   private async _deny(denial: { readonly reason: string; readonly guard: string }): Promise<void> {

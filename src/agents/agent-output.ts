@@ -52,8 +52,7 @@ export class AgentOutput {
     }
     if (limit !== undefined || this._made >= this._repairs) {
       const subtype = limit ?? "error_max_structured_output_retries";
-      const text = `The answer does not fit the schema: ${read.problem}`;
-      return { kind: "verdict", result: resultItem({ ...rest, subtype, isError: true, text }) };
+      return { kind: "verdict", result: resultItem({ ...rest, subtype, isError: true, message: read.problem }) };
     }
     this._made += 1;
     this._spent = total;

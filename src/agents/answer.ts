@@ -19,7 +19,7 @@ export interface AnswerPlan {
 export type FinalAnswer =
   | { readonly kind: "text" }
   | { readonly kind: "value"; readonly value: unknown }
-  | { readonly kind: "misfit"; readonly feedback: string };
+  | { readonly kind: "misfit"; readonly feedback: string /** What is wrong with it. */; readonly problem: string };
 
 const PLAIN: AnswerPlan = {
   spec: undefined,
@@ -45,7 +45,8 @@ export function planAnswer(leg: ModelLeg): AnswerPlan {
       name: tool.name,
       async read(input) {
         const read = await readOutput(plan, input);
-        return read.fits ? read : { fits: false, problem: repairMessage(read.problem, "tool") };
+        if (read.fits) return read;
+        return { fits: false, problem: read.problem, feedback: repairMessage(read.problem, "tool") };
       },
     },
     maxRepairs: leg.outputRepairs ?? DEFAULT_OUTPUT_REPAIRS,
@@ -55,7 +56,7 @@ export function planAnswer(leg: ModelLeg): AnswerPlan {
       // A model that was given a tool for its answer and writes something else instead is reminded of it.
       const feedback =
         tool === undefined ? repairMessage(read.problem) : `Give your answer by calling the tool "${tool.name}".`;
-      return { kind: "misfit", feedback };
+      return { kind: "misfit", feedback, problem: read.problem };
     },
   };
 }

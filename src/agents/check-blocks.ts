@@ -7,12 +7,16 @@ type Fields = { readonly [name: string]: unknown };
 const BLOCK_TYPES = ["text", "thinking", "tool-call", "tool-result", "image", "document", "audio", "unknown"] as const;
 
 /**
- * Checks the blocks of a caller's message. `field` names the message: `input[0]`.
+ * Checks the blocks of a caller's message. `field` names the message: `input[0]`, `name` the field that has them.
  *
  * @throws StartError `invalid-input` naming the block, its value and the remedy.
  */
-export function checkBlocks(blocks: readonly unknown[], field: string): asserts blocks is readonly Block[] {
-  for (const [index, block] of blocks.entries()) checkBlock(block, `${field}.blocks[${index}]`);
+export function checkBlocks(
+  blocks: readonly unknown[],
+  field: string,
+  name = "blocks",
+): asserts blocks is readonly Block[] {
+  for (const [index, block] of blocks.entries()) checkBlock(block, `${field}.${name}[${index}]`);
 }
 
 function checkBlock(block: unknown, field: string): void {

@@ -1,10 +1,14 @@
 import { checkBlocks } from "./check-blocks.ts";
 import { type Block, type Message, StartError, type ToolResultBlock } from "#domain";
 
-/** A message as a caller gives it: the id may be left out, and plain text stands for one text block. */
+/**
+ * A message as a caller gives it: the id may be left out, and plain text stands for one text block. `content` is what
+ * other libraries call it: a text, or blocks.
+ */
 export type InputMessage =
   | (Omit<Message, "id"> & { readonly id?: string })
-  | { readonly id?: string; readonly role: Message["role"]; readonly text: string };
+  | { readonly id?: string; readonly role: Message["role"]; readonly text: string }
+  | { readonly id?: string; readonly role: Message["role"]; readonly content: string | readonly Block[] };
 
 /** What a run is given: a prompt, or the conversation so far with the new message last. */
 export type RunInput = string | readonly InputMessage[];
@@ -43,18 +47,32 @@ function readMessage(message: InputMessage, index: number): Message {
   if (message.role !== "user" && message.role !== "assistant") {
     throw new StartError(
       "invalid-input",
-      `${field}.role is ${JSON.stringify(message.role)}. Use "user" or "assistant"; instructions are an option of the run.`,
+      `${field}.role is ${JSON.stringify(message.role)}. Use "user" or "assistant"; instructions are an option of the run: { instructions: "…" }.`,
     );
   }
   const id = message.id ?? `input-${index + 1}`;
   if ("text" in message && typeof message.text === "string") {
     return { id, role: message.role, blocks: [{ type: "text", text: message.text }] };
   }
+  if ("content" in message && !("blocks" in message)) return readContent({ ...message, id }, field);
   if (!("blocks" in message) || !Array.isArray(message.blocks)) {
-    throw new StartError("invalid-input", `${field} has neither text nor blocks. Give one of them.`);
+    throw new StartError("invalid-input", `${field} has neither text, content nor blocks. Give one of them.`);
   }
-  checkBlocks(message.blocks, field);
-  return { ...message, id };
+  const { blocks } = message;
+  checkBlocks(blocks, field);
+  return { ...(message as Message), id, blocks };
+}
+
+function readContent(
+  { id, role, content }: { readonly id: string; readonly role: Message["role"]; readonly content: unknown },
+  field: string,
+): Message {
+  if (typeof content === "string") return { id, role, blocks: [{ type: "text", text: content }] };
+  if (!Array.isArray(content)) {
+    throw new StartError("invalid-input", `${field}.content is ${describe(content)}. Give a text or a list of blocks.`);
+  }
+  checkBlocks(content, field, "content");
+  return { id, role, blocks: content };
 }
 
 /**

@@ -97,11 +97,13 @@ export interface Conversations {
 /** How a leg ended. */
 export type LegEnd =
   /** Aborted, or a terminal error was written: nothing more to say. */
-  | { readonly kind: "over" }
+  | { readonly kind: "over" /** What the last message had said by then. */; readonly text?: string | undefined }
   | {
       readonly kind: "verdict";
       readonly subtype: string;
       readonly text: string;
+      /** Why it is no success. */
+      readonly message?: string | undefined;
       readonly turns: number;
       readonly structured?: unknown;
     }

@@ -9,6 +9,7 @@ import {
   type Random,
   type Retraction,
   type RunResult,
+  type RunStatus,
 } from "#domain";
 import type { Decision } from "#policy";
 import type { SecretMask } from "#secrets";
@@ -38,6 +39,8 @@ export interface RunHandleOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly id?: string;
+  /** Who answers, as it is shown when a run is printed. */
+  readonly target?: string | undefined;
   /** The conversation before this run; it stands first in the result's messages. Read when the run ends. */
   readonly history?: readonly Message[];
   /** Aborts the run. */
@@ -78,6 +81,7 @@ export class RunCore {
   /** How many read or hear of questions, and so can answer them. */
   private _answerers = 0;
   private _isComplete = false;
+  private _status: RunStatus | undefined;
   private _aborting: { readonly reason: string; readonly settled: boolean } | undefined;
   private readonly _unfollow: (() => void) | undefined;
 
@@ -101,6 +105,11 @@ export class RunCore {
 
   get isComplete(): boolean {
     return this._isComplete;
+  }
+
+  /** Where the run is, in a word: `running`, or how it ended. */
+  get state(): "running" | "aborting" | RunStatus {
+    return this._status ?? (this._aborting === undefined ? "running" : "aborting");
   }
 
   get sessionId(): string | undefined {
@@ -247,6 +256,7 @@ export class RunCore {
     // The conversation before the run, and why it was aborted, were never events of it.
     const result = mask?.value(shown) ?? shown;
     this._isComplete = true;
+    this._status = result.status;
     const done = gate.done(result);
     this.broadcast.push([done], weighItem(done));
     this.broadcast.close();

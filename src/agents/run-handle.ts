@@ -22,6 +22,15 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
   return new RunHandle<Output>(core);
 }
 
+/** What `console.log` asks for, as a symbol that needs no import of Node's. */
+export const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom") as never;
+
+/** A handle in one line: its kind, and what is known of it. */
+export function describeHandle(kind: string, fields: Readonly<Record<string, string | undefined>>): string {
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return `${kind} { ${known.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(", ")} }`;
+}
+
 type AnyListener = (event: never) => void;
 
 /** A run from outside. */
@@ -35,6 +44,12 @@ class RunHandle<Output> implements Run<Output> {
   constructor(core: RunCore) {
     this.id = core.id;
     this._core = core;
+  }
+
+  /** One line for `console.log`. What a run holds inside is nobody's concern, and seventy lines long. */
+  [INSPECT](): string {
+    const { id, options, state } = this._core;
+    return describeHandle("Run", { id, target: options.target, state });
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<AgentEvent, undefined> {

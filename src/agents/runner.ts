@@ -1,6 +1,7 @@
 import type { ToolSpec } from "#backends";
-import { errorItem, type Message, type MessageItem, textOf, warningItem } from "#domain";
+import { errorItem, type Message, type MessageItem, messageItem, textOf, warningItem } from "#domain";
 import { DEFAULT_TOOL_CONCURRENCY } from "#tools";
+import { describeEnd } from "./end-message.ts";
 import { handoffTool } from "./handoff.ts";
 import { Ledger } from "./ledger.ts";
 import { LEG_LIMITS, type LegEnd, type LegWork, type ModelLeg } from "./leg.ts";
@@ -39,6 +40,7 @@ class Runner {
   private readonly _settings: TurnSettings;
   private readonly _transcript: Message[];
   private _turns = 0;
+  private _text = "";
   private _sentBack = 0;
   private _repairs = 0;
   /** The last reply held a tool call that its host could not read. */
@@ -67,7 +69,8 @@ class Runner {
       this._turns += 1;
       const reply = await askModel(this._leg.backend, this._request(this._turns), writer, this._settings);
       if (reply.kind === "failed") await writer.write([reply.error], this._leg.agent);
-      if (reply.kind !== "replied") return OVER;
+      if (reply.kind !== "replied") return this._over();
+      this._text = textOf(reply.message.blocks);
       await this._book(reply);
       if (reply.message.stopReason !== "malformed-call") this._wasMalformed = false;
       const end = await this._takeReply(reply);
@@ -98,7 +101,7 @@ class Runner {
     switch (endOf(reply)) {
       case "error":
         await this._work.writer.write([refusal(reply)], this._leg.agent);
-        return OVER;
+        return this._over();
       case "malformed-call":
         return this._repairCall(reply);
       case "error_max_tokens":
@@ -123,14 +126,15 @@ class Runner {
       handoffs: leg.handoffs ?? [],
       answer: this._answer.tool,
     });
-    if (this._work.writer.latch.isFired) return OVER;
-    this._push(reply, batch);
+    if (this._work.writer.latch.isFired) return this._over();
+    await this._push(reply, batch);
     if (batch.handoff !== undefined) {
       return { kind: "handoff", ...batch.handoff, text, turns: this._turns, transcript: this._transcript };
     }
     if (batch.answer !== undefined) return this._finish(batch.answer.value, text);
-    if (batch.stop !== undefined) return this._verdict("hook_stopped", batch.stop);
-    if (batch.misfit || this._isUnreadableAnswer(reply)) return this._countRepair(text);
+    if (batch.stop !== undefined) return this._verdict("hook_stopped", text, batch.stop);
+    if (batch.misfit !== undefined) return this._countRepair(text, batch.misfit);
+    if (this._isUnreadableAnswer(reply)) return this._countRepair(text, "its arguments are not JSON");
     return undefined;
   }
 
@@ -144,13 +148,14 @@ class Runner {
     );
   }
 
-  private _push(reply: Replied, batch: BatchEnd): void {
+  private async _push(reply: Replied, batch: BatchEnd): Promise<void> {
     const answers = [...reply.answers, ...batch.results];
     const turn = [...writeTurn(asMessage(reply.message), answers, this._leg.parallelToolCalls !== false)];
     const last = turn.at(-1);
     if (batch.notes.length > 0 && last?.role === "user") {
       const notes = batch.notes.map((note) => ({ type: "text", text: note }) as const);
       turn[turn.length - 1] = { ...last, blocks: [...last.blocks, ...notes] };
+      await this._tell(`${reply.message.id}-notes`, notes);
     }
     this._transcript.push(...turn);
   }
@@ -159,8 +164,8 @@ class Runner {
   private async _tryToStop(reply: Replied, text: string): Promise<LegEnd | undefined> {
     const answer = await this._answer.read(text);
     if (answer.kind === "misfit") {
-      const end = this._countRepair(text);
-      if (end === undefined) this._sendBack(reply, answer.feedback);
+      const end = this._countRepair(text, answer.problem);
+      if (end === undefined) await this._sendBack(reply, answer.feedback);
       return end;
     }
     return this._finish(answer.kind === "value" ? answer.value : undefined, text, reply);
@@ -168,43 +173,56 @@ class Runner {
 
   private async _finish(structured: unknown, text: string, reply?: Replied): Promise<LegEnd | undefined> {
     const verdict = await this._work.policy.checkStop(text, this._sentBack);
-    if (this._work.writer.latch.isFired) return OVER;
-    if (verdict.stop !== undefined && verdict.kind === "stop") return this._verdict("hook_stopped", verdict.stop);
+    if (this._work.writer.latch.isFired) return this._over();
+    if (verdict.stop !== undefined && verdict.kind === "stop") return this._verdict("hook_stopped", text, verdict.stop);
     // A final answer given by a tool ends the leg: there is no reply that feedback could follow.
     if (verdict.kind === "go-on" && reply !== undefined && verdict.stop === undefined) {
       this._sentBack += 1;
-      this._sendBack(reply, verdict.feedback);
+      await this._sendBack(reply, verdict.feedback);
       return undefined;
     }
     return { ...this._verdict("success", text), ...(structured !== undefined && { structured }) };
   }
 
-  private _sendBack(reply: Replied, feedback: string): void {
+  private async _sendBack(reply: Replied, feedback: string): Promise<void> {
     this._transcript.push(asMessage(reply.message));
-    const id = `${reply.message.id}-feedback`;
-    this._transcript.push({ id, role: "user", blocks: [{ type: "text", text: feedback }] });
+    this._transcript.push(await this._tell(`${reply.message.id}-feedback`, [{ type: "text", text: feedback }]));
+  }
+
+  /** Shows what the model is told by us and by nobody else. */
+  private async _tell(id: string, blocks: Message["blocks"]): Promise<Message> {
+    const message = { id, role: "user", blocks, source: "millrace" } as const;
+    await this._work.writer.write([messageItem(message)], this._leg.agent);
+    return message;
+  }
+
+  private _over(): LegEnd {
+    return { kind: "over", text: this._text };
   }
 
   /** The model is told once that its call could not be read; a second one in a row ends the run. */
   private async _repairCall(reply: Replied): Promise<LegEnd | undefined> {
     if (this._wasMalformed) {
       await this._work.writer.write([malformedCall(reply)], this._leg.agent);
-      return OVER;
+      return this._over();
     }
     this._wasMalformed = true;
-    this._sendBack(reply, MALFORMED_CALL_FEEDBACK);
+    await this._sendBack(reply, MALFORMED_CALL_FEEDBACK);
     return undefined;
   }
 
-  private _countRepair(text: string): LegEnd | undefined {
+  private _countRepair(text: string, problem: string): LegEnd | undefined {
     this._repairs += 1;
     return this._repairs > this._answer.maxRepairs
-      ? this._verdict("error_max_structured_output_retries", text)
+      ? this._verdict("error_max_structured_output_retries", text, problem)
       : undefined;
   }
 
-  private _verdict(subtype: string, text: string): LegEnd & { readonly kind: "verdict" } {
-    return { kind: "verdict", subtype, text, turns: this._turns };
+  private _verdict(subtype: string, text: string, detail?: string): LegEnd & { readonly kind: "verdict" } {
+    const { limits, maxTokens } = this._leg;
+    const facts = { run: this._work.budget.limits, leg: limits, maxTokens, detail };
+    const message = subtype === "success" ? undefined : describeEnd(subtype, facts);
+    return { kind: "verdict", subtype, text, message, turns: this._turns };
   }
 
   private _request(turn: number) {
@@ -224,8 +242,6 @@ class Runner {
     };
   }
 }
-
-const OVER: LegEnd = { kind: "over" };
 
 const MALFORMED_CALL_FEEDBACK =
   "Your last reply held a tool call that could not be read, so no tool was run. Make the call again: only tools you were given, each with one complete JSON object as its arguments. If you need no tool, answer in plain text.";

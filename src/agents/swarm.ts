@@ -22,6 +22,7 @@ import {
 import { createShortConversations, runAgentLeg } from "./agent-leg.ts";
 import { Budget, type RunLimits } from "./budget.ts";
 import type { AgentLeg, Conversations, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
+import { describeEnd } from "./end-message.ts";
 import { NO_POLICY } from "./no-policy.ts";
 import type { RunSource, RunWriter } from "./run.ts";
 import { runModelLeg } from "./runner.ts";
@@ -119,14 +120,16 @@ class SwarmRun {
       if (end.kind !== "handoff") return this._end(policy, end);
       const limit = this._budget.addHandoff();
       if (limit !== undefined) {
-        await this._writeVerdict(leg, { subtype: limit, text: end.text });
+        const message = describeEnd(limit, { run: this._plan.limits, leg: leg.limits });
+        await this._writeVerdict(leg, { subtype: limit, text: end.text, message });
         return policy.noteEnd("error", end.text);
       }
       const handoff = { from: leg.agent ?? "", to: end.to, message: end.message };
       await this._writer.write([handoffItem(handoff)], leg.agent);
       const { notes, stop } = await policy.noteHandoff(handoff);
       if (stop !== undefined) {
-        await this._writeVerdict(leg, { subtype: "hook_stopped", text: stop });
+        const message = describeEnd("hook_stopped", { run: this._plan.limits, leg: leg.limits, detail: stop });
+        await this._writeVerdict(leg, { subtype: "hook_stopped", text: end.text, message });
         return policy.noteEnd("error", end.text);
       }
       this._inherit(leg);
@@ -152,7 +155,9 @@ class SwarmRun {
     const showInput = async (): Promise<void> => {
       const input = messages.at(-1);
       if (input === undefined) return;
-      await this._writer.write([messageItem({ id: input.id, role: "user", blocks: input.blocks })], leg.agent);
+      const { id, blocks, source } = input;
+      const shown = messageItem({ id, role: "user", blocks, ...(source !== undefined && { source }) });
+      await this._writer.write([shown], leg.agent);
     };
     return leg.backend.kind === "agent"
       ? this._runAgentLeg(leg as AgentLeg, work, showInput, startedAt)
@@ -183,7 +188,9 @@ class SwarmRun {
       const ms = this._plan.clock.now() - startedAt;
       const structured = end.kind === "verdict" ? end.structured : undefined;
       const subtype = end.kind === "handoff" ? "handoff" : end.subtype;
-      await this._writeVerdict(leg, { subtype, text: end.text, usage, costUsd, turns: end.turns, ms, structured });
+      const message = end.kind === "handoff" ? undefined : end.message;
+      const { text, turns } = end;
+      await this._writeVerdict(leg, { subtype, text, message, usage, costUsd, turns, ms, structured });
     } else await this._noteTimeout(leg, end, startedAt, { usage, costUsd });
     return end;
   }
@@ -192,17 +199,19 @@ class SwarmRun {
   private async _noteTimeout(leg: Leg, end: LegEnd, startedAt: number, spent: Partial<Verdict> = {}): Promise<void> {
     if (end.kind !== "over" || !this._isExpired || this._isAborted()) return;
     const ms = this._plan.clock.now() - startedAt;
-    await this._writeVerdict(leg, { subtype: "error_timeout", text: "", ms, ...spent });
+    const message = describeEnd("error_timeout", { run: this._plan.limits, leg: leg.limits });
+    await this._writeVerdict(leg, { subtype: "error_timeout", text: end.text ?? "", message, ms, ...spent });
   }
 
   private async _writeVerdict(leg: Leg, verdict: Verdict): Promise<void> {
-    const { subtype, text, usage = {}, costUsd, turns, ms, structured } = verdict;
+    const { subtype, text, message, usage = {}, costUsd, turns, ms, structured } = verdict;
     await this._writer.write(
       [
         resultItem({
           subtype,
           isError: subtype !== "success" && subtype !== "handoff",
           text,
+          ...(message !== undefined && { message }),
           usage,
           ...(structured !== undefined && { structured }),
           ...(costUsd !== undefined && { costUsd }),
@@ -257,7 +266,8 @@ class SwarmRun {
   private _messagesAfter(end: Extract<LegEnd, { kind: "handoff" }>, notes: readonly string[]): readonly Message[] {
     const id = this._ids.fresh("handoff");
     const texts = [end.message, ...notes];
-    const message: Message = { id, role: "user", blocks: texts.map((text) => ({ type: "text", text })) };
+    const blocks = texts.map((text) => ({ type: "text", text }) as const);
+    const message: Message = { id, role: "user", blocks, source: "millrace" };
     return this._plan.handoffContext === "shared" ? [...end.transcript, message] : [message];
   }
 
@@ -305,6 +315,7 @@ class SwarmRun {
 interface Verdict {
   readonly subtype: string;
   readonly text: string;
+  readonly message?: string | undefined;
   readonly usage?: Parameters<typeof resultItem>[0]["usage"];
   readonly costUsd?: number | undefined;
   readonly turns?: number | undefined;

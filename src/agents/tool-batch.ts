@@ -29,10 +29,13 @@ export interface BatchSettings {
 /** A tool whose call is the leg's final answer. */
 export interface AnswerTool {
   readonly name: string;
-  /** Reads the arguments: the value, or what the model is told is wrong with it. */
+  /** Reads the arguments: the value, or what is wrong with it and what the model is told. */
   read(
     input: unknown,
-  ): Promise<{ readonly fits: true; readonly value: unknown } | { readonly fits: false; readonly problem: string }>;
+  ): Promise<
+    | { readonly fits: true; readonly value: unknown }
+    | { readonly fits: false; readonly problem: string; readonly feedback: string }
+  >;
 }
 
 /** What a batch came to: one result per call, in the order of the calls, and what ends the leg. */
@@ -44,8 +47,8 @@ export interface BatchEnd {
   readonly stop: string | undefined;
   readonly handoff: { readonly to: string; readonly message: string } | undefined;
   readonly answer: { readonly value: unknown } | undefined;
-  /** A final answer came that did not fit. */
-  readonly misfit: boolean;
+  /** A final answer came that did not fit: why. */
+  readonly misfit: string | undefined;
 }
 
 /**
@@ -98,7 +101,7 @@ class Batch {
   private _stop: string | undefined;
   private _handoff: BatchEnd["handoff"];
   private _answer: BatchEnd["answer"];
-  private _misfit = false;
+  private _misfit: string | undefined;
 
   constructor(writer: RunWriter, settings: BatchSettings) {
     this._writer = writer;
@@ -213,9 +216,9 @@ class Batch {
   private async _takeAnswer(call: ToolCallItem, tool: AnswerTool): Promise<void> {
     const read = await tool.read(call.input);
     if (read.fits) this._answer = { value: read.value };
-    else this._misfit = true;
+    else this._misfit = read.problem;
     await this._answerWith(call, {
-      output: read.fits ? "Taken as the final answer." : read.problem,
+      output: read.fits ? "Taken as the final answer." : read.feedback,
       isError: !read.fits,
     });
   }

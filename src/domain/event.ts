@@ -68,6 +68,8 @@ export interface MessageItem extends Envelope {
   readonly id: string;
   readonly role: "assistant" | "user";
   readonly blocks: readonly Block[];
+  /** Written by Millrace itself, and by nobody else: a repair, a hook's feedback or note, a handoff. */
+  readonly source?: "millrace";
   readonly stopReason?: StopReason;
   /** The vendor's own word for why the reply stopped, where `stopReason` says less: unknown, filtered, malformed. */
   readonly vendorStopReason?: string;
@@ -162,7 +164,10 @@ export interface ResultItem extends Envelope {
   readonly type: "result";
   readonly subtype: string;
   readonly isError: boolean;
+  /** The text of the final message. */
   readonly text?: string;
+  /** Why it is no success, as a sentence: which limit, what did not fit, what the backend said. */
+  readonly message?: string;
   readonly structured?: unknown;
   readonly usage: Usage;
   readonly costUsd?: number;

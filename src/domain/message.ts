@@ -6,6 +6,8 @@ export interface Message {
   readonly id: string;
   readonly role: "assistant" | "user";
   readonly blocks: readonly Block[];
+  /** Written by Millrace itself, and by nobody else: a repair, a hook's feedback or note, a handoff. */
+  readonly source?: "millrace";
   readonly stopReason?: StopReason;
   /** The vendor's own word for why it stopped, where `stopReason` says less. */
   readonly vendorStopReason?: string;

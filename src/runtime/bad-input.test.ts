@@ -253,7 +253,7 @@ describe("R16: input", () => {
     ],
     ["a system message", [{ role: "system", text: "x" }], /^input\[0\]\.role is "system".*instructions are an option/],
     ["a message that is none", ["hi"], /^input\[0\] is a string, not a message/],
-    ["a message without content", [{ role: "user" }], /^input\[0\] has neither text nor blocks/],
+    ["a message without content", [{ role: "user" }], /^input\[0\] has neither text, content nor blocks/],
     ["a last message that says nothing", [{ role: "user", text: " " }], /^The last message of the input says nothing/],
     ["a last message without blocks", [{ role: "user", blocks: [] }], /says nothing/],
     [

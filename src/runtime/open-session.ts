@@ -14,7 +14,7 @@ import type { SchemaInput } from "#tools";
 import type { Agent } from "./agent.ts";
 import { isBackend } from "./check-options.ts";
 import type { RunOptions } from "./options.ts";
-import { planRun, type Target } from "./plan-run.ts";
+import { describeTarget, planRun, type Target } from "./plan-run.ts";
 import { BACKEND_NAMES } from "./resolve-backend.ts";
 import type { OutputOf } from "./output-option.ts";
 import { checkLast, handleLimits } from "./run.ts";
@@ -78,6 +78,7 @@ export function startSession(
     clock,
     random,
     onListenerError,
+    target: describeTarget(target),
     checkInput(input) {
       checkLast(input);
       checkSendable(input, plan);

@@ -16,6 +16,15 @@ import type { World } from "./world.ts";
 /** What carries out a run: a backend by name, a backend, an agent, or several agents. */
 export type Target = string | Backend | Agent | Swarm;
 
+/** A target in a word or two, for who looks at a run. */
+export function describeTarget(target: Target): string {
+  if (typeof target === "string") return target;
+  if ("agents" in target) return `swarm of ${target.agents.map(({ name }) => name).join(", ")}`;
+  if (!isBackend(target)) return `agent ${target.name}`;
+  const { name, model } = target as Backend;
+  return model === undefined ? name : `${name}/${model}`;
+}
+
 /**
  * Everything a run needs that its target and its options say. `resolve` makes the backend a name stands for.
  *

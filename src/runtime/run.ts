@@ -15,7 +15,7 @@ import type { Agent } from "./agent.ts";
 import { checkOptions } from "./check-options.ts";
 import type { RunOptions } from "./options.ts";
 import type { OutputOf } from "./output-option.ts";
-import { planRun, type Target } from "./plan-run.ts";
+import { describeTarget, planRun, type Target } from "./plan-run.ts";
 import { recordRun } from "./record.ts";
 import { maskOfPlan } from "./run-secrets.ts";
 import { openTelemetry } from "./telemetry.ts";
@@ -65,6 +65,7 @@ export function startRun(
   const run = createRun<unknown>(world.tap?.around(source) ?? source, {
     clock: world.clock,
     random: world.random,
+    target: describeTarget(target),
     signal: options.signal,
     isOutputWrapped: plan.legs.some((leg) => leg.output !== undefined && isWrappedOutput(leg.output)),
     history: messages.slice(0, -1),

@@ -198,7 +198,17 @@ async function tell(live: Live, wishes: Wishes): Promise<void> {
 function unknownTo(sent: ReadonlySet<string>, messages: readonly Message[]): readonly Message[] {
   const at = messages.slice(0, -1).findLastIndex((message) => sent.has(message.id));
   if (at === -1) return messages;
-  return messages.slice(at + 1).filter((message) => message.role === "user" && !isAnswer(message));
+  return messages
+    .slice(at + 1)
+    .filter(
+      (message, at, all) =>
+        message.role === "user" && !isAnswer(message) && (at === all.length - 1 || !isOurs(message)),
+    );
+}
+
+/** What it was told by us while it worked: it knows that, too. */
+function isOurs(message: Message): boolean {
+  return message.source === "millrace";
 }
 
 /** Results of tools the agent has called itself. */

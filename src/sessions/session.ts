@@ -1,4 +1,12 @@
-import { createRun, type Run, type RunHandleOptions, type RunInput, type RunWriter } from "#agents";
+import {
+  createRun,
+  describeHandle,
+  INSPECT,
+  type Run,
+  type RunHandleOptions,
+  type RunInput,
+  type RunWriter,
+} from "#agents";
 import { type Message, RunError, type RunResult, StartError } from "#domain";
 import { callSafely, createDeferred, type Deferred, handled } from "#streams";
 import type { Conversation } from "./conversation.ts";
@@ -52,6 +60,8 @@ export interface SendOptions {
 /** What a session takes from outside. */
 export interface SessionSeams extends Pick<RunHandleOptions, "clock" | "random" | "onListenerError" | "secrets"> {
   readonly id?: string | undefined;
+  /** Who answers, as it is shown when the session or one of its runs is printed. */
+  readonly target?: string | undefined;
   readonly runLimits?: RunHandleOptions["limits"] | undefined;
   /** Refuses an input by throwing a `StartError`. */
   readonly checkInput?: ((input: readonly Message[]) => void) | undefined;
@@ -115,6 +125,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
     const history: Message[] = [];
     const run: Run<Output> = createRun<Output>((writer) => carryOut(sent, writer), {
       id,
+      target: seams.target,
       clock,
       random,
       onListenerError,
@@ -164,9 +175,11 @@ export function createSession<Output = string>(conversation: Conversation, seams
   };
 
   const close = (): Promise<void> => (closing ??= handled(shutDown()));
+  const sessionId = seams.id ?? random.id();
+  const stateOf = (): string => (queue.isClosed ? "closed" : queue.active === undefined ? "idle" : "running");
 
-  return {
-    id: seams.id ?? random.id(),
+  const session: Session<Output> = {
+    id: sessionId,
     send,
     setModel: (model) => change("model", model, (name) => conversation.setModel(name)),
     setPermissionMode: (mode) => change("permission mode", mode, (name) => conversation.setPermissionMode(name)),
@@ -184,6 +197,8 @@ export function createSession<Output = string>(conversation: Conversation, seams
     close,
     [Symbol.asyncDispose]: close,
   };
+  const inspect = (): string => describeHandle("Session", { id: sessionId, target: seams.target, state: stateOf() });
+  return Object.defineProperty(session, INSPECT, { value: inspect });
 }
 
 /** What is thrown at once is a rejection like any other. */

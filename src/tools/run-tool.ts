@@ -51,7 +51,7 @@ export async function runTool(tool: Tool, input: unknown, run: ToolRun): Promise
       settle({
         kind: "failed",
         why: "timeout",
-        output: `The tool "${tool.name}" did not answer within ${deadlineMs} ms.`,
+        output: `The tool "${tool.name}" did not answer within ${deadlineMs} ms (${tool.timeoutMs === undefined ? "limits.toolMs" : "its timeoutMs"}).`,
       });
       controller.abort(new DOMException(`The tool had ${deadlineMs} ms.`, "TimeoutError"));
     });

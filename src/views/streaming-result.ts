@@ -121,7 +121,8 @@ function flatten(result: RunResult, options: StreamingResultOptions): StreamingR
 /** What the assistant said in the run itself: after the last message that was given to it. */
 function saidIn(messages: readonly Message[]): Record<"text" | "thinking", string> {
   const input = messages.findLastIndex(
-    ({ role, blocks }) => role === "user" && blocks.some((block) => block.type !== "tool-result"),
+    ({ role, blocks, source }) =>
+      role === "user" && source === undefined && blocks.some((block) => block.type !== "tool-result"),
   );
   const said = { text: "", thinking: "" };
   for (const { role, blocks } of messages.slice(input + 1)) {

@@ -31,7 +31,7 @@ export function withoutEndFaults(chunks: readonly Chunk[], exit: ProcessExit): C
 export function stalledError(silentMs: number): ErrorDetail {
   return {
     code: "stalled",
-    message: `Claude Code has said nothing for ${silentMs} ms.`,
+    message: `Claude Code reached limits.idleMs: it has said nothing for ${silentMs} ms. Try again, or raise it if answers may take this long.`,
     terminal: true,
     diagnostic: {
       hint: "The model's host takes requests and does not answer, or the CLI hangs.",

@@ -1,4 +1,13 @@
-import { type Chunk, type NoticeItem, type ResultItem, type StartItem, startItem, type ToolResultItem } from "#domain";
+import {
+  type Chunk,
+  type MessageItem,
+  type NoticeItem,
+  type ResultItem,
+  type StartItem,
+  startItem,
+  textOf,
+  type ToolResultItem,
+} from "#domain";
 import { createDeferred } from "#streams";
 import { isRecord, type JsonRecord, ownArray, ownString } from "#wire";
 import type { AgentLink } from "../backend.ts";
@@ -91,6 +100,9 @@ export class ActiveTurn {
         case "notice":
           chunks[index] = this._noteNotice(chunk);
           break;
+        case "message":
+          if (chunk.role === "user") this._noteUserMessage(chunk);
+          break;
         case "tool-result":
           this._noteToolResult(chunk);
           break;
@@ -153,6 +165,13 @@ export class ActiveTurn {
     });
   }
 
+  /** The CLI shows the feedback it was given as a message of the user's. It is ours. */
+  private _noteUserMessage(chunk: MessageItem): void {
+    const text = textOf(chunk.blocks);
+    if (!this.turn.feedback.some((feedback) => text.includes(feedback))) return;
+    (chunk as { -readonly [Key in keyof MessageItem]: MessageItem[Key] }).source = "millrace";
+  }
+
   /** What our policy and our tools said is the truth about a call; the CLI tells it in words of its own. */
   private _noteToolResult(chunk: ToolResultItem): void {
     const record = this.turn.find(chunk.callId);
@@ -177,6 +196,6 @@ export class ActiveTurn {
     const writable = chunk as { -readonly [Key in keyof ResultItem]: ResultItem[Key] };
     writable.subtype = "hook_stopped";
     writable.isError = true;
-    writable.text = this.turn.stopReason;
+    writable.message = this.turn.stopReason;
   }
 }

@@ -54,6 +54,7 @@ export function createVerdictReader(): VerdictReader {
         subtype,
         isError: isFailedResult(frame),
         ...(text !== undefined && { text }),
+        ...(text !== undefined && text !== "" && isFailedResult(frame) && { message: text }),
         ...(structured !== undefined && { structured }),
         usage,
         ...(costUsd !== undefined && { costUsd }),

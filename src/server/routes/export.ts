@@ -56,7 +56,8 @@ function writeMarkdown(thread: StoredThread, messages: readonly Message[]): stri
 }
 
 function writeMessage(message: Message): string {
-  const who = message.role === "user" ? (message.blocks.some(isResult) ? "Tool results" : "User") : "Assistant";
+  const said = message.source === "millrace" ? "Millrace" : "User";
+  const who = message.role === "user" ? (message.blocks.some(isResult) ? "Tool results" : said) : "Assistant";
   return `## ${who}\n\n${message.blocks.map(writeBlock).join("\n\n")}\n`;
 }
 

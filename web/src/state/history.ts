@@ -7,6 +7,8 @@ const MEDIA_NAMES = { image: "Image", document: "Document", audio: "Audio" } as 
 export function itemsOf(messages: readonly Message[]): readonly Item[] {
   let items: readonly Item[] = [];
   for (const message of messages) {
+    // What Millrace told the model by itself is not what the person wrote.
+    if (message.source === "millrace" && message.role === "user") continue;
     if (message.role === "user") items = addUserMessage(items, message);
     else for (const [index, block] of message.blocks.entries()) items = addBlock(items, message, block, index);
   }

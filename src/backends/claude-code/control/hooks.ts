@@ -1,4 +1,4 @@
-import { describeThrown } from "#domain";
+import { describeThrown, messageItem } from "#domain";
 import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire";
 import { readToolOutput } from "./tool-output.ts";
 import type { CallRecord, Turn } from "./turn.ts";
@@ -78,7 +78,7 @@ async function beforeTool(turn: Turn, callId: string, input: JsonRecord, desk: H
   const toolInput = ownValue(input, "tool_input") ?? {};
   const record = recordOf(turn, callId, input, desk);
   const verdict = await turn.decide(callId, record, toolInput);
-  const note = turn.takeNotes(record);
+  const note = takeNotes(turn, callId, record);
   const context = note === undefined ? {} : { additionalContext: note };
   if (verdict.kind === "denied") {
     // `continue: false` beside a denial is ignored, so the turn is ended by hand.
@@ -107,7 +107,7 @@ async function afterTool(
   // Our own tools were looked at before the CLI got their answer.
   const replaced = record.executedBy === "millrace" ? undefined : await checkOutput(turn, callId, record, input, desk);
   if (replaced === "impossible") return { continue: false, stopReason: UNREPLACEABLE };
-  const note = turn.takeNotes(record);
+  const note = takeNotes(turn, callId, record);
   const output = {
     ...(replaced !== undefined && { updatedToolOutput: replaced.output }),
     ...(note !== undefined && { additionalContext: note }),
@@ -156,7 +156,17 @@ async function beforeStop(turn: Turn, input: JsonRecord): Promise<JsonRecord> {
   if (verdict.stop !== undefined) turn.stopReason ??= verdict.stop;
   if (verdict.kind === "stop" || verdict.stop !== undefined) return {};
   turn.sentBack += 1;
+  turn.feedback.push(verdict.feedback);
   return { decision: "block", reason: verdict.feedback };
+}
+
+/** The notes for the model that were not given yet. The CLI does not show them, so the message is ours to write. */
+function takeNotes(turn: Turn, callId: string, record: CallRecord): string | undefined {
+  const text = turn.takeNotes(record);
+  if (text === undefined) return undefined;
+  const id = `${callId}-note-${turn.countNote()}`;
+  void turn.link.write([messageItem({ id, role: "user", blocks: [{ type: "text", text }], source: "millrace" })]);
+  return text;
 }
 
 /** The answer that keeps a tool from running. */

@@ -38,7 +38,10 @@ export class Turn {
   stopReason: string | undefined;
   /** How often a hook has sent the agent back to work. */
   sentBack = 0;
+  /** What it was told then. */
+  readonly feedback: string[] = [];
   private readonly _calls = new Map<string, CallRecord>();
+  private _notes = 0;
 
   constructor(link: AgentLink, control: TurnControl) {
     this.link = link;
@@ -75,6 +78,12 @@ export class Turn {
       });
     }
     return record.verdict;
+  }
+
+  /** Numbers the notes that were given, for their ids. */
+  countNote(): number {
+    this._notes += 1;
+    return this._notes;
   }
 
   /** Takes the notes for the model that were not given yet, as one text. */
