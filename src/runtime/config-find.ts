@@ -29,7 +29,7 @@ export async function findConfigs(cwd: string, seams: FindSeams): Promise<readon
     const found: FoundConfig[] = [];
     for (const name of CONFIG_FILES) {
       const path = join(folder, name);
-      if (await seams.files.exists(path)) found.push(await inspect(path, root, seams));
+      if (await isThere(path, seams.files)) found.push(await inspect(path, root, seams));
     }
     if (found.length > 0) return found;
   }
@@ -43,10 +43,15 @@ async function foldersToSearch(
   const folders: string[] = [];
   for (let folder = resolve(cwd); ; folder = dirname(folder)) {
     folders.push(folder);
-    if (await files.exists(join(folder, ".git"))) return { folders, root: folder };
+    if (await isThere(join(folder, ".git"), files)) return { folders, root: folder };
     if (folder === dirname(folder)) break;
   }
   return { folders: folders.slice(0, 1), root: resolve(cwd) };
+}
+
+/** What we may not look at is not there for us. */
+async function isThere(path: string, files: FileSystem): Promise<boolean> {
+  return await files.exists(path).catch(() => false);
 }
 
 async function inspect(path: string, root: string, { look }: FindSeams): Promise<FoundConfig> {

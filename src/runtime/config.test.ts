@@ -113,6 +113,20 @@ describe("F-A1: a project's configuration", () => {
     expect((await inProject({})).file).toBe(file);
   });
 
+  it("folders further up that may not be looked at are passed over", async () => {
+    const memory = createMemoryFiles();
+    await memory.write(file, encode(text));
+    const files = {
+      ...memory,
+      exists: async (path: string) => {
+        if (path === "/home/.git") throw Object.assign(new Error("EACCES"), { code: "EACCES" });
+        return memory.exists(path);
+      },
+    };
+    const loaded = await loadConfig({ cwd: "/home/ada/work/app", files, env, look });
+    expect(loaded.project).toEqual({ file, state: "unknown" });
+  });
+
   it("without a home there is nothing that could be trusted, and nothing is used", async () => {
     const files = createMemoryFiles();
     await files.write(file, encode(text));

@@ -91,10 +91,17 @@ function unready(name: string, found: readonly string[], error: StartError): Bac
   return { name, isReady: false, found, missing: [error.message], can: [] };
 }
 
+/** The clouds that the CLI asks instead of Anthropic itself, by their switches. */
+const CLOUD_SWITCHES = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"];
+
 function describeLogin(env: World["env"]): string {
-  const variables = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"];
-  const set = variables.find((variable) => (env[variable]?.trim() ?? "") !== "");
-  return set === undefined ? "It uses its own login; no key is set in the environment." : `It uses ${set}.`;
+  const isSet = (variable: string): boolean => (env[variable]?.trim() ?? "") !== "";
+  const cloud = CLOUD_SWITCHES.find(
+    (variable) => isSet(variable) && !/^(?:0|false|no|off)$/i.test(env[variable] ?? ""),
+  );
+  if (cloud !== undefined) return `${cloud} is set; it gets the variables of that cloud.`;
+  const key = ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"].find(isSet);
+  return key === undefined ? "It uses its own login; no key is set in the environment." : `It uses ${key}.`;
 }
 
 async function inspectProvider(name: ProviderName, options: InspectOptions, world: World): Promise<BackendState> {

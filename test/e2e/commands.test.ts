@@ -421,7 +421,12 @@ describe("completion", () => {
       return spawnSync("/bin/bash", ["--norc", "-c", test], { encoding: "utf8" }).stdout.trim().split("\n");
     };
     expect(complete("millrace", "do")).toEqual(["doctor"]);
-    expect(complete("millrace", "run", "--max-")).toEqual(["--max-turns", "--max-tokens", "--max-cost"]);
+    expect(complete("millrace", "run", "--max-")).toEqual([
+      "--max-turns",
+      "--max-tokens",
+      "--max-cost",
+      "--max-reply-bytes",
+    ]);
     expect(complete("millrace", "--back")).toEqual(["--backend"]);
     expect(complete("millrace", "formats", "de")).toEqual(["decode"]);
     expect(complete("millrace", "formats", "decode", "--r")).toEqual(["--raw"]);

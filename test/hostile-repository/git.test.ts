@@ -176,6 +176,25 @@ describe("F-A4: nothing that a repository's git configuration names is run", () 
     expect((await runIsolated(["config", "filter.lfs.clean"])).stdout.trim()).toBe("git-lfs clean -- %f");
   });
 
+  // What needs a program or a version of git that is not on every machine: the setting is what can be looked at.
+  it.each([
+    ["lfs.extension.evil.clean", '[lfs "extension.evil"]\nclean = evil', "cat"],
+    ["lfs.customtransfer.evil.path", '[lfs "customtransfer.evil"]\npath = evil', "false"],
+    ["hook.evil.command", '[hook "evil"]\ncommand = evil', "true"],
+    ["gc.recentObjectsHook", "[gc]\nrecentObjectsHook = evil", "true"],
+    ["gpg.program", "[gpg]\nprogram = evil", "gpg"],
+    ["gpg.ssh.program", '[gpg "ssh"]\nprogram = evil', "ssh-keygen"],
+    ["log.showSignature", "[log]\nshowSignature = true", "false"],
+    ["credential.https://example.com.helper", '[credential "https://example.com"]\nhelper = evil', ""],
+    ["core.askPass", "[core]\naskPass = evil", ""],
+    ["merge.evil.driver", '[merge "evil"]\ndriver = evil', "git merge-file %A %O %B"],
+    ["submodule.evil.update", '[submodule "evil"]\nupdate = !evil', "checkout"],
+    ["difftool.evil.cmd", '[difftool "evil"]\ncmd = evil', "false"],
+  ])("%s has a harmless value", async (key, text, value) => {
+    configure(text);
+    expect((await runIsolated(["config", key])).stdout.trim()).toBe(value);
+  });
+
   it("a repository inside the folder that nobody asked about is not used", async () => {
     const bare = join(repository, "bare");
     git("init", "--quiet", "--bare", "bare");

@@ -96,9 +96,9 @@ const COMMANDS: readonly (readonly [keys: RegExp, value: string])[] = [
   [/^core\.pager$|^pager\./, "cat"],
   [/^core\.sshcommand$/, "ssh"],
   [/^core\.askpass$|^credential\.(?:.*\.)?helper$/, ""],
-  [/^core\.alternaterefscommand$/, "true"],
+  [/^core\.alternaterefscommand$|^gc\.recentobjectshook$|^hook\..*\.command$/, "true"],
   [/^diff\.external$|^diff\..*\.command$/, OWN_DIFF],
-  [/^diff\..*\.textconv$|^interactive\.difffilter$|^tar\..*\.command$/, "cat"],
+  [/^diff\..*\.textconv$|^interactive\.difffilter$|^tar\..*\.command$|^lfs\.extension\..*\.(?:clean|smudge)$/, "cat"],
   [/^filter\..*\.(?:clean|smudge|process)$/, ""],
   [/^filter\..*\.required$|^log\.showsignature$/, "false"],
   [/^remote\..*\.promisor$/, "false"],
@@ -109,6 +109,7 @@ const COMMANDS: readonly (readonly [keys: RegExp, value: string])[] = [
   [/^gpg\.ssh\.defaultkeycommand$|^trailer\..*\.(?:command|cmd)$/, "true"],
   [/^(?:mergetool|difftool|man|browser|guitool)\..*\.(?:cmd|path)$|^web\.browser$/, "false"],
   [/^sendemail\.(?:.*\.)?(?:smtpserver|sendmailcmd|tocmd|cccmd|headercmd)$/, "false"],
+  [/^lfs\.customtransfer\..*\.path$/, "false"],
   [/^submodule\..*\.update$/, "checkout"],
 ];
 
