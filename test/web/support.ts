@@ -57,7 +57,15 @@ export async function openSite(
     permissions: { ask: ["delete_file"] },
   });
   const billing = agent({ name: "billing", backend: scenario.backend });
-  const server = createServer({ agents: [clerk, billing], target: "clerk", limits: { shutdownMs: 0 }, ...more, store });
+  const targets = ["offline", "anthropic", "openai/gpt-5"];
+  const server = createServer({
+    agents: [clerk, billing],
+    target: "clerk",
+    targets,
+    limits: { shutdownMs: 0 },
+    ...more,
+    store,
+  });
   const { url } = await server.listen({ port, ...(more.tokens !== undefined && { host: "0.0.0.0" }) });
   return {
     url: url.replace("0.0.0.0", "127.0.0.1"),

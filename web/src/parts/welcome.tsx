@@ -59,7 +59,7 @@ export function Welcome({ onChange, onFailure }: WelcomeProps): VNode {
         </Composer>
         {missing.length > 0 && (
           <details class="missing">
-            <summary>{missing.length} backends are not set up</summary>
+            <summary>{missing.length === 1 ? "1 backend is" : `${missing.length} backends are`} not set up</summary>
             <dl>
               {missing.map(({ target: name, reason }) => (
                 <div key={name}>
