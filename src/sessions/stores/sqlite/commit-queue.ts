@@ -2,6 +2,7 @@ import { type Clock, describeThrown } from "#domain";
 import { createDeferred, type Deferred } from "#streams";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { type EventRows, type FreshRows, placeFresh } from "./fresh-rows.ts";
+import { isBusy } from "./sql-driver.ts";
 import type { RowWriter } from "./row-writer.ts";
 import type { SqlDatabase } from "./sql-driver.ts";
 
@@ -14,6 +15,9 @@ const GROUP_MS = 10;
  */
 const LONGEST_GROUP_MS = 50;
 const FREE_PART = 4;
+
+/** Another program has locked the database: how often it is tried again, and for how long. Nobody is kept waiting meanwhile. */
+export const BUSY = { retryMs: 20, patienceMs: 2000 } as const;
 
 interface Entry {
   readonly work: () => void;
@@ -56,6 +60,8 @@ export class CommitQueue {
   /** Resolves when what another thread writes is written. */
   private _writing: Promise<void> | undefined;
   private _isLossTold = false;
+  /** Since when a lock of another program has kept us from writing. */
+  private _busySince: number | undefined;
 
   constructor(tables: QueueTables, clock: Clock, rowWriter?: RowWriter) {
     this._tables = tables;
@@ -81,13 +87,24 @@ export class CommitQueue {
     while (this._entries.length > 0 || this._writing !== undefined) {
       this._flush();
       await this._writing;
+      if (this._busySince !== undefined) await this._pause();
     }
     // What is not put there now is by whoever opens the store next.
     if (this.hasThread) await this._write([], this._tables.fresh.keys()).catch(() => undefined);
   }
 
+  private _pause(): Promise<void> {
+    return new Promise((resolve) => {
+      this._clock.after(BUSY.retryMs, resolve);
+    });
+  }
+
   private _schedule(): void {
     if (this._takeBack !== undefined || this._writing !== undefined || this._entries.length === 0) return;
+    if (this._busySince !== undefined) {
+      this._takeBack = this._clock.after(BUSY.retryMs, () => this._flush());
+      return;
+    }
     const wait = Math.min(this._groupMs, Math.max(0, this._lastCommit + this._groupMs - this._clock.now()));
     this._takeBack = this._clock.after(wait, () => this._flush());
   }
@@ -158,22 +175,39 @@ export class CommitQueue {
   private _takeOver(): boolean {
     this._tables.forget();
     try {
-      placeFresh(this._tables.database);
-      this._tables.fresh.clear();
+      this._placeLeft();
       return true;
     } catch {
       return false;
     }
   }
 
+  private _placeLeft(): void {
+    placeFresh(this._tables.database);
+    this._tables.fresh.clear();
+  }
+
   private _commitHere(entries: readonly Entry[]): void {
     if (entries.length > 0) {
       const begun = this._clock.now();
       const failure = this._commit(entries);
+      if (failure !== undefined && isBusy(failure.cause) && this._isPatient()) {
+        // Before what has come since: the order stays.
+        this._entries = [...entries, ...this._entries];
+        this._schedule();
+        return;
+      }
+      this._busySince = undefined;
       this._groupMs = Math.min(LONGEST_GROUP_MS, Math.max(GROUP_MS, FREE_PART * (this._clock.now() - begun)));
       this._settle(entries, failure);
     }
     this._lastCommit = this._clock.now();
+  }
+
+  /** Whether a lock of another program may go on for a while. */
+  private _isPatient(): boolean {
+    this._busySince ??= this._clock.now();
+    return this._clock.now() - this._busySince < BUSY.patienceMs;
   }
 
   private _settle(entries: readonly Entry[], failure: StoreError | undefined): void {
@@ -186,10 +220,8 @@ export class CommitQueue {
 
   private _commit(entries: readonly Entry[]): StoreError | undefined {
     const { database, fresh } = this._tables;
-    if (!this.hasThread && fresh.size > 0 && !this._takeOver()) {
-      return this._undone("what a thread had begun could not be finished");
-    }
     try {
+      if (!this.hasThread && fresh.size > 0) this._placeLeft();
       database.exec("BEGIN IMMEDIATE");
       for (const entry of entries) this._carryOut(entry);
       database.exec("COMMIT");

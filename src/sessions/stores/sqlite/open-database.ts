@@ -14,11 +14,17 @@ const EMPTY = new Uint8Array();
  */
 const CHECKPOINT_PAGES = 2048;
 
+/** A connection that waits for locks of others: at the start and the end, and in a thread of its own. */
+const PATIENT = "PRAGMA busy_timeout = 2000;";
+
+/** The one whose thread serves others does not wait: whoever is refused is asked again later. */
+const IMPATIENT = "PRAGMA busy_timeout = 0;";
+
 /** What every connection to the database is told first. */
 export const CONNECTION_SETTINGS = `
+  ${PATIENT}
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
-  PRAGMA busy_timeout = 2000;
   PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
 `;
 
@@ -54,6 +60,7 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
     database.exec(CONNECTION_SETTINGS);
     migrate(database);
     placeFresh(database);
+    database.exec(IMPATIENT);
   } catch (error) {
     database?.close();
     lock.close();
@@ -65,6 +72,7 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
     database: opened,
     close() {
       try {
+        opened.exec(PATIENT);
         // Not every driver does it by itself; without it a copy of the one file would lack what was written last.
         opened.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
         opened.close();

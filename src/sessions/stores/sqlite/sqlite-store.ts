@@ -3,14 +3,14 @@ import { requireCursor, requireRun } from "../sequence.ts";
 import type { Store } from "../store.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { foldCase, LOCAL_TENANT, placeBehind, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
-import { CommitQueue } from "./commit-queue.ts";
+import { BUSY, CommitQueue } from "./commit-queue.ts";
 import { CONNECTION_SETTINGS, openDatabase } from "./open-database.ts";
 import { FreshRows } from "./fresh-rows.ts";
 import { OpenRuns } from "./open-runs.ts";
 import { findRun, findThread, readEvents, requireIdle, showRun, showThread, type Tables } from "./reads.ts";
 import { readAuditRow, readMessageRow, readQuestionRow, readThreadRow, readUsageRow, writeBody } from "./rows.ts";
 import { startRowWriter } from "./row-writer.ts";
-import { loadSqlDriver, type SqlDriver, type SqlRow } from "./sql-driver.ts";
+import { isBusy, loadSqlDriver, type SqlDriver, type SqlRow } from "./sql-driver.ts";
 import { prepareStatements } from "./statements.ts";
 import { addRun, appendEvents, encodeAll, plain, takeRows } from "./writes.ts";
 
@@ -57,27 +57,43 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     options.clock,
     rowWriter,
   );
-  return createStore(tables, open, queue, async () => {
+  return createStore(tables, open, { queue, clock: options.clock }, async () => {
     await rowWriter?.close();
     opened.close();
   });
 }
 
-function createStore(tables: Tables, open: OpenRuns, queue: CommitQueue, closeAll: () => Promise<void>): Store {
+function createStore(
+  tables: Tables,
+  open: OpenRuns,
+  { queue, clock }: { readonly queue: CommitQueue; readonly clock: Clock },
+  closeAll: () => Promise<void>,
+): Store {
   const { sql } = tables;
   let closing: Promise<void> | undefined;
 
   const requireOpen = (): void => {
     if (closing !== undefined) throw new StoreError("store-closed", "The store is closed. Open another one.");
   };
-  /** Reads at once; a failure of the database becomes one of the store. */
-  const look = <Value>(read: () => Value): Value => {
-    requireOpen();
-    try {
-      return read();
-    } catch (error) {
-      if (isStoreError(error)) throw error;
-      throw new StoreError("store-failed", `The database cannot be read: ${describeThrown(error)}`, { cause: error });
+  /**
+   * Reads at once, and again after a while when another program has locked the database. A failure of the database
+   * becomes one of the store.
+   */
+  const look = async <Value>(read: () => Value): Promise<Value> => {
+    for (let waitedMs = 0; ; waitedMs += BUSY.retryMs) {
+      requireOpen();
+      try {
+        return read();
+      } catch (error) {
+        if (isStoreError(error)) throw error;
+        if (!isBusy(error) || waitedMs >= BUSY.patienceMs) {
+          const message = `The database cannot be read: ${describeThrown(error)}`;
+          throw new StoreError("store-failed", message, { cause: error });
+        }
+      }
+      await new Promise<void>((resolve) => {
+        clock.after(BUSY.retryMs, resolve);
+      });
     }
   };
   const write = (work: () => void): Promise<void> => {
