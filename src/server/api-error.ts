@@ -18,6 +18,8 @@ export type ApiErrorCode =
   | "unsupported-media-type"
   | "too-many-requests"
   | "too-many-streams"
+  | "too-many-tenant-runs"
+  | "quota-exceeded"
   | "too-many-runs"
   | "store-unavailable"
   | "set-up-missing"
@@ -42,6 +44,8 @@ const STATUS: Readonly<Record<ApiErrorCode, Status>> = {
   "unsupported-media-type": 415,
   "too-many-requests": 429,
   "too-many-streams": 429,
+  "too-many-tenant-runs": 429,
+  "quota-exceeded": 403,
   "too-many-runs": 503,
   "store-unavailable": 503,
   "set-up-missing": 503,

@@ -16,10 +16,14 @@ export interface ServerLimits {
   readonly streams: number;
   /** Requests one address may make in a minute. */
   readonly requestsPerMinute: number;
-  /** Wrong tokens from one address in a minute, after which it is not listened to. */
+  /** Wrong tokens from one address in a minute, after which further ones are told to wait. */
   readonly failuresPerMinute: number;
   /** Runs that go on at the same time. */
   readonly runs: number;
+  /** Runs of one tenant that go on at the same time. Default: a quarter of `runs`; all of them where there is one tenant. */
+  readonly runsPerTenant: number;
+  /** Threads one tenant may keep. */
+  readonly threadsPerTenant: number;
   /** Bytes that may wait for one reader of a stream. */
   readonly readerBytes: number;
   /** How long a reader may take nothing before it is cut off. It can resume at its cursor. */
@@ -41,6 +45,8 @@ export const SERVER_LIMITS: ServerLimits = {
   requestsPerMinute: 6000,
   failuresPerMinute: 10,
   runs: 256,
+  runsPerTenant: 64,
+  threadsPerTenant: 10_000,
   readerBytes: 1_048_576,
   stallMs: 30_000,
   firstHeartbeatMs: 5000,
@@ -48,8 +54,11 @@ export const SERVER_LIMITS: ServerLimits = {
   shutdownMs: 10_000,
 };
 
-/** The limits with the defaults filled in. @throws StartError for one that would not limit anything. */
-export function readLimits(given: Partial<ServerLimits> = {}): ServerLimits {
+/**
+ * The limits with the defaults filled in, for a server with so many tenants. @throws StartError for one that would not
+ * limit anything.
+ */
+export function readLimits(given: Partial<ServerLimits> = {}, tenants = 1): ServerLimits {
   for (const [name, value] of Object.entries(given)) {
     if (!Object.hasOwn(SERVER_LIMITS, name)) {
       throw new StartError(
@@ -61,5 +70,7 @@ export function readLimits(given: Partial<ServerLimits> = {}): ServerLimits {
       throw new StartError("invalid-option", `limits.${name} is ${String(value)}. Give a number from 0 on.`);
     }
   }
-  return { ...SERVER_LIMITS, ...given };
+  const { runs = SERVER_LIMITS.runs } = given;
+  const runsPerTenant = tenants > 1 ? Math.max(1, Math.floor(runs / 4)) : runs;
+  return { ...SERVER_LIMITS, runsPerTenant, ...given };
 }

@@ -56,7 +56,7 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
   const { world } = settings;
   const runs = new Map<string, LiveRun>();
   /** Threads with a run that goes on or is about to begin. */
-  const busy = new Set<string>();
+  const busy = new Map<string, { readonly tenant: string }>();
   let closing = false;
 
   const begin = async (thread: StoredThread, input: Message, limits: RunOptions["limits"]): Promise<string> => {
@@ -126,6 +126,18 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
     await run.abort("The event log could not be written.");
   };
 
+  /** Nobody uses up what is there for all. */
+  const requireShare = (tenant: string): void => {
+    const { runsPerTenant } = settings.limits;
+    const own = [...busy.values()].filter((one) => one.tenant === tenant).length;
+    if (own < runsPerTenant) return;
+    throw new ApiError(
+      "too-many-tenant-runs",
+      `${own} runs of yours are under way, and ${runsPerTenant} may be (limits.runsPerTenant). Wait for one, or abort one.`,
+      { "retry-after": "5" },
+    );
+  };
+
   return {
     get size() {
       return runs.size;
@@ -138,7 +150,8 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
       if (busy.size >= settings.limits.runs) {
         throw new ApiError("too-many-runs", "Too many runs are under way. Ask again later.", { "retry-after": "5" });
       }
-      busy.add(thread.id);
+      requireShare(thread.tenant);
+      busy.set(thread.id, { tenant: thread.tenant });
       try {
         return await begin(thread, input, limits);
       } catch (error) {

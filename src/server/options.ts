@@ -99,7 +99,10 @@ export function readSettings(options: ServerOptions): Settings {
     origins: new Set((options.origins ?? []).map(readOrigin)),
     trustProxy: options.trustProxy ?? false,
     page: options.page,
-    limits: readLimits(options.limits),
+    limits: readLimits(
+      options.limits,
+      new Set((options.tokens ?? []).map(({ tenant }) => tenant ?? LOCAL_TENANT)).size,
+    ),
     world,
     folder: process.cwd(),
   };

@@ -165,6 +165,9 @@ function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEn
   return {
     append: (runId, events, settlement) => store.append(runId, events, settlement),
     createThread: (thread) => store.createThread(thread),
+    ...(store.countThreads !== undefined && {
+      countThreads: (tenant: string) => store.countThreads?.(tenant) ?? Promise.resolve(0),
+    }),
     renameThread: (tenant, id, change) => store.renameThread(tenant, id, change),
     listUsage: (tenant, threadId) => store.listUsage(tenant, threadId),
     addAudit: (entry) => store.addAudit(entry),

@@ -33,7 +33,9 @@ export const THREAD_TRIALS: readonly Trial<Store>[] = [
       const shown = { ...THREAD, updatedAt: 10, usage: {} };
       expectSame(await store.findThread("a", THREAD.id), shown, "the thread");
       expectSame(await store.listThreads({ tenant: "a" }), { threads: [shown] }, "the threads");
+      if (store.countThreads !== undefined) expectSame(await store.countThreads("a"), 1, "how many threads there are");
       for (const tenant of ["b", "A", "", "a ", "__proto__"]) {
+        if (store.countThreads !== undefined) expectSame(await store.countThreads(tenant), 0, `threads of ${tenant}`);
         expectThat((await store.findThread(tenant, THREAD.id)) === undefined, `tenant ${tenant} found the thread`);
         expectSame(await store.listThreads({ tenant }), { threads: [] }, `the threads of ${tenant}`);
         expectSame(await store.listMessages(tenant, THREAD.id), [], `the messages for ${tenant}`);

@@ -6,6 +6,7 @@ import { createServer } from "#server";
 import { createScriptedBackend } from "#testing";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { ROUTES } from "../../src/server/app.ts";
+import { readLimits } from "../../src/server/limits.ts";
 import { readText, startServer, type TestServer, testWorld } from "./support.ts";
 
 const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 200);
@@ -654,6 +655,74 @@ describe("SEC18: tenants", () => {
       { numRuns: Math.max(RUNS, 200) },
     );
     expect(operations).toBeGreaterThanOrEqual(5000);
+  });
+
+  it("F-A13: a tenant that has as many runs as it may is refused with a remedy; others are served", async () => {
+    const world = testWorld();
+    const waiting = createScriptedBackend([
+      // Never says anything, and goes when it is told to.
+      async function* (_, signal) {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        yield [];
+      },
+    ]);
+    for (const [limits, share] of [
+      [{ runs: 8 }, 2],
+      [{ runs: 8, runsPerTenant: 3 }, 3],
+    ] as const) {
+      const server = plain({
+        world,
+        agents: [agent({ name: "clerk", backend: waiting })],
+        tokens: [
+          { token: TOKEN, tenant: "a" },
+          { token: OTHER, tenant: "b" },
+        ],
+        limits: { ...limits, shutdownMs: 0 },
+      });
+      const chat = async (token: string): Promise<Response> => {
+        const headers = { authorization: `Bearer ${token}` };
+        const { id } = (await (await server.ask("POST", "/api/threads", {}, headers)).json()) as { id: string };
+        return await server.ask("POST", `/api/threads/${id}/chat`, { input: "x" }, headers);
+      };
+      for (let count = 0; count < share; count += 1) expect((await chat(TOKEN)).status).toBe(200);
+      const refused = await chat(TOKEN);
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get("retry-after")).toBe("5");
+      expect(await refused.json()).toMatchObject({
+        error: { code: "too-many-tenant-runs", message: expect.stringContaining("abort one") },
+      });
+      expect((await chat(OTHER)).status).toBe(200);
+      const closing = server.server.close();
+      await world.clock.advance(20_000);
+      await closing;
+    }
+  });
+
+  it("F-A13: where there is one tenant it may use all runs", () => {
+    expect(readLimits({ runs: 40 }, 1).runsPerTenant).toBe(40);
+    expect(readLimits({ runs: 40 }, 2).runsPerTenant).toBe(10);
+    expect(readLimits({ runs: 1 }, 2).runsPerTenant).toBe(1);
+  });
+
+  it("F-A13: a tenant that keeps as many threads as it may is refused until it removes one; others are not", async () => {
+    const server = plain({
+      tokens: [
+        { token: TOKEN, tenant: "a" },
+        { token: OTHER, tenant: "b" },
+      ],
+      limits: { threadsPerTenant: 2 },
+    });
+    const create = (token: string) => server.ask("POST", "/api/threads", {}, { authorization: `Bearer ${token}` });
+    const { id } = (await (await create(TOKEN)).json()) as { id: string };
+    expect((await create(TOKEN)).status).toBe(201);
+    const refused = await create(TOKEN);
+    expect(refused.status).toBe(403);
+    expect(await refused.json()).toMatchObject({
+      error: { code: "quota-exceeded", message: expect.stringContaining("Remove some") },
+    });
+    expect((await create(OTHER)).status).toBe(201);
+    await server.ask("DELETE", `/api/threads/${id}`, undefined, { authorization: `Bearer ${TOKEN}` });
+    expect((await create(TOKEN)).status).toBe(201);
   });
 
   it("a run's id says nothing: ids are the server's own, and a guessed one is not found", async () => {

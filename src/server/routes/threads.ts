@@ -14,6 +14,7 @@ export async function createThread(context: ServerContext, parts: ServerParts): 
   requireFields(body, ["target", "title"]);
   const target = readTextField(body, "target", LONGEST_TARGET) ?? settings.target;
   requireOffered(target, settings);
+  await requireRoom(context.get("tenant"), parts);
   const thread = {
     id: settings.world.random.id(),
     tenant: context.get("tenant"),
@@ -24,6 +25,16 @@ export async function createThread(context: ServerContext, parts: ServerParts): 
   await store.createThread(thread);
   const shown = showThread({ ...thread, updatedAt: thread.createdAt, usage: {} });
   return context.json(shown, 201, { location: `/api/threads/${thread.id}` });
+}
+
+async function requireRoom(tenant: string, { store, settings }: ServerParts): Promise<void> {
+  const { threadsPerTenant } = settings.limits;
+  const kept = (await store.countThreads?.(tenant)) ?? 0;
+  if (kept < threadsPerTenant) return;
+  throw new ApiError(
+    "quota-exceeded",
+    `You keep ${kept} threads, and ${threadsPerTenant} are allowed (limits.threadsPerTenant). Remove some first.`,
+  );
 }
 
 export async function listThreads(context: ServerContext, { store }: ServerParts): Promise<Response> {

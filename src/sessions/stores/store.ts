@@ -52,6 +52,8 @@ export interface Store extends RunStore {
   findThread(tenant: string, id: string): Promise<StoredThread | undefined>;
   /** The tenant's threads, the one that changed last first; those of one moment by id. */
   listThreads(wanted: ThreadsWanted): Promise<ThreadPage>;
+  /** How many threads the tenant has. A store that does not say it has no quota of threads. */
+  countThreads?(tenant: string): Promise<number>;
   /** `false` when there is no such thread. */
   renameThread(tenant: string, id: string, change: { readonly title: string; readonly at: number }): Promise<boolean>;
   /** Removes a thread with everything in it. `false` when there is none; rejects with `thread-busy` while a run goes on. */

@@ -176,6 +176,10 @@ export function createMemoryStore(): Store {
       const last = threads.at(-1);
       return { threads, ...(found.length > limit && last !== undefined && { next: placeBehind(last) }) };
     },
+    async countThreads(tenant) {
+      requireOpen();
+      return [...shelves.values()].filter(({ thread }) => thread.tenant === tenant).length;
+    },
     async renameThread(tenant, id, { title, at }) {
       const shelf = findShelf(tenant, id);
       requireTitle(title);

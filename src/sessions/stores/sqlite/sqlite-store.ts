@@ -177,6 +177,9 @@ function createStore(
         return { threads, ...(rows.length > limit && last !== undefined && { next: placeBehind(last) }) };
       });
     },
+    async countThreads(tenant) {
+      return look(() => Number((sql.threadCount.get(tenant) as SqlRow)["threads"]));
+    },
     async renameThread(tenant, id, { title, at }) {
       requireOpen();
       requireTitle(title);

@@ -32,6 +32,7 @@ export function prepareStatements(database: SqlDatabase) {
               OR EXISTS (SELECT 1 FROM messages WHERE thread_id = threads.id AND instr(messages.search, ?) > 0))
        ORDER BY updated_at DESC, id LIMIT ?`,
     ),
+    threadCount: sql("SELECT count(*) AS threads FROM threads WHERE tenant = ?"),
     renameThread: sql("UPDATE threads SET title = ?, search = ?, updated_at = max(updated_at, ?) WHERE id = ?"),
     touchThread: sql("UPDATE threads SET updated_at = max(updated_at, ?) WHERE id = ?"),
     removeThread: sql("DELETE FROM threads WHERE id = ?"),
