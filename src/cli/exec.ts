@@ -1,6 +1,6 @@
-import type { Clock, ProcessHandle } from "#domain";
+import type { ProcessHandle } from "#domain";
 import { plainText } from "#sinks";
-import { decodeStream, formatRegistry } from "#runtime";
+import { decodeStream, formatRegistry, startGuarded } from "#runtime";
 import { findFormat } from "./find-format.ts";
 import type { CommandIo } from "./io.ts";
 import type { Showable } from "./show.ts";
@@ -21,11 +21,10 @@ export interface ExecRun {
 }
 
 const STDERR_TAIL = 2000;
-const TERM_GRACE_MS = 2000;
 
 /**
  * Starts a foreign command, without a shell, and decodes what it writes as events. A command that fails is a run that
- * fails, whatever it had written; when the run ends first, the command is ended, too.
+ * fails, whatever it had written; when the run ends, so does everything the command has started.
  */
 export async function startExec(flags: ExecFlags, prompt: string, io: CommandIo): Promise<ExecRun> {
   const [executable = "", ...args] = splitWords(flags.exec, "--exec");
@@ -33,11 +32,11 @@ export async function startExec(flags: ExecFlags, prompt: string, io: CommandIo)
   const env = Object.fromEntries(
     Object.entries(io.world.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-  const handle = await io.world.spawn({ executable, args, cwd: io.cwd, env });
+  const { handle, stop } = await startGuarded({ executable, args, cwd: io.cwd, env }, io.world);
   const stderr = followStderr(handle, flags, io);
   feed(handle, prompt);
   const run = decodeStream(format, readOutput(handle, executable, stderr), { keepRaw: true }, io.world);
-  const gone = run.done().then(() => stop(handle, io.world.clock));
+  const gone = run.done().then(stop);
   return { run, gone };
 }
 
@@ -75,11 +74,4 @@ async function followStderr(handle: ProcessHandle, flags: ExecFlags, io: Command
     // What it said until then is all there is.
   }
   return tail;
-}
-
-async function stop(handle: ProcessHandle, clock: Clock): Promise<void> {
-  handle.kill("SIGTERM");
-  const takeBack = clock.after(TERM_GRACE_MS, () => handle.kill("SIGKILL"));
-  await handle.exit;
-  takeBack();
 }

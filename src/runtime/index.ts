@@ -23,6 +23,7 @@ export type { LoadConfigOptions, LoadedConfig, ProjectConfig } from "./config-lo
 export { inspectConfig, loadConfig, trustBookOf } from "./config-load.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { replay, replayIn } from "./replay.ts";
+export { startGuarded } from "./guarded-process.ts";
 export type { BackendState, InspectOptions } from "./inspect.ts";
 export { inspectBackends, inspectTarget } from "./inspect.ts";
 export type { StoreState } from "./inspect-store.ts";

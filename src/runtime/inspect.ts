@@ -1,7 +1,6 @@
 import { describeThrown, isStartError, type StartError } from "#domain";
-import { inspectStopping, probeExecutable } from "#transports";
-import { childEnvironment } from "../backends/claude-code/environment.ts";
-import { locateCommand } from "../backends/claude-code/launch.ts";
+import { createProcessTable, inspectStopping, probeExecutable } from "#transports";
+import { locateCommand, prepareCheck } from "../backends/claude-code/launch.ts";
 import { applyVersionPolicy, detectVersion } from "../backends/claude-code/version.ts";
 import { PROVIDER_NAMES, type ProviderName, type RunOptions } from "./options.ts";
 import { checkBaseUrl, PROVIDERS } from "./providers.ts";
@@ -63,13 +62,13 @@ function inspectOffline(): BackendState {
 }
 
 async function inspectClaudeCode({ cwd, ...options }: InspectOptions, world: World): Promise<BackendState> {
-  const { env, spawn, clock, files } = world;
+  const { env, spawn, clock, random, files } = world;
   const { executable = options.executable, env: extra = {} } = options.run?.claudeCode ?? {};
   const name = "claude-code";
   try {
     const { path, command } = await locateCommand(executable, { env, probe: probeExecutable, cwd, files });
-    const childEnv = childEnvironment({ parent: env, extra });
-    const detection = await detectVersion({ path, command, env: childEnv, spawn, clock });
+    const check = prepareCheck({ env: extra }, { env, random, clock, processes: createProcessTable() });
+    const detection = await detectVersion({ path, command, spawn, clock, ...check });
     const verdict = applyVersionPolicy(detection);
     if (verdict.kind === "refused") return unready(name, [`The CLI is ${path}.`], verdict.error);
     const { version } = verdict;

@@ -151,6 +151,18 @@ describe.runIf(onLinux && (canMakeGroups() || process.env["CI"] === "true"))(
       },
     );
 
+    it("holds what is started in its first instant, before anybody could have moved it there", async () => {
+      const script = DAEMON.replace("read go; ", "");
+      for (let round = 0; round < 10; round += 1) {
+        const { handle, tag, reader } = await start(script, { means });
+        await stopProcess(handle, { clock: systemClock, tag, immediate: true, termGraceMs: 100 });
+        expect(daemons()).toEqual([]);
+        await reader.return?.();
+      }
+      // And we are not in there ourselves.
+      expect(readProc("self/cgroup")).not.toContain("millrace-");
+    });
+
     it("kills what ignores SIGTERM, and goes away itself, with the groups that were made in it", async () => {
       const script = `trap '' TERM; mkdir "$GROUP/inner"; setsid sh -c 'echo $$ > "$GROUP/inner/cgroup.procs"; trap "" TERM; echo ready; while :; do sleep 60; done'`;
       const { handle, tag, reader } = await start(

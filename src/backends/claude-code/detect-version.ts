@@ -1,4 +1,4 @@
-import { type Clock, describeThrown, type ProcessHandle, type Spawn } from "#domain";
+import { type Clock, describeThrown, type ProcessHandle, type ProcessTag, type Spawn } from "#domain";
 import { type CliVersion, parseVersion } from "./cli-version.ts";
 import type { CliCommand } from "./windows-shim.ts";
 
@@ -16,6 +16,9 @@ export interface DetectRequest {
   readonly env: Readonly<Record<string, string>>;
   readonly spawn: Spawn;
   readonly clock: Clock;
+  /** One of the variables of `env`: what the CLI starts is then ended with it, by `stop`. */
+  readonly tag?: ProcessTag;
+  readonly stop?: (handle: ProcessHandle) => Promise<unknown>;
   /** Default 5000. */
   readonly timeoutMs?: number;
 }
@@ -26,11 +29,11 @@ const MAX_OUTPUT_BYTES = 65_536;
 
 /** Asks a CLI for its version. Never rejects; one that does not answer in time is killed, and gone when this resolves. */
 export async function detectVersion(request: DetectRequest): Promise<VersionDetection> {
-  const { path, env, spawn, clock, timeoutMs = TIMEOUT_MS } = request;
+  const { path, env, tag, spawn, clock, timeoutMs = TIMEOUT_MS } = request;
   const { executable, args } = request.command ?? { executable: path, args: [] };
   let handle: ProcessHandle;
   try {
-    handle = await spawn({ executable, args: [...args, "--version"], env });
+    handle = await spawn({ executable, args: [...args, "--version"], env, ...(tag !== undefined && { tag }) });
   } catch (error) {
     return { kind: "failed", reason: describeThrown(error) };
   }
@@ -42,6 +45,7 @@ export async function detectVersion(request: DetectRequest): Promise<VersionDete
   handle.endInput();
   const [stdout, stderr, exit] = await Promise.all([readSome(handle.stdout), readSome(handle.stderr), handle.exit]);
   takeBack();
+  await request.stop?.(handle);
   if (isLate) return { kind: "failed", reason: `${path} --version gave no answer within ${timeoutMs} ms.` };
   if (exit.code !== 0) {
     const how = exit.code === null ? `was ended by ${exit.signal}` : `ended with exit code ${exit.code}`;

@@ -15,7 +15,7 @@ import { type ArgvPlan, buildArgv } from "./argv.ts";
 import { type Cover, coverFailure, createCover } from "./cover.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "./environment.ts";
 import { isolateGit } from "./git-isolation.ts";
-import type { VersionDetection } from "./detect-version.ts";
+import type { DetectRequest, VersionDetection } from "./detect-version.ts";
 import { locateClaude, type ProbeExecutable } from "./locate.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 import { applyVersionPolicy, type CliVersion, detectVersion } from "./version.ts";
@@ -67,21 +67,38 @@ export async function findCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld
 }
 
 async function lookForCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<FoundCli> {
-  const { env, spawn, clock, platform } = world;
+  const { spawn, clock } = world;
   const { path, command } = await locateCommand(options.executable, world);
   if (options.skipVersionCheck === true) return { path, command, version: undefined, warnings: [] };
-  const childEnv = childEnvironment({
-    parent: env,
-    platform,
-    ...(options.env !== undefined && { extra: options.env }),
-  });
   const known = world.versions?.get(path);
   const isFresh = known !== undefined && clock.now() - known.at < VERSION_HOLDS_MS;
-  const detection = isFresh ? known.detection : await detectVersion({ path, command, env: childEnv, spawn, clock });
+  const detection = isFresh
+    ? known.detection
+    : await detectVersion({ path, command, spawn, clock, ...prepareCheck(options, world) });
   if (!isFresh && detection.kind === "found") world.versions?.set(path, { at: clock.now(), detection });
   const verdict = applyVersionPolicy(detection, { permissive: options.permissiveVersionCheck === true });
   if (verdict.kind === "refused") throw verdict.error;
   return { path, command, version: verdict.version, warnings: verdict.warnings };
+}
+
+/** The variables of a version check, and what ends whatever it has started. */
+export function prepareCheck(
+  options: Pick<ClaudeCodeOptions, "env">,
+  world: Pick<ClaudeCodeWorld, "env" | "random" | "clock" | "processes" | "platform" | "stop">,
+): Pick<DetectRequest, "env" | "tag" | "stop"> {
+  const { env: parent, random, clock, processes: table, platform } = world;
+  const tag = { name: RUN_TAG_VARIABLE, value: random.id() };
+  const stop = world.stop ?? stopProcess;
+  return {
+    env: childEnvironment({
+      parent,
+      platform,
+      runTag: tag.value,
+      ...(options.env !== undefined && { extra: options.env }),
+    }),
+    tag,
+    stop: (handle) => stop(handle, { clock, tag, immediate: true, termGraceMs: 0, table }),
+  };
 }
 
 /** Finds the CLI, and how it is started. Rejects with `StartError`. */

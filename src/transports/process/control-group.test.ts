@@ -27,6 +27,7 @@ function createFiles(more: Partial<GroupFiles> = {}) {
     removeFolder(path) {
       if (!folders.delete(path)) throw new Error("EBUSY");
     },
+    parentOf: () => 1,
     folders: (path) =>
       [...folders].filter((one) => one.startsWith(`${path}/`)).map((one) => one.slice(path.length + 1)),
     ...more,
@@ -72,6 +73,37 @@ describe("F-A5: a control group", () => {
     group?.kill();
     expect(written).toEqual([`${path}/cgroup.procs 41`, `${path}/cgroup.kill 1`]);
     expect([group?.remove(), folders.size]).toEqual([true, 0]);
+  });
+
+  it("is around what is started in it: we go in, start, and go out with whatever else we have started meanwhile", () => {
+    const { files, written, procs } = createFiles({ parentOf: (pid) => (pid === 43 ? 42 : process.pid) });
+    const path = `${FOLDER}/millrace-a`;
+    const group = createControlGroups("linux", files).create("millrace-a");
+    group?.startInside(() => {
+      written.push("start");
+      procs.set(`${path}/cgroup.procs`, "41\n42\n43\n");
+      return { pid: 42 };
+    });
+    expect(written).toEqual([
+      `${path}/cgroup.procs ${process.pid}`,
+      "start",
+      `${FOLDER}/cgroup.procs ${process.pid}`,
+      `${FOLDER}/cgroup.procs 41`,
+    ]);
+  });
+
+  it("is left when the start fails, and never killed with ourselves in it", () => {
+    const { files, written, procs } = createFiles();
+    const path = `${FOLDER}/millrace-a`;
+    const group = createControlGroups("linux", files).create("millrace-a");
+    const fail = (): never => {
+      throw new Error("E2BIG");
+    };
+    expect(() => group?.startInside(fail)).toThrow("E2BIG");
+    expect(written.at(-1)).toBe(`${FOLDER}/cgroup.procs ${process.pid}`);
+    procs.set(`${path}/cgroup.procs`, `${process.pid}\n41\n`);
+    group?.kill();
+    expect(written.some((line) => line.includes("cgroup.kill"))).toBe(false);
   });
 
   it("throws nothing when the system refuses or the group is gone", () => {

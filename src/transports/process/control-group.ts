@@ -1,14 +1,20 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { posix } from "node:path";
+import { readProcEntry } from "./proc-table.ts";
 
 /** A control group (cgroup v2) of Linux: what is started in it stays in it, whatever it does to its name or its parents. */
 export interface ControlGroup {
   readonly path: string;
   /** Moves a process into it. `false`: the system does not let us. */
   add(pid: number): boolean;
+  /**
+   * Calls `start` while our own process is in the group, so that what it starts is in it from its first instruction. What
+   * other threads of ours have started meanwhile goes back with us.
+   */
+  startInside<Child extends { readonly pid?: number | undefined }>(start: () => Child): Child;
   /** The numbers of everybody in it, nested groups included. */
   pids(): readonly number[];
-  /** Kills everybody in it in one step. Does nothing before Linux 5.14. */
+  /** Kills everybody in it in one step. Does nothing before Linux 5.14, nor if we could not leave it ourselves. */
   kill(): void;
   /** `false`: there is still somebody in it. */
   remove(): boolean;
@@ -27,6 +33,8 @@ export interface GroupFiles {
   removeFolder(path: string): void;
   /** The names of the folders in a folder. */
   folders(path: string): readonly string[];
+  /** The parent of a process; `undefined` when it is gone. */
+  parentOf(pid: number): number | undefined;
 }
 
 const systemGroupFiles: GroupFiles = {
@@ -40,6 +48,7 @@ const systemGroupFiles: GroupFiles = {
     readdirSync(path, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name),
+  parentOf: (pid) => readProcEntry(pid)?.parent,
 };
 
 /** Makes groups below the one our own process is in. Nothing is looked up before the first is made. */
@@ -118,11 +127,29 @@ function openGroup(path: string, files: GroupFiles): ControlGroup {
     for (const one of nested(folder)) removeFolder(one);
     return attempt(() => files.removeFolder(folder));
   };
+  const move = (pid: number, folder: string): boolean =>
+    attempt(() => files.write(posix.join(folder, "cgroup.procs"), String(pid)));
   return {
     path,
-    add: (pid) => attempt(() => files.write(posix.join(path, "cgroup.procs"), String(pid))),
+    startInside(start) {
+      if (!move(process.pid, path)) return start();
+      let child: ReturnType<typeof start> | undefined;
+      try {
+        child = start();
+        return child;
+      } finally {
+        const outside = posix.dirname(path);
+        move(process.pid, outside);
+        for (const pid of pidsIn(path)) {
+          if (pid !== child?.pid && files.parentOf(pid) === process.pid) move(pid, outside);
+        }
+      }
+    },
+    add: (pid) => move(pid, path),
     pids: () => pidsIn(path),
-    kill: () => void attempt(() => files.write(posix.join(path, "cgroup.kill"), "1")),
+    kill() {
+      if (!pidsIn(path).includes(process.pid)) attempt(() => files.write(posix.join(path, "cgroup.kill"), "1"));
+    },
     remove: () => removeFolder(path),
   };
 }

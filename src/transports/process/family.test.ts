@@ -2,11 +2,17 @@ import { describe, expect, it } from "vitest";
 import type { ProcessEntry } from "#domain";
 import { createVirtualClock } from "#testing";
 import type { ControlGroup, ControlGroups } from "./control-group.ts";
-import { createFollow } from "./family.ts";
+import { createFollow as createStart, type FollowOptions } from "./family.ts";
 import type { ProcessTable } from "./process-table.ts";
 
 const TAG = { name: "MILLRACE_RUN", value: "run/1" };
 const NO_GROUPS: ControlGroups = { create: () => undefined };
+
+/** Follows a process that has just been started under this number. */
+const createFollow = (options: FollowOptions) => {
+  const follow = createStart(options);
+  return (pid: number, tag: typeof TAG) => follow(tag, () => ({ pid })).family;
+};
 
 function createMachine(source: ProcessTable["source"] = "proc") {
   const alive = new Map<number, ProcessEntry>();
@@ -31,6 +37,11 @@ function createGroup({ refuses = false } = {}) {
   let busyFor = 2;
   const group: ControlGroup = {
     path: "/groups/one",
+    startInside(start) {
+      const child = start();
+      if (!refuses && child.pid !== undefined) inside.add(child.pid);
+      return child;
+    },
     add(pid) {
       if (!refuses) inside.add(pid);
       return !refuses;
@@ -163,5 +174,17 @@ describe("F-A5: a process that is kept in a control group", () => {
     await clock.advance(1000);
     expect([family?.controlGroup, done, looks()]).toEqual([undefined, ["millrace-run_1", "removed"], 3]);
     family?.close();
+  });
+
+  it("is removed when the process cannot be started", () => {
+    const { table } = createMachine();
+    const failed = createGroup({ refuses: true });
+    const follow = createStart({ table, groups: failed.groups, clock: createVirtualClock() });
+    expect(follow(TAG, () => ({ pid: undefined })).family).toBeUndefined();
+    const thrown = (): never => {
+      throw new Error("E2BIG");
+    };
+    expect(() => follow(TAG, thrown)).toThrow("E2BIG");
+    expect(failed.done).toEqual(["millrace-run_1", "removed", "millrace-run_1", "removed"]);
   });
 });

@@ -3,8 +3,17 @@ import type { ControlGroup, ControlGroups } from "./control-group.ts";
 import type { ProcessTable } from "./process-table.ts";
 import { watchTree } from "./process-tree.ts";
 
-/** Follows processes from their start. */
-export type FollowProcess = (pid: number, tag: ProcessTag) => ProcessFamily | undefined;
+/** What was started, and its family, if it can be followed and there is a process. */
+export interface Followed<Child> {
+  readonly child: Child;
+  readonly family: ProcessFamily | undefined;
+}
+
+/** Starts a process and follows it from then on. Throws what `start` throws. */
+export type FollowProcess = <Child extends { readonly pid?: number | undefined }>(
+  tag: ProcessTag,
+  start: () => Child,
+) => Followed<Child>;
 
 export interface FollowOptions {
   readonly table: ProcessTable | undefined;
@@ -26,9 +35,11 @@ const MAX_REMOVALS = 40;
 export function createFollow({ table, groups, clock }: FollowOptions): FollowProcess {
   // All families together are looked at as often as one alone would be.
   let sampled = 0;
-  return (pid, tag) => {
-    if (table === undefined) return undefined;
-    const group = enterGroup(groups, pid, tag);
+  return (tag, start) => {
+    if (table === undefined) return { child: start(), family: undefined };
+    const { child, group } = startInGroup(groups.create(nameOf(tag)), start);
+    const { pid } = child;
+    if (pid === undefined) return { child, family: undefined };
     const tree = watchTree({ table, root: pid, tag, contained: group === undefined ? undefined : () => group.pids() });
     let seen = "";
     let closed = false;
@@ -64,15 +75,28 @@ export function createFollow({ table, groups, clock }: FollowOptions): FollowPro
       sampled += 1;
       sample();
     } else gather(group, family).catch(() => undefined);
-    return family;
+    return { child, family };
   };
 }
 
-function enterGroup(groups: ControlGroups, pid: number, tag: ProcessTag): ControlGroup | undefined {
-  const group = groups.create(`millrace-${tag.value.replaceAll(/[^\w-]/g, "_")}`);
-  if (group === undefined || group.add(pid)) return group;
-  group.remove();
-  return undefined;
+function nameOf({ value }: ProcessTag): string {
+  return `millrace-${value.replaceAll(/[^\w-]/g, "_")}`;
+}
+
+/** Starts a process in the group; without the group where it does not get into it. */
+function startInGroup<Child extends { readonly pid?: number | undefined }>(
+  group: ControlGroup | undefined,
+  start: () => Child,
+): { readonly child: Child; readonly group: ControlGroup | undefined } {
+  if (group === undefined) return { child: start(), group };
+  let isKept = false;
+  try {
+    const child = group.startInside(start);
+    isKept = child.pid !== undefined && (group.pids().includes(child.pid) || group.add(child.pid));
+    return { child, group: isKept ? group : undefined };
+  } finally {
+    if (!isKept) group.remove();
+  }
 }
 
 /** Moves those into the group whom the process has started before it was itself moved. */

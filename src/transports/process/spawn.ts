@@ -66,24 +66,26 @@ interface StartRequest {
   readonly follow: FollowProcess | undefined;
 }
 
-/** Resolves once the process exists. It is followed before it can have started much itself. */
+/** Resolves once the process exists. */
 function start(
   spawn: typeof import("node:child_process").spawn,
   { request, platform, follow }: StartRequest,
 ): Promise<Started> {
   return new Promise((resolve, reject) => {
-    const child = spawn(request.executable, [...request.args], {
-      // "" inherits, as no folder at all does.
-      ...(request.cwd !== undefined && request.cwd !== "" && { cwd: request.cwd }),
-      env: { ...request.env },
-      stdio: ["pipe", "pipe", "pipe"],
-      shell: false,
-      // A process group of its own; on Windows it would be a console window.
-      detached: platform !== "win32",
-      windowsHide: true,
-    });
+    const begin = (): ChildProcessWithoutNullStreams =>
+      spawn(request.executable, [...request.args], {
+        // "" inherits, as no folder at all does.
+        ...(request.cwd !== undefined && request.cwd !== "" && { cwd: request.cwd }),
+        env: { ...request.env },
+        stdio: ["pipe", "pipe", "pipe"],
+        shell: false,
+        // A process group of its own; on Windows it would be a console window.
+        detached: platform !== "win32",
+        windowsHide: true,
+      });
     const { tag } = request;
-    const family = tag === undefined || child.pid === undefined ? undefined : follow?.(child.pid, tag);
+    const followed = tag === undefined ? undefined : follow?.(tag, begin);
+    const { child, family } = followed ?? { child: begin(), family: undefined };
     // Both stay: a later 'error' (a signal that could not be sent) must not bring us down.
     child.on("error", reject);
     child.on("spawn", () => resolve({ child, family }));
