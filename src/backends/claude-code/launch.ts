@@ -1,7 +1,9 @@
 import { resolve } from "node:path";
 import {
   type Clock,
+  describeThrown,
   type FileSystem,
+  isStartError,
   type ProcessExit,
   type ProcessHandle,
   type ProcessTag,
@@ -168,12 +170,23 @@ async function startCli(
       tag,
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     });
-    if (options.watchdog !== false && handle.family !== undefined) world.watchdog?.follow?.(tag, handle.family);
+    const { family } = handle;
+    if (options.watchdog !== false && family !== undefined) attempt(() => world.watchdog?.follow?.(tag, family));
     return createCliProcess(handle, tag, remove, world);
   } catch (error) {
-    world.watchdog?.release(tag);
+    attempt(() => world.watchdog?.release(tag));
     await remove();
-    throw error;
+    if (isStartError(error)) throw error;
+    throw new StartError("spawn", `${cli.path} could not be started: ${describeThrown(error)}`, { cause: error });
+  }
+}
+
+/** Nothing the watchdog does may keep a process from being started or stopped. */
+function attempt(call: () => void): void {
+  try {
+    call();
+  } catch {
+    // It guards less, or longer, than it should; both end with this process.
   }
 }
 
@@ -204,7 +217,7 @@ function createCliProcess(
     const { clock, processes: table } = world;
     const stop = world.stop ?? stopProcess;
     await stop(handle, { clock, tag, immediate, table });
-    world.watchdog?.release(tag);
+    attempt(() => world.watchdog?.release(tag));
     await removeFiles();
   };
 
