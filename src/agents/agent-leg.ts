@@ -37,15 +37,22 @@ export async function runAgentLeg(
     return { kind: "over" };
   }
   const agentRun = new AgentRun(leg, work, conversation, showInput);
+  let end: LegEnd = { kind: "over" };
   try {
     await conversation.send(work.messages, agentRun.link());
     for (;;) {
       const again = await agentRun.settleOutput();
-      if (again === undefined) return await agentRun.end();
+      if (again === undefined) {
+        end = await agentRun.end();
+        return end;
+      }
       await conversation.send(again, agentRun.link());
     }
   } finally {
-    await conversations.release(leg);
+    const released = conversations.release(leg);
+    // After a handoff nothing of the one who handed over may still be at work. At the end nobody waits for it.
+    if (end.kind === "handoff") await released;
+    else work.writer.cleanUp(released);
   }
 }
 
@@ -139,6 +146,8 @@ class AgentRun {
       signal: writer.latch.signal,
       policy: this._times.watch(policy),
       finalTools: this._leg.handoffs === undefined ? [] : [HANDOFF_TOOL],
+      isLast: true,
+      cleanUp: writer.cleanUp,
       write: (chunks) => this._write(chunks),
       runTool: (call) => this._runTool(call),
     };

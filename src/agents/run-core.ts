@@ -20,6 +20,7 @@ import { createEventGate, type EventGate } from "./event-gate.ts";
 import { canMergeDeltas, EVENT_WEIGHT, measureDeltas, mergeDeltas, weighItem } from "./merge-deltas.ts";
 import { ReplyMeter } from "./reply-meter.ts";
 import type { RunSource } from "./run.ts";
+import { RunCleanUp } from "./run-clean-up.ts";
 
 /** The limits of a run handle. */
 export const RUN_LIMITS = {
@@ -31,6 +32,8 @@ export const RUN_LIMITS = {
   replyBytes: 16 * 1024 * 1024,
   /** How long an abort waits for the source to clean up before the run is closed over its head. */
   abortGraceMs: 15_000,
+  /** How long what was handed over for cleaning up may take after `done`. */
+  cleanUpMs: 30_000,
 } as const;
 
 type RunLimits = { readonly [Key in keyof typeof RUN_LIMITS]: number };
@@ -52,6 +55,8 @@ export interface RunHandleOptions {
   readonly secrets?: (() => SecretMask | undefined) | undefined;
   /** Hears what listeners throw, once per listener. The stream itself never changes because of a listener. */
   readonly onListenerError: (error: unknown) => void;
+  /** Receives what could not be cleaned up after `done`, which no event can say any more. Default: `onListenerError`. */
+  readonly onCleanUpFailure?: ((error: Error) => void) | undefined;
 }
 
 /** A permission question that was put and may still be answered. */
@@ -76,6 +81,7 @@ export class RunCore {
   private _mask: ChunkMask | "none" | undefined;
   private readonly _latch = new AbortLatch();
   private readonly _ended = createDeferred<RunResult>();
+  private readonly _cleanUp: RunCleanUp;
   /** Made for the first question: most runs ask none. */
   private _questions: Map<string, Question> | undefined;
   /** How many read or hear of questions, and so can answer them. */
@@ -91,6 +97,11 @@ export class RunCore {
     this.id = options.id ?? random.id();
     this._limits = limits === undefined ? RUN_LIMITS : { ...RUN_LIMITS, ...limits };
     this._startedAt = clock.now();
+    this._cleanUp = new RunCleanUp({
+      clock,
+      maxMs: this._limits.cleanUpMs,
+      report: options.onCleanUpFailure ?? options.onListenerError,
+    });
     this._gate = createEventGate({ runId: this.id, clock });
     this._accumulator = createAccumulator(history);
     this.broadcast = createBroadcast<AgentEvent>({
@@ -127,7 +138,10 @@ export class RunCore {
         write: (chunks, agent) => this._write(chunks, agent),
         ask: (callId) => this._ask(callId),
         canAnswer: () => this._answerers > 0,
+        cleanUp: (work, how) => this._cleanUp.add(work, how?.maxMs),
       });
+      // After an abort `done` confirms that nothing is left; a verdict is not kept waiting.
+      if (this._aborting !== undefined && !this._aborting.settled) await this._cleanUp.idle();
       const isEnded = this._aborting !== undefined || this._gate.hasFailed || this._accumulator.isSettled;
       this._finish(isEnded ? undefined : NO_RESULT);
     } catch (error) {
@@ -136,11 +150,18 @@ export class RunCore {
     }
   }
 
+  /** Resolves when the run is complete and nothing of it is left. */
+  get closed(): Promise<void> {
+    return this._cleanUp.closed;
+  }
+
   abort(reason?: unknown): Promise<void> {
-    if (this._isComplete || this._aborting !== undefined) return this._ended.promise.then(() => undefined);
+    if (this._isComplete && !this._cleanUp.isIdle) this._latch.abort(reason ?? abortError());
+    if (this._isComplete || this._aborting !== undefined) return this.closed;
     this._aborting = { reason: describeReason(reason), settled: this._accumulator.isSettled };
     const { abortGraceMs } = this._limits;
     const takeBack = this.options.clock.after(abortGraceMs, () => {
+      this._cleanUp.giveUp();
       this._finish({
         code: "cleanup-timeout",
         message: `The run was aborted, but what it had started was not gone ${abortGraceMs} ms later.`,
@@ -148,9 +169,10 @@ export class RunCore {
       });
     });
     this._denyAll("The run was aborted.");
-    this._latch.abort(reason ?? new DOMException("The run was aborted.", "AbortError"));
+    this._latch.abort(reason ?? abortError());
     this.broadcast.hurry();
-    return this._ended.promise.then(takeBack);
+    this._ended.promise.then(takeBack, takeBack);
+    return this.closed;
   }
 
   /** The result, once there is one. Whoever waits here is not held back by a lagging reader. */
@@ -263,6 +285,7 @@ export class RunCore {
     this._unfollow?.();
     this._denyAll("The run is over.");
     this._ended.resolve(result);
+    this._cleanUp.end();
   }
 }
 
@@ -308,6 +331,10 @@ function endOfRow(events: readonly AgentEvent[], from: number, messageId: string
   let end = from + 1;
   while (end < events.length && (events[end] as { readonly messageId?: string }).messageId === messageId) end += 1;
   return end;
+}
+
+function abortError(): DOMException {
+  return new DOMException("The run was aborted.", "AbortError");
 }
 
 function describeReason(reason: unknown): string {

@@ -104,6 +104,10 @@ class RunHandle<Output> implements Run<Output> {
     return this._core.waitForEnd().then(() => undefined);
   }
 
+  get closed(): Promise<void> {
+    return this._core.closed;
+  }
+
   isComplete(): boolean {
     return this._core.isComplete;
   }
@@ -140,7 +144,7 @@ class RunHandle<Output> implements Run<Output> {
   private _read(onLeave: () => void): AsyncIterableIterator<AgentEvent, undefined> {
     return this._core.broadcast.read(async () => {
       onLeave();
-      if (!this._isDetached) await this._core.abort("The reader left the loop.");
+      if (!this._isDetached && !this._core.isComplete) await this._core.abort("The reader left the loop.");
     });
   }
 

@@ -67,8 +67,14 @@ export interface Run<Output = string> extends AsyncIterable<AgentEvent> {
   done(): Promise<void>;
   isComplete(): boolean;
   /**
-   * Ends the run. Resolves when everything the run started is gone and `done` was given; the result's status is then
-   * `aborted`, unless the run had already come to its own verdict. Idempotent; without effect on a complete run.
+   * Resolves when `done` was given and nothing that the run started is left. `done` follows the verdict at once; a
+   * process that is slow to go is stopped after it. Wait for this before you end your program. Never rejects.
+   */
+  readonly closed: Promise<void>;
+  /**
+   * Ends the run. Resolves with `closed`: everything the run started is gone and `done` was given. The result's status
+   * is then `aborted`, unless the run had already come to its own verdict. Idempotent. On a complete run it only
+   * hurries what is still being stopped.
    */
   abort(reason?: unknown): Promise<void>;
   /** From now on leaving a loop does not abort the run. */
@@ -101,7 +107,21 @@ export interface RunWriter {
    * Left out by sources of questions that are always answered.
    */
   readonly canAnswer?: (() => boolean) | undefined;
+  /**
+   * Takes over work that ends what the source has started, so that the source need not wait for it: `done` does not
+   * wait either, but `run.closed` and `run.abort()` do. A rejection, or work that takes longer than `maxMs` (default
+   * 30 000), is reported as a warning of the process.
+   */
+  cleanUp(work: Promise<unknown>, options?: CleanUpOptions): void;
 }
 
-/** Carries out a run. Its promise settles when everything it started is gone; a rejection is a terminal error. */
+export interface CleanUpOptions {
+  /** `Infinity` for what may stay until the caller aborts the run. */
+  readonly maxMs?: number | undefined;
+}
+
+/**
+ * Carries out a run. Its promise settles when everything it started is gone or was handed to `cleanUp`; a rejection is
+ * a terminal error.
+ */
 export type RunSource = (writer: RunWriter) => Promise<void>;

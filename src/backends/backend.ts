@@ -121,6 +121,13 @@ export interface AgentLink {
   readonly policy: RunPolicy;
   /** Our tools that hand over to another agent: rules that are not about them leave them alone. */
   readonly finalTools?: readonly string[] | undefined;
+  /** Nothing is sent after this turn: the agent may end with it, and how it ends belongs to the turn. */
+  readonly isLast?: boolean | undefined;
+  /**
+   * Takes over work that ends what the turn has started, so that `send` need not wait for it; `run.closed` does. Where
+   * it is missing, `send` waits itself.
+   */
+  cleanUp?(work: Promise<unknown>, options?: { readonly maxMs?: number | undefined }): void;
   /** Runs one of our tools with arguments the policy has let through. Never rejects. */
   runTool(call: {
     readonly callId: string;
@@ -154,7 +161,8 @@ export interface AgentBackend {
 export interface AgentConversation {
   /**
    * Has the agent answer. Writes everything to the link, the verdict (`result`) included, and resolves when this turn
-   * is over: on an abort when the turn is given up and, for a conversation that cannot go on, everything it started is gone.
+   * is over: within a second after the verdict, whatever is left of what it started. The rest is handed to the link's
+   * `cleanUp`, on an abort too, and the next turn waits for what it needs of it.
    * A failure is a terminal `error` chunk; never rejects.
    */
   send(messages: readonly Message[], link: AgentLink): Promise<void>;

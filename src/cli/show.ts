@@ -37,6 +37,8 @@ export interface ShowFlags {
 export interface Showable extends AsyncIterable<AgentEvent> {
   result(): Promise<RunResult>;
   abort(reason?: unknown): Promise<void>;
+  /** Resolves when nothing that the run started is left. */
+  readonly closed?: Promise<void>;
   /** Missing where nobody is to be asked. */
   answer?(callId: string, decision: { allow: true } | { allow: false; reason: string }): boolean;
 }
@@ -47,6 +49,8 @@ export interface ShowMore {
   readonly formatted?: Sink | undefined;
   /** Answers permission questions; by default the person at this terminal does. */
   readonly ask?: ReturnType<typeof createTerminalAsk>;
+  /** The run is one of a session, which is closed by itself: nothing is waited for after its answer. */
+  readonly isOneOfMany?: boolean;
 }
 
 /**
@@ -79,6 +83,8 @@ export async function show(run: Showable, flags: ShowFlags, io: CommandIo, more:
     }
     // The run is over, and a slow terminal may still be at its beginning: Ctrl-C cuts the rest.
     await io.written();
+    // The process ends soon after this, and must leave nothing behind.
+    if (more.isOneOfMany !== true) await run.closed;
   } finally {
     release();
     questions.abort();

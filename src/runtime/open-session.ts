@@ -79,6 +79,7 @@ export function startSession(
     random,
     onListenerError,
     target: describeTarget(target),
+    onCleanUpFailure: world.onCleanUpFailure,
     checkInput(input) {
       checkLast(input);
       checkSendable(input, plan);

@@ -151,6 +151,8 @@ function playSource(source: RunSource, player: Player, world: PlayedWorld): RunS
         const release = player.hold();
         return room.finally(release);
       },
+      // Nothing was started, so nothing is left; what the recorded run still stopped after its end is on no tape.
+      cleanUp: () => undefined,
       ask(callId) {
         player.awaitDecision(callId, (decision) => world.answer(callId, decision));
         return writer.ask(callId);

@@ -72,6 +72,7 @@ export function startRun(
     limits: handleLimits(plan),
     secrets: () => maskOfPlan(plan, world),
     onListenerError: world.onListenerError,
+    onCleanUpFailure: world.onCleanUpFailure,
   });
   openTelemetry(target, options, world)?.watch(run);
   return run;

@@ -17,6 +17,8 @@ export interface World {
   readonly onListenerError: (error: unknown) => void;
   /** Makes the masks of runs. */
   readonly maskOf?: MaskSource | undefined;
+  /** Receives what a run could not clean up after its end. */
+  readonly onCleanUpFailure?: ((error: Error) => void) | undefined;
   /** Set while a run is recorded or played from a tape. */
   readonly tap?: Tap;
 }
@@ -49,6 +51,7 @@ const SYSTEM_WORLD: World = {
   onListenerError: (error) => {
     process.emitWarning(`A listener of a run failed: ${stackOf(error)}`, "MillraceWarning");
   },
+  onCleanUpFailure: (error) => process.emitWarning(error.message, "MillraceWarning"),
 };
 
 /** Where it was thrown, or what it says: an error may be made so that looking at it throws again. */

@@ -55,6 +55,8 @@ interface LiveRun {
 export function createLiveRuns({ store, log, ends, settings, metrics, write }: LiveRunsOptions): LiveRuns {
   const { world } = settings;
   const runs = new Map<string, LiveRun>();
+  /** Runs of which something may be left, also after their end. */
+  const open = new Set<Run>();
   /** Threads with a run that goes on or is about to begin. */
   const busy = new Map<string, { readonly tenant: string }>();
   let closing = false;
@@ -82,6 +84,8 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
       throw error;
     }
     stored.resolve();
+    open.add(run);
+    run.closed.then(() => open.delete(run)).catch(() => undefined);
     const written = keep(run, stub, input).finally(() => {
       runs.delete(run.id);
       busy.delete(threadId);
@@ -179,6 +183,8 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
       takeBack?.();
       await Promise.all([...runs.values()].map(({ run }) => run.abort("The server was shut down.")));
       await all;
+      // What a run has started may be slower to go than its answer.
+      await Promise.all([...open].map((run) => run.abort("The server was shut down.")));
     },
   };
 }

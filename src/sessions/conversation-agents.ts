@@ -125,7 +125,7 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
       const news = unknownTo(entry.sent, messages);
       for (const message of news) entry.sent.add(message.id);
       const patient = createPatientSignal(link.signal, () => live.interrupt(), patience);
-      const over = handled(live.send(news, { ...link, signal: patient.signal }));
+      const over = handled(live.send(news, { ...link, signal: patient.signal, isLast: false }));
       entry.turn = { over, force: patient.force };
       try {
         await over;

@@ -58,7 +58,8 @@ export interface SendOptions {
 }
 
 /** What a session takes from outside. */
-export interface SessionSeams extends Pick<RunHandleOptions, "clock" | "random" | "onListenerError" | "secrets"> {
+export interface SessionSeams
+  extends Pick<RunHandleOptions, "clock" | "random" | "onListenerError" | "onCleanUpFailure" | "secrets"> {
   readonly id?: string | undefined;
   /** Who answers, as it is shown when the session or one of its runs is printed. */
   readonly target?: string | undefined;
@@ -129,6 +130,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
       clock,
       random,
       onListenerError,
+      onCleanUpFailure: seams.onCleanUpFailure,
       history,
       signal: options.signal,
       secrets: seams.secrets,

@@ -83,6 +83,8 @@ export interface Asked {
   readonly clock?: Clock;
   readonly random?: Random;
   readonly context?: unknown;
+  /** Nothing is sent after this turn. */
+  readonly isLast?: boolean;
 }
 
 /** What `settings` says for these tools and this policy. */
@@ -117,7 +119,7 @@ export function sendAsRun(
   conversation: Pick<AgentConversation, "send">,
   input: string | readonly Message[],
   asked: Asked = {},
-  after: () => Promise<void> = async () => undefined,
+  after?: () => Promise<void>,
 ): Run {
   const clock = asked.clock ?? systemClock;
   return createRun(
@@ -138,6 +140,8 @@ export function sendAsRun(
         runId: writer.runId,
         signal: writer.latch.signal,
         write: (chunks) => writer.write(chunks),
+        cleanUp: writer.cleanUp,
+        isLast: asked.isLast,
         policy,
         async runTool({ callId, name, input: given }) {
           const tool = (asked.tools ?? []).find((one) => one.name === name);
@@ -156,7 +160,7 @@ export function sendAsRun(
         },
       };
       await conversation.send(messagesOf(input), link);
-      await after();
+      if (after !== undefined) writer.cleanUp(after());
     },
     {
       clock,
@@ -176,7 +180,7 @@ export async function runOn(
   asked: Asked = {},
 ): Promise<{ readonly run: Run; readonly conversation: AgentConversation }> {
   const conversation = await backend.open(settingsFor(asked));
-  return { conversation, run: sendAsRun(conversation, input, asked, () => conversation.close()) };
+  return { conversation, run: sendAsRun(conversation, input, { ...asked, isLast: true }, () => conversation.close()) };
 }
 
 /** A whole run, read to its end; its log keeps every promise. */
@@ -193,7 +197,9 @@ export async function readLog(run: Run): Promise<{ readonly log: readonly AgentE
   const log: AgentEvent[] = [];
   for await (const event of run) log.push(event);
   assertRunLog(log);
-  return { log, result: await run.result() };
+  const result = await run.result();
+  await run.closed;
+  return { log, result };
 }
 
 export function ofType<Type extends AgentEvent["type"]>(log: readonly AgentEvent[], type: Type): EventOf<Type>[] {

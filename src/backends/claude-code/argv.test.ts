@@ -69,7 +69,18 @@ describe("options as arguments", () => {
     ["", { betas: ["context-1m"] }, ["--betas", "context-1m"]],
     ["", { includeHookEvents: true }, ["--include-hook-events"]],
     ["", { extraArgs: { "debug-to-stderr": null, name: "-x" } }, ["--debug-to-stderr", "--name=-x"]],
-    ["", { env: { A: "b" }, executable: "/c", mode: "plain", skipVersionCheck: true, strictExitStatus: true }, []],
+    [
+      "",
+      {
+        env: { A: "b" },
+        executable: "/c",
+        mode: "plain",
+        skipVersionCheck: true,
+        strictExitStatus: true,
+        keepBackground: true,
+      },
+      [],
+    ],
   ])("AT-7 %s %j", (_id, options, args) => {
     expect(added(options)).toEqual(args);
     expect(buildArgv(options, { mode: "plain", prompt: "stdin" }).warnings).toEqual([]);

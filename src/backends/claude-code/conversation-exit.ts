@@ -1,5 +1,18 @@
-import { type Chunk, describeThrown, type ErrorDetail, type ProcessExit } from "#domain";
+import {
+  type Chunk,
+  describeThrown,
+  type ErrorDetail,
+  type ErrorItem,
+  errorItem,
+  type NoticeItem,
+  noticeItem,
+  type ProcessExit,
+  type WarningItem,
+  warningItem,
+} from "#domain";
 import { diagnoseExit } from "./diagnostics.ts";
+import { RULE_START, type RuleState, stepRule } from "./result-rule.ts";
+import type { BackgroundShell } from "./result-rule-frames.ts";
 
 export interface ExitTraces {
   readonly stderrTail: string;
@@ -16,6 +29,24 @@ export function exitError(exit: ProcessExit, traces: ExitTraces): ErrorDetail {
   }
   const how = exit.code === null ? `was ended by ${exit.signal ?? "a signal"}` : `exited with code ${exit.code}`;
   return { code: "process-exited", message: `Claude Code ${how}${hint}`, terminal: true, diagnostic };
+}
+
+/** What a turn says about an exit after its result, in every mode: nothing, a warning, or with `strict` an error. */
+export function exitAfterResult(
+  exit: ProcessExit,
+  error: ErrorDetail,
+  { isError, strict }: { readonly isError: boolean; readonly strict: boolean | undefined },
+): WarningItem | ErrorItem | undefined {
+  const received: RuleState = { ...RULE_START, phase: "result-received", result: { isError } };
+  const input = { kind: "exit", code: exit.code, signal: exit.signal, error } as const;
+  const { item } = stepRule(received, input, { strictExitStatus: strict });
+  if (item?.kind === "warning") return warningItem(item.warning);
+  return item?.kind === "error" ? errorItem(item.error) : undefined;
+}
+
+/** The notice of shells that Claude Code has left running: what becomes of them is not to be a surprise. */
+export function backgroundNotice(shells: readonly BackgroundShell[], kept: boolean): NoticeItem {
+  return noticeItem("background", { kept, shells });
 }
 
 /** What the format gave at the end of the output, without what the exit says better. */

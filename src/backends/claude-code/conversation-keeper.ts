@@ -22,16 +22,21 @@ export class ProcessKeeper {
     return live === this._live;
   }
 
-  /** The process at work, or a new one. Rejects with `StartError`. */
+  /** The process at work, or a new one when those before it are gone: they share a session. Rejects with `StartError`. */
   ensure(): Promise<Live> {
     if (this.live !== undefined) return Promise.resolve(this.live);
     this.drop({ immediate: true });
-    this._starting ??= this._start((live) => {
-      this._live = live;
-    }).finally(() => {
+    this._starting ??= this._startNext().finally(() => {
       this._starting = undefined;
     });
     return this._starting;
+  }
+
+  private async _startNext(): Promise<Live> {
+    if (this._leaving.size > 0) await this.gone();
+    return this._start((live) => {
+      this._live = live;
+    });
   }
 
   /** Lets the process go; `gone` says when it is. */

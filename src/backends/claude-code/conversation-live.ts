@@ -33,7 +33,7 @@ export interface LiveRequest {
   readonly onLive: (live: Live) => void;
   readonly take: (live: Live, chunks: Chunk[]) => ReturnType<TakeChunks>;
   readonly onBusy: (isBusy: boolean) => void;
-  readonly onExit: (live: Live, exit: ProcessExit, rest: readonly Chunk[]) => void;
+  readonly onExit: (live: Live, exit: ProcessExit | undefined, rest: readonly Chunk[]) => void;
   /** `initialize` came to nothing. */
   readonly onRefusal: (live: Live, thrown: unknown) => void;
 }

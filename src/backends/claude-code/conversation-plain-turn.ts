@@ -4,23 +4,40 @@ import { createDeferred, followSignal, type SilenceWatch } from "#streams";
 import { readUtf8 } from "#transports";
 import type { AgentLink } from "../backend.ts";
 import type { ArgvPlan } from "./argv.ts";
-import { exitError, stalledError, withoutEndFaults } from "./conversation-exit.ts";
 import { judgeAttachments } from "./attachments.ts";
+import { backgroundNotice, exitError, stalledError, withoutEndFaults } from "./conversation-exit.ts";
 import { renderInput, userLine } from "./conversation-input.ts";
 import type { ConversationPlan } from "./conversation-plan.ts";
 import { pumpOutput } from "./conversation-pump.ts";
 import { watchTurn } from "./conversation-silence.ts";
 import { awaitExit, type CliProcess, launchCli } from "./launch.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
-import { mayWait, RULE_START, type RuleInput, type RuleState, type RuleStep, stepRule } from "./result-rule.ts";
+import {
+  mayWait,
+  RESULT_GRACE_MS,
+  RULE_START,
+  type RuleInput,
+  type RuleState,
+  type RuleStep,
+  stepRule,
+} from "./result-rule.ts";
 import { createTaskCount, readChunk, type TaskCount } from "./result-rule-frames.ts";
 
-/** How long a CLI that has given its result may stay before it is brought down. It usually goes within 60 ms. */
-const POST_RESULT_MS = 1000;
+/** What one process is to do. */
+export interface PlainWork {
+  readonly options: ClaudeCodeOptions;
+  readonly messages: readonly Message[];
+  /** The CLI remembers what was said before. */
+  readonly isKnown: boolean;
+  /** The process is started when this has resolved. */
+  readonly after: Promise<void>;
+}
 
-/** One process from its prompt to its exit, by the result rule. */
+/** One process from its prompt to its end, by the result rule. The process may take longer to go than its turn. */
 export class PlainTurn {
   sessionId: string | undefined;
+  /** Resolves when the process is gone; before there is one, when it will never be started. */
+  readonly gone: Promise<void>;
   private readonly _plan: ConversationPlan;
   private readonly _link: AgentLink;
   private readonly _tasks: TaskCount = createTaskCount();
@@ -30,7 +47,9 @@ export class PlainTurn {
   private _process: CliProcess | undefined;
   private _state: RuleState = RULE_START;
   private _silence: SilenceWatch | undefined;
-  private _stopClock: () => void = () => undefined;
+  private _stopClock: (() => void) | undefined;
+  /** Called when the last shell that was kept has ended. */
+  private _onShellsOver: (() => void) | undefined;
   private _hasOutput = false;
   /** Nothing more is written: aborted, or a terminal error was written. */
   private _isMute = false;
@@ -38,26 +57,76 @@ export class PlainTurn {
   constructor(plan: ConversationPlan, link: AgentLink) {
     this._plan = plan;
     this._link = link;
+    this.gone = this._gone.promise;
   }
 
   get hasResult(): boolean {
     return this._state.result !== undefined;
   }
 
-  async carryOut(options: ClaudeCodeOptions, messages: readonly Message[], isKnown: boolean): Promise<void> {
+  /** The process stays after its turn, for the shells in it. */
+  get isKept(): boolean {
+    return this._onShellsOver !== undefined;
+  }
+
+  /** It is kept, and the run sees to its end. */
+  get isHandedOver(): boolean {
+    return this.isKept && this._link.isLast === true;
+  }
+
+  async carryOut(work: PlainWork): Promise<void> {
     const unfollow = followSignal(this._link.signal, () => this._mute());
     try {
-      await this._start(options, messages, isKnown);
+      await work.after;
+      if (!this._isMute) await this._start(work);
       await this._over.promise;
     } catch (thrown) {
       if (!this._isMute) await this._link.write([startFailure(thrown)]);
     } finally {
       unfollow();
       this._silence?.stop();
-      this._stopClock();
+      this._stopClock?.();
+      await this._leave();
+    }
+  }
+
+  /** Ends a process that was kept. Resolves when it is gone. */
+  stopKept(): Promise<void> {
+    this._onShellsOver?.();
+    return this.gone;
+  }
+
+  /** Has the process stopped, without waiting for it where somebody else does. */
+  private async _leave(): Promise<void> {
+    const { shells } = this._tasks;
+    const isKept = !this._isMute && shells.length > 0 && this._plan.options.keepBackground === true;
+    if (!this._isMute && shells.length > 0) await this._link.write([backgroundNotice(shells, isKept)]);
+    if (isKept) return this._keep();
+    const stopping = this._stop();
+    if (this._link.cleanUp === undefined) await stopping;
+    else this._link.cleanUp(stopping);
+  }
+
+  private async _stop(): Promise<void> {
+    try {
       await this._process?.stop({ immediate: true });
+    } finally {
       this._gone.resolve();
     }
+  }
+
+  /** Leaves the process alone until its shells have ended; the CLI would then begin a turn that nobody has asked for. */
+  private _keep(): void {
+    const over = createDeferred<void>();
+    const stopped = over.promise.then(() => this._stop());
+    this._onShellsOver = () => {
+      this._onShellsOver = undefined;
+      over.resolve();
+    };
+    // In a session the conversation ends it; a run of its own is over, and only an abort can still reach it.
+    if (this._link.isLast !== true) return void stopped.catch(() => undefined);
+    const unfollow = followSignal(this._link.signal, () => this._onShellsOver?.());
+    this._link.cleanUp?.(stopped.finally(unfollow), { maxMs: Number.POSITIVE_INFINITY });
   }
 
   /** SIGINT makes the CLI end its turn with a result. */
@@ -71,7 +140,7 @@ export class PlainTurn {
     return this._gone.promise;
   }
 
-  private async _start(options: ClaudeCodeOptions, messages: readonly Message[], isKnown: boolean): Promise<void> {
+  private async _start({ options, messages, isKnown }: PlainWork): Promise<void> {
     const { cli, world } = this._plan;
     const input = renderInput(messages, isKnown, options);
     const refusal = await judgeAttachments(input.text, this._plan, this._link);
@@ -99,6 +168,7 @@ export class PlainTurn {
     await pumpOutput(process.stdout, this._decoder, (chunks) => this._take(chunks));
     if (this._decoder.isOver) return;
     const exit = await awaitExit(process, this._plan.world.clock);
+    if (this.isKept) this._onShellsOver?.();
     const rest = this._decoder.end();
     if (exit === undefined) {
       await this._give(withoutEndFaults(rest, { code: null, signal: null }));
@@ -119,15 +189,28 @@ export class PlainTurn {
   }
 
   private _take(chunks: Chunk[]): Promise<void> | undefined {
+    if (this.isKept) {
+      for (const chunk of chunks) readChunk(chunk, this._tasks, true);
+      if (this._tasks.shells.length === 0) this._onShellsOver?.();
+      return undefined;
+    }
     if (this._isMute || chunks.length === 0) return undefined;
     this._hasOutput = true;
     this._silence?.alive();
     const room = this._give(chunks);
-    this._stopClock();
-    if (mayWait(this._state) === "drain") {
-      this._stopClock = this._plan.world.clock.after(POST_RESULT_MS, () => this._follow({ kind: "silence" }));
-    }
+    this._watchEnd();
     return room;
+  }
+
+  /** From the verdict on time is short, however much is still written; a further turn takes its own time. */
+  private _watchEnd(): void {
+    if (mayWait(this._state) !== "drain") {
+      this._stopClock?.();
+      this._stopClock = undefined;
+    } else {
+      const { clock } = this._plan.world;
+      this._stopClock ??= clock.after(RESULT_GRACE_MS, () => this._follow({ kind: "silence" }));
+    }
   }
 
   /** Passes chunks on as far as the rule lets them. */

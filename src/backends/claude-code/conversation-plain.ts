@@ -19,6 +19,8 @@ class PlainConversation implements ClaudeCodeConversation {
   private _isWarned = false;
   private _isClosed = false;
   private _turn: PlainTurn | undefined;
+  /** Processes of earlier turns that are not gone yet. */
+  private readonly _leaving = new Set<PlainTurn>();
 
   constructor(plan: ConversationPlan) {
     this._plan = plan;
@@ -36,17 +38,26 @@ class PlainConversation implements ClaudeCodeConversation {
       await link.write([refusal]);
       return;
     }
+    const earlier = this._earlierGone();
     const turn = new PlainTurn(this._plan, link);
     this._turn = turn;
+    this._leaving.add(turn);
+    turn.gone.then(() => this._leaving.delete(turn)).catch(() => undefined);
     try {
       if (!this._isWarned && this._plan.warnings.length > 0) await link.write(this._plan.warnings.map(warningItem));
       this._isWarned = true;
-      await turn.carryOut(this._memory.startOptions(), messages, this._memory.isKnown);
+      const options = this._memory.startOptions();
+      await turn.carryOut({ options, messages, isKnown: this._memory.isKnown, after: earlier });
     } finally {
       this._memory.sessionId = turn.sessionId ?? this._memory.sessionId;
       if (turn.hasResult) this._memory.noteTurn();
       this._turn = undefined;
     }
+  }
+
+  /** A session goes on in another process when the one before has let go of it; one that was kept does not touch it. */
+  private async _earlierGone(): Promise<void> {
+    await Promise.all([...this._leaving].filter((turn) => !turn.isKept).map((turn) => turn.gone));
   }
 
   async interrupt(): Promise<void> {
@@ -75,6 +86,9 @@ class PlainConversation implements ClaudeCodeConversation {
 
   async close(): Promise<void> {
     this._isClosed = true;
-    await this._turn?.close();
+    const turn = this._turn;
+    await turn?.close();
+    // A run of its own has handed over what it keeps; in a session that is for the session to end.
+    await Promise.all([...this._leaving].filter((one) => !one.isHandedOver).map((one) => one.stopKept()));
   }
 }

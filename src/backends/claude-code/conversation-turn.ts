@@ -1,5 +1,6 @@
 import {
   type Chunk,
+  isDelta,
   type MessageItem,
   type NoticeItem,
   type ResultItem,
@@ -7,12 +8,14 @@ import {
   startItem,
   textOf,
   type ToolResultItem,
+  warningItem,
 } from "#domain";
 import { createDeferred } from "#streams";
 import { isRecord, type JsonRecord, ownArray, ownString } from "#wire";
 import type { AgentLink } from "../backend.ts";
 import { Turn, type TurnControl } from "./control/turn.ts";
-import { createTaskCount, type TaskCount } from "./result-rule-frames.ts";
+import { DRAIN, secondResultWarning } from "./result-rule.ts";
+import { createTaskCount, lateWarning, type TaskCount } from "./result-rule-frames.ts";
 
 /**
  * One `send` on its way: what is ours to say about the chunks of its turn, and when it is over.
@@ -29,6 +32,13 @@ export class ActiveTurn {
   hasResult = false;
   /** Background work was seen after a result, so a further turn may be on its way. */
   hadTasks = false;
+  /** What the result says of itself. */
+  isErrorResult = false;
+  /** The verdict has come, and nothing was announced that could follow it. */
+  isJudged = false;
+  /** Our message was written: the next result is its verdict. */
+  private _isAsked = false;
+  private _lateWarnings = 0;
   sessionId: string | undefined;
   /** The id of our message. */
   readonly uuid: string;
@@ -69,6 +79,11 @@ export class ActiveTurn {
     return this._tasks.count > 0;
   }
 
+  /** The background work of the process that carries the turn. */
+  get tasks(): TaskCount {
+    return this._tasks;
+  }
+
   /** The process that carries the turn, with what was under way in it before. */
   adopt(process: { readonly tasks: TaskCount; readonly openTurns: number }): void {
     this._tasks = process.tasks;
@@ -77,6 +92,7 @@ export class ActiveTurn {
 
   /** Our message goes out now: what came before belongs to others. */
   awaitResult(): void {
+    this._isAsked = true;
     this.hasResult = false;
     this.hadTasks = this._tasks.count > 0;
   }
@@ -89,6 +105,10 @@ export class ActiveTurn {
   look(chunks: Chunk[]): void {
     for (let index = 0; index < chunks.length; index += 1) {
       const chunk = chunks[index] as Chunk;
+      if (this.isJudged) {
+        chunks.splice(index, chunks.length - index, ...chunks.slice(index).flatMap((late) => this._noteLate(late)));
+        return;
+      }
       switch (chunk.type) {
         case "text-delta":
         case "thinking-delta":
@@ -107,7 +127,7 @@ export class ActiveTurn {
           this._noteToolResult(chunk);
           break;
         case "result":
-          this._noteResult(chunk);
+          chunks[index] = this._noteResult(chunk);
           break;
         case "error":
           if (chunk.terminal) this.isFailed = true;
@@ -116,6 +136,27 @@ export class ActiveTurn {
           break;
       }
     }
+  }
+
+  /** After the verdict only what tells of something is passed on; content and results are named in a warning. */
+  private _noteLate(chunk: Chunk): readonly Chunk[] {
+    switch (chunk.type) {
+      case "notice":
+        return chunk.kind.startsWith("unknown:") ? this._warnLate(lateWarning(chunk)) : [this._noteNotice(chunk)];
+      case "warning":
+      case "permission":
+        return [chunk];
+      case "result":
+        this._openTurns = Math.max(0, this._openTurns - 1);
+        return this._warnLate(warningItem(secondResultWarning(chunk.text)));
+      default:
+        return isDelta(chunk) ? [] : this._warnLate(lateWarning(chunk));
+    }
+  }
+
+  private _warnLate(warning: Chunk): readonly Chunk[] {
+    this._lateWarnings += 1;
+    return this._lateWarnings > DRAIN.items ? [] : [warning];
   }
 
   private _noteStart(chunk: StartItem): void {
@@ -187,15 +228,22 @@ export class ActiveTurn {
     }
   }
 
-  private _noteResult(chunk: ResultItem): void {
+  private _noteResult(chunk: ResultItem): Chunk {
+    const { wasAnnounced } = this._tasks;
+    // Before our message, and of no turn that had begun: a second result of a turn that is over.
+    if (!this._isAsked && this._openTurns === 0 && !wasAnnounced) return warningItem(secondResultWarning(chunk.text));
     this._openTurns = Math.max(0, this._openTurns - 1);
     this.hasResult = true;
+    this.isErrorResult = chunk.isError;
     this.sessionId = chunk.sessionId ?? this.sessionId;
     if (this._tasks.count > 0) this.hadTasks = true;
-    if (this.turn.stopReason === undefined) return;
+    this.isJudged = this._isAsked && this.isSettled && !wasAnnounced;
+    if (this.turn.stopReason === undefined) return chunk;
     const writable = chunk as { -readonly [Key in keyof ResultItem]: ResultItem[Key] };
+    this.isErrorResult = true;
     writable.subtype = "hook_stopped";
     writable.isError = true;
     writable.message = this.turn.stopReason;
+    return chunk;
   }
 }

@@ -8,13 +8,20 @@ import {
   startFailure,
   warningItem,
 } from "#domain";
-import { followSignal, type SilenceWatch } from "#streams";
-import type { JsonRecord } from "#wire";
+import { createDeferred, followSignal, type SilenceWatch } from "#streams";
+import { isRecord, type JsonRecord } from "#wire";
 import type { AgentLink } from "../backend.ts";
 import { judgeAttachments } from "./attachments.ts";
 import { createOwnTool } from "./control/own-tools.ts";
 import type { ClaudeCodeConversation } from "./conversation-contract.ts";
-import { exitError, refusedError, stalledError, withoutEndFaults } from "./conversation-exit.ts";
+import {
+  backgroundNotice,
+  exitAfterResult,
+  exitError,
+  refusedError,
+  stalledError,
+  withoutEndFaults,
+} from "./conversation-exit.ts";
 import { createHeldChunks } from "./conversation-held.ts";
 import { renderInput, userLine } from "./conversation-input.ts";
 import { ProcessKeeper } from "./conversation-keeper.ts";
@@ -24,9 +31,7 @@ import { type ConversationPlan, refuseTurn } from "./conversation-plan.ts";
 import { watchTurn } from "./conversation-silence.ts";
 import { ActiveTurn } from "./conversation-turn.ts";
 import { hasFeature, requireFeature } from "./features.ts";
-
-/** How long a further turn may take to begin once background work has ended. */
-const NEXT_TURN_MS = 1000;
+import { DRAIN, NEXT_TURN_MS, RESULT_GRACE_MS } from "./result-rule.ts";
 
 /** Creates a conversation in control mode. Starts nothing. */
 export function createControlConversation(plan: ConversationPlan): ClaudeCodeConversation {
@@ -42,7 +47,10 @@ class ControlConversation implements ClaudeCodeConversation {
   private readonly _memory: ConversationMemory;
   private _active: ActiveTurn | undefined;
   private _silence: SilenceWatch | undefined;
-  private _stopNextTurnClock: () => void = () => undefined;
+  /** Ends the turn after its verdict, when the exit or a further turn has had its time. */
+  private _stopEndClock: (() => void) | undefined;
+  /** Called when the last shell that was kept has ended. */
+  private _onShellsOver: (() => void) | undefined;
   /** Writes our message, as soon as the CLI is free. */
   private _question: (() => void) | undefined;
   private _isWarned = false;
@@ -124,11 +132,16 @@ class ControlConversation implements ClaudeCodeConversation {
 
   async close(): Promise<void> {
     this._isClosed = true;
+    // The run has it: it ends with its shells, or by an abort.
+    if (this._onShellsOver !== undefined) return;
     const active = this._active;
     if (active !== undefined && !active.isFailed) {
       this._fail(active, { code: "aborted", message: "The conversation was closed.", terminal: true });
     }
-    await this._keeper.dropAll({ immediate: active !== undefined });
+    const tasks = this._keeper.live?.tasks;
+    const isBusy = tasks !== undefined && tasks.count + tasks.shells.length > 0;
+    // A CLI with background work does not go by itself when its input ends.
+    await this._keeper.dropAll({ immediate: active !== undefined || isBusy });
   }
 
   private _begin(link: AgentLink): ActiveTurn {
@@ -208,46 +221,95 @@ class ControlConversation implements ClaudeCodeConversation {
     const active = this._active;
     if (!this._keeper.isCurrent(live) || active?.isFailed === true) return undefined;
     if (active === undefined) {
-      this._held.add(chunks);
+      this._hold(live, chunks);
       return undefined;
     }
     this._silence?.alive();
     return this._give(active, chunks);
   }
 
+  /** Keeps what came between turns, and knows what still runs. */
+  private _hold(live: Live, chunks: readonly Chunk[]): void {
+    this._held.add(chunks);
+    for (const chunk of chunks) {
+      if (chunk.type === "notice" && chunk.kind === "task" && isRecord(chunk.data)) live.tasks.note(chunk.data);
+    }
+    if (live.tasks.shells.length === 0) this._onShellsOver?.();
+  }
+
   private _give(active: ActiveTurn, chunks: Chunk[]): Promise<void> | undefined {
     active.look(chunks);
     this._memory.sessionId = active.sessionId ?? this._memory.sessionId;
     const room = active.turn.link.write(chunks);
-    this._stopNextTurnClock();
     if (active.isFailed) active.end();
-    else if (this._question !== undefined) {
-      if (active.openTurns === 0) this._question();
-    } else if (active.isSettled && !active.isWaitingForTasks) {
-      if (active.hadTasks) {
-        this._stopNextTurnClock = this._plan.world.clock.after(NEXT_TURN_MS, () => active.end());
-      } else active.end();
-    }
+    else if (this._question === undefined) this._watchEnd(active);
+    else if (active.openTurns === 0) this._question();
     return room;
   }
 
-  private _noteExit(live: Live, exit: ProcessExit, rest: readonly Chunk[]): void {
-    const active = this._active;
-    if (!this._keeper.isCurrent(live) || active === undefined || active.isFailed) return;
-    this._give(active, withoutEndFaults(rest, exit))?.catch(() => undefined);
-    // The result holds, whatever the exit says (S1-11).
-    if (!active.hasResult) {
-      const error = exitError(
-        exit,
-        live.process.cover({
-          stderrTail: live.process.stderr.text(),
-          stdoutWasEmpty: !live.hasOutput,
-          lastNonJsonLine: live.connection.lastNonJsonLine,
-        }),
-      );
-      this._fail(active, error);
+  /** From the verdict on time is short, however much is still written; a further turn takes its own time. */
+  private _watchEnd(active: ActiveTurn): void {
+    const isOver = active.isJudged || (active.isSettled && !active.isWaitingForTasks);
+    if (!isOver) {
+      this._stopEndClock?.();
+      this._stopEndClock = undefined;
+    } else if (this._stopEndClock === undefined) {
+      if (active.hadTasks) this._endAfter(NEXT_TURN_MS, () => this._awaitExit(active, RESULT_GRACE_MS - NEXT_TURN_MS));
+      else this._awaitExit(active, RESULT_GRACE_MS);
     }
+  }
+
+  /** Ends the turn. After the last one of a conversation the exit may still come, and belongs to it. */
+  private _awaitExit(active: ActiveTurn, graceMs: number): void {
+    if (this._isLast(active.turn.link)) {
+      // A further turn would need its hooks answered, so the input stays open while one may come.
+      if (active.tasks.shells.length === 0) this._keeper.live?.connection.endInput();
+      this._endAfter(graceMs, () => active.end());
+    } else if (this._plan.options.strictExitStatus === true) {
+      this._endAfter(DRAIN.silenceMs, () => active.end());
+    } else active.end();
+  }
+
+  /** An answer that does not fit its schema is sent back, which a session that is kept nowhere does not survive. */
+  private _isLast({ isLast }: AgentLink): boolean {
+    const { persistSession, jsonSchema } = this._plan.options;
+    return isLast === true && !(persistSession === false && jsonSchema !== undefined);
+  }
+
+  private _endAfter(ms: number, act: () => void): void {
+    this._stopEndClock = this._plan.world.clock.after(ms, act);
+  }
+
+  private _noteExit(live: Live, exit: ProcessExit | undefined, rest: readonly Chunk[]): void {
+    if (!this._keeper.isCurrent(live)) return;
+    this._onShellsOver?.();
+    const how = exit ?? { code: 0, signal: null };
+    const traces = {
+      stderrTail: live.process.stderr.text(),
+      stdoutWasEmpty: !live.hasOutput,
+      lastNonJsonLine: live.connection.lastNonJsonLine,
+    };
+    const error = exitError(how, live.process.cover(traces));
+    const active = this._active;
+    if (active === undefined) {
+      // Between two turns: the next one says so. It gets another process, so it is no error there.
+      const late = exitAfterResult(how, error, { isError: false, strict: false });
+      if (late !== undefined && this._memory.isKnown) this._held.add([late]);
+      return;
+    }
+    if (active.isFailed) return;
+    this._give(active, withoutEndFaults(rest, how))?.catch(() => undefined);
+    if (active.hasResult) this._noteExitAfterResult(active, how, error);
+    else this._fail(active, error);
     active.end();
+  }
+
+  /** The result holds, whatever the exit says (S1-11), unless the caller wants it otherwise. */
+  private _noteExitAfterResult(active: ActiveTurn, exit: ProcessExit, error: ErrorDetail): void {
+    const strict = this._plan.options.strictExitStatus;
+    const item = exitAfterResult(exit, error, { isError: active.isErrorResult, strict });
+    if (item?.type === "error") this._fail(active, error);
+    else if (item !== undefined) active.turn.link.write([item])?.catch(() => undefined);
   }
 
   /** `initialize` came to nothing: hooks may not be in place, so nothing may run. */
@@ -279,13 +341,41 @@ class ControlConversation implements ClaudeCodeConversation {
   private async _finish(active: ActiveTurn): Promise<void> {
     this._silence?.stop();
     this._silence = undefined;
-    this._stopNextTurnClock();
+    this._stopEndClock?.();
+    this._stopEndClock = undefined;
     this._question = undefined;
     this._active = undefined;
     const { live } = this._keeper;
     if (live !== undefined) live.openTurns = active.openTurns;
-    if (active.isFailed) await this._keeper.dropAll({ immediate: true });
-    else this._memory.noteTurn();
+    const { link } = active.turn;
+    if (!active.isFailed) {
+      this._memory.noteTurn();
+      if (await this._leaveShells(active, live)) return;
+      if (!this._isLast(link)) return;
+    }
+    const gone = this._keeper.dropAll({ immediate: true });
+    if (link.cleanUp === undefined) await gone;
+    else link.cleanUp(gone);
+  }
+
+  /** Reports shells that were left running. `true`: they stay, and the process with them. */
+  private async _leaveShells({ turn: { link }, tasks }: ActiveTurn, live: Live | undefined): Promise<boolean> {
+    if (live === undefined || tasks.shells.length === 0) return false;
+    const isKept = !this._isLast(link) || this._plan.options.keepBackground === true;
+    await link.write([backgroundNotice(tasks.shells, isKept)]);
+    if (isKept && this._isLast(link)) link.cleanUp?.(this._shellsGone(link), { maxMs: Number.POSITIVE_INFINITY });
+    return isKept;
+  }
+
+  /** Leaves the process alone until its shells have ended; the CLI would then begin a turn that nobody has asked for. */
+  private async _shellsGone(link: AgentLink): Promise<void> {
+    const over = createDeferred<void>();
+    this._onShellsOver = over.resolve;
+    const unfollow = followSignal(link.signal, () => over.resolve());
+    await over.promise;
+    unfollow();
+    this._onShellsOver = undefined;
+    await this._keeper.dropAll({ immediate: true });
   }
 
   /** Asks the running process; without one the new value is for the next to be started with. */

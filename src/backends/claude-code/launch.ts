@@ -273,9 +273,13 @@ async function writeFiles(
 const EXIT_MS = 1000;
 
 /** How a process whose output has ended went; `undefined` when it stays. */
-export function awaitExit(process: Pick<CliProcess, "exit">, clock: Clock): Promise<ProcessExit | undefined> {
+export function awaitExit(
+  process: Pick<CliProcess, "exit">,
+  clock: Clock,
+  maxMs: number = EXIT_MS,
+): Promise<ProcessExit | undefined> {
   return new Promise((resolve) => {
-    const stopClock = clock.after(EXIT_MS, () => resolve(undefined));
+    const stopClock = clock.after(maxMs, () => resolve(undefined));
     const settle = (exit: ProcessExit | undefined): void => {
       stopClock();
       resolve(exit);

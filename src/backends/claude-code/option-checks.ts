@@ -86,6 +86,7 @@ export const OPTION_CHECKS = {
   skipVersionCheck: flag,
   permissiveVersionCheck: flag,
   strictExitStatus: flag,
+  keepBackground: flag,
   watchdog: flag,
 } as const satisfies Readonly<Record<string, Check>>;
 

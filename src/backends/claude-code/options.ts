@@ -115,6 +115,11 @@ export interface ClaudeCodeOptions {
   readonly permissiveVersionCheck?: boolean;
   /** A non-zero exit behind a successful result is an error. Default: a warning. */
   readonly strictExitStatus?: boolean;
+  /**
+   * What becomes of shells that Claude Code has left running when a run ends. Default `false`: they are stopped. `true`:
+   * they are left alone until they end; `run.closed` waits for them, and `run.abort()` or `session.close()` stops them.
+   */
+  readonly keepBackground?: boolean;
   /** A second process that ends what the CLI started when this one dies suddenly. Default true. */
   readonly watchdog?: boolean;
 }

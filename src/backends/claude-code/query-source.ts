@@ -13,7 +13,7 @@ import { isRecord } from "#wire";
 import { exitError, withoutEndFaults } from "./conversation-exit.ts";
 import { awaitExit, type CliProcess } from "./launch.ts";
 import type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
-import { DRAIN, type RuleInput } from "./result-rule.ts";
+import { DRAIN, NEXT_TURN_MS, type RuleInput } from "./result-rule.ts";
 import { createTaskCount, readRuleInput } from "./result-rule-frames.ts";
 
 /** Something that happened to the process, and the item it is when the rule gives it as it is. */
@@ -27,9 +27,6 @@ type Arrival = Uint8Array | "end" | "silence" | "closed";
 
 /** Nothing has happened; somebody asks. */
 export const PULL: Happening = { input: { kind: "pull" } };
-
-/** How long a further turn may take to begin once background work has ended. */
-const NEXT_TURN_MS = 1000;
 
 /** Frames as they are: the decoder adds the bytes, and says what cannot be read. */
 const FRAMES: Format = {
@@ -57,7 +54,6 @@ export class QuerySource {
   private _reading: Promise<IteratorResult<Uint8Array>> | undefined;
   private _exit: { readonly exit: ProcessExit | undefined } | undefined;
   private _hasOutput = false;
-  private _hadTasks = false;
 
   constructor(process: CliProcess, clock: Clock) {
     this._process = process;
@@ -72,8 +68,13 @@ export class QuerySource {
     this._settleWait?.("closed");
   }
 
-  /** The next thing that happens. `drain`: a short silence is one too. */
-  async next(wait: "for-ever" | "drain"): Promise<Happening> {
+  /** The CLI has left shells running. */
+  get hasShells(): boolean {
+    return this._tasks.shells.length > 0;
+  }
+
+  /** The next thing that happens. With `leftMs`, a short silence is one too, and there is that much time. */
+  async next(leftMs: number | undefined): Promise<Happening> {
     for (;;) {
       const chunk = this._chunks.shift();
       if (chunk !== undefined) {
@@ -82,11 +83,11 @@ export class QuerySource {
         continue;
       }
       if (this._exit !== undefined) return { input: this._exitInput(this._exit.exit) };
-      const silenceMs = this._hadTasks ? NEXT_TURN_MS : DRAIN.silenceMs;
-      const bytes = await this._bytes(wait === "drain" ? silenceMs : undefined);
+      const silenceMs = Math.min(this._tasks.wasAnnounced ? NEXT_TURN_MS : DRAIN.silenceMs, leftMs ?? 0);
+      const bytes = await this._bytes(leftMs === undefined ? undefined : silenceMs);
       if (bytes === "closed") return PULL;
       if (bytes === "silence") return { input: { kind: "silence" } };
-      if (bytes === "end") await this._noteEnd();
+      if (bytes === "end") await this._noteEnd(leftMs);
       else this._chunks.push(...this._decoder.push(bytes));
     }
   }
@@ -117,8 +118,8 @@ export class QuerySource {
   }
 
   /** The output is over: how the process ended decides what the rest of it means. */
-  private async _noteEnd(): Promise<void> {
-    const exit = await awaitExit(this._process, this._clock);
+  private async _noteEnd(leftMs: number | undefined): Promise<void> {
+    const exit = await awaitExit(this._process, this._clock, leftMs);
     this._exit = { exit };
     this._chunks.push(...withoutEndFaults(this._decoder.end(), exit ?? { code: 0, signal: null }));
   }
@@ -148,7 +149,6 @@ export class QuerySource {
     const { data, raw } = chunk;
     const input = isRecord(data) ? readRuleInput(data, this._tasks) : undefined;
     if (input === undefined) return faultOf(UNKNOWN, raw);
-    if (this._tasks.count > 0) this._hadTasks = true;
     return { input, given: { kind: "message", message: data as ClaudeCodeMessage, raw } };
   }
 }

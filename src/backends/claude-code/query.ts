@@ -1,4 +1,4 @@
-import { StartError, type WarningDetail } from "#domain";
+import { type Clock, StartError, type WarningDetail } from "#domain";
 import { buildArgv } from "./argv.ts";
 import { asPlainText } from "./conversation-input.ts";
 import { requireFlags } from "./features.ts";
@@ -6,14 +6,15 @@ import { type ClaudeCodeWorld, type CliProcess, findCli, launchCli } from "./lau
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
 import type { QueryItem } from "./query-item.ts";
 import { PULL, QuerySource } from "./query-source.ts";
-import { mayWait, RULE_START, type RuleItem, type RuleState, stepRule } from "./result-rule.ts";
+import { mayWait, RESULT_GRACE_MS, RULE_START, type RuleItem, type RuleState, stepRule } from "./result-rule.ts";
 
 export type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
 
 /**
  * The messages of one process. A result is a message like any other; whether it is a success is yours to judge.
  *
- * The process is gone when the stream has ended, was closed, or was left.
+ * The process is stopped when the stream ends, is closed, or is left. The end comes within a second after the result: a
+ * process that is slow to go is stopped after it, and `close` resolves when it is gone.
  */
 export interface Query extends AsyncIterable<QueryItem> {
   /** The next item; `end` for ever behind the last. Calls at the same time are answered in order. Never rejects. */
@@ -37,10 +38,17 @@ export async function openQuery(prompt: string, given: ClaudeCodeOptions, world:
   const process = await launchCli({ cli, options, plan }, world);
   process.write(options.slashCommands === true ? prompt : asPlainText(prompt));
   process.endInput();
-  return new MessageStream(process, new QuerySource(process, world.clock), {
+  return new MessageStream(process, world.clock, {
     warnings: [...cli.warnings, ...argv.warnings],
     strictExitStatus: options.strictExitStatus,
+    keepBackground: options.keepBackground,
   });
+}
+
+interface QueryParts {
+  readonly warnings: readonly WarningDetail[];
+  readonly strictExitStatus: boolean | undefined;
+  readonly keepBackground: boolean | undefined;
 }
 
 const END: QueryItem = { kind: "end" };
@@ -49,21 +57,21 @@ const CLOSED: RuleState = { ...RULE_START, phase: "closed" };
 class MessageStream implements Query {
   private readonly _process: CliProcess;
   private readonly _source: QuerySource;
-  private readonly _strictExitStatus: boolean | undefined;
+  private readonly _clock: Clock;
+  private readonly _options: Omit<QueryParts, "warnings">;
   private readonly _warnings: WarningDetail[];
   private _state: RuleState = RULE_START;
   private _last: Promise<unknown> = Promise.resolve();
   private _closed: Promise<void> | undefined;
+  /** When the end is due, once there is a result. */
+  private _dueAt: number | undefined;
 
-  constructor(
-    process: CliProcess,
-    source: QuerySource,
-    given: { readonly warnings: readonly WarningDetail[]; readonly strictExitStatus: boolean | undefined },
-  ) {
+  constructor(process: CliProcess, clock: Clock, given: QueryParts) {
     this._process = process;
-    this._source = source;
+    this._clock = clock;
+    this._source = new QuerySource(process, clock);
     this._warnings = [...given.warnings];
-    this._strictExitStatus = given.strictExitStatus;
+    this._options = given;
   }
 
   next(): Promise<QueryItem> {
@@ -104,14 +112,36 @@ class MessageStream implements Query {
     if (warning !== undefined) return { kind: "warning", warning: this._process.cover(warning) };
     for (;;) {
       const wait = mayWait(this._state);
-      const { input, given } = wait === "no" ? PULL : await this._source.next(wait);
+      const { input, given } =
+        wait === "no" ? PULL : await this._source.next(wait === "drain" ? this._leftMs() : undefined);
       // Closed meanwhile: the state says so, and whatever came is nobody's.
-      const step = stepRule(this._state, input, { strictExitStatus: this._strictExitStatus });
+      const step = stepRule(this._state, input, { strictExitStatus: this._options.strictExitStatus });
       this._state = step.state;
+      if (mayWait(step.state) !== "drain") this._dueAt = undefined;
+      else this._dueAt ??= this._clock.now() + RESULT_GRACE_MS;
       if (step.item === undefined) continue;
-      if (step.state.phase === "closed") await this.close();
+      if (step.state.phase === "closed") await this._end();
       return this._process.cover(itemOf(step.item, given));
     }
+  }
+
+  private _leftMs(): number {
+    return Math.max(0, (this._dueAt ?? this._clock.now() + RESULT_GRACE_MS) - this._clock.now());
+  }
+
+  /** Has the process stopped, and waits for that as long as there is time. Shells that are to be kept are left alone. */
+  private async _end(): Promise<void> {
+    if (this._closed === undefined && this._options.keepBackground === true && this._source.hasShells) return;
+    const leftMs = this._leftMs();
+    const gone = this.close();
+    await new Promise<void>((resolve) => {
+      const stopClock = this._clock.after(leftMs, resolve);
+      const settle = (): void => {
+        stopClock();
+        resolve();
+      };
+      gone.then(settle, settle);
+    });
   }
 }
 

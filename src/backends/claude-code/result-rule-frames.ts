@@ -1,4 +1,4 @@
-import type { Chunk, NoticeItem } from "#domain";
+import { type Chunk, isDelta, type NoticeItem, warningItem } from "#domain";
 import { isRecord, type JsonRecord, ownArray, ownString } from "#wire";
 import type { RuleInput } from "./result-rule.ts";
 
@@ -22,35 +22,67 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set([
   "tool_use_summary",
 ]);
 
-/** Counts the background work of one process from its frames. */
+/** A shell that the CLI has left running. */
+export interface BackgroundShell {
+  readonly id: string;
+  readonly description?: string;
+}
+
+/** The background work of one process, as its frames tell it. */
 export interface TaskCount {
+  /** Work that comes to an end and then starts another turn: it is waited for. */
   readonly count: number;
+  /** Shells: a server never ends, so nobody waits for them. */
+  readonly shells: readonly BackgroundShell[];
+  /** There is background work, or there was. */
+  readonly wasAnnounced: boolean;
   note(frame: JsonRecord): void;
 }
 
 export function createTaskCount(): TaskCount {
   const tasks = new Set<string>();
+  const shells = new Map<string, BackgroundShell>();
+  let wasAnnounced = false;
+
+  const add = (task: JsonRecord): void => {
+    const id = ownString(task, "task_id") ?? ownString(task, "id");
+    if (id === undefined) return;
+    wasAnnounced = true;
+    if (ownString(task, "task_type") !== "local_bash") tasks.add(id);
+    else if (!shells.has(id)) {
+      const description = ownString(task, "description");
+      shells.set(id, { id, ...(description !== undefined && { description }) });
+    }
+  };
+
   return {
     get count() {
       return tasks.size;
+    },
+    get shells() {
+      return [...shells.values()];
+    },
+    get wasAnnounced() {
+      return wasAnnounced;
     },
     note(frame) {
       if (frame.type !== "system") return;
       switch (frame.subtype) {
         case "background_tasks_changed":
           tasks.clear();
-          for (const task of ownArray(frame, "tasks") ?? []) {
-            const id = isRecord(task) ? (ownString(task, "task_id") ?? ownString(task, "id")) : undefined;
-            if (id !== undefined) tasks.add(id);
-          }
+          shells.clear();
+          for (const task of ownArray(frame, "tasks") ?? []) if (isRecord(task)) add(task);
           return;
         case "task_started":
           // Older versions do not say which tasks are in the background; those in front end before the result.
-          if (frame.is_backgrounded !== false) tasks.add(ownString(frame, "task_id") ?? "");
+          if (frame.is_backgrounded !== false) add(frame);
           return;
-        case "task_notification":
-          tasks.delete(ownString(frame, "task_id") ?? "");
+        case "task_notification": {
+          const id = ownString(frame, "task_id") ?? "";
+          tasks.delete(id);
+          shells.delete(id);
           return;
+        }
         default:
           return;
       }
@@ -64,9 +96,10 @@ export function readRuleInput(frame: JsonRecord, tasks: TaskCount): RuleInput | 
   if (type === undefined || !KNOWN_TYPES.has(type)) return undefined;
   tasks.note(frame);
   if (type === "result") {
-    return { kind: "message", result: { isError: frame.is_error === true }, tasks: tasks.count };
+    const result = { isError: frame.is_error === true, text: ownString(frame, "result") };
+    return { kind: "message", result, ...backgroundOf(tasks) };
   }
-  return { kind: "message", opensTurn: opensTurn(frame), tasks: tasks.count };
+  return { kind: "message", opensTurn: opensTurn(frame), ...backgroundOf(tasks) };
 }
 
 /** Whether a frame shows that the CLI is at work on a turn. */
@@ -89,7 +122,7 @@ export function opensTurn(frame: JsonRecord): boolean {
 export function readChunk(chunk: Chunk, tasks: TaskCount, isLate: boolean): RuleInput | undefined {
   switch (chunk.type) {
     case "result":
-      return { kind: "message", result: { isError: chunk.isError }, tasks: tasks.count };
+      return { kind: "message", result: { isError: chunk.isError, text: chunk.text }, ...backgroundOf(tasks) };
     case "error":
       return { kind: "fault", error: chunk, seen: chunk.raw?.json || (chunk.diagnostic?.seen ?? chunk.message) };
     case "notice":
@@ -99,15 +132,47 @@ export function readChunk(chunk: Chunk, tasks: TaskCount, isLate: boolean): Rule
     case "handoff":
       return undefined;
     default:
-      return isLate ? { kind: "message", opensTurn: true } : undefined;
+      if (!isLate) return undefined;
+      return tasks.wasAnnounced ? { kind: "message", opensTurn: true } : readLateContent(chunk);
   }
+}
+
+/** Nobody has announced a further turn, so the verdict has been given; deltas are only a preview of what is named. */
+function readLateContent(chunk: Chunk): RuleInput {
+  if (isDelta(chunk)) return { kind: "pull" };
+  const error = {
+    code: "unexpected-message",
+    message: `Claude Code went on with a ${chunk.type} after its result.`,
+    terminal: false,
+  } as const;
+  return { kind: "fault", error, seen: seenOf(chunk) };
+}
+
+/** The warning in the place of something that came after the verdict. */
+export function lateWarning(chunk: Chunk): Chunk {
+  return warningItem({
+    code: "unexpected-message-after-result",
+    message: `Claude Code went on with a ${chunk.type} after its result. The result holds.`,
+    context: { text: seenOf(chunk) },
+  });
+}
+
+function seenOf(chunk: Chunk): string {
+  return (chunk.raw?.json ?? JSON.stringify(chunk)).slice(0, MAX_SEEN);
+}
+
+/** How much of what came too late stands in its warning. */
+const MAX_SEEN = 4096;
+
+function backgroundOf(tasks: TaskCount) {
+  return { tasks: tasks.count, announced: tasks.wasAnnounced };
 }
 
 function readNotice(chunk: NoticeItem, tasks: TaskCount, isLate: boolean): RuleInput | undefined {
   const { kind, data, raw } = chunk;
   if (kind === "task" && isRecord(data)) {
     tasks.note(data);
-    return { kind: "message", tasks: tasks.count };
+    return { kind: "message", ...backgroundOf(tasks) };
   }
   if (!isLate) return undefined;
   if (!kind.startsWith("unknown:")) return { kind: "message", opensTurn: kind === "init" };

@@ -22,7 +22,9 @@ const streaming = RULE_START;
 const received: RuleState = { ...RULE_START, phase: "result-received", result: { isError: false } };
 const failed: RuleState = { ...received, result: { isError: true } };
 const drained: RuleState = { ...received, drained: DRAIN.items };
-const working: RuleState = { ...received, tasks: 1 };
+const working: RuleState = { ...received, tasks: 1, announced: true };
+const announced: RuleState = { ...received, announced: true };
+const opening = { kind: "message", opensTurn: true } as const satisfies RuleInput;
 const pending: RuleState = { ...received, phase: "pending-end" };
 const closed: RuleState = { ...RULE_START, phase: "closed" };
 
@@ -58,8 +60,24 @@ const TABLE: readonly [id: string, state: RuleState, input: RuleInput, item: str
     "result-received",
   ],
   ["C2 after the result, a known frame", received, message, "given", "result-received"],
-  ["C2 after the result, a further turn", received, { kind: "message", opensTurn: true }, "given", "streaming"],
-  ["C2 after the result, another result", received, result(true), "given", "result-received"],
+  ["C2 background work was announced, a further turn", announced, opening, "given", "streaming"],
+  ["C2 background work was announced, another result", announced, result(true), "given", "result-received"],
+  [
+    "C2 background work is announced only now, a further turn",
+    received,
+    { ...opening, tasks: 1 },
+    "given",
+    "streaming",
+  ],
+  ["F-B9 nothing was announced, a further turn", received, opening, "given", "result-received"],
+  [
+    "F-B9 nothing was announced, another result",
+    received,
+    result(true),
+    "warning unexpected-message-after-result",
+    "result-received",
+  ],
+  ["F-B9 nothing was announced, ten drained, another result", drained, result(), "end", "closed"],
   ["S1-78 after the result, exit 0", received, exit(0), "end", "closed"],
   ["S1-79 after the result, exit 7", received, exit(7), "warning non-zero-exit-after-result", "pending-end"],
   ["S1-79 C11 after a failed result, exit 1", failed, exit(1), "warning non-zero-exit-after-result", "pending-end"],
@@ -110,7 +128,7 @@ describe("AT-21: the state table", () => {
   });
 
   it("S1-88 S1-11: a result beats every exit, also when a further turn was cut off", () => {
-    const further = stepRule(received, { kind: "message", opensTurn: true }).state;
+    const further = stepRule(announced, opening).state;
     expect(name(stepRule(further, exit(0)).item)).toBe("end");
     expect(name(stepRule(further, exit(null, "SIGTERM")).item)).toBe("warning non-zero-exit-after-result");
   });

@@ -4,14 +4,25 @@ import { type ErrorDetail, unreachable, type WarningDetail } from "#domain";
 export const DRAIN = { silenceMs: 100, items: 10 } as const;
 
 /**
+ * How long a turn may stay open after its verdict, for the exit and what comes with it. The CLI usually goes within
+ * 60 ms. The end follows the verdict within a second, whatever lingers, so there is some room left.
+ */
+export const RESULT_GRACE_MS = 800;
+
+/** How long a further turn may take to begin once background work has ended. It usually takes 70 ms. */
+export const NEXT_TURN_MS = 600;
+
+/**
  * Where the stream of one process stands. `streaming`: no result yet, or a further turn has begun. `drained`: what was
- * given since the last result. `tasks`: background work that will start another turn.
+ * given since the last result. `tasks`: background work that will start another turn. `announced`: there was some, so a
+ * further result may be one of the CLI's own turns.
  */
 export interface RuleState {
   readonly phase: "streaming" | "result-received" | "pending-end" | "closed";
   readonly result: { readonly isError: boolean } | undefined;
   readonly drained: number;
   readonly tasks: number;
+  readonly announced: boolean;
 }
 
 /** What can happen to the stream. */
@@ -19,9 +30,10 @@ export type RuleInput =
   /** A frame of a known type. `opensTurn`: a further turn begins. `tasks`: the background work there is now. */
   | {
       readonly kind: "message";
-      readonly result?: { readonly isError: boolean } | undefined;
+      readonly result?: { readonly isError: boolean; readonly text?: string | undefined } | undefined;
       readonly opensTurn?: boolean;
       readonly tasks?: number | undefined;
+      readonly announced?: boolean | undefined;
     }
   /** A frame that is not JSON, not UTF-8, too long, or of no known type. */
   | { readonly kind: "fault"; readonly error: ErrorDetail; readonly seen: string }
@@ -57,7 +69,7 @@ export interface RuleOptions {
   readonly strictExitStatus?: boolean | undefined;
 }
 
-export const RULE_START: RuleState = { phase: "streaming", result: undefined, drained: 0, tasks: 0 };
+export const RULE_START: RuleState = { phase: "streaming", result: undefined, drained: 0, tasks: 0, announced: false };
 
 /**
  * The state table of a stream (S1-70 … S1-90): one input, one item. The process is to be released by the step that
@@ -129,16 +141,36 @@ function afterResult(state: RuleState, input: RuleInput, options: RuleOptions): 
 
 function noteMessage(state: RuleState, input: Extract<RuleInput, { kind: "message" }>): RuleState {
   const tasks = input.tasks ?? state.tasks;
-  if (input.result === undefined) return tasks === state.tasks ? state : { ...state, tasks };
-  return { phase: "result-received", result: input.result, drained: 0, tasks };
+  const announced = state.announced || tasks > 0 || input.announced === true;
+  if (input.result === undefined) {
+    return tasks === state.tasks && announced === state.announced ? state : { ...state, tasks, announced };
+  }
+  return { phase: "result-received", result: { isError: input.result.isError }, drained: 0, tasks, announced };
 }
 
-/** Known frames behind a result are given as they are (C2); a further turn opens the stream again. */
+/**
+ * Known frames behind a result are given as they are (C2). A further turn opens the stream again, and its result counts,
+ * when background work was announced; otherwise the first result is the verdict.
+ */
 function giveLate(state: RuleState, input: Extract<RuleInput, { kind: "message" }>): RuleStep {
   const noted = noteMessage(state, input);
-  if (input.result !== undefined) return { state: noted, item: { kind: "given" } };
-  const phase = input.opensTurn === true ? "streaming" : "result-received";
+  if (input.result !== undefined) {
+    if (noted.announced) return { state: noted, item: { kind: "given" } };
+    const warning = secondResultWarning(input.result.text);
+    return { state: { ...state, drained: state.drained + 1 }, item: { kind: "warning", warning } };
+  }
+  const phase = input.opensTurn === true && noted.announced ? "streaming" : "result-received";
   return { state: { ...noted, phase, drained: noted.drained + 1 }, item: { kind: "given" } };
+}
+
+/** The warning in the place of a result that nobody announced. */
+export function secondResultWarning(text: string | undefined): WarningDetail {
+  return {
+    code: "unexpected-message-after-result",
+    message:
+      "Claude Code gave another result after its verdict and had announced no background work. The first counts.",
+    context: { text: text ?? "" },
+  };
 }
 
 function warnLate(state: RuleState, input: Extract<RuleInput, { kind: "fault" }>): RuleStep {

@@ -103,7 +103,7 @@ async function answer(session: ReturnType<typeof startSession>, text: string, ch
     run.abort("aborted by /abort").catch(() => undefined);
     return true;
   });
-  const code = await show(run, chat.flags, io, { ask });
+  const code = await show(run, chat.flags, io, { ask, isOneOfMany: true });
   ear.close();
   const result = await run.result();
   state.turns += 1;

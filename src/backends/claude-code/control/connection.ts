@@ -4,7 +4,7 @@ import type { ToolServer } from "#tools";
 import { readUtf8 } from "#transports";
 import { type Frame, isRecord, type JsonRecord } from "#wire";
 import { pumpOutput, type TakeChunks } from "../conversation-pump.ts";
-import type { ClaudeCodeWorld, CliProcess } from "../launch.ts";
+import { awaitExit, type ClaudeCodeWorld, type CliProcess } from "../launch.ts";
 import { createCallbacks, denialOf } from "./callbacks.ts";
 import { type ControlChannel, createControlChannel } from "./channel.ts";
 import { type ControlFrame, isControlFrame, readControlFrame } from "./control-frame.ts";
@@ -21,8 +21,11 @@ export interface ConnectionParts {
   readonly take: TakeChunks;
   /** We owe the CLI answers, or no longer. */
   readonly onBusy: (isBusy: boolean) => void;
-  /** The process is gone and everything it wrote was taken. `rest`: what was held back until now. */
-  readonly onExit: (exit: ProcessExit, rest: Chunk[]) => void;
+  /**
+   * The process is gone and everything it wrote was taken. `rest`: what was held back until now. Without an exit it has
+   * closed its output and stayed.
+   */
+  readonly onExit: (exit: ProcessExit | undefined, rest: Chunk[]) => void;
 }
 
 /**
@@ -73,6 +76,12 @@ export class ControlConnection {
     if (lines !== "") this._parts.process.write(lines);
   }
 
+  /** Nothing more will be sent: a CLI that is not at work exits. */
+  endInput(): void {
+    this.write("");
+    this._parts.process.endInput();
+  }
+
   /** Ends the process. Resolves when nothing is left. */
   async stop(how: { readonly immediate: boolean }): Promise<void> {
     this._isOver = true;
@@ -89,7 +98,7 @@ export class ControlConnection {
       return room;
     });
     // Nothing more can be read: whether it has exited or not, it is of no more use.
-    const exit = this._decoder.isOver ? this._giveUp() : process.exit;
+    const exit = this._decoder.isOver ? this._giveUp() : awaitExit(process, this._parts.world.clock);
     const how = await exit;
     this._isOver = true;
     const rest = this._decoder.end();
