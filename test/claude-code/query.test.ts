@@ -37,7 +37,11 @@ const prelude = writes(INIT, says("m1", "hi"));
 describe("query", () => {
   it("S1-63 S1-120: gives each message with its exact bytes, one per call, and then the end for ever", async () => {
     const odd = '{ "type":"assistant" ,"message":{"content":[]},"text":"ä\\u00e4"}';
-    const { query, call } = await open([{ write: `${odd}\r\n\n${line(result())}` }, { exit: 0 }]);
+    const { query, call } = await open([
+      { waitForInput: "end" },
+      { write: `${odd}\r\n\n${line(result())}` },
+      { exit: 0 },
+    ]);
     const first = await query.next();
     expect(first).toMatchObject({ kind: "message", message: { type: "assistant" }, raw: { json: odd } });
     expect(new TextDecoder().decode((first as { raw: { bytes: Uint8Array } }).raw.bytes)).toBe(odd);
