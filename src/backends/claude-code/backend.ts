@@ -59,6 +59,8 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, world: 
     async open(settings) {
       const explanation = explainSettings(settings);
       if (settings.strict && explanation.ignored.length > 0) throw refuseIgnored(explanation);
+      if (explanation.ignored.includes("unsaved-session") && settings.features.includes("session"))
+        throw refuseUnsaved();
       const cli = await find();
       const isControl = explanation.mode === "control";
       const merged = fitPartial(mergeSettings(options, settings), options, cli);
@@ -114,6 +116,15 @@ function requireFeatures(
     ["guards", isControl && wanted.explanation.features.includes("guards")],
   ];
   for (const [feature, isNeeded] of needed) if (isNeeded) requireFeature(version, feature);
+}
+
+/** The second message would fail, whatever is warned of before the first. */
+function refuseUnsaved(): StartError {
+  return new StartError(
+    "feature-unavailable",
+    'claudeCode.persistSession is false and claudeCode.mode is "plain": a session that is written nowhere cannot go on in another process. ' +
+      'Leave mode out, set it to "control", or leave persistSession out.',
+  );
 }
 
 function refuseIgnored({ ignored, mode }: Explanation): StartError {

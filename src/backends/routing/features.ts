@@ -1,7 +1,7 @@
 import type { AgentFeature, AgentSettings } from "../backend.ts";
 
 /** Something a caller asks for, by the name explanations use. */
-export type RoutedFeature = AgentFeature | "in-process-mcp" | `permission-mode:${string}`;
+export type RoutedFeature = AgentFeature | "in-process-mcp" | "unsaved-session" | `permission-mode:${string}`;
 
 /** The part of a backend's own options that a route depends on. Anything may be `null`: it then was not asked for. */
 export interface RoutingOptions {
@@ -13,6 +13,8 @@ export interface RoutingOptions {
   /** Tool servers by name; one of type `sdk` runs in this process. Files and JSON texts name external ones only. */
   readonly mcpConfig?: string | readonly string[] | Readonly<Record<string, unknown>> | null | undefined;
   readonly permissionMode?: string | null | undefined;
+  /** `false`: the session is written nowhere, so no second process can go on with it. */
+  readonly persistSession?: boolean | null | undefined;
   readonly includePartialMessages?: boolean | null | undefined;
 }
 
@@ -27,6 +29,7 @@ const ORDER = [
   "agents",
   "output",
   "session",
+  "unsaved-session",
 ] as const satisfies readonly RoutedFeature[];
 
 /**
@@ -44,6 +47,9 @@ export function detectFeatures(
   if (typeof options.permission === "function") found.add("permission");
   if (hasKeys(options.agents)) found.add("agents");
   if (settings?.outputSchema !== undefined) found.add("output");
+  // An answer that does not fit its schema is sent back, which takes a second message too.
+  const sendsAgain = found.has("session") || found.has("output");
+  if (options.persistSession === false && sendsAgain) found.add("unsaved-session");
   const features: RoutedFeature[] = ORDER.filter((feature) => found.has(feature));
   const mode = options.permissionMode;
   if (typeof mode === "string" && mode !== "" && mode !== "default") features.push(`permission-mode:${mode}`);

@@ -33,6 +33,11 @@ const NEEDS: { readonly [Name in Exclude<RoutedFeature, `permission-mode:${strin
   guards: { control: true, plain: false, why: "guards see the agent's tool calls over the control channel" },
   agents: { control: true, plain: true, why: "agents can be switched over the control channel" },
   output: { control: false, plain: true, why: "an output schema is an argument of the agent" },
+  "unsaved-session": {
+    control: true,
+    plain: false,
+    why: "a session that is written nowhere lives in one process, and plain mode takes one for each message",
+  },
   session: { control: false, plain: true, why: "a session sends one message after the other on stdin" },
 };
 

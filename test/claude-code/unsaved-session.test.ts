@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { startSession, systemWorld, type World } from "#runtime";
+import { createSeededRandom } from "#testing";
+import { settingsFor } from "./place.ts";
+import { greet, INIT, openScripted, result, says, writes } from "./scripted.ts";
+
+const answer = (id: string) => writes(INIT, says(id, "ok"), result("ok"));
+
+describe("F-C11: a session that is written nowhere", () => {
+  it("takes control mode, so that the second message is answered by the same process", async () => {
+    const place = openScripted([
+      greet,
+      { waitForInput: "line" },
+      answer("m1"),
+      { waitForInput: "line" },
+      answer("m2"),
+      { waitForInput: "end" },
+    ]);
+    const world: World = { ...systemWorld(), clock: place.clock, random: createSeededRandom(5) };
+    const session = startSession(place.backend({ persistSession: false }), {}, world);
+    for (const text of ["one", "two"]) {
+      const run = session.send(text);
+      for (let step = 0; step < 100 && !run.isComplete(); step += 1) await place.clock.advance(10);
+      expect(await run.result()).toMatchObject({ status: "success", text: "ok" });
+    }
+    expect(place.spawn.calls).toHaveLength(1);
+    const closing = session.close();
+    await place.clock.advance(20_000);
+    await closing;
+    expect(place.spawn.calls[0]?.isGone).toBe(true);
+  });
+
+  it("is explained with its reason, and refused by name when plain mode was forced", async () => {
+    const settings = settingsFor({ settings: { features: ["session"] } });
+    const { mode, reasons } = openScripted([]).backend({ persistSession: false }).explain(settings);
+    expect({ mode, reasons }).toEqual({ mode: "control", reasons: [expect.stringContaining("unsaved-session")] });
+    const forced = openScripted([]).backend({ persistSession: false, mode: "plain" }).open(settings);
+    await expect(forced).rejects.toMatchObject({ code: "feature-unavailable", message: /persistSession.*mode/ });
+  });
+
+  it("changes nothing for a single run: it has one message", () => {
+    const { mode } = openScripted([]).backend({ persistSession: false }).explain(settingsFor({}));
+    expect(mode).toBe("plain");
+  });
+});
