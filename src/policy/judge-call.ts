@@ -1,4 +1,5 @@
 import { describeThrown, noticeItem, permissionItem, warningItem } from "#domain";
+import { createAbortWatch } from "./abort-watch.ts";
 import { type Combined, combine } from "./combine.ts";
 import { consult, permissionLimit } from "./consult.ts";
 import { createGrant } from "./grant.ts";
@@ -18,13 +19,23 @@ type Denier = Extract<CallVerdict, { kind: "denied" }>["by"];
 
 /** Decides about one call. Never rejects: what cannot be decided is denied. */
 export async function judgeCall(call: CallToCheck, parts: PolicyParts): Promise<CallVerdict> {
-  const hearing = new Hearing(call, parts);
+  const hearing = new Hearing(call, withdrawable(call, parts));
   try {
     return await hearing.decide();
   } catch (thrown) {
     const reason = `The call could not be decided: ${describeThrown(thrown)}`;
     return { kind: "denied", by: "rule", reason, notes: [], stop: undefined };
   }
+}
+
+/** Why a call is denied whose question was taken back. */
+const WITHDRAWN = "The question was withdrawn before it was answered.";
+
+/** The parts for one call: what waits for its decision ends with the run, and when the question is taken back. */
+function withdrawable({ signal }: CallToCheck, parts: PolicyParts): PolicyParts {
+  if (signal === undefined) return parts;
+  const either = AbortSignal.any([parts.place.signal, signal]);
+  return { ...parts, place: { ...parts.place, signal: either }, watch: createAbortWatch(either) };
 }
 
 /** Who wants a person to decide, and why. */
@@ -196,8 +207,9 @@ class Hearing {
     return hit?.isCertain === true ? this._deny("rule", `The rule "${hit.rule.text}" denies it.`) : undefined;
   }
 
-  /** No event: nobody has decided. The run answers the call, and says that it was aborted. */
+  /** No event: nobody has decided. The run answers the call, and says that it was aborted. A withdrawal is an answer. */
   private _denyAborted(by: Denier): CallVerdict {
+    if (this._call.signal?.aborted === true) return this._deny(by, WITHDRAWN);
     return { kind: "denied", by, reason: ABORTED, notes: this._notes, stop: this._stop };
   }
 

@@ -39,6 +39,8 @@ export interface CallToCheck {
   readonly executedBy: "millrace" | "backend";
   /** It gives the final answer or hands over: what rules say of calls they are not about does not hold for it. */
   readonly isFinal?: boolean | undefined;
+  /** Fires when whoever asks takes the question back: nobody needs to answer it any more, and the call is denied. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** `stop`: the run is to end after this step, for this reason. `notes`: further text for the model. */

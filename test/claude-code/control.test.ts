@@ -4,6 +4,7 @@ import type { AgentEvent, Chunk } from "#domain";
 import { createPolicy, type PolicySettings } from "#policy";
 import { createSeededRandom, type SpawnStep } from "#testing";
 import { tool } from "#tools";
+import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
 import { type Asked, messagesOf, ofType, readLog, sendAsRun, settingsFor } from "./place.ts";
 import {
   answers,
@@ -783,6 +784,139 @@ describe("when it does not work", () => {
     expect(await run.result()).toMatchObject({ status: "aborted" });
   });
 
+  const withdrawn = { type: "control_cancel_request", request_id: "h" };
+  const canUse = (id: string, callId: string, name: string, input: unknown) =>
+    request(id, { subtype: "can_use_tool", tool_name: name, tool_use_id: callId, input });
+
+  it.each([
+    ["a hook", before("h", "c1", "Bash", {})],
+    ["a permission", canUse("h", "c1", "Bash", {})],
+  ])(
+    "F-B8: a question over %s that is withdrawn fires the callback's signal and is closed in the log",
+    async (_, question) => {
+      let fired: unknown;
+      const policy: Partial<PolicySettings> = {
+        permission: ({ signal }) =>
+          new Promise(() => void signal.addEventListener("abort", () => (fired = signal.aborted))),
+      };
+      const { place, go } = await control(
+        [
+          ...first,
+          writes(INIT, calls("m1", "c1", "Bash", {}), question),
+          { waitMs: 10 },
+          writes(withdrawn, answers("c1", "withdrawn", true), says("m2", "Well."), result("Well.")),
+        ],
+        { policy },
+      );
+      const log = await go();
+      expect(fired).toBe(true);
+      expect(ofType(log, "permission")).toMatchObject([{ callId: "c1", state: "denied", reason: /withdrawn/ }]);
+      expect(log.at(-1)).toMatchObject({ result: { status: "success" } });
+      // Nothing is answered any more: a late answer would be for nobody.
+      expect(responses(place)).toEqual([]);
+    },
+  );
+
+  it("F-B8: a question to a person that is withdrawn is closed in the log, and a late answer changes nothing", async () => {
+    const { place, conversation } = await control(
+      [
+        ...first,
+        writes(INIT, calls("m1", "c1", "Bash", {}), before("h", "c1", "Bash", {})),
+        { waitMs: 10 },
+        writes(withdrawn, answers("c1", "withdrawn", true)),
+        { waitMs: 10 },
+        writes(says("m2", "Well."), result("Well.")),
+      ],
+      { policy: { rules: [{ ask: ["Bash"] }] } },
+    );
+    const run = sendAsRun(conversation, "go", { clock: place.clock, policy: { rules: [{ ask: ["Bash"] }] } });
+    const reading = readLog(run);
+    await place.clock.advance(0);
+    await place.clock.advance(15);
+    expect(run.answer("c1", { allow: true })).toBe(false);
+    await place.clock.advance(100);
+    const { log } = await reading;
+    expect(ofType(log, "permission").map(({ state }) => state)).toEqual(["asked", "denied"]);
+    expect(responses(place)).toEqual([]);
+  });
+
+  it("F-B8: a call of ours that is withdrawn fires the tool's signal", async () => {
+    let fired = false;
+    const slow = tool(
+      "add",
+      "Add two numbers",
+      { a: "number", b: "number" },
+      (_, { signal }) => new Promise(() => void signal.addEventListener("abort", () => (fired = true))),
+    );
+    const { go } = await control(
+      [
+        ...first,
+        writes(INIT, calls("m1", "c1", "mcp__millrace__add", { a: 1, b: 2 }), toolCall("h", "c1", { a: 1, b: 2 })),
+        { waitMs: 10 },
+        writes(withdrawn, answers("c1", "withdrawn", true), says("m2", "Well."), result("Well.")),
+      ],
+      { tools: [slow] },
+    );
+    await go();
+    expect(fired).toBe(true);
+  });
+
+  it("I6: a permission question that is open when the conversation ends is answered with no", async () => {
+    const policy = { permission: () => new Promise<never>(() => undefined) };
+    const { place, conversation } = await control(
+      [...first, writes(INIT, calls("m1", "c1", "Bash", {}), canUse("p", "c1", "Bash", {})), { hang: true }],
+      { policy },
+    );
+    const run = sendAsRun(conversation, "go", { clock: place.clock, policy });
+    for (let step = 0; step < 20; step += 1) await place.clock.advance(0);
+    const aborting = run.abort();
+    for (let step = 0; step < 20; step += 1) await place.clock.advance(100);
+    await aborting;
+    expect(responses(place).map(({ response }) => response)).toMatchObject([{ behavior: "deny" }]);
+  });
+
+  it("S1-11: an exit while background work is waited for leaves the result as it is, and is reported", async () => {
+    const task = { type: "system", subtype: "task_started", task_id: "t", is_backgrounded: true };
+    const { go } = await control([
+      ...first,
+      writes(INIT, task, says("m1", "Started."), result("Started.")),
+      { waitMs: 500 },
+      { exit: 9 },
+    ]);
+    const log = await go();
+    expect(log.at(-1)).toMatchObject({ result: { status: "success", text: "Started." } });
+    expect(ofType(log, "warning").map(({ code }) => code)).toEqual(["non-zero-exit-after-result"]);
+  });
+
+  it("S0-66: the session id is taken from the result when nothing before has said it", async () => {
+    const { conversation, go } = await control([
+      ...first,
+      writes({ ...INIT, session_id: undefined }, says("m1", "ok"), result("ok", { session_id: "late-1" })),
+    ]);
+    const log = await go();
+    expect(conversation.sessionId).toBe("late-1");
+    expect(log.at(-1)).toMatchObject({ result: { sessionId: "late-1" } });
+  });
+
+  it("S0-45: of what comes between two turns the newest 1,000 chunks are kept, and the rest is counted", async () => {
+    const limit = (at: number) => ({ type: "rate_limit_event", rate_limit_info: { status: `s${at}` } });
+    const { place, go } = await control([
+      ...first,
+      writes(INIT, result("one")),
+      { waitMs: 10 },
+      writes(...Array.from({ length: 1003 }, (_, at) => limit(at))),
+      { waitForInput: "line" },
+      writes(INIT, says("m2", "Two."), result("two")),
+    ]);
+    await go();
+    for (let step = 0; step < 40; step += 1) await place.clock.advance(10);
+    const log = await go();
+    expect(ofType(log, "warning")).toMatchObject([{ code: "events-dropped", context: { dropped: 3 } }]);
+    const kept = ofType(log, "notice").filter(({ data }) => JSON.stringify(data).includes("rate_limit_event"));
+    expect(kept).toHaveLength(1000);
+    expect(JSON.stringify(kept[0]?.data)).toContain('"s3"');
+  });
+
   it("a process that is gone is replaced by one that resumes the session", async () => {
     const { place, go } = await control([], {}, (call) =>
       call === 0
@@ -862,6 +996,48 @@ describe("changes while it runs", () => {
       { subtype: "mcp_status" },
     ]);
     await conversation.interrupt();
+    // Nothing is under way, so there is nothing to interrupt.
+    expect(inputs(place.spawn.calls[0]?.stdin ?? "").filter(({ type }) => type === "control_request")).toHaveLength(5);
+  });
+
+  it("AT-36: an interrupt during a turn is a request of its own; answers that come in another order are matched by id", async () => {
+    const held: string[] = [];
+    const hold: SpawnStep = {
+      reply: (text) => {
+        held.push((JSON.parse(text) as { request_id: string }).request_id);
+        return "";
+      },
+    };
+    const reversed: SpawnStep = {
+      reply: (text) => {
+        const { request_id } = JSON.parse(text) as { request_id: string };
+        return [request_id, ...held.toReversed()]
+          .map((id) =>
+            line({ type: "control_response", response: { subtype: "success", request_id: id, response: {} } }),
+          )
+          .join("");
+      },
+    };
+    const { place, conversation } = await control([
+      ...first,
+      writes(INIT, says("m1", "Well,")),
+      hold,
+      hold,
+      reversed,
+      writes(result("", { subtype: "error_during_execution", is_error: true })),
+    ]);
+    const run = sendAsRun(conversation, "go", { clock: place.clock });
+    await place.clock.advance(0);
+    const changed = [conversation.setModel("sonnet"), conversation.setPermissionMode("plan"), conversation.interrupt()];
+    for (let step = 0; step < 20; step += 1) await place.clock.advance(10);
+    await Promise.all(changed);
+    const sent = inputs(place.spawn.calls[0]?.stdin ?? "").filter(({ type }) => type === "control_request");
+    expect(sent.slice(1).map((value) => (value["request"] as { subtype: string }).subtype)).toEqual([
+      "set_model",
+      "set_permission_mode",
+      "interrupt",
+    ]);
+    expect(await run.result()).toMatchObject({ status: "error", subtype: "error_during_execution" });
   });
 
   it("without a process they are for the next one to be started with; nonsense is refused here", async () => {
@@ -934,6 +1110,31 @@ describe("opening", () => {
     });
     await expect(backend.open(settingsFor({ tools: [add] }))).rejects.toMatchObject({ code: "feature-unavailable" });
     expect(place.spawn.calls).toHaveLength(1);
+  });
+
+  it.each([
+    ["2.0.77", false],
+    ["2.1.0", true],
+  ])("S0-31: our tools together with deltas need 2.1.0: %s", async (version, isEnough) => {
+    const place = openScripted([{ write: `${version} (Claude Code)\n` }, { exit: 0 }]);
+    const opening = place
+      .backend({ skipVersionCheck: false, includePartialMessages: true })
+      .open(settingsFor({ tools: [add] }));
+    if (isEnough) await expect(opening).resolves.toBeDefined();
+    else await expect(opening).rejects.toMatchObject({ code: "feature-unavailable", message: /2\.1\.0.*2\.0\.77/ });
+  });
+
+  it("S1-28: the version a program has told is remembered for 60 s, and then asked for again", async () => {
+    const place = openScripted([{ write: "2.1.197 (Claude Code)\n" }, { exit: 0 }]);
+    const world = { ...place.world, versions: new Map() };
+    const find = () => createClaudeCodeBackend({}, world).find();
+    await find();
+    await place.clock.advance(59_999);
+    await find();
+    expect(place.spawn.calls).toHaveLength(1);
+    await place.clock.advance(1);
+    await find();
+    expect(place.spawn.calls).toHaveLength(2);
   });
 
   it("resume, continue and fork reach the arguments", async () => {

@@ -143,7 +143,7 @@ export function sendAsRun(
         cleanUp: writer.cleanUp,
         isLast: asked.isLast,
         policy,
-        async runTool({ callId, name, input: given }) {
+        async runTool({ callId, name, input: given, signal }) {
           const tool = (asked.tools ?? []).find((one) => one.name === name);
           if (tool === undefined) return { kind: "failed", why: "unknown-tool", output: "no such tool" };
           const { runId, latch } = writer;
@@ -153,7 +153,7 @@ export function sendAsRun(
             runId,
             agent: undefined,
             context,
-            signal: latch.signal,
+            signal: signal ?? latch.signal,
             clock,
             onProgress() {},
           });

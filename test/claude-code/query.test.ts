@@ -218,6 +218,28 @@ describe("query", () => {
     expect(items.map(name)).toEqual(["result", "error process-exited", "end"]);
   });
 
+  it("S1-41: a prompt keeps the white space at its ends", async () => {
+    const place = openScripted([{ waitForInput: "end" }, writes(result()), { exit: 0 }]);
+    const query = await openQuery("  \n hello \n\n", { skipVersionCheck: true }, place.world);
+    await readAll({ query, clock: place.clock });
+    expect(place.spawn.calls[0]?.stdin).toBe("  \n hello \n\n");
+  });
+
+  it("S1-91: 100 ms of silence after the result are the end, and 99 are not", async () => {
+    const { query, clock } = await open([writes(result()), { hang: true }]);
+    expect(name(await query.next())).toBe("result");
+    let ended = false;
+    const next = query.next().then((item) => {
+      ended = true;
+      return item;
+    });
+    await clock.advance(99);
+    expect(ended).toBe(false);
+    await clock.advance(1);
+    for (let step = 0; step < 5; step += 1) await clock.advance(10);
+    expect(name(await next)).toBe("end");
+  });
+
   it.each(["", "  "])("a prompt that says nothing is refused: %j", async (prompt) => {
     await expect(openQuery(prompt, {}, openScripted([]).world)).rejects.toMatchObject({ code: "invalid-input" });
   });

@@ -1,6 +1,7 @@
 import { RunError } from "#domain";
 import type { ToolServer } from "#tools";
-import { type JsonRecord, ownString, ownValue } from "#wire";
+import { followSignal } from "#streams";
+import { isRecord, type JsonRecord, ownString, ownValue } from "#wire";
 import { answerHook, denyTool, HOOK_IDS, type HookDesk } from "./hooks.ts";
 import { answerPermission, denyPermission } from "./permissions.ts";
 
@@ -8,29 +9,44 @@ import { answerPermission, denyPermission } from "./permissions.ts";
 export function createCallbacks(
   desk: HookDesk,
   server: ToolServer | undefined,
-): (request: JsonRecord) => Promise<JsonRecord | undefined> {
-  return async (request) => {
+): (request: JsonRecord, signal: AbortSignal) => Promise<JsonRecord | undefined> {
+  return async (request, signal) => {
     const subtype = ownString(request, "subtype");
     switch (subtype) {
       case "hook_callback":
-        return answerHook(request, desk);
+        return answerHook(request, desk, signal);
       case "can_use_tool":
-        return answerPermission(request, desk);
+        return answerPermission(request, desk, signal);
       case "mcp_message":
-        return { mcp_response: await answerServer(request, server) };
+        return { mcp_response: await answerServer(request, server, signal) };
       default:
         throw new RunError("control-failed", `Unsupported control request subtype: ${subtype ?? "none"}`);
     }
   };
 }
 
-async function answerServer(request: JsonRecord, server: ToolServer | undefined): Promise<unknown> {
+async function answerServer(
+  request: JsonRecord,
+  server: ToolServer | undefined,
+  signal: AbortSignal,
+): Promise<unknown> {
   const name = ownString(request, "server_name");
   if (server === undefined || name !== server.name) {
     throw new RunError("control-failed", `There is no tool server named "${name ?? ""}".`);
   }
-  // The CLI wants an answer to every message, also to those that have none.
-  return (await server.receive(ownValue(request, "message"))) ?? { jsonrpc: "2.0", id: 0, result: {} };
+  const message = ownValue(request, "message");
+  const id = isRecord(message) ? message.id : undefined;
+  const unfollow = followSignal(signal, () => {
+    // A request that is taken back is a call that is: in the words of the protocol inside it.
+    const params = { requestId: id, reason: "The request was withdrawn." };
+    server.receive({ jsonrpc: "2.0", method: "notifications/cancelled", params })?.catch(() => undefined);
+  });
+  try {
+    // The CLI wants an answer to every message, also to those that have none.
+    return (await server.receive(message)) ?? { jsonrpc: "2.0", id: 0, result: {} };
+  } finally {
+    unfollow();
+  }
 }
 
 /** The "no" to a question that nobody will answer any more; `undefined` where nothing is at stake. */

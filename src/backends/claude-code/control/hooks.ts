@@ -45,7 +45,7 @@ export interface HookDesk {
 }
 
 /** Answers a `hook_callback`. Never rejects: what fails where something may be prevented, prevents it. */
-export async function answerHook(request: JsonRecord, desk: HookDesk): Promise<JsonRecord> {
+export async function answerHook(request: JsonRecord, desk: HookDesk, signal: AbortSignal): Promise<JsonRecord> {
   const id = ownString(request, "callback_id");
   const input = ownRecord(request, "input") ?? {};
   const callId =
@@ -56,7 +56,7 @@ export async function answerHook(request: JsonRecord, desk: HookDesk): Promise<J
   try {
     switch (id) {
       case HOOK_IDS.PreToolUse:
-        return turn === undefined ? denyTool(NOBODY) : await beforeTool(turn, callId, input, desk);
+        return turn === undefined ? denyTool(NOBODY) : await beforeTool(turn, { callId, input, signal }, desk);
       case HOOK_IDS.PostToolUse:
         return turn === undefined ? {} : await afterTool(turn, callId, input, desk, "PostToolUse");
       case HOOK_IDS.PostToolUseFailure:
@@ -74,10 +74,14 @@ export async function answerHook(request: JsonRecord, desk: HookDesk): Promise<J
 
 const NOBODY = "Not run: no turn is under way, so nobody can allow it.";
 
-async function beforeTool(turn: Turn, callId: string, input: JsonRecord, desk: HookDesk): Promise<JsonRecord> {
+async function beforeTool(
+  turn: Turn,
+  { callId, input, signal }: { readonly callId: string; readonly input: JsonRecord; readonly signal: AbortSignal },
+  desk: HookDesk,
+): Promise<JsonRecord> {
   const toolInput = ownValue(input, "tool_input") ?? {};
   const record = recordOf(turn, callId, input, desk);
-  const verdict = await turn.decide(callId, record, toolInput);
+  const verdict = await turn.decide(callId, record, { input: toolInput, signal });
   const note = takeNotes(turn, callId, record);
   const context = note === undefined ? {} : { additionalContext: note };
   if (verdict.kind === "denied") {

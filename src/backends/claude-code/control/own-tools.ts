@@ -47,7 +47,7 @@ async function runOwnTool(turn: Turn, callId: string, call: ServerCall): Promise
   // Asked twice for the same call: the tool has an effect, and one call is one effect.
   if (record.hasRun) return refuse("Not run: this call was run already.");
   if (!policy.isSilentOnTools || record.verdict !== undefined) {
-    const verdict = await turn.decide(callId, record, input);
+    const verdict = await turn.decide(callId, record, { input, signal });
     if (verdict.kind === "denied") return refuse(verdict.reason);
     if (record.hasRun || !verdict.grant.redeem(input)) {
       record.denial = "Not run: the arguments are not the ones that were allowed.";

@@ -6,7 +6,7 @@ import type { HookDesk } from "./hooks.ts";
  * Answers a `can_use_tool`. A decision made for this call before (by the hook in front of it) is used and nobody is
  * asked twice, as long as the arguments are those decided about. Never rejects; what fails denies.
  */
-export async function answerPermission(request: JsonRecord, desk: HookDesk): Promise<JsonRecord> {
+export async function answerPermission(request: JsonRecord, desk: HookDesk, signal: AbortSignal): Promise<JsonRecord> {
   const turn = desk.turn();
   if (turn === undefined) return denyPermission("Not run: no turn is under way, so nobody can allow it.");
   const vendorName = ownString(request, "tool_name") ?? "";
@@ -17,10 +17,10 @@ export async function answerPermission(request: JsonRecord, desk: HookDesk): Pro
   const record = turn.call(callId, own ?? vendorName, own === undefined ? "backend" : "millrace");
   try {
     const isKnown = record.verdict !== undefined;
-    let verdict = await turn.decide(callId, record, input);
+    let verdict = await turn.decide(callId, record, { input, signal });
     // Our own tools redeem their grant when they run.
     if (isKnown && verdict.kind === "run" && record.executedBy === "backend" && !verdict.grant.redeem(input)) {
-      verdict = await turn.decide(callId, record, input, true);
+      verdict = await turn.decide(callId, record, { input, signal, fresh: true });
     }
     if (verdict.kind === "denied") {
       return { ...denyPermission(verdict.reason), ...(verdict.stop !== undefined && { interrupt: true }) };

@@ -65,11 +65,15 @@ export class Turn {
    * Asks the policy about a call, once: whoever asks again gets the same answer. `fresh` asks anew, because the
    * arguments are others than those decided about.
    */
-  decide(callId: string, record: CallRecord, input: unknown, fresh = false): Promise<CallVerdict> {
+  decide(
+    callId: string,
+    record: CallRecord,
+    { input, signal, fresh = false }: { input: unknown; signal?: AbortSignal | undefined; fresh?: boolean },
+  ): Promise<CallVerdict> {
     if (record.verdict === undefined || fresh) {
       const { name, executedBy } = record;
       const finals = executedBy === "backend" ? [OUTPUT_TOOL] : (this.link.finalTools ?? []);
-      const call = { callId, name, input, executedBy, isFinal: finals.includes(name) };
+      const call = { callId, name, input, executedBy, isFinal: finals.includes(name), signal };
       record.verdict = this.link.policy.checkCall(call).then((verdict) => {
         record.notes.push(...verdict.notes);
         if (verdict.kind === "denied") record.denial = verdict.reason;
