@@ -1,7 +1,7 @@
 import type { Clock } from "#domain";
 import type { EventBatch, EventLog } from "#sessions";
 import { Alarm } from "#streams";
-import { encodeSse } from "#wire";
+import { encodeEventSseInSlices, encodeSse, measureJson } from "#wire";
 import type { ServerLimits } from "./limits.ts";
 import type { FailPointName } from "./options.ts";
 import { createTeller, type StreamCursor, type Vocabulary } from "./sse-vocabulary.ts";
@@ -30,6 +30,10 @@ const HEARTBEAT = encoder.encode(encodeSse({ comment: "ping" }));
 
 /** What is handed over at a time, at most: the whole of a large batch never waits in one reader's buffer. */
 const PIECE_BYTES = 262_144;
+
+/** A batch of more characters is written bit by bit, as its reader takes it; smaller ones are written once for all readers. */
+const LARGE_BATCH = 262_144;
+const SLICE_CHARACTERS = 65_536;
 
 /** Where a stream goes. It is given one piece, and says with `ask` when that was taken. */
 export interface Outlet {
@@ -161,18 +165,29 @@ class PieceReader implements Pieces {
   private readonly _encode: (batch: EventBatch) => Uint8Array;
   private readonly _pieceBytes: number;
   private _rest: Uint8Array = NOTHING;
+  /** What is still to be written of a large batch. */
+  private _slices: Iterator<Uint8Array, undefined> | undefined;
+  private readonly _isOwn: boolean;
   private _isAtDone = false;
   private _isLeft = false;
 
   constructor({ log, limits, frame }: StreamSetting, { runId, cursor, vocabulary }: StreamWanted) {
     const teller = vocabulary === "millrace" ? undefined : createTeller(vocabulary, cursor);
+    this._isOwn = teller === undefined;
     this._encode = teller === undefined ? frame : (batch) => encoder.encode(teller.tell(batch).join(""));
     this._batches = log.follow(runId, { after: teller?.readFrom ?? cursor.seq });
     this._pieceBytes = Math.max(1, Math.min(PIECE_BYTES, limits.readerBytes));
   }
 
   next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    return this._rest.length > 0 ? Promise.resolve(this._cut()) : this._batches.next().then(this._take);
+    if (this._rest.length > 0) return Promise.resolve(this._cut());
+    const slice = this._slices?.next();
+    if (slice !== undefined && slice.done !== true) {
+      this._rest = slice.value;
+      return Promise.resolve(this._cut());
+    }
+    this._slices = undefined;
+    return this._batches.next().then(this._take);
   }
 
   leave(): void {
@@ -189,6 +204,10 @@ class PieceReader implements Pieces {
       return END;
     }
     this._isAtDone = step.value.at(-1)?.type === "done";
+    if (this._isOwn && isLarge(step.value)) {
+      this._slices = sliceBatch(step.value);
+      return this.next();
+    }
     this._rest = this._encode(step.value);
     // A vocabulary may have nothing to say about a batch.
     return this._rest.length > 0 ? this._cut() : this.next();
@@ -201,6 +220,31 @@ class PieceReader implements Pieces {
     this._rest = isLast ? NOTHING : rest.subarray(this._pieceBytes);
     return { done: false, value: isLast ? rest : rest.subarray(0, this._pieceBytes) };
   }
+}
+
+/** A loop of its own: it runs once per event. */
+function isLarge(batch: EventBatch): boolean {
+  let characters = 0;
+  for (const event of batch) {
+    if (event.type === "text-delta" || event.type === "thinking-delta") characters += event.text.length;
+    else characters += measureJson(event);
+  }
+  return characters > LARGE_BATCH;
+}
+
+/** The frames of a batch bit by bit, written as the reader takes them: the whole of it is never there as text or bytes. */
+function* sliceBatch(batch: EventBatch): Generator<Uint8Array, undefined> {
+  let waiting = "";
+  for (const event of batch) {
+    for (const piece of encodeEventSseInSlices(event)) {
+      waiting += piece;
+      if (waiting.length < SLICE_CHARACTERS) continue;
+      yield encoder.encode(waiting);
+      waiting = "";
+    }
+  }
+  if (waiting !== "") yield encoder.encode(waiting);
+  return undefined;
 }
 
 /** A log that ends without `done` has lost its writer: that is a broken stream, and no end. */

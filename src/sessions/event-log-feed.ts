@@ -1,4 +1,5 @@
 import type { AgentEvent } from "#domain";
+import { measureJson } from "#wire";
 
 /** Events that were committed together, in order, never empty. One array for all readers: what is made of it can be shared. */
 export type EventBatch = readonly AgentEvent[];
@@ -107,8 +108,8 @@ export function weigh(batch: EventBatch): number {
   for (const event of batch) {
     if (event.type === "text-delta" || event.type === "thinking-delta") weight += EVENT_WEIGHT + event.text.length;
     else if (event.type === "tool-input-delta") weight += EVENT_WEIGHT + event.json.length;
-    // Items are few; their exact size is worth the walk.
-    else weight += EVENT_WEIGHT + JSON.stringify(event).length;
+    // Measured and not written: a message may have many megabytes.
+    else weight += EVENT_WEIGHT + measureJson(event);
   }
   return weight;
 }

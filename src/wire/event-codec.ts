@@ -4,6 +4,7 @@ import { decodeBase64, encodeBase64 } from "./base64.ts";
 import { isSameBytes } from "./bytes.ts";
 import { findEventFault } from "./event-fields.ts";
 import type { JsonRecord } from "./json.ts";
+import { encodeInSlices } from "./json-slices.ts";
 import { isRecord, ownString, ownValue, parseJson } from "./json.ts";
 
 /** `raw` as it is written: the bytes only when they are not simply the UTF-8 of `json`. */
@@ -24,6 +25,11 @@ interface WrittenRaw {
 export function encodeEvent(event: AgentEvent): string {
   // Almost no event carries its frame; those that do not are written as they are.
   return event.raw === undefined ? JSON.stringify(event) : JSON.stringify({ ...event, raw: writeRaw(event.raw) });
+}
+
+/** `encodeEvent` in pieces, for events that are large: together they are the same text. */
+export function encodeEventInSlices(event: AgentEvent): Generator<string, undefined> {
+  return encodeInSlices(event.raw === undefined ? event : { ...event, raw: writeRaw(event.raw) });
 }
 
 /** What became of a text: the event, or why it is none. */

@@ -1,6 +1,6 @@
 export { decodeBase64 } from "./base64.ts";
 export type { DecodedEvent } from "./event-codec.ts";
-export { decodeEvent, encodeEvent } from "./event-codec.ts";
+export { decodeEvent, encodeEvent, encodeEventInSlices } from "./event-codec.ts";
 export type {
   DataFrame,
   FaultCode,
@@ -24,6 +24,7 @@ export { createNdjsonFramer } from "./ndjson.ts";
 export { expandRepeat } from "./repeats.ts";
 export { createSseFramer } from "./sse-decoder.ts";
 export type { SseFields } from "./sse-encoder.ts";
-export { encodeEventSse, encodeSse } from "./sse-encoder.ts";
+export { encodeEventSse, encodeEventSseInSlices, encodeSse } from "./sse-encoder.ts";
 export { createTextFramer } from "./text.ts";
 export { readUtf8 } from "./utf8.ts";
+export { encodeInSlices, measureJson } from "./json-slices.ts";

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "#domain";
 import { EVENT_FAMILIES } from "#domain";
-import { encodeEvent } from "./event-codec.ts";
+import { encodeEvent, encodeEventInSlices } from "./event-codec.ts";
 
 const LINE_END = /\r\n|\r|\n/;
 const UNSAFE_IN_FIELD = /[\r\n\0]/;
@@ -43,6 +43,18 @@ export function encodeSse(fields: SseFields): string {
  * Decoding what this gives with `createSseFramer` and `decodeEvent` gives the event back.
  */
 export function encodeEventSse(event: AgentEvent): string {
+  return `${encodeEventHead(event)}${encodeEvent(event)}\n\n`;
+}
+
+/** The same in pieces, for events that are large. */
+export function* encodeEventSseInSlices(event: AgentEvent): Generator<string, undefined> {
+  yield encodeEventHead(event);
+  yield* encodeEventInSlices(event);
+  yield "\n\n";
+  return undefined;
+}
+
+function encodeEventHead(event: AgentEvent): string {
   // JSON has no raw line ends, so the data is one line. Number and type are checked because a caller may not be typed.
   if (!Object.hasOwn(EVENT_FAMILIES, event.type)) {
     throw new TypeError(`Unknown event type ${JSON.stringify(event.type)}; it cannot be sent as an SSE event.`);
@@ -50,7 +62,7 @@ export function encodeEventSse(event: AgentEvent): string {
   if (!Number.isSafeInteger(event.seq)) {
     throw new TypeError(`seq is ${String(event.seq)}; only a numbered event can be sent as an SSE event.`);
   }
-  return `id: ${event.seq}\nevent: ${event.type}\ndata: ${encodeEvent(event)}\n\n`;
+  return `id: ${event.seq}\nevent: ${event.type}\ndata: `;
 }
 
 function encodeLines(prefix: string, value: string): string {

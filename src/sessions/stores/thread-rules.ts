@@ -65,9 +65,12 @@ export function foldCase(text: string): string {
   return text.toLowerCase();
 }
 
+/** So much of a message is found by a search: what comes after it nobody has ever looked for. */
+const SEARCHED_CHARACTERS = 1_048_576;
+
 /** What of a message is found by a search. */
 export function searchText(message: Message): string {
-  return foldCase(textOf(message.blocks));
+  return foldCase(textOf(message.blocks).slice(0, SEARCHED_CHARACTERS));
 }
 
 /** One step of a permission: a question asked, or a decision that answers it. */

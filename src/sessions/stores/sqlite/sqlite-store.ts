@@ -12,7 +12,8 @@ import { readAuditRow, readMessageRow, readQuestionRow, readThreadRow, readUsage
 import { startRowWriter } from "./row-writer.ts";
 import { isBusy, loadSqlDriver, type SqlDriver, type SqlRow } from "./sql-driver.ts";
 import { prepareStatements } from "./statements.ts";
-import { addRun, appendEvents, encodeAll, plain, takeRows } from "./writes.ts";
+import { encodeSlowly, isLarge } from "./slow-encoding.ts";
+import { addRun, type Appending, appendEvents, encodeAll, plain, takeRows } from "./writes.ts";
 
 export interface SqliteStoreOptions {
   /** An absolute path. Made with mode 0700 when it is missing; the files in it have mode 0600. */
@@ -109,6 +110,28 @@ function createStore(
     return (answer as { readonly value: Value }).value;
   };
 
+  const appendNow = (appending: Appending): Promise<void> => {
+    const { runId } = appending;
+    const rows = queue.hasThread ? takeRows(open, appending) : undefined;
+    const work = (): void => appendEvents(sql, open, appending);
+    if (rows !== undefined) return queue.add(work, { rows });
+    return open.hold(runId, queue.add(work, { urgent: open.keyOf(runId) }));
+  };
+  /** Runs of which something large is being encoded, and when that is stored: what comes later waits behind it. */
+  const slow = new Map<string, Promise<void>>();
+  /** Encodes bit by bit, so that others are served meanwhile. */
+  const appendSlowly = (given: Omit<Appending, "bodies" | "messages">): Promise<void> => {
+    const { runId } = given;
+    const stored = (slow.get(runId) ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => encodeSlowly(given, clock))
+      .then(appendNow);
+    slow.set(runId, stored);
+    const forget = (): void => void (slow.get(runId) === stored && slow.delete(runId));
+    stored.then(forget, forget);
+    return stored;
+  };
+
   // `async`, so that what is refused is a rejection.
   return {
     async createRun(run, messages = []) {
@@ -120,12 +143,9 @@ function createStore(
     append(runId, events, settlement) {
       try {
         requireOpen();
+        if (slow.has(runId) || isLarge(events, settlement)) return appendSlowly({ runId, events, settlement });
         // Encoded before the transaction: what cannot be written at all is the caller's mistake, and his alone.
-        const appending = { runId, events, bodies: encodeAll(runId, events), settlement };
-        const rows = queue.hasThread ? takeRows(open, appending) : undefined;
-        const work = (): void => appendEvents(sql, open, appending);
-        if (rows !== undefined) return queue.add(work, { rows });
-        return open.hold(runId, queue.add(work, { urgent: open.keyOf(runId) }));
+        return appendNow({ runId, events, bodies: encodeAll(runId, events), settlement });
       } catch (error) {
         return Promise.reject(error);
       }
@@ -219,7 +239,9 @@ function createStore(
       return look(() => sql.audit.all(tenant).map((row) => readAuditRow(row as SqlRow)));
     },
     async close() {
-      closing ??= queue.drain().then(closeAll);
+      closing ??= Promise.allSettled(slow.values())
+        .then(() => queue.drain())
+        .then(closeAll);
       await closing;
     },
   };

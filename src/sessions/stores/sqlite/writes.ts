@@ -32,9 +32,12 @@ export interface Appending {
   readonly events: readonly AgentEvent[];
   readonly bodies: readonly string[];
   readonly settlement: Settlement | undefined;
+  /** The messages of the settlement, when they are encoded already. */
+  readonly messages?: readonly string[];
 }
 
-export function appendEvents(sql: Statements, open: OpenRuns, { runId, events, bodies, settlement }: Appending): void {
+export function appendEvents(sql: Statements, open: OpenRuns, appending: Appending): void {
+  const { runId, events, bodies, settlement } = appending;
   const { key, run } = open.require(runId);
   const end = requireNext(runId, run, events);
   const status = statusAfter(events);
@@ -43,7 +46,7 @@ export function appendEvents(sql: Statements, open: OpenRuns, { runId, events, b
   if (status !== undefined) sql.endRun.run(end.lastSeq, status, key);
   noteSteps(sql, { key, run }, events);
   if (status !== undefined) sql.dropQuestions.run(key);
-  if (settlement !== undefined && run.threadId !== undefined) settle(sql, run.threadId, settlement);
+  if (settlement !== undefined && run.threadId !== undefined) settle(sql, run.threadId, settlement, appending.messages);
   open.note({ key, run }, end);
 }
 
@@ -83,8 +86,8 @@ function noteSteps(sql: Statements, { key, run }: RunRow, events: readonly Agent
   }
 }
 
-function settle(sql: Statements, threadId: string, settlement: Settlement): void {
-  addMessages(sql, threadId, settlement.messages);
+function settle(sql: Statements, threadId: string, settlement: Settlement, encoded?: readonly string[]): void {
+  addMessages(sql, threadId, settlement.messages, encoded);
   sql.touchThread.run(settlement.at, threadId);
   for (const line of settlement.usage) {
     const model = writeBody(line.model);
@@ -94,9 +97,14 @@ function settle(sql: Statements, threadId: string, settlement: Settlement): void
   }
 }
 
-function addMessages(sql: Statements, threadId: string, messages: readonly Message[]): void {
-  for (const message of messages) {
-    sql.addMessage.run(threadId, threadId, writeBody(message), plain(searchText(message)));
+function addMessages(
+  sql: Statements,
+  threadId: string,
+  messages: readonly Message[],
+  encoded?: readonly string[],
+): void {
+  for (const [index, message] of messages.entries()) {
+    sql.addMessage.run(threadId, threadId, encoded?.[index] ?? writeBody(message), plain(searchText(message)));
   }
 }
 
