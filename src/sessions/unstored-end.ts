@@ -184,7 +184,8 @@ function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEn
       const stored = after + 1 >= end.firstSeq ? [] : await store.read(runId, options);
       const next = (stored.at(-1)?.seq ?? after) + 1;
       if (next < end.firstSeq || stored.length >= limit) return stored;
-      return [...stored, ...end.events.filter(({ seq }: AgentEvent) => seq > after)].slice(0, limit);
+      // The end may have been stored while we read: what is there already is not given twice.
+      return [...stored, ...end.events.filter(({ seq }: AgentEvent) => seq >= next)].slice(0, limit);
     },
     async listRuns(wanted = {}) {
       if (held.size === 0) return await store.listRuns(wanted);
