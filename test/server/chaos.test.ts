@@ -10,7 +10,8 @@ import { followSse } from "./support.ts";
 
 const FULL = process.env["MILLRACE_FULL"] === "1";
 const SCHEDULES = FULL ? 10_000 : 1000;
-const SEED = Number(process.env["MILLRACE_SEED"] ?? 7);
+/** Drawn anew each time, so that every run of the suite tries other schedules; given, it repeats one. */
+const SEED = Number(process.env["MILLRACE_SEED"] ?? Math.floor(Math.random() * 1_000_000_000));
 const READERS = 3;
 /** A reader that hears nothing for so long comes back. Real ones wait for three heartbeats. */
 const SILENCE_MS = 250;
@@ -113,6 +114,7 @@ describe("R5: network faults", () => {
       }
     };
 
+    console.log(`R5: ${SCHEDULES} schedules from MILLRACE_SEED=${SEED} on`);
     let next = SEED;
     const worker = async (): Promise<void> => {
       while (next < SEED + SCHEDULES) await schedule(next++);
