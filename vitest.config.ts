@@ -8,6 +8,14 @@ const fromSources = {
 
 export default defineConfig({
   test: {
+    // Measured by `npm run coverage`, and in CI.
+    coverage: {
+      provider: "v8",
+      include: ["src/**/*.ts"],
+      exclude: ["src/**/*.test.ts"],
+      reporter: ["text-summary"],
+      thresholds: { lines: 90 },
+    },
     projects: [
       {
         ...fromSources,

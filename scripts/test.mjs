@@ -31,6 +31,8 @@ try {
       "--allowOnly=false",
       "--reporter=default",
       `--reporter=${join(ROOT, "scripts", "tally-reporter.mjs")}`,
+      // How much of the sources the tests reach, with a floor: vitest.config.ts.
+      ...(process.env["CI"] === "true" ? ["--coverage"] : []),
       ...process.argv.slice(2),
     ],
     { cwd: ROOT, stdio: "inherit", env: { ...process.env, MILLRACE_TALLY: tallyPath } },
