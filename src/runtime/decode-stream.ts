@@ -2,6 +2,7 @@ import { createRun, type Run } from "#agents";
 import { addUsage, type Chunk, resultItem, textOf, type Usage } from "#domain";
 import { createDecoder, type Format } from "#formats";
 import { readUtf8 } from "#transports";
+import { checkNames } from "./check-names.ts";
 import { systemWorld, type World } from "./world.ts";
 
 export interface DecodeOptions {
@@ -25,6 +26,7 @@ export function decodeStream(
   options: DecodeOptions = {},
   world: World = systemWorld(),
 ): Run {
+  checkNames(options, ["keepRaw"] satisfies readonly (keyof DecodeOptions)[], "option of decodeStream called ");
   return createRun(
     async (writer) => {
       const decoder = createDecoder(format, { keepRaw: options.keepRaw ?? false, readText: readUtf8 });

@@ -7,6 +7,7 @@ export { explain, explainIn } from "./explain.ts";
 export type { OpenSessionOptions } from "./open-session.ts";
 export { openSession, startSession } from "./open-session.ts";
 export type { Target } from "./plan-run.ts";
+export { checkNames } from "./check-names.ts";
 export type { OutputOf, OutputRequest } from "./output-option.ts";
 export { run, startRun } from "./run.ts";
 export type { Swarm, SwarmOptions } from "./swarm.ts";

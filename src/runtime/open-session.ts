@@ -12,8 +12,9 @@ import { type Message, StartError } from "#domain";
 import { type ConversationChanges, createConversation, createLiveAgents, createSession, type Session } from "#sessions";
 import type { SchemaInput } from "#tools";
 import type { Agent } from "./agent.ts";
+import { checkNames } from "./check-names.ts";
 import { isBackend } from "./check-options.ts";
-import type { RunOptions } from "./options.ts";
+import { OPTION_NAMES, type RunOptions } from "./options.ts";
 import { describeTarget, planRun, type Target } from "./plan-run.ts";
 import { BACKEND_NAMES } from "./resolve-backend.ts";
 import type { OutputOf } from "./output-option.ts";
@@ -47,6 +48,12 @@ export function openSession<const Output extends SchemaInput | undefined = undef
   return startSession(target, (options ?? {}) as OpenSessionOptions, systemWorld()) as Session<OutputOf<Output>>;
 }
 
+/** Those of a run, without what only one run can have. */
+const SESSION_OPTION_NAMES: readonly string[] = [
+  ...OPTION_NAMES.filter((name) => name !== "signal" && name !== "record"),
+  "messages",
+];
+
 /** `openSession` with its seams in hand. */
 export function startSession(
   target: Target,
@@ -54,6 +61,7 @@ export function startSession(
   world: World,
   onRun?: (run: Run<unknown>) => void,
 ): Session<unknown> {
+  checkNames(options, SESSION_OPTION_NAMES, "option of a session called ");
   const { messages, ...runOptions } = options;
   const planWith = (changes: ConversationChanges): RunPlan => planRun(retarget(target, changes), runOptions, world);
   const plan = planWith({});

@@ -77,7 +77,7 @@ function readTarget(target: Target): Cast {
 
 /** Checked again, because a swarm is data and may have been written by hand. */
 function readSwarm(target: Swarm): Cast {
-  const { agents, start, context } = swarm(target.agents, target);
+  const { agents, start, context } = swarm(target.agents, { start: target.start, context: target.context });
   return { agents, start, context };
 }
 

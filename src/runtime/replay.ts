@@ -11,6 +11,7 @@ import {
   readTape,
   type Tape,
 } from "#transports";
+import { checkNames } from "./check-names.ts";
 import type { RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";
 import { PROVIDERS } from "./providers.ts";
@@ -21,6 +22,16 @@ import { systemWorld, type Tap, type World } from "./world.ts";
 export interface ReplayOptions extends OpenTapeOptions, Omit<PlayerOptions, "clock"> {
   readonly signal?: AbortSignal;
 }
+
+const REPLAY_OPTION_NAMES = [
+  "allowTorn",
+  "allowEdited",
+  "speed",
+  "sameTimes",
+  "check",
+  "patienceMs",
+  "signal",
+] as const satisfies readonly (keyof ReplayOptions)[];
 
 /**
  * Runs a recorded run again, from its tape alone: no network, no process, no key, no tool. The same bytes take the same
@@ -39,6 +50,7 @@ export function replay(tape: string | Uint8Array | Tape, options: ReplayOptions 
 
 /** `replay` with its seams in hand: the clock is for the speed alone. */
 export function replayIn(tape: string | Uint8Array | Tape, options: ReplayOptions, real: World): Run<unknown> {
+  checkNames(options, REPLAY_OPTION_NAMES, "option of replay called ");
   const opened = open(tape, options);
   const program = readProgram(opened);
   const player = createPlayer(opened, { ...options, clock: real.clock });

@@ -1,5 +1,6 @@
 import { describeValue, nearestName, StartError } from "#domain";
 import { type Agent, agent } from "./agent.ts";
+import { checkNames } from "./check-names.ts";
 
 /** Agents that hand over to each other. Data, like an agent. */
 export interface Swarm {
@@ -18,6 +19,8 @@ export interface SwarmOptions {
   readonly context?: "fresh" | "shared";
 }
 
+const SWARM_OPTION_NAMES = ["start", "context"] as const satisfies readonly (keyof SwarmOptions)[];
+
 /**
  * Puts agents together that may hand over to each other. Names that nobody has are refused here.
  *
@@ -29,6 +32,7 @@ export function swarm(agents: readonly Agent[], options: SwarmOptions = {}): Swa
   if (!Array.isArray(agents) || agents.length === 0) {
     throw invalid(`The agents of a swarm are ${describeValue(agents)}. Give a list with at least one agent.`);
   }
+  checkNames(options, SWARM_OPTION_NAMES, "option of a swarm called ");
   const checked = agents.map((one) => agent(one));
   const names = checked.map((one) => one.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);

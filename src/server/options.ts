@@ -1,5 +1,14 @@
 import { isId, isStartError, StartError } from "#domain";
-import { type Agent, resolveBackend, type RunOptions, swarm, systemWorld, type Target, type World } from "#runtime";
+import {
+  type Agent,
+  checkNames,
+  resolveBackend,
+  type RunOptions,
+  swarm,
+  systemWorld,
+  type Target,
+  type World,
+} from "#runtime";
 import { LOCAL_TENANT, type Store } from "#sessions";
 import { ApiError } from "./api-error.ts";
 import { readLimits, type ServerLimits } from "./limits.ts";
@@ -78,8 +87,28 @@ export interface Settings {
 
 const SHORTEST_TOKEN = 16;
 
+const SERVER_OPTION_NAMES: readonly string[] = Object.keys({
+  store: 1,
+  target: 1,
+  agents: 1,
+  targets: 1,
+  backends: 1,
+  run: 1,
+  tokens: 1,
+  metricsToken: 1,
+  hosts: 1,
+  origins: 1,
+  trustProxy: 1,
+  page: 1,
+  limits: 1,
+  log: 1,
+  world: 1,
+  failPoint: 1,
+} satisfies Record<keyof ServerOptions, 1>);
+
 /** @throws StartError naming field, value and remedy. */
 export function readSettings(options: ServerOptions): Settings {
+  checkNames(options, SERVER_OPTION_NAMES, "option of createServer called ");
   const agents = new Map((options.agents ?? []).map((agent) => [agent.name, agent]));
   // Wrong handoffs are found here and not with the first thread.
   if (agents.size > 0) swarm([...agents.values()]);

@@ -191,11 +191,13 @@ function mcpServer(value: unknown, key: string): string | undefined {
   if (problem !== undefined) return problem;
   if (typeof value !== "object" || value === null) return say(value, "Give { command } or { type, url }");
   const { type, command, url } = value as Readonly<Record<string, unknown>>;
-  if (type === "sdk") return json(value);
+  if (type === "sdk") {
+    return '.type is "sdk", a server of another program\'s SDK, which nothing here would serve. Give its tools as the option tools';
+  }
   if (type === "http" || type === "sse") {
     return typeof url === "string" && url !== "" ? json(value) : `.url${say(url, "Give the address of the server")}`;
   }
-  if (type !== undefined && type !== "stdio") return `.type${oneOf("stdio", "http", "sse", "sdk")(type)}`;
+  if (type !== undefined && type !== "stdio") return `.type${oneOf("stdio", "http", "sse")(type)}`;
   return typeof command === "string" && command !== "" ? json(value) : `.command${say(command, "Give a program")}`;
 }
 

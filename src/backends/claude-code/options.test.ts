@@ -11,6 +11,12 @@ const attempt = (options: unknown): unknown => {
 };
 
 describe("checking the options of the CLI", () => {
+  it("F-C7: a server of type sdk is refused by name, because nothing would serve it", () => {
+    expect(() => checkClaudeCodeOptions({ mcpConfig: { mine: { type: "sdk", name: "mine" } } })).toThrow(
+      /^claudeCode\.mcpConfig\["mine"\]\.type is "sdk".* Give its tools as the option tools$/,
+    );
+  });
+
   it("lets everything through that can be said", () => {
     const options = {
       model: "claude-sonnet-4-5[1m]",
@@ -21,7 +27,6 @@ describe("checking the options of the CLI", () => {
       mcpConfig: {
         a: { command: "x", args: ["-y"] },
         b: { type: "sse", url: "http://x" },
-        c: { type: "sdk", name: "c" },
       },
       permissionMode: "plan",
       resume: "3446b987-1111-4222-8333-444455556666",
