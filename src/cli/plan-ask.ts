@@ -17,14 +17,23 @@ export interface Ask {
  */
 export async function planAsk(flags: AskFlags, io: CommandIo, { asks = false } = {}): Promise<Ask> {
   const { config } = await readConfig({ file: flags.config, asks }, io);
-  const { target = io.world.env["MILLRACE_BACKEND"] || "offline", options } = applyConfig(config, {
+  const { target = io.world.env["MILLRACE_BACKEND"] || "offline", options: told } = applyConfig(config, {
     backend: backendOf(flags, config, io),
     options: await runOptions(flags, io),
   });
+  const options = worksInFolder(target) ? { ...told, cwd: io.cwd } : told;
   // Without tools of anybody's the offline model is given some: enough to show a tool call.
   const isBare = flags.tools === undefined && (options.tools ?? []).length === 0;
   if (!isBare || typeof target !== "string" || target.split("/", 1)[0] !== "offline") return { target, options };
   return { target, options: { ...options, tools: demoTools() } };
+}
+
+/** A folder is for agents with a process of their own. A model would warn of it, and nobody has asked for it. */
+function worksInFolder(target: Target): boolean {
+  if (typeof target === "string") return target.split("/", 1)[0] === "claude-code";
+  const backends =
+    "agents" in target ? target.agents.map((one) => one.backend) : "backend" in target ? [target.backend] : [];
+  return backends.length > 0 && backends.every((backend) => typeof backend === "string" && worksInFolder(backend));
 }
 
 /** The backend string the flags ask for; `undefined` when they name none. A model alone is one of whoever is asked. */

@@ -22,7 +22,6 @@ export async function runOptions(flags: AskFlags, io: CommandIo): Promise<RunOpt
     ...(flags.maxTokens !== undefined && { maxTokens: flags.maxTokens }),
     ...(flags.thinkingTokens !== undefined && { thinkingTokens: flags.thinkingTokens }),
     ...(flags.strict === true && { strict: true }),
-    cwd: io.cwd,
   };
 }
 
