@@ -99,11 +99,12 @@ export type {
   ReplayOptions,
   RunOptions,
   SessionOptions,
+  CommandOptions,
   Swarm,
   SwarmOptions,
   Target,
 } from "#runtime";
-export { agent, defineConfig, explain, openSession, replay, run, swarm } from "#runtime";
+export { agent, command, defineConfig, explain, openSession, replay, run, swarm } from "#runtime";
 export type { SendOptions, Session } from "#sessions";
 export type { JsonSchema, StandardSchema, Tool, ToolContext, ToolDefinition, ToolOptions } from "#tools";
 export { tool } from "#tools";

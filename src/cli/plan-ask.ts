@@ -28,6 +28,13 @@ export async function planAsk(flags: AskFlags, io: CommandIo, { asks = false } =
   return { target, options: { ...options, tools: demoTools() } };
 }
 
+/** The options of a foreign command. What a configuration has for models is not for it; its rules and limits are. */
+export async function planExec(flags: AskFlags, io: CommandIo): Promise<RunOptions> {
+  const { config } = await readConfig({ file: flags.config, asks: true }, io);
+  const { tools: _tools, instructions: _instructions, agents: _agents, ...rules } = config;
+  return applyConfig(rules, { options: await runOptions(flags, io) }).options;
+}
+
 /** A folder is for agents with a process of their own. A model would warn of it, and nobody has asked for it. */
 function worksInFolder(target: Target): boolean {
   if (typeof target === "string") return target.split("/", 1)[0] === "claude-code";

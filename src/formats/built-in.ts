@@ -4,6 +4,7 @@ import type { Format } from "./format.ts";
 import { gemini } from "./gemini/gemini.ts";
 import { ndjson } from "./ndjson.ts";
 import { openAiChat } from "./openai-chat/openai-chat.ts";
+import { text } from "./text/text.ts";
 
 /** A format with the other names it answers to. */
 export interface FormatEntry {
@@ -19,5 +20,6 @@ export function builtInFormats(): readonly FormatEntry[] {
     { format: openAiChat },
     { format: gemini },
     { format: ndjson },
+    { format: text },
   ];
 }

@@ -34,7 +34,7 @@ describe("the built-in formats, S4-10", () => {
   it("are there under all their names", () => {
     expect(registry.list()).toEqual([
       ...["claude-code", "claude-agent-sdk", "@mlld/claude-agent-sdk", "anthropic"],
-      ...["anthropic-messages", "openai-chat", "gemini", "ndjson"],
+      ...["anthropic-messages", "openai-chat", "gemini", "ndjson", "text"],
     ]);
     expect(builtInFormats().map((entry) => entry.format.name)).toEqual([
       "claude-code",
@@ -42,6 +42,7 @@ describe("the built-in formats, S4-10", () => {
       "openai-chat",
       "gemini",
       "ndjson",
+      "text",
     ]);
   });
 

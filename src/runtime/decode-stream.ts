@@ -1,6 +1,5 @@
 import { createRun, type Run } from "#agents";
-import { addUsage, type Chunk, resultItem, textOf, type Usage } from "#domain";
-import { createDecoder, type Format } from "#formats";
+import { createDecoder, createMissingVerdict, type Format } from "#formats";
 import { readUtf8 } from "#transports";
 import { checkNames } from "./check-names.ts";
 import { systemWorld, type World } from "./world.ts";
@@ -30,7 +29,7 @@ export function decodeStream(
   return createRun(
     async (writer) => {
       const decoder = createDecoder(format, { keepRaw: options.keepRaw ?? false, readText: readUtf8 });
-      const verdict = createVerdict();
+      const verdict = createMissingVerdict();
       for await (const piece of untilAborted(bytes, writer.latch.signal)) {
         await writer.write(verdict.look(decoder.push(piece)));
         if (decoder.isOver) break;
@@ -64,26 +63,4 @@ async function* untilAborted(bytes: AsyncIterable<Uint8Array>, signal: AbortSign
     // Not waited for: a source in the middle of a read lets go of it when the read is over.
     iterator.return?.().catch(() => undefined);
   }
-}
-
-/** Adds up a model's replies for the verdict that their format does not give. */
-function createVerdict() {
-  let given = false;
-  let usage: Usage = {};
-  let text = "";
-  let turns = 0;
-  return {
-    look(chunks: readonly Chunk[]): readonly Chunk[] {
-      for (const chunk of chunks) {
-        if (chunk.type === "text-delta") continue;
-        if (chunk.type === "result" || (chunk.type === "error" && chunk.terminal)) given = true;
-        if (chunk.type !== "message" || chunk.role !== "assistant" || chunk.parent !== undefined) continue;
-        turns += 1;
-        usage = addUsage(usage, chunk.usage ?? {});
-        text = textOf(chunk.blocks);
-      }
-      return chunks;
-    },
-    missing: (): Chunk[] => (given ? [] : [resultItem({ subtype: "success", isError: false, text, usage, turns })]),
-  };
 }

@@ -8,6 +8,8 @@ export type { OpenSessionOptions } from "./open-session.ts";
 export { openSession, startSession } from "./open-session.ts";
 export type { Target } from "./plan-run.ts";
 export { checkNames } from "./check-names.ts";
+export type { CommandOptions } from "./command.ts";
+export { command, commandIn } from "./command.ts";
 export type { OutputOf, OutputRequest } from "./output-option.ts";
 export { run, startRun } from "./run.ts";
 export type { Swarm, SwarmOptions } from "./swarm.ts";
@@ -24,7 +26,6 @@ export type { LoadConfigOptions, LoadedConfig, ProjectConfig } from "./config-lo
 export { inspectConfig, loadConfig, trustBookOf } from "./config-load.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { replay, replayIn } from "./replay.ts";
-export { startGuarded } from "./guarded-process.ts";
 export type { BackendState, InspectOptions } from "./inspect.ts";
 export { inspectBackends, inspectTarget } from "./inspect.ts";
 export type { StoreState } from "./inspect-store.ts";

@@ -42,7 +42,7 @@ describe("millrace formats", () => {
     const { code, stdout } = await runCli(["formats", "list"]);
     expect(code).toBe(0);
     const names = stdout.split("\n").flatMap((line) => line.split(" ")[0] || []);
-    expect(names).toEqual(["claude-code", "anthropic-messages", "openai-chat", "gemini", "ndjson"]);
+    expect(names).toEqual(["claude-code", "anthropic-messages", "openai-chat", "gemini", "ndjson", "text"]);
     expect(stdout).toContain("also claude-agent-sdk");
   });
 

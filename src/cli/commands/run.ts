@@ -75,9 +75,7 @@ async function exec(
     if (flags[name] === undefined) continue;
     throw usageError(`--${name} has no meaning with --exec: the command decides for itself. Leave one of them out.`);
   }
-  const { run, gone } = await startExec(flags, await readPrompt(words, io), io);
+  const run = await startExec(flags, await readPrompt(words, io), io);
   const formatted = flags.format === undefined ? undefined : await formattedSink(flags.format, flags, io);
-  const code = await show(run, flags, io, { formatted });
-  await gone;
-  return code;
+  return await show(run, flags, io, { formatted });
 }

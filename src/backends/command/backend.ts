@@ -1,0 +1,64 @@
+import { type Message, textOf } from "#domain";
+import type { AgentBackend, AgentConversation, AgentSettings, Explanation } from "../backend.ts";
+import type { CommandSettings, CommandWorld } from "./settings.ts";
+import { CommandTurn } from "./turn.ts";
+
+/** A foreign command as an agent: it is started for each turn, given the prompt, and what it prints is read as events. */
+export function createCommandBackend(settings: CommandSettings, world: CommandWorld): AgentBackend {
+  return {
+    kind: "agent",
+    name: "command",
+    model: undefined,
+    explain: (given) => explainCommand(settings, given),
+    open: async (given) => createConversation(settings, given, world),
+  };
+}
+
+function explainCommand({ executable, format }: CommandSettings, { features }: AgentSettings): Explanation {
+  const reasons = [`${executable} is started for each turn, and its output is read as ${format.name}`];
+  const lines = ["Backend: command", "Mode: plain", `Features: ${features.join(", ") || "none"}`];
+  return {
+    backend: "command",
+    mode: "plain",
+    features,
+    requiresControl: false,
+    override: undefined,
+    reasons,
+    ignored: [],
+    text: [...lines, ...reasons.map((reason) => `Reason: ${reason}`)].join("\n"),
+  };
+}
+
+function createConversation(command: CommandSettings, settings: AgentSettings, world: CommandWorld): AgentConversation {
+  let turn: CommandTurn | undefined;
+  const started: CommandSettings = {
+    ...command,
+    cwd: settings.cwd ?? command.cwd,
+    env: { ...command.env, ...settings.env },
+  };
+  const change = async (): Promise<void> => undefined;
+  return {
+    sessionId: undefined,
+    async send(messages, link) {
+      if (link.signal.aborted) return;
+      turn = new CommandTurn(started, { ...world, idleMs: settings.idleMs }, link);
+      try {
+        await turn.carryOut(promptOf(messages));
+      } finally {
+        turn = undefined;
+      }
+    },
+    interrupt: async () => turn?.stop(),
+    setModel: change,
+    setPermissionMode: change,
+    close: async () => turn?.stop(),
+  };
+}
+
+/** A command remembers nothing: what was said before is told again. */
+function promptOf(messages: readonly Message[]): string {
+  if (messages.length <= 1) return messages.map(({ blocks }) => textOf(blocks)).join("");
+  return messages
+    .map(({ role, blocks }) => `${role === "assistant" ? "Assistant" : "User"}: ${textOf(blocks)}`)
+    .join("\n\n");
+}

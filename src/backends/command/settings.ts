@@ -1,0 +1,23 @@
+import type { Clock, ProcessHandle, ProcessRequest } from "#domain";
+import type { Format } from "#formats";
+
+/** What a command is started with. */
+export interface CommandSettings {
+  readonly executable: string;
+  readonly args: readonly string[];
+  readonly format: Format;
+  /** How the prompt reaches it. */
+  readonly input: "stdin" | "argument" | "none";
+  readonly cwd: string | undefined;
+  /** All of its variables. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Called with what it writes to stderr. */
+  readonly onStderr?: ((text: string) => void) | undefined;
+}
+
+/** What a command needs of the machine. */
+export interface CommandWorld {
+  readonly clock: Clock;
+  /** Starts a process; `stop` resolves when nothing of it and of what it has started is left. */
+  start(request: ProcessRequest): Promise<{ readonly handle: ProcessHandle; stop(): Promise<void> }>;
+}

@@ -1,0 +1,73 @@
+import type { AgentBackend } from "#backends";
+import { describeValue, StartError } from "#domain";
+import type { Format } from "#formats";
+import { createCommandBackend } from "../backends/command/backend.ts";
+import { checkNames } from "./check-names.ts";
+import { formatRegistry } from "./formats.ts";
+import { startGuarded } from "./guarded-process.ts";
+import { systemWorld, type World } from "./world.ts";
+
+/** How a foreign command is started and read. */
+export interface CommandOptions {
+  /** The format of what it prints: a name of `millrace formats list`, such as `"text"`, or a format. Default `"ndjson"`. */
+  readonly format?: string | Format;
+  /** How the prompt reaches it: on stdin (default), as its last argument, or not at all. */
+  readonly input?: "stdin" | "argument" | "none";
+  readonly cwd?: string;
+  /** Variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Called with what it writes to stderr. */
+  readonly onStderr?: (text: string) => void;
+}
+
+const OPTION_NAMES = ["format", "input", "cwd", "env", "onStderr"] as const satisfies readonly (keyof CommandOptions)[];
+const INPUTS = ["stdin", "argument", "none"] as const;
+
+/**
+ * A foreign command as a backend: what it prints is read as the events of a run. It is started without a shell, once for
+ * each turn; an exit code other than 0 fails the run, and an abort ends everything it has started.
+ *
+ * Guards on input and output hold, and so do the limits of time, silence, size, tokens and cost. Rules about tools
+ * cannot: nobody asks us before a foreign command does something, so a run with such rules is refused.
+ *
+ * @throws StartError `invalid-option` or `unknown-format`.
+ * @example
+ * const wordCount = command(["wc", "-w"], { format: "text" })
+ * const { text } = await run(wordCount, "How many words are these?").result()
+ */
+export function command(argv: readonly string[], options: CommandOptions = {}): AgentBackend {
+  return commandIn(argv, options, systemWorld());
+}
+
+/** `command` with its seams in hand. */
+export function commandIn(argv: readonly string[], options: CommandOptions, world: World): AgentBackend {
+  if (!Array.isArray(argv) || argv.length === 0 || !argv.every((word) => typeof word === "string") || argv[0] === "") {
+    throw invalid(`command: argv is ${describeValue(argv)}. Give the program and its arguments as a list of texts.`);
+  }
+  checkNames(options, OPTION_NAMES, "option of command called ");
+  const { format = "ndjson", input = "stdin", cwd, env = {}, onStderr } = options;
+  if (!INPUTS.includes(input)) throw invalid(`command: input is ${describeValue(input)}. Give ${INPUTS.join(", ")}.`);
+  const [executable = "", ...args] = argv;
+  return createCommandBackend(
+    {
+      executable,
+      args,
+      format: typeof format === "string" ? formatRegistry().require(format) : format,
+      input,
+      cwd,
+      env: { ...givenVariables(world.env), ...env },
+      onStderr,
+    },
+    { clock: world.clock, start: (request) => startGuarded(request, world) },
+  );
+}
+
+function givenVariables(env: World["env"]): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+}
+
+function invalid(message: string): StartError {
+  return new StartError("invalid-option", message);
+}
