@@ -18,13 +18,9 @@ export function createCover(
   };
 }
 
-/** Carries something out, and covers the secrets in the `StartError` it fails with. */
-export async function coverFailure<Value>(cover: Cover, work: () => Promise<Value>): Promise<Value> {
-  try {
-    return await work();
-  } catch (error) {
-    throw isStartError(error) ? coverStartError(error, cover) : error;
-  }
+/** What was thrown, with the secrets in it covered if it is a `StartError`. */
+export function coverThrown(thrown: unknown, cover: Cover): unknown {
+  return isStartError(thrown) ? coverStartError(thrown, cover) : thrown;
 }
 
 function coverStartError(error: StartError, cover: Cover): StartError {

@@ -14,7 +14,7 @@ import {
 } from "#domain";
 import { createStderrTail, type ProcessTable, type StderrTail, stopProcess, type Watchdog } from "#transports";
 import { type ArgvPlan, buildArgv } from "./argv.ts";
-import { type Cover, coverFailure, createCover } from "./cover.ts";
+import { type Cover, coverThrown, createCover } from "./cover.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "./environment.ts";
 import { isolateGit } from "./git-isolation.ts";
 import type { DetectRequest, VersionDetection } from "./detect-version.ts";
@@ -64,8 +64,12 @@ export interface FoundCli {
 /** Finds the CLI and asks it for its version. Rejects with `StartError`. */
 export async function findCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<FoundCli> {
   const cover = createCover(options, world);
-  const { warnings, ...found } = await coverFailure(cover, () => lookForCli(options, world));
-  return { ...found, warnings: warnings.map(cover) };
+  try {
+    const { warnings, ...found } = await lookForCli(options, world);
+    return { ...found, warnings: warnings.map(cover) };
+  } catch (error) {
+    throw coverThrown(error, cover);
+  }
 }
 
 async function lookForCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<FoundCli> {
@@ -140,15 +144,8 @@ export interface LaunchRequest {
 }
 
 /** Starts the CLI. Rejects with `StartError`, and leaves nothing behind then. */
-export function launchCli(request: LaunchRequest, world: ClaudeCodeWorld): Promise<CliProcess> {
-  const cover = createCover(request.options, world);
-  return coverFailure(cover, async () => ({ ...(await startCli(request, world)), cover }));
-}
-
-async function startCli(
-  { cli, options, plan }: LaunchRequest,
-  world: ClaudeCodeWorld,
-): Promise<Omit<CliProcess, "cover">> {
+export async function launchCli({ cli, options, plan }: LaunchRequest, world: ClaudeCodeWorld): Promise<CliProcess> {
+  const cover = createCover(options, world);
   const { args, files } = buildArgv(options, plan);
   const runTag = world.random.id();
   const tag = { name: RUN_TAG_VARIABLE, value: runTag };
@@ -172,12 +169,13 @@ async function startCli(
     });
     const { family } = handle;
     if (options.watchdog !== false && family !== undefined) attempt(() => world.watchdog?.follow?.(tag, family));
-    return createCliProcess(handle, tag, remove, world);
+    return { ...createCliProcess(handle, tag, remove, world), cover };
   } catch (error) {
     attempt(() => world.watchdog?.release(tag));
     await remove();
-    if (isStartError(error)) throw error;
-    throw new StartError("spawn", `${cli.path} could not be started: ${describeThrown(error)}`, { cause: error });
+    if (isStartError(error)) throw coverThrown(error, cover);
+    const message = `${cli.path} could not be started: ${describeThrown(error)}`;
+    throw coverThrown(new StartError("spawn", message, { cause: error }), cover);
   }
 }
 
