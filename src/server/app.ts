@@ -1,5 +1,6 @@
 import { Hono } from "hono";
 import type { Access } from "./access.ts";
+import type { SecretMask } from "#secrets";
 import { ApiError, asApiError } from "./api-error.ts";
 import { checkOrigin, type OriginRules } from "./origin-check.ts";
 import { type Page, PAGE_POLICY } from "./page.ts";
@@ -90,7 +91,7 @@ export function createApp(options: AppOptions): Hono<ServerEnv> {
       parts.metrics.failures.add(refusal.code === "internal" ? "internal" : "store");
       parts.write("error", "request-failed", { path: context.req.routePath, message: error.stack ?? error.message });
     }
-    return refuse(context, refusal);
+    return refuse(context, refusal, parts.settings.secrets);
   });
   return app;
 }
@@ -180,8 +181,9 @@ function finish(context: ServerContext, { metrics, settings, write }: ServerPart
   });
 }
 
-function refuse(context: ServerContext, { code, message, status, headers }: ApiError): Response {
-  return context.json({ error: { code, message } }, status, { ...headers });
+function refuse(context: ServerContext, refusal: ApiError, secrets?: SecretMask): Response {
+  const { code, message, status, headers } = refusal;
+  return context.json({ error: { code, message: secrets?.text(message) ?? message } }, status, { ...headers });
 }
 
 /** The path as it was sent, not decoded: an encoded slash is no slash. */

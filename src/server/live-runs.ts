@@ -72,11 +72,13 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
       settings.folder,
     );
     const stored = createDeferred<void>();
+    // What is kept is shown to others later; the model gets what was written.
+    const shown = settings.secrets?.value(input) ?? input;
     // The message is stored before a model is asked.
     const run = startRun(target, [...history, input], options, world, stored.promise);
     const stub: NewRun = { id: run.id, createdAt: world.clock.now(), threadId, tenant };
     try {
-      await store.createRun(stub, [input]);
+      await store.createRun(stub, [shown]);
     } catch (error) {
       const aborted = run.abort("The run could not be stored.");
       stored.resolve();
@@ -86,13 +88,13 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
     stored.resolve();
     open.add(run);
     run.closed.then(() => open.delete(run)).catch(() => undefined);
-    const written = keep(run, stub, input).finally(() => {
+    const written = keep(run, stub, shown).finally(() => {
       runs.delete(run.id);
       busy.delete(threadId);
     });
     runs.set(run.id, { run, written });
     write("info", "run-start", { runId: run.id, threadId, tenant, target: thread.target });
-    if (thread.title === "") await giveTitle(thread, input);
+    if (thread.title === "") await giveTitle(thread, shown);
     return run.id;
   };
 

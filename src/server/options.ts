@@ -10,6 +10,8 @@ import {
   type World,
 } from "#runtime";
 import { LOCAL_TENANT, type Store } from "#sessions";
+import type { SecretMask } from "#secrets";
+import { createServerMask, withTokens } from "./server-secrets.ts";
 import { ApiError } from "./api-error.ts";
 import { readLimits, type ServerLimits } from "./limits.ts";
 import type { LogRecord } from "./server-log.ts";
@@ -81,6 +83,8 @@ export interface Settings {
   readonly page: string | false | undefined;
   readonly limits: ServerLimits;
   readonly world: World;
+  /** Covers the server's secrets in its log, in its refusals and in what callers have it keep. */
+  readonly secrets: SecretMask | undefined;
   /** Our own working folder. */
   readonly folder: string;
 }
@@ -115,15 +119,19 @@ export function readSettings(options: ServerOptions): Settings {
   const named = options.targets ?? options.backends ?? [];
   const target = options.target ?? named[0] ?? "offline";
   const targets = [...new Set([...agents.keys(), target, ...named])];
-  const world = options.world ?? systemWorld();
+  const tokens = (options.tokens ?? []).map(readToken);
+  const metricsToken = readMetricsToken(options);
+  const ownSecrets = [...tokens.map(({ token }) => token), ...(metricsToken === undefined ? [] : [metricsToken])];
+  const world = withTokens(options.world ?? systemWorld(), ownSecrets);
   for (const name of targets) if (!agents.has(name)) requireKnown(name, options.run ?? {}, world);
   return {
     target,
     agents,
     targets,
     run: options.run ?? {},
-    tokens: (options.tokens ?? []).map(readToken),
-    metricsToken: readMetricsToken(options),
+    tokens,
+    metricsToken,
+    secrets: createServerMask(ownSecrets, options.run ?? {}, world),
     hosts: new Set((options.hosts ?? []).map((host) => host.toLowerCase())),
     origins: new Set((options.origins ?? []).map(readOrigin)),
     trustProxy: options.trustProxy ?? false,

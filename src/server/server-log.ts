@@ -1,3 +1,5 @@
+import type { SecretMask } from "#secrets";
+
 /** One line of the server's log. Never holds bodies, query strings or tokens. */
 export interface LogRecord {
   readonly ts: string;
@@ -10,25 +12,17 @@ export interface LogRecord {
 /** Writes one line. */
 export type WriteLog = (level: LogRecord["level"], event: string, fields?: Readonly<Record<string, unknown>>) => void;
 
-/** Shorter ones are no secrets, and would be found everywhere. */
-const SHORTEST_SECRET = 6;
-
 /** A log that knows the secrets of this server and lets none of them through, wherever they turn up. */
 export function createServerLog(
   listener: ((record: LogRecord) => void) | undefined,
-  secrets: readonly string[],
+  secrets: SecretMask | undefined,
   now: () => number,
 ): WriteLog {
   if (listener === undefined) return () => undefined;
-  const hidden = [...new Set(secrets)]
-    .filter((secret) => secret.length >= SHORTEST_SECRET)
-    .sort((left, right) => right.length - left.length);
-  const redact = (value: unknown): unknown =>
-    typeof value === "string" ? hidden.reduce((text, secret) => text.replaceAll(secret, "[secret]"), value) : value;
   return (level, event, fields = {}) => {
-    const shown = Object.entries(fields).map(([name, value]) => [name, redact(value)] as const);
+    const shown = secrets?.value(fields) ?? fields;
     try {
-      listener({ ts: new Date(now()).toISOString(), level, event, ...Object.fromEntries(shown) });
+      listener({ ts: new Date(now()).toISOString(), level, event, ...shown });
     } catch {
       // Who listens to the log must not be able to stop the server.
     }

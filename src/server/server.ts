@@ -36,11 +36,7 @@ export function createServer(options: ServerOptions): Server {
   const { world, limits, tokens } = settings;
   const { failPoint } = options;
   const now = (): number => world.clock.now();
-  const write = createServerLog(
-    options.log,
-    [...tokens.map(({ token }) => token), ...(settings.metricsToken === undefined ? [] : [settings.metricsToken])],
-    now,
-  );
+  const write = createServerLog(options.log, settings.secrets, now);
   const metrics = createMetrics();
   const ends = createUnstoredEnds({
     store: options.store,

@@ -6,6 +6,7 @@ import { readLimits } from "./limits.ts";
 import { hostName, isLoopback } from "./origin-check.ts";
 import { readPage } from "./page.ts";
 import { createRateLimit } from "./rate-limit.ts";
+import { createSecretMask } from "#secrets";
 import { createServerLog, type LogRecord, logLine } from "./server-log.ts";
 import { readCursor } from "./sse-vocabulary.ts";
 
@@ -71,12 +72,12 @@ describe("createServerLog", () => {
         records.push(record);
         throw new Error("the disk is full");
       },
-      ["secret-token", "secret-token-longer", "ab"],
+      createSecretMask(["secret-token", "secret-token-longer", "ab"]),
       () => 0,
     );
     write("info", "request", { message: "with secret-token-longer and secret-token, about", status: 200 });
     expect(logLine(records[0] as LogRecord)).toBe(
-      '{"ts":"1970-01-01T00:00:00.000Z","level":"info","event":"request","message":"with [secret] and [secret], about","status":200}\n',
+      '{"ts":"1970-01-01T00:00:00.000Z","level":"info","event":"request","message":"with s****************** and s***********, about","status":200}\n',
     );
   });
 });

@@ -7,7 +7,7 @@ import { RunTelemetry } from "./telemetry-run.ts";
 export interface TelemetryOptions {
   /**
    * Also record prompts, replies, tool arguments, tool results and error messages. Off by default, because they are
-   * somebody's words: nothing is taken out of them, so leave it off or redact in your exporter.
+   * somebody's words: only the secrets of the run are covered in them, so leave it off or redact in your exporter.
    */
   readonly recordContent?: boolean;
   /** Added to every span and every measurement. */
