@@ -34,6 +34,7 @@ export class Budget {
   private _usage: Usage = {};
   private _costUsd = 0;
   private _hasUnknownCost = false;
+  private _hasWarned = false;
 
   constructor(limits: RunLimits) {
     this.limits = limits;
@@ -47,9 +48,11 @@ export class Budget {
     return undefined;
   }
 
-  /** The cost is limited, and something was used whose price is unknown: the limit cannot be kept. */
-  get isCostUnknown(): boolean {
-    return this._hasUnknownCost && this.limits.costUsd !== undefined;
+  /** `true` once: the cost is limited, and something was used whose price is unknown, so the limit cannot be kept. */
+  takeCostWarning(): boolean {
+    if (this._hasWarned || !this._hasUnknownCost || this.limits.costUsd === undefined) return false;
+    this._hasWarned = true;
+    return true;
   }
 
   addHandoff(): LimitReached | undefined {

@@ -45,7 +45,6 @@ class Runner {
   private _repairs = 0;
   /** The last reply held a tool call that its host could not read. */
   private _wasMalformed = false;
-  private _warnedOfCost = false;
 
   constructor(leg: ModelLeg, work: LegWork, ledger: Ledger) {
     this._leg = leg;
@@ -86,8 +85,7 @@ class Runner {
     this._ledger.add(reply.message.usage ?? {}, reply.backend);
     if (budget.limits.costUsd === undefined && budget.limits.tokens === undefined) return;
     await this._ledger.settle();
-    if (!budget.isCostUnknown || this._warnedOfCost) return;
-    this._warnedOfCost = true;
+    if (!budget.takeCostWarning()) return;
     const message = `The price of ${reply.backend.name}/${reply.backend.model} is unknown, so limits.costUsd cannot be kept.`;
     await writer.write(
       [warningItem({ code: "option-ignored", message, context: { option: "limits.costUsd" } })],

@@ -187,6 +187,19 @@ describe("budgets", () => {
     expect(await run.result()).toMatchObject({ subtype: "error_max_total_tokens", turns: 3 });
   });
 
+  it("F-C13: a limit on cost that cannot be kept is said once, however many agents there are", async () => {
+    const { run } = start(
+      [leg("a", [{ calls: [handoff("b")] }], { handoffs: ["b"] }), leg("b", [...busy(1), { text: "ok" }])],
+      {
+        limits: { costUsd: 1 },
+        price: async () => undefined,
+      },
+    );
+    const log = await readLog(run);
+    expect(log.filter((event) => event.type === "handoff")).toHaveLength(1);
+    expect(log.filter((event) => event.type === "warning")).toHaveLength(1);
+  });
+
   it("a limit on cost that cannot be kept is said once", async () => {
     const { run } = start([leg("a", [...busy(2), { text: "ok" }])], {
       limits: { costUsd: 1 },

@@ -63,6 +63,8 @@ export interface ModelBackend {
    * Asked before a run starts. Without this member every block can be sent.
    */
   readonly cannotSend?: (block: Block) => string | undefined;
+  /** `false`: its host sets prices of its own, whatever the names of its models are. */
+  readonly hasKnownPrices?: boolean;
   /** Keys, passwords and secret headers it uses. They are covered in every event of a run, in every form. */
   readonly secrets?: () => readonly string[];
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly Chunk[]>;

@@ -134,6 +134,11 @@ export interface FileSystem {
   write(path: string, bytes: Uint8Array): Promise<void>;
   /** Adds to the end; makes what is missing as `write` does. */
   append(path: string, bytes: Uint8Array): Promise<void>;
+  /**
+   * Makes a folder that is its owner's alone (0700), or tightens one that is there. Rejects when it cannot be: another
+   * user's, a link of somebody else's, a folder that everybody shares.
+   */
+  makePrivate(path: string): Promise<void>;
   /** Whether there is a file or a folder. */
   exists(path: string): Promise<boolean>;
   /** Removes a file. One that is not there is no failure. */

@@ -1,5 +1,5 @@
-import { tmpdir } from "node:os";
 import {
+  createProcessFolder,
   createProcessTable,
   createSpawn,
   createSystemFiles,
@@ -12,6 +12,7 @@ import type { ClaudeCodeWorld } from "../backends/claude-code/launch.ts";
 
 // One companion for the whole process, started with the first CLI.
 const watchdog = createWatchdog();
+const temporaryFolder = createProcessFolder();
 const versions: NonNullable<ClaudeCodeWorld["versions"]> = new Map();
 
 /** The real world, as the Claude Code CLI needs it. */
@@ -24,7 +25,7 @@ export function claudeCodeWorld(): ClaudeCodeWorld {
     probe: probeExecutable,
     env: process.env,
     cwd: process.cwd(),
-    temporaryFolder: tmpdir(),
+    temporaryFolder,
     processes: createProcessTable(),
     watchdog,
     versions,

@@ -85,7 +85,7 @@ function createCompatibleBackend(options: CompatibleOptions): ModelBackend {
   checkChoice("limitField", limitField, ["max_tokens", "max_completion_tokens"]);
   checkChoice("instructionsRole", instructionsRole, ["system", "developer"]);
   const url = checkBaseUrl(baseUrl, "compatible.baseUrl");
-  return createOpenaiBackend({
+  const backend = createOpenaiBackend({
     provider: name,
     model,
     apiKey: apiKey.trim() === "" ? "" : checkKey(apiKey.trim(), "compatible.apiKey"),
@@ -102,6 +102,8 @@ function createCompatibleBackend(options: CompatibleOptions): ModelBackend {
       parallelToolCalls: options.parallelToolCalls ?? false,
     },
   });
+  // Whatever it is called: "openai" is a name like any other here.
+  return { ...backend, hasKnownPrices: false };
 }
 
 function checkChoice(field: string, value: string, known: readonly string[]): void {

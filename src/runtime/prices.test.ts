@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { ModelBackend } from "#backends";
 import type { Usage } from "#domain";
 import { createScriptedBackend } from "#testing";
+import { openai } from "./openai.ts";
 import { createPriceList, priceOf } from "./prices.ts";
+import { makeBackend, PROVIDERS } from "./providers.ts";
+import { systemWorld } from "./world.ts";
 
 const backend = (name: string, model: string): ModelBackend => ({ ...createScriptedBackend([], name), model });
 const price = (name: string, model: string, usage: Usage) => priceOf(usage, backend(name, model));
@@ -58,6 +61,30 @@ describe("the price of a usage", () => {
     expect(await price("openai", "no-such-model-1", tokens(5))).toBeUndefined();
     expect(await price("vllm", "gpt-5", tokens(5))).toBeUndefined();
     expect(await price("my-gateway", CLAUDE, tokens(5))).toBeUndefined();
+  });
+
+  describe.each([
+    ["anthropic", CLAUDE, "ANTHROPIC_BASE_URL"],
+    ["openai", "gpt-5", "OPENAI_BASE_URL"],
+    ["deepseek", "deepseek-chat", "DEEPSEEK_BASE_URL"],
+    ["google", "gemini-2.5-pro", "GOOGLE_GEMINI_BASE_URL"],
+  ] as const)("F-C13: %s at another address", (name, model, variable) => {
+    const world = (env: Record<string, string>) => ({ ...systemWorld(), env });
+    const usage = tokens(5, { outputTokens: 5 });
+
+    it("has an unknown price, whether an option or a variable says so; at its own it has a known one", async () => {
+      const at = (baseUrl: string) => makeBackend(name, model, { apiKey: "k", baseUrl }, world({}));
+      expect(await priceOf(usage, makeBackend(name, model, { apiKey: "k" }, world({})))).toBeGreaterThan(0);
+      expect(await priceOf(usage, at(PROVIDERS[name].baseUrl))).toBeGreaterThan(0);
+      expect(await priceOf(usage, at("https://gateway.test/v1"))).toBeUndefined();
+      const env = { [variable]: "https://gateway.test/v1" };
+      expect(await priceOf(usage, makeBackend(name, model, { apiKey: "k" }, world(env)))).toBeUndefined();
+    });
+  });
+
+  it("F-C13: a compatible host has no prices of ours, whatever it is called", async () => {
+    const host = openai.compatible({ name: "openai", model: "gpt-5", baseUrl: "https://gateway.test/v1" });
+    expect(await priceOf(tokens(5, { outputTokens: 5 }), host)).toBeUndefined();
   });
 
   it("the offline model is free", async () => {

@@ -41,6 +41,7 @@ export function createPriceList(clock: Pick<Clock, "now"> = systemClock): Price 
 
   return async (usage, backend) => {
     if (backend.name === "offline") return 0;
+    if (backend.hasKnownPrices === false) return undefined;
     const cached = CACHED_TOKENS.get(backend.name);
     if (cached === undefined || usage.inputTokens === undefined || usage.outputTokens === undefined) return undefined;
     const rates = await ratesOf(backend.name, backend.model);

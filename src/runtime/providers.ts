@@ -69,14 +69,21 @@ export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
  */
 export function makeBackend(name: ProviderName, model: string, options: ProviderOptions, world: World): ModelBackend {
   const provider = PROVIDERS[name];
-  return provider.make({
+  const baseUrl = readBaseUrl(name, provider, options, world);
+  const backend = provider.make({
     model,
     apiKey: readKey(name, provider, options, world),
-    baseUrl: readBaseUrl(name, provider, options, world),
+    baseUrl,
     headers: options.headers ?? {},
     fetch: world.fetch,
     maxOutputTokens: modelLimits(name, model)?.outputTokens,
   });
+  return isAtHome(baseUrl, provider) ? backend : { ...backend, hasKnownPrices: false };
+}
+
+/** The prices we know are those at the provider's own address. */
+function isAtHome(baseUrl: string, provider: Provider): boolean {
+  return provider.baseUrl !== "" && new URL(baseUrl).host === new URL(provider.baseUrl).host;
 }
 
 function readKey(name: string, provider: Provider, options: ProviderOptions, world: World): string {

@@ -7,6 +7,11 @@ export function tapClaudeCode(world: ClaudeCodeWorld, tap: Tap): ClaudeCodeWorld
   const { watchdog } = world;
   return {
     ...world,
+    // Its name is drawn by the machine, and stands in the arguments.
+    temporaryFolder: () =>
+      tap.take("claude-code.folder", async () =>
+        typeof world.temporaryFolder === "string" ? world.temporaryFolder : await world.temporaryFolder(),
+      ),
     probe: (path) => tap.take("claude-code.probe", () => world.probe(path)),
     stop: (handle, options) =>
       // In real time: how often somebody looks whether a process is gone belongs on no tape.

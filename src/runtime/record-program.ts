@@ -17,6 +17,7 @@ export interface BackendMark {
     readonly model: string;
     readonly path: string;
     readonly ignores?: readonly string[];
+    readonly hasKnownPrices?: boolean;
     readonly nativeOutput?: CallMark;
   };
 }
@@ -48,13 +49,14 @@ export function describeProgram(value: unknown, path: string): unknown {
 }
 
 function markBackend(path: string, backend: Backend): BackendMark {
-  const { name, model, ignores, nativeOutput } = backend as ModelBackend;
+  const { name, model, ignores, nativeOutput, hasKnownPrices } = backend as ModelBackend;
   return {
     $backend: {
       name,
       model,
       path,
       ...(ignores !== undefined && { ignores }),
+      ...(hasKnownPrices !== undefined && { hasKnownPrices }),
       ...(nativeOutput !== undefined && { nativeOutput: { $call: `${path}.nativeOutput` } }),
     },
   };

@@ -144,6 +144,7 @@ export function tapFiles(files: FileSystem, tap: Pick<Tap, "take">): FileSystem 
     },
     write: (path, bytes) => tap.take("files.write", () => files.write(path, bytes)),
     append: (path, bytes) => tap.take("files.append", () => files.append(path, bytes)),
+    makePrivate: (path) => tap.take("files.makePrivate", () => files.makePrivate(path)),
     exists: (path) => tap.take("files.exists", () => files.exists(path)),
     remove: (path) => tap.take("files.remove", () => files.remove(path)),
     list: (path) => tap.take("files.list", () => files.list(path)),
@@ -190,13 +191,14 @@ function withProgress(args: readonly unknown[], key: string, recorder: Recorder)
 function tapBackend(path: string, backend: Backend, recorder: Recorder): ModelBackend {
   const model = backend as ModelBackend;
   const number = createNumbers();
-  const { name, ignores, nativeOutput, secrets } = model;
+  const { name, ignores, nativeOutput, secrets, hasKnownPrices } = model;
   return {
     kind: "model",
     name,
     model: model.model,
     ...(ignores !== undefined && { ignores }),
     ...(secrets !== undefined && { secrets }),
+    ...(hasKnownPrices !== undefined && { hasKnownPrices }),
     ...(tapCalls({ nativeOutput }, path, recorder) as Pick<ModelBackend, "nativeOutput">),
     async *stream(request, signal) {
       const key = number(`${path}.stream`);

@@ -27,6 +27,9 @@ export function createMemoryFiles(): FileSystem {
       joined.set(bytes, before.length);
       files.set(name, joined);
     },
+    async makePrivate(path) {
+      clean(path);
+    },
     async exists(path) {
       return files.has(clean(path)) || isFolder(clean(path));
     },

@@ -11,6 +11,7 @@ export type { ControlGroup, ControlGroups, GroupFiles } from "./process/control-
 export { createControlGroups } from "./process/control-group.ts";
 export type { FollowProcess } from "./process/family.ts";
 export { createFollow } from "./process/family.ts";
+export { createProcessFolder, makePrivateFolder } from "./private-folder.ts";
 export { probeExecutable } from "./process/probe-executable.ts";
 export type { ProcessTable } from "./process/process-table.ts";
 export type { SpawnOptions } from "./process/spawn.ts";

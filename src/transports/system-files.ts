@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { FileSystem, Random } from "#domain";
+import { makePrivateFolder } from "./private-folder.ts";
 import { systemRandom } from "./system-random.ts";
 
 const OWNER_ONLY_FILE = 0o600;
@@ -55,6 +56,10 @@ export function createSystemFiles(random: Random = systemRandom): FileSystem {
       } finally {
         await file.close();
       }
+    },
+
+    async makePrivate(path) {
+      await makePrivateFolder(absolute(path));
     },
 
     async exists(path) {

@@ -37,8 +37,8 @@ export interface ClaudeCodeWorld {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Our own working folder. */
   readonly cwd: string;
-  /** Where files for the CLI may lie while it runs. */
-  readonly temporaryFolder: string;
+  /** Where files for the CLI may lie while it runs: ours alone. A function is asked when there is a file. */
+  readonly temporaryFolder: string | (() => Promise<string>);
   /** The processes of this machine; `undefined` where they cannot be listed. */
   readonly processes: ProcessTable | undefined;
   /** Default: the one we run on. */
@@ -250,19 +250,21 @@ async function writeFiles(
 ): Promise<{ readonly flags: readonly string[]; readonly remove: () => Promise<void> }> {
   const paths: string[] = [];
   const flags: string[] = [];
+  if (files.length === 0) return { flags, remove: async () => undefined };
+  const folder = typeof temporaryFolder === "string" ? temporaryFolder : await temporaryFolder();
   const remove = async (): Promise<void> => {
     for (const path of paths.splice(0)) await system.remove(path).catch(() => undefined);
   };
   try {
     for (const { flag, text } of files) {
-      const path = `${temporaryFolder}/millrace-${tag}-${paths.length}${flag}`;
+      const path = `${folder}/millrace-${tag}-${paths.length}${flag}`;
       paths.push(path);
       await system.write(path, new TextEncoder().encode(text));
       flags.push(flag, path);
     }
   } catch (error) {
     await remove();
-    throw new StartError("spawn", `A file for the CLI could not be written to ${temporaryFolder}.`, { cause: error });
+    throw new StartError("spawn", `A file for the CLI could not be written to ${folder}.`, { cause: error });
   }
   return { flags, remove };
 }

@@ -37,7 +37,7 @@ export interface OpenedDatabase {
 }
 
 /**
- * Opens the database of a data folder: made when it is missing (folder 0700, files 0600), locked against a second
+ * Opens the database of a data folder: made when it is missing (files 0600), for its owner alone (0700), locked against a second
  * program, brought to the newest version.
  *
  * Written ahead and synced at every commit: what was committed survives a crash of the program and of the machine.
@@ -47,6 +47,7 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
   const path = `${folder}/${DATABASE_FILE}`;
   const lockPath = `${folder}/${LOCK_FILE}`;
   try {
+    await files.makePrivate(folder);
     await files.append(path, EMPTY);
     await files.append(lockPath, EMPTY);
   } catch (error) {

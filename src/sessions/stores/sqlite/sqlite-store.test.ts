@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -105,6 +106,15 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     for (const name of ["millrace.sqlite", "millrace.sqlite-wal", "millrace.sqlite-shm", "millrace.lock"]) {
       expect([name, statSync(join(folder, name)).mode & 0o777]).toEqual([name, 0o600]);
     }
+    await store.close();
+  });
+
+  it("F-A10: a folder that was open to everybody is the owner's alone afterwards", async () => {
+    const folder = makeFolder();
+    mkdirSync(folder);
+    chmodSync(folder, 0o777);
+    const store = await open(folder);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
     await store.close();
   });
 

@@ -1,0 +1,70 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { createProcessFolder, makePrivateFolder } from "./private-folder.ts";
+
+const root = mkdtempSync(join(tmpdir(), "millrace-private-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+let folders = 0;
+const fresh = (): string => join(root, `f${(folders += 1)}`);
+
+describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is its owner's alone", () => {
+  it("is made with mode 0700, with those above it", async () => {
+    const path = join(fresh(), "a", "b");
+    await makePrivateFolder(path);
+    expect(modeOf(path)).toBe(0o700);
+    expect(modeOf(join(path, ".."))).toBe(0o700);
+  });
+
+  it.each([0o777, 0o775, 0o755, 0o750, 0o701, 0o700])(
+    "one of mode %o that is there already has 0700 afterwards",
+    async (mode) => {
+      const path = fresh();
+      mkdirSync(path);
+      chmodSync(path, mode);
+      await makePrivateFolder(path);
+      expect(modeOf(path)).toBe(0o700);
+    },
+  );
+
+  it("a folder that everybody shares is refused and stays as it is", async () => {
+    const path = fresh();
+    mkdirSync(path);
+    chmodSync(path, 0o1777);
+    await expect(makePrivateFolder(path)).rejects.toThrow(`Give a folder of its own, such as ${path}/millrace`);
+    expect(modeOf(path)).toBe(0o777);
+  });
+
+  it("a link of our own leads to the folder, which is tightened", async () => {
+    const path = fresh();
+    mkdirSync(path);
+    chmodSync(path, 0o777);
+    const link = fresh();
+    symlinkSync(path, link);
+    await makePrivateFolder(link);
+    expect(modeOf(path)).toBe(0o700);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("a link of another user is not followed", async () => {
+    const { lchownSync } = await import("node:fs");
+    const path = fresh();
+    mkdirSync(path);
+    chmodSync(path, 0o777);
+    const link = fresh();
+    symlinkSync(path, link);
+    lchownSync(link, 12345, 12345);
+    await expect(makePrivateFolder(link)).rejects.toThrow(/link that another user has made/);
+    expect(modeOf(path)).toBe(0o777);
+  });
+
+  it("a process has one for its private files, with a name that cannot be known before", async () => {
+    const folder = createProcessFolder();
+    const path = await folder();
+    expect(await folder()).toBe(path);
+    expect(modeOf(path)).toBe(0o700);
+    expect(await createProcessFolder()()).not.toBe(path);
+    expect(existsSync(path)).toBe(true);
+  });
+});
