@@ -12,8 +12,10 @@ import {
 } from "#domain";
 import {
   createPolicy,
+  findNeverMatching,
   findShadowed,
   otherwiseOf,
+  type PathSight,
   type PermissionRules,
   type PolicySettings,
   type RunPolicy,
@@ -23,6 +25,7 @@ import { createShortConversations, runAgentLeg } from "./agent-leg.ts";
 import { Budget, type RunLimits } from "./budget.ts";
 import type { AgentLeg, Conversations, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
 import { describeEnd } from "./end-message.ts";
+import { HANDOFF_TOOL } from "./handoff.ts";
 import { NO_POLICY } from "./no-policy.ts";
 import type { RunSource, RunWriter } from "./run.ts";
 import { runModelLeg } from "./runner.ts";
@@ -41,6 +44,8 @@ export interface RunPlan {
   readonly clock: Clock;
   readonly random: Random;
   readonly price: Price;
+  /** Where paths in permission rules and tool calls lead. */
+  readonly paths?: PathSight | undefined;
   /** Keeps agents' conversations beyond this run. Default: each is closed when its leg is over. */
   readonly conversations?: Conversations | undefined;
 }
@@ -235,7 +240,10 @@ class SwarmRun {
   /** A callback that a rule leaves nothing to decide is most likely a mistake (AT-10). */
   private async _warnOfShadowed(leg: Leg): Promise<void> {
     if (leg.policy === undefined) return;
-    const warnings = findShadowed(leg.policy, leg.tools);
+    const warnings = [
+      ...findShadowed(leg.policy, leg.tools),
+      ...findNeverMatching(leg.policy.rules, this._toolNames()),
+    ];
     if (warnings.length > 0) await this._writer.write(warnings.map(warningItem), leg.agent);
   }
 
@@ -255,6 +263,20 @@ class SwarmRun {
         }),
       );
     if (warnings.length > 0) await this._writer.write(warnings, leg.agent);
+  }
+
+  /** The tools of all agents of the run; `undefined` when one of them brings its own. */
+  private _toolNames(): readonly string[] | undefined {
+    const { legs } = this._plan;
+    if (legs.some(({ backend }) => backend.kind === "agent")) return undefined;
+    return [
+      ...new Set(
+        legs.flatMap(({ tools, handoffs }) => [
+          ...tools.map(({ name }) => name),
+          ...(handoffs === undefined ? [] : [HANDOFF_TOOL]),
+        ]),
+      ),
+    ];
   }
 
   private async _block(leg: Leg, reason: string, by: "hook" | "guard"): Promise<void> {
@@ -292,6 +314,13 @@ class SwarmRun {
     this._inherited = otherwise === "allow" ? { deny } : { deny, otherwise };
   }
 
+  /** Relative rules start where the agent works. */
+  private _pathsFor({ place, backend }: Leg): PathSight | undefined {
+    const { paths } = this._plan;
+    const cwd = place?.cwd ?? (backend.kind === "agent" ? backend.cwd : undefined);
+    return paths === undefined || cwd === undefined ? paths : { ...paths, cwd: inFolder(paths.cwd, cwd) };
+  }
+
   private _policyFor(leg: Leg): RunPolicy {
     if (leg.policy === undefined && this._inherited === undefined) return NO_POLICY;
     const settings = leg.policy ?? NOBODY_WATCHES;
@@ -307,9 +336,14 @@ class SwarmRun {
         write: (chunks) => void this._writer.write(chunks, leg.agent),
         ask: this._writer.ask,
         canAnswer: this._writer.canAnswer,
+        paths: this._pathsFor(leg),
       },
     );
   }
+}
+
+function inFolder(folder: string, path: string): string {
+  return /^(?:[A-Za-z]:)?[\\/]/.test(path) ? path : `${folder}/${path}`;
 }
 
 interface Verdict {

@@ -150,6 +150,8 @@ export interface AgentBackend {
   readonly kind: "agent";
   readonly name: string;
   readonly model: string | undefined;
+  /** The folder it works in unless its settings name another. */
+  readonly cwd?: string | undefined;
   /** The mode and the reasons, without doing anything. Pure. */
   /** Why a block of the input cannot be sent; as for a model. */
   readonly cannotSend?: (block: Block) => string | undefined;

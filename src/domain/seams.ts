@@ -145,6 +145,8 @@ export interface FileSystem {
   remove(path: string): Promise<void>;
   /** The names in a folder, sorted; none when there is no such folder. */
   list(path: string): Promise<readonly string[]>;
+  /** Where a path leads, every link on the way followed. Rejects with the code `ENOENT` when nothing is there. */
+  realPath(path: string): Promise<string>;
 }
 
 /** Another thread of this process. It answers one question after the other. */

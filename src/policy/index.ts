@@ -1,6 +1,7 @@
 export { checkGuards, checkHooks, checkPermission, checkRules } from "./check-settings.ts";
 export { createPolicy } from "./create-policy.ts";
 export type { Guard, GuardAnswer, Guarded, GuardPlace, OutputMode } from "./guard.ts";
+export type { PathSight } from "./path-sight.ts";
 export type { Decision, Otherwise, PermissionCallback, PermissionRequest, PermissionRules } from "./permission.ts";
 export type {
   AfterToolOccasion,
@@ -34,4 +35,5 @@ export type {
 } from "./policy.ts";
 export { parseRule, type Rule, type RuleScope } from "./rule.ts";
 export { concernsCalls, otherwiseOf, strictest } from "./rule-book.ts";
+export { findNeverMatching } from "./never-matching.ts";
 export { findShadowed } from "./shadowed.ts";

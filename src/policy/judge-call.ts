@@ -8,7 +8,8 @@ import { digestOf, tryCopy } from "./json-copy.ts";
 import { occasionOf, type PolicyParts } from "./parts.ts";
 import type { CallToCheck, CallVerdict } from "./policy.ts";
 import { readDecision } from "./read-decision.ts";
-import { findAllowing, findHit } from "./rule-book.ts";
+import type { SeenPaths } from "./path-rules.ts";
+import { findAllowing, findHit, findPathSubjects } from "./rule-book.ts";
 import { runHooks } from "./run-hooks.ts";
 import { describeFailures, warnOfFailures } from "./warn.ts";
 
@@ -51,6 +52,8 @@ class Hearing {
   /** Ours alone: nobody who holds the call can change what is being decided about. */
   private readonly _original: unknown;
   private _input: unknown;
+  /** Where the paths of the input lead. */
+  private _seen: SeenPaths | undefined;
   private _notes: readonly string[] = [];
   private _stop: string | undefined;
 
@@ -71,9 +74,9 @@ class Hearing {
     if (hooks.input !== undefined) this._input = hooks.input.value;
     warnOfFailures("before-tool", hooks, this._parts.place, `${this._call.name} does not run.`);
     const refusal = whyRefused(hooks);
-    if (refusal !== undefined) return this._denyByRule() ?? this._deny("hook", refusal);
+    if (refusal !== undefined) return (await this._denyByRule()) ?? this._deny("hook", refusal);
     const guarded = await this._runGuards("replace");
-    return guarded ?? this._denyByRule() ?? this._decideAllowed(hooks);
+    return guarded ?? (await this._denyByRule()) ?? this._decideAllowed(hooks);
   }
 
   private _deny(by: Denier, reason: string): CallVerdict {
@@ -87,7 +90,7 @@ class Hearing {
     const { name } = this._call;
     const question = this._findQuestion(hooks);
     if (question === undefined) {
-      const allowing = findAllowing(rules.allow, name, this._input);
+      const allowing = findAllowing(rules.allow, name, this._input, this._seen);
       if (allowing !== undefined) return this._allow("rule", `Allowed by ${nameRules(allowing)}.`);
       if (hooks.allow) return this._allow("hook", "Allowed by a before-tool hook.");
     }
@@ -102,9 +105,9 @@ class Hearing {
   /** Rules come before hooks; the reasons of both are shown. */
   private _findQuestion(hooks: Combined): Question | undefined {
     const { rules } = this._parts;
-    const asking = findHit(rules.ask, this._call.name, this._input);
+    const asking = findHit(rules.ask, this._call.name, this._input, this._seen);
     // What a rule may deny that cannot be read for certain is not denied, and never simply allowed.
-    const denying = findHit(rules.deny, this._call.name, this._input);
+    const denying = findHit(rules.deny, this._call.name, this._input, this._seen);
     if (asking === undefined && denying === undefined) return hooks.ask && { by: "hook", reason: hooks.ask.reason };
     const reasons = [
       denying && `What this does cannot be read for certain, and the rule "${denying.rule.text}" may deny it.`,
@@ -185,7 +188,7 @@ class Hearing {
     if (!decision.allow) return this._deny(by, decision.reason ?? `${who} said no.`);
     if ("input" in decision && digestOf(decision.input) !== digestOf(this._input)) {
       this._input = decision.input;
-      const refused = this._denyByRule() ?? (await this._runGuards("deny"));
+      const refused = (await this._denyByRule()) ?? (await this._runGuards("deny"));
       if (refused !== undefined) return refused;
     }
     return this._allow(by, `${who} said yes.`);
@@ -202,9 +205,17 @@ class Hearing {
     return { kind: "run", input, grant, notes: this._notes, stop: this._stop, ...(isSaid && by !== "guard" && { by }) };
   }
 
-  private _denyByRule(): CallVerdict | undefined {
-    const hit = findHit(this._parts.rules.deny, this._call.name, this._input);
+  private async _denyByRule(): Promise<CallVerdict | undefined> {
+    this._seen = await this._see();
+    const hit = findHit(this._parts.rules.deny, this._call.name, this._input, this._seen);
     return hit?.isCertain === true ? this._deny("rule", `The rule "${hit.rule.text}" denies it.`) : undefined;
+  }
+
+  /** Looks where the paths of the call lead, if a rule is about them. */
+  private async _see(): Promise<SeenPaths | undefined> {
+    const { paths, rules } = this._parts;
+    const wanted = paths && findPathSubjects(rules, this._call.name, this._input);
+    return wanted && paths?.see(wanted.rules, wanted.subjects, this._call.cwd);
   }
 
   /** No event: nobody has decided. The run answers the call, and says that it was aborted. A withdrawal is an answer. */

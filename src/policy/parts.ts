@@ -1,6 +1,7 @@
 import { type AbortWatch, createAbortWatch } from "./abort-watch.ts";
 import { listGuards, type StandingGuard } from "./guards.ts";
 import type { GuardPlace } from "./guard.ts";
+import { PathRules } from "./path-rules.ts";
 import type { PermissionCallback } from "./permission.ts";
 import type { PolicyPlace, PolicySettings } from "./policy.ts";
 import type { Occasion } from "./point.ts";
@@ -15,6 +16,8 @@ export interface PolicyParts {
   readonly permissionMs: number | undefined;
   readonly guards: { readonly [Place in GuardPlace]: readonly StandingGuard[] };
   readonly place: PolicyPlace;
+  /** Left out where nothing is known of the disk. */
+  readonly paths: PathRules | undefined;
   readonly watch: AbortWatch;
 }
 
@@ -33,6 +36,7 @@ export function readParts(settings: PolicySettings, place: PolicyPlace): PolicyP
       output: at("output"),
     },
     place,
+    paths: place.paths === undefined ? undefined : new PathRules(place.paths),
     watch: createAbortWatch(place.signal),
   };
 }

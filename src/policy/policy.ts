@@ -1,5 +1,6 @@
 import type { Chunk, Clock, Message, RunStatus } from "#domain";
 import type { Guard, OutputMode } from "./guard.ts";
+import type { PathSight } from "./path-sight.ts";
 import type { Decision, PermissionCallback, PermissionRules } from "./permission.ts";
 import type { Hooks } from "./point.ts";
 
@@ -29,6 +30,8 @@ export interface PolicyPlace {
   readonly ask: (callId: string) => Promise<Decision>;
   /** Whether anybody is there who could see a question and answer it. Left out: somebody is. */
   readonly canAnswer?: (() => boolean) | undefined;
+  /** Where paths lead. Left out: rules are held against paths as they are written. */
+  readonly paths?: PathSight | undefined;
 }
 
 /** A tool call somebody wants to run. */
@@ -41,6 +44,8 @@ export interface CallToCheck {
   readonly isFinal?: boolean | undefined;
   /** Fires when whoever asks takes the question back: nobody needs to answer it any more, and the call is denied. */
   readonly signal?: AbortSignal | undefined;
+  /** The folder the call itself is relative to, where that is not the run's. */
+  readonly cwd?: string | undefined;
 }
 
 /** `stop`: the run is to end after this step, for this reason. `notes`: further text for the model. */

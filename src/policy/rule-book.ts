@@ -1,9 +1,10 @@
 import { matchesGlob } from "./matcher.ts";
+import type { SeenPaths } from "./path-rules.ts";
 import type { Otherwise, PermissionRules } from "./permission.ts";
 import { isCoveredPath, leadsTo, pathForms, straightUrl } from "./place-match.ts";
 import { parseRule, type Rule, type RuleScope } from "./rule.ts";
 import { type Certainty, createShellSubject, isCoveredShell } from "./shell-match.ts";
-import { type Subject, subjectsToAllow, subjectsToDeny } from "./subject.ts";
+import { isSearch, type Subject, subjectsToAllow, subjectsToDeny } from "./subject.ts";
 
 /** All rules of a leg. Which set a rule came from no longer matters: deny wins over ask, ask over allow. */
 export interface RuleBook {
@@ -51,53 +52,80 @@ export interface Hit {
 }
 
 /** The rule that a call falls under, else the first one that it may fall under. For rules that deny or ask. */
-export function findHit(rules: readonly Rule[], name: string, input: unknown): Hit | undefined {
+export function findHit(rules: readonly Rule[], name: string, input: unknown, seen?: SeenPaths): Hit | undefined {
   const named = rules.filter((rule) => matchesGlob(rule.name, name));
   if (named.length === 0) return undefined;
-  const subjects = subjectsToDeny(name, input).map(readSubject);
+  const subjects = subjectsToDeny(name, input).map((subject) => readSubject(subject, isSearch(name), seen));
   let possible: Rule | undefined;
   for (const rule of named) {
     const { scope } = rule;
     if (scope === undefined) return { rule, isCertain: true };
-    const found = subjects.map((falls) => falls(scope));
+    const found = subjects.map((falls) => falls(rule, scope));
     if (found.includes("certain")) return { rule, isCertain: true };
     if (found.includes("possible")) possible ??= rule;
   }
   return possible && { rule: possible, isCertain: false };
 }
 
+/** What rules about this tool are held against that has to be looked up on the disk; `undefined`: nothing has. */
+export function findPathSubjects(book: RuleBook, name: string, input: unknown): PathSubjects | undefined {
+  const rules = [...book.deny, ...book.ask, ...book.allow].filter(
+    ({ name: glob, scope }) => scope?.kind === "text" && matchesGlob(glob, name),
+  );
+  if (rules.length === 0) return undefined;
+  return { rules, subjects: [...subjectsToDeny(name, input), ...subjectsToAllow(name, input)] };
+}
+
+export interface PathSubjects {
+  readonly rules: readonly Rule[];
+  readonly subjects: readonly Subject[];
+}
+
 /**
  * The rules that allow a call, or `undefined`. One that names no arguments is enough; else everything the call is
  * about has to be covered, by one of them or, for commands joined together, by several.
  */
-export function findAllowing(rules: readonly Rule[], name: string, input: unknown): readonly Rule[] | undefined {
+export function findAllowing(
+  rules: readonly Rule[],
+  name: string,
+  input: unknown,
+  seen?: SeenPaths,
+): readonly Rule[] | undefined {
   const named = rules.filter((rule) => matchesGlob(rule.name, name));
   const whole = named.find(({ scope }) => scope === undefined);
   if (whole !== undefined) return [whole];
   if (named.length === 0) return undefined;
   const subjects = subjectsToAllow(name, input);
-  const one = named.find(({ scope }) => scope !== undefined && subjects.every((subject) => isUnder([scope], subject)));
+  const one = named.find((rule) => subjects.every((subject) => isUnder([rule], subject, seen)));
   if (one !== undefined) return [one];
-  const scopes = named.flatMap(({ scope }) => (scope === undefined ? [] : [scope]));
   const areCommands = subjects.every(({ kind }) => kind === "command");
-  return areCommands && subjects.every((subject) => isUnder(scopes, subject)) ? named : undefined;
+  return areCommands && subjects.every((subject) => isUnder(named, subject, seen)) ? named : undefined;
 }
 
 /** One subject in every way in which it may be meant: any of them is enough for a rule that denies or asks. */
-function readSubject({ kind, text }: Subject): (scope: RuleScope) => Certainty {
+function readSubject(
+  { kind, text }: Subject,
+  searches: boolean,
+  seen: SeenPaths | undefined,
+): (rule: Rule, scope: RuleScope) => Certainty {
   if (kind === "command") {
     const falls = createShellSubject(text);
-    return (scope) => (scope.kind === "domain" ? "no" : falls(scope.patterns));
+    return (_, scope) => (scope.kind === "domain" ? "no" : falls(scope.patterns));
   }
   const texts = kind === "path" ? pathForms(text) : [text, text.trim(), straightUrl(text)];
-  return (scope) => {
+  return (rule, scope) => {
     // A host that cannot be read may be any host.
     if (scope.kind === "domain") return kind === "url" && leadsTo(scope.host, text) !== false ? "certain" : "no";
-    return scope.patterns.some((glob) => texts.some((form) => matchesGlob(glob, form))) ? "certain" : "no";
+    if (scope.patterns.some((glob) => texts.some((form) => matchesGlob(glob, form)))) return "certain";
+    if (seen === undefined || kind === "url") return "no";
+    const falls = seen.falls(rule, text, searches);
+    // A text that may be a path is one only as far as it leads somewhere a rule is about.
+    return kind === "text" && falls === "possible" ? "no" : falls;
   };
 }
 
-function isUnder(scopes: readonly RuleScope[], { kind, text }: Subject): boolean {
+function isUnder(rules: readonly Rule[], { kind, text }: Subject, seen: SeenPaths | undefined): boolean {
+  const scopes = rules.flatMap(({ scope }) => (scope === undefined ? [] : [scope]));
   if (kind === "url" && scopes.some((scope) => scope.kind === "domain" && leadsTo(scope.host, text) === true))
     return true;
   const patterns = scopes.flatMap((scope) => (scope.kind === "text" ? scope.patterns : []));
@@ -105,10 +133,12 @@ function isUnder(scopes: readonly RuleScope[], { kind, text }: Subject): boolean
     case "command":
       return isCoveredShell(patterns, text);
     case "path":
-      return isCoveredPath(patterns, text);
+      return seen === undefined ? isCoveredPath(patterns, text) : seen.covers(rules, text);
     case "url":
       return patterns.some((glob) => matchesGlob(glob, straightUrl(text)));
     default:
-      return patterns.some((glob) => matchesGlob(glob, text));
+      if (!patterns.some((glob) => matchesGlob(glob, text))) return false;
+      // Without a field for it, a text with a way out of its folder may be a path all the same.
+      return seen === undefined || !/^~|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text) || seen.covers(rules, text);
   }
 }

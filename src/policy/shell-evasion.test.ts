@@ -32,6 +32,7 @@ const WAYS_AROUND: Readonly<Record<string, readonly string[]>> = {
     "if false; then :; elif rm x; then :; fi",
     "while rm x; do break; done",
     "until rm x; do :; done",
+    "while [[ 1 ]] { rm x; }",
     "for f in a; do rm x; done",
     "for f in rm; do $f x; done",
     "select f in a; do rm x; done",

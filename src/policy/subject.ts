@@ -26,7 +26,7 @@ const SHELL_NAMES = ["bash", "shell", "terminal", "powershell"];
  * by that one.
  */
 export function subjectsToAllow(name: string, input: unknown): readonly Subject[] {
-  const main = mainSubjects(input);
+  const main = mainSubjects(name, input);
   if (main.length > 0) return main;
   const texts = textsOf(input);
   const only = texts.length === 1 ? texts[0] : undefined;
@@ -35,14 +35,30 @@ export function subjectsToAllow(name: string, input: unknown): readonly Subject[
 
 /** What a rule that denies or asks has to fit, any of it. The more the better: nothing may be hidden beside another. */
 export function subjectsToDeny(name: string, input: unknown): readonly Subject[] {
-  const main = mainSubjects(input);
+  const main = mainSubjects(name, input);
   if (main.length > 0) return main;
   const kind = kindByName(name);
   return [...textsOf(input).map((text) => ({ kind, text })), asJson(input)];
 }
 
-function mainSubjects(input: unknown): readonly Subject[] {
+/** Whether a tool looks at everything below the folder it is given. */
+export function isSearch(name: string): boolean {
+  return /^(?:glob|grep|search|ls)$/i.test(name);
+}
+
+function mainSubjects(name: string, input: unknown): readonly Subject[] {
   if (!isRecord(input)) return [];
+  const found = namedSubjects(input);
+  if (!isSearch(name)) return found;
+  // Searches begin in the working folder unless told, and a glob is a path of its own.
+  const folder = found.find(({ kind }) => kind === "path");
+  const glob = /^glob$/i.test(name) && typeof input["pattern"] === "string" ? input["pattern"] : undefined;
+  if (glob === undefined) return folder === undefined ? [...found, { kind: "path", text: "." }] : found;
+  const isWhole = folder === undefined || /^(?:[/\\~]|[A-Za-z]:)/.test(glob);
+  return [...found, { kind: "path", text: isWhole ? glob : `${folder.text}/${glob}` }];
+}
+
+function namedSubjects(input: Readonly<Record<string, unknown>>): readonly Subject[] {
   return MAIN_FIELDS.flatMap(([name, kind]) => {
     if (!Object.hasOwn(input, name)) return [];
     const value = input[name];

@@ -1,7 +1,7 @@
 import { type AgentPlace, type Leg, OUTPUT_TOOL_NAME, type RunPlan } from "#agents";
 import type { Backend, ModelBackend, Resume } from "#backends";
 import { describeValue, StartError } from "#domain";
-import { checkGuards, type PolicySettings } from "#policy";
+import { checkGuards, type PathSight, type PolicySettings } from "#policy";
 import type { Tool } from "#tools";
 import { type Agent, agent } from "./agent.ts";
 import { checkChosenTool, checkOptions, checkTools, isBackend } from "./check-options.ts";
@@ -40,8 +40,9 @@ export function planRun(
   const { agents, start, context } = readTarget(target);
   const only = agents.length === 1 ? agents[0]?.limits : undefined;
   const { handoffs, costUsd, tokens, timeoutMs, replyBytes } = { ...only, ...withoutGaps(options.limits) };
+  const legs = agents.map((one) => planLeg(one, options, { resolve, isAmongOthers: agents.length > 1 }));
   return {
-    legs: agents.map((one) => planLeg(one, options, { resolve, isAmongOthers: agents.length > 1 })),
+    legs,
     start,
     context: options.context,
     limits: { handoffs, costUsd, tokens, timeoutMs, replyBytes },
@@ -49,6 +50,19 @@ export function planRun(
     clock: world.clock,
     random: world.random,
     price: priceOf,
+    paths: legs.some(({ policy }) => (policy?.rules.length ?? 0) > 0) ? pathsOf(world) : undefined,
+  };
+}
+
+/** What permission rules see of the disk. Where the program stands is part of what a tape has to keep. */
+function pathsOf({ tap, env, files }: World): PathSight {
+  const cwd = tap === undefined ? process.cwd() : tap.take("cwd", () => process.cwd());
+  return {
+    cwd,
+    home: env["HOME"] ?? env["USERPROFILE"],
+    realPath: (path) => files.realPath(path),
+    list: (path) => files.list(path),
+    ignoresCase: process.platform === "darwin" || process.platform === "win32",
   };
 }
 

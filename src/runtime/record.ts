@@ -148,6 +148,7 @@ export function tapFiles(files: FileSystem, tap: Pick<Tap, "take">): FileSystem 
     exists: (path) => tap.take("files.exists", () => files.exists(path)),
     remove: (path) => tap.take("files.remove", () => files.remove(path)),
     list: (path) => tap.take("files.list", () => files.list(path)),
+    realPath: (path) => tap.take("files.realPath", () => files.realPath(path)),
   };
 }
 

@@ -76,6 +76,17 @@ const TRIALS: readonly Trial<FilesPlace>[] = [
     },
   ],
   [
+    "a real path is the same from every way to it, and there is none for what is not there",
+    async ({ files, root }) => {
+      await files.write(`${root}/folder/file`, encode("x"));
+      const real = await files.realPath(`${root}/folder/file`);
+      expectSame(await files.realPath(real), real, "the real path of a real path");
+      expectSame(await files.realPath(`${root}/folder/../folder//./file`), real, "the real path from a detour");
+      expectSame(`${await files.realPath(`${root}/folder`)}/file`, real, "the real path of its folder");
+      await refusedWith(files.realPath(`${root}/folder/none`), "ENOENT", "the real path of what is not there");
+    },
+  ],
+  [
     "a folder is no file and a file is no folder",
     async ({ files, root }) => {
       await files.write(`${root}/folder/file`, encode("x"));
@@ -95,6 +106,7 @@ const TRIALS: readonly Trial<FilesPlace>[] = [
       await rejection(files.exists("file"), "exists");
       await rejection(files.list(""), "list");
       await rejection(files.remove("../file"), "remove");
+      await rejection(files.realPath("file"), "realPath");
     },
   ],
 ];

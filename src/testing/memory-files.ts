@@ -42,7 +42,16 @@ export function createMemoryFiles(): FileSystem {
       const inside = [...files.keys()].filter((file) => file.startsWith(prefix));
       return [...new Set(inside.map((file) => file.slice(prefix.length).split("/", 1)[0] as string))].sort();
     },
+    async realPath(path) {
+      return place(path);
+    },
   };
+
+  function place(path: string): string {
+    const name = clean(path);
+    if (!files.has(name) && !isFolder(name)) throw failure("ENOENT", path);
+    return name;
+  }
 
   function writable(path: string): string {
     const name = clean(path);

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { FileSystem, Random } from "#domain";
 import { makePrivateFolder } from "./private-folder.ts";
@@ -83,6 +83,10 @@ export function createSystemFiles(random: Random = systemRandom): FileSystem {
         if (isMissing(error)) return [];
         throw error;
       }
+    },
+
+    async realPath(path) {
+      return await realpath(absolute(path));
     },
   };
 }

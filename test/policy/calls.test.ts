@@ -260,6 +260,13 @@ describe("the order of a decision", () => {
     expect((await openTrial({ rules }, false).policy.checkCall(callOf(INPUT))).kind).toBe(kind);
   });
 
+  it("F-D2: a question that one set of rules wants is not put when another denies", async () => {
+    const rules = [{ allow: ["Read"] }, { otherwise: "deny" }] as const;
+    const trial = openTrial({ rules, permission: () => ({ allow: true }) });
+    expect(await trial.policy.checkCall(callOf(INPUT))).toMatchObject({ kind: "denied", by: "rule" });
+    expect(trial.steps()).toEqual(["denied by rule"]);
+  });
+
   it("F-D2: a call that gives the final answer is no business of otherwise, but of a rule that names it", async () => {
     const call = callOf({}, { name: "StructuredOutput", isFinal: true });
     const otherwise = openTrial({ rules: [{ otherwise: "deny" }] });

@@ -279,7 +279,8 @@ export function describePolicy(stage: Stage): void {
         "asked by rule",
         "denied by rule",
       ]);
-      expect(all(log, "warning")).toMatchObject([{ code: "nobody-can-answer", context: { name: "probe" } }]);
+      const unanswered = all(log, "warning").filter(({ code }) => code === "nobody-can-answer");
+      expect(unanswered).toMatchObject([{ context: { name: "probe" } }]);
       expect(all(log, "tool-result")).toMatchObject([{ isError: true }]);
       expect(result.status).toBe("success");
     });

@@ -1,4 +1,5 @@
 import { waitForPerson } from "#domain";
+import { consult } from "../../src/policy/consult.ts";
 import type { Guard, PermissionCallback, PolicySettings } from "#policy";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -112,6 +113,43 @@ describe.each(Object.keys(DECIDERS))("the time of %s", (who) => {
     } finally {
       process.off("unhandledRejection", note);
     }
+  });
+});
+
+describe("an event loop that is late", () => {
+  /** Timers that are due fire in the wrong order, and the time they see has not moved: what a busy machine may do. */
+  function createLateClock() {
+    const timers = new Set<{ readonly at: number; readonly fire: () => void }>();
+    return {
+      after(ms: number, fire: () => void) {
+        const timer = { at: ms, fire };
+        timers.add(timer);
+        return () => timers.delete(timer);
+      },
+      /** Fires what is due until then, the latest first, and what that sets afterwards. */
+      async fireUntil(until: number): Promise<void> {
+        const due = [...timers].filter(({ at }) => at <= until).sort((left, right) => right.at - left.at);
+        for (const timer of due) {
+          if (timers.delete(timer)) timer.fire();
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      },
+    };
+  }
+
+  it("F-B7: an answer whose timer fires before the timer of the limit does not count", async () => {
+    const clock = createLateClock();
+    const times = [0];
+    const consulted = consult({
+      start: () => new Promise((resolve) => void clock.after(LIMIT + 1, () => resolve("yes"))),
+      limitMs: LIMIT,
+      watch: undefined,
+      // The answer is seen a moment before the limit, although its timer is longer.
+      clock: { ...clock, now: () => times.shift() ?? LIMIT - 1 },
+    });
+    await clock.fireUntil(LIMIT + 1);
+    await clock.fireUntil(LIMIT + 1);
+    expect(await consulted).toMatchObject({ kind: "failed" });
   });
 });
 

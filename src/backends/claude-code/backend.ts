@@ -53,6 +53,7 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, world: 
     cannotSend: cannotSendToAnthropic,
     name: "claude-code",
     model: options.model,
+    cwd: options.cwd,
     explain: explainSettings,
     find,
     secrets: (env) => cliSecrets({ ...options, env: { ...options.env, ...env } }, world),

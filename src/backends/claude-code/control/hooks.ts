@@ -81,6 +81,7 @@ async function beforeTool(
 ): Promise<JsonRecord> {
   const toolInput = ownValue(input, "tool_input") ?? {};
   const record = recordOf(turn, callId, input, desk);
+  record.cwd = ownString(input, "cwd");
   const verdict = await turn.decide(callId, record, { input: toolInput, signal });
   const note = takeNotes(turn, callId, record);
   const context = note === undefined ? {} : { additionalContext: note };

@@ -14,6 +14,8 @@ export interface CallRecord {
   verdict?: Promise<CallVerdict> | undefined;
   /** Why it does not run. */
   denial?: string | undefined;
+  /** The folder the CLI stands in, which relative paths of the call start from. */
+  cwd?: string | undefined;
   /** We have run it. It is not run a second time. */
   hasRun: boolean;
   /** What the log is to say it came to, where that is ours to say. */
@@ -73,7 +75,7 @@ export class Turn {
     if (record.verdict === undefined || fresh) {
       const { name, executedBy } = record;
       const finals = executedBy === "backend" ? [OUTPUT_TOOL] : (this.link.finalTools ?? []);
-      const call = { callId, name, input, executedBy, isFinal: finals.includes(name), signal };
+      const call = { callId, name, input, executedBy, isFinal: finals.includes(name), signal, cwd: record.cwd };
       record.verdict = this.link.policy.checkCall(call).then((verdict) => {
         record.notes.push(...verdict.notes);
         if (verdict.kind === "denied") record.denial = verdict.reason;

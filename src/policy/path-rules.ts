@@ -1,0 +1,129 @@
+import { type Glob, matchesGlob } from "./matcher.ts";
+import { straightPath } from "./place-match.ts";
+import { expandPath, findReal, isAbsolutePath, type PathSight, type SeenPath, seePath } from "./path-sight.ts";
+import type { Rule } from "./rule.ts";
+import type { Certainty } from "./shell-match.ts";
+import type { Subject } from "./subject.ts";
+
+/** Rules and the paths of one call, seen on the disk. */
+export interface SeenPaths {
+  /** How surely a path falls under a rule that denies or asks. `isSearch`: everything below it is looked at. */
+  falls(rule: Rule, text: string, isSearch: boolean): Certainty;
+  /** Whether rules that allow cover everything a path leads to. */
+  covers(rules: readonly Rule[], text: string): boolean;
+}
+
+/** The patterns of a rule as absolute paths. */
+interface PathPatterns {
+  /** As they are written, and with the links of the folders in them followed. */
+  readonly wide: readonly Glob[];
+  /** Below the real working folder, or absolute: a link inside the working folder opens no other one. */
+  readonly strict: readonly Glob[];
+}
+
+/** Holds rules against real paths. What a rule stands for is looked up once. */
+export class PathRules {
+  private readonly _sight: PathSight;
+  private readonly _patterns = new Map<string, Promise<PathPatterns>>();
+
+  constructor(sight: PathSight) {
+    this._sight = sight;
+  }
+
+  /** Looks up what rules are to be held against. `cwd`: where the call itself stands, if that is known. */
+  async see(rules: readonly Rule[], subjects: readonly Subject[], cwd: string | undefined): Promise<SeenPaths> {
+    const bases = cwd === undefined || cwd === this._sight.cwd ? [this._sight.cwd] : [this._sight.cwd, cwd];
+    const texts = [...new Set(subjects.filter(mayBePath).map(({ text }) => text))];
+    const paths = new Map<string, SeenPath>();
+    await Promise.all(texts.map(async (text) => paths.set(text, await seePath(text, this._sight, bases))));
+    const patterns = new Map<Rule, PathPatterns>();
+    await Promise.all(rules.map(async (rule) => patterns.set(rule, await this._patternsOf(rule))));
+    const { ignoresCase } = this._sight;
+    const fold = (text: string): string => (ignoresCase ? text.normalize("NFC").toLowerCase() : text);
+    return {
+      falls: (rule, text, isSearch) => fall(patterns.get(rule)?.wide ?? [], paths.get(text), { isSearch, fold }),
+      covers: (allowing, text) => {
+        const strict = allowing.flatMap((rule) => patterns.get(rule)?.strict ?? []);
+        const real = paths.get(text)?.real;
+        return real?.every((path) => strict.some((glob) => fits(glob, path, fold))) === true;
+      },
+    };
+  }
+
+  private _patternsOf(rule: Rule): Promise<PathPatterns> {
+    let patterns = this._patterns.get(rule.text);
+    if (patterns === undefined) {
+      patterns = readPatterns(rule, this._sight);
+      this._patterns.set(rule.text, patterns);
+    }
+    return patterns;
+  }
+}
+
+/** Paths, and short texts of tools that have no field for one. */
+function mayBePath({ kind, text }: Subject): boolean {
+  return kind === "path" || (kind === "text" && text.length <= 1_024 && !/[\n{]/.test(text));
+}
+
+type Fold = (text: string) => string;
+
+function fall(
+  patterns: readonly Glob[],
+  path: SeenPath | undefined,
+  { isSearch, fold }: { readonly isSearch: boolean; readonly fold: Fold },
+): Certainty {
+  if (path === undefined) return "no";
+  if (patterns.some((glob) => path.forms.some((form) => fits(glob, form, fold)))) return "certain";
+  // A search above what a rule is about comes to it as well.
+  const isAbove = patterns.some(([start = ""]) =>
+    path.places.some((place) => fold(start).startsWith(below(fold(place)))),
+  );
+  return (isSearch && isAbove) || path.real === undefined ? "possible" : "no";
+}
+
+function below(folder: string): string {
+  return folder.endsWith("/") ? folder : `${folder}/`;
+}
+
+function fits(glob: Glob, text: string, fold: Fold): boolean {
+  return matchesGlob(glob, text) || matchesGlob(glob.map(fold), fold(text));
+}
+
+async function readPatterns({ scope }: Rule, sight: PathSight): Promise<PathPatterns> {
+  if (scope?.kind !== "text") return { wide: [], strict: [] };
+  const realCwd = (await findReal(sight.cwd, sight)) ?? sight.cwd;
+  const read = await Promise.all(scope.patterns.map((glob) => readPattern(glob, sight, realCwd)));
+  return { wide: read.flatMap(({ wide }) => wide), strict: read.flatMap(({ strict }) => strict) };
+}
+
+async function readPattern(glob: Glob, sight: PathSight, realCwd: string): Promise<PathPatterns> {
+  const [start = "", ...more] = glob;
+  // Begins with any text: it is about every place.
+  if (start === "" && more.length > 0) return { wide: [glob], strict: [glob] };
+  const plain = expandPath(start, sight.home);
+  if (plain === undefined) return { wide: [glob], strict: [] };
+  const isAbsolute = isAbsolutePath(plain);
+  const starts = isAbsolute ? [plain] : [`${sight.cwd}/${plain}`, `${realCwd}/${plain}`];
+  const straight = starts.map(straightStart);
+  const followed = straight.map((one) => realStart(one, sight));
+  // A pattern without `*` names a place, which may be a link itself.
+  const named = more.length === 0 ? straight.map((one) => findReal(one, sight)) : [];
+  const real = (await Promise.all([...followed, ...named])).filter((one) => one !== undefined);
+  const globs = (list: readonly string[]): readonly Glob[] => [...new Set(list)].map((one) => [one, ...more]);
+  return {
+    wide: [glob, ...globs([...straight, ...real])],
+    strict: globs(isAbsolute ? [...straight, ...real.slice(0, straight.length)] : straight.slice(1)),
+  };
+}
+
+/** The beginning of a pattern up to its first `*`: folders without detours, and what may be the beginning of a name. */
+function straightStart(start: string): string {
+  const cut = start.lastIndexOf("/") + 1;
+  return `${straightPath(start.slice(0, cut)).replace(/\/$/, "")}/${start.slice(cut)}`;
+}
+
+async function realStart(start: string, sight: PathSight): Promise<string> {
+  const cut = start.lastIndexOf("/") + 1;
+  const folder = await findReal(start.slice(0, cut) === "/" ? "/" : start.slice(0, cut - 1), sight);
+  return folder === undefined ? start : `${folder.replace(/\/$/, "")}/${start.slice(cut)}`;
+}

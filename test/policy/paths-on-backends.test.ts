@@ -1,0 +1,119 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { AgentEvent } from "#domain";
+import { createEmulator, type EmulatorScript } from "#emulator";
+import { type RunOptions, startRun, systemWorld } from "#runtime";
+import { assertRunLog } from "#testing";
+import { tool } from "#tools";
+import { createSystemFiles } from "#transports";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BACKENDS, createTestWorld, runToEnd } from "../conformance/model-backends.ts";
+import { locateRealCli, realCliOptions } from "../real-cli.ts";
+
+// The same rules about the same files, with our tool on every backend and with the CLI's own.
+
+let top = "";
+let cwd = "";
+
+beforeAll(() => {
+  top = mkdtempSync(join(tmpdir(), "millrace-rules-"));
+  cwd = join(top, "work");
+  for (const folder of ["work/private", "work/src", "outside"]) mkdirSync(join(top, folder), { recursive: true });
+  for (const file of ["work/private/key", "work/src/a.txt", "outside/key"]) writeFileSync(join(top, file), "the words");
+  symlinkSync("private", join(cwd, "alias"));
+  symlinkSync(join(top, "outside"), join(cwd, "out"));
+});
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+type Play = (path: string, options: RunOptions) => Promise<readonly AgentEvent[]>;
+
+const scriptOf = (name: string, input: unknown): EmulatorScript =>
+  ({
+    rules: [
+      { match: { tool: name, turn: 0 }, reply: { text: "before", toolCalls: [{ name, input }] } },
+      { match: { tool: name }, reply: { text: "after" } },
+    ],
+    otherwise: { text: "something else" },
+  }) as EmulatorScript;
+
+const note = (ran: string[]) =>
+  tool("Note", "Reads a note", { file_path: "string" }, ({ file_path }) => {
+    ran.push(file_path);
+    return "the words";
+  });
+
+function playModel(backend: string): Play {
+  return async (path, options) => {
+    const scene = createTestWorld(scriptOf("Note", { file_path: path }));
+    const world = { ...scene.world, files: createSystemFiles() };
+    return runToEnd(backend, "go", { ...options, cwd, tools: [note([])] }, { world, clock: scene.clock });
+  };
+}
+
+function playCli(name: string): Play {
+  return async (path, options) => {
+    const tools = name === "Read" ? {} : { tools: [note([])] };
+    const vendorName = name === "Read" ? name : `mcp__millrace__${name}`;
+    const emulator = createEmulator({ script: scriptOf(vendorName, { file_path: path }) });
+    try {
+      const { url } = await emulator.listen();
+      const env = {
+        PATH: process.env["PATH"],
+        HOME: top,
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_API_KEY: "sk-ant-offline",
+      };
+      const run = startRun(
+        "claude-code",
+        "go",
+        { ...options, ...tools, cwd, claudeCode: realCliOptions() },
+        { ...systemWorld(), env },
+      );
+      await run.done();
+      const log: AgentEvent[] = [];
+      for await (const event of run) log.push(event);
+      assertRunLog(log);
+      return log;
+    } finally {
+      await emulator.close();
+    }
+  };
+}
+
+const hasCli = locateRealCli() !== undefined;
+const STAGES: readonly (readonly [title: string, name: string, play: Play, isRun: boolean])[] = [
+  ...BACKENDS.map((backend) => [backend, "Note", playModel(backend), true] as const),
+  ["the CLI and our tool", "Note", playCli("Note"), hasCli],
+  ["the CLI and its own tool", "Read", playCli("Read"), hasCli],
+];
+
+for (const [title, name, play, isRun] of STAGES) {
+  describe.runIf(isRun)(`rules about paths on ${title}`, () => {
+    const outcome = async (pattern: string, path: string, list: "allow" | "deny" = "deny"): Promise<string> => {
+      const rule = `${name}(${pattern.replace("@", top)})`;
+      const rules = list === "deny" ? { deny: [rule] } : { allow: [rule], otherwise: "deny" as const };
+      const log = await play(path.replace("@", top), { permissions: rules });
+      const result = log.find((event) => event.type === "tool-result");
+      return result?.isError === false ? "ran" : "denied";
+    };
+
+    it.each([
+      ["private/*", "@/work/private/key"],
+      ["private/*", "@/work/alias/key"],
+      ["@/outside/*", "@/work/out/key"],
+    ])("F-A11: a rule that denies %s is not passed by %s", async (pattern, path) => {
+      expect(await outcome(pattern, path)).toBe("denied");
+    });
+
+    it("F-A11: other files may be read", async () => {
+      expect(await outcome("private/*", "@/work/src/a.txt")).toBe("ran");
+    });
+
+    it("F-A11: a rule that allows a folder does not allow what a link in it leads to", async () => {
+      expect(await outcome("*", "@/work/src/a.txt", "allow")).toBe("ran");
+      expect(await outcome("@/work/*", "@/work/src/a.txt", "allow")).toBe("ran");
+      expect(await outcome("@/work/*", "@/work/out/key", "allow")).toBe("denied");
+    });
+  });
+}

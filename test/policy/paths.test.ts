@@ -1,0 +1,221 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createPolicy, type PathSight, type PermissionRules } from "#policy";
+import { createVirtualClock } from "#testing";
+import { createSystemFiles } from "#transports";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+// Real files and real links: what is asked here is where the system leads.
+
+let top = "";
+let cwd = "";
+let home = "";
+
+beforeAll(() => {
+  top = mkdtempSync(join(tmpdir(), "millrace-paths-"));
+  cwd = join(top, "work");
+  home = join(top, "home");
+  for (const folder of ["work/src", "work/private/deep", "work/docs", "outside/sub", "home/.ssh"]) {
+    mkdirSync(join(top, folder), { recursive: true });
+  }
+  for (const file of ["work/src/a.ts", "work/private/key", "work/private/deep/key", "outside/secret", "home/.ssh/id"]) {
+    writeFileSync(join(top, file), "x");
+  }
+  symlinkSync(join(top, "outside"), join(cwd, "out"));
+  symlinkSync("private", join(cwd, "alias"));
+  symlinkSync("alias", join(cwd, "alias-of-alias"));
+  symlinkSync("../private/key", join(cwd, "src/innocent.ts"));
+  symlinkSync(join(top, "outside/new-file"), join(cwd, "src/dangling"));
+  symlinkSync("loop", join(cwd, "loop"));
+  symlinkSync(cwd, join(top, "way-in"));
+  symlinkSync("../../outside/sub", join(cwd, "src/sub"));
+});
+afterAll(() => rmSync(top, { recursive: true, force: true }));
+
+const files = createSystemFiles();
+
+async function decide(
+  rules: PermissionRules,
+  call: { readonly name: string; readonly input: unknown; readonly cwd?: string },
+  sight: Partial<PathSight> = {},
+) {
+  const policy = createPolicy(
+    { hooks: [], rules: [rules], permission: undefined, guards: [], outputMode: undefined },
+    {
+      runId: "r",
+      agent: undefined,
+      context: undefined,
+      signal: new AbortController().signal,
+      clock: createVirtualClock(),
+      write: () => undefined,
+      ask: () => new Promise(() => undefined),
+      canAnswer: () => false,
+      paths: { cwd, home, realPath: files.realPath, list: files.list, ignoresCase: false, ...sight },
+    },
+  );
+  const verdict = await policy.checkCall({ callId: "c", executedBy: "backend", ...call });
+  return verdict.kind === "run" ? "run" : verdict.reason.includes("there is nobody") ? "asked" : "denied";
+}
+
+/** `@` stands for the folder above the working folder. */
+const place = (text: string): string => text.replaceAll("@", top);
+
+/** Every tool that is given a path, with the field it stands in. */
+const TOOLS = [
+  ["Read", "file_path"],
+  ["Write", "file_path"],
+  ["Edit", "file_path"],
+  ["MultiEdit", "file_path"],
+  ["NotebookEdit", "notebook_path"],
+  ["Grep", "path"],
+  ["LS", "path"],
+  ["open_document", "path"],
+] as const;
+
+describe.each(TOOLS)("rules that deny a path to %s", (name, field) => {
+  it.each([
+    // A relative rule and absolute paths, as the CLI writes them.
+    ["private/*", "@/work/private/key"],
+    ["./private/*", "@/work/private/key"],
+    ["private/*", "private/key"],
+    ["private/*", "./private/../private//key"],
+    ["private/*", "src/../private/key"],
+    ["private/*", "@/work/./private/deep/key"],
+    ["private/*", "@/work/private/not-there-yet"],
+    ["private/*", "@/work/private/new/deep/er"],
+    ["../outside/*", "@/outside/secret"],
+    // Links: to the folder, to the file, to a link, and the way to the working folder itself.
+    ["private/*", "@/work/alias/key"],
+    ["private/*", "alias-of-alias/deep/key"],
+    ["private/*", "src/innocent.ts"],
+    ["private/*", "alias/not-there-yet"],
+    ["private/*", "@/way-in/private/key"],
+    ["private/*", "@/way-in/alias/key"],
+    ["@/outside/*", "out/secret"],
+    ["@/outside/*", "out/not-there-yet"],
+    ["@/outside/*", "@/way-in/out/secret"],
+    ["out/*", "@/outside/secret"],
+    ["alias/*", "private/key"],
+    // `..` behind a link leads elsewhere than the text says.
+    ["@/outside/*", "src/sub/../secret"],
+    ["private/*", "src/sub/../../work/private/key"],
+    // The folder itself, and everything below it.
+    ["private", "private/key"],
+    ["@/outside", "out/sub"],
+    ["alias", "private/deep/key"],
+    // Other ways to write it.
+    ["~/.ssh/*", "~/.ssh/id"],
+    ["~/.ssh/*", "@/home/.ssh/id"],
+    ["@/home/.ssh/*", "~/.ssh/id"],
+    ["~/.ssh/*", "@/home//.ssh/./id"],
+    ["private/*", "file://@/work/private/key"],
+    ["private/*", "file://@/work/%70rivate/key"],
+    ["private/*", " private/key "],
+    ["//@/outside/*", "out/secret"],
+    ["*/deep/*", "alias/deep/key"],
+    ["*.ssh/*", "~/.ssh/id"],
+    ["private/k*", "alias/key"],
+  ])("F-A11: %s denies %s", async (pattern, path) => {
+    const rules = { deny: [`${name}(${place(pattern)})`] };
+    expect(await decide(rules, { name, input: { [field]: place(path) } })).toBe("denied");
+  });
+
+  it.each([
+    ["private/*", "src/a.ts"],
+    ["private/*", "@/work/src/a.ts"],
+    ["private/*", "private-not/a"],
+    ["@/outside/*", "src/a.ts"],
+    ["~/.ssh/*", "src/a.ts"],
+    ["src/*.md", "src/a.ts"],
+  ])("F-A11: %s leaves %s alone", async (pattern, path) => {
+    const rules = { deny: [`${name}(${place(pattern)})`] };
+    expect(await decide(rules, { name, input: { [field]: place(path) } })).toBe("run");
+  });
+
+  it.each([
+    ["a link to what is not there yet", "src/dangling"],
+    ["a link that leads to itself", "loop/x"],
+    ["somebody else's home folder", "~other/x"],
+  ])("F-A11: %s may be anything, so it is asked", async (_, path) => {
+    expect(await decide({ deny: [`${name}(private/*)`] }, { name, input: { [field]: path } })).toBe("asked");
+    expect(await decide({ allow: [`${name}(src/*)`], otherwise: "deny" }, { name, input: { [field]: path } })).toBe(
+      "denied",
+    );
+  });
+});
+
+describe("rules that allow a path", () => {
+  it.each([
+    ["src/*", "src/a.ts", "run"],
+    ["src/*", "@/work/src/a.ts", "run"],
+    ["./src/*", "@/way-in/src/a.ts", "run"],
+    ["src/*", "src/new/file.ts", "run"],
+    ["@/work/*", "src/a.ts", "run"],
+    ["@/way-in/*", "src/a.ts", "run"],
+    ["src/*", "src/innocent.ts", "denied"],
+    ["src/*", "src/sub/x", "denied"],
+    ["src/*", "src/../private/key", "denied"],
+    ["src/*", "src/sub/../secret", "denied"],
+    ["@/work/*", "out/secret", "denied"],
+    ["out/*", "@/outside/secret", "denied"],
+    ["out/*", "out/secret", "denied"],
+    ["src/*", "src", "denied"],
+    ["src/*", "src/dangling", "denied"],
+  ])("F-A11: %s and %s: %s", async (pattern, path, expected) => {
+    const rules: PermissionRules = { allow: [`Read(${place(pattern)})`], otherwise: "deny" };
+    expect(await decide(rules, { name: "Read", input: { file_path: place(path) } })).toBe(expected);
+  });
+});
+
+describe("rules and searches", () => {
+  it.each([
+    ["Grep(private/*)", { pattern: "x" }, "asked"],
+    ["Grep(private/*)", { pattern: "x", path: "." }, "asked"],
+    ["Grep(private/*)", { pattern: "x", path: "@" }, "asked"],
+    ["Grep(private/*)", { pattern: "x", path: "src" }, "run"],
+    ["Grep(private/*)", { pattern: "x", path: "alias/deep" }, "denied"],
+    ["Glob(private/*)", { pattern: "private/**" }, "denied"],
+    ["Glob(private/*)", { pattern: "**/*.md", path: "alias/deep" }, "denied"],
+    ["Glob(private/*)", { pattern: "@/work/private/*" }, "denied"],
+    ["Glob(private/*)", { pattern: "*.ts", path: "src" }, "run"],
+    ["Glob(private/*)", { pattern: "../private/*", path: "src" }, "denied"],
+  ])("F-A11: %s and %j: %s", async (rule, input, expected) => {
+    const given = JSON.parse(place(JSON.stringify(input))) as Record<string, unknown>;
+    expect(await decide({ deny: [rule] }, { name: rule.split("(", 1)[0] ?? "", input: given })).toBe(expected);
+  });
+});
+
+describe("where paths start from", () => {
+  it("F-A11: a call in another folder is judged there and in the working folder", async () => {
+    const rules = { deny: ["Read(private/*)"] };
+    const there = join(cwd, "private");
+    expect(await decide(rules, { name: "Read", input: { file_path: "key" }, cwd: there })).toBe("denied");
+    expect(await decide(rules, { name: "Read", input: { file_path: "key" } })).toBe("run");
+    expect(await decide(rules, { name: "Read", input: { file_path: "private/key" }, cwd: there })).toBe("denied");
+  });
+
+  it("F-A11: names that differ in case are one file where the system says so", async () => {
+    const call = { name: "Read", input: { file_path: "PRIVATE/Key" } };
+    expect(await decide({ deny: ["Read(private/*)"] }, call)).toBe("run");
+    expect(await decide({ deny: ["Read(private/*)"] }, call, { ignoresCase: true })).toBe("denied");
+    expect(
+      await decide(
+        { deny: ["Read(Private/*)"] },
+        { name: "Read", input: { file_path: "private/key" } },
+        { ignoresCase: true },
+      ),
+    ).toBe("denied");
+  });
+
+  it("F-A11: a disk that cannot be read makes nothing allowed", async () => {
+    const broken = { realPath: () => Promise.reject(Object.assign(new Error("EACCES"), { code: "EACCES" })) };
+    const call = { name: "Read", input: { file_path: "src/a.ts" } };
+    expect(await decide({ deny: ["Read(private/*)"] }, call, broken)).toBe("asked");
+    expect(await decide({ allow: ["Read(src/*)"], otherwise: "deny" }, call, broken)).toBe("denied");
+  });
+
+  it("the folders of this test are real", () => {
+    expect(realpathSync(join(cwd, "alias"))).toBe(realpathSync(join(cwd, "private")));
+  });
+});
