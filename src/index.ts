@@ -96,6 +96,7 @@ export type {
   OutputRequest,
   PolicyOptions,
   ProviderOptions,
+  AgentToolOptions,
   ReplayOptions,
   RunOptions,
   SessionOptions,
@@ -104,7 +105,7 @@ export type {
   SwarmOptions,
   Target,
 } from "#runtime";
-export { agent, command, defineConfig, explain, openSession, replay, run, swarm } from "#runtime";
+export { agent, agentTool, command, defineConfig, explain, openSession, replay, run, swarm } from "#runtime";
 export type { SendOptions, Session } from "#sessions";
 export type { JsonSchema, StandardSchema, Tool, ToolContext, ToolDefinition, ToolOptions } from "#tools";
 export { tool } from "#tools";

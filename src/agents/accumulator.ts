@@ -20,6 +20,16 @@ import {
 import { findUnfinished } from "./unfinished.ts";
 import { buildTranscript } from "./transcript.ts";
 
+/** The data of the notice with which a nested agent gives its verdict: what it used counts for the run. */
+export interface AgentResultNotice {
+  readonly subtype: string;
+  readonly isError: boolean;
+  readonly text?: string;
+  readonly usage: Usage;
+  readonly costUsd?: number;
+  readonly turns?: number;
+}
+
 /** How a run ended, as far as its events do not say it. */
 export interface Ending {
   readonly ms: number;
@@ -91,7 +101,7 @@ class RunAccumulator implements Accumulator {
   }
 
   add(event: AgentEvent): void {
-    if (event.agent !== undefined) this._agent = event.agent;
+    if (event.agent !== undefined && event.parent === undefined) this._agent = event.agent;
     if (isDelta(event)) this.noteDelta(event.messageId);
     else this._addItem(event);
   }
@@ -162,6 +172,7 @@ class RunAccumulator implements Accumulator {
         return this._addResult(event);
       case "notice":
         if (event.kind === "usage") this._addSpent(event.data);
+        else if (event.kind === "agent-result" && event.parent !== undefined) this._addNested(event.data);
         return;
       case "permission":
         return this._addPermission(event);
@@ -204,6 +215,13 @@ class RunAccumulator implements Accumulator {
     this._unsettledTurns = 0;
     if (event.structured !== undefined) this._structured = event.structured;
     if (event.sessionId !== undefined) this._sessionId = event.sessionId;
+  }
+
+  /** What an agent used within a tool call; no verdict of the run's own covers it. */
+  private _addNested(data: unknown): void {
+    const { usage, costUsd } = data as AgentResultNotice;
+    this._usage = addUsage(this._usage, usage);
+    if (costUsd !== undefined) this._costUsd = (this._costUsd ?? 0) + costUsd;
   }
 
   /** A reply that came to nothing was paid for all the same; the next verdict's usage covers it. */

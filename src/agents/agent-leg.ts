@@ -288,6 +288,7 @@ class AgentRun {
       runId: writer.runId,
       agent: this._leg.agent,
       context,
+      outer: { leg: this._leg, work: this._work },
       signal,
       clock,
       timeoutMs: this._leg.limits.toolMs,

@@ -30,14 +30,17 @@ export type LimitReached =
  */
 export class Budget {
   readonly limits: RunLimits;
+  private readonly _outer: Budget | undefined;
   private _handoffs = 0;
   private _usage: Usage = {};
   private _costUsd = 0;
   private _hasUnknownCost = false;
   private _hasWarned = false;
 
-  constructor(limits: RunLimits) {
+  /** `outer` is the budget of the run this one stands in: what is used here counts there too. */
+  constructor(limits: RunLimits, outer?: Budget) {
     this.limits = limits;
+    this._outer = outer;
   }
 
   /** The first limit that is reached. */
@@ -45,7 +48,7 @@ export class Budget {
     const { costUsd, tokens } = this.limits;
     if (costUsd !== undefined && this._costUsd >= costUsd) return "error_max_budget_usd";
     if (tokens !== undefined && this._tokens() >= tokens) return "error_max_total_tokens";
-    return undefined;
+    return this._outer?.reached;
   }
 
   /** `true` once: the cost is limited, and something was used whose price is unknown, so the limit cannot be kept. */
@@ -62,6 +65,7 @@ export class Budget {
 
   /** What was used; `costUsd` `undefined` when nobody knows its price. */
   addSpent(usage: Usage, costUsd: number | undefined): void {
+    this._outer?.addSpent(usage, costUsd);
     this._usage = addUsage(this._usage, usage);
     if (costUsd === undefined) this._hasUnknownCost = true;
     else this._costUsd += costUsd;

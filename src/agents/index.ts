@@ -2,6 +2,8 @@ export type { Accumulator, Ending } from "./accumulator.ts";
 export { createAccumulator } from "./accumulator.ts";
 export type { ResponseOptions, Run, RunSource, RunWriter, TextResponseOptions, Topic, TopicEvent } from "./run.ts";
 export type { RunHandleOptions } from "./run-handle.ts";
+export type { OuterRun } from "./leg.ts";
+export { runNested } from "./nested-run.ts";
 export { createRun, describeHandle, INSPECT, RUN_LIMITS } from "./run-handle.ts";
 export type { InputMessage, RunInput } from "./input.ts";
 export { checkSendable } from "./check-blocks.ts";

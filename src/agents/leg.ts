@@ -1,6 +1,6 @@
 import type { AgentBackend, AgentConversation, Backend, ModelBackend, Resume, ToolChoice } from "#backends";
 import type { Clock, Message, Random, Usage } from "#domain";
-import type { PolicySettings, RunPolicy } from "#policy";
+import type { PermissionRules, PolicySettings, RunPolicy } from "#policy";
 import type { Schema, Tool } from "#tools";
 import type { Budget } from "./budget.ts";
 import type { RetryOptions } from "./retry.ts";
@@ -85,6 +85,20 @@ export interface LegWork {
   readonly budget: Budget;
   /** No id of the run comes twice, over all its legs. */
   readonly ids: UniqueIds;
+  /** How deep this leg stands within tool calls of other agents. */
+  readonly depth?: number | undefined;
+  /** What agents before it were denied, along handoffs and tool calls. */
+  readonly inherited?: PermissionRules | undefined;
+  /** Agents at work within tool calls of this leg: the run waits until they are gone. */
+  readonly nested?: Set<Promise<void>> | undefined;
+  /** Plans an agent that is to be carried out within a tool call: gives a `RunPlan`. */
+  readonly planNested?: ((agent: unknown) => unknown) | undefined;
+}
+
+/** The run a tool call stands in, for a tool that carries out an agent of its own. */
+export interface OuterRun {
+  readonly leg: Leg;
+  readonly work: LegWork;
 }
 
 /** Keeps the conversations of agent legs: for one leg, or for a whole session. */

@@ -118,6 +118,7 @@ class Runner {
       clock: this._work.clock,
       agent: leg.agent,
       context: this._work.context,
+      outer: { leg, work: this._work },
       toolMs: leg.limits.toolMs,
       concurrency: leg.toolConcurrency ?? DEFAULT_TOOL_CONCURRENCY,
       policy: this._work.policy,

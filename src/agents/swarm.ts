@@ -48,6 +48,15 @@ export interface RunPlan {
   readonly paths?: PathSight | undefined;
   /** Keeps agents' conversations beyond this run. Default: each is closed when its leg is over. */
   readonly conversations?: Conversations | undefined;
+  /** Plans an agent that is to be carried out within a tool call. */
+  readonly planNested?: ((agent: unknown) => RunPlan) | undefined;
+  /** The run this one stands in, as a tool call of it. */
+  readonly outer?: {
+    readonly budget: Budget;
+    readonly ids: UniqueIds;
+    readonly depth: number;
+    readonly inherited: PermissionRules | undefined;
+  };
 }
 
 /**
@@ -61,6 +70,7 @@ export function createRunSource(plan: RunPlan, messages: readonly Message[]): Ru
       await run.carryOut(messages);
     } finally {
       run.release();
+      await run.waitForNested();
     }
   };
 }
@@ -77,7 +87,8 @@ class SwarmRun {
   private readonly _plan: RunPlan;
   private readonly _writer: RunWriter;
   private readonly _budget: Budget;
-  private readonly _ids = new UniqueIds();
+  private readonly _ids: UniqueIds;
+  private readonly _nested = new Set<Promise<void>>();
   private _conversations: Conversations | undefined;
   private readonly _stopClock: () => void;
   /** What agents before this one may not do. */
@@ -87,7 +98,9 @@ class SwarmRun {
 
   constructor(plan: RunPlan, writer: RunWriter) {
     this._plan = plan;
-    this._budget = new Budget(plan.limits);
+    this._budget = new Budget(plan.limits, plan.outer?.budget);
+    this._ids = plan.outer?.ids ?? new UniqueIds();
+    this._inherited = plan.outer?.inherited;
     this._conversations = plan.conversations;
     const timed = this._limitTime(writer);
     this._writer = timed.writer;
@@ -96,6 +109,11 @@ class SwarmRun {
 
   release(): void {
     this._stopClock();
+  }
+
+  /** A tool call that was given up may leave an agent behind that is still being brought down. */
+  async waitForNested(): Promise<void> {
+    await Promise.allSettled(this._nested);
   }
 
   /** A leg ends when the run does, and also when the run's time is up: then the run still has something to say. */
@@ -156,6 +174,10 @@ class SwarmRun {
       policy,
       budget: this._budget,
       ids: this._ids,
+      depth: this._plan.outer?.depth,
+      inherited: this._inherited,
+      nested: this._nested,
+      planNested: this._plan.planNested,
     };
     const showInput = async (): Promise<void> => {
       const input = messages.at(-1);
@@ -229,6 +251,8 @@ class SwarmRun {
   }
 
   private async _end(policy: RunPolicy, end: LegEnd): Promise<void> {
+    // The end of an agent within a tool call is not the end of the run.
+    if (this._plan.outer !== undefined) return;
     const status: RunStatus = this._isAborted()
       ? "aborted"
       : end.kind === "judged" || (end.kind === "verdict" && end.subtype === "success")

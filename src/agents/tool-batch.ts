@@ -10,6 +10,7 @@ import {
 import type { Aftermath, RunPolicy } from "#policy";
 import { type Outcome, runTool, type Tool, ToolPlaces } from "#tools";
 import { HANDOFF_TOOL, readHandoff } from "./handoff.ts";
+import type { OuterRun } from "./leg.ts";
 import type { RunWriter } from "./run.ts";
 
 export interface BatchSettings {
@@ -17,6 +18,8 @@ export interface BatchSettings {
   readonly clock: Clock;
   readonly agent: string | undefined;
   readonly context: unknown;
+  /** The run the calls stand in, for tools that carry out agents. */
+  readonly outer: OuterRun;
   readonly toolMs: number | undefined;
   /** How many calls of one turn may run at the same time. */
   readonly concurrency: number;
@@ -287,6 +290,7 @@ async function outcomeOf(
     runId: writer.runId,
     agent: settings.agent,
     context: settings.context,
+    outer: settings.outer,
     signal: writer.latch.signal,
     clock: settings.clock,
     timeoutMs: settings.toolMs,

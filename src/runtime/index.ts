@@ -1,5 +1,7 @@
 export type { Agent } from "./agent.ts";
 export { agent } from "./agent.ts";
+export type { AgentToolOptions } from "./agent-tool.ts";
+export { agentTool } from "./agent-tool.ts";
 export { askFirst } from "./ask-first.ts";
 export type { Limits, PolicyOptions, ProviderOptions, RunOptions, SessionOptions } from "./options.ts";
 export { BACKEND_NAMES, resolveBackend } from "./resolve-backend.ts";

@@ -51,6 +51,7 @@ export function planRun(
     random: world.random,
     price: priceOf,
     paths: legs.some(({ policy }) => (policy?.rules.length ?? 0) > 0) ? pathsOf(world) : undefined,
+    planNested: (nested) => planRun(nested as Target, nestedOptions(options), world, resolve),
   };
 }
 
@@ -64,6 +65,30 @@ function pathsOf({ tap, env, files }: World): PathSight {
     list: (path) => files.list(path),
     ignoresCase: process.platform === "darwin" || process.platform === "win32",
   };
+}
+
+/** What a run says that also concerns an agent within a tool call. Its policy reaches it by another way. */
+function nestedOptions(options: RunOptions): RunOptions {
+  const {
+    instructions: _instructions,
+    tools: _tools,
+    toolChoice: _toolChoice,
+    output: _output,
+    hooks: _hooks,
+    permission: _permission,
+    permissions: _permissions,
+    guards: _guards,
+    outputMode: _outputMode,
+    limits: _limits,
+    session: _session,
+    signal: _signal,
+    record: _record,
+    telemetry: _telemetry,
+    fallback: _fallback,
+    ...rest
+  } = options;
+  const { turns: _turns, idleMs, toolMs } = options.limits ?? {};
+  return { ...rest, limits: { ...(idleMs !== undefined && { idleMs }), ...(toolMs !== undefined && { toolMs }) } };
 }
 
 /** An agent that may have no name: a backend by itself. */

@@ -1,5 +1,5 @@
 import { repairPairs, type RunSource } from "#agents";
-import { type ErrorCode, type Message, type RunResult, StartError } from "#domain";
+import { type Message, StartError } from "#domain";
 import type { Conversation } from "./conversation.ts";
 import type { LiveAgents } from "./conversation-agents.ts";
 
@@ -21,21 +21,12 @@ export interface ConversationOptions {
   readonly agents?: LiveAgents | undefined;
 }
 
-/** A policy's word, or a model's, about an input: it holds for the next turn too. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "prompt-blocked",
-  "guard-denied",
-  "refused",
-  "content-filtered",
-]);
-
 /**
  * Creates a conversation that keeps its transcript and gives all of it to every turn: a model knows nothing else, and an
  * agent is told only what it does not know yet.
  *
- * Everything a run produced stays in the transcript, also when the run failed or was aborted, with the gaps of its tool
- * calls closed. Two things do not stay, because they would make every further turn fail as well: what a run added whose
- * request the host called wrong, and an input that was refused before there was any reply to it.
+ * Only what a run produced that succeeded becomes part of the transcript. One that failed or was aborted leaves the
+ * conversation as it was before its message: half an answer, or an input that was refused, is not sent again unasked.
  *
  * The agent that had the last word answers the next input, unless another one was set meanwhile.
  *
@@ -46,8 +37,6 @@ export function createConversation(options: ConversationOptions): Conversation {
   const { agents } = options;
   let transcript: readonly Message[] = repairPairs(options.messages ?? []);
   let changes: ConversationChanges = {};
-  /** How many messages there were before the replies of the turn under way. */
-  let before = 0;
   /** Somebody has named the next agent while a run was under way; its end does not overrule that. */
   let agentIsSet = false;
 
@@ -58,12 +47,12 @@ export function createConversation(options: ConversationOptions): Conversation {
     messages: () => transcript,
     async turn(input, writer) {
       agentIsSet = false;
-      before = transcript.length + input.length - 1;
       await options.start([...transcript, ...input], changes)(writer);
     },
     note(result) {
+      if (result.status !== "success") return;
       if (result.agent !== undefined && !agentIsSet) changes = { ...changes, agent: result.agent };
-      if (!isVoid(result, before)) transcript = repairPairs(result.messages);
+      transcript = repairPairs(result.messages);
     },
     async setModel(model) {
       options.check?.({ ...changes, model });
@@ -84,12 +73,4 @@ export function createConversation(options: ConversationOptions): Conversation {
     },
     close: async () => agents?.close(),
   };
-}
-
-/** Whether what a run added would only do harm. */
-function isVoid(result: RunResult, before: number): boolean {
-  const code = result.error?.code;
-  if (code === undefined) return false;
-  if (code === "provider-invalid-request") return true;
-  return REFUSALS.has(code) && !result.messages.slice(before).some((message) => message.role === "assistant");
 }

@@ -7,7 +7,7 @@ import {
   type RunInput,
   type RunWriter,
 } from "#agents";
-import { type Message, RunError, type RunResult, StartError } from "#domain";
+import { type Message, RunError, type RunResult, type RunStatus, StartError } from "#domain";
 import { callSafely, createDeferred, type Deferred, handled } from "#streams";
 import type { Conversation } from "./conversation.ts";
 import { createRunQueue } from "./run-queue.ts";
@@ -17,8 +17,8 @@ import { readTurnInput } from "./session-input.ts";
  * A live conversation: one run at a time, in the order they were sent.
  *
  * Every run is an ordinary run of its own: its events start when its turn comes, it can be aborted before that, and a
- * reader that stays away holds nobody up. A run that fails or is aborted leaves the session as it was, and the next one
- * goes on from there.
+ * reader that stays away holds nobody up. A run that fails or is aborted leaves the session as it was before its message,
+ * and the next one goes on from there; `retry` sends that message again.
  *
  * @example
  * await using session = openSession("offline")
@@ -33,6 +33,11 @@ export interface Session<Output = string> extends AsyncDisposable {
    * `invalid-input` naming what is wrong with it.
    */
   send(input: RunInput, options?: SendOptions): Run<Output>;
+  /**
+   * Sends the last message again, when its run failed or was aborted. Throws a `StartError` (`invalid-input`) when it
+   * succeeded, when it is still being answered, and when nothing was sent yet.
+   */
+  retry(options?: SendOptions): Run<Output>;
   /** Holds for every run that starts afterwards. Rejects with a `StartError` when there is no such model. */
   setModel(model: string): Promise<void>;
   /** Holds for every run that starts afterwards. Rejects with a `StartError` where there are no such modes. */
@@ -88,6 +93,8 @@ interface Sent {
 export function createSession<Output = string>(conversation: Conversation, seams: SessionSeams): Session<Output> {
   const { clock, random, onListenerError } = seams;
   let closing: Promise<void> | undefined;
+  /** The last message that was sent, and what became of it. */
+  let last: { readonly input: RunInput; readonly id: string; status?: RunStatus } | undefined;
 
   const queue = createRunQueue<Sent>((sent) => {
     sent.itsTurn.resolve();
@@ -111,6 +118,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
   };
 
   const noteEnd = (sent: Sent, result: RunResult): void => {
+    if (last?.id === sent.run.id) last.status = result.status;
     try {
       if (sent.isStarted) conversation.note(result);
     } finally {
@@ -123,6 +131,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
     const id = random.id();
     const messages = readTurnInput(input, id);
     seams.checkInput?.(messages);
+    last = { input, id };
     const history: Message[] = [];
     const run: Run<Output> = createRun<Output>((writer) => carryOut(sent, writer), {
       id,
@@ -150,6 +159,20 @@ export function createSession<Output = string>(conversation: Conversation, seams
     tell(() => seams.onRun?.(run));
     tell(() => seams.onQueueLength?.(queue.waiting));
     return run;
+  };
+
+  const retry = (options?: SendOptions): Run<Output> => {
+    checkOpen();
+    if (last === undefined) throw new StartError("invalid-input", "There is nothing to retry: nothing was sent yet.");
+    if (last.status === undefined) {
+      const remedy = "Wait for its end, or end it with interrupt().";
+      throw new StartError(
+        "invalid-input",
+        `There is nothing to retry: the last message is still being answered. ${remedy}`,
+      );
+    }
+    if (last.status !== "success") return send(last.input, options);
+    throw new StartError("invalid-input", "There is nothing to retry: the last message was answered. Use send().");
   };
 
   /** Who watches is a listener, and hurts nobody. */
@@ -183,6 +206,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
   const session: Session<Output> = {
     id: sessionId,
     send,
+    retry,
     setModel: (model) => change("model", model, (name) => conversation.setModel(name)),
     setPermissionMode: (mode) => change("permission mode", mode, (name) => conversation.setPermissionMode(name)),
     setAgent: (agent) => change("agent", agent, (name) => conversation.setAgent(name)),

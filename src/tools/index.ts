@@ -10,5 +10,5 @@ export type { CheckedSchema, Parsed, Schema, SchemaInput, ShownSchema, StandardS
 export { readSchema } from "./schema.ts";
 export type { FieldType, Shorthand, ShorthandValue } from "./shorthand.ts";
 export type { InputOf, Tool, ToolContext, ToolDefinition, ToolOptions } from "./tool.ts";
-export { tool } from "./tool.ts";
+export { OUTER_RUN, tool } from "./tool.ts";
 export { DEFAULT_TOOL_CONCURRENCY, ToolPlaces } from "./tool-places.ts";

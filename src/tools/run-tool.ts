@@ -1,7 +1,7 @@
 import { type Clock, describeThrown, isToolFailure } from "#domain";
 import { toJsonValue } from "./json-value.ts";
 import { type Outcome, toOutcome } from "./outcome.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import { OUTER_RUN, type Tool, type ToolContext } from "./tool.ts";
 
 /** Without a deadline of its own or the run's, a tool gets this long. */
 export const DEFAULT_TOOL_MS = 120_000;
@@ -11,6 +11,8 @@ export interface ToolRun {
   readonly runId: string;
   readonly agent: string | undefined;
   readonly context: unknown;
+  /** The run the call stands in, for a tool that carries out an agent of its own. */
+  readonly outer?: unknown;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly timeoutMs?: number | undefined;
@@ -62,6 +64,7 @@ export async function runTool(tool: Tool, input: unknown, run: ToolRun): Promise
       agent: run.agent,
       signal: controller.signal,
       context: run.context,
+      [OUTER_RUN]: run.outer,
       progress: (state) => {
         if (!over) run.onProgress(shownState(state));
       },

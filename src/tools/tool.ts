@@ -10,6 +10,9 @@ import {
 } from "./schema.ts";
 import type { IsSimpleSchema, Shorthand, ShorthandValue, SimpleValue } from "./shorthand.ts";
 
+/** Where a tool finds the run it is called in. Nobody's but ours: what is behind it is no contract. */
+export const OUTER_RUN: unique symbol = Symbol("millrace.outerRun") as never;
+
 /** What a tool is told about the call it answers. Explicit: nothing a tool needs is ambient. */
 export interface ToolContext<Context = unknown> {
   readonly callId: string;
@@ -23,6 +26,8 @@ export interface ToolContext<Context = unknown> {
   readonly context: Context;
   /** Tells readers how far the work is: a `notice` of kind `tool-progress`. */
   progress(state: unknown): void;
+  /** @internal */
+  readonly [OUTER_RUN]?: unknown;
 }
 
 /** A tool: a name, a schema, a function. Data; the same tool serves any number of runs at once. */

@@ -31,6 +31,7 @@ function promised(source: string): string {
 describe("the examples", () => {
   it("are there", () => {
     expect(EXAMPLES.map((file) => file.replace(/\.ts$/, ""))).toEqual([
+      "agent-tool",
       "approval",
       "claude-code",
       "declarative-format",

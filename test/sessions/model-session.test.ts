@@ -17,6 +17,8 @@ const half: ScriptedReply = async function* (_request: ModelRequest, signal: Abo
   await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 };
 
+const cut = () => errorItem({ code: "stream-cut", message: "cut", terminal: true });
+
 describe("a session with a model", () => {
   it("S0-37 AT-14: the model is asked the second question only when the first is answered, and knows the first", async () => {
     const { backend, leg: only } = leg([{ text: "one" }, { text: "two" }]);
@@ -48,22 +50,18 @@ describe("a session with a model", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it("AT-15: the reader of the active run leaves; the next one knows what had been said", async () => {
+  it("AT-15: the reader of the active run leaves; F-B12: the next one is not told half an answer", async () => {
     const { backend, leg: only } = leg([half, { text: "well" }]);
     const { session } = openTestSession([only]);
     const first = session.send("first");
     const second = session.send("second");
     for await (const event of first) if (event.type === "text-delta") break;
     expect((await second.result()).text).toBe("well");
-    expect(shown(backend.requests[1]?.messages ?? [])).toEqual([
-      "user: first",
-      "assistant: half an ans",
-      "user: second",
-    ]);
+    expect(shown(backend.requests[1]?.messages ?? [])).toEqual(["user: second"]);
     await logOf(first);
   });
 
-  it("AT-18: a run that fails leaves the session usable, and the question in the transcript", async () => {
+  it("AT-18: F-B12: a run that fails leaves the session as it was before its question", async () => {
     const down = [errorItem({ code: "provider-overloaded", message: "busy", terminal: true })];
     const { backend, leg: only } = leg([down, { text: "back" }]);
     const { session } = openTestSession([only]);
@@ -71,7 +69,7 @@ describe("a session with a model", () => {
     const second = session.send("second");
     expect((await first.result()).error?.code).toBe("provider-overloaded");
     expect((await second.result()).status).toBe("success");
-    expect(shown(backend.requests[1]?.messages ?? [])).toEqual(["user: first", "user: second"]);
+    expect(shown(backend.requests[1]?.messages ?? [])).toEqual(["user: second"]);
     for (const run of [first, second]) await logOf(run);
   });
 
@@ -112,41 +110,48 @@ describe("a session with a model", () => {
     expect(shown(backend.requests[0]?.messages ?? [])).toEqual(["user: hello"]);
   });
 
-  it("a run aborted in the middle of a tool call leaves a transcript in which the call is answered", async () => {
+  it("F-B12: a run aborted in the middle of a tool call leaves the session as it was; retry() sends its message again", async () => {
     const wait = tool("wait", "Waits", {}, (_, { signal }) => {
       return new Promise((resolve) => signal.addEventListener("abort", () => resolve("late"), { once: true }));
     });
-    const { backend, leg: only } = leg([{ calls: [{ name: "wait", input: {} }] }, { text: "well" }], { tools: [wait] });
+    const replies = [{ text: "hello" }, { text: "half", calls: [{ name: "wait", input: {} }] }, { text: "well" }];
+    const { backend, leg: only } = leg(replies, { tools: [wait] });
     const { session } = openTestSession([only]);
+    await session.send("hi").result();
+    const before = session.messages();
     const first = session.send("first");
+    expect(() => session.retry()).toThrow(/still being answered/);
     for await (const event of first.detach()) if (event.type === "tool-call") break;
     await session.interrupt();
     expect((await first.result()).status).toBe("aborted");
-    expect((await session.send("second").result()).text).toBe("well");
-    const asked = shown(backend.requests[1]?.messages ?? []);
-    expect(asked[1]).toBe("assistant: wait({})");
-    expect(asked[2]).toMatch(/^user: failed/);
-    expect(asked.at(-1)).toBe("user: second");
+    expect(session.messages()).toEqual(before);
+    expect((await session.retry().result()).text).toBe("well");
+    expect(shown(backend.requests[2]?.messages ?? [])).toEqual(["user: hi", "assistant: hello", "user: first"]);
+    expect(() => session.retry()).toThrow(/was answered\. Use send\(\)/);
     await logOf(first);
   });
 
-  it("a call that was written but never made, because the run ended before, is answered in the transcript", async () => {
-    const broken: ScriptedReply = async function* (_request: ModelRequest, signal: AbortSignal) {
-      const call = { type: "tool-call", callId: "c1", name: "add", input: {} } as const;
-      yield [messageItem({ id: "m1", role: "assistant", blocks: [call] })];
-      await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
-    };
-    const { backend, leg: only } = leg([broken, { text: "well" }]);
+  it.each<[string, ScriptedReply, Partial<Leg>]>([
+    ["an error in the middle of the answer", [textDelta("m1", 0, "half"), cut()], {}],
+    ["a limit", { text: "half", calls: [{ name: "nothing", input: {} }] }, { limits: { turns: 1 } }],
+    ["a refusal", [messageItem({ id: "m1", role: "assistant", blocks: [], stopReason: "refusal" })], {}],
+  ])("F-B12: a run that failed by %s leaves no trace in the session", async (_, reply, more) => {
+    const { backend, leg: only } = leg([reply, { text: "well" }], { retry: false, ...more });
     const { session } = openTestSession([only]);
-    const first = session.send("first");
-    for await (const event of first) if (event.type === "message" && event.role === "assistant") break;
-    await session.send("second").result();
-    expect(shown(backend.requests[1]?.messages ?? [])).toEqual([
-      "user: first",
-      "assistant: add({})",
-      expect.stringMatching(/^user: failed /),
-      "user: second",
-    ]);
+    expect((await session.send("first").result()).status).toBe("error");
+    expect(session.messages()).toEqual([]);
+    expect((await session.send("second").result()).text).toBe("well");
+    expect(shown(backend.requests[1]?.messages ?? [])).toEqual(["user: second"]);
+  });
+
+  it("F-B12: after a failed handoff the agent that was asked answers again", async () => {
+    const handOver: ScriptedReply = { calls: [{ name: "handoff", input: { to: "billing", message: "refund" } }] };
+    const triage = leg([handOver, { text: "triage" }], { agent: "triage", handoffs: ["billing"] });
+    const billing = leg([[cut()]], { agent: "billing", retry: false });
+    const { session } = openTestSession([triage.leg, billing.leg]);
+    expect((await session.send("I paid twice").result()).status).toBe("error");
+    expect((await session.retry().result()).text).toBe("triage");
+    expect(() => openTestSession([triage.leg]).session.retry()).toThrow(/nothing was sent yet/);
   });
 
   it("S0-79: another model answers from the next run on, the waiting ones included", async () => {

@@ -1,0 +1,149 @@
+import { describe, expect, it } from "vitest";
+import type { AgentEvent } from "#domain";
+import type { EmulatorScript } from "#emulator";
+import { agent, agentTool } from "#runtime";
+import { tool } from "#tools";
+import { MODEL_TARGETS, openStage, type Stage, type TestTarget, TOOL_TARGETS } from "./targets.ts";
+
+const look = tool("look", "Look something up", {}, () => "found it");
+
+/** The outer agent calls the inner one, which calls a tool, and both answer. */
+function script(target: TestTarget): EmulatorScript {
+  const call = (name: string, input: unknown) => ({ toolCalls: [{ name: target.toolName(name), input }] });
+  return {
+    rules: [
+      { match: { user: "go", turn: 0 }, reply: { text: "I ask.", ...call("helper", { prompt: "find" }) } },
+      { match: { user: "go" }, reply: { text: "It says so." } },
+      { match: { user: "find", turn: 0 }, reply: { text: "I look.", ...call("look", {}) } },
+      { match: { user: "find" }, reply: { text: "Found." } },
+    ],
+    otherwise: { text: "something else" },
+  };
+}
+
+const helperOn = (target: TestTarget, more: Partial<Parameters<typeof agent>[0]> = {}) =>
+  agent({ name: "helper", backend: target.backend, instructions: "Help.", tools: [look], ...more });
+
+const withParent = (log: readonly AgentEvent[]) => log.filter((event) => event.parent !== undefined);
+
+async function onStage<Value>(target: TestTarget, act: (stage: Stage) => Promise<Value>): Promise<Value> {
+  const stage = await openStage(script(target));
+  try {
+    return await act(stage);
+  } finally {
+    await stage.close();
+  }
+}
+
+describe.each(TOOL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
+  it("its answer is the result of the call, its events carry the call as their parent, and the run ends once", () =>
+    onStage(target, async (stage) => {
+      const { log, result } = await stage.play(target, "go", { tools: [agentTool(helperOn(target))] });
+      expect(result).toMatchObject({ status: "success", text: "It says so." });
+      const [call] = result.toolCalls;
+      expect(call).toMatchObject({ name: "helper", input: { prompt: "find" }, output: "Found.", isError: false });
+      const inner = withParent(log);
+      expect(new Set(inner.map(({ parent }) => parent))).toEqual(new Set([call?.callId]));
+      const types = new Set(inner.map(({ type }) => type));
+      for (const type of ["text-delta", "message", "tool-call", "tool-result", "notice"] as const) {
+        expect(types).toContain(type);
+      }
+      expect(inner.find((event) => event.type === "tool-result")).toMatchObject({ name: "look", output: "found it" });
+      expect(log.filter((event) => event.type === "done")).toHaveLength(1);
+      expect(log.filter((event) => event.type === "result")).toHaveLength(1);
+      expect(result.messages.some(({ id }) => inner.some((event) => event.type === "message" && event.id === id))).toBe(
+        false,
+      );
+    }));
+
+  it("a deny rule of the run holds for its tools, and a question about them goes to the run", () =>
+    onStage(target, async (stage) => {
+      const tools = [agentTool(helperOn(target))];
+      const denied = await stage.play(target, "go", { tools, permissions: { deny: ["look"] } });
+      expect(denied.log.find((event) => event.type === "tool-result" && event.name === "look")).toMatchObject({
+        skipped: "denied",
+      });
+      const run = stage.start(target, "go", { tools, permissions: { ask: ["look"] } });
+      const asked: string[] = [];
+      run.on("permission", ({ state, callId, name, parent }) => {
+        if (state !== "asked") return;
+        asked.push(`${name} ${parent === undefined ? "outside" : "inside"}`);
+        run.answer(callId, { allow: true });
+      });
+      expect((await run.result()).status).toBe("success");
+      expect(asked).toEqual(["look inside"]);
+    }));
+
+  it("what it uses counts for the run: in the result, and against its limits", () =>
+    onStage(target, async (stage) => {
+      const alone = await stage.play(target, "something", {});
+      const { result } = await stage.play(target, "go", { tools: [agentTool(helperOn(target))] });
+      expect(result.usage.outputTokens ?? 0).toBeGreaterThan(alone.result.usage.outputTokens ?? 0);
+      const spends = agentTool(helperOn(target, { limits: { tokens: 1 } }));
+      const limited = await stage.play(target, "go", { tools: [spends] });
+      expect(limited.result.toolCalls[0]).toMatchObject({
+        isError: true,
+        output: expect.stringContaining("limits.tokens (1)"),
+      });
+    }));
+});
+
+describe.each(MODEL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
+  it("an abort goes through to it", () =>
+    onStage(target, async (stage) => {
+      const stop = new AbortController();
+      let fired = false;
+      const waits = tool("look", "Waits", {}, (_, { signal }) => {
+        signal.addEventListener("abort", () => (fired = true));
+        stop.abort();
+        return new Promise(() => undefined);
+      });
+      const helper = helperOn(target, { tools: [waits] });
+      const { log, result } = await stage.play(target, "go", { tools: [agentTool(helper)], signal: stop.signal });
+      expect(result.status).toBe("aborted");
+      expect(fired).toBe(true);
+      expect(log.filter((event) => event.type === "tool-result").map(({ skipped }) => skipped)).toEqual([
+        "aborted",
+        "aborted",
+      ]);
+    }));
+
+  it("a limit of the run that it reaches ends the run; its failure is an error of the call, not of the run", () =>
+    onStage(target, async (stage) => {
+      const { result } = await stage.play(target, "go", {
+        tools: [agentTool(helperOn(target))],
+        limits: { tokens: 60 },
+      });
+      expect(result.subtype).toBe("error_max_total_tokens");
+      const failing = helperOn(target, { limits: { turns: 1 } });
+      const gone = await stage.play(target, "go", { tools: [agentTool(failing, { name: "helper" })] });
+      expect(gone.result).toMatchObject({ status: "success", text: "It says so." });
+      expect(gone.result.toolCalls[0]).toMatchObject({
+        isError: true,
+        output: expect.stringContaining("limits.turns (1)"),
+      });
+    }));
+
+  it("agents within each other have a bound", async () => {
+    const stage = await openStage({
+      rules: [{ match: { tool: "self" }, reply: { toolCalls: [{ name: "self", input: { prompt: "deeper" } }] } }],
+      otherwise: { text: "bottom" },
+    });
+    try {
+      const tools: ReturnType<typeof agentTool>[] = [];
+      const self = agent({
+        name: "self",
+        backend: target.backend,
+        instructions: "Go on.",
+        tools,
+        limits: { turns: 2 },
+      });
+      tools.push(agentTool(self));
+      const { log } = await stage.play(target, "go", { tools, limits: { turns: 1 } });
+      const outputs = log.flatMap((event) => (event.type === "tool-result" ? [String(event.output)] : []));
+      expect(outputs.some((output) => output.includes("5 deep"))).toBe(true);
+    } finally {
+      await stage.close();
+    }
+  });
+});
