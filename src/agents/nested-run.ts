@@ -72,6 +72,7 @@ function nestedWriter(outer: RunWriter, call: NestedCall, end: { result?: Result
     runId: outer.runId,
     latch,
     ask: (callId) => outer.ask(callId),
+    cleanUp: (work, options) => outer.cleanUp(work, options),
     write(chunks, agent) {
       for (const chunk of chunks) {
         if (chunk.parent !== undefined) continue;
