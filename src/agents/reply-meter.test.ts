@@ -104,8 +104,8 @@ describe("F-B1: a run whose reply is too long", () => {
     let isStopped = false;
     const run = createRun(async (writer) => {
       writer.latch.follow(() => (isStopped = true));
-      writer.write([toolInputDelta("m", 0, { callId: "c", name: "t" }, `"${"x".repeat(200)}`)]);
-      writer.write([textDelta("m", 1, "too late")]);
+      void writer.write([toolInputDelta("m", 0, { callId: "c", name: "t" }, `"${"x".repeat(200)}`)]);
+      void writer.write([textDelta("m", 1, "too late")]);
     }, seams());
     const { status, subtype, error } = await run.result();
     expect({ status, subtype, code: error?.code }).toEqual({
@@ -123,7 +123,7 @@ describe("F-B1: a run whose reply is too long", () => {
     const { clock, ...rest } = seams();
     const run = createRun(
       async (writer) => {
-        writer.write([textDelta("m", 0, "x".repeat(200))]);
+        void writer.write([textDelta("m", 0, "x".repeat(200))]);
         await new Promise(() => undefined);
       },
       { clock, ...rest },

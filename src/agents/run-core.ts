@@ -254,7 +254,7 @@ export class RunCore {
   private _stopAt(failure: ErrorDetail): void {
     this._publish(this._gate.fail(failure));
     const takeBack = this.options.clock.after(this._limits.abortGraceMs, () => this._finish(undefined));
-    void this._ended.promise.then(takeBack);
+    this._ended.promise.then(takeBack, takeBack);
     this._denyAll("The run is over.");
     this._latch.abort(new DOMException(failure.message, "AbortError"));
     this.broadcast.hurry();

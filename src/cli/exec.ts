@@ -28,7 +28,7 @@ export async function startExec(flags: ExecFlags, prompt: string, io: CommandIo)
       format,
       input: prompt === "" ? "none" : "stdin",
       cwd: io.cwd,
-      ...(isShown && { onStderr: (text: string) => void io.err.write(plainText(text)) }),
+      ...(isShown && { onStderr: (text: string) => io.err.write(plainText(text)) }),
     },
     io.world,
   );

@@ -34,10 +34,10 @@ export interface SupportCase {
 }
 
 /**
- * Whether an option works on a backend. A text: it does not, and why; a run warns of it, and with `strict` is refused.
+ * Whether an option works on a backend. `"works"`: it does. Another text: it does not, and why; a run warns of it, and with `strict` is refused.
  * A function: it depends, and the answer is one of the two.
  */
-type Support = "works" | string | Condition | Refusal;
+type Support = string | Condition | Refusal;
 
 /** What would protect the caller and cannot: the run does not start, `strict` or not. */
 interface Refusal {

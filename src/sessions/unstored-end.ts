@@ -99,7 +99,7 @@ export function createUnstoredEnds({ store, clock, onStored }: UnstoredEndsOptio
     if (isClosed || takeBack !== undefined) return;
     takeBack = clock.after(delayMs, () => {
       takeBack = undefined;
-      void retryAll();
+      retryAll().catch(() => undefined);
     });
   };
   const endOfThread = (threadId: string): HeldEnd | undefined =>

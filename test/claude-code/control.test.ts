@@ -796,8 +796,7 @@ describe("when it does not work", () => {
     async (_, question) => {
       let fired: unknown;
       const policy: Partial<PolicySettings> = {
-        permission: ({ signal }) =>
-          new Promise(() => void signal.addEventListener("abort", () => (fired = signal.aborted))),
+        permission: ({ signal }) => new Promise(() => signal.addEventListener("abort", () => (fired = signal.aborted))),
       };
       const { place, go } = await control(
         [
@@ -846,7 +845,7 @@ describe("when it does not work", () => {
       "add",
       "Add two numbers",
       { a: "number", b: "number" },
-      (_, { signal }) => new Promise(() => void signal.addEventListener("abort", () => (fired = true))),
+      (_, { signal }) => new Promise(() => signal.addEventListener("abort", () => (fired = true))),
     );
     const { go } = await control(
       [

@@ -189,9 +189,10 @@ async function carryOut(run: Run, { dice, clock, scenario }: Surroundings): Prom
   const crashAtMs = dice.percent(10) ? dice.upTo(20_000) : undefined;
 
   let isWritten = false;
-  void written.then(() => {
+  const noteWritten = (): void => {
     isWritten = true;
-  });
+  };
+  written.then(noteWritten, noteWritten);
   const until = clock.now() + LONGEST_MS;
   const startedAt = clock.now();
   let hasCrashed = false;
@@ -229,7 +230,7 @@ async function restart(
   { clock, readers }: { readonly clock: VirtualClock; readonly readers: readonly SimulatedReader[] },
 ): Promise<void> {
   shaky.crash();
-  void run.abort("The process is gone.");
+  run.abort("The process is gone.").catch(() => undefined);
   const store: Store = shaky.reopen();
   await closeInterruptedRuns(store, clock);
   const server = createEventLog({ store, clock });
@@ -239,9 +240,10 @@ async function restart(
 async function areOver(readers: readonly SimulatedReader[], clock: VirtualClock): Promise<boolean> {
   let left = readers.length;
   for (const reader of readers) {
-    void reader.over.then(() => {
+    const noteOver = (): void => {
       left -= 1;
-    });
+    };
+    reader.over.then(noteOver, noteOver);
   }
   await clock.advance(0);
   return left === 0;

@@ -37,7 +37,7 @@ function coverStartError(error: StartError, cover: Cover): StartError {
 function coverCause(cause: unknown, cover: Cover): unknown {
   if (!(cause instanceof Error)) return cover(cause);
   const text = cover(cause.stack ?? cause.message);
-  const fields = { ...cause };
+  const fields = Object.fromEntries(Object.entries(cause));
   const shown = cover(fields);
   if (text === (cause.stack ?? cause.message) && shown === fields) return cause;
   return Object.assign(new Error(cover(cause.message)), shown);

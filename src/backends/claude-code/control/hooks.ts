@@ -170,7 +170,8 @@ function takeNotes(turn: Turn, callId: string, record: CallRecord): string | und
   const text = turn.takeNotes(record);
   if (text === undefined) return undefined;
   const id = `${callId}-note-${turn.countNote()}`;
-  void turn.link.write([messageItem({ id, role: "user", blocks: [{ type: "text", text }], source: "millrace" })]);
+  const note = messageItem({ id, role: "user", blocks: [{ type: "text", text }], source: "millrace" });
+  turn.link.write([note])?.catch(() => undefined);
   return text;
 }
 
