@@ -69,10 +69,11 @@ export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
  */
 export function makeBackend(name: ProviderName, model: string, options: ProviderOptions, world: World): ModelBackend {
   const provider = PROVIDERS[name];
+  const apiKey = readKey(name, provider, options, world);
   const baseUrl = readBaseUrl(name, provider, options, world);
   const backend = provider.make({
     model,
-    apiKey: readKey(name, provider, options, world),
+    apiKey,
     baseUrl,
     headers: options.headers ?? {},
     fetch: world.fetch,

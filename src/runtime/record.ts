@@ -1,5 +1,6 @@
 import type { Run, RunInput, RunSource } from "#agents";
 import { asksPerson, type Chunk, type FileSystem, waitForPerson } from "#domain";
+import { toJsonValue } from "#tools";
 import { createRecorder, createTapeFile, type Recorder, type TapeFile } from "#transports";
 import type { Backend, ModelBackend } from "#backends";
 import type { RunOptions } from "./options.ts";
@@ -77,6 +78,7 @@ export function recordWorld(world: World, path: string, options: RecordingOption
     clock: world.clock,
     random: world.random,
     env: world.env,
+    toJson: toJsonValue,
     write: (line) => (file === undefined ? void early.push(line) : file.write(line)),
     ...options,
   });

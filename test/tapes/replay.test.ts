@@ -168,6 +168,9 @@ describe("R19: callbacks answer from the tape, and are not called", () => {
       },
       'The tool "work" failed: broken',
     ],
+    ["a map", () => new Map([["a", 1]]), expect.anything()],
+    ["an error as its value", () => new Error("No luck."), expect.stringContaining("No luck.")],
+    ["a number that JSON has no word for", () => Number.NaN, expect.anything()],
     ["a function", () => () => 1, "The tool returned a function, which is not JSON."],
     [
       "a circle",

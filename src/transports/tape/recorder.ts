@@ -19,6 +19,8 @@ export interface RecorderOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Further secrets, such as keys given as options. */
   readonly secrets?: readonly string[];
+  /** What an answer of a callback counts as in JSON: a map, a date, a circle. Default: what `JSON.stringify` makes of it. */
+  readonly toJson?: (value: unknown) => unknown;
   /** What is run, as data. */
   readonly program?: unknown;
   readonly maxBytes?: number;
@@ -78,6 +80,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const desk: RecordingDesk = {
     log,
     redactor,
+    toJson: options.toJson ?? ((value) => value),
     nextId: () => (ids += 1),
     place() {
       const place = {
@@ -158,12 +161,12 @@ function recordCall<Value>(key: string, call: () => Value, desk: RecordingDesk):
     throw thrown;
   }
   if (!isPromise(value)) {
-    keep(keepAnswer(value, desk.redactor), true);
+    keep(keepAnswer(value, desk), true);
     return value;
   }
   return value.then(
     (answer) => {
-      keep(keepAnswer(answer, desk.redactor), false);
+      keep(keepAnswer(answer, desk), false);
       return answer;
     },
     (thrown: unknown) => {
@@ -174,15 +177,18 @@ function recordCall<Value>(key: string, call: () => Value, desk: RecordingDesk):
 }
 
 /** A value that was answered, as a tape keeps it. */
-function keepAnswer(value: unknown, redactor: Redactor): TapeAnswer {
+function keepAnswer(value: unknown, { redactor, toJson }: RecordingDesk): TapeAnswer {
   if (value === undefined) return {};
+  // A failure that was returned counts as one that was thrown.
+  if (value instanceof Error) return { failure: keepFailure(value, redactor.text) };
   if (typeof value === "function" || typeof value === "symbol") return { odd: typeof value as "function", why: "" };
   try {
-    const text = JSON.stringify(value);
+    const json = toJson(value);
+    const text = JSON.stringify(json);
     if (text.length > TAPE_LIMITS.keptCharacters) {
       return { odd: "unprintable", why: `The answer had ${text.length} characters, which is too long for a tape.` };
     }
-    return { value: redactor.json(value) };
+    return { value: redactor.json(json) };
   } catch (thrown) {
     return { odd: "unprintable", why: redactor.text(describeThrown(thrown)) };
   }

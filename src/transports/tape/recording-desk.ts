@@ -6,6 +6,8 @@ import type { TapeLog } from "./tape-log.ts";
 export interface RecordingDesk {
   readonly log: TapeLog;
   readonly redactor: Redactor;
+  /** A caller's value as the JSON it counts as. Throws when it has none. */
+  readonly toJson: (value: unknown) => unknown;
   /** The number of the next exchange or process. */
   nextId(): number;
   /** The time, and what clock and chance gave since the last entry. */
