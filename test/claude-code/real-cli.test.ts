@@ -208,7 +208,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
     };
     const { result } = await ask(place.backend(), "go", { policy: { hooks: [{ "before-stop": [stop] }] } });
     expect(times).toBe(2);
-    expect(result).toMatchObject({ status: "success", text: "one more thingone more thing" });
+    expect(result).toMatchObject({ status: "success", text: "one more thing" });
   });
 
   it("a hook that stops the run ends it after the step, with its reason", async () => {
@@ -217,7 +217,8 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
       policy: { hooks: [{ "after-tool": [() => ({ stop: "That is enough." })] }] },
     });
     expect(result).toMatchObject({ status: "error", subtype: "hook_stopped" });
-    expect(ofType(log, "result")).toMatchObject([{ subtype: "hook_stopped", text: "That is enough." }]);
+    expect(result.error?.message).toContain("That is enough.");
+    expect(ofType(log, "result")).toMatchObject([{ subtype: "hook_stopped", isError: true }]);
   });
 
   it("AT-40 S4-31: an abort in the middle of a command leaves nothing behind", async () => {

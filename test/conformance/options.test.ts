@@ -117,7 +117,10 @@ function modelWorld(): ReturnType<typeof createTestWorld> {
       [`${name}_API_KEY`, "test-key"],
     ]),
   );
-  return { ...place, world: { ...place.world, env: { ...place.world.env, ...hosts } } };
+  const env = { ...place.world.env, ...hosts };
+  // At their own addresses, where prices are known; the server without a socket answers at any.
+  for (const name of ["ANTHROPIC", "OPENAI", "DEEPSEEK", "GOOGLE_GEMINI"]) delete env[`${name}_BASE_URL`];
+  return { ...place, world: { ...place.world, env } };
 }
 
 const ignoredIn = (log: readonly AgentEvent[]): unknown[] =>
