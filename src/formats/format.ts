@@ -51,4 +51,6 @@ export interface AdapterOptions {
    * one) when we run it, `undefined` when the backend does.
    */
   readonly ownTool?: (name: string) => string | undefined;
+  /** The stream holds several runs, each ended by its verdict: an id of a call may come again in a later one. */
+  readonly hasSeveralRuns?: boolean;
 }

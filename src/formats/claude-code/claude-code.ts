@@ -133,6 +133,7 @@ function createStream(options: AdapterOptions) {
       case "user":
         return user.read(lanes.get(parentOf(value)), frame, value, out);
       case "result":
+        if (options.hasSeveralRuns === true) ledger.endTurn();
         return readResult(value, out);
       case "system":
         return readSystem(value, ownString(value, "subtype") ?? "", out);

@@ -11,6 +11,8 @@ export interface ToolLedger {
   answers(result: JsonRecord): boolean;
   /** Tells an answer. One to no call, or a second one, is kept as a notice. */
   answer(result: JsonRecord, frame: DataFrame, more: Answered, out: Chunk[]): void;
+  /** A turn is over: its answered calls are forgotten. A model may give a call of a later turn the same id. */
+  endTurn(): void;
 }
 
 interface Called {
@@ -47,6 +49,9 @@ export function createToolLedger(): ToolLedger {
     deny(callId) {
       const call = calls.get(callId);
       if (call !== undefined) call.isDenied = true;
+    },
+    endTurn() {
+      for (const [callId, { isAnswered }] of calls) if (isAnswered) calls.delete(callId);
     },
     answers: (result) => openCall(result) !== undefined,
     answer(result, frame, { parent, ms }, out) {

@@ -53,7 +53,10 @@ export class ControlConnection {
     });
     const format = withoutControl((frame) => this._received.push(frame));
     const { ownTool } = parts.desk;
-    this._decoder = createDecoder(format, { readText: readUtf8, adapter: { mode: "control", ownTool } });
+    this._decoder = createDecoder(format, {
+      readText: readUtf8,
+      adapter: { mode: "control", ownTool, hasSeveralRuns: true },
+    });
     const { line, answer: ready } = this.channel.prepare(parts.initialize);
     this._greeting = line;
     this.ready = ready;
