@@ -145,7 +145,9 @@ describe("from zod 4, a Standard Schema", () => {
   });
 
   it("a schema that cannot be shown to a model is refused when the tool is defined", () => {
-    expect(() => tool("bad", "Bad", z.object({ when: z.date() }), () => 1)).toThrow(/input\.when: Date cannot be represented in JSON Schema/);
+    expect(() => tool("bad", "Bad", z.object({ when: z.date() }), () => 1)).toThrow(
+      /input\.when: Date cannot be represented in JSON Schema/,
+    );
   });
 });
 
