@@ -31,8 +31,11 @@ const HEARTBEAT = encoder.encode(encodeSse({ comment: "ping" }));
 /** What is handed over at a time, at most: the whole of a large batch never waits in one reader's buffer. */
 const PIECE_BYTES = 262_144;
 
-/** A batch of more characters is written bit by bit, as its reader takes it; smaller ones are written once for all readers. */
-const LARGE_BATCH = 262_144;
+/**
+ * A batch of more characters is written bit by bit, as its reader takes it; smaller ones are written once for all readers.
+ * Well above what a reader takes from the store at a time, so that only single large events are written anew for each.
+ */
+const LARGE_BATCH = 1_048_576;
 const SLICE_CHARACTERS = 65_536;
 
 /** Where a stream goes. It is given one piece, and says with `ask` when that was taken. */
