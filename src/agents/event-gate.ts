@@ -47,6 +47,8 @@ class RunGate implements EventGate {
   /** Calls without an answer, by id; answered ones stay known, so that a second answer is noticed. */
   private readonly _openCalls = new Map<string, string>();
   private readonly _knownCalls = new Set<string>();
+  /** Calls that were denied and have no answer. Made for the first: most runs deny none. */
+  private _deniedCalls: Set<string> | undefined;
 
   constructor(runId: string, clock: Pick<Clock, "now">) {
     this._runId = runId;
@@ -94,7 +96,9 @@ class RunGate implements EventGate {
 
   private _answerOpen(skipped: Skipped, why: string, place: Place, events: AgentEvent[]): void {
     for (const [callId, name] of this._openCalls) {
-      const answer = toolResultItem({ callId, name, output: why, isError: true, skipped });
+      // Whatever ended the run, what was denied was not run for that reason.
+      const reason: Skipped = this._deniedCalls?.has(callId) === true ? "denied" : skipped;
+      const answer = toolResultItem({ callId, name, output: why, isError: true, skipped: reason });
       events.push(numberEvent(answer, this._seq++, place));
     }
     this._openCalls.clear();
@@ -114,6 +118,9 @@ class RunGate implements EventGate {
       const message = `A tool result for ${chunk.callId} was not let through: that call ${why}.`;
       events.push(this._refuse(chunk, message, place));
       return;
+    } else if (chunk.type === "permission" && chunk.state === "denied") {
+      this._deniedCalls ??= new Set();
+      this._deniedCalls.add(chunk.callId);
     } else if (chunk.type === "error" && chunk.terminal) {
       // In the place of the error, not in one of their own: time would fall behind them.
       this._answerOpen("incomplete", "The run ended before this tool call was answered.", place, events);

@@ -13,6 +13,7 @@ import {
   startItem,
   textDelta,
   thinkingDelta,
+  permissionItem,
   toolCallItem,
   toolResultItem,
 } from "#domain";
@@ -73,6 +74,19 @@ describe("a run handle", () => {
     ]);
     expect(await readAll(run)).toEqual(log);
     expect(await run.result()).toMatchObject({ status: "success", text: "hello" });
+  });
+
+  it("I6: a call that was denied and never answered is reported as denied, whatever ended the run", async () => {
+    const call = { callId: "c1", name: "add" };
+    const { run } = start(
+      write(
+        toolCallItem({ ...call, input: {}, executedBy: "millrace" }),
+        permissionItem({ ...call, state: "denied", by: "rule" }),
+      ),
+    );
+    const log = await readAll(run);
+    assertRunLog(log);
+    expect(log.find(({ type }) => type === "tool-result")).toMatchObject({ isError: true, skipped: "denied" });
   });
 
   it("runs to its end when nobody reads or listens, and keeps the deltas merged for those who come late", async () => {
