@@ -14,6 +14,7 @@ export default defineConfig({
       include: ["src/**/*.ts"],
       exclude: ["src/**/*.test.ts"],
       reporter: ["text-summary"],
+      reportOnFailure: true,
       thresholds: { lines: 90 },
     },
     projects: [
