@@ -1,7 +1,8 @@
 import type { Clock } from "#domain";
 import type { EventBatch, EventLog } from "#sessions";
 import { Alarm } from "#streams";
-import { encodeEventSseInSlices, encodeSse, measureJson } from "#wire";
+import { encodeEventSse, encodeSse } from "#wire";
+import type { BatchFrames } from "./event-frames.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { FailPointName } from "./options.ts";
 import { createTeller, type StreamCursor, type Vocabulary } from "./sse-vocabulary.ts";
@@ -11,7 +12,7 @@ export interface StreamSetting {
   readonly log: EventLog;
   readonly clock: Clock;
   readonly limits: ServerLimits;
-  readonly frame: (batch: EventBatch) => Uint8Array;
+  readonly frame: (batch: EventBatch) => BatchFrames;
   readonly failPoint: ((name: FailPointName) => Promise<void> | void) | undefined;
 }
 
@@ -30,13 +31,6 @@ const HEARTBEAT = encoder.encode(encodeSse({ comment: "ping" }));
 
 /** What is handed over at a time, at most: the whole of a large batch never waits in one reader's buffer. */
 const PIECE_BYTES = 262_144;
-
-/**
- * A batch of more characters is written bit by bit, as its reader takes it; smaller ones are written once for all readers.
- * Well above what a reader takes from the store at a time, so that only single large events are written anew for each.
- */
-const LARGE_BATCH = 1_048_576;
-const SLICE_CHARACTERS = 65_536;
 
 /** Where a stream goes. It is given one piece, and says with `ask` when that was taken. */
 export interface Outlet {
@@ -165,19 +159,17 @@ interface Pieces {
 /** In pieces of bounded size. A class and no generator: it is asked once per event. */
 class PieceReader implements Pieces {
   private readonly _batches: AsyncIterableIterator<EventBatch, undefined>;
-  private readonly _encode: (batch: EventBatch) => Uint8Array;
+  private readonly _frame: (batch: EventBatch) => BatchFrames;
   private readonly _pieceBytes: number;
   private _rest: Uint8Array = NOTHING;
   /** What is still to be written of a large batch. */
   private _slices: Iterator<Uint8Array, undefined> | undefined;
-  private readonly _isOwn: boolean;
   private _isAtDone = false;
   private _isLeft = false;
 
   constructor({ log, limits, frame }: StreamSetting, { runId, cursor, vocabulary }: StreamWanted) {
     const teller = vocabulary === "millrace" ? undefined : createTeller(vocabulary, cursor);
-    this._isOwn = teller === undefined;
-    this._encode = teller === undefined ? frame : (batch) => encoder.encode(teller.tell(batch).join(""));
+    this._frame = teller === undefined ? frame : (batch) => encoder.encode(teller.tell(batch).join(""));
     this._batches = log.follow(runId, { after: teller?.readFrom ?? cursor.seq });
     this._pieceBytes = Math.max(1, Math.min(PIECE_BYTES, limits.readerBytes));
   }
@@ -207,11 +199,9 @@ class PieceReader implements Pieces {
       return END;
     }
     this._isAtDone = step.value.at(-1)?.type === "done";
-    if (this._isOwn && isLarge(step.value)) {
-      this._slices = sliceBatch(step.value);
-      return this.next();
-    }
-    this._rest = this._encode(step.value);
+    const frames = this._frame(step.value);
+    if (frames instanceof Uint8Array) this._rest = frames;
+    else this._slices = frames[Symbol.iterator]();
     // A vocabulary may have nothing to say about a batch.
     return this._rest.length > 0 ? this._cut() : this.next();
   };
@@ -223,31 +213,6 @@ class PieceReader implements Pieces {
     this._rest = isLast ? NOTHING : rest.subarray(this._pieceBytes);
     return { done: false, value: isLast ? rest : rest.subarray(0, this._pieceBytes) };
   }
-}
-
-/** A loop of its own: it runs once per event. */
-function isLarge(batch: EventBatch): boolean {
-  let characters = 0;
-  for (const event of batch) {
-    if (event.type === "text-delta" || event.type === "thinking-delta") characters += event.text.length;
-    else characters += measureJson(event);
-  }
-  return characters > LARGE_BATCH;
-}
-
-/** The frames of a batch bit by bit, written as the reader takes them: the whole of it is never there as text or bytes. */
-function* sliceBatch(batch: EventBatch): Generator<Uint8Array, undefined> {
-  let waiting = "";
-  for (const event of batch) {
-    for (const piece of encodeEventSseInSlices(event)) {
-      waiting += piece;
-      if (waiting.length < SLICE_CHARACTERS) continue;
-      yield encoder.encode(waiting);
-      waiting = "";
-    }
-  }
-  if (waiting !== "") yield encoder.encode(waiting);
-  return undefined;
 }
 
 /** A log that ends without `done` has lost its writer: that is a broken stream, and no end. */
@@ -268,7 +233,7 @@ function createBreakablePieces(
 
 /** Frame by frame, each in two halves. */
 async function* readBreakably(
-  { log, frame }: StreamSetting,
+  { log }: StreamSetting,
   failPoint: (name: FailPointName) => Promise<void> | void,
   { runId, cursor }: StreamWanted,
   signal: AbortSignal,
@@ -277,7 +242,7 @@ async function* readBreakably(
   for await (const batch of log.follow(runId, { after: cursor.seq, signal })) {
     for (const event of batch) {
       isAtDone = event.type === "done";
-      const bytes = frame([event]);
+      const bytes = encoder.encode(encodeEventSse(event));
       const half = bytes.length >> 1;
       yield bytes.subarray(0, half);
       await failPoint("inside-frame");

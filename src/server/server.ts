@@ -1,6 +1,7 @@
 import { closeInterruptedRuns, createEventLog, createUnstoredEnds } from "#sessions";
 import { createAccess } from "./access.ts";
 import { createApp } from "./app.ts";
+import { createFrameCache } from "./event-frames.ts";
 import { type Listening, type ListenOptions, listenOn, requireSafeAddress } from "./listen.ts";
 import { createLiveRuns } from "./live-runs.ts";
 import { createMetrics } from "./metrics.ts";
@@ -11,7 +12,6 @@ import type { ServerParts } from "./parts.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServerLog } from "./server-log.ts";
-import { createFrameCache } from "./sse-vocabulary.ts";
 
 /** Threads, chat and events over HTTP. */
 export interface Server {

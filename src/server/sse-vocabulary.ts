@@ -1,7 +1,6 @@
 import type { AgentEvent } from "#domain";
 import type { EventBatch } from "#sessions";
 import { createSseFrames, SSE_VOCABULARIES, type SseVocabulary } from "#views";
-import { encodeEventSse } from "#wire";
 
 /** The words a stream can be told in. */
 export const VOCABULARIES = SSE_VOCABULARIES;
@@ -30,37 +29,6 @@ export interface Teller {
   /** Where in the log the teller has to begin: a view rebuilds its memory from the start. */
   readonly readFrom: number;
   tell(batch: EventBatch): readonly string[];
-}
-
-/** How many frames are kept for the readers of the same run who come for them next. */
-const RECENT_FRAMES = 32;
-
-/**
- * Frames of our own events: the same for every reader, so they are made once and shared as bytes. Only the latest are
- * kept: readers who follow a run come for them at once, and what is kept longer outlives its use, at the collector's
- * cost. A ring and no map: a map that is filled and emptied for ever makes table after table.
- */
-export function createFrameCache(): (batch: EventBatch) => Uint8Array {
-  const batches: EventBatch[] = [];
-  const frames: Uint8Array[] = [];
-  let next = 0;
-  return (batch) => {
-    const known = frames[batches.indexOf(batch)];
-    if (known !== undefined) return known;
-    // From Node's pool: a buffer of its own for each event costs more than the event.
-    const bytes = Buffer.from(frameAll(batch));
-    batches[next] = batch;
-    frames[next] = bytes;
-    next = (next + 1) % RECENT_FRAMES;
-    return bytes;
-  };
-}
-
-/** A loop of its own: it runs once per event. */
-function frameAll(batch: EventBatch): string {
-  let text = "";
-  for (const event of batch) text += encodeEventSse(event);
-  return text;
 }
 
 /** Creates the teller of another vocabulary. */

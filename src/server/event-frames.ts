@@ -1,0 +1,117 @@
+import type { EventBatch } from "#sessions";
+import { encodeEventSse, encodeEventSseInSlices, measureJson } from "#wire";
+
+/** The frames of a batch: all of them, or bit by bit. Only ever asked for one slice at a time. */
+export type BatchFrames = Uint8Array | Iterable<Uint8Array, undefined>;
+
+/** How many batches are kept as bytes for the readers of the same run who come for them next. */
+const RECENT_BATCHES = 32;
+
+/**
+ * A batch of more characters is written bit by bit, as its readers take it: the whole of it is never there as text or
+ * bytes. Well above what a reader takes from the store at a time, so that only single large events are.
+ */
+const LARGE_BATCH = 1_048_576;
+const SLICE_CHARACTERS = 65_536;
+
+/** How many slices of a large batch are kept for readers who are a little behind: four megabytes of ASCII. */
+const RECENT_SLICES = 64;
+
+const encoder = new TextEncoder();
+
+/**
+ * Frames of our own events: the same for every reader, so they are made once and shared as bytes. Only the latest are
+ * kept: readers who follow a run come for them at once, and what is kept longer outlives its use, at the collector's
+ * cost. A ring and no map: a map that is filled and emptied for ever makes table after table.
+ */
+export function createFrameCache(): (batch: EventBatch) => BatchFrames {
+  const batches: EventBatch[] = [];
+  const frames: Uint8Array[] = [];
+  let next = 0;
+  const large = new WeakMap<EventBatch, LargeBatch>();
+  return (batch) => {
+    const known = frames[batches.indexOf(batch)];
+    if (known !== undefined) return known;
+    if (isLarge(batch)) {
+      const shared = large.get(batch) ?? new LargeBatch(batch);
+      large.set(batch, shared);
+      return shared;
+    }
+    // From Node's pool: a buffer of its own for each event costs more than the event.
+    const bytes = Buffer.from(frameAll(batch));
+    batches[next] = batch;
+    frames[next] = bytes;
+    next = (next + 1) % RECENT_BATCHES;
+    return bytes;
+  };
+}
+
+/** A loop of its own: it runs once per event. */
+function frameAll(batch: EventBatch): string {
+  let text = "";
+  for (const event of batch) text += encodeEventSse(event);
+  return text;
+}
+
+/** A loop of its own: it runs once per event. */
+function isLarge(batch: EventBatch): boolean {
+  let characters = 0;
+  for (const event of batch) {
+    if (event.type === "text-delta" || event.type === "thinking-delta") characters += event.text.length;
+    else characters += measureJson(event);
+  }
+  return characters > LARGE_BATCH;
+}
+
+/**
+ * A large batch in slices. They are written when the first reader comes for them, and shared with those who are a little
+ * behind. A reader who is far behind has the rest written for itself.
+ */
+class LargeBatch implements Iterable<Uint8Array, undefined> {
+  private readonly _batch: EventBatch;
+  private readonly _writer: Iterator<Uint8Array, undefined>;
+  /** The last slices that were written. */
+  private readonly _recent: Uint8Array[] = [];
+  private _written = 0;
+
+  constructor(batch: EventBatch) {
+    this._batch = batch;
+    this._writer = writeSlices(batch);
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array, undefined> {
+    let at = 0;
+    while (at >= this._written - this._recent.length) {
+      const slice = at === this._written ? this._write() : this._recent[at - this._written + this._recent.length];
+      if (slice === undefined) return undefined;
+      yield slice;
+      at += 1;
+    }
+    const own = writeSlices(this._batch);
+    for (let passed = 0; passed < at; passed += 1) own.next();
+    return yield* own;
+  }
+
+  private _write(): Uint8Array | undefined {
+    const slice = this._writer.next().value;
+    if (slice === undefined) return undefined;
+    this._recent.push(slice);
+    if (this._recent.length > RECENT_SLICES) this._recent.shift();
+    this._written += 1;
+    return slice;
+  }
+}
+
+function* writeSlices(batch: EventBatch): Generator<Uint8Array, undefined> {
+  let waiting = "";
+  for (const event of batch) {
+    for (const piece of encodeEventSseInSlices(event)) {
+      waiting += piece;
+      if (waiting.length < SLICE_CHARACTERS) continue;
+      yield encoder.encode(waiting);
+      waiting = "";
+    }
+  }
+  if (waiting !== "") yield encoder.encode(waiting);
+  return undefined;
+}
