@@ -1,7 +1,9 @@
 import type { Glob } from "./matcher.ts";
+import { isKnownProgram } from "./shell-known.ts";
 import {
   carriedFrom,
   isAssignment,
+  isCarrier,
   isEval,
   isFeeder,
   isShell,
@@ -11,6 +13,7 @@ import {
 } from "./shell-names.ts";
 import { commandInAssignment, loadsSomething, runsUnseen } from "./shell-unseen.ts";
 import { readShell, type ShellCommand } from "./shell-words.ts";
+import { runsWritten, type WrittenFiles, writtenFiles } from "./shell-written.ts";
 
 /** Shell texts inside shell texts (`sh -c "…"`) are followed this far down. */
 const DEEPEST = 3;
@@ -25,6 +28,16 @@ const PLAIN_WORD = /^[\w./:@%+,-]*$/;
 const INERT: ReadonlySet<string> = new Set(
   "echo printf grep egrep fgrep zgrep rg ag ack git gh test [ [[ jq ls cat cd for select case".split(" "),
 );
+
+/** Programs that read commands from their input, between other things. */
+const INPUT_READERS: ReadonlySet<string> = new Set(
+  "ed ex vi vim m4 dc gnuplot sqlite3 psql mysql mariadb duckdb gdb lldb ftp sftp at batch crontab tclsh expect octave maxima R".split(
+    " ",
+  ),
+);
+
+/** Builtins that evaluate the index of an array they are given, and with it a command in there. */
+const INDEX_READERS: ReadonlySet<string> = new Set("test [ [[ printf read unset wait".split(" "));
 
 /** Everything a shell text may run, as far as it can be known beforehand. */
 export interface ShellForms {
@@ -62,33 +75,39 @@ interface TextPlace {
 
 function addText(list: FormList, text: string, place: TextPlace): void {
   const { commands, isPlain } = readShell(text);
-  const written = filesWritten(commands);
+  const written = writtenFiles(commands);
+  if (written.isLoaded) list.isOpen = true;
   for (const command of commands) addCommand(list, command, place, written);
-  if (!isPlain) addLooseForms(list, text);
-  else if (commands.some(({ words }) => startsOfCommands(words).some((at) => isShell(words[at] ?? "")))) {
-    // What is piped into a shell stands in another command.
-    addLooseForms(list, text);
-  }
+  // What is piped into a shell stands in another command.
+  if (!isPlain || commands.some(readsInput)) addLooseForms(list, text);
 }
 
-function addCommand(list: FormList, command: ShellCommand, place: TextPlace, written: ReadonlySet<string>): void {
+function readsInput({ words }: ShellCommand): boolean {
+  return startsOfCommands(words).some(
+    (at) => isShell(words[at] ?? "") || INPUT_READERS.has(programName(words[at] ?? "")),
+  );
+}
+
+function addCommand(list: FormList, command: ShellCommand, place: TextPlace, written: WrittenFiles): void {
   const { words } = command;
   addAssignments(list, command, place);
+  if (words.some((word, at) => command.expands[at] === true && isEvaluated(word))) list.isOpen = true;
   const all = startsOfCommands(words);
   const starts = all.slice(0, MOST_STARTS);
   if (all.length > starts.length) list.isOpen = true;
   const [first] = starts;
   if (first === undefined) return;
-  const isFed = place.isFed || isFeeder(words[first] ?? "");
+  const isFed = place.isFed || starts.some((start) => isFeeder(words[start] ?? ""));
   addForms(list, command, starts, isFed);
   if (starts.some((start) => runsUnseen(command, start))) list.isOpen = true;
-  if (isFed && isReplaced(words, first)) list.isOpen = true;
-  if (starts.some((start) => runsFile(words, start, written))) list.isOpen = true;
+  if (isFed && (isReplaced(words, first) || starts.some((start) => carriesInput(words, start, first))))
+    list.isOpen = true;
+  if (starts.some((start) => runsWritten(words, start, written))) list.isOpen = true;
   const reader = starts.find((start) => isShell(words[start] ?? "") || isEval(words[start] ?? ""));
   const carried = carriedFrom(words, first);
   if (reader !== undefined) addArguments(list, words.slice(reader + 1), place);
   else if (carried !== undefined) addArguments(list, words.slice(carried), { ...place, isFed });
-  else addLooseArguments(list, command, first);
+  else addLooseArguments(list, command, first, place);
 }
 
 /** Variables that name a program, or make one load something. */
@@ -101,6 +120,7 @@ function addAssignments(list: FormList, { words, expands }: ShellCommand, { dept
       continue;
     }
     if (loadsSomething(word)) list.isOpen = true;
+    if (holdsCommand(word)) addHeldCommand(list, word, depth);
     const value = commandInAssignment(word);
     if (value === undefined || value === "") continue;
     if (expands[at] === true || depth === 0) list.isOpen = true;
@@ -118,6 +138,9 @@ function addArguments(list: FormList, words: readonly string[], { depth, isFed }
   for (const word of texts) {
     const alias = /^[\w-]+=(.*)$/s.exec(word)?.[1];
     addText(list, alias ?? word, { depth: depth - 1, isFed: isFed || alias !== undefined });
+    // `-S'rm x'`, `--split-string='rm x'`, `!rm x`.
+    const value = /^(?:-[A-Za-z]|--[\w-]+=|[!|@]+)(.+)$/s.exec(word)?.[1];
+    if (value !== undefined) addText(list, value, { depth: depth - 1, isFed });
   }
   const start = words.findIndex((word) => !word.startsWith("-"));
   if (start !== -1 && start < words.length - 1 && texts.length > 0) {
@@ -147,6 +170,8 @@ function addForms(list: FormList, command: ShellCommand, starts: readonly number
       const rest = offset + word.length;
       const added = isFed ? " {}" : "";
       list.texts.push(joined.slice(offset) + added, name + joined.slice(rest) + added);
+      // Where the disk knows no case, `RM` is `rm`.
+      if (name !== name.toLowerCase()) list.texts.push(name.toLowerCase() + joined.slice(rest) + added);
       addWithoutOptions(list, words, at, added);
       if (lastOpen >= at) addPattern(list, patternOf(command, at, isFed));
       else if (isFed) list.maybes.push([`${name}${joined.slice(rest)} `, ""]);
@@ -201,14 +226,57 @@ function patternOf({ words, expands, fixed }: ShellCommand, start: number, isFed
 }
 
 /** What a program may take for a command although nothing says so: texts, values of options, programs by their place. */
-function addLooseArguments(list: FormList, { words }: ShellCommand, start: number): void {
-  if (INERT.has(programName(words[start] ?? ""))) return;
+function addLooseArguments(list: FormList, { words }: ShellCommand, start: number, { depth }: TextPlace): void {
+  const name = programName(words[start] ?? "");
+  const isInert = INERT.has(name);
+  if (!isInert && !isKnownProgram(name)) addUnknownArguments(list, words, start);
   for (const word of words.slice(start + 1)) {
-    const value = /^--?[\w-]+=(.+)$/s.exec(word)?.[1];
+    if (holdsCommand(word) && (!isInert || (INDEX_READERS.has(name) && word.includes("["))))
+      addHeldCommand(list, word, depth);
+    if (isInert) continue;
+    const value = /^--?[\w-]+=(.+)$/s.exec(word)?.[1] ?? /^-[A-Za-z](.+)$/s.exec(word)?.[1];
     if (value !== undefined) list.maybes.push([value, ""]);
     if (/(?:^|\/)s?bin\/[^/]+$/.test(word)) list.maybes.push([`${programName(word)} `, ""]);
     if (!PLAIN_WORD.test(word)) addLooseForms(list, word);
   }
+}
+
+/** How many words of a program that nobody knows are taken for the beginning of what it runs. */
+const UNKNOWN_WORDS = 40;
+
+/** What a program that nobody knows is given may be a command that it runs, and a text behind `-e` a program. */
+function addUnknownArguments(list: FormList, words: readonly string[], start: number): void {
+  const end = Math.min(words.length, start + 1 + UNKNOWN_WORDS);
+  for (let at = start + 1; at < end; at += 1) {
+    const word = words[at] ?? "";
+    const isProgram = /^(?:-[a-zA-Z]*[ecEr]|--?(?:eval|exec|execute|command|run|expression|script))$/.test(
+      words[at - 1] ?? "",
+    );
+    if (isProgram && !PLAIN_WORD.test(word)) list.isOpen = true;
+    if (!isOption(word)) list.maybes.push([[programName(word), ...words.slice(at + 1)].join(" ")]);
+  }
+}
+
+/** `${a@P}`, and in zsh `${(e)a}`, carry out commands in what a variable holds. */
+export function isEvaluated(word: string): boolean {
+  return word.includes("@P}") || word.includes("${(");
+}
+
+/** A substitution that quotes have kept from the shell: whoever reads the word later may carry it out. */
+function holdsCommand(word: string): boolean {
+  return word.includes("$(") || word.includes("`");
+}
+
+function addHeldCommand(list: FormList, word: string, depth: number): void {
+  if (depth === 0) {
+    list.isOpen = true;
+    return;
+  }
+  const from = word.search(/\$\(|`/);
+  const inner: FormList = { texts: [], maybes: [], isOpen: false };
+  addText(inner, word.slice(from), { depth: depth - 1, isFed: false });
+  list.maybes.push(...inner.maybes, ...inner.texts.map((text): Glob => [text]));
+  if (inner.isOpen) list.isOpen = true;
 }
 
 /** For texts nobody can follow: quotes count for nothing, and behind `echo` a command may begin as well. */
@@ -216,7 +284,8 @@ function addLooseForms(list: FormList, text: string): void {
   for (const piece of text.split(/[;&|\n\r()`'"{}<>#!=]/)) {
     const words = piece.replaceAll("\\", "").split(/\s+/).filter(Boolean);
     const start = startOfCommand(words);
-    const isEcho = ["echo", "printf", "spawn", "shell", "e", "exec"].includes(programName(words[start] ?? ""));
+    const name = programName(words[start] ?? "").replace(/^[.:@]/, "");
+    const isEcho = ["echo", "printf", "spawn", "shell", "system", "sh", "syscmd", "e", "exec"].includes(name);
     const starts = isEcho ? [start, start + 1, start + 2] : startsOfCommands(words);
     for (const at of starts) {
       const word = words[at];
@@ -241,24 +310,10 @@ function isReplaced(words: readonly string[], start: number): boolean {
   return words[at]?.includes(mark) === true || words[at]?.includes("{}") === true;
 }
 
-/** The files that commands of a text write into, by redirection or with `tee`. */
-function filesWritten(commands: readonly ShellCommand[]): ReadonlySet<string> {
-  const files = commands.flatMap(({ words, targets }) => [
-    ...targets,
-    ...(programName(words[0] ?? "") === "tee" ? words.slice(1) : []),
-  ]);
-  return new Set(files.map(plainPath));
-}
-
-/** Whether a command runs a file that the same text has written, so that nobody knows what is in it. */
-function runsFile(words: readonly string[], start: number, written: ReadonlySet<string>): boolean {
-  if (written.size === 0) return false;
-  const program = words[start] ?? "";
-  if (program.includes("/") && written.has(plainPath(program))) return true;
-  if (!isShell(program) && program !== "source" && program !== ".") return false;
-  return words.slice(start + 1).some((word) => written.has(plainPath(word)));
-}
-
-function plainPath(path: string): string {
-  return path.replace(/^(?:\.\/)+/, "");
+/** A program that runs others and is itself run with what was fed, of which nobody knows what it is. */
+function carriesInput(words: readonly string[], start: number, first: number): boolean {
+  const name = words[start] ?? "";
+  if (start === first || !(isCarrier(name) || isEval(name)) || isFeeder(name)) return false;
+  const next = words.slice(start + 1).find((word) => !/^[\d.]+[smhd]?$/.test(word)) ?? "-";
+  return next.startsWith("-") || isAssignment(next);
 }

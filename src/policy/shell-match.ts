@@ -1,5 +1,5 @@
 import { type Glob, matchesGlob, patternsMeet } from "./matcher.ts";
-import { listShellForms, type ShellForms } from "./shell-forms.ts";
+import { isEvaluated, listShellForms, type ShellForms } from "./shell-forms.ts";
 import { carriedFrom, isEval, isShell, startOfCommand } from "./shell-names.ts";
 import { runsUnseen } from "./shell-unseen.ts";
 import { readShell, type ShellCommand } from "./shell-words.ts";
@@ -33,6 +33,7 @@ function isCovered(patterns: readonly Glob[], command: ShellCommand): boolean {
   const { words, expands, redirects } = command;
   const program = words[0] ?? "";
   if (redirects || expands[0] !== false || startOfCommand(words) !== 0) return false;
+  if (words.some((word, at) => expands[at] === true && isEvaluated(word))) return false;
   const text = words.join(" ");
   const fitting = patterns.filter((glob) => matchesGlob(glob, text));
   const runsAnother = isShell(program) || isEval(program) || runsUnseen(command, 0) || isCarrying(words);

@@ -1,5 +1,7 @@
 /** Words of the shell's own grammar that stand before a command. */
-const KEYWORDS: ReadonlySet<string> = new Set("if then else elif fi do done while until ! { } esac [[ ]]".split(" "));
+const KEYWORDS: ReadonlySet<string> = new Set(
+  "if then else elif fi do done while until ! { } esac [[ ]] - and or not begin always".split(" "),
+);
 
 /** Programs that run the command in their arguments. */
 const CARRIERS: ReadonlySet<string> = new Set(
@@ -8,7 +10,11 @@ const CARRIERS: ReadonlySet<string> = new Set(
     "timeout stdbuf unbuffer command builtin exec coproc time noglob nocorrect repeat xargs parallel rush watch entr " +
     "busybox toybox chroot unshare nsenter bwrap firejail proot fakeroot systemd-run systemd-inhibit dbus-run-session " +
     "xvfb-run caffeinate numactl prlimit strace ltrace gdb lldb valgrind flock script expect rlwrap ssh rsh mosh nix-shell " +
-    "npx bunx pnpx uvx hyperfine concurrently watchexec nodemon gtimeout gxargs gnice genv gstdbuf start-stop-daemon"
+    "npx bunx pnpx uvx hyperfine concurrently watchexec nodemon gtimeout gxargs gnice genv gstdbuf start-stop-daemon " +
+    "cross-env dotenv dotenvx gosu su-exec tini dumb-init chpst setuidgid s6-setuidgid softlimit choom cpulimit cgexec faketime " +
+    "eatmydata nocache torsocks torify proxychains proxychains4 schroot fakechroot systemd-nspawn chronic ifne pee mispipe sem " +
+    "xe run-one retry timelimit lockf setlock capsh screen dtach abduco xterm konsole alacritty kitty foot gnome-terminal " +
+    "wsl cmd winpty Start-Process distrobox toolbox pdsh pssh clush fab"
   ).split(" "),
 );
 
@@ -20,10 +26,10 @@ const SOMETIMES_CARRIERS: Readonly<Record<string, readonly string[]>> = {
   fdfind: ["-x", "-X", "--exec", "--exec-batch"],
   docker: ["run", "exec"],
   podman: ["run", "exec"],
-  kubectl: ["exec", "run"],
-  npm: ["exec", "x"],
+  kubectl: ["exec", "run", "debug"],
+  npm: ["exec", "x", "explore"],
   pnpm: ["exec", "dlx"],
-  yarn: ["exec", "dlx"],
+  yarn: ["exec", "dlx", "run"],
   bun: ["x"],
   uv: ["run"],
   poetry: ["run"],
@@ -32,17 +38,47 @@ const SOMETIMES_CARRIERS: Readonly<Record<string, readonly string[]>> = {
   bundle: ["exec"],
   direnv: ["exec"],
   perf: ["stat", "record", "trace"],
+  nerdctl: ["run", "exec"],
+  "docker-compose": ["run", "exec"],
+  lxc: ["exec"],
+  incus: ["exec"],
+  multipass: ["exec"],
+  oc: ["exec", "rsh", "run", "debug"],
+  ip: ["exec"],
+  nix: ["-c", "--command", "run"],
+  guix: ["--", "-c"],
+  mise: ["exec", "x"],
+  asdf: ["exec"],
+  rbenv: ["exec"],
+  pyenv: ["exec"],
+  nvm: ["exec", "run"],
+  volta: ["run"],
+  rustup: ["run"],
+  hatch: ["run"],
+  pdm: ["run"],
+  rye: ["run"],
+  pipx: ["run"],
+  op: ["run"],
+  doppler: ["run"],
+  chamber: ["exec"],
+  "aws-vault": ["exec"],
+  wezterm: ["start", "cli"],
+  cmake: ["env", "time"],
   tmux: ["new", "new-session", "new-window", "neww", "split-window", "splitw", "run-shell", "run"],
 };
 
 /** Carriers that add arguments of their own to the command: from their input, or from a list. */
-const FEEDERS: ReadonlySet<string> = new Set("xargs gxargs parallel rush find gfind fd fdfind entr".split(" "));
+const FEEDERS: ReadonlySet<string> = new Set("xargs gxargs parallel sem rush xe find gfind fd fdfind entr".split(" "));
 
 /** Commands that read a file, `-c TEXT`, or their input as a shell text. */
-const SHELLS: ReadonlySet<string> = new Set("sh bash rbash zsh dash ash ksh mksh fish csh tcsh".split(" "));
+const SHELLS: ReadonlySet<string> = new Set(
+  "sh bash rbash zsh dash ash hush ksh ksh93 mksh oksh loksh pdksh yash posh fish csh tcsh nu xonsh elvish osh ysh".split(
+    " ",
+  ),
+);
 
 /** Commands that read their arguments as a shell text, now or later. */
-const EVALS: ReadonlySet<string> = new Set("eval trap alias complete compgen bind".split(" "));
+const EVALS: ReadonlySet<string> = new Set("eval trap alias complete compgen bind iex Invoke-Expression".split(" "));
 
 /** A group inside a group, and so on, is followed this far. */
 const MOST_GROUPS = 120;
@@ -50,9 +86,20 @@ const MOST_GROUPS = 120;
 /** How many words behind a carrier are taken for the beginning of what it runs. */
 const CARRIED_WORDS = 40;
 
-/** The name of a program without the folder it is in. */
+/**
+ * The name of a program without the folder it is in. Zsh finds `=rm` where it finds `rm`, and has it as a builtin under
+ * the name `zf_rm`.
+ */
 export function programName(word: string): string {
-  return word.slice(word.lastIndexOf("/") + 1).replace(/\.exe$/i, "");
+  return word
+    .slice(word.lastIndexOf("/") + 1)
+    .replace(/\.exe$/i, "")
+    .replace(/^(?:=|zf_)(?=[a-z])/, "");
+}
+
+/** Whether a program runs the command in its arguments, whatever else they are. */
+export function isCarrier(word: string): boolean {
+  return CARRIERS.has(programName(word));
 }
 
 export function isShell(word: string): boolean {

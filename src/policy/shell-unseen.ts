@@ -1,4 +1,5 @@
 import { isShell, programName } from "./shell-names.ts";
+import { isRunningSed } from "./shell-sed.ts";
 
 /** The program and what it is given. */
 interface Given {
@@ -9,38 +10,69 @@ interface Given {
 
 /** How each language is given a program in its arguments. */
 const INLINE: readonly (readonly [name: RegExp, option: RegExp])[] = [
-  [/^python[\d.]*$|^pypy[\d.]*$/, /^-[A-Za-z]*c/],
+  [/^(?:[ij]|micro)?python[\d.]*$|^pypy[\d.]*$/, /^-[A-Za-z]*c/],
   [/^perl[\d.]*$/, /^-[A-Za-z0-9]*[eE]/],
   [/^ruby[\d.]*$/, /^-[A-Za-z]*e/],
-  [/^(?:node|nodejs|bun|tsx)$/, /^(?:-[a-z]*[ep]|--eval|--print)(?:=|$)/],
-  [/^deno$/, /^eval$/],
+  [/^(?:node|nodejs|bun|tsx|ts-node|esno|jiti)$/, /^(?:-[a-z]*[ep]|--eval|--print)(?:=|$)|data:/],
+  [/^deno$/, /^eval$|data:/],
   [/^php[\d.]*$/, /^-[rRBE]/],
-  [/^(?:lua[\d.]*|luajit|julia|osascript|elixir|Rscript|guile|racket|ghc|scala|groovy)$/, /^-e|^--eval/],
-  [/^(?:pwsh|powershell)$/i, /^-(?:c|enc)/i],
+  [/^(?:lua[\d.]*|luajit|julia|osascript|elixir|Rscript|guile|racket|ghc|scala|groovy)$/, /^-[eEc]|^--eval/],
+  [/^(?:pwsh|powershell)$/i, /^-(?:c|e)/i],
   [/^(?:tclsh|wish|expect)[\d.]*$/, /^-c/],
 ];
 
-/** Options that make a program run a command. */
-const RUNNING: readonly (readonly [name: RegExp, option: RegExp])[] = [
-  [
-    /^g?tar$|^bsdtar$/,
-    /^(?:--to-command|--checkpoint-action|--use-compress-program|--info-script|--new-volume-script|--rsh-command|-I|-F)/,
-  ],
-  [/^rsync$/, /^(?:-[a-zA-Z]*e$|--rsh|--rsync-path)/],
-  [/^(?:vim?|nvim|ex|view|gvim|emacs|ed)$/, /^(?:-c|--cmd|\+|-S|-s|--eval|-f|-l)/],
-  [/^man$/, /^(?:-P|--pager|-H|--html)/],
-  [/^g?make$/, /^(?:SHELL=|--eval|-E)/],
-  [/^split$/, /^--filter/],
-  [/^sort$/, /^--compress-program/],
-  [/^(?:sqlite3|psql|mysql|mariadb)$/, /^\.(?:shell|system|sh)\b|\\!/],
-  [/^(?:gdb|lldb)$/, /^(?:-ex|--eval-command|-o|--one-line|-x|--command|-s|--source)/],
-  [/^socat$|^ncat?$/, /^(?:EXEC:|SYSTEM:|-e$|-c$|--exec|--sh-exec)/i],
-  [/^crontab$|^at$|^batch$/, /^/],
-  [/^(?:enable)$/, /^-f/],
+/** Modules of Python that take a program text in their arguments or on their input. */
+const PYTHON_MODULE = /^(?:timeit|code|pdb|asyncio|idlelib)$/;
+
+/** Options that make a program run a command or a program text. */
+const RUNNING: readonly Running[] = [
+  { name: /^g?tar$|^bsdtar$/, short: /^-[IF]/, long: "to-command checkpoint-action use-compress-program info-script" },
+  { name: /^g?tar$|^bsdtar$|^cpio$/, long: "new-volume-script rsh-command rmt-command" },
+  { name: /^rsync$/, short: /^-[a-zA-Z]*e$/, long: "rsh rsync-path" },
+  { name: /^(?:vim?|nvim|ex|view|gvim|emacs|ed)$/, short: /^(?:-[cSsflu]|\+)/, long: "cmd eval load" },
+  { name: /^emacsclient$/, short: /^-e/, long: "eval" },
+  { name: /^man$/, short: /^-[PH]/, long: "pager html" },
+  { name: /^g?make$/, short: /^(?:SHELL=|-E)/, long: "eval" },
+  { name: /^split$/, long: "filter" },
+  { name: /^sort$/, long: "compress-program" },
+  { name: /^rg$/, long: "pre hostname-bin" },
+  { name: /^(?:ag|ack)$/, long: "pager" },
+  { name: /^gh$/, short: /^(?:alias|extension)$/ },
+  { name: /^go$/, short: /^-(?:exec|toolexec|vettool|overlay)/ },
+  { name: /^cargo$/, long: "config" },
+  { name: /^(?:gcc|g\+\+|cc|c\+\+|clang|clang\+\+)$/, short: /^-(?:wrapper|specs|fplugin|B)/ },
+  {
+    name: /^(?:npm|pnpm|yarn)$/,
+    short: /^(?:script-shell|node-options)/,
+    long: "script-shell node-options call shell",
+  },
+  { name: /^(?:sqlite3|psql|mysql|mariadb|duckdb)$/, short: /^\.(?:shell|system|sh)\b|\\!|^system\b|\bprogram\b/i },
+  { name: /^(?:gdb|lldb)$/, short: /^-(?:ex|o|x|s)$/, long: "eval-command one-line command source" },
+  { name: /^socat$|^ncat?$/, short: /^(?:EXEC:|SYSTEM:|-e$|-c$)/i, long: "exec sh-exec lua-exec" },
+  { name: /^tcpdump$/, short: /^-[a-zA-Z]*z$/ },
+  { name: /^(?:mongosh?|octave|maxima|erl|sbcl|ecl|R)$/, short: /^-e/, long: "eval eval-file batch-string" },
+  {
+    name: /^(?:clisp|clojure|clj|bb|iex|mix|ocaml|jrunscript|kotlin|swift|csi|rake|gnuplot)$/,
+    short: /^-[eEx]/,
+    long: "eval",
+  },
+  { name: /^crontab$|^at$/, short: /^/ },
+  { name: /^enable$/, short: /^-f/ },
 ];
 
-/** Variables whose value is loaded or run by the next program. */
-const LOADED = /^(?:BASH_ENV|ENV|LD_PRELOAD|LD_AUDIT|DYLD_INSERT_LIBRARIES|PROMPT_COMMAND|PS[0-4]|BASH_FUNC_.*)$/;
+interface Running {
+  readonly name: RegExp;
+  readonly short?: RegExp;
+  /** Long options, without the hyphens: any beginning of one is taken for it. */
+  readonly long?: string;
+}
+
+/** Options that are none of those whose beginning they are. */
+const OPTIONS_OF_THEIR_OWN: ReadonlySet<string> = new Set(["--checkpoint", "--text"]);
+
+/** Variables whose value is loaded or run by the next program, or says where it looks for what it runs. */
+const LOADED =
+  /^(?:BASH_ENV|ENV|ZDOTDIR|INPUTRC|PROMPT_COMMAND|PS[0-4]|BASH_FUNC_.*|BASH_ALIASES|BASH_CMDS|aliases|functions|commands|LD_\w+|DYLD_\w+|PERL5(?:OPT|DB)|RUBYOPT|PYTHON(?:STARTUP|HOME|BREAKPOINT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|G?MAKEFLAGS|GNUMAKEFLAGS|MAKEFILES|TAR_OPTIONS|MANOPT|LESSKEY\w*|LESSOPEN|GIT_(?:CONFIG\w*|EXEC_PATH|TEMPLATE_DIR|DIR|COMMON_DIR)|HOME|XDG_CONFIG_\w+)$/;
 
 /**
  * Whether a command runs something that its words do not show as a command: a program text in an argument or on its
@@ -51,29 +83,51 @@ export function runsUnseen({ words, expands }: Given, start: number): boolean {
   const rest = words.slice(start + 1);
   const unknown = expands.slice(start + 1);
   if (isShell(name)) return isUnseenShell(rest, unknown);
-  if (name === "source" || name === ".") return isUnseenFile(rest[0], unknown[0]);
+  if (name === "source" || name === ".") return rest.length > 0 && isUnseenFile(rest[0], unknown[0]);
   if (name === "eval") return unknown.includes(true);
   if (name === "parallel" || name === "rush") return !rest.some((word) => !word.startsWith("-"));
-  if (name === "find" || name === "gfind") return rest.includes("-delete");
+  if (name === "find" || name === "gfind") return rest.some((word) => /^-(?:delete|fprint[0f]?|fls)$/.test(word));
   if (name === "git") return isUnseenGit(rest, unknown);
-  if (/^[gmn]?awk$/.test(name)) return rest.some(isRunningAwk);
-  if (/^g?sed$/.test(name)) return rest.some(isRunningSed);
-  if (/^g?make$/.test(name) && isUnseenMakefile(rest, unknown)) return true;
-  if (RUNNING.some(([names, option]) => names.test(name) && rest.some((word) => option.test(word)))) return true;
+  if (/^[gmn]?awk$/.test(name)) return rest.some(isRunningAwk) || isUnseenScript(rest, unknown);
+  if (/^g?sed$/.test(name)) return isRunningSed(rest) || isUnseenScript(rest, unknown);
+  if (name === "batch") return true;
+  if (/^g?make$/.test(name) && isUnseenScript(rest, unknown)) return true;
+  if (RUNNING.some((running) => running.name.test(name) && rest.some((word) => isRunningOption(word, running))))
+    return true;
   return isUnseenProgram(name, rest, unknown);
+}
+
+function isRunningOption(word: string, { short, long }: Running): boolean {
+  return short?.test(word) === true || (long !== undefined && isLongOption(word, long.split(" ")));
+}
+
+/** GNU programs and git take any beginning of a long option for it, if no other begins so. */
+function isLongOption(word: string, options: readonly string[]): boolean {
+  const [name = ""] = word.split("=", 1);
+  if (!/^--./.test(name) || OPTIONS_OF_THEIR_OWN.has(name)) return false;
+  return options.some((option) => option.startsWith(name.slice(2)));
+}
+
+/** The name of what an assignment is to, without an index or the `+` that adds to it. */
+export function assignedName(assignment: string): string {
+  return /^[A-Za-z_][A-Za-z0-9_]*/.exec(assignment)?.[0] ?? "";
 }
 
 /** Whether an assignment makes the next program load or run something. */
 export function loadsSomething(assignment: string): boolean {
-  const [name = ""] = assignment.split("=", 1);
-  return LOADED.test(name) && assignment.length > name.length + 1;
+  const name = assignedName(assignment);
+  const value = assignment.slice(assignment.indexOf("=") + 1);
+  if (value === "") return false;
+  if (/^(?:NODE_OPTIONS|npm_config_node_options)$/i.test(name)) return /data:/.test(value);
+  return LOADED.test(name) || (name === "GOFLAGS" && /exec|tool|overlay/.test(value));
 }
 
 /** The value of an assignment that a program takes for a command, such as a pager. */
 export function commandInAssignment(assignment: string): string | undefined {
-  const [name = ""] = assignment.split("=", 1);
-  return /(?:PAGER|EDITOR|VISUAL|BROWSER|_COMMAND|_CMD|SHELL|ASKPASS|LESSOPEN|LESSCLOSE|_DIFF|_SSH)$/.test(name)
-    ? assignment.slice(name.length + 1)
+  return /(?:PAGER|EDITOR|VISUAL|BROWSER|_COMMAND|_CMD|SHELL|ASKPASS|LESSCLOSE|_DIFF|_SSH|_RSH|_PROG|_WRAPPER|_LINKER|_RUNNER|^CC|^CXX|^LD|^AR|^GREP)$/i.test(
+    assignedName(assignment),
+  )
+    ? assignment.slice(assignment.indexOf("=") + 1)
     : undefined;
 }
 
@@ -82,14 +136,18 @@ function isUnseenShell(rest: readonly string[], unknown: readonly boolean[]): bo
   const inline = rest.findIndex((word) => /^-[A-Za-z]*c$/.test(word));
   if (inline !== -1) return unknown[inline + 1] !== false;
   if (rest.length > 0 && rest.every((word) => /^--(?:version|help)$/.test(word))) return false;
-  const file = rest.findIndex((word) => !/^[-+]/.test(word));
-  const readsInput = rest.some((word) => /^-[A-Za-z]*s$/.test(word));
+  // `-o` and its like take the next word, which is no file.
+  const takesNext = (word: string | undefined): boolean =>
+    /^(?:[-+][A-Za-z]*[oO]|--(?:emulate|rcfile|init-file))$/.test(word ?? "");
+  const file = rest.findIndex((word, at) => !/^[-+]/.test(word) && !takesNext(rest[at - 1]));
+  const readsInput = rest.some((word) => /^-[A-Za-z]*s[A-Za-z]*$/.test(word));
   return readsInput || isUnseenFile(rest[file], unknown[file]);
 }
 
 /** No file, or one that nobody can name. */
 function isUnseenFile(file: string | undefined, isUnknown: boolean | undefined): boolean {
-  return file === undefined || isUnknown === true || file === "-" || /^\/(?:dev|proc)\//.test(file);
+  if (file === undefined || isUnknown === true || file === "-") return true;
+  return /^\/|(?:^|\/)\.\.\//.test(file) && /\/(?:dev|proc)\//.test(file);
 }
 
 /** A language that is given a program text, or reads it from its input. */
@@ -97,28 +155,64 @@ function isUnseenProgram(name: string, rest: readonly string[], unknown: readonl
   const language = INLINE.find(([names]) => names.test(name));
   if (language === undefined) return false;
   if (rest.some((word) => language[1].test(word))) return true;
-  if (rest.some((word) => /^(?:-V|-v|-h|-m|--version|--help|--test|--check|-l)$/.test(word))) return false;
-  const file = rest.findIndex((word) => !word.startsWith("-") || word === "-");
+  if (rest.length === 1 && /^(?:-V|-v|-h|--version|--help|--test)$/.test(rest[0] ?? "")) return false;
+  const module = /python|pypy/.test(name) ? moduleOf(rest) : undefined;
+  if (module !== undefined) return PYTHON_MODULE.test(module);
+  if (name.startsWith("node") && rest.some((word) => /^--(?:test|run)\b/.test(word)) && !rest.includes("-"))
+    return false;
+  const file = findFile(rest);
   return isUnseenFile(rest[file], unknown[file]);
 }
 
+/** The first word that is no option. A bare word behind an option may be its value, and then the program comes from elsewhere. */
+function findFile(rest: readonly string[]): number {
+  return rest.findIndex((word, at) => {
+    if (word === "-") return true;
+    if (word.startsWith("-")) return false;
+    const before = rest[at - 1] ?? "";
+    return !before.startsWith("-") || before === "--" || /[./]/.test(word);
+  });
+}
+
+function moduleOf(rest: readonly string[]): string | undefined {
+  const at = rest.findIndex((word) => /^-[A-Za-z]*m/.test(word));
+  if (at === -1 || rest.slice(0, at).includes("-")) return undefined;
+  return /^-[A-Za-z]*?m(.+)$/.exec(rest[at] ?? "")?.[1] ?? rest[at + 1];
+}
+
 const GIT_KEY =
-  /(?:^alias\.|pager|editor|command|hook|fsmonitor|helper|textconv|external|cmd|filter\.|askpass|program|include|driver|proxy|uploadpack|receivepack|\.path$)/i;
-const GIT_OPTION =
-  /^(?:--exec-path=|--config-env|--upload-pack|--receive-pack|--exec|--extcmd|--open-files-in-pager|--output|--ext-diff|--textconv|-O.|--tree-filter|--index-filter|--msg-filter|--env-filter|--template=)/;
+  /(?:^alias\.|pager|editor|command|hook|fsmonitor|helper|textconv|external|cmd|filter\.|askpass|program|include|driver|proxy|uploadpack|receivepack|\.path$|\.update$|\.vcs$|^url\.|insteadof)/i;
+const GIT_OPTIONS = (
+  "exec-path config-env upload-pack receive-pack exec extcmd open-files-in-pager output ext-diff textconv tree-filter index-filter " +
+  "msg-filter env-filter commit-filter tag-name-filter parent-filter setup sendmail-cmd to-cmd cc-cmd smtp-server"
+).split(" ");
+/** Subcommands that run what is configured or what they are given. */
+const GIT_COMMANDS: ReadonlySet<string> = new Set(
+  (
+    "filter-branch mergetool daemon instaweb hook send-email shell for-each-repo web--browse remote-ext remote-fd p4 svn cvsimport " +
+    "cvsserver archimport credential http-backend imap-send"
+  ).split(" "),
+);
 
 /** Options, keys and subcommands with which git runs something else, or writes where nobody looks. */
 function isUnseenGit(rest: readonly string[], unknown: readonly boolean[]): boolean {
   const command = rest.findIndex((word, at) => !word.startsWith("-") && !/^-[cC]$/.test(rest[at - 1] ?? ""));
   if (command !== -1 && unknown[command] === true) return true;
-  const isKeyed = rest.some((word, at) => rest[at - 1] === "-c" && (GIT_KEY.test(word) || unknown[at] === true));
-  if (isKeyed || rest.some((word) => GIT_OPTION.test(word) || /^-c.+=/.test(word) || word.startsWith("ext::"))) {
-    return true;
-  }
+  const isKeyed = rest.some((word, at) => {
+    const key = /^(?:-c|--con[a-z]*)$/.test(rest[at - 1] ?? "") ? word : /^--con[a-z]*=(.*)$/s.exec(word)?.[1];
+    return key !== undefined && (GIT_KEY.test(key) || unknown[at] === true);
+  });
+  if (isKeyed || rest.some(isGitOption)) return true;
   const [name = "", ...more] = rest.slice(command === -1 ? rest.length : command);
   switch (name) {
     case "config":
+      if (more.some((word) => word.startsWith("!"))) return true;
       return more.some((word) => GIT_KEY.test(word)) && more.filter((word) => !word.startsWith("-")).length > 1;
+    case "clone":
+    case "ls-remote":
+      return more.some((word) => word.startsWith("-u")) || more.some((word) => word.startsWith("--template="));
+    case "init":
+      return more.some((word) => word.startsWith("--template="));
     case "rebase":
     case "difftool":
       return more.some((word) => word.startsWith("-x"));
@@ -127,29 +221,23 @@ function isUnseenGit(rest: readonly string[], unknown: readonly boolean[]): bool
     case "submodule":
       return more.includes("foreach");
     default:
-      return ["filter-branch", "mergetool", "daemon", "instaweb", "hook", "send-email"].includes(name);
+      return GIT_COMMANDS.has(name);
   }
 }
 
+/** With `-c` or `-O` written together with its value, with a transport that runs a program, or with an option that does. */
+function isGitOption(word: string): boolean {
+  return /^-c.+=|^-O.|(?:^|=)ext::/.test(word) || isLongOption(word, GIT_OPTIONS);
+}
+
+/** In GNU awk `@name(…)` calls the function whose name a variable holds. */
 function isRunningAwk(word: string): boolean {
-  return /system|getline|@load|@include/.test(word) || /(?:^|[^|])\|(?!\|)/.test(word);
+  return /system|getline|@\s*\w/.test(word) || /(?:^|[^|])\|(?!\|)/.test(word);
 }
 
-/** A script longer than this is not looked through. */
-const LONGEST_SCRIPT = 1_000;
-
-/** GNU sed runs what stands behind `e`, and what `s///e` has made. */
-function isRunningSed(word: string): boolean {
-  if (word.length > LONGEST_SCRIPT) return true;
-  if (/(?:^|[;{}\n\d$!])\s*e(?:\s|$)/.test(word) || /\/[IM]?\s*e(?:\s|$)/.test(word)) return true;
-  const flags = [...word.matchAll(/s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1(\w*)/gs)].map(
-    ([, , found]) => found,
-  );
-  return flags.some((found) => found?.includes("e") === true);
-}
-
-function isUnseenMakefile(rest: readonly string[], unknown: readonly boolean[]): boolean {
+function isUnseenScript(rest: readonly string[], unknown: readonly boolean[]): boolean {
   return rest.some((word, at) => {
+    if (/^(?:-f|--(?:make)?file=)(?:-|\/(?:dev|proc)\/.*)$/.test(word)) return true;
     const isNamed = /^(?:-f|--file|--makefile)$/.test(rest[at - 1] ?? "");
     return isNamed && isUnseenFile(word, unknown[at]);
   });

@@ -165,6 +165,8 @@ class ShellReader {
       this._open(")");
       return true;
     }
+    // `$"…"` is translated where there is a translation, and else means what the quotes alone would mean.
+    if (next === '"' && !level.inDoubleQuotes) return true;
     if (next !== "" && next !== " " && next !== '"') expand(level);
     add(level, char);
     return true;

@@ -1,0 +1,91 @@
+/** A script longer than this is not looked through. */
+const LONGEST_SCRIPT = 1_000;
+
+/** One address: a line, the last line, or a pattern between slashes or behind a backslash between any character. */
+const ADDRESS = /^(?:\d+(?:~\d+)?|\$|\/(?:\\.|[^\\/\n])*\/[IM]*|\\(.)(?:\\.|(?!\1)[^\\\n])*\1[IM]*|[+~]\d+)/s;
+/** A command with three delimiters; the flags follow. */
+const SUBSTITUTION = /^[sy](.)(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1/s;
+
+/**
+ * Whether the arguments of sed hold a script that runs a command: GNU sed runs what stands behind `e`, and what `s///e`
+ * has made. A script that cannot be read may do so.
+ */
+export function isRunningSed(args: readonly string[]): boolean {
+  return scriptsOf(args).some(isRunningScript);
+}
+
+function scriptsOf(args: readonly string[]): readonly string[] {
+  const named: string[] = [];
+  let first: string | undefined;
+  let hasFile = false;
+  for (let at = 0; at < args.length; at += 1) {
+    const word = args[at] as string;
+    const long = /^--e[a-z]*=(.*)$/s.exec(word)?.[1];
+    const attached = /^-[nErsuz]*e(.+)$/s.exec(word)?.[1];
+    if (long !== undefined) named.push(long);
+    else if (/^(?:-[nErsuz]*e|--e[a-z]*)$/.test(word)) {
+      named.push(args[at + 1] ?? "");
+      at += 1;
+    } else if (attached !== undefined) named.push(attached);
+    else if (/^(?:-[nErsuz]*f|--f[a-z]*$)/.test(word)) {
+      hasFile = true;
+      if (/^(?:-[nErsuz]*f|--f[a-z]*)$/.test(word)) at += 1;
+    } else if (/^(?:-l|--line-length)$/.test(word)) at += 1;
+    else if (!/^-./.test(word)) first ??= word;
+  }
+  return named.length > 0 || hasFile || first === undefined ? named : [first];
+}
+
+function isRunningScript(script: string): boolean {
+  if (script.length > LONGEST_SCRIPT) return true;
+  let rest = script;
+  for (;;) {
+    rest = rest.replace(/^[\s;{}]+/, "");
+    if (rest === "") return false;
+    rest = skipAddresses(rest);
+    const next = skipCommand(rest);
+    if (next === undefined) return true;
+    rest = next;
+  }
+}
+
+function skipAddresses(script: string): string {
+  let rest = script;
+  for (let count = 0; count < 2; count += 1) {
+    const address = ADDRESS.exec(rest)?.[0];
+    if (address === undefined) break;
+    rest = rest.slice(address.length).trimStart();
+    if (!rest.startsWith(",")) break;
+    rest = rest.slice(1).trimStart();
+  }
+  return rest.replace(/^[!\s]+/, "");
+}
+
+/** What stands behind one command; `undefined`: it runs something, or cannot be read. */
+function skipCommand(script: string): string | undefined {
+  const name = script[0] ?? "";
+  if (name === "s" || name === "y") {
+    const found = SUBSTITUTION.exec(script)?.[0];
+    if (found === undefined) return undefined;
+    const flags = /^[^;}\n]*/.exec(script.slice(found.length))?.[0] ?? "";
+    if (/e/.test(/^[^wW]*/.exec(flags)?.[0] ?? "")) return undefined;
+    // The name of a file goes on to the end of its line.
+    return /[wW]/.test(flags) ? skipLine(script) : script.slice(found.length + flags.length);
+  }
+  if (name === "{" || name === "}" || name === "") return script.slice(1);
+  if ("aic".includes(name)) return skipText(script);
+  if ("rRwW#".includes(name)) return skipLine(script);
+  if (":btT".includes(name)) return script.replace(/^[^;\n}]*/, "");
+  if ("=dDgGhHlnNpPqQxzFv".includes(name)) return script.slice(1).replace(/^[ \t]*\d*/, "");
+  return undefined;
+}
+
+function skipLine(script: string): string {
+  const end = script.indexOf("\n");
+  return end === -1 ? "" : script.slice(end + 1);
+}
+
+/** The text that is added goes on over lines that end in a backslash. */
+function skipText(script: string): string {
+  return script.slice(/^(?:\\[\s\S]|[^\\\n])*/.exec(script)?.[0].length ?? 0);
+}
