@@ -3,7 +3,7 @@ import { describeValue, StartError } from "#domain";
 import type { Format } from "#formats";
 import { createCommandBackend } from "../backends/command/backend.ts";
 import { checkNames } from "./check-names.ts";
-import { formatRegistry } from "./formats.ts";
+import { requireFormatName } from "./format-names.ts";
 import { startGuarded } from "./guarded-process.ts";
 import { systemWorld, type World } from "./world.ts";
 
@@ -52,7 +52,7 @@ export function commandIn(argv: readonly string[], options: CommandOptions, worl
     {
       executable,
       args,
-      format: typeof format === "string" ? formatRegistry().require(format) : format,
+      format: typeof format === "string" ? builtIn(format) : { name: format.name, load: async () => format },
       input,
       cwd,
       env: { ...givenVariables(world.env), ...env },
@@ -60,6 +60,12 @@ export function commandIn(argv: readonly string[], options: CommandOptions, worl
     },
     { clock: world.clock, start: (request) => startGuarded(request, world) },
   );
+}
+
+/** Known by name now, and loaded when the command is opened. */
+function builtIn(given: string): { readonly name: string; load(): Promise<Format> } {
+  const name = requireFormatName(given);
+  return { name, load: async () => (await import("./formats.ts")).formatRegistry().require(name) };
 }
 
 function givenVariables(env: World["env"]): Record<string, string> {

@@ -1,7 +1,7 @@
 import { type Message, textOf } from "#domain";
 import type { AgentBackend, AgentConversation, AgentSettings, Explanation } from "../backend.ts";
 import type { CommandSettings, CommandWorld } from "./settings.ts";
-import { CommandTurn } from "./turn.ts";
+import { CommandTurn, type StartedCommand } from "./turn.ts";
 
 /** A foreign command as an agent: it is started for each turn, given the prompt, and what it prints is read as events. */
 export function createCommandBackend(settings: CommandSettings, world: CommandWorld): AgentBackend {
@@ -10,7 +10,7 @@ export function createCommandBackend(settings: CommandSettings, world: CommandWo
     name: "command",
     model: undefined,
     explain: (given) => explainCommand(settings, given),
-    open: async (given) => createConversation(settings, given, world),
+    open: async (given) => createConversation({ ...settings, format: await settings.format.load() }, given, world),
   };
 }
 
@@ -29,9 +29,9 @@ function explainCommand({ executable, format }: CommandSettings, { features }: A
   };
 }
 
-function createConversation(command: CommandSettings, settings: AgentSettings, world: CommandWorld): AgentConversation {
+function createConversation(command: StartedCommand, settings: AgentSettings, world: CommandWorld): AgentConversation {
   let turn: CommandTurn | undefined;
-  const started: CommandSettings = {
+  const started: StartedCommand = {
     ...command,
     cwd: settings.cwd ?? command.cwd,
     env: { ...command.env, ...settings.env },

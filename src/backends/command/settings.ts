@@ -5,7 +5,8 @@ import type { Format } from "#formats";
 export interface CommandSettings {
   readonly executable: string;
   readonly args: readonly string[];
-  readonly format: Format;
+  /** What its output is read as. Loaded when a conversation is opened. */
+  readonly format: { readonly name: string; load(): Promise<Format> };
   /** How the prompt reaches it. */
   readonly input: "stdin" | "argument" | "none";
   readonly cwd: string | undefined;

@@ -7,7 +7,7 @@ import {
   startFailure,
   startItem,
 } from "#domain";
-import { createDecoder, createMissingVerdict } from "#formats";
+import { createDecoder, createMissingVerdict, type Format } from "#formats";
 import { followSignal, watchSilence } from "#streams";
 import { createStderrTail, readUtf8 } from "#transports";
 import type { AgentLink } from "../backend.ts";
@@ -16,9 +16,12 @@ import type { CommandSettings, CommandWorld } from "./settings.ts";
 const IDLE_MS = 300_000;
 const NOTICE_MS = 60_000;
 
+/** A command with the format of its output at hand. */
+export type StartedCommand = Omit<CommandSettings, "format"> & { readonly format: Format };
+
 /** One start of a command, from its prompt to its exit. */
 export class CommandTurn {
-  private readonly _command: CommandSettings;
+  private readonly _command: StartedCommand;
   private readonly _world: CommandWorld & { readonly idleMs: number | undefined };
   private readonly _link: AgentLink;
   private _stop: (() => Promise<void>) | undefined;
@@ -26,7 +29,7 @@ export class CommandTurn {
   private _isMute = false;
   private _hasStarted = false;
 
-  constructor(command: CommandSettings, world: CommandTurn["_world"], link: AgentLink) {
+  constructor(command: StartedCommand, world: CommandTurn["_world"], link: AgentLink) {
     this._command = command;
     this._world = world;
     this._link = link;
