@@ -15,6 +15,7 @@ export type {
 } from "#agents";
 export type {
   AgentBackend,
+  AgentControl,
   AgentConversation,
   AgentFeature,
   AgentLink,
@@ -40,6 +41,7 @@ export type {
   EventType,
   Family,
   ItemEvent,
+  McpServerStatus,
   Message,
   Raw,
   Retraction,

@@ -1,4 +1,4 @@
-import type { Block, Chunk, Message } from "#domain";
+import type { Block, Chunk, McpServerStatus, Message } from "#domain";
 import type { RunPolicy } from "#policy";
 import type { JsonSchema, Outcome, Tool } from "#tools";
 
@@ -67,6 +67,8 @@ export interface ModelBackend {
   readonly hasKnownPrices?: boolean;
   /** Keys, passwords and secret headers it uses. They are covered in every event of a run, in every form. */
   readonly secrets?: () => readonly string[];
+  /** The same backend with another model: same host, key and options. Without this member its model cannot be changed. */
+  readonly withModel?: (model: string) => ModelBackend;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly Chunk[]>;
 }
 
@@ -152,14 +154,22 @@ export interface AgentBackend {
   readonly model: string | undefined;
   /** The folder it works in unless its settings name another. */
   readonly cwd?: string | undefined;
-  /** The mode and the reasons, without doing anything. Pure. */
   /** Why a block of the input cannot be sent; as for a model. */
   readonly cannotSend?: (block: Block) => string | undefined;
+  /** The mode and the reasons, without doing anything. Pure. */
   explain(settings: AgentSettings): Explanation;
+  /**
+   * Why a session cannot have a control, as the end of "… cannot be had on claude-code: ", with the remedy. `undefined`:
+   * it can. Without this member a control can be had when the conversation has the method for it.
+   */
+  readonly cannotControl?: (control: AgentControl, settings: AgentSettings) => string | undefined;
   /** What must not be shown of how the agent is started with these variables. Covered in every event of a run. */
   readonly secrets?: (env: Readonly<Record<string, string>>) => readonly string[];
   open(settings: AgentSettings): Promise<AgentConversation>;
 }
+
+/** What a session may have an agent backend do beside answering. */
+export type AgentControl = "setModel" | "setPermissionMode" | "setAgent" | "mcpStatus" | "warmUp";
 
 /** A live conversation with an agent backend: one turn at a time. */
 export interface AgentConversation {
@@ -174,6 +184,12 @@ export interface AgentConversation {
   interrupt(): Promise<void>;
   setModel(model: string): Promise<void>;
   setPermissionMode(mode: string): Promise<void>;
+  /** The agent that answers from the next turn on, of those that the backend itself has. */
+  setAgent?(name: string): Promise<void>;
+  /** The MCP servers the agent talks to by itself. */
+  mcpStatus?(): Promise<readonly McpServerStatus[]>;
+  /** Starts what the first turn needs. `false`: nothing can be started before there is a message. */
+  warmUp?(): Promise<boolean>;
   readonly sessionId: string | undefined;
   /** Gives back everything; resolves when no process is left. Idempotent. */
   close(): Promise<void>;

@@ -1,5 +1,6 @@
 export type {
   AgentBackend,
+  AgentControl,
   AgentConversation,
   AgentFeature,
   AgentLink,

@@ -69,6 +69,7 @@ export type {
 } from "./event.ts";
 export { EVENT_FAMILIES, familyOf, isDelta } from "./event.ts";
 export { isId } from "./ids.ts";
+export type { McpServerStatus } from "./mcp-server-status.ts";
 export type { Message, StopReason } from "./message.ts";
 export { nearestName } from "./nearest.ts";
 export type { Raw } from "./raw.ts";

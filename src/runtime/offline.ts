@@ -16,11 +16,12 @@ export function createOfflineBackend(model: string, world: World): ModelBackend 
     emulator ??= import("#emulator").then(({ createEmulator }) => createEmulator({ clock, random }));
     return (await emulator).fetch(request);
   };
-  return createAnthropicBackend({
+  const backend = createAnthropicBackend({
     provider: "offline",
     model: model === "" ? "offline" : model,
     apiKey: "offline",
     baseUrl: "http://offline.invalid",
     fetch: world.tap?.exchange(ask) ?? ask,
   });
+  return { ...backend, withModel: (other) => createOfflineBackend(other, world) };
 }

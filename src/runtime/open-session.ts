@@ -2,25 +2,22 @@ import {
   checkSendable,
   createRunSource,
   type InputMessage,
+  type Leg,
   type Run,
   type RunPlan,
   readInput,
   repairPairs,
 } from "#agents";
-import type { Backend } from "#backends";
-import { type Message, StartError } from "#domain";
+import type { Message } from "#domain";
 import { type ConversationChanges, createConversation, createLiveAgents, createSession, type Session } from "#sessions";
 import type { SchemaInput } from "#tools";
-import type { Agent } from "./agent.ts";
 import { checkNames } from "./check-names.ts";
-import { isBackend } from "./check-options.ts";
 import { OPTION_NAMES, type RunOptions } from "./options.ts";
 import { describeTarget, planRun, type Target } from "./plan-run.ts";
-import { BACKEND_NAMES } from "./resolve-backend.ts";
 import type { OutputOf } from "./output-option.ts";
+import { retarget } from "./retarget.ts";
 import { checkLast, handleLimits } from "./run.ts";
 import { maskOfPlan } from "./run-secrets.ts";
-import type { Swarm } from "./swarm.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { systemWorld, type World } from "./world.ts";
 
@@ -66,9 +63,7 @@ export function startSession(
   const planWith = (changes: ConversationChanges): RunPlan => planRun(retarget(target, changes), runOptions, world);
   const plan = planWith({});
   let current = plan;
-  const agents = plan.legs.some((leg) => leg.backend.kind === "agent")
-    ? createLiveAgents({ clock: world.clock, limits: plan.limits })
-    : undefined;
+  const agents = createLiveAgents({ clock: world.clock, limits: plan.limits });
   const conversation = createConversation({
     start: (transcript, changes) => {
       const changed = planWith(changes);
@@ -76,7 +71,11 @@ export function startSession(
       current = changed;
       return createRunSource({ ...changed, start, conversations: agents }, transcript);
     },
-    check: (changes) => requireAgent(planWith(changes), changes.agent),
+    next(changes) {
+      const { legs, start } = planWith(changes);
+      return (legs.find((leg) => leg.agent === (changes.agent ?? start)) ?? legs[0]) as Leg;
+    },
+    agentNames: plan.legs.flatMap((leg) => leg.agent ?? []),
     messages: messages === undefined ? undefined : readTranscript(messages),
     agents,
   });
@@ -106,37 +105,4 @@ export function startSession(
 function readTranscript(messages: readonly InputMessage[]): readonly Message[] {
   if (messages.length === 0) return [];
   return repairPairs(readInput([...messages, { role: "user", text: "." }]).slice(0, -1));
-}
-
-function requireAgent(plan: RunPlan, name: string | undefined): void {
-  if (name === undefined || plan.legs.some((leg) => leg.agent === name)) return;
-  const names = plan.legs.flatMap((leg) => leg.agent ?? []);
-  const known = names.length === 0 ? "This session has no named agents" : `There are: ${names.join(", ")}`;
-  throw new StartError("unknown-agent", `There is no agent "${name}". ${known}.`);
-}
-
-/** The target with another model for the agent that is to answer. */
-function retarget(target: Target, { model, agent }: ConversationChanges): Target {
-  if (model === undefined) return target;
-  if (typeof target === "string") return withModel(target, model);
-  if (isBackend(target)) return withModel((target as Backend).name, model);
-  if ("agents" in target) {
-    const speaker = agent ?? target.start;
-    const agents = (target as Swarm).agents.map((one) =>
-      one.name === speaker ? { ...one, backend: withModel(nameOf(one), model) } : one,
-    );
-    return { ...(target as Swarm), agents };
-  }
-  return { ...(target as Agent), backend: withModel(nameOf(target as Agent), model) };
-}
-
-function nameOf(one: Agent): string {
-  return typeof one.backend === "string" ? one.backend : one.backend.name;
-}
-
-/** `anthropic/claude-x` is said in full; `claude-x` is another model of the same provider. */
-function withModel(backend: string, model: string): string {
-  const first = model.split("/", 1)[0] as string;
-  if (BACKEND_NAMES.includes(first)) return model;
-  return `${backend.split("/", 1)[0]}/${model}`;
 }

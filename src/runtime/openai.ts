@@ -103,7 +103,11 @@ function createCompatibleBackend(options: CompatibleOptions): ModelBackend {
     },
   });
   // Whatever it is called: "openai" is a name like any other here.
-  return { ...backend, hasKnownPrices: false };
+  return {
+    ...backend,
+    hasKnownPrices: false,
+    withModel: (other) => createCompatibleBackend({ ...options, model: other }),
+  };
 }
 
 function checkChoice(field: string, value: string, known: readonly string[]): void {

@@ -71,7 +71,7 @@ export function makeBackend(name: ProviderName, model: string, options: Provider
   const provider = PROVIDERS[name];
   const apiKey = readKey(name, provider, options, world);
   const baseUrl = readBaseUrl(name, provider, options, world);
-  const backend = provider.make({
+  const made = provider.make({
     model,
     apiKey,
     baseUrl,
@@ -79,6 +79,7 @@ export function makeBackend(name: ProviderName, model: string, options: Provider
     fetch: world.fetch,
     maxOutputTokens: modelLimits(name, model)?.outputTokens,
   });
+  const backend: ModelBackend = { ...made, withModel: (other) => makeBackend(name, other, options, world) };
   return isAtHome(baseUrl, provider) ? backend : { ...backend, hasKnownPrices: false };
 }
 

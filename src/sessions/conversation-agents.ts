@@ -1,7 +1,8 @@
 import { agentSettings, type AgentLeg, type Conversations } from "#agents";
-import type { Clock, Message } from "#domain";
+import type { Clock, McpServerStatus, Message } from "#domain";
 import { handled } from "#streams";
 import { createPatientSignal, type Patience, waitPatiently } from "./conversation-patience.ts";
+import { refuseControl } from "./conversation-refusal.ts";
 
 type Live = Awaited<ReturnType<Conversations["open"]>>;
 
@@ -9,19 +10,23 @@ type Live = Awaited<ReturnType<Conversations["open"]>>;
 export interface LiveAgents extends Conversations {
   /** The id the agent that spoke last has given its conversation. */
   readonly sessionId: string | undefined;
-  /** For the agent that spoke last, or else for the first one that will. */
-  setModel(model: string): Promise<void>;
-  /** For the agent that spoke last, or else for the first one that will. */
-  setPermissionMode(mode: string): Promise<void>;
+  /** Tells the agent of this leg, or its next conversation. Rejects with a `StartError` when it cannot be told. */
+  tell(leg: AgentLeg, wish: Wish, value: string): Promise<void>;
+  /** The tool servers of this leg's agent. Rejects with a `StartError` when it has none. */
+  mcpStatus(leg: AgentLeg): Promise<readonly McpServerStatus[]>;
+  /** Opens the conversation of this leg's agent. `true`: its process is there and waits for the first message. */
+  warmUp(leg: AgentLeg): Promise<boolean>;
   /** Ends them all; resolves when nothing of them is left. */
   close(): Promise<void>;
 }
 
-/** What a caller has set, to be told to whoever it concerns. */
-interface Wishes {
-  model?: string;
-  permissionMode?: string;
-}
+/** What an agent may be told in the course of a conversation. */
+export type Wish = "setModel" | "setPermissionMode" | "setAgent";
+
+/** What a caller has set for one agent, by the control it was set with. A new conversation is told all of it. */
+type Wishes = { [Name in Wish]?: string };
+
+const WISHES: readonly Wish[] = ["setModel", "setPermissionMode", "setAgent"];
 
 /** One agent's conversation. */
 interface Entry {
@@ -63,10 +68,20 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
   };
   const entries = new Map<string, Entry>();
   const abandoned: Promise<void>[] = [];
+  const wishes = new Map<string, Wishes>();
   let last: Entry | undefined;
   let sessionId: string | undefined;
-  /** What was set before there was anybody to tell. */
-  const firstWishes: Wishes = {};
+
+  const wishesOf = (name: string): Wishes => {
+    const known = wishes.get(name) ?? {};
+    wishes.set(name, known);
+    return known;
+  };
+
+  const settingsOf = (leg: AgentLeg): ReturnType<typeof agentSettings> => {
+    const settings = agentSettings(leg, options.limits ?? {});
+    return { ...settings, features: [...settings.features, "session"] };
+  };
 
   const begin = (leg: AgentLeg, before: Entry | undefined): Entry => {
     const resume = before?.live?.sessionId;
@@ -76,20 +91,18 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
       turn: undefined,
       // Resumed, it knows what its predecessor knew.
       sent: resume === undefined || before === undefined ? new Set() : before.sent,
-      wishes: before?.wishes ?? (last === undefined ? firstWishes : {}),
+      wishes: wishesOf(leg.agent ?? ""),
     };
     return entry;
   };
 
   const openFor = async (leg: AgentLeg, resume: string | undefined, entryOf: () => Entry): Promise<Live> => {
-    const settings = agentSettings(leg, options.limits ?? {});
     const live = await leg.backend.open({
-      ...settings,
-      features: [...settings.features, "session"],
+      ...settingsOf(leg),
       ...(resume !== undefined && { resume: { kind: "resume", sessionId: resume, fork: false } }),
     });
     try {
-      await tell(live, entryOf().wishes);
+      await tellAll(live, leg, entryOf().wishes);
     } catch (error) {
       await live.close();
       throw error;
@@ -117,6 +130,30 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
     const entry = begin(leg, known);
     entries.set(name, entry);
     return entry;
+  };
+
+  /** The conversation of an entry. One that cannot be had is tried again by the next turn: what was missing may be there by then. */
+  const liveOf = async (leg: AgentLeg, entry: Entry): Promise<Live> => {
+    try {
+      return await entry.opening;
+    } catch (error) {
+      if (entries.get(leg.agent ?? "") === entry) entries.delete(leg.agent ?? "");
+      throw error;
+    }
+  };
+
+  /** The agent's conversation as it is, also in the middle of a turn. */
+  const reach = (leg: AgentLeg): Promise<Live> => {
+    const name = leg.agent ?? "";
+    const entry = entries.get(name) ?? begin(leg, undefined);
+    entries.set(name, entry);
+    return liveOf(leg, entry);
+  };
+
+  const requireControl = (leg: AgentLeg, control: Wish | "mcpStatus" | "warmUp"): void => {
+    const { backend } = leg;
+    const reason = backend.cannotControl?.(control, settingsOf(leg));
+    if (reason !== undefined) throw refuseControl(control, backend.name, reason);
   };
 
   /** The same conversation, told only what is new to it. */
@@ -150,24 +187,30 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
     },
     async open(leg) {
       const entry = entryFor(leg);
-      try {
-        const live = await entry.opening;
-        last = entry;
-        return speaker(entry, live);
-      } catch (error) {
-        // Tried again by the next turn: what was missing may be there by then.
-        if (entries.get(leg.agent ?? "") === entry) entries.delete(leg.agent ?? "");
-        throw error;
-      }
+      const live = await liveOf(leg, entry);
+      last = entry;
+      return speaker(entry, live);
     },
     release: async () => undefined,
-    async setModel(name) {
-      await last?.live?.setModel(name);
-      (last?.wishes ?? firstWishes).model = name;
+    async tell(leg, wish, value) {
+      requireControl(leg, wish);
+      const name = leg.agent ?? "";
+      // A backend that has not said whether it has agents is asked for its conversation, which shows it.
+      const mustOpen = wish === "setAgent" && leg.backend.cannotControl === undefined;
+      const live = mustOpen ? await reach(leg) : entries.get(name)?.live;
+      if (live !== undefined) await tellOne(live, leg, wish, value);
+      wishesOf(name)[wish] = value;
     },
-    async setPermissionMode(mode) {
-      await last?.live?.setPermissionMode(mode);
-      (last?.wishes ?? firstWishes).permissionMode = mode;
+    async mcpStatus(leg) {
+      requireControl(leg, "mcpStatus");
+      const live = await reach(leg);
+      if (live.mcpStatus !== undefined) return live.mcpStatus();
+      throw refuseControl("mcpStatus", leg.backend.name, NO_SERVERS);
+    },
+    async warmUp(leg) {
+      requireControl(leg, "warmUp");
+      const live = await reach(leg);
+      return (await live.warmUp?.()) ?? false;
     },
     async close() {
       for (const entry of entries.values()) giveUp(entry);
@@ -178,17 +221,27 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
   };
 }
 
+const NO_SERVERS = "it reports no tool servers of its own. Give it tools with the option tools";
+const NO_AGENTS =
+  "it has no agents of its own to choose from. Open the session with swarm(…), and name one of its agents";
+
 /** Tells a conversation what was wished for, also what is wished for meanwhile. */
-async function tell(live: Live, wishes: Wishes): Promise<void> {
-  let told: Wishes = {};
-  while (told.model !== wishes.model || told.permissionMode !== wishes.permissionMode) {
-    const { model, permissionMode } = wishes;
-    if (model !== undefined && model !== told.model) await live.setModel(model);
-    if (permissionMode !== undefined && permissionMode !== told.permissionMode) {
-      await live.setPermissionMode(permissionMode);
-    }
-    told = { ...(model !== undefined && { model }), ...(permissionMode !== undefined && { permissionMode }) };
+async function tellAll(live: Live, leg: AgentLeg, wishes: Wishes): Promise<void> {
+  const told: Wishes = {};
+  for (;;) {
+    const next = WISHES.find((wish) => wishes[wish] !== told[wish]);
+    const value = next && wishes[next];
+    if (next === undefined || value === undefined) return;
+    await tellOne(live, leg, next, value);
+    told[next] = value;
   }
+}
+
+async function tellOne(live: Live, leg: AgentLeg, wish: Wish, value: string): Promise<void> {
+  if (wish === "setModel") return live.setModel(value);
+  if (wish === "setPermissionMode") return live.setPermissionMode(value);
+  if (live.setAgent !== undefined) return live.setAgent(value);
+  throw refuseControl("setAgent", leg.backend.name, NO_AGENTS);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { RunWriter } from "#agents";
-import type { Message, RunResult } from "#domain";
+import type { McpServerStatus, Message, RunResult } from "#domain";
 
 /**
  * What a session talks to: the same for a model, which forgets everything between two turns, and for an agent, which is
@@ -23,6 +23,10 @@ export interface Conversation {
   setPermissionMode(mode: string): Promise<void>;
   /** Holds for every turn that begins afterwards. Rejects with a `StartError` when there is no such agent. */
   setAgent(name: string): Promise<void>;
+  /** The tool servers of the backend that answers next. Rejects with a `StartError` when it has none. */
+  mcpStatus(): Promise<readonly McpServerStatus[]>;
+  /** Starts what the next turn needs. `false`: nothing can be started before there is a message. */
+  warmUp(): Promise<boolean>;
   /** The backend's own name for the conversation, once it is known. */
   readonly sessionId: string | undefined;
   /** The transcript so far: complete, and fit to be the input of another conversation. */

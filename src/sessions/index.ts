@@ -1,5 +1,5 @@
 export type { Conversation } from "./conversation.ts";
-export type { LiveAgents, LiveAgentsOptions } from "./conversation-agents.ts";
+export type { LiveAgents, LiveAgentsOptions, Wish } from "./conversation-agents.ts";
 export { CONVERSATION_LIMITS, createLiveAgents } from "./conversation-agents.ts";
 export type { ConversationChanges, ConversationOptions } from "./conversation-transcript.ts";
 export { createConversation } from "./conversation-transcript.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Run, RunWriter } from "#agents";
-import { type AgentEvent, type Message, messageItem, resultItem, type RunResult, textDelta } from "#domain";
+import { type AgentEvent, type Message, messageItem, resultItem, type RunResult, StartError, textDelta } from "#domain";
 import { assertRunLog, createSeededRandom, createVirtualClock } from "#testing";
 import type { Conversation } from "./conversation.ts";
 import { createSession, type SessionSeams } from "./session.ts";
@@ -68,6 +68,8 @@ function scriptConversation(more: Partial<Conversation> & { readonly stubborn?: 
     setModel: async (model) => void calls.push(`model ${model}`),
     setAgent: async (agent) => void calls.push(`agent ${agent}`),
     setPermissionMode: async (mode) => void calls.push(`mode ${mode}`),
+    mcpStatus: async () => [{ name: "files", status: "connected" }],
+    warmUp: async () => calls.push("warm up") > 0,
     close: async () => void calls.push("close"),
     ...more,
   };
@@ -268,7 +270,7 @@ describe("a session", () => {
     expect((await fifth.result()).status).toBe("success");
   });
 
-  it("S0-80: interrupt ends the turn under way, and the session goes on", async () => {
+  it("S0-80: interrupt ends the turn under way with what it had said, harms nothing when there is none, and the session goes on", async () => {
     const { script, session, settle } = setUp();
     await session.interrupt();
     const first = session.send("one");
@@ -388,14 +390,41 @@ describe("a session", () => {
     expect(ids.slice(0, 3)).toEqual(["mine", `${run.id}-input-2`, `${run.id}-input-3`]);
   });
 
-  it("S0-79 S0-80: model, agent and mode are passed on; a name that is none is refused", async () => {
+  const setters = [
+    ["setModel", "model"],
+    ["setAgent", "agent"],
+    ["setPermissionMode", "mode"],
+  ] as const;
+
+  it.each(setters)(
+    "S0-79 S0-80: %s passes the name on to the conversation, and its refusal back",
+    async (set, word) => {
+      const { script, session } = setUp();
+      await session[set]("big");
+      await session[set]("small");
+      expect(script.calls).toEqual([`${word} big`, `${word} small`]);
+      const refusing = setUp({ [set]: async () => Promise.reject(new StartError("unknown-agent", "There is none.")) });
+      await expect(refusing.session[set]("big")).rejects.toMatchObject({ code: "unknown-agent" });
+    },
+  );
+
+  it.each(setters)("S0-79 S0-80: %s refuses what is no name, and passes nothing on", async (set) => {
     const { script, session } = setUp();
-    await session.setModel("big");
-    await session.setAgent("billing");
-    await session.setPermissionMode("plan");
-    expect(script.calls).toEqual(["model big", "agent billing", "mode plan"]);
-    await expect(session.setModel(" ")).rejects.toMatchObject({ code: "invalid-option" });
-    await expect(session.setAgent(undefined as never)).rejects.toMatchObject({ code: "invalid-option" });
+    for (const name of ["", " ", undefined, null, 7, {}] as never[]) {
+      await expect(session[set](name)).rejects.toMatchObject({ code: "invalid-option", message: /Give its name/ });
+    }
+    expect(script.calls).toEqual([]);
+  });
+
+  it("S0-80: the conversation is warmed up and asked for its tool servers; a closed session refuses every control", async () => {
+    const { script, session } = setUp();
+    expect(await session.warmUp()).toBe(true);
+    expect(await session.mcpStatus()).toEqual([{ name: "files", status: "connected" }]);
+    await session.close();
+    expect(script.calls).toEqual(["warm up", "close"]);
+    const controls = [session.warmUp(), session.mcpStatus(), ...setters.map(([set]) => session[set]("x"))];
+    for (const control of controls) await expect(control).rejects.toMatchObject({ code: "session-closed" });
+    expect(script.calls).toEqual(["warm up", "close"]);
   });
 
   it("S0-66 AT-16: the backend's id, or a typed error as long as there is none", () => {

@@ -7,7 +7,7 @@ import {
   type RunInput,
   type RunWriter,
 } from "#agents";
-import { type Message, RunError, type RunResult, type RunStatus, StartError } from "#domain";
+import { type McpServerStatus, type Message, RunError, type RunResult, type RunStatus, StartError } from "#domain";
 import { callSafely, createDeferred, type Deferred, handled } from "#streams";
 import type { Conversation } from "./conversation.ts";
 import { createRunQueue } from "./run-queue.ts";
@@ -38,12 +38,45 @@ export interface Session<Output = string> extends AsyncDisposable {
    * succeeded, when it is still being answered, and when nothing was sent yet.
    */
   retry(options?: SendOptions): Run<Output>;
-  /** Holds for every run that starts afterwards. Rejects with a `StartError` when there is no such model. */
+  /**
+   * The model of the agent that answers next, for every run that starts afterwards: `"claude-sonnet-4-6"`, or with its
+   * provider `"openai/gpt-5"`. Rejects with a `StartError` when there is no such model or the backend has none to set.
+   */
   setModel(model: string): Promise<void>;
-  /** Holds for every run that starts afterwards. Rejects with a `StartError` where there are no such modes. */
+  /**
+   * The permission mode of the Claude Code agent that answers next (`"plan"`, `"acceptEdits"` …), for every run that
+   * starts afterwards. Rejects with a `StartError` where there are no such modes.
+   */
   setPermissionMode(mode: string): Promise<void>;
-  /** Holds for every run that starts afterwards. Rejects with a `StartError` when there is no such agent. */
+  /**
+   * The agent that answers every run that starts afterwards: one of the swarm, or else one of Claude Code's own
+   * (`claudeCode.agents`, `Explore` …). Rejects with a `StartError` when there is no such agent. Without a running
+   * process nobody can say whether Claude Code has it; then the next run fails and lists those it has.
+   *
+   * @example
+   * const session = openSession("claude-code", { claudeCode: { agents: { critic: { description: "…", prompt: "…" } } } })
+   * await session.setAgent("critic")
+   */
   setAgent(name: string): Promise<void>;
+  /**
+   * The tool servers that Claude Code talks to by itself (`claudeCode.mcpConfig`), and whether they are connected. Starts
+   * its process if there is none. Needs control mode. Rejects with a `StartError` on other backends, which have none.
+   *
+   * @example
+   * const session = openSession("claude-code", { claudeCode: { mode: "control", mcpConfig: "/srv/servers.json" } })
+   * for (const { name, status } of await session.mcpStatus()) console.log(name, status)
+   */
+  mcpStatus(): Promise<readonly McpServerStatus[]>;
+  /**
+   * Starts what the next run needs, so that its answer begins sooner. `true`: the process of Claude Code is there and
+   * waits for a message. `false`: nothing can be started before there is one (a model, a command, Claude Code in plain
+   * mode, whose program is found and checked). Rejects with a `StartError` when the backend cannot be had.
+   *
+   * @example
+   * const session = openSession("claude-code", { tools: [add] })
+   * await session.warmUp()
+   */
+  warmUp(): Promise<boolean>;
   /** Ends the run under way, which is then `aborted`; the session goes on with the next. Resolves when it is over. */
   interrupt(): Promise<void>;
   /** The transcript so far, fit to be the input of another run or session. */
@@ -210,6 +243,14 @@ export function createSession<Output = string>(conversation: Conversation, seams
     setModel: (model) => change("model", model, (name) => conversation.setModel(name)),
     setPermissionMode: (mode) => change("permission mode", mode, (name) => conversation.setPermissionMode(name)),
     setAgent: (agent) => change("agent", agent, (name) => conversation.setAgent(name)),
+    async mcpStatus() {
+      checkOpen();
+      return conversation.mcpStatus();
+    },
+    async warmUp() {
+      checkOpen();
+      return conversation.warmUp();
+    },
     interrupt: async () => queue.active?.run.abort("The turn was interrupted."),
     messages: () => conversation.messages(),
     sessionId() {

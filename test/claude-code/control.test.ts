@@ -962,7 +962,7 @@ describe("when it does not work", () => {
 });
 
 describe("changes while it runs", () => {
-  it("AT-36 S0-79: model, permission mode, agent and interrupt are requests of their own, matched in any order", async () => {
+  it("AT-36 S0-79 S0-80: model, permission mode, agent and the status of tool servers are requests of their own", async () => {
     const { place, conversation, go } = await control([
       ...first,
       writes(INIT, result()),
@@ -974,7 +974,11 @@ describe("changes while it runs", () => {
           const { request_id } = JSON.parse(text) as { request_id: string };
           return line({
             type: "control_response",
-            response: { subtype: "success", request_id, response: { mcpServers: [{ name: "millrace" }] } },
+            response: {
+              subtype: "success",
+              request_id,
+              response: { mcpServers: [{ name: "millrace" }, { name: "files", status: "failed" }, 7, {}] },
+            },
           });
         },
       },
@@ -984,7 +988,10 @@ describe("changes while it runs", () => {
     await conversation.setModel("sonnet");
     await conversation.setPermissionMode("acceptEdits");
     await conversation.setAgent("reviewer");
-    expect(await conversation.mcpStatus()).toEqual([{ name: "millrace" }]);
+    expect(await conversation.mcpStatus()).toEqual([
+      { name: "millrace", status: "unknown" },
+      { name: "files", status: "failed" },
+    ]);
     const sent = inputs(place.spawn.calls[0]?.stdin ?? "").filter(({ type }) => type === "control_request");
     expect(new Set(sent.map(({ request_id }) => request_id)).size).toBe(5);
     expect(sent.map((value) => value["request"])).toMatchObject([
@@ -1046,6 +1053,36 @@ describe("changes while it runs", () => {
     await expect(conversation.setModel("--evil")).rejects.toMatchObject({ code: "invalid-option" });
     await go();
     expect(place.spawn.calls[0]?.args).toEqual(expect.arrayContaining(["--model", "haiku"]));
+  });
+
+  it("S0-80: an agent the CLI does not have is refused as such, and the one before it stays", async () => {
+    const refuses: SpawnStep = {
+      reply: (text) => {
+        const { request_id } = JSON.parse(text) as { request_id: string };
+        const error = 'Agent "nobody" not found';
+        return line({ type: "control_response", response: { subtype: "error", request_id, error } });
+      },
+    };
+    const { place, conversation, go } = await control([...first, writes(INIT, result()), greet, refuses, { exit: 0 }]);
+    await go();
+    await conversation.setAgent("reviewer");
+    await expect(conversation.setAgent("nobody")).rejects.toMatchObject({
+      code: "unknown-agent",
+      message: /no agent "nobody" in claude-code.*claudeCode\.agents/,
+    });
+    await place.clock.advance(1000);
+    await go().catch(() => undefined);
+    const args = place.spawn.calls.at(-1)?.args ?? [];
+    expect(args[args.indexOf("--agent") + 1]).toBe("reviewer");
+  });
+
+  it("S0-80: a closed conversation starts nothing for a control that comes late", async () => {
+    const { place, conversation } = await control([...first, writes(INIT, result())]);
+    await conversation.close();
+    await expect(conversation.warmUp()).rejects.toThrow(/closed/);
+    await expect(conversation.mcpStatus()).rejects.toThrow(/closed/);
+    await expect(conversation.setAgent("reviewer")).rejects.toThrow(/closed/);
+    expect(place.spawn.calls).toEqual([]);
   });
 
   it("an error answer rejects that request only", async () => {

@@ -313,6 +313,15 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
     const failing = await open(calls("mcp__millrace__boom"));
     const failed = await ask(failing.backend(), "go", { tools: [who, boom] });
     expect(ofType(failed.log, "tool-result")).toMatchObject([{ name: "boom", isError: true, output: /kaput/ }]);
+    expect(failed.result).toMatchObject({ status: "success", text: "ok" });
+    for (const name of ["mcp__millrace__nowhere", "Nowhere"]) {
+      const missing = await open(calls(name));
+      const answered = await ask(missing.backend(), "go", { tools: [who, boom] });
+      expect(ofType(answered.log, "tool-result")).toMatchObject([{ isError: true, output: /No such tool/ }]);
+      expect(answered.result).toMatchObject({ status: "success", text: "ok" });
+      // The model is told, and goes on.
+      expect(JSON.stringify(missing.emulator.requests.at(-1)?.body)).toContain("No such tool");
+    }
   });
 
   it("the session goes on in plain mode and in control mode, by its id", async () => {

@@ -157,10 +157,10 @@ describe("a session with a model", () => {
   it("S0-79: another model answers from the next run on, the waiting ones included", async () => {
     const small = leg([{ text: "small" }]);
     const big = leg([{ text: "big" }]);
-    const { session } = openTestSession(({ model }) => [model === "big" ? big.leg : small.leg], {
-      check({ model }) {
-        if (model !== "big") throw new StartError("unknown-backend", `There is no model ${model}.`);
-      },
+    const { session } = openTestSession(({ models = {} }) => {
+      const { "": model = "small" } = models;
+      if (model !== "big" && model !== "small") throw new StartError("unknown-backend", `There is no model ${model}.`);
+      return [model === "big" ? big.leg : small.leg];
     });
     const first = session.send("one");
     const second = session.send("two");
@@ -213,7 +213,7 @@ describe("a session with a model", () => {
   });
 
   it("a model has no session id and no permission modes, and says so", async () => {
-    const { session } = openTestSession([leg([{ text: "x" }]).leg], { agents: undefined });
+    const { session } = openTestSession([leg([{ text: "x" }]).leg]);
     await session.send("hi").result();
     expect(() => session.sessionId()).toThrow(expect.objectContaining({ code: "session-id-unknown" }));
     await expect(session.setPermissionMode("plan")).rejects.toMatchObject({ code: "feature-unavailable" });

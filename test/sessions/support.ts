@@ -19,12 +19,19 @@ export function openTestSession(
   const clock = createVirtualClock(1000);
   const random = createSeededRandom(more.seed ?? 3);
   const agents = createLiveAgents({ clock });
+  const legs = (changes: ConversationChanges): readonly Leg[] =>
+    typeof legsFor === "function" ? legsFor(changes) : legsFor;
   const conversation: Conversation = createConversation({
     agents,
+    next: (changes) => {
+      const all = legs(changes);
+      return (all.find(({ agent }) => agent === changes.agent) ?? all[0]) as Leg;
+    },
+    agentNames: typeof legsFor === "function" ? [] : legsFor.flatMap(({ agent }) => agent ?? []),
     start: (messages, changes) =>
       createRunSource(
         {
-          legs: typeof legsFor === "function" ? legsFor(changes) : legsFor,
+          legs: legs(changes),
           start: changes.agent,
           context: undefined,
           limits: {},

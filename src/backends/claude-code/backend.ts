@@ -6,7 +6,7 @@ import { type Argv, buildArgv } from "./argv.ts";
 import { asksForPermission } from "./control/initialize.ts";
 import { createControlConversation } from "./conversation.ts";
 import type { ClaudeCodeConversation } from "./conversation-contract.ts";
-import { createPlainConversation } from "./conversation-plain.ts";
+import { createPlainConversation, STATUS_NEEDS_CONTROL } from "./conversation-plain.ts";
 import { mergeSettings, SILENCE } from "./conversation-plan.ts";
 import { type GatedFeature, hasFeature, requireFeature, requireFlags } from "./features.ts";
 import { cliSecrets } from "./environment.ts";
@@ -55,6 +55,8 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, world: 
     model: options.model,
     cwd: options.cwd,
     explain: explainSettings,
+    cannotControl: (control, settings) =>
+      control === "mcpStatus" && explainSettings(settings).mode === "plain" ? STATUS_NEEDS_CONTROL : undefined,
     find,
     secrets: (env) => cliSecrets({ ...options, env: { ...options.env, ...env } }, world),
     async open(settings) {

@@ -1,11 +1,7 @@
 import type { AgentConversation } from "../backend.ts";
 
-/** What a conversation with Claude Code can do beyond what every agent can. */
-export interface ClaudeCodeConversation extends AgentConversation {
-  /** The agent that answers from the next turn on: one of the `agents`, or of the CLI's own. */
-  setAgent(name: string): Promise<void>;
-  /** The CLI's tool servers, as it tells them. Needs control mode. */
-  mcpStatus(): Promise<readonly unknown[]>;
-  /** Starts what the first turn needs. Rejects with `StartError`. */
-  warmUp(): Promise<void>;
-}
+/**
+ * A conversation with Claude Code. The agent that answers is one of the option `agents`, or of the CLI's own; the tool
+ * servers are those of `mcpConfig` and of the settings, and are told in control mode only.
+ */
+export type ClaudeCodeConversation = Required<AgentConversation>;

@@ -1,4 +1,4 @@
-import { type Message, StartError, warningItem } from "#domain";
+import { type McpServerStatus, type Message, StartError, warningItem } from "#domain";
 import type { AgentLink } from "../backend.ts";
 import type { ClaudeCodeConversation } from "./conversation-contract.ts";
 import { PlainTurn } from "./conversation-plain-turn.ts";
@@ -9,6 +9,10 @@ import { type ConversationPlan, refuseTurn } from "./conversation-plan.ts";
 export function createPlainConversation(plan: ConversationPlan): ClaudeCodeConversation {
   return new PlainConversation(plan);
 }
+
+/** Why plain mode cannot say which tool servers there are. */
+export const STATUS_NEEDS_CONTROL =
+  'the tool servers are asked for over the control channel, and this is plain mode. Set claudeCode.mode to "control"';
 
 /** A change is for the next process: the one at work cannot be told. */
 const NOBODY = async (): Promise<void> => undefined;
@@ -76,12 +80,13 @@ class PlainConversation implements ClaudeCodeConversation {
     return this._memory.change(CHANGES.agent(name), NOBODY);
   }
 
-  async mcpStatus(): Promise<readonly unknown[]> {
-    throw new StartError("feature-unavailable", 'mcpStatus needs the control protocol. Set mode to "control".');
+  async mcpStatus(): Promise<readonly McpServerStatus[]> {
+    throw new StartError("feature-unavailable", `mcpStatus cannot be had on claude-code: ${STATUS_NEEDS_CONTROL}.`);
   }
 
-  async warmUp(): Promise<void> {
-    // A process that has its prompt as its whole input cannot be started before there is one.
+  /** A process that has its prompt as its whole input cannot be started before there is one. */
+  async warmUp(): Promise<boolean> {
+    return false;
   }
 
   async close(): Promise<void> {

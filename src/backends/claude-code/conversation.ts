@@ -2,6 +2,7 @@ import {
   type Chunk,
   type ErrorDetail,
   errorItem,
+  type McpServerStatus,
   type Message,
   type ProcessExit,
   RunError,
@@ -27,6 +28,7 @@ import { renderInput, userLine } from "./conversation-input.ts";
 import { ProcessKeeper } from "./conversation-keeper.ts";
 import { type Live, requestOf, startLive } from "./conversation-live.ts";
 import { CHANGES, ConversationMemory } from "./conversation-memory.ts";
+import { readServers, unknownAgent } from "./conversation-answers.ts";
 import { type ConversationPlan, refuseTurn } from "./conversation-plan.ts";
 import { watchTurn } from "./conversation-silence.ts";
 import { ActiveTurn } from "./conversation-turn.ts";
@@ -67,9 +69,10 @@ class ControlConversation implements ClaudeCodeConversation {
     return this._memory.sessionId;
   }
 
-  async warmUp(): Promise<void> {
-    const live = await this._keeper.ensure();
+  async warmUp(): Promise<boolean> {
+    const live = await this._reach();
     live.connection.write("");
+    return true;
   }
 
   async send(messages: readonly Message[], link: AgentLink): Promise<void> {
@@ -120,14 +123,19 @@ class ControlConversation implements ClaudeCodeConversation {
     return this._memory.change(CHANGES.permissionMode(mode), (request) => this._request(request));
   }
 
-  setAgent(name: string): Promise<void> {
-    return this._memory.change(CHANGES.agent(name), (request) => this._request(request));
+  async setAgent(name: string): Promise<void> {
+    try {
+      await this._memory.change(CHANGES.agent(name), (request) => this._request(request));
+    } catch (error) {
+      throw unknownAgent(name, error);
+    }
   }
 
-  async mcpStatus(): Promise<readonly unknown[]> {
+  async mcpStatus(): Promise<readonly McpServerStatus[]> {
     requireFeature(this._plan.cli.version, "mcp-status");
-    const { mcpServers } = await requestOf(await this._keeper.ensure(), { subtype: "mcp_status" });
-    return Array.isArray(mcpServers) ? mcpServers : [];
+    const live = await this._reach();
+    const { mcpServers } = await requestOf(live, { subtype: "mcp_status" });
+    return live.process.cover(readServers(mcpServers));
   }
 
   async close(): Promise<void> {
@@ -378,9 +386,19 @@ class ControlConversation implements ClaudeCodeConversation {
     await this._keeper.dropAll({ immediate: true });
   }
 
+  /** The process, started if there is none. */
+  private async _reach(): Promise<Live> {
+    this._requireOpen();
+    return this._keeper.ensure();
+  }
+
+  private _requireOpen(): void {
+    if (this._isClosed) throw new RunError("control-failed", "The conversation is closed. Open another one.");
+  }
+
   /** Asks the running process; without one the new value is for the next to be started with. */
   private async _request(request: JsonRecord): Promise<void> {
-    if (this._isClosed) throw new RunError("control-failed", "The conversation is closed. Open another one.");
+    this._requireOpen();
     const { live } = this._keeper;
     if (live === undefined) return;
     await requestOf(live, request);

@@ -1,5 +1,5 @@
-import { type Message, textOf } from "#domain";
-import type { AgentBackend, AgentConversation, AgentSettings, Explanation } from "../backend.ts";
+import { type Message, StartError, textOf } from "#domain";
+import type { AgentBackend, AgentControl, AgentConversation, AgentSettings, Explanation } from "../backend.ts";
 import type { CommandSettings, CommandWorld } from "./settings.ts";
 import { CommandTurn, type StartedCommand } from "./turn.ts";
 
@@ -9,10 +9,20 @@ export function createCommandBackend(settings: CommandSettings, world: CommandWo
     kind: "agent",
     name: "command",
     model: undefined,
+    cannotControl: (control) => UNCONTROLLED[control],
     explain: (given) => explainCommand(settings, given),
     open: async (given) => createConversation({ ...settings, format: await settings.format.load() }, given, world),
   };
 }
+
+/** A command is started and read; it cannot be told anything but its prompt. */
+const UNCONTROLLED: { readonly [Control in AgentControl]: string | undefined } = {
+  setModel: "a command is started as it was given. Name the model in its arguments, and open another session",
+  setPermissionMode: "a command has no permission modes. Give it arguments that limit what it does",
+  setAgent: "a command has no agents to choose from. Open the session with swarm(…), and name one of its agents",
+  mcpStatus: "a command is started and read; nothing else of it can be reached. Ask the program itself",
+  warmUp: undefined,
+};
 
 function explainCommand({ executable, format }: CommandSettings, { features }: AgentSettings): Explanation {
   const reasons = [`${executable} is started for each turn, and its output is read as ${format.name}`];
@@ -36,7 +46,9 @@ function createConversation(command: StartedCommand, settings: AgentSettings, wo
     cwd: settings.cwd ?? command.cwd,
     env: { ...command.env, ...settings.env },
   };
-  const change = async (): Promise<void> => undefined;
+  const refuse = (control: "setModel" | "setPermissionMode") => async (): Promise<void> => {
+    throw new StartError("feature-unavailable", `${control} cannot be had on command: ${UNCONTROLLED[control]}.`);
+  };
   return {
     sessionId: undefined,
     async send(messages, link) {
@@ -49,8 +61,8 @@ function createConversation(command: StartedCommand, settings: AgentSettings, wo
       }
     },
     interrupt: async () => turn?.stop(),
-    setModel: change,
-    setPermissionMode: change,
+    setModel: refuse("setModel"),
+    setPermissionMode: refuse("setPermissionMode"),
     close: async () => turn?.stop(),
   };
 }
