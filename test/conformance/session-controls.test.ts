@@ -52,7 +52,13 @@ const bareAgent: AgentBackend = {
   name: "bare",
   model: undefined,
   cannotControl: (control) =>
-    control === "setPermissionMode" ? "it has no permission modes. Leave them out" : undefined,
+    ({
+      setPermissionMode: "it has no permission modes. Leave them out",
+      setAgent: "it is alone. Open the session with swarm(…)",
+      setModel: undefined,
+      mcpStatus: undefined,
+      warmUp: undefined,
+    })[control],
   explain: () => ({
     backend: "bare",
     mode: "plain",

@@ -252,6 +252,47 @@ describe("a session with an agent", () => {
     await expect(other.setModel("bad")).rejects.toThrow("no model bad");
   });
 
+  it("S0-80: an agent that does not say what it lacks is judged by its methods, before the first run and after it", async () => {
+    const agent = scriptAgent([answer("one"), answer("two")]);
+    const { session } = openTestSession([agent.leg]);
+    for (const text of ["a", "b"]) {
+      await expect(session.setAgent("critic")).rejects.toThrow(
+        /^setAgent cannot be had on scripted-agent: .*Open the session with swarm\(…\)/,
+      );
+      await expect(session.mcpStatus()).rejects.toThrow(
+        /^mcpStatus cannot be had on scripted-agent: .*option tools\.$/,
+      );
+      expect(await session.warmUp()).toBe(false);
+      expect((await session.send(text).result()).status).toBe("success");
+    }
+    expect(agent.opened).toHaveLength(1);
+  });
+
+  it("S0-80: an agent with all controls is told, also before its conversation is there, and asked in the middle of a turn", async () => {
+    const calls: string[] = [];
+    const agent = scriptAgent([silent, answer("two")], {
+      setAgent: async (name) => void calls.push(`agent ${name}`),
+      mcpStatus: async () => [{ name: "files", status: "connected" }],
+      warmUp: async () => calls.push("warm up") > 0,
+    });
+    const { session, clock } = openTestSession([
+      { ...agent.leg, backend: { ...agent.backend, cannotControl: () => undefined } },
+    ]);
+    await session.setAgent("critic");
+    expect(calls).toEqual([]);
+    expect(await session.warmUp()).toBe(true);
+    expect(calls).toEqual(["agent critic", "warm up"]);
+    const run = session.send("a");
+    await clock.advance(0);
+    expect(await session.mcpStatus()).toEqual([{ name: "files", status: "connected" }]);
+    await session.setAgent("writer");
+    expect(calls).toEqual(["agent critic", "warm up", "agent writer"]);
+    expect(agent.opened).toHaveLength(1);
+    await session.close();
+    expect((await run.result()).status).toBe("aborted");
+    expect(agent.calls).toContain("close 1");
+  });
+
   it("AT-18: an error result ends its run, and the same conversation answers the next input", async () => {
     const failing: Act = ({ link, end }) => {
       void link.write([resultItem({ subtype: "error_during_execution", isError: true, text: "broken", usage: {} })]);
