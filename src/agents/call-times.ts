@@ -1,4 +1,4 @@
-import type { Clock, ToolResultItem } from "#domain";
+import { type Clock, elapsedSince, type ToolResultItem } from "#domain";
 import type { RunPolicy } from "#policy";
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -26,7 +26,7 @@ export class CallTimes {
     try {
       return await wait;
     } finally {
-      this._waited.set(callId, (this._waited.get(callId) ?? 0) + this._clock.now() - since);
+      this._waited.set(callId, (this._waited.get(callId) ?? 0) + elapsedSince(this._clock, since));
     }
   }
 
@@ -36,7 +36,7 @@ export class CallTimes {
     try {
       return await work;
     } finally {
-      this._ran.set(callId, this._clock.now() - since);
+      this._ran.set(callId, elapsedSince(this._clock, since));
     }
   }
 

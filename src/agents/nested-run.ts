@@ -3,9 +3,12 @@ import {
   describeThrown,
   type ErrorItem,
   errorItem,
+  isDelta,
   type Message,
   noticeItem,
   type ResultItem,
+  type Retraction,
+  retractNotice,
   ToolFailure,
 } from "#domain";
 import type { PolicySettings } from "#policy";
@@ -38,7 +41,7 @@ export async function runNested(plan: RunPlan, { leg, work }: OuterRun, call: Ne
       `Agents stand ${MAX_AGENT_DEPTH} deep within each other already. Do this without another agent.`,
     );
   }
-  const end: { result?: ResultItem; error?: ErrorItem } = {};
+  const end: NestedEnd = { unfinished: new Set() };
   const legs = plan.legs.map((one) => ({ ...one, policy: joinPolicies(leg.policy, one.policy) }));
   const message: Message = {
     id: work.ids.fresh("task"),
@@ -48,7 +51,11 @@ export async function runNested(plan: RunPlan, { leg, work }: OuterRun, call: Ne
   };
   const { writer, context, price, budget, ids, inherited } = work;
   const nested: RunPlan = { ...plan, legs, context, price, outer: { budget, ids, depth, inherited } };
-  const carriedOut = createRunSource(nested, [message])(nestedWriter(writer, call, end));
+  const carriedOut = createRunSource(nested, [message])(nestedWriter(writer, call, end)).finally(() => {
+    // The run goes on without this agent: what it had begun to say is void. After an abort it stays as it is.
+    if (writer.latch.isFired || end.unfinished.size === 0) return undefined;
+    return writer.write([...end.unfinished].map((messageId) => within(retractNotice({ messageId }), call.callId)));
+  });
   work.nested?.add(carriedOut);
   try {
     await carriedOut;
@@ -64,7 +71,15 @@ export async function runNested(plan: RunPlan, { leg, work }: OuterRun, call: Ne
   return structured === undefined ? text : structured;
 }
 
-function nestedWriter(outer: RunWriter, call: NestedCall, end: { result?: ResultItem; error?: ErrorItem }): RunWriter {
+/** What is seen of an agent within a tool call. */
+interface NestedEnd {
+  result?: ResultItem;
+  error?: ErrorItem;
+  /** Messages of which deltas were shown and that have not come. */
+  readonly unfinished: Set<string>;
+}
+
+function nestedWriter(outer: RunWriter, call: NestedCall, end: NestedEnd): RunWriter {
   const latch = outer.latch.branch();
   if (call.signal.aborted) latch.abort(call.signal.reason);
   else call.signal.addEventListener("abort", () => latch.abort(call.signal.reason), { once: true });
@@ -72,9 +87,13 @@ function nestedWriter(outer: RunWriter, call: NestedCall, end: { result?: Result
     runId: outer.runId,
     latch,
     ask: (callId) => outer.ask(callId),
+    canAnswer: outer.canAnswer,
     cleanUp: (work, options) => outer.cleanUp(work, options),
     write(chunks, agent) {
       for (const chunk of chunks) {
+        if (isDelta(chunk)) end.unfinished.add(chunk.messageId);
+        else if (chunk.type === "message") end.unfinished.delete(chunk.id);
+        else if (chunk.type === "notice" && chunk.kind === "retract") noteRetraction(end, chunk.data as Retraction);
         if (chunk.parent !== undefined) continue;
         if (chunk.type === "result") end.result = chunk;
         if (chunk.type === "error" && chunk.terminal) end.error ??= chunk;
@@ -85,6 +104,10 @@ function nestedWriter(outer: RunWriter, call: NestedCall, end: { result?: Result
       );
     },
   };
+}
+
+function noteRetraction({ unfinished }: NestedEnd, { messageId, fromIndex = 0 }: Retraction): void {
+  if (fromIndex === 0) unfinished.delete(messageId);
 }
 
 type Writable<T> = { -readonly [Key in keyof T]: T[Key] };

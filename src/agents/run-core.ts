@@ -3,6 +3,7 @@ import {
   type Chunk,
   type Clock,
   describeThrown,
+  elapsedSince,
   type ErrorDetail,
   isDelta,
   type Message,
@@ -272,7 +273,7 @@ export class RunCore {
       this._publish(gate.answerOpenCalls("aborted", "The run was aborted before this tool call was answered."));
     if (failure !== undefined) this._publish(gate.fail(mask?.value(failure) ?? failure));
     this._publish(gate.answerOpenCalls("incomplete", "The run ended before this tool call was answered."));
-    const ms = Math.max(0, this.options.clock.now() - this._startedAt);
+    const ms = elapsedSince(this.options.clock, this._startedAt);
     const ending: Ending = aborted ? { ms, status: "aborted", reason: this._aborting?.reason ?? "" } : { ms };
     const shown = this._accumulator.result(ending, this.broadcast.past());
     // The conversation before the run, and why it was aborted, were never events of it.

@@ -1,5 +1,6 @@
 import {
   type Clock,
+  elapsedSince,
   errorItem,
   handoffItem,
   type Message,
@@ -212,7 +213,7 @@ class SwarmRun {
     const { end, ledger } = await runModelLeg(leg, work, showInput);
     const { usage, costUsd } = await ledger.total();
     if (end.kind === "verdict" || end.kind === "handoff") {
-      const ms = this._plan.clock.now() - startedAt;
+      const ms = elapsedSince(this._plan.clock, startedAt);
       const structured = end.kind === "verdict" ? end.structured : undefined;
       const subtype = end.kind === "handoff" ? "handoff" : end.subtype;
       const message = end.kind === "handoff" ? undefined : end.message;
@@ -225,7 +226,7 @@ class SwarmRun {
   /** A leg that ended because the run's time was up has no verdict of its own. */
   private async _noteTimeout(leg: Leg, end: LegEnd, startedAt: number, spent: Partial<Verdict> = {}): Promise<void> {
     if (end.kind !== "over" || !this._isExpired || this._isAborted()) return;
-    const ms = this._plan.clock.now() - startedAt;
+    const ms = elapsedSince(this._plan.clock, startedAt);
     const message = describeEnd("error_timeout", { run: this._plan.limits, leg: leg.limits });
     await this._writeVerdict(leg, { subtype: "error_timeout", text: end.text ?? "", message, ms, ...spent });
   }

@@ -1,6 +1,7 @@
 import {
   type Chunk,
   type Clock,
+  elapsedSince,
   noticeItem,
   type Skipped,
   type ToolCallItem,
@@ -186,7 +187,7 @@ class Batch {
       const startedAt = clock.now();
       const outcome = await outcomeOf(call, input, this._writer, this._settings);
       const waitedMs = startedAt - calledAt;
-      return { outcome, times: { ms: clock.now() - startedAt, ...(waitedMs > 0 && { waitedMs }) } };
+      return { outcome, times: { ms: elapsedSince(clock, startedAt), ...(waitedMs > 0 && { waitedMs }) } };
     } finally {
       leave();
     }

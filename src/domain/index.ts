@@ -29,6 +29,7 @@ export {
   UNNUMBERED,
   warningItem,
 } from "./chunk.ts";
+export { elapsedSince } from "./elapsed.ts";
 export type { Diagnostic, ErrorCode, ErrorDetail, StartErrorCode } from "./error-detail.ts";
 export { ERROR_CODES, START_ERROR_CODES } from "./error-detail.ts";
 export {

@@ -6,6 +6,7 @@ export const WARNING_CODES = [
   "non-zero-exit-after-result",
   "unexpected-message-after-result",
   "incomplete-last-line",
+  "input-cut",
   "deprecated-option",
   "feature-ignored",
   "option-ignored",

@@ -1,4 +1,4 @@
-import { asksPerson, type Clock, describeThrown } from "#domain";
+import { asksPerson, type Clock, describeThrown, elapsedSince } from "#domain";
 import type { AbortWatch } from "./abort-watch.ts";
 
 /** The time a hook, a guard or a permission callback has when none is named. */
@@ -64,7 +64,7 @@ export function consult({ start, limitMs, watch, clock }: Consultation): Promise
      * timer that has run out. So an answer that is not early waits until every timer that is due has fired.
      */
     const onAnswer = (value: unknown): void => {
-      const elapsed = clock.now() - startedAt;
+      const elapsed = elapsedSince(clock, startedAt);
       if (limitMs !== undefined && elapsed >= limitMs) onLate();
       else if (limitMs === undefined || elapsed < limitMs / 2) settle({ kind: "answered", value });
       else clock.after(0, () => settle({ kind: "answered", value }));

@@ -21,10 +21,19 @@ interface PathPatterns {
   readonly strict: readonly Glob[];
 }
 
+/** The patterns of a rule, and whether they are all there are. */
+interface SeenPatterns extends PathPatterns {
+  /** `false`: the disk could not be looked at, so that any path may be one that the rule is about. */
+  readonly isWhole: boolean;
+}
+
+/** Failures that say how a path is, and will say it again. With any other one nobody knows where the path leads. */
+const SETTLED: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"]);
+
 /** Holds rules against real paths. What a rule stands for is looked up once. */
 export class PathRules {
   private readonly _sight: PathSight;
-  private readonly _patterns = new Map<string, Promise<PathPatterns>>();
+  private readonly _patterns = new Map<string, Promise<SeenPatterns>>();
 
   constructor(sight: PathSight) {
     this._sight = sight;
@@ -36,12 +45,12 @@ export class PathRules {
     const texts = [...new Set(subjects.filter(mayBePath).map(({ text }) => text))];
     const paths = new Map<string, SeenPath>();
     await Promise.all(texts.map(async (text) => paths.set(text, await seePath(text, this._sight, bases))));
-    const patterns = new Map<Rule, PathPatterns>();
+    const patterns = new Map<Rule, SeenPatterns>();
     await Promise.all(rules.map(async (rule) => patterns.set(rule, await this._patternsOf(rule))));
     const { ignoresCase } = this._sight;
     const fold = (text: string): string => (ignoresCase ? text.normalize("NFC").toLowerCase() : text);
     return {
-      falls: (rule, text, isSearch) => fall(patterns.get(rule)?.wide ?? [], paths.get(text), { isSearch, fold }),
+      falls: (rule, text, isSearch) => fall(patterns.get(rule), paths.get(text), { isSearch, fold }),
       covers: (allowing, text) => {
         const strict = allowing.flatMap((rule) => patterns.get(rule)?.strict ?? []);
         const real = paths.get(text)?.real;
@@ -50,13 +59,32 @@ export class PathRules {
     };
   }
 
-  private _patternsOf(rule: Rule): Promise<PathPatterns> {
+  private _patternsOf(rule: Rule): Promise<SeenPatterns> {
     let patterns = this._patterns.get(rule.text);
     if (patterns === undefined) {
-      patterns = readPatterns(rule, this._sight);
+      patterns = this._lookUp(rule);
       this._patterns.set(rule.text, patterns);
     }
     return patterns;
+  }
+
+  private async _lookUp(rule: Rule): Promise<SeenPatterns> {
+    let isWhole = true;
+    const watch =
+      <Value>(look: (path: string) => Promise<Value>) =>
+      async (path: string): Promise<Value> => {
+        try {
+          return await look(path);
+        } catch (error) {
+          isWhole &&= SETTLED.has((error as { readonly code?: unknown } | null)?.code);
+          throw error;
+        }
+      };
+    const { realPath, list } = this._sight;
+    const patterns = await readPatterns(rule, { ...this._sight, realPath: watch(realPath), list: watch(list) });
+    // What could not be looked at now may be with the next call.
+    if (!isWhole) this._patterns.delete(rule.text);
+    return { ...patterns, isWhole };
   }
 }
 
@@ -68,17 +96,16 @@ function mayBePath({ kind, text }: Subject): boolean {
 type Fold = (text: string) => string;
 
 function fall(
-  patterns: readonly Glob[],
+  patterns: SeenPatterns | undefined,
   path: SeenPath | undefined,
   { isSearch, fold }: { readonly isSearch: boolean; readonly fold: Fold },
 ): Certainty {
-  if (path === undefined) return "no";
-  if (patterns.some((glob) => path.forms.some((form) => fits(glob, form, fold)))) return "certain";
+  if (path === undefined || patterns === undefined) return "no";
+  const { wide, isWhole } = patterns;
+  if (wide.some((glob) => path.forms.some((form) => fits(glob, form, fold)))) return "certain";
   // A search above what a rule is about comes to it as well.
-  const isAbove = patterns.some(([start = ""]) =>
-    path.places.some((place) => fold(start).startsWith(below(fold(place)))),
-  );
-  return (isSearch && isAbove) || path.real === undefined ? "possible" : "no";
+  const isAbove = wide.some(([start = ""]) => path.places.some((place) => fold(start).startsWith(below(fold(place)))));
+  return (isSearch && isAbove) || path.real === undefined || !isWhole ? "possible" : "no";
 }
 
 function below(folder: string): string {

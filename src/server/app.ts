@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { elapsedSince } from "#domain";
 import type { Access } from "./access.ts";
 import type { SecretMask } from "#secrets";
 import { ApiError, asApiError } from "./api-error.ts";
@@ -172,7 +173,7 @@ function finish(context: ServerContext, { metrics, settings, write }: ServerPart
   }
   metrics.requests.add(String(context.res.status));
   // The path's pattern and not the path: whatever a stranger writes there does not get into the log.
-  const ms = settings.world.clock.now() - startedAt;
+  const ms = elapsedSince(settings.world.clock, startedAt);
   write("info", "request", {
     method: knownMethod(context.req.method),
     path: context.req.routePath,

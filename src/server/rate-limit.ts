@@ -18,7 +18,8 @@ export function createRateLimit(perMinute: number, now: () => number): RateLimit
   const windowOf = (address: string): { readonly since: number; count: number } => {
     const at = now();
     const found = windows.get(address);
-    if (found !== undefined && at - found.since < MINUTE) return found;
+    // One from the future was begun before the clock was set back.
+    if (found !== undefined && at >= found.since && at - found.since < MINUTE) return found;
     if (windows.size >= MOST_ADDRESSES) windows.clear();
     const fresh = { since: at, count: 0 };
     windows.set(address, fresh);

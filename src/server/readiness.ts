@@ -37,7 +37,8 @@ export function createReadiness(settings: Settings): Readiness {
       if (typeof backend !== "string") return { available: true };
       const now = world.clock.now();
       const last = known.get(backend);
-      if (last !== undefined && now - last.at < HOLDS_MS) return last.state;
+      // An answer from the future was given before the clock was set back.
+      if (last !== undefined && now >= last.at && now - last.at < HOLDS_MS) return last.state;
       const state = look(backend);
       known.set(backend, { at: now, state });
       return state;

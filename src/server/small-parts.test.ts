@@ -62,6 +62,14 @@ describe("createRateLimit", () => {
     for (let at = 0; at < 30_000; at += 1) limit.take(`address-${at}`);
     expect(limit.take("address-29999")).toBe(true);
   });
+
+  it("R11: a clock that is set back locks nobody out", () => {
+    let now = 3_600_000;
+    const limit = createRateLimit(1, () => now);
+    expect([limit.take("a"), limit.take("a")]).toEqual([true, false]);
+    now = 0;
+    expect(limit.take("a")).toBe(true);
+  });
 });
 
 describe("createServerLog", () => {

@@ -1,4 +1,4 @@
-import { type AgentEvent, type Clock, unreachable } from "#domain";
+import { type AgentEvent, type Clock, elapsedSince, unreachable } from "#domain";
 import { plainLine } from "./display-width.ts";
 import { describeMs } from "./event-lines.ts";
 import { createPalette } from "./palette.ts";
@@ -56,7 +56,7 @@ export function createProgressSink(options: ProgressOptions): ProgressSink {
       const wheel = WHEEL[step % WHEEL.length] ?? "";
       step += 1;
       // One column less: a full line would make some terminals begin the next.
-      const line = plainLine(`${wheel} ${waiting.what} · ${describeMs(clock.now() - waiting.since)}`, width - 1);
+      const line = plainLine(`${wheel} ${waiting.what} · ${describeMs(elapsedSince(clock, waiting.since))}`, width - 1);
       write(`${isDrawn ? ERASE_LINE : ""}${dim(line)}`);
       isDrawn = true;
     }

@@ -66,4 +66,15 @@ describe("an alarm", () => {
     await clock.advance(20);
     expect(fired).toEqual(["now at 1120"]);
   });
+
+  it("R11: a clock that is set back puts it off by no more than it was set for", async () => {
+    const clock = createVirtualClock(10_000_000);
+    let setBy = 0;
+    let isFired = false;
+    const alarm = new Alarm({ now: () => clock.now() + setBy, after: (ms, fire) => clock.after(ms, fire) });
+    alarm.set(50, () => void (isFired = true));
+    setBy = -3_600_000;
+    await clock.advance(100);
+    expect(isFired).toBe(true);
+  });
 });

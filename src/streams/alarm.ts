@@ -11,6 +11,7 @@ export interface Ticker {
 export class Alarm {
   private readonly _clock: Ticker;
   private _fire: (() => void) | undefined;
+  private _ms = 0;
   private _dueAt = 0;
   private _timerAt = Number.POSITIVE_INFINITY;
   private _takeBack: (() => void) | undefined;
@@ -22,6 +23,7 @@ export class Alarm {
   /** Calls `fire` once after so long. What was set before is forgotten. */
   set(ms: number, fire: () => void): void {
     this._fire = fire;
+    this._ms = ms;
     this._dueAt = this._clock.now() + ms;
     if (this._dueAt < this._timerAt) this._start(ms);
   }
@@ -43,7 +45,10 @@ export class Alarm {
   private _look(): void {
     this._takeBack = undefined;
     this._timerAt = Number.POSITIVE_INFINITY;
-    const left = this._dueAt - this._clock.now();
+    const now = this._clock.now();
+    // Never further away than it was set for: the clock of the machine may have been set back meanwhile.
+    this._dueAt = Math.min(this._dueAt, now + this._ms);
+    const left = this._dueAt - now;
     if (left > 0) return this._start(left);
     const fire = this._fire;
     this._fire = undefined;

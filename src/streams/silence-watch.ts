@@ -32,6 +32,10 @@ class Watch implements SilenceWatch {
   private readonly _options: SilenceOptions;
   private _phase: "first" | "between" = "first";
   private _since: number;
+  /** How long it had been silent when the timer was set, how long that runs, and whether there was a sign of life since. */
+  private _before = 0;
+  private _runsMs = 0;
+  private _isHeard = false;
   private _isNoticed = false;
   private _isOver = false;
   private _takeBack: (() => void) | undefined;
@@ -39,10 +43,11 @@ class Watch implements SilenceWatch {
   constructor(options: SilenceOptions) {
     this._options = options;
     this._since = options.clock.now();
-    this._arm();
+    this._arm(0);
   }
 
   alive(): void {
+    this._isHeard = true;
     this._phase = "between";
     this._isNoticed = false;
     this._since = this._options.clock.now();
@@ -57,7 +62,7 @@ class Watch implements SilenceWatch {
     if (this._isOver || this._takeBack !== undefined) return;
     this._since = this._options.clock.now();
     this._isNoticed = false;
-    this._arm();
+    this._arm(0);
   }
 
   stop(): void {
@@ -69,7 +74,10 @@ class Watch implements SilenceWatch {
   private _look(): void {
     const { clock, noticeMs, onNotice, onExpire } = this._options;
     this._takeBack = undefined;
-    const silentMs = clock.now() - this._since;
+    // A timer cannot be set, the clock of the machine can: it counts only as far as the timer agrees.
+    const silentMs = this._isHeard
+      ? Math.min(this._runsMs, Math.max(0, clock.now() - this._since))
+      : this._before + this._runsMs;
     if (silentMs >= this._limit()) {
       this._isOver = true;
       onExpire(silentMs, this._phase);
@@ -79,13 +87,16 @@ class Watch implements SilenceWatch {
       this._isNoticed = true;
       onNotice(silentMs);
     }
-    this._arm();
+    this._arm(silentMs);
   }
 
-  private _arm(): void {
+  private _arm(silentMs: number): void {
     const { clock, noticeMs } = this._options;
     const next = this._isNoticed ? this._limit() : Math.min(this._limit(), noticeMs);
-    this._takeBack = clock.after(Math.max(1, next - (clock.now() - this._since)), () => this._look());
+    this._before = silentMs;
+    this._runsMs = Math.max(1, next - silentMs);
+    this._isHeard = false;
+    this._takeBack = clock.after(this._runsMs, () => this._look());
   }
 
   private _limit(): number {

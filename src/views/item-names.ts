@@ -8,6 +8,7 @@ export const WARNING_NAMES = {
   "non-zero-exit-after-result": "NonZeroExitAfterResult",
   "unexpected-message-after-result": "UnexpectedMessageAfterResult",
   "incomplete-last-line": "IncompleteLastLine",
+  "input-cut": "InputCut",
   "deprecated-option": "DeprecatedOption",
   "feature-ignored": "FeatureIgnored",
   "option-ignored": "OptionIgnored",

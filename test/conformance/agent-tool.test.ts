@@ -124,6 +124,34 @@ describe.each(MODEL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
       });
     }));
 
+  it("R11: what it had begun to say when it failed is taken back, and the run goes on", async () => {
+    const { rules, ...rest } = script(target);
+    const cut = {
+      match: { user: "find", turn: 0 },
+      reply: { text: "I begin to say a thing." },
+      fault: { cutAfterEvents: 5 },
+    };
+    const stage = await openStage({ rules: [cut, ...rules], ...rest });
+    try {
+      const { log, result } = await stage.play(target, "go", { tools: [agentTool(helperOn(target))] });
+      expect(result).toMatchObject({ status: "success", text: "It says so." });
+      const shown = withParent(log).find((event) => event.type === "text-delta");
+      const taken = withParent(log).find((event) => event.type === "notice" && event.kind === "retract");
+      expect(taken).toMatchObject({ data: { messageId: shown?.messageId } });
+    } finally {
+      await stage.close();
+    }
+  });
+
+  it("F-B13: a question of its tools that nobody can answer is denied at once", () =>
+    onStage(target, async (stage) => {
+      const helper = helperOn(target, { permissions: { ask: ["look"] } });
+      const run = stage.start(target, "go", { tools: [agentTool(helper)] });
+      const result = await run.result();
+      expect(result.status).toBe("success");
+      expect(result.warnings).toContainEqual(expect.objectContaining({ code: "nobody-can-answer" }));
+    }));
+
   it("agents within each other have a bound", async () => {
     const stage = await openStage({
       rules: [{ match: { tool: "self" }, reply: { toolCalls: [{ name: "self", input: { prompt: "deeper" } }] } }],

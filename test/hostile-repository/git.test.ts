@@ -212,6 +212,19 @@ describe("F-A4: nothing that a repository's git configuration names is run", () 
     expect(error.message).toContain('"~somebody/evil.config"');
     expect(error.message).toContain("claudeCode.repositoryGit");
   });
+
+  it.each(["read", "exists"] as const)(
+    "R11: a configuration that cannot be looked at (%s) is not taken for one without commands",
+    async (name) => {
+      const system = createSystemFiles();
+      const busy = Object.assign(new Error("too many open files"), { code: "EMFILE" });
+      const look = (path: string) => (path.includes(".git") ? Promise.reject(busy) : system[name](path));
+      const files = { ...system, [name]: look };
+      const error: unknown = await isolateGit([repository], { files, home }).catch((why: unknown) => why);
+      expect(error).toMatchObject({ code: "invalid-config" });
+      expect(String(error)).toMatch(/too many open files.*repositoryGit/);
+    },
+  );
 });
 
 function writeHook(hooks: string, name: string): void {

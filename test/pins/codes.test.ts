@@ -94,6 +94,7 @@ describe("words users see", () => {
       "non-zero-exit-after-result",
       "unexpected-message-after-result",
       "incomplete-last-line",
+      "input-cut",
       "deprecated-option",
       "feature-ignored",
       "option-ignored",

@@ -219,3 +219,59 @@ describe("where paths start from", () => {
     expect(realpathSync(join(cwd, "alias"))).toBe(realpathSync(join(cwd, "private")));
   });
 });
+
+describe("R11: rules and a disk that cannot be looked at", () => {
+  const deny: PermissionRules = { deny: ["Read(alias/*)"], allow: ["Read"] };
+  const call = { name: "Read", input: { file_path: "private/key" } };
+  const busy = (only: (path: string) => boolean): Partial<PathSight> => ({
+    realPath: (path) =>
+      only(path)
+        ? Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" }))
+        : files.realPath(path),
+  });
+
+  it("a rule whose own folder cannot be followed is asked about, and denies nothing less", async () => {
+    expect(await decide(deny, call)).toBe("denied");
+    expect(
+      await decide(
+        deny,
+        call,
+        busy((path) => path.endsWith("/alias")),
+      ),
+    ).toBe("asked");
+  });
+
+  it("what a rule is about is looked up again with the next call", async () => {
+    let isBusy = true;
+    const sight = busy((path) => path.endsWith("/alias") && isBusy);
+    const policy = createPolicy(
+      { hooks: [], rules: [deny], permission: undefined, guards: [], outputMode: undefined },
+      {
+        runId: "r",
+        agent: undefined,
+        context: undefined,
+        signal: new AbortController().signal,
+        clock: createVirtualClock(),
+        write: () => undefined,
+        ask: async () => ({ allow: true }),
+        paths: { cwd, home, realPath: files.realPath, list: files.list, ignoresCase: false, ...sight },
+      },
+    );
+    const judge = async (callId: string) => (await policy.checkCall({ callId, executedBy: "backend", ...call })).kind;
+    expect(await judge("first")).toBe("run");
+    isBusy = false;
+    expect(await judge("second")).toBe("denied");
+  });
+
+  it("a folder that may not be entered is no reason to ask about everything", async () => {
+    const closed: Partial<PathSight> = {
+      realPath: (path) =>
+        path.startsWith("/root/")
+          ? Promise.reject(Object.assign(new Error("permission denied"), { code: "EACCES" }))
+          : files.realPath(path),
+    };
+    const rules: PermissionRules = { deny: ["Read(/root/.ssh/*)"], allow: ["Read"] };
+    expect(await decide(rules, { name: "Read", input: { file_path: "src/a.ts" } }, closed)).toBe("run");
+    expect(await decide(rules, { name: "Read", input: { file_path: "/root/.ssh/id" } }, closed)).toBe("denied");
+  });
+});

@@ -32,12 +32,25 @@ function pause(dice: Dice): SpawnStep[] {
 
 const request = (id: string, body: object) => ({ type: "control_request", request_id: id, request: body });
 
-/** One of our tools, called as the CLI does it: the hook, then the call, then what came of it. */
 function callTool(dice: Dice, tools: readonly string[], turn: number): SpawnStep[] {
-  const callId = `call-${turn}`;
   const name = dice.pick(tools);
-  const vendorName = `mcp__millrace__${name}`;
   const input = { n: dice.upTo(9) };
+  return callOwnTool({ name, input, turn, asksFirst: dice.percent(80) });
+}
+
+interface OwnCall {
+  readonly name: string;
+  readonly input: unknown;
+  /** Tells the calls of one script apart. */
+  readonly turn: number;
+  /** A CLI that asks no hook first is one of ours gone wrong: the tool itself has to be judged then. */
+  readonly asksFirst: boolean;
+}
+
+/** One of our tools, called as the CLI does it: the hook, then the call, then what came of it. */
+export function callOwnTool({ name, input, turn, asksFirst }: OwnCall): SpawnStep[] {
+  const callId = `call-${turn}`;
+  const vendorName = `mcp__millrace__${name}`;
   const hook = request(`hook-${turn}`, {
     subtype: "hook_callback",
     callback_id: "before-tool",
@@ -56,8 +69,7 @@ function callTool(dice: Dice, tools: readonly string[], turn: number): SpawnStep
     callback_id: "after-tool",
     input: { hook_event_name: "PostToolUse", tool_name: vendorName, tool_input: input, tool_use_id: callId },
   });
-  // A CLI that asks no hook first is one of ours gone wrong: the tool itself has to be judged then.
-  if (!dice.percent(80)) {
+  if (!asksFirst) {
     return [writes(calls(`m${turn}`, callId, vendorName, input), call), { reply: (text) => answerOf(text, callId) }];
   }
   let isDenied = false;

@@ -7,10 +7,12 @@ import {
   type NoticeItem,
   noticeItem,
   type ProcessExit,
+  type WarningDetail,
   type WarningItem,
   warningItem,
 } from "#domain";
 import { diagnoseExit } from "./diagnostics.ts";
+import type { CliProcess } from "./launch.ts";
 import { RULE_START, type RuleState, stepRule } from "./result-rule.ts";
 import type { BackgroundShell } from "./result-rule-frames.ts";
 
@@ -18,17 +20,29 @@ export interface ExitTraces {
   readonly stderrTail: string;
   readonly stdoutWasEmpty: boolean;
   readonly lastNonJsonLine: string | undefined;
+  /** Why its output could not be read to the end. */
+  readonly outputFailure: string | undefined;
 }
 
 /** The error of a CLI that ended in the middle of a turn. */
-export function exitError(exit: ProcessExit, traces: ExitTraces): ErrorDetail {
+export function exitError(exit: ProcessExit, { outputFailure, ...traces }: ExitTraces): ErrorDetail {
   const diagnostic = diagnoseExit({ code: exit.code, signal: exit.signal, ...traces });
+  if (outputFailure !== undefined) return { ...cutError(outputFailure), diagnostic };
   const hint = diagnostic.hint === undefined ? "" : `: ${diagnostic.hint}`;
   if (exit.code === 0) {
     return { code: "no-result", message: "Claude Code ended without a result.", terminal: true, diagnostic };
   }
   const how = exit.code === null ? `was ended by ${exit.signal ?? "a signal"}` : `exited with code ${exit.code}`;
   return { code: "process-exited", message: `Claude Code ${how}${hint}`, terminal: true, diagnostic };
+}
+
+/** The error of a CLI whose output broke off. */
+export function cutError(outputFailure: string): ErrorDetail {
+  return {
+    code: "stream-cut",
+    message: `Claude Code's output could not be read to its end: ${outputFailure}`,
+    terminal: true,
+  };
 }
 
 /** What a turn says about an exit after its result, in every mode: nothing, a warning, or with `strict` an error. */
@@ -58,11 +72,26 @@ export function withoutEndFaults(chunks: readonly Chunk[], exit: ProcessExit): C
   });
 }
 
+/** What is to be known of a result that was given to a part of the input; `undefined` when all of it was taken. */
+export function inputWarning({ inputFailure }: Pick<CliProcess, "inputFailure">): WarningDetail | undefined {
+  if (inputFailure === undefined) return undefined;
+  return {
+    code: "input-cut",
+    message: `Claude Code did not take all of its input (${inputFailure}), so its answer may be to a part of it.`,
+    context: { reason: inputFailure },
+  };
+}
+
+function inputWords(inputFailure: string | undefined): string {
+  return inputFailure === undefined ? "" : ` It did not take all of its input: ${inputFailure}`;
+}
+
 /** The error of a CLI that says nothing any more. */
-export function stalledError(silentMs: number): ErrorDetail {
+export function stalledError(silentMs: number, inputFailure?: string): ErrorDetail {
+  const remedy = "Try again, or raise it if answers may take this long.";
   return {
     code: "stalled",
-    message: `Claude Code reached limits.idleMs: it has said nothing for ${silentMs} ms. Try again, or raise it if answers may take this long.`,
+    message: `Claude Code reached limits.idleMs: it has said nothing for ${silentMs} ms. ${remedy}${inputWords(inputFailure)}`,
     terminal: true,
     diagnostic: {
       hint: "The model's host takes requests and does not answer, or the CLI hangs.",
@@ -72,11 +101,11 @@ export function stalledError(silentMs: number): ErrorDetail {
 }
 
 /** The error of a CLI whose `initialize` came to nothing. */
-export function refusedError(thrown: unknown, stderr: string): ErrorDetail {
+export function refusedError(thrown: unknown, stderr: string, inputFailure?: string): ErrorDetail {
   const stderrTail = stderr.trim();
   return {
     code: "control-failed",
-    message: `The control channel of Claude Code could not be opened: ${describeThrown(thrown)}`,
+    message: `The control channel of Claude Code could not be opened: ${describeThrown(thrown)}${inputWords(inputFailure)}`,
     terminal: true,
     ...(stderrTail !== "" && { diagnostic: { stderrTail } }),
   };

@@ -5,7 +5,7 @@ import { readUtf8 } from "#transports";
 import type { AgentLink } from "../backend.ts";
 import type { ArgvPlan } from "./argv.ts";
 import { judgeAttachments } from "./attachments.ts";
-import { backgroundNotice, exitError, stalledError, withoutEndFaults } from "./conversation-exit.ts";
+import { backgroundNotice, exitError, inputWarning, stalledError, withoutEndFaults } from "./conversation-exit.ts";
 import { renderInput, userLine } from "./conversation-input.ts";
 import type { ConversationPlan } from "./conversation-plan.ts";
 import { pumpOutput } from "./conversation-pump.ts";
@@ -80,6 +80,7 @@ export class PlainTurn {
       await work.after;
       if (!this._isMute) await this._start(work);
       await this._over.promise;
+      await this._warnOfInput();
     } catch (thrown) {
       if (!this._isMute) await this._link.write([startFailure(thrown)]);
     } finally {
@@ -88,6 +89,11 @@ export class PlainTurn {
       this._stopClock?.();
       await this._leave();
     }
+  }
+
+  private async _warnOfInput(): Promise<void> {
+    const warning = this.hasResult && this._process !== undefined ? inputWarning(this._process) : undefined;
+    if (warning !== undefined && !this._isMute) await this._link.write([warningItem(warning)]);
   }
 
   /** Ends a process that was kept. Resolves when it is gone. */
@@ -160,12 +166,12 @@ export class PlainTurn {
   private _watch(): void {
     this._silence = watchTurn(this._plan, this._link, (silentMs) => {
       if (this.hasResult) this._over.resolve();
-      else this._fail(stalledError(silentMs));
+      else this._fail(stalledError(silentMs, this._process?.inputFailure));
     });
   }
 
   private async _read(process: CliProcess): Promise<void> {
-    await pumpOutput(process.stdout, this._decoder, (chunks) => this._take(chunks));
+    await pumpOutput(process, this._decoder, (chunks) => this._take(chunks));
     if (this._decoder.isOver) return;
     const exit = await awaitExit(process, this._plan.world.clock);
     if (this.isKept) this._onShellsOver?.();
@@ -181,6 +187,7 @@ export class PlainTurn {
           stderrTail: process.stderr.text(),
           stdoutWasEmpty: !this._hasOutput,
           lastNonJsonLine: this._decoder.lastNonJsonLine,
+          outputFailure: process.outputFailure,
         }),
       );
       this._follow({ kind: "exit", code: exit.code, signal: exit.signal, error });

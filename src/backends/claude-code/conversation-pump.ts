@@ -1,5 +1,6 @@
-import type { Chunk } from "#domain";
+import { type Chunk, describeThrown } from "#domain";
 import type { Decoder } from "#formats";
+import type { CliProcess } from "./launch.ts";
 
 /**
  * So many bytes are read ahead of readers that lag. Control messages stand among the events, and must be answered while
@@ -12,18 +13,22 @@ export type TakeChunks = (chunks: Chunk[]) => Promise<void> | undefined;
 
 /**
  * Reads a process's output to its end, or until nothing more can be decoded. Never rejects: an output that breaks is
- * an output that ends, and the exit says why.
+ * an output that ends, and `outputFailure` says why.
  */
-export async function pumpOutput(stdout: AsyncIterable<Uint8Array>, decoder: Decoder, take: TakeChunks): Promise<void> {
+export async function pumpOutput(
+  process: Pick<CliProcess, "stdout" | "outputFailure" | "cover">,
+  decoder: Decoder,
+  take: TakeChunks,
+): Promise<void> {
   const lag = createLag();
   try {
-    for await (const bytes of stdout) {
+    for await (const bytes of process.stdout) {
       const wait = lag.note(bytes.length, take(decoder.push(bytes)));
       if (wait !== undefined) await wait;
       if (decoder.isOver) return;
     }
-  } catch {
-    // As above.
+  } catch (error) {
+    process.outputFailure = process.cover(describeThrown(error));
   }
 }
 

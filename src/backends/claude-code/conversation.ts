@@ -19,6 +19,7 @@ import {
   backgroundNotice,
   exitAfterResult,
   exitError,
+  inputWarning,
   refusedError,
   stalledError,
   withoutEndFaults,
@@ -248,11 +249,18 @@ class ControlConversation implements ClaudeCodeConversation {
   private _give(active: ActiveTurn, chunks: Chunk[]): Promise<void> | undefined {
     active.look(chunks);
     this._memory.sessionId = active.sessionId ?? this._memory.sessionId;
-    const room = active.turn.link.write(chunks);
+    const warnings = this._warnOfInput(chunks);
+    const room = active.turn.link.write(warnings.length === 0 ? chunks : [...chunks, ...warnings]);
     if (active.isFailed) active.end();
     else if (this._question === undefined) this._watchEnd(active);
     else if (active.openTurns === 0) this._question();
     return room;
+  }
+
+  private _warnOfInput(chunks: readonly Chunk[]): readonly Chunk[] {
+    const { live } = this._keeper;
+    const warning = live === undefined ? undefined : inputWarning(live.process);
+    return warning === undefined || !chunks.some(({ type }) => type === "result") ? [] : [warningItem(warning)];
   }
 
   /** From the verdict on time is short, however much is still written; a further turn takes its own time. */
@@ -296,6 +304,7 @@ class ControlConversation implements ClaudeCodeConversation {
       stderrTail: live.process.stderr.text(),
       stdoutWasEmpty: !live.hasOutput,
       lastNonJsonLine: live.connection.lastNonJsonLine,
+      outputFailure: live.process.outputFailure,
     };
     const error = exitError(how, live.process.cover(traces));
     const active = this._active;
@@ -326,7 +335,8 @@ class ControlConversation implements ClaudeCodeConversation {
     const active = this._active;
     this._keeper.drop({ immediate: true });
     if (active === undefined || active.isFailed) return;
-    this._fail(active, live.process.cover(refusedError(thrown, live.process.stderr.text())));
+    const { stderr, inputFailure, cover } = live.process;
+    this._fail(active, cover(refusedError(thrown, stderr.text(), inputFailure)));
   }
 
   private _giveUpWaiting(active: ActiveTurn, silentMs: number): void {
@@ -335,7 +345,7 @@ class ControlConversation implements ClaudeCodeConversation {
       active.end();
       return;
     }
-    this._fail(active, stalledError(silentMs));
+    this._fail(active, stalledError(silentMs, this._keeper.live?.process.inputFailure));
   }
 
   private _fail(active: ActiveTurn, error: ErrorDetail): void {

@@ -43,21 +43,26 @@ export async function detectVersion(request: DetectRequest): Promise<VersionDete
     handle.kill("SIGKILL");
   });
   handle.endInput();
-  const [stdout, stderr, exit] = await Promise.all([readSome(handle.stdout), readSome(handle.stderr), handle.exit]);
+  const [said, saidAside, exit] = await Promise.all([readSome(handle.stdout), readSome(handle.stderr), handle.exit]);
   takeBack();
   await request.stop?.(handle);
   if (isLate) return { kind: "failed", reason: `${path} --version gave no answer within ${timeoutMs} ms.` };
   if (exit.code !== 0) {
     const how = exit.code === null ? `was ended by ${exit.signal}` : `ended with exit code ${exit.code}`;
-    const said = stderr.trim() === "" ? "" : `, and said ${JSON.stringify(stderr.trim().slice(0, 500))}`;
-    return { kind: "failed", reason: `${path} --version ${how}${said}.` };
+    const stderr = saidAside.text.trim();
+    const aside = stderr === "" ? "" : `, and said ${JSON.stringify(stderr.slice(0, 500))}`;
+    return { kind: "failed", reason: `${path} --version ${how}${aside}.` };
   }
-  const version = parseVersion(stdout);
-  return version === undefined ? { kind: "unreadable", output: stdout.trim() } : { kind: "found", version };
+  const version = parseVersion(said.text);
+  if (version !== undefined) return { kind: "found", version };
+  if (said.failure === undefined) return { kind: "unreadable", output: said.text.trim() };
+  return { kind: "failed", reason: `What ${path} --version said could not be read: ${said.failure}` };
 }
 
 /** Reads to the end and keeps the beginning: a process whose output nobody takes would never end. */
-async function readSome(stream: AsyncIterable<Uint8Array>): Promise<string> {
+async function readSome(
+  stream: AsyncIterable<Uint8Array>,
+): Promise<{ readonly text: string; readonly failure?: string }> {
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
@@ -66,8 +71,9 @@ async function readSome(stream: AsyncIterable<Uint8Array>): Promise<string> {
       if (size < MAX_OUTPUT_BYTES) text += decoder.decode(bytes.subarray(0, MAX_OUTPUT_BYTES - size), { stream: true });
       size += bytes.length;
     }
-  } catch {
-    // A pipe that breaks says no more than its end; the exit tells the rest.
+  } catch (error) {
+    // The exit may tell more than a pipe that broke.
+    return { text, failure: describeThrown(error) };
   }
-  return text;
+  return { text };
 }

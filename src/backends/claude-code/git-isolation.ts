@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { type FileSystem, StartError } from "#domain";
+import { describeThrown, type FileSystem, StartError } from "#domain";
 import { type GitConfigEntry, parseGitConfig } from "./git-config.ts";
 import { ALWAYS_OFF, type GitSetting } from "./git-settings.ts";
 
@@ -133,7 +133,8 @@ function replacements({ section, subsection, name, value }: GitConfigEntry): rea
 async function readText(file: string, files: FileSystem): Promise<string | undefined> {
   try {
     return new TextDecoder().decode(await files.read(file));
-  } catch {
+  } catch (error) {
+    requireMissing(file, error);
     return undefined;
   }
 }
@@ -141,7 +142,30 @@ async function readText(file: string, files: FileSystem): Promise<string | undef
 async function exists(path: string, files: FileSystem): Promise<boolean> {
   try {
     return await files.exists(path);
-  } catch {
+  } catch (error) {
+    requireMissing(path, error);
     return false;
   }
+}
+
+/** Failures that git would meet, too, and that leave it nothing to read there. */
+const NOTHING_THERE: ReadonlySet<unknown> = new Set([
+  "ENOENT",
+  "ENOTDIR",
+  "EISDIR",
+  "EACCES",
+  "EPERM",
+  "ELOOP",
+  "ENAMETOOLONG",
+]);
+
+/** @throws StartError when git may find there what we could not see: a command that would then not be switched off. */
+function requireMissing(path: string, error: unknown): void {
+  if (NOTHING_THERE.has((error as { readonly code?: unknown } | null)?.code)) return;
+  throw new StartError(
+    "invalid-config",
+    `${path} could not be read (${describeThrown(error)}), so the commands in this repository's git configuration cannot be ` +
+      "switched off. Try again, or set claudeCode.repositoryGit to true if you trust this repository.",
+    { cause: error },
+  );
 }

@@ -77,7 +77,9 @@ async function lookForCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld): P
   const { path, command } = await locateCommand(options.executable, world);
   if (options.skipVersionCheck === true) return { path, command, version: undefined, warnings: [] };
   const known = world.versions?.get(path);
-  const isFresh = known !== undefined && clock.now() - known.at < VERSION_HOLDS_MS;
+  const age = known === undefined ? undefined : clock.now() - known.at;
+  // One from the future was asked for before the clock was set back.
+  const isFresh = known !== undefined && age !== undefined && age >= 0 && age < VERSION_HOLDS_MS;
   const detection = isFresh
     ? known.detection
     : await detectVersion({ path, command, spawn, clock, ...prepareCheck(options, world) });
@@ -123,10 +125,16 @@ export interface CliProcess {
   readonly stdout: AsyncIterable<Uint8Array>;
   readonly exit: Promise<ProcessExit>;
   readonly stderr: StderrTail;
+  /** Why stdout could not be read to its end. Set by whoever reads it. */
+  outputFailure: string | undefined;
   /** Covers its secrets in what it has said: for everything that is shown of it. */
   readonly cover: Cover;
   /** Takes text for stdin, in order. A CLI that no longer reads is noticed by its exit. */
   write(text: string): void;
+  /** Why something could not be written; `undefined` as long as everything was taken. */
+  readonly inputFailure: string | undefined;
+  /** Resolves when everything was written, or could not be. What holds the input open and does not read delays it for ever. */
+  readonly inputSettled: Promise<void>;
   endInput(): void;
   /** Ends the turn of a CLI that has no control channel. */
   signalInterrupt(): void;
@@ -169,10 +177,10 @@ export async function launchCli({ cli, options, plan }: LaunchRequest, world: Cl
     });
     const { family } = handle;
     if (options.watchdog !== false && family !== undefined) attempt(() => world.watchdog?.follow?.(tag, family));
-    return { ...createCliProcess(handle, tag, remove, world), cover };
+    return createCliProcess(handle, { tag, cover, removeFiles: remove }, world);
   } catch (error) {
     attempt(() => world.watchdog?.release(tag));
-    await remove();
+    await remove().catch(() => undefined);
     if (isStartError(error)) throw coverThrown(error, cover);
     const message = `${cli.path} could not be started: ${describeThrown(error)}`;
     throw coverThrown(new StartError("spawn", message, { cause: error }), cover);
@@ -198,16 +206,22 @@ function machineOf({ files, env }: ClaudeCodeWorld): Parameters<typeof isolateGi
   return { files, home: env["HOME"] ?? env["USERPROFILE"] };
 }
 
+interface CliParts {
+  readonly tag: ProcessTag;
+  readonly cover: Cover;
+  readonly removeFiles: () => Promise<void>;
+}
+
 function createCliProcess(
   handle: ProcessHandle,
-  tag: ProcessTag,
-  removeFiles: () => Promise<void>,
+  { tag, cover, removeFiles }: CliParts,
   world: ClaudeCodeWorld,
-): Omit<CliProcess, "cover"> {
+): CliProcess {
   const encoder = new TextEncoder();
   const stderr = createStderrTail();
   stderr.drain(handle.stderr).catch(() => undefined);
   let writing: Promise<void> = Promise.resolve();
+  let inputFailure: string | undefined;
   let polite: Promise<void> | undefined;
   let urgent: Promise<void> | undefined;
 
@@ -223,10 +237,22 @@ function createCliProcess(
     stdout: handle.stdout,
     exit: handle.exit,
     stderr,
+    outputFailure: undefined,
+    cover,
+    get inputFailure() {
+      return inputFailure;
+    },
+    get inputSettled() {
+      return writing;
+    },
     write(text) {
       const bytes = encoder.encode(text);
       // One after the other, and read from meanwhile: a CLI that writes before it reads must not block us.
-      writing = writing.then(() => handle.write(bytes)).catch(() => undefined);
+      writing = writing
+        .then(() => handle.write(bytes))
+        .catch((error: unknown) => {
+          inputFailure ??= cover(describeThrown(error));
+        });
     },
     endInput() {
       writing.then(
@@ -253,7 +279,13 @@ async function writeFiles(
   if (files.length === 0) return { flags, remove: async () => undefined };
   const folder = typeof temporaryFolder === "string" ? temporaryFolder : await temporaryFolder();
   const remove = async (): Promise<void> => {
-    for (const path of paths.splice(0)) await system.remove(path).catch(() => undefined);
+    const failures: string[] = [];
+    for (const path of paths.splice(0)) {
+      // They hold what others may not read: one more try, and what stays is told.
+      const failed = await system.remove(path).catch(() => system.remove(path).catch(describeThrown));
+      if (failed !== undefined) failures.push(`${path} could not be removed: ${failed}`);
+    }
+    if (failures.length > 0) throw new Error(failures.join("\n"));
   };
   try {
     for (const { flag, text } of files) {
@@ -263,8 +295,9 @@ async function writeFiles(
       flags.push(flag, path);
     }
   } catch (error) {
-    await remove();
-    throw new StartError("spawn", `A file for the CLI could not be written to ${folder}.`, { cause: error });
+    await remove().catch(() => undefined);
+    const why = `A file for the CLI could not be written to ${folder}: ${describeThrown(error)}`;
+    throw new StartError("spawn", why, { cause: error });
   }
   return { flags, remove };
 }
@@ -272,18 +305,31 @@ async function writeFiles(
 /** How long a CLI that has closed its output may take to exit. */
 const EXIT_MS = 1000;
 
-/** How a process whose output has ended went; `undefined` when it stays. */
-export function awaitExit(
-  process: Pick<CliProcess, "exit">,
+/** How long the system may take to say that nobody reads the input of a process that is gone. */
+const INPUT_MS = 100;
+
+/**
+ * How a process whose output has ended went; `undefined` when it stays. Whether it had taken its input is known then,
+ * too.
+ */
+export async function awaitExit(
+  process: Pick<CliProcess, "exit" | "inputSettled">,
   clock: Clock,
   maxMs: number = EXIT_MS,
 ): Promise<ProcessExit | undefined> {
+  const exit = await within(process.exit, clock, maxMs);
+  if (exit !== undefined) await within(process.inputSettled, clock, INPUT_MS);
+  return exit;
+}
+
+/** What comes within so long; `undefined` when it does not, or fails. */
+function within<Value>(promise: Promise<Value>, clock: Clock, maxMs: number): Promise<Value | undefined> {
   return new Promise((resolve) => {
     const stopClock = clock.after(maxMs, () => resolve(undefined));
-    const settle = (exit: ProcessExit | undefined): void => {
+    const settle = (value: Value | undefined): void => {
       stopClock();
-      resolve(exit);
+      resolve(value);
     };
-    process.exit.then(settle, () => settle(undefined));
+    promise.then(settle, () => settle(undefined));
   });
 }

@@ -1,7 +1,9 @@
 import {
   type Chunk,
   type Clock,
+  describeThrown,
   type ErrorDetail,
+  errorItem,
   noticeItem,
   type ProcessExit,
   type Raw,
@@ -10,7 +12,7 @@ import {
 import { createDecoder, type Decoder, type Format } from "#formats";
 import { readUtf8 } from "#transports";
 import { isRecord } from "#wire";
-import { exitError, withoutEndFaults } from "./conversation-exit.ts";
+import { cutError, exitError, withoutEndFaults } from "./conversation-exit.ts";
 import { awaitExit, type CliProcess } from "./launch.ts";
 import type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
 import { DRAIN, NEXT_TURN_MS, type RuleInput } from "./result-rule.ts";
@@ -112,7 +114,10 @@ export class QuerySource {
       this._reading ??= this._stdout.next();
       this._reading.then(
         ({ done, value }) => settle(done === true ? "end" : (value as Uint8Array)),
-        () => settle("end"),
+        (error: unknown) => {
+          this._process.outputFailure = this._process.cover(describeThrown(error));
+          settle("end");
+        },
       );
     });
   }
@@ -122,6 +127,8 @@ export class QuerySource {
     const exit = await awaitExit(this._process, this._clock, leftMs);
     this._exit = { exit };
     this._chunks.push(...withoutEndFaults(this._decoder.end(), exit ?? { code: 0, signal: null }));
+    const { outputFailure } = this._process;
+    if (outputFailure !== undefined) this._chunks.push(errorItem(cutError(outputFailure)));
   }
 
   private _exitInput(exit: ProcessExit | undefined): RuleInput {
@@ -132,6 +139,7 @@ export class QuerySource {
         stderrTail: this._process.stderr.text(),
         stdoutWasEmpty: !this._hasOutput,
         lastNonJsonLine: this._decoder.lastNonJsonLine,
+        outputFailure: undefined,
       }),
     );
     return { kind: "exit", code: exit.code, signal: exit.signal, error };

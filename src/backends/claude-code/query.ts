@@ -1,5 +1,6 @@
 import { type Clock, StartError, type WarningDetail } from "#domain";
 import { buildArgv } from "./argv.ts";
+import { inputWarning } from "./conversation-exit.ts";
 import { asPlainText } from "./conversation-input.ts";
 import { requireFlags } from "./features.ts";
 import { type ClaudeCodeWorld, type CliProcess, findCli, launchCli } from "./launch.ts";
@@ -63,6 +64,7 @@ class MessageStream implements Query {
   private _state: RuleState = RULE_START;
   private _last: Promise<unknown> = Promise.resolve();
   private _closed: Promise<void> | undefined;
+  private _isCutTold = false;
   /** When the end is due, once there is a result. */
   private _dueAt: number | undefined;
 
@@ -121,12 +123,21 @@ class MessageStream implements Query {
       else this._dueAt ??= this._clock.now() + RESULT_GRACE_MS;
       if (step.item === undefined) continue;
       if (step.state.phase === "closed") await this._end();
+      // The last thing to be said: how much of its input a process has taken is known when it is gone.
+      const cut = step.item.kind === "end" ? inputWarning(this._process) : undefined;
+      if (cut !== undefined && !this._isCutTold) {
+        this._isCutTold = true;
+        return { kind: "warning", warning: cut };
+      }
       return this._process.cover(itemOf(step.item, given));
     }
   }
 
   private _leftMs(): number {
-    return Math.max(0, (this._dueAt ?? this._clock.now() + RESULT_GRACE_MS) - this._clock.now());
+    const latest = this._clock.now() + RESULT_GRACE_MS;
+    // Never further away: the clock of the machine may have been set back.
+    if (this._dueAt !== undefined) this._dueAt = Math.min(this._dueAt, latest);
+    return Math.max(0, (this._dueAt ?? latest) - latest + RESULT_GRACE_MS);
   }
 
   /** Has the process stopped, and waits for that as long as there is time. Shells that are to be kept are left alone. */

@@ -46,6 +46,21 @@ async function scripted(steps: readonly SpawnStep[], clock = createVirtualClock(
 }
 
 describe("the stop ladder", () => {
+  it("R11: a clock that is set back an hour delays no signal", async () => {
+    const clock = createVirtualClock(10_000_000);
+    const spawn = createScriptedSpawn([{ ignore: ["SIGTERM"] }, { hang: true }], { clock });
+    const handle = await spawn({ executable: "claude", args: [], env: {} });
+    let setBy = 0;
+    const machine = { now: () => clock.now() + setBy, after: clock.after };
+    const stopping = stopProcess(handle, { clock: machine, table: undefined, immediate: true });
+    await clock.advance(1000);
+    setBy = -3_600_000;
+    await clock.advance(2000);
+    expect(spawn.calls[0]?.signals).toEqual(["SIGTERM", "SIGKILL"]);
+    expect((await stopping).how).toBe("killed");
+    expect(clock.pending()).toBe(0);
+  });
+
   it("ends the input and sends no signal to a process that then ends", async () => {
     const { stop } = await scripted([{ waitForInput: "end" }, { exit: 0 }]);
     const { report, call } = await stop();

@@ -73,9 +73,10 @@ async function climb(handle: ProcessHandle, options: Climb): Promise<StopReport>
   }
   await target.terminate();
   if (await waitUntilGone(clock, termGraceMs, target, life)) return { how: "terminated", survivors: [] };
-  const until = clock.now() + killGraceMs;
+  const grace = startGrace(clock, killGraceMs);
   do await target.kill();
-  while (!(await waitUntilGone(clock, LONGEST_PAUSE_MS, target, life)) && clock.now() < until);
+  while (!(await waitUntilGone(clock, LONGEST_PAUSE_MS, target, life)) && !grace.isOver());
+  grace.end();
   return { how: "killed", survivors: await target.left() };
 }
 
@@ -174,23 +175,49 @@ function aimAtHandle(handle: ProcessHandle, life: Life): Target {
   };
 }
 
+/** A time that has been given. Measured by a timer: the clock of the machine may be set while it runs. */
+interface Grace {
+  isOver(): boolean;
+  /** Called once, when it is over. */
+  onOver: () => void;
+  /** Nobody waits for it any more. */
+  end(): void;
+}
+
+function startGrace(clock: Clock, ms: number): Grace {
+  let over = false;
+  const grace: Grace = {
+    isOver: () => over,
+    onOver: () => undefined,
+    end: clock.after(ms, () => {
+      over = true;
+      grace.onOver();
+    }),
+  };
+  return grace;
+}
+
 /** Resolves with whether nothing is left. Looks when the process is over, and now and then besides. */
 async function waitUntilGone(clock: Clock, graceMs: number, target: Target, life: Life): Promise<boolean> {
-  const until = clock.now() + graceMs;
+  const grace = startGrace(clock, graceMs);
   let pauseMs = FIRST_PAUSE_MS;
   // It may have ended while the signal was sent: nobody would hear of that any more.
   let mayBeGone = life.isOver();
-  for (;;) {
-    const leftMs = Math.max(0, until - clock.now());
-    if (!mayBeGone) await pause(clock, Math.min(pauseMs, leftMs), life);
-    mayBeGone = false;
-    if ((await target.left()).length === 0) return true;
-    if (clock.now() >= until) return false;
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+  try {
+    for (;;) {
+      if (!mayBeGone) await pause(clock, pauseMs, { life, grace });
+      mayBeGone = false;
+      if ((await target.left()).length === 0) return true;
+      if (grace.isOver()) return false;
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    }
+  } finally {
+    grace.end();
   }
 }
 
-function pause(clock: Clock, ms: number, life: Life): Promise<void> {
+function pause(clock: Clock, ms: number, until: { readonly life: Life; readonly grace: Grace }): Promise<void> {
+  const { life, grace } = until;
   return new Promise((resolve) => {
     // Node runs timers that are due one after the other before it turns to anything else. Several stops at once, each
     // looking longer than it waits, would keep it there, and it would never hear that their processes are gone.
@@ -198,6 +225,10 @@ function pause(clock: Clock, ms: number, life: Life): Promise<void> {
     life.onOver = () => {
       takeBack();
       resolve();
+    };
+    grace.onOver = () => {
+      takeBack();
+      setImmediate(resolve);
     };
   });
 }

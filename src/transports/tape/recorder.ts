@@ -1,5 +1,5 @@
 import type { Clock, Fetch, Random, Spawn } from "#domain";
-import { describeThrown } from "#domain";
+import { describeThrown, elapsedSince } from "#domain";
 import { followSignal } from "#streams";
 import { createRedactor, type Redactor } from "#secrets";
 import { recordFetch } from "./record-fetch.ts";
@@ -84,7 +84,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     nextId: () => (ids += 1),
     place() {
       const place = {
-        at: Math.max(0, clock.now() - startedAt),
+        at: elapsedSince(clock, startedAt),
         ...(readings.length > 0 && { now: readings }),
         ...(drawnIds.length > 0 && { ids: drawnIds }),
         ...(draws.length > 0 && { draws }),

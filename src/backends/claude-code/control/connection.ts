@@ -95,7 +95,7 @@ export class ControlConnection {
 
   private async _read(): Promise<void> {
     const { process, take, onExit } = this._parts;
-    await pumpOutput(process.stdout, this._decoder, (chunks) => {
+    await pumpOutput(process, this._decoder, (chunks) => {
       const room = take(chunks);
       this._dispatch();
       return room;

@@ -206,8 +206,10 @@ export class CommitQueue {
 
   /** Whether a lock of another program may go on for a while. */
   private _isPatient(): boolean {
-    this._busySince ??= this._clock.now();
-    return this._clock.now() - this._busySince < BUSY.patienceMs;
+    const now = this._clock.now();
+    // Never after now: the clock may have been set back meanwhile.
+    this._busySince = Math.min(this._busySince ?? now, now);
+    return now - this._busySince < BUSY.patienceMs;
   }
 
   private _settle(entries: readonly Entry[], failure: StoreError | undefined): void {
