@@ -14,7 +14,7 @@ import {
 import type { PolicySettings } from "#policy";
 import type { AgentResultNotice } from "./accumulator.ts";
 import type { OuterRun } from "./leg.ts";
-import type { RunWriter } from "./run.ts";
+import type { RunSource, RunWriter } from "./run.ts";
 import { createRunSource, type RunPlan } from "./swarm.ts";
 
 /** How deep agents may stand within each other as tools. */
@@ -51,11 +51,7 @@ export async function runNested(plan: RunPlan, { leg, work }: OuterRun, call: Ne
   };
   const { writer, context, price, budget, ids, inherited } = work;
   const nested: RunPlan = { ...plan, legs, context, price, outer: { budget, ids, depth, inherited } };
-  const carriedOut = createRunSource(nested, [message])(nestedWriter(writer, call, end)).finally(() => {
-    // The run goes on without this agent: what it had begun to say is void. After an abort it stays as it is.
-    if (writer.latch.isFired || end.unfinished.size === 0) return undefined;
-    return writer.write([...end.unfinished].map((messageId) => within(retractNotice({ messageId }), call.callId)));
-  });
+  const carriedOut = carryOut(createRunSource(nested, [message]), { writer, call, end });
   work.nested?.add(carriedOut);
   try {
     await carriedOut;
@@ -69,6 +65,21 @@ export async function runNested(plan: RunPlan, { leg, work }: OuterRun, call: Ne
   const { isError, text = "", structured, subtype, message: why } = end.result;
   if (isError) throw new ToolFailure(`The agent failed: ${why ?? subtype}`);
   return structured === undefined ? text : structured;
+}
+
+async function carryOut(
+  source: RunSource,
+  { writer, call, end }: { readonly writer: RunWriter; readonly call: NestedCall; readonly end: NestedEnd },
+): Promise<void> {
+  try {
+    await source(nestedWriter(writer, call, end));
+  } finally {
+    // The run goes on without this agent: what it had begun to say is void. After an abort it stays as it is.
+    if (!writer.latch.isFired && end.unfinished.size > 0) {
+      const retractions = [...end.unfinished].map((messageId) => retractNotice({ messageId }));
+      await writer.write(retractions.map((notice) => within(notice, call.callId)));
+    }
+  }
 }
 
 /** What is seen of an agent within a tool call. */

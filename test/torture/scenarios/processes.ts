@@ -1,8 +1,7 @@
-import { agent, type RunOptions, startRun, startSession, swarm } from "#runtime";
+import { agent, formatRegistry, type RunOptions, startRun, startSession, swarm } from "#runtime";
 import { HANDOFF_TOOL } from "#agents";
 import type { SpawnScript, SpawnStep } from "#testing";
 import { stopProcess } from "#transports";
-import { formatRegistry } from "#runtime";
 import { createClaudeCodeBackend } from "../../../src/backends/claude-code/backend.ts";
 import type { ClaudeCodeOptions } from "../../../src/backends/claude-code/options.ts";
 import { openQuery } from "../../../src/backends/claude-code/query.ts";
