@@ -87,7 +87,8 @@ function watched({ fault }: Stage): RunOptions {
   };
 }
 
-const FORMAT = formatRegistry().require("text");
+const TEXT = formatRegistry().require("text");
+const FORMAT = { name: TEXT.name, load: async () => TEXT };
 
 export const PROCESS_SCENARIOS: readonly Scenario[] = [
   {
