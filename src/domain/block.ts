@@ -52,5 +52,7 @@ export interface UnknownBlock {
 
 /** The text of some blocks, joined; what is not text is left out. */
 export function textOf(blocks: readonly Block[]): string {
-  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("");
+  const texts = blocks.filter((block) => block.type === "text");
+  // Mostly there is one: its text is given as it is, not a copy of it.
+  return texts.length === 1 ? (texts[0] as { readonly text: string }).text : texts.map(({ text }) => text).join("");
 }

@@ -4,7 +4,7 @@ import { decodeBase64, encodeBase64 } from "./base64.ts";
 import { isSameBytes } from "./bytes.ts";
 import { findEventFault } from "./event-fields.ts";
 import type { JsonRecord } from "./json.ts";
-import { encodeInSlices } from "./json-slices.ts";
+import { cutJson, encodeInSlices, type LongText } from "./json-slices.ts";
 import { isRecord, ownString, ownValue, parseJson } from "./json.ts";
 
 /** `raw` as it is written: the bytes only when they are not simply the UTF-8 of `json`. */
@@ -29,7 +29,16 @@ export function encodeEvent(event: AgentEvent): string {
 
 /** `encodeEvent` in pieces, for events that are large: together they are the same text. */
 export function encodeEventInSlices(event: AgentEvent): Generator<string, undefined> {
-  return encodeInSlices(event.raw === undefined ? event : { ...event, raw: writeRaw(event.raw) });
+  return encodeInSlices(writable(event));
+}
+
+/** The same, with long texts left as they are. */
+export function cutEvent(event: AgentEvent): Generator<string | LongText, undefined> {
+  return cutJson(writable(event));
+}
+
+function writable(event: AgentEvent): unknown {
+  return event.raw === undefined ? event : { ...event, raw: writeRaw(event.raw) };
 }
 
 /** What became of a text: the event, or why it is none. */
@@ -48,7 +57,11 @@ export type DecodedEvent =
 export function decodeEvent(text: string): DecodedEvent {
   const parsed = parseJson(text);
   if (parsed.fault !== undefined) return { fault: `The event is not JSON: ${parsed.fault}` };
-  const record = parsed.value;
+  return decodeEventValue(parsed.value);
+}
+
+/** The same for a text that was parsed already. The value becomes the event. */
+export function decodeEventValue(record: unknown): DecodedEvent {
   if (!isRecord(record)) return { fault: "The event is not a JSON object." };
   const type = ownString(record, "type");
   if (type === undefined || !isEventType(type)) {

@@ -1,6 +1,6 @@
 export { decodeBase64 } from "./base64.ts";
 export type { DecodedEvent } from "./event-codec.ts";
-export { decodeEvent, encodeEvent, encodeEventInSlices } from "./event-codec.ts";
+export { cutEvent, decodeEvent, decodeEventValue, encodeEvent, encodeEventInSlices } from "./event-codec.ts";
 export type {
   DataFrame,
   FaultCode,
@@ -27,4 +27,5 @@ export type { SseFields } from "./sse-encoder.ts";
 export { encodeEventSse, encodeEventSseInSlices, encodeSse } from "./sse-encoder.ts";
 export { createTextFramer } from "./text.ts";
 export { readUtf8 } from "./utf8.ts";
-export { encodeInSlices, measureJson } from "./json-slices.ts";
+export type { LongText } from "./json-slices.ts";
+export { cutJson, encodeInSlices, endOfPiece, measureJson } from "./json-slices.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeInSlices, measureJson } from "./json-slices.ts";
+import { cutJson, encodeInSlices, measureJson } from "./json-slices.ts";
 
 const LONG = `A "quote", a line\n, an é, a 𝄞 and a lone \ud834. `.repeat(5000);
 
@@ -11,9 +11,37 @@ describe("F-B1: encodeInSlices", () => {
     ["texts in a tree", { a: LONG, b: [{ c: LONG }, "short", LONG.slice(1)], d: LONG.length }],
     ["characters of two halves at every cut", "𝄞".repeat(200_000)],
     ["one that begins in the middle", `x${"𝄞".repeat(200_000)}`],
-    ["a text that reads like a mark", { a: "@@slice-0@@", b: LONG, c: '"@@slice-1@@"' }],
   ])("%s: the pieces are what JSON.stringify gives", (_, value) => {
     expect([...encodeInSlices(value)].join("")).toBe(JSON.stringify(value));
+  });
+
+  it("F-B1: lists and objects with very many members are written bit by bit, too", () => {
+    const many = Array.from({ length: 100_000 }, (_, at) => ({
+      at,
+      name: `n${at}`,
+      left: undefined,
+      none: [undefined],
+    }));
+    const value = { many, byName: Object.fromEntries(many.map((one) => [one.name, [one]])), end: [], empty: {} };
+    const pieces = [...encodeInSlices(value)];
+    expect(pieces.join("")).toBe(JSON.stringify(value));
+    expect(pieces.length).toBeGreaterThan(50);
+    for (const piece of pieces) expect(piece.length).toBeLessThan(3 * 65_536);
+  });
+
+  it("what JSON.stringify calls for is called for, and what it refuses is refused", () => {
+    const large = { long: LONG, date: new Date(0), boxed: new String("x"), no: () => 1, "": undefined };
+    expect([...encodeInSlices(large)].join("")).toBe(JSON.stringify(large));
+    expect([...encodeInSlices([LONG, () => 1])].join("")).toBe(JSON.stringify([LONG, () => 1]));
+    const round: { long: string; self?: unknown } = { long: LONG };
+    round.self = [round];
+    expect(() => [...encodeInSlices(round)]).toThrow(TypeError);
+    expect(() => [...encodeInSlices({ long: LONG, big: 1n })]).toThrow(TypeError);
+  });
+
+  it("cutJson leaves long texts as they are, the very same", () => {
+    const pieces = [...cutJson({ a: LONG, b: [LONG] })];
+    expect(pieces).toEqual(['{"a":', { text: LONG }, ',"b":[', { text: LONG }, "]}"]);
   });
 
   it("no piece is much longer than a slice", () => {
@@ -37,5 +65,14 @@ describe("measureJson", () => {
     const value = { a: "x".repeat(1000), b: [1, 2, { c: "y".repeat(500) }], bytes: new Uint8Array(300) };
     expect(measureJson(value)).toBeGreaterThan(1800);
     expect(measureJson(value)).toBeLessThan(2000);
+  });
+
+  it("does not look further than it is asked to", () => {
+    const looked = {
+      get late(): never {
+        throw new Error("looked at");
+      },
+    };
+    expect(measureJson(["x".repeat(100), looked], 50)).toBeGreaterThanOrEqual(50);
   });
 });

@@ -1,49 +1,116 @@
-/** Texts that are longer are written piece by piece. */
+/** Texts that are longer are written piece by piece, and so are lists and objects with more in them. */
 const SLICE_CHARACTERS = 65_536;
 
 /** What a value weighs beside its texts. */
 const VALUE_CHARACTERS = 8;
 
+/** A long text that stands in a JSON value. Not written yet: whoever has it may write it bit by bit, or somewhere else. */
+export interface LongText {
+  readonly text: string;
+}
+
 /**
- * A JSON value as the text that `JSON.stringify` gives, in pieces: a text of many megabytes is written bit by bit, so
- * that whoever asks for the pieces can let others have their turn in between.
+ * A JSON value as the text that `JSON.stringify` gives, in pieces: a text of many megabytes, and a list or an object with
+ * very many members, are written bit by bit, so that whoever asks for the pieces can let others have their turn in
+ * between.
  *
  * @example
  * for (const piece of encodeInSlices(event)) { response.write(piece); await nextTurn() }
  */
 export function* encodeInSlices(value: unknown): Generator<string, undefined> {
-  const texts: string[] = [];
-  const skeleton = writeSkeleton(value, texts);
-  for (const [index, part] of skeleton.entries()) {
-    yield part;
-    const text = texts[index];
-    if (text !== undefined) yield* writeText(text);
+  for (const piece of cutJson(value)) {
+    if (typeof piece === "string") yield piece;
+    else yield* writeText(piece.text);
   }
   return undefined;
 }
 
-/** The JSON around the long texts, which are taken out of it in order. */
-function writeSkeleton(value: unknown, texts: string[]): readonly string[] {
-  for (let attempt = 0; ; attempt += 1) {
-    texts.length = 0;
-    const mark = `@@slice-${attempt}@@`;
-    const json = JSON.stringify(value, (_, member: unknown) => {
-      if (typeof member !== "string" || member.length <= SLICE_CHARACTERS) return member;
-      texts.push(member);
-      return mark;
-    });
-    const parts = json.split(`"${mark}"`);
-    // Somebody else may have written the mark: then another one is taken.
-    if (parts.length === texts.length + 1) return parts;
+/** The same, with long texts left as they are. */
+export function* cutJson(value: unknown): Generator<string | LongText, undefined> {
+  let waiting = "";
+  for (const piece of cut(value, "", [])) {
+    if (typeof piece === "string") {
+      waiting += piece;
+      if (waiting.length < SLICE_CHARACTERS) continue;
+      yield waiting;
+    } else {
+      if (waiting !== "") yield waiting;
+      yield piece;
+    }
+    waiting = "";
   }
+  if (waiting !== "") yield waiting;
+  return undefined;
+}
+
+/** Gives nothing at all for what JSON leaves out: `undefined`, functions, symbols. */
+function* cut(given: unknown, key: string, above: readonly unknown[]): Generator<string | LongText, undefined> {
+  const value = hasToJson(given) ? given.toJSON(key) : given;
+  if (typeof value === "string" && value.length > SLICE_CHARACTERS) {
+    yield { text: value };
+  } else if (isPlainTree(value) && measureJson(value, SLICE_CHARACTERS) >= SLICE_CHARACTERS) {
+    if (above.includes(value)) throw new TypeError("A value that contains itself cannot be written as JSON.");
+    yield* Array.isArray(value) ? cutList(value, [...above, value]) : cutFields(value, [...above, value]);
+  } else {
+    const text = JSON.stringify(value) as string | undefined;
+    if (text !== undefined) yield text;
+  }
+  return undefined;
+}
+
+function* cutList(list: readonly unknown[], above: readonly unknown[]): Generator<string | LongText, undefined> {
+  let before = "[";
+  for (const [index, member] of list.entries()) {
+    yield before;
+    before = ",";
+    let isWritten = false;
+    for (const piece of cut(member, String(index), above)) {
+      isWritten = true;
+      yield piece;
+    }
+    if (!isWritten) yield "null";
+  }
+  yield list.length === 0 ? "[]" : "]";
+  return undefined;
+}
+
+function* cutFields(
+  fields: Readonly<Record<string, unknown>>,
+  above: readonly unknown[],
+): Generator<string | LongText, undefined> {
+  let before = "{";
+  for (const key of Object.keys(fields)) {
+    let isWritten = false;
+    for (const piece of cut(fields[key], key, above)) {
+      if (!isWritten) yield `${before}${JSON.stringify(key)}:`;
+      isWritten = true;
+      yield piece;
+    }
+    if (isWritten) before = ",";
+  }
+  yield before === "{" ? "{}" : "}";
+  return undefined;
+}
+
+function hasToJson(value: unknown): value is { toJSON(key: string): unknown } {
+  return (
+    typeof value === "object" && value !== null && typeof (value as { readonly toJSON?: unknown }).toJSON === "function"
+  );
+}
+
+/** Lists and objects; what stands for a single value (`new String("x")`) is written as one. */
+function isPlainTree(value: unknown): value is Readonly<Record<string, unknown>> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !(value instanceof String || value instanceof Number || value instanceof Boolean)
+  );
 }
 
 function* writeText(text: string): Generator<string, undefined> {
   yield '"';
   for (let from = 0; from < text.length; ) {
-    let end = Math.min(text.length, from + SLICE_CHARACTERS);
-    // The two halves of a character stay together: apart each would be written as an escape.
-    if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
+    const end = endOfPiece(text, from, SLICE_CHARACTERS);
     yield JSON.stringify(text.slice(from, end)).slice(1, -1);
     from = end;
   }
@@ -51,19 +118,32 @@ function* writeText(text: string): Generator<string, undefined> {
   return undefined;
 }
 
+/** Where a piece of so many characters ends, or one before: the two halves of a character stay together. */
+export function endOfPiece(text: string, from: number, characters: number): number {
+  const end = Math.min(text.length, from + characters);
+  return end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
+}
+
 function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** About how many characters a JSON value has, without writing it. */
-export function measureJson(value: unknown): number {
+/** About how many characters a JSON value has, without writing it. The rest is not looked at when `most` is reached. */
+export function measureJson(value: unknown, most = Number.POSITIVE_INFINITY): number {
   if (typeof value === "string") return VALUE_CHARACTERS + value.length;
   if (typeof value !== "object" || value === null) return VALUE_CHARACTERS;
   if (value instanceof Uint8Array) return VALUE_CHARACTERS + value.length;
   let characters = VALUE_CHARACTERS;
-  if (Array.isArray(value)) for (const member of value) characters += measureJson(member);
-  else
-    for (const key of Object.keys(value))
-      characters += key.length + measureJson((value as Record<string, unknown>)[key]);
+  if (Array.isArray(value)) {
+    for (const member of value) {
+      if (characters >= most) return characters;
+      characters += measureJson(member, most - characters);
+    }
+    return characters;
+  }
+  for (const key of Object.keys(value)) {
+    if (characters >= most) return characters;
+    characters += key.length + measureJson((value as Record<string, unknown>)[key], most - characters);
+  }
   return characters;
 }

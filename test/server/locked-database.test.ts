@@ -1,89 +1,157 @@
+import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Message } from "#domain";
+import { type Message, noticeItem, permissionItem, textDelta } from "#domain";
 import { agent } from "#runtime";
 import type { Store } from "#sessions";
 import { closeRunLog, createScriptedBackend } from "#testing";
 import { createSystemFiles, startThread, systemClock } from "#transports";
-import { loadSqlDriver, type SqlDatabase } from "../../src/sessions/stores/sqlite/sql-driver.ts";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
 import { startServer } from "./support.ts";
 
-const folders: string[] = [];
+const LOCKER = new URL("./lock-database.mjs", import.meta.url).pathname;
+const cleanUps: (() => void)[] = [];
 afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const cleanUp of cleanUps.splice(0)) cleanUp();
 });
 
-/** A store, and another program's connection to its database. */
-async function openLockable(isThreaded: boolean): Promise<{ readonly store: Store; readonly other: SqlDatabase }> {
+/** A store, and another program that locks its database. */
+async function openLockable(isThreaded: boolean) {
   const folder = mkdtempSync(join(tmpdir(), "millrace-locked-"));
-  folders.push(folder);
-  const driver = await loadSqlDriver();
+  cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
   const seams = { clock: systemClock, files: createSystemFiles(), ...(isThreaded && { startThread }) };
-  const store = await openSqliteStore({ folder: join(folder, "data"), driver, ...seams });
-  return { store, other: driver.open(join(folder, "data", "millrace.sqlite")) };
+  const store = await openSqliteStore({ folder: join(folder, "data"), ...seams });
+  const lock = async (): Promise<() => Promise<void>> => {
+    const locker = spawn(process.execPath, [LOCKER, join(folder, "data", "millrace.sqlite")], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    cleanUps.push(() => locker.kill("SIGKILL"));
+    await new Promise((resolve) => locker.stdout.once("data", resolve));
+    return async () => {
+      const released = new Promise((resolve) => locker.stdout.once("data", resolve));
+      locker.stdin.end("let go\n");
+      await released;
+    };
+  };
+  return { store, lock };
 }
 
-const THREAD = { id: "t", tenant: "local", title: "", target: "x", createdAt: 1 };
+const THREAD = { id: "t", tenant: "local", title: "Needle", target: "x", createdAt: 1 };
 const INPUT: Message = { id: "i", role: "user", blocks: [{ type: "text", text: "Hi" }] };
-const LOG = closeRunLog([], "r");
+const ASKED = permissionItem({ callId: "c", name: "tool", state: "asked", by: "rule" });
+const LOG = closeRunLog([noticeItem("a", {}), ASKED, permissionItem({ ...ASKED, state: "allowed" })], "r");
+const LARGE = closeRunLog([noticeItem("a", {}), textDelta("m", 0, "x".repeat(600_000))], "r");
+const SETTLEMENT = { at: 3, messages: [INPUT], usage: [{ model: "m", usage: { inputTokens: 1 } }] };
 
-/** Every call that writes, and what has to be there before. */
+/** Every kind of write. Before it: two threads, and a run with its first event. */
 const WRITES: readonly [string, (store: Store) => Promise<unknown>][] = [
   ["createThread", (store) => store.createThread({ ...THREAD, id: "new" })],
   ["renameThread", (store) => store.renameThread("local", "t", { title: "x", at: 2 })],
   ["removeThread", (store) => store.removeThread("local", "empty")],
   ["createRun", (store) => store.createRun({ id: "new", createdAt: 2, threadId: "empty" }, [INPUT])],
-  ["append, with the end of a run", (store) => store.append("r", LOG)],
+  ["append of a plain event", (store) => store.append("r", [{ ...LOG[0], seq: 1 } as never])],
+  ["append of a question", (store) => store.append("r", LOG.slice(1, 2))],
+  ["append of a question and its answer", (store) => store.append("r", LOG.slice(1, 3))],
+  ["append of a large event", (store) => store.append("r", LARGE.slice(1, 2))],
+  ["append with the end of a run", (store) => store.append("r", LOG.slice(1))],
+  ["append with a settlement", (store) => store.append("r", LOG.slice(1), SETTLEMENT)],
   ["addAudit", (store) => store.addAudit({ at: 1, tenant: "local", action: "x" })],
 ];
 
+/** Every kind of read, and what it finds. */
+const READS: readonly [string, (store: Store) => Promise<unknown>, unknown][] = [
+  ["findThread", (store) => store.findThread("local", "t"), { id: "t", runId: "r" }],
+  ["listThreads", (store) => store.listThreads({ tenant: "local", search: "needle" }), { threads: [{}, {}] }],
+  ["countThreads", async (store) => store.countThreads?.("local"), 2],
+  ["countBytes", async (store) => Number(await store.countBytes?.("local")) > 0, true],
+  ["listMessages", (store) => store.listMessages("local", "t"), [INPUT]],
+  ["listUsage", (store) => store.listUsage("local", "t"), []],
+  ["listQuestions", (store) => store.listQuestions("local"), []],
+  ["listAudit", (store) => store.listAudit("local"), []],
+  ["listRuns", (store) => store.listRuns({ threadId: "t" }), [{ id: "r", lastSeq: 0 }]],
+  ["findRun", (store) => store.findRun("local", "r"), { id: "r", lastSeq: 0, isOver: false }],
+  ["read", (store) => store.read("r"), LOG.slice(0, 1)],
+];
+
 describe.each([
-  ["with a worker", true],
-  ["without one", false],
+  ["with workers", true],
+  ["without", false],
 ])("F-A8: a database that another program has locked, %s", (_, isThreaded) => {
-  it.each(WRITES)("%s waits for it, and nobody else does", async (_name, write) => {
-    const { store, other } = await openLockable(isThreaded);
+  it.each(WRITES)("%s waits for it, and every read is served meanwhile", async (_name, write) => {
+    const { store, lock } = await openLockable(isThreaded);
     await store.createThread(THREAD);
     await store.createThread({ ...THREAD, id: "empty" });
-    await store.createRun({ id: "r", createdAt: 1, threadId: "t" });
-    other.exec("BEGIN EXCLUSIVE");
+    await store.createRun({ id: "r", createdAt: 1, threadId: "t" }, [INPUT]);
+    await store.append("r", LOG.slice(0, 1));
+    const release = await lock();
     const order: string[] = [];
     const writing = write(store).then(() => order.push("written"));
-    // So many turns of the event loop, and reads, while the lock is held: each would come after the write if it blocked.
-    for (let turn = 0; turn < 30; turn += 1) {
+    for (const [name, read, found] of READS) {
+      // A turn of the event loop: a timer would come after the write if that blocked.
       await new Promise((resolve) => setTimeout(resolve, 1));
-      expect(await store.findThread("local", "t")).toMatchObject({ id: "t" });
-      order.push("served");
+      const value = await read(store);
+      if (typeof found === "object") expect(value).toMatchObject(found as object);
+      else expect(value).toBe(found);
+      order.push(name);
     }
-    other.exec("COMMIT");
     order.push("released");
+    await release();
     await writing;
-    expect(order).toEqual([...Array.from({ length: 30 }, () => "served"), "released", "written"]);
-    other.close();
+    expect(order).toEqual([...READS.map(([name]) => name), "released", "written"]);
     await store.close();
   });
 
-  it("the server answers /healthz and reads while a request waits for the lock", async () => {
-    const { store, other } = await openLockable(isThreaded);
-    const clerk = agent({ name: "clerk", backend: createScriptedBackend([{ text: "Hi" }]) });
+  it("the server answers /healthz and every GET while requests of every kind wait for the lock", async () => {
+    const { store, lock } = await openLockable(isThreaded);
+    const clerk = agent({ name: "clerk", backend: createScriptedBackend([{ text: "Hi" }, { text: "Ho" }]) });
     const { ask, server } = startServer({ store, agents: [clerk], target: "clerk" });
-    await ask("GET", "/healthz");
-    other.exec("BEGIN EXCLUSIVE");
+    const made = await Promise.all([1, 2, 3].map(() => ask("POST", "/api/threads", {})));
+    const [one, two, three] = (await Promise.all(made.map((answer) => answer.json()))) as { id: string }[];
+    const first = await ask("POST", `/api/threads/${one?.id}/chat`, { input: "Hello" });
+    await first.text();
+    const runId = first.headers.get("x-run-id") as string;
+    const release = await lock();
     const order: string[] = [];
-    const creating = ask("POST", "/api/threads", {}).then(({ status }) => order.push(`created ${status}`));
-    for (let turn = 0; turn < 20; turn += 1) {
+    const note = (what: string, answer: Promise<Response>): Promise<number> =>
+      answer.then(({ status }) => order.push(`${what} ${status}`));
+    const writing = Promise.all([
+      note("created", ask("POST", "/api/threads", {})),
+      note("renamed", ask("PATCH", `/api/threads/${one?.id}`, { title: "x" })),
+      note("removed", ask("DELETE", `/api/threads/${two?.id}`)),
+      note("begun", ask("POST", `/api/threads/${three?.id}/chat`, { input: "Go on" })),
+    ]);
+    const paths = [
+      ...[
+        "/healthz",
+        "/readyz",
+        "/api/threads",
+        "/api/threads?q=hello",
+        "/api/permissions",
+        "/api/backends",
+        "/metrics",
+      ],
+      ...[`/api/threads/${one?.id}`, `/api/threads/${one?.id}/messages`, `/api/threads/${one?.id}/export`],
+      ...[`/api/runs/${runId}`, `/api/runs/${runId}/events`],
+    ];
+    for (const path of paths) {
       await new Promise((resolve) => setTimeout(resolve, 1));
-      for (const path of ["/healthz", "/readyz", "/api/threads"]) expect((await ask("GET", path)).status).toBe(200);
+      const answer = await ask("GET", path);
+      await answer.text();
+      expect([path, answer.status]).toEqual([path, 200]);
       order.push("served");
     }
-    other.exec("COMMIT");
     order.push("released");
-    await creating;
-    expect(order).toEqual([...Array.from({ length: 20 }, () => "served"), "released", "created 201"]);
-    other.close();
+    await release();
+    await writing;
+    expect(order.slice(0, paths.length + 1)).toEqual([...paths.map(() => "served"), "released"]);
+    expect(order.slice(paths.length + 1).toSorted()).toEqual([
+      "begun 200",
+      "created 201",
+      "removed 204",
+      "renamed 200",
+    ]);
     await server.close();
     await store.close();
   });

@@ -21,7 +21,7 @@ export function openStore(folder: string): Promise<Store> {
     startThread,
     onThreadLost: () => {
       process.emitWarning(
-        `The thread that writes the event log in ${folder} has died. Nothing is lost, but requests now wait for the disk; start the program anew.`,
+        `A worker of the database in ${folder} has died. Nothing is lost, but requests now wait for the disk; start the program anew.`,
         "MillraceWarning",
       );
     },

@@ -54,6 +54,12 @@ export interface Store extends RunStore {
   listThreads(wanted: ThreadsWanted): Promise<ThreadPage>;
   /** How many threads the tenant has. A store that does not say it has no quota of threads. */
   countThreads?(tenant: string): Promise<number>;
+  /**
+   * About how many bytes the tenant keeps: the JSON of the events and messages of its runs and threads, the audit not
+   * among them. What is removed counts no more. Asked often, so a driver counts when it stores, and searches for nothing.
+   * A store that does not say it has no quota of bytes.
+   */
+  countBytes?(tenant: string): Promise<number>;
   /** `false` when there is no such thread. */
   renameThread(tenant: string, id: string, change: { readonly title: string; readonly at: number }): Promise<boolean>;
   /** Removes a thread with everything in it. `false` when there is none; rejects with `thread-busy` while a run goes on. */

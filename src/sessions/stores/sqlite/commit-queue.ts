@@ -1,16 +1,15 @@
-import { type Clock, describeThrown } from "#domain";
+import type { Clock } from "#domain";
 import { createDeferred, type Deferred } from "#streams";
-import { isStoreError, StoreError } from "../store-error.ts";
-import { type EventRows, type FreshRows, placeFresh } from "./fresh-rows.ts";
-import { isBusy } from "./sql-driver.ts";
-import type { RowWriter } from "./row-writer.ts";
-import type { SqlDatabase } from "./sql-driver.ts";
+import { StoreError } from "../store-error.ts";
+import type { CommitAnswer, CommitQuestion, RowsToWrite, WorkReply, WorkStep } from "./engine.ts";
+import type { EngineHost } from "./engine-host.ts";
+import type { EventRows, FreshPlan, FreshRows } from "./fresh-rows.ts";
 
 /** Under load, commits are at least this far apart, and all that came between goes into one. */
 const GROUP_MS = 10;
 
 /**
- * Nothing else happens while a commit is under way in this thread. Where commits take long they come less often, so
+ * Without a worker nothing else happens while a commit is under way. Where commits take long they come less often, so
  * that most of the time is left for those who are served. But nobody waits longer than this.
  */
 const LONGEST_GROUP_MS = 50;
@@ -19,67 +18,58 @@ const FREE_PART = 4;
 /** Another program has locked the database: how often it is tried again, and for how long. Nobody is kept waiting meanwhile. */
 export const BUSY = { retryMs: 20, patienceMs: 2000 } as const;
 
-interface Entry {
-  readonly work: () => void;
-  /** What the work would write, when another thread can do it as well. */
-  readonly rows: EventRows | undefined;
-  /** The run whose log must be in its place before the work is done. */
-  readonly urgent: number | undefined;
-  readonly outcome: Deferred<void>;
-  refusal: StoreError | undefined;
+/** What is to be written. */
+export interface Write {
+  /** Rows of a log that change nothing else. */
+  readonly rows?: EventRows;
+  readonly work?: readonly WorkStep[];
+  /** The run whose log is written: what stands before the work goes to its place first, and when this fails, so does what follows. */
+  readonly run?: number;
+  /** Called when it could not be written, before anything else happens. */
+  readonly onFailure?: () => void;
 }
 
-/** What the queue needs of the tables it writes. */
-export interface QueueTables {
-  readonly database: SqlDatabase;
-  readonly fresh: FreshRows;
-  /** Whether these rows are stored. */
-  has(rows: EventRows): boolean;
-  /** A transaction was begun and not committed: what was noted in its course may not have happened. */
-  forget(): void;
-  /** The thread has died. Told once. */
-  onThreadLost(): void;
+interface Entry extends Write {
+  readonly outcome: Deferred<WorkReply>;
 }
+
+const NO_REPLY: WorkReply = { rows: [] };
 
 /**
  * Puts writes that come close together into one transaction, because what costs is not writing but making sure that
- * it is on the disk. One transaction at a time: rows of events in their own thread, where there is one, then the rest.
- * When that thread dies, this one does the rest of its work: nothing is lost, and nothing is stored twice.
+ * it is on the disk. One transaction at a time.
  *
- * A piece of work checks first and writes afterwards: one that refuses with a `StoreError` has changed nothing and
- * stops nobody else. Anything else that is thrown undoes the whole transaction.
+ * Work checks first and writes afterwards: what is refused has changed nothing and stops nobody else. Any failure undoes
+ * the whole transaction.
  */
 export class CommitQueue {
-  private readonly _tables: QueueTables;
+  private readonly _host: EngineHost;
+  private readonly _fresh: FreshRows;
   private readonly _clock: Clock;
-  private readonly _rowWriter: RowWriter | undefined;
+  /** The number of the last transaction. */
+  private _group: number;
   private _entries: Entry[] = [];
   private _takeBack: (() => void) | undefined;
   private _lastCommit = Number.NEGATIVE_INFINITY;
   private _groupMs = GROUP_MS;
-  /** Resolves when what another thread writes is written. */
+  /** Resolves when what is being written is written. */
   private _writing: Promise<void> | undefined;
-  private _isLossTold = false;
   /** Since when a lock of another program has kept us from writing. */
   private _busySince: number | undefined;
 
-  constructor(tables: QueueTables, clock: Clock, rowWriter?: RowWriter) {
-    this._tables = tables;
+  constructor(host: EngineHost, fresh: FreshRows, clock: Clock, group: number) {
+    this._host = host;
+    this._fresh = fresh;
     this._clock = clock;
-    this._rowWriter = rowWriter;
+    this._group = group;
   }
 
-  /** Does the work in the next transaction. Resolves when it is on the disk. */
-  add(work: () => void, { rows, urgent }: Partial<Pick<Entry, "rows" | "urgent">> = {}): Promise<void> {
-    const entry: Entry = { work, rows, urgent, outcome: createDeferred<void>(), refusal: undefined };
+  /** Writes it in the next transaction. Resolves when it is on the disk, or when a check has refused it. */
+  add(write: Write): Promise<WorkReply> {
+    const entry: Entry = { ...write, outcome: createDeferred<WorkReply>() };
     this._entries.push(entry);
     this._schedule();
     return entry.outcome.promise;
-  }
-
-  /** Whether rows that are added now would be written by another thread. */
-  get hasThread(): boolean {
-    return this._rowWriter?.isAlive === true;
   }
 
   /** Resolves when nothing waits any more, and every row is in its place if that can be done. */
@@ -90,7 +80,7 @@ export class CommitQueue {
       if (this._busySince !== undefined) await this._pause();
     }
     // What is not put there now is by whoever opens the store next.
-    if (this.hasThread) await this._write([], this._tables.fresh.keys()).catch(() => undefined);
+    if (this._fresh.size > 0) await this._commit([], this._fresh.keys());
   }
 
   private _pause(): Promise<void> {
@@ -101,107 +91,60 @@ export class CommitQueue {
 
   private _schedule(): void {
     if (this._takeBack !== undefined || this._writing !== undefined || this._entries.length === 0) return;
-    if (this._busySince !== undefined) {
-      this._takeBack = this._clock.after(BUSY.retryMs, () => this._flush());
-      return;
-    }
-    const wait = Math.min(this._groupMs, Math.max(0, this._lastCommit + this._groupMs - this._clock.now()));
+    const wait =
+      this._busySince === undefined
+        ? Math.min(this._groupMs, Math.max(0, this._lastCommit + this._groupMs - this._clock.now()))
+        : BUSY.retryMs;
     this._takeBack = this._clock.after(wait, () => this._flush());
   }
 
-  /** Commits what waits. What comes while another thread writes goes into the next group. */
+  /** Commits what waits. What comes meanwhile goes into the next group. */
   private _flush(): void {
-    if (this._writing !== undefined) return;
+    if (this._writing !== undefined || this._entries.length === 0) return;
     this._takeBack?.();
     this._takeBack = undefined;
-    this._tellLoss();
     const entries = this._entries;
     this._entries = [];
-    const rows = this.hasThread ? entries.filter((entry) => entry.rows !== undefined) : [];
-    const urgent = this._findUrgent(entries);
-    if (!this.hasThread || (rows.length === 0 && urgent.length === 0)) return this._commitHere(entries);
-    this._writing = this._commitThere(rows, urgent).then((done) => {
+    this._writing = this._write(entries).then(() => {
       this._writing = undefined;
-      this._commitHere(entries.filter((entry) => !done.has(entry)));
       this._schedule();
     });
   }
 
-  private _tellLoss(): void {
-    if (this._isLossTold || this._rowWriter === undefined || this.hasThread) return;
-    this._isLossTold = true;
-    this._tables.onThreadLost();
-  }
-
-  /** Entries behind rows that must go to their place first. */
-  private _findUrgent(entries: readonly Entry[]): readonly Entry[] {
-    const isWritten = new Set(entries.map(({ rows }) => rows?.key));
-    return entries.filter(
-      ({ urgent }) => urgent !== undefined && (this._tables.fresh.has(urgent) || isWritten.has(urgent)),
-    );
-  }
-
-  /**
-   * Has the thread write rows, and put those into their place that stand before urgent entries. Gives the entries that
-   * are done with, for better or worse. Never rejects.
-   */
-  private async _commitThere(entries: readonly Entry[], urgent: readonly Entry[]): Promise<ReadonlySet<Entry>> {
-    const rows = entries.map((entry) => entry.rows as EventRows);
-    try {
-      const failure = await this._write(rows, new Set(urgent.map((entry) => entry.urgent as number)));
-      // What stands behind rows that could not be written cannot be written either.
-      const done = failure === undefined ? entries : [...entries, ...urgent];
-      this._settle(done, failure);
-      return new Set(done);
-    } catch {
-      // It has died, and it is not known with what: it wrote all of it, or nothing.
-      if (!this._takeOver() || rows[0] === undefined || !this._tables.has(rows[0])) return new Set();
-      this._settle(entries, undefined);
-      return new Set(entries);
-    }
-  }
-
-  /** Rejects when the thread has died. */
-  private async _write(rows: readonly EventRows[], urgent: Iterable<number>): Promise<StoreError | undefined> {
-    const { fresh } = this._tables;
-    const plan = fresh.plan(rows, urgent);
-    const why = await this._rowWriter?.write(plan);
-    if (why !== undefined) return this._undone(why);
-    fresh.apply(rows, plan);
-    return undefined;
-  }
-
-  /** Puts into its place what a dead thread has left. `false`: it cannot be done now. */
-  private _takeOver(): boolean {
-    this._tables.forget();
-    try {
-      this._placeLeft();
-      return true;
-    } catch {
-      return false;
-    }
-  }
-
-  private _placeLeft(): void {
-    placeFresh(this._tables.database);
-    this._tables.fresh.clear();
-  }
-
-  private _commitHere(entries: readonly Entry[]): void {
-    if (entries.length > 0) {
-      const begun = this._clock.now();
-      const failure = this._commit(entries);
-      if (failure !== undefined && isBusy(failure.cause) && this._isPatient()) {
-        // Before what has come since: the order stays.
-        this._entries = [...entries, ...this._entries];
-        this._schedule();
-        return;
-      }
+  /** Never rejects. */
+  private async _write(entries: readonly Entry[]): Promise<void> {
+    const begun = this._clock.now();
+    const answer = await this._commit(entries, findUrgent(entries, this._fresh));
+    if (answer.failure === undefined) {
       this._busySince = undefined;
-      this._groupMs = Math.min(LONGEST_GROUP_MS, Math.max(GROUP_MS, FREE_PART * (this._clock.now() - begun)));
-      this._settle(entries, failure);
+      settle(entries, answer.replies);
+    } else if (answer.isBusy && this._isPatient()) {
+      // Before what has come since: the order stays.
+      this._entries = [...entries, ...this._entries];
+      return;
+    } else {
+      this._busySince = undefined;
+      this._fail(entries, answer.failure);
     }
     this._lastCommit = this._clock.now();
+    if (!this._host.hasWorker) {
+      this._groupMs = Math.min(LONGEST_GROUP_MS, Math.max(GROUP_MS, FREE_PART * (this._lastCommit - begun)));
+    }
+  }
+
+  private async _commit(entries: readonly Entry[], urgent: Iterable<number>): Promise<CommitAnswer> {
+    const rows: EventRows[] = [];
+    const work: (readonly WorkStep[])[] = [];
+    for (const entry of entries) {
+      if (entry.rows !== undefined) rows.push(entry.rows);
+      if (entry.work !== undefined) work.push(entry.work);
+    }
+    const plan = this._fresh.plan(rows, urgent);
+    this._group += 1;
+    const question: CommitQuestion = { kind: "commit", group: this._group, rows: rowsOf(plan), work };
+    const answer = (await this._host.ask(question)) as CommitAnswer;
+    if (answer.failure === undefined) this._fresh.apply(rows, plan);
+    return answer;
   }
 
   /** Whether a lock of another program may go on for a while. */
@@ -212,43 +155,47 @@ export class CommitQueue {
     return now - this._busySince < BUSY.patienceMs;
   }
 
-  private _settle(entries: readonly Entry[], failure: StoreError | undefined): void {
-    for (const { outcome, refusal } of entries) {
-      const reason = failure ?? refusal;
-      if (reason === undefined) outcome.resolve();
-      else outcome.reject(reason);
+  /** What stands behind rows that could not be written cannot be written either. */
+  private _fail(entries: readonly Entry[], why: string): void {
+    const failed = new Set(entries.map(({ run }) => run).filter((run) => run !== undefined));
+    const isBehind = ({ run }: Entry): boolean => run !== undefined && failed.has(run);
+    const behind = this._entries.filter(isBehind);
+    this._entries = this._entries.filter((entry) => !isBehind(entry));
+    const failure = new StoreError("store-failed", `The database did not take it: ${why}`);
+    for (const { onFailure } of [...entries, ...behind]) onFailure?.();
+    for (const { outcome } of [...entries, ...behind]) outcome.reject(failure);
+  }
+}
+
+/** Runs of which rows must go to their place, because something is written behind them. */
+function findUrgent(entries: readonly Entry[], fresh: FreshRows): ReadonlySet<number> {
+  const written = new Set(entries.map(({ rows }) => rows?.key));
+  const urgent = new Set<number>();
+  for (const { work, run } of entries) {
+    if (work !== undefined && run !== undefined && (fresh.has(run) || written.has(run))) urgent.add(run);
+  }
+  return urgent;
+}
+
+function settle(entries: readonly Entry[], replies: readonly WorkReply[]): void {
+  let next = 0;
+  for (const { work, outcome } of entries) {
+    outcome.resolve(work === undefined ? NO_REPLY : (replies[next] as WorkReply));
+    if (work !== undefined) next += 1;
+  }
+}
+
+function rowsOf({ entry, placed, dropTo }: FreshPlan): RowsToWrite | undefined {
+  if (entry === undefined && placed.length === 0 && dropTo === undefined) return undefined;
+  const keys: number[] = [];
+  const seqs: number[] = [];
+  const bodies: string[] = [];
+  for (const rows of placed) {
+    for (let at = 0; at < rows.seqs.length; at += 1) {
+      keys.push(rows.key);
+      seqs.push(rows.seqs[at] as number);
+      bodies.push(rows.bodies[at] as string);
     }
   }
-
-  private _commit(entries: readonly Entry[]): StoreError | undefined {
-    const { database, fresh } = this._tables;
-    try {
-      if (!this.hasThread && fresh.size > 0) this._placeLeft();
-      database.exec("BEGIN IMMEDIATE");
-      for (const entry of entries) this._carryOut(entry);
-      database.exec("COMMIT");
-      return undefined;
-    } catch (error) {
-      try {
-        database.exec("ROLLBACK");
-      } catch {
-        // There was no transaction: it could not be begun, or the failure has undone it already.
-      }
-      return this._undone(describeThrown(error), error);
-    }
-  }
-
-  private _undone(why: string, cause?: unknown): StoreError {
-    this._tables.forget();
-    return new StoreError("store-failed", `The database did not take it: ${why}`, { cause });
-  }
-
-  private _carryOut(entry: Entry): void {
-    try {
-      entry.work();
-    } catch (error) {
-      if (!isStoreError(error) || error.code === "store-failed") throw error;
-      entry.refusal = error;
-    }
-  }
+  return { keys, seqs, bodies: bodies.join("\n"), entry, dropTo };
 }

@@ -79,9 +79,9 @@ describe("fresh rows", () => {
   it("are read behind what is in its place", () => {
     const { write, fresh } = createDisk();
     for (let seq = 0; seq < 3; seq += 1) write([{ key: 1, seqs: [seq], bodies: [`body ${seq}`] }]);
-    expect(fresh.bodiesAfter(1, 0)).toEqual(["body 1", "body 2"]);
-    expect(fresh.bodiesAfter(1, 2)).toEqual([]);
-    expect(fresh.bodiesAfter(2, -1)).toEqual([]);
+    expect(fresh.rowsAfter(1, 0)).toEqual({ key: 1, seqs: [1, 2], bodies: ["body 1", "body 2"] });
+    expect(fresh.rowsAfter(1, 2).bodies).toEqual([]);
+    expect(fresh.rowsAfter(2, -1).bodies).toEqual([]);
     expect([fresh.lastSeq(1), fresh.lastSeq(2), fresh.has(1), fresh.has(2)]).toEqual([2, -1, true, false]);
   });
 
@@ -116,7 +116,7 @@ describe("fresh rows", () => {
           expect(disk.stored()).toEqual(written);
           for (const key of urgent) expect(disk.fresh.has(key)).toBe(false);
           for (const [key, end] of next) {
-            const waiting = disk.fresh.bodiesAfter(key, -1).length;
+            const waiting = disk.fresh.rowsAfter(key, -1).seqs.length;
             for (let seq = 0; seq < end; seq += 1) expect(disk.placed.has(`${key}:${seq}`)).toBe(seq < end - waiting);
           }
         }

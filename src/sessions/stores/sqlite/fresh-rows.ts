@@ -53,7 +53,9 @@ class Waiting {
  */
 export class FreshRows {
   /** By run, in the order in which the first row of each began to wait. */
-  private _waiting = new Map<number, Waiting>();
+  private readonly _waiting = new Map<number, Waiting>();
+  /** Where the log of each run under way ends, as far as it is stored. */
+  private readonly _lastSeqs = new Map<number, number>();
   private _entry = 0;
   private _droppedTo = 0;
 
@@ -65,16 +67,27 @@ export class FreshRows {
     return this._waiting.has(key);
   }
 
-  /** The seq of a run's last row. */
+  /** The seq of the last row that was ever here of a run, until it is `forgotten`; -1 when there is none. */
   lastSeq(key: number): number {
-    return this._waiting.get(key)?.seqs.at(-1) ?? -1;
+    return this._lastSeqs.get(key) ?? -1;
   }
 
-  /** A run's bodies behind a cursor, in order. */
-  bodiesAfter(key: number, after: number): readonly string[] {
+  /** The run is over. */
+  forget(key: number): void {
+    this._lastSeqs.delete(key);
+  }
+
+  /** A run's rows behind a cursor, in order. */
+  rowsAfter(key: number, after: number): EventRows {
     const waiting = this._waiting.get(key);
     const first = waiting?.seqs.findIndex((seq) => seq > after) ?? -1;
-    return waiting === undefined || first === -1 ? [] : waiting.bodies.slice(first);
+    if (waiting === undefined || first === -1) return { key, seqs: [], bodies: [] };
+    return { key, seqs: waiting.seqs.slice(first), bodies: waiting.bodies.slice(first) };
+  }
+
+  /** Bytes of a run's rows. */
+  bytes(key: number): number {
+    return (this._waiting.get(key)?.bodies ?? []).reduce((sum, body) => sum + Buffer.byteLength(body), 0);
   }
 
   /** What is to be written for these rows. All that waits of `urgent` runs goes to its place, whatever else does. */
@@ -96,6 +109,7 @@ export class FreshRows {
     this._entry = Math.max(this._entry, entry?.number ?? 0);
     this._droppedTo = dropTo ?? this._droppedTo;
     for (const row of rows) {
+      this._lastSeqs.set(row.key, row.seqs.at(-1) as number);
       if (due.has(row.key)) continue;
       const waiting = this._waiting.get(row.key) ?? new Waiting(this._entry);
       this._waiting.set(row.key, waiting);
@@ -106,11 +120,6 @@ export class FreshRows {
   /** All runs of which something waits. */
   keys(): Iterable<number> {
     return this._waiting.keys();
-  }
-
-  /** Everything is in its place. */
-  clear(): void {
-    this._waiting = new Map();
   }
 
   private _findDue(rows: readonly EventRows[], urgent: Iterable<number>, number: number): ReadonlySet<number> {
@@ -175,7 +184,7 @@ function readEntry(text: string): readonly (readonly [key: number, seq: number, 
 
 /**
  * Puts everything that waits in the database into its place, in a transaction of its own: what a program left that was
- * killed, or a thread that has died. A row that is there already stays as it is.
+ * killed. A row that is there already stays as it is.
  */
 export function placeFresh(database: SqlDatabase): void {
   database.exec("BEGIN IMMEDIATE");
@@ -187,6 +196,9 @@ export function placeFresh(database: SqlDatabase): void {
       for (const [key, seq, body] of readEntry(String(row["rows"]))) place.run(seq, body, key);
     }
     database.exec("DELETE FROM fresh");
+    // How much a run has is written when it ends; these have not.
+    database.exec(`UPDATE runs SET bytes = coalesce(
+      (SELECT sum(length(CAST(body AS BLOB))) FROM events WHERE events.run_key = runs.run_key), 0) WHERE status IS NULL`);
     database.exec("COMMIT");
   } catch (error) {
     database.exec("ROLLBACK");

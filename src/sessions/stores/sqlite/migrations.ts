@@ -76,6 +76,18 @@ const STEPS: readonly string[] = [
     rows TEXT NOT NULL
   );
   `,
+  // What a tenant keeps: bytes of messages by thread, of events by run. And the last transaction with what came of it, so
+  // that nothing is carried out twice when its outcome was lost (engine.ts).
+  `
+  ALTER TABLE threads ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  UPDATE threads SET bytes =
+    coalesce((SELECT sum(length(CAST(body AS BLOB))) FROM messages WHERE thread_id = threads.id), 0);
+  UPDATE runs SET bytes =
+    coalesce((SELECT sum(length(CAST(body AS BLOB))) FROM events WHERE events.run_key = runs.run_key), 0);
+  CREATE TABLE progress (number INTEGER NOT NULL, replies TEXT NOT NULL);
+  INSERT INTO progress (number, replies) VALUES (0, '[]');
+  `,
 ];
 
 /**

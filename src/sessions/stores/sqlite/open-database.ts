@@ -2,7 +2,7 @@ import { describeThrown, type FileSystem } from "#domain";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { placeFresh } from "./fresh-rows.ts";
 import { migrate } from "./migrations.ts";
-import type { OpenDatabase, SqlDatabase } from "./sql-driver.ts";
+import type { OpenDatabase, SqlDatabase, SqlRow } from "./sql-driver.ts";
 
 const DATABASE_FILE = "millrace.sqlite";
 const LOCK_FILE = "millrace.lock";
@@ -14,24 +14,33 @@ const EMPTY = new Uint8Array();
  */
 const CHECKPOINT_PAGES = 2048;
 
-/** A connection that waits for locks of others: at the start and the end, and in a thread of its own. */
+/** At the start and the end a connection waits for locks of others. */
 const PATIENT = "PRAGMA busy_timeout = 2000;";
 
-/** The one whose thread serves others does not wait: whoever is refused is asked again later. */
+/** Otherwise it does not: whoever is refused asks again later, and others are served meanwhile. */
 const IMPATIENT = "PRAGMA busy_timeout = 0;";
 
-/** What every connection to the database is told first. */
-export const CONNECTION_SETTINGS = `
-  ${PATIENT}
+const SETTINGS = `
   PRAGMA synchronous = FULL;
   PRAGMA foreign_keys = ON;
   PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES};
 `;
 
+/**
+ * What a worker's connection is told first. The one that writes has room for the pages that a few thousand runs write at
+ * the same time, so that none has to be read again before it is changed.
+ */
+export const WRITER_SETTINGS = `${IMPATIENT}${SETTINGS}PRAGMA cache_size = -16384;`;
+export const READER_SETTINGS = `${IMPATIENT}${SETTINGS}PRAGMA query_only = ON;`;
+
 /** A database that is ready for use, and the lock that goes with it. */
 export interface OpenedDatabase {
   readonly path: string;
   readonly database: SqlDatabase;
+  /** The greatest key of a run. */
+  readonly lastKey: number;
+  /** The number of the last transaction. */
+  readonly lastGroup: number;
   /** Gives back both. */
   close(): void;
 }
@@ -58,7 +67,7 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
   try {
     database = open(path);
     database.prepare("PRAGMA journal_mode = WAL").get();
-    database.exec(CONNECTION_SETTINGS);
+    database.exec(PATIENT + SETTINGS);
     migrate(database);
     placeFresh(database);
     database.exec(IMPATIENT);
@@ -71,6 +80,8 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
   return {
     path,
     database: opened,
+    lastKey: readNumber(opened, "SELECT coalesce(max(run_key), 0) AS number FROM runs"),
+    lastGroup: readNumber(opened, "SELECT number FROM progress"),
     close() {
       try {
         opened.exec(PATIENT);
@@ -82,6 +93,10 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
       }
     },
   };
+}
+
+function readNumber(database: SqlDatabase, sql: string): number {
+  return Number((database.prepare(sql).get() as SqlRow)["number"]);
 }
 
 /**

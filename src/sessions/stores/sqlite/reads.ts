@@ -1,93 +1,125 @@
-import type { AgentEvent } from "#domain";
+import { type AgentEvent, type Clock, describeThrown } from "#domain";
 import type { requireCursor } from "../sequence.ts";
-import type { StoredThread } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { totalUsage } from "../thread-rules.ts";
+import { Assembled, Assembler } from "./assembly.ts";
+import { BUSY } from "./commit-queue.ts";
+import type { EngineQuestion, EventsQuestion, Parcel, ParcelAnswer, ReadAnswer } from "./engine.ts";
+import type { EngineHost } from "./engine-host.ts";
 import type { FreshRows } from "./fresh-rows.ts";
-import { type RunRow, readEventBody, readRunRow, readThreadRow, readUsageRow, type ThreadRow } from "./rows.ts";
-import type { SqlRow } from "./sql-driver.ts";
-import type { Statements } from "./statements.ts";
+import { type RunRow, readEventBody, readRunRow } from "./rows.ts";
+import type { SqlRow, SqlValue } from "./sql-driver.ts";
+import type { StatementName } from "./statements.ts";
 
-/** Everything that is stored: what stands in its place, and what is not there yet. */
-export interface Tables {
-  readonly sql: Statements;
-  readonly fresh: FreshRows;
-}
+/** Reads what is stored: what stands in its place, and what is not there yet. */
+export class Reader {
+  private readonly _host: EngineHost;
+  private readonly _fresh: FreshRows;
+  private readonly _clock: Clock;
 
-/** Events taken from the database at a time, so that a long log is never in memory as a whole. */
-const PAGE_EVENTS = 128;
-
-export function readEvents(
-  tables: Tables,
-  runId: string,
-  { after, limit, maxCharacters }: ReturnType<typeof requireCursor>,
-): readonly AgentEvent[] {
-  const { key } = requireRunRow(tables, runId);
-  const events: AgentEvent[] = [];
-  let characters = 0;
-  for (const body of bodiesAfter(tables, key, { after, limit })) {
-    events.push(readEventBody(body));
-    characters += body.length;
-    if (events.length >= limit || characters >= maxCharacters) break;
+  constructor(host: EngineHost, fresh: FreshRows, clock: Clock) {
+    this._host = host;
+    this._fresh = fresh;
+    this._clock = clock;
   }
-  return events;
-}
 
-/** What stands in its place, then what is not there yet. A row may be seen in both while it is being put there. */
-function* bodiesAfter(
-  { sql, fresh }: Tables,
-  key: number,
-  { after, limit }: { readonly after: number; readonly limit: number },
-): Generator<string> {
-  const page = Math.min(PAGE_EVENTS, limit);
-  let cursor = after;
-  for (;;) {
-    const rows = sql.events.all(key, cursor, page) as readonly SqlRow[];
-    for (const row of rows) {
-      cursor = Number(row["seq"]);
-      yield String(row["body"]);
+  /** All rows of a statement. */
+  all(statement: StatementName, ...args: SqlValue[]): Promise<readonly SqlRow[]> {
+    return this._read({ kind: "read", statement, args });
+  }
+
+  async first(statement: StatementName, ...args: SqlValue[]): Promise<SqlRow | undefined> {
+    return (await this.all(statement, ...args))[0];
+  }
+
+  async findRun(id: string): Promise<RunRow | undefined> {
+    const row = await this.first("run", id);
+    return row === undefined ? undefined : this.showRun(row);
+  }
+
+  /** The run of a row. Where the log of one ends that goes on is what its last event says. */
+  showRun(row: SqlRow): RunRow {
+    const { key, run } = readRunRow(row);
+    return { key, run: { ...run, lastSeq: Math.max(run.lastSeq, this._fresh.lastSeq(key)) } };
+  }
+
+  async events(
+    key: number,
+    { after, limit, maxCharacters }: ReturnType<typeof requireCursor>,
+  ): Promise<readonly AgentEvent[]> {
+    // Looked at before the database is: what goes to its place meanwhile is seen in both, and not in neither.
+    const fresh = this._fresh.rowsAfter(key, after);
+    const question: EventsQuestion = { kind: "events", key, after, limit, maxCharacters };
+    const rows = await this._read(question);
+    const events: AgentEvent[] = [];
+    let characters = 0;
+    let cursor = after;
+    for (const { seq, body } of rows) {
+      cursor = Number(seq);
+      events.push(readEventBody(body));
+      characters += typeof body === "string" ? body.length : maxCharacters;
     }
-    if (rows.length < page) break;
+    for (const [at, seq] of fresh.seqs.entries()) {
+      if (events.length >= limit || (characters >= maxCharacters && events.length > 0)) break;
+      if (seq <= cursor) continue;
+      const body = fresh.bodies[at] as string;
+      events.push(readEventBody(body));
+      characters += body.length;
+    }
+    return events;
   }
-  yield* fresh.bodiesAfter(key, cursor);
+
+  /** Asks at once, and again after a while when another program has locked the database. */
+  private async _read(question: EventsQuestion | EngineQuestion): Promise<readonly SqlRow[]> {
+    for (let waitedMs = 0; ; waitedMs += BUSY.retryMs) {
+      const answer = (await this._ask(question)) as ReadAnswer;
+      if (answer.failure === undefined) return await this._unpack(answer);
+      if (!answer.isBusy || waitedMs >= BUSY.patienceMs) throw unreadable(answer.failure);
+      await new Promise<void>((resolve) => {
+        this._clock.after(BUSY.retryMs, resolve);
+      });
+    }
+  }
+
+  private async _ask(question: EngineQuestion): Promise<unknown> {
+    try {
+      return await this._host.ask(question);
+    } catch (error) {
+      throw unreadable(describeThrown(error));
+    }
+  }
+
+  /** The whole of an answer, as it comes: others have their turn between its parts. */
+  private async _unpack(first: ReadAnswer): Promise<readonly SqlRow[]> {
+    const rows: SqlRow[] = [];
+    for (let answer = first; ; ) {
+      if (answer.failure !== undefined) throw unreadable(answer.failure);
+      for (const row of answer.rows) rows.push(await this._openParcels(row as SqlRow));
+      if (answer.more === undefined) return rows;
+      answer = (await this._ask({ kind: "next", more: answer.more })) as ReadAnswer;
+    }
+  }
+
+  private async _openParcels(row: SqlRow): Promise<SqlRow> {
+    let opened: Record<string, unknown> | undefined;
+    for (const [name, value] of Object.entries(row)) {
+      if (typeof value !== "object" || value === null) continue;
+      opened ??= { ...row };
+      opened[name] = await this._assemble((value as Parcel).parcel);
+    }
+    return opened ?? row;
+  }
+
+  private async _assemble(parcel: number): Promise<Assembled> {
+    const assembler = new Assembler();
+    for (;;) {
+      const answer = (await this._ask({ kind: "open", parcel })) as ParcelAnswer | { readonly failure: string };
+      if ("failure" in answer) throw unreadable(answer.failure);
+      for (const step of answer.steps) assembler.add(step);
+      if (answer.isLast) return new Assembled(assembler.value);
+    }
+  }
 }
 
-export function showThread(sql: Statements, { thread, updatedAt }: ThreadRow): StoredThread {
-  const lines = sql.usage.all(thread.id).map((row) => readUsageRow(row as SqlRow));
-  const active = sql.activeRun.get(thread.id) as SqlRow | undefined;
-  return {
-    ...thread,
-    updatedAt,
-    ...totalUsage(lines),
-    ...(active !== undefined && { runId: String(active["id"]) }),
-  };
-}
-
-export function findThread(sql: Statements, tenant: string, id: string): ThreadRow | undefined {
-  const row = sql.thread.get(id, tenant);
-  return row === undefined ? undefined : readThreadRow(row as SqlRow);
-}
-
-export function findRun(tables: Tables, id: string): RunRow | undefined {
-  const row = tables.sql.run.get(id);
-  return row === undefined ? undefined : showRun(tables, row as SqlRow);
-}
-
-/** The run of a row. Where the log of one ends that goes on is what its last event says. */
-export function showRun({ fresh }: Tables, row: SqlRow): RunRow {
-  const { key, run } = readRunRow(row);
-  return { key, run: { ...run, lastSeq: Math.max(run.lastSeq, fresh.lastSeq(key)) } };
-}
-
-export function requireRunRow(tables: Tables, runId: string): RunRow {
-  const row = findRun(tables, runId);
-  if (row !== undefined) return row;
-  throw new StoreError("unknown-run", `There is no run ${JSON.stringify(runId)} in this store.`);
-}
-
-export function requireIdle(sql: Statements, threadId: string): void {
-  const active = sql.activeRun.get(threadId) as SqlRow | undefined;
-  if (active === undefined) return;
-  const runId = String(active["id"]);
-  throw new StoreError("thread-busy", `Run ${runId} of thread ${threadId} is not over. Wait for it, or abort it.`);
+function unreadable(why: string): StoreError {
+  return new StoreError("store-failed", `The database cannot be read: ${why}`);
 }

@@ -1,22 +1,19 @@
 import type { AgentEvent, Message, RunStatus } from "#domain";
-import { decodeEvent } from "#wire";
-import type { AuditEntry, ModelUsage, NewThread, Question, StoredRun } from "../store.ts";
+import { decodeEvent, decodeEventValue } from "#wire";
+import type { AuditEntry, ModelUsage, NewThread, Question, StoredRun, StoredThread } from "../store.ts";
 import { StoreError } from "../store-error.ts";
+import { totalUsage } from "../thread-rules.ts";
+import { Assembled } from "./assembly.ts";
 import type { SqlRow } from "./sql-driver.ts";
 
 // Rows are ours, but a disk can lie: what cannot be read is told, and nothing is made up for it.
-
-export interface ThreadRow {
-  readonly thread: NewThread;
-  readonly updatedAt: number;
-}
 
 export interface RunRow {
   readonly key: number;
   readonly run: StoredRun;
 }
 
-export function readThreadRow(row: SqlRow): ThreadRow {
+export function readThreadRow(row: SqlRow): StoredThread {
   const thread: NewThread = {
     id: String(row["id"]),
     tenant: String(row["tenant"]),
@@ -24,7 +21,14 @@ export function readThreadRow(row: SqlRow): ThreadRow {
     target: readBody<string>(row["target"]),
     createdAt: Number(row["created_at"]),
   };
-  return { thread, updatedAt: Number(row["updated_at"]) };
+  const { run_id: runId, usage_lines: lines } = row;
+  const usage = typeof lines === "string" ? lines.split("\n").map((line) => readBody<ModelUsage>(line)) : [];
+  return {
+    ...thread,
+    updatedAt: Number(row["updated_at"]),
+    ...totalUsage(usage),
+    ...(typeof runId === "string" && { runId }),
+  };
 }
 
 export function readRunRow(row: SqlRow): RunRow {
@@ -44,8 +48,8 @@ export function readRunRow(row: SqlRow): RunRow {
 }
 
 /** A stored event. Its text is what `encodeEvent` wrote. */
-export function readEventBody(body: string): AgentEvent {
-  const decoded = decodeEvent(body);
+export function readEventBody(body: unknown): AgentEvent {
+  const decoded = body instanceof Assembled ? decodeEventValue(body.value) : decodeEvent(String(body));
   if (decoded.fault !== undefined) throw damaged(decoded.fault);
   return decoded.event;
 }
@@ -61,6 +65,7 @@ export function writeBody(value: unknown): string {
 }
 
 function readBody<Value>(body: unknown): Value {
+  if (body instanceof Assembled) return body.value as Value;
   try {
     return JSON.parse(String(body)) as Value;
   } catch (error) {

@@ -56,17 +56,6 @@ export async function loadSqlDriver(sources: Partial<DriverSources> = {}): Promi
   }
 }
 
-/** Whether a call was refused because another connection has locked the database. Both drivers say it in their own way. */
-export function isBusy(error: unknown): boolean {
-  if (typeof error !== "object" || error === null) return false;
-  const { code, errcode, message } = error as { code?: unknown; errcode?: unknown; message?: unknown };
-  return (
-    (typeof code === "string" && code.startsWith("SQLITE_BUSY")) ||
-    errcode === 5 ||
-    (typeof message === "string" && message.includes("database is locked"))
-  );
-}
-
 /** Node lists the files that wanted a module below the sentence; the cause has them. */
 function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";

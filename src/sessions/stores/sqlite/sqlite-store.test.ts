@@ -13,7 +13,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { type AgentEvent, noticeItem, type StartThread } from "#domain";
+import {
+  type AgentEvent,
+  type DoneEvent,
+  type Message,
+  messageItem,
+  noticeItem,
+  permissionItem,
+  type StartThread,
+  textDelta,
+} from "#domain";
+import { createDeferred } from "#streams";
 import type { Store } from "#sessions";
 import { checkStore, closeRunLog, createVirtualClock, type VirtualClock } from "#testing";
 import { createSystemFiles, startThread, systemClock } from "#transports";
@@ -80,6 +90,9 @@ function logOf(id: string, length: number): AgentEvent[] {
   const chunks = Array.from({ length: length - 1 }, (_, at) => noticeItem("status", { at, text: "x".repeat(at % 90) }));
   return closeRunLog(chunks).map((event) => ({ ...event, runId: id }));
 }
+
+/** About how many characters are copied for it. */
+const sizeOf = (value: unknown): number => (JSON.stringify(value) ?? "").length;
 
 /** A driver that does something of its own around another one. */
 function around(driver: SqlDriver, open: SqlDriver["open"]): SqlDriver {
@@ -306,34 +319,88 @@ describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
 describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) => {
   const events = closeRunLog(Array.from({ length: 8 }, (_, at) => noticeItem("status", { at, text: "line\nbreak" })));
 
-  /** Threads one can look at. */
-  function watchThreads() {
+  /** Workers one can look at, and step in for. */
+  function watchThreads(
+    answer: (question: unknown, ask: () => Promise<unknown>) => Promise<unknown> = (_, ask) => ask(),
+  ) {
     const asked: unknown[] = [];
+    const answered: unknown[] = [];
     const start: StartThread = (program, data) => {
       const thread = startThread(program, data);
       return {
         get isAlive() {
           return thread.isAlive;
         },
-        ask: (question) => (asked.push(question), thread.ask(question)),
+        async ask(question) {
+          asked.push(question);
+          const reply = await answer(question, () => thread.ask(question));
+          answered.push(reply);
+          return reply;
+        },
         close: () => thread.close(),
       };
     };
-    return { asked, start };
+    return { asked, answered, start };
   }
 
-  it("writes what goes into the log alone; a question and the end are written with what belongs to them", async () => {
+  it("F-B1: a text of megabytes goes to the worker once, and everything there and back in small pieces", async () => {
+    const text = `A "quote", a line\n, an é and a 𝄞. `.repeat(30_000);
+    const many = Array.from({ length: 20_000 }, (_, at) => ({ at, name: `n${at}` }));
+    const input = { text, many, byName: JSON.parse('{"__proto__":{"a":[1]}}'), empty: [{}, []] };
+    const message: Message = { id: "m", role: "assistant", blocks: [{ type: "text", text }] };
+    const log = closeRunLog([
+      textDelta("m", 0, text),
+      messageItem(message),
+      permissionItem({ callId: "c", name: "t", state: "asked", by: "rule", input }),
+      noticeItem("large", input),
+    ]);
+    const done = log.at(-1) as DoneEvent;
+    const last = { ...done, result: { ...done.result, text, messages: [message, message] } };
+    const all = [...log.slice(0, -1), last].map((event) => ({ ...event, runId: RUN.id }));
+    const { asked, answered, start } = watchThreads();
+    const folder = makeFolder();
+    const store = await openThreaded(folder, driver, start);
+    await store.createThread({ id: "t", tenant: "local", title: "", target: "x", createdAt: 1 });
+    await store.createRun({ ...RUN, threadId: "t" }, [{ ...message, id: "u", role: "user" }]);
+    await store.append(RUN.id, all.slice(0, 4));
+    expect(await store.listQuestions("local")).toMatchObject([{ callId: "c", input }]);
+    asked.length = 0;
+    await store.append(RUN.id, all.slice(4), { at: 2, messages: [message, message], usage: [] });
+    expect(sizeOf(asked)).toBeLessThan(4 * text.length);
+    expect(await store.read(RUN.id)).toEqual(all);
+    const [first, second, third] = await store.listMessages("local", "t");
+    expect([first?.id, second, third]).toEqual(["u", message, message]);
+    // Of what is read, too, a text is there once: nothing is left of the copies that JSON has.
+    expect(sizeOf(answered.filter((answer) => typeof answer === "object"))).toBeLessThan(16 * text.length);
+    for (const one of [...asked, ...answered]) expect(sizeOf(one)).toBeLessThan(524_288);
+    await store.close();
+    const again = await openThreaded(folder, driver);
+    expect(await again.read(RUN.id)).toEqual(all);
+    await again.close();
+  });
+
+  it("writes what goes into the log alone as rows; the end is written with what belongs to it", async () => {
     const { asked, start } = watchThreads();
     const store = await openThreaded(makeFolder(), driver, start);
     await store.createRun(RUN);
     for (const event of events) await store.append(RUN.id, [event]);
     const waiting = events.slice(0, -1).map(({ seq }) => ({
-      seqs: [],
-      entry: { number: seq + 1, text: expect.stringMatching(`^\\[1,${seq}\\]\\n`) },
+      rows: { seqs: [], entry: { number: seq + 1, text: expect.stringMatching(`^\\[1,${seq}\\]\\n`) } },
+      work: [],
     }));
-    // Before the end is written here, the log must stand in its place.
+    // When the end is written, the log before it must stand in its place.
     const placed = { seqs: events.slice(0, -1).map(({ seq }) => seq), entry: undefined };
-    expect(asked).toMatchObject([...waiting, placed]);
+    const end = {
+      rows: placed,
+      work: [
+        [
+          ["run", "addEvent", 1, events.length - 1, expect.any(String)],
+          ["run", "endRun", events.length - 1, "success", expect.any(Number), 1],
+          ["run", "dropQuestions", 1],
+        ],
+      ],
+    };
+    expect(asked.slice(1)).toMatchObject([...waiting, end]);
     expect(await store.read(RUN.id)).toEqual(events);
     expect(await store.findRun("local", RUN.id)).toMatchObject({ isOver: true, lastSeq: events.length - 1 });
     await store.close();
@@ -392,6 +459,59 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
+  it("F-A8: a worker that dies when a thread was made, or refused, and not yet said so: it is made once, and the refusal is told", async () => {
+    const dying: StartThread = (program, data) =>
+      startThread(
+        `${program}; let commits = 0; const real = answer; answer = (question) => {
+          const reply = real(question);
+          if (question?.kind === "commit" && ++commits === 2) process.exit(1);
+          return reply;
+        };`,
+        data,
+      );
+    const thread = { id: "t", tenant: "a", title: "", target: "x", createdAt: 1 };
+    const store = await openThreaded(makeFolder(), driver, dying);
+    await store.createThread(thread);
+    const outcomes = await Promise.allSettled([
+      store.createThread(thread),
+      store.createThread({ ...thread, id: "u" }),
+      store.renameThread("a", "none", { title: "x", at: 1 }),
+      store.removeThread("a", "t"),
+    ]);
+    expect(outcomes).toMatchObject([
+      { status: "rejected", reason: { code: "thread-exists" } },
+      { status: "fulfilled" },
+      { status: "fulfilled", value: false },
+      { status: "fulfilled", value: true },
+    ]);
+    expect((await store.listThreads({ tenant: "a" })).threads).toMatchObject([{ id: "u" }]);
+    await store.close();
+  });
+
+  it("F-A8: an append behind one that fails fails with it: the log has no gap", async () => {
+    const asked = createDeferred<void>();
+    const released = createDeferred<void>();
+    let commits = 0;
+    const gated = watchThreads(async (question, ask) => {
+      if ((question as { kind: string }).kind !== "commit" || ++commits !== 3) return await ask();
+      asked.resolve();
+      await released.promise;
+      return { failure: "disk full", isBusy: false };
+    });
+    const store = await openThreaded(makeFolder(), driver, gated.start);
+    await store.createRun(RUN);
+    await store.append(RUN.id, events.slice(0, 2));
+    const first = store.append(RUN.id, events.slice(2, 4));
+    await asked.promise;
+    const outcomes = Promise.allSettled([first, store.append(RUN.id, events.slice(4, 6))]);
+    released.resolve();
+    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect(await store.read(RUN.id)).toEqual(events.slice(0, 2));
+    await store.append(RUN.id, events.slice(2));
+    expect(await store.read(RUN.id)).toEqual(events);
+    await store.close();
+  });
+
   it("R4: what is not in its place when the program is killed is there when the next one opens the folder", async () => {
     const folder = makeFolder();
     const store = await openThreaded(folder, driver);
@@ -425,7 +545,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
       );
 
   it("a commit that fails over there takes back its own rows, and not those that wait", async () => {
-    const store = await openThreaded(makeFolder(), driver, failingAt(2));
+    const store = await openThreaded(makeFolder(), driver, failingAt(3));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 2));
     await expect(store.append(RUN.id, events.slice(2, 4))).rejects.toThrow(/disk full/);
@@ -437,7 +557,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   });
 
   it("the end of a run is not stored while what stands before it is not in its place", async () => {
-    const store = await openThreaded(makeFolder(), driver, failingAt(2));
+    const store = await openThreaded(makeFolder(), driver, failingAt(3));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, -1));
     await expect(store.append(RUN.id, events.slice(-1))).rejects.toMatchObject({ code: "store-failed" });
@@ -497,7 +617,8 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   it("a failure of the disk over there is told here, and nothing is taken for stored", async () => {
     const failing: StartThread = (program, data) =>
       startThread(
-        `${program}; let left = 1; const real = answer; answer = (question) => (left-- > 0 ? "disk full" : real(question));`,
+        `${program}; let commits = 0; const real = answer; answer = (question) =>
+          question?.kind === "commit" && ++commits === 2 ? { failure: "disk full", isBusy: false } : real(question);`,
         data,
       );
     const store = await openThreaded(makeFolder(), driver, failing);

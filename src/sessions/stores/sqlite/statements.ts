@@ -1,75 +1,75 @@
-import type { SqlDatabase } from "./sql-driver.ts";
-
 /**
  * Everything that is ever asked of the database. Values are parameters, without exception.
  *
  * A value that is needed twice is given twice: the SQLite of Node 22.13 cannot bind `?1`.
  */
-export type Statements = ReturnType<typeof prepareStatements>;
-
 const THREAD = "id, tenant, title, target, created_at, updated_at";
+
+/** With the run that goes on, and what each model was asked, as lines of JSON: what belongs together is read in one step. */
+const WHOLE_THREAD = `${THREAD},
+  (SELECT runs.id FROM runs WHERE runs.thread_id = threads.id AND runs.status IS NULL) AS run_id,
+  (SELECT group_concat(usage.body, char(10)) FROM usage WHERE usage.thread_id = threads.id) AS usage_lines`;
+
 /** `last_seq` is written when a run ends; until then its last event says it. */
 const LAST_SEQ = `CASE WHEN status IS NULL
   THEN coalesce((SELECT max(seq) FROM events WHERE events.run_key = runs.run_key), -1)
   ELSE last_seq END AS last_seq`;
 const RUN = `run_key, id, thread_id, tenant, created_at, ${LAST_SEQ}, status`;
 
-export const ADD_EVENT = "INSERT INTO events (run_key, seq, body) VALUES (?, ?, ?)";
-export const ADD_FRESH = "INSERT INTO fresh (entry, rows) VALUES (?, ?)";
-export const DROP_FRESH = "DELETE FROM fresh WHERE entry <= ?";
+export const STATEMENTS = {
+  addThread: `INSERT INTO threads (${THREAD}, search) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  anyThread: "SELECT 1 AS found FROM threads WHERE id = ?",
+  ownThread: "SELECT 1 AS found FROM threads WHERE id = ? AND tenant = ?",
+  thread: `SELECT ${WHOLE_THREAD} FROM threads WHERE id = ? AND tenant = ?`,
+  threads: `SELECT ${WHOLE_THREAD} FROM threads
+    WHERE tenant = ?
+      AND (updated_at < ? OR (updated_at = ? AND id > ?))
+      AND (? = '' OR instr(search, ?) > 0
+           OR EXISTS (SELECT 1 FROM messages WHERE thread_id = threads.id AND instr(messages.search, ?) > 0))
+    ORDER BY updated_at DESC, id LIMIT ?`,
+  threadCount: "SELECT count(*) AS threads FROM threads WHERE tenant = ?",
+  renameThread: "UPDATE threads SET title = ?, search = ?, updated_at = max(updated_at, ?) WHERE id = ?",
+  growThread: "UPDATE threads SET updated_at = max(updated_at, ?), bytes = bytes + ? WHERE id = ?",
+  threadBytes: `SELECT bytes + (SELECT coalesce(sum(runs.bytes), 0) FROM runs WHERE runs.thread_id = threads.id) AS bytes
+    FROM threads WHERE id = ?`,
+  removeThread: "DELETE FROM threads WHERE id = ?",
 
-export function prepareStatements(database: SqlDatabase) {
-  const sql = (text: string) => database.prepare(text);
-  return {
-    addThread: sql(`INSERT INTO threads (${THREAD}, search) VALUES (?, ?, ?, ?, ?, ?, ?)`),
-    anyThread: sql("SELECT 1 AS found FROM threads WHERE id = ?"),
-    thread: sql(`SELECT ${THREAD} FROM threads WHERE id = ? AND tenant = ?`),
-    threads: sql(
-      `SELECT ${THREAD} FROM threads
-       WHERE tenant = ?
-         AND (updated_at < ? OR (updated_at = ? AND id > ?))
-         AND (? = '' OR instr(search, ?) > 0
-              OR EXISTS (SELECT 1 FROM messages WHERE thread_id = threads.id AND instr(messages.search, ?) > 0))
-       ORDER BY updated_at DESC, id LIMIT ?`,
-    ),
-    threadCount: sql("SELECT count(*) AS threads FROM threads WHERE tenant = ?"),
-    renameThread: sql("UPDATE threads SET title = ?, search = ?, updated_at = max(updated_at, ?) WHERE id = ?"),
-    touchThread: sql("UPDATE threads SET updated_at = max(updated_at, ?) WHERE id = ?"),
-    removeThread: sql("DELETE FROM threads WHERE id = ?"),
+  addMessage: `INSERT INTO messages (thread_id, position, body, search)
+    VALUES (?, (SELECT coalesce(max(position), -1) + 1 FROM messages WHERE thread_id = ?), ?, ?)`,
+  messages: `SELECT body FROM messages
+    WHERE thread_id = (SELECT id FROM threads WHERE id = ? AND tenant = ?) ORDER BY position`,
 
-    addMessage: sql(
-      `INSERT INTO messages (thread_id, position, body, search)
-       VALUES (?, (SELECT coalesce(max(position), -1) + 1 FROM messages WHERE thread_id = ?), ?, ?)`,
-    ),
-    messages: sql("SELECT body FROM messages WHERE thread_id = ? ORDER BY position"),
+  addRun: `INSERT INTO runs (run_key, id, thread_id, tenant, created_at, last_seq, status)
+    VALUES (?, ?, ?, ?, ?, -1, NULL)`,
+  anyRun: "SELECT 1 AS found FROM runs WHERE id = ?",
+  run: `SELECT ${RUN} FROM runs WHERE id = ?`,
+  activeRun: "SELECT id FROM runs WHERE thread_id = ? AND status IS NULL",
+  runs: `SELECT ${RUN} FROM runs
+    WHERE (? IS NULL OR thread_id = ?) AND (? IS NULL OR (status IS NOT NULL) = ?)
+    ORDER BY created_at DESC, id`,
+  goingOn: `SELECT ${RUN} FROM runs WHERE status IS NULL ORDER BY created_at DESC, id`,
+  endRun: "UPDATE runs SET last_seq = ?, status = ?, bytes = ? WHERE run_key = ?",
 
-    addRun: sql("INSERT INTO runs (id, thread_id, tenant, created_at, last_seq, status) VALUES (?, ?, ?, ?, -1, NULL)"),
-    run: sql(`SELECT ${RUN} FROM runs WHERE id = ?`),
-    activeRun: sql("SELECT id FROM runs WHERE thread_id = ? AND status IS NULL"),
-    runs: sql(
-      `SELECT ${RUN} FROM runs
-       WHERE (? IS NULL OR thread_id = ?) AND (? IS NULL OR (status IS NOT NULL) = ?)
-       ORDER BY created_at DESC, id`,
-    ),
-    goingOn: sql(`SELECT ${RUN} FROM runs WHERE status IS NULL ORDER BY created_at DESC, id`),
-    endRun: sql("UPDATE runs SET last_seq = ?, status = ? WHERE run_key = ?"),
+  addEvent: "INSERT INTO events (run_key, seq, body) VALUES (?, ?, ?)",
+  events: "SELECT seq, body FROM events WHERE run_key = ? AND seq > ? ORDER BY seq LIMIT ?",
+  logBytes: "SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) AS bytes FROM events WHERE run_key = ?",
+  addFresh: "INSERT INTO fresh (entry, rows) VALUES (?, ?)",
+  dropFresh: "DELETE FROM fresh WHERE entry <= ?",
 
-    addEvent: sql(ADD_EVENT),
-    event: sql("SELECT 1 AS found FROM events WHERE run_key = ? AND seq = ?"),
-    events: sql("SELECT seq, body FROM events WHERE run_key = ? AND seq > ? ORDER BY seq LIMIT ?"),
+  addQuestion: "INSERT OR REPLACE INTO questions (run_key, call_id, tenant, asked_at, body) VALUES (?, ?, ?, ?, ?)",
+  answerQuestion: "DELETE FROM questions WHERE run_key = ? AND call_id = ?",
+  dropQuestions: "DELETE FROM questions WHERE run_key = ?",
+  questions: "SELECT body FROM questions WHERE tenant = ? ORDER BY asked_at, run_key, call_id",
 
-    addQuestion: sql(
-      "INSERT OR REPLACE INTO questions (run_key, call_id, tenant, asked_at, body) VALUES (?, ?, ?, ?, ?)",
-    ),
-    answerQuestion: sql("DELETE FROM questions WHERE run_key = ? AND call_id = ?"),
-    dropQuestions: sql("DELETE FROM questions WHERE run_key = ?"),
-    questions: sql("SELECT body FROM questions WHERE tenant = ? ORDER BY asked_at, run_key, call_id"),
+  addAudit: "INSERT INTO audit (tenant, body) VALUES (?, ?)",
+  audit: "SELECT body FROM audit WHERE tenant = ? ORDER BY entry_key",
 
-    addAudit: sql("INSERT INTO audit (tenant, body) VALUES (?, ?)"),
-    audit: sql("SELECT body FROM audit WHERE tenant = ? ORDER BY entry_key"),
+  usage: `SELECT body FROM usage
+    WHERE thread_id = (SELECT id FROM threads WHERE id = ? AND tenant = ?) ORDER BY model`,
+  setUsage: "INSERT OR REPLACE INTO usage (thread_id, model, body) VALUES (?, ?, ?)",
 
-    usage: sql("SELECT body FROM usage WHERE thread_id = ? ORDER BY model"),
-    usageOf: sql("SELECT body FROM usage WHERE thread_id = ? AND model = ?"),
-    setUsage: sql("INSERT OR REPLACE INTO usage (thread_id, model, body) VALUES (?, ?, ?)"),
-  };
-}
+  progress: "SELECT number, replies FROM progress",
+  setProgress: "UPDATE progress SET number = ?, replies = ?",
+} as const;
+
+export type StatementName = keyof typeof STATEMENTS;

@@ -1,129 +1,164 @@
-import { type AgentEvent, describeThrown, type Message } from "#domain";
-import { encodeEvent } from "#wire";
+import type { AgentEvent } from "#domain";
 import { requireNext } from "../sequence.ts";
-import type { NewRun, Settlement } from "../store.ts";
+import type { ModelUsage, NewRun, Question, Settlement, StoredRun } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { addModelUsage, LOCAL_TENANT, permissionSteps, searchText, statusAfter } from "../thread-rules.ts";
-import type { OpenRuns } from "./open-runs.ts";
-import { findThread, requireIdle } from "./reads.ts";
-import type { EventRows } from "./fresh-rows.ts";
-import { type RunRow, readUsageRow, writeBody } from "./rows.ts";
+import { addModelUsage, LOCAL_TENANT, permissionSteps, statusAfter } from "../thread-rules.ts";
+import type { Write } from "./commit-queue.ts";
+import { type Body, encodeAll, encodeBody, type MessageBody } from "./drafts.ts";
+import type { WorkReply, WorkStep } from "./engine.ts";
+import { type RunRow, writeBody } from "./rows.ts";
 import type { SqlRow } from "./sql-driver.ts";
-import type { Statements } from "./statements.ts";
 
-// What is done inside a transaction. Each checks first and writes afterwards, as the commit queue asks.
+// What is written, as plain data for the engine. Each piece of work checks first and writes afterwards.
 
-export function addRun(sql: Statements, run: NewRun, messages: readonly Message[]): void {
+/** Begins a run. `unknown-thread`, `thread-busy` and `run-exists` are what its checks say: see `requireBegun`. */
+export function addRun(run: NewRun, key: number, messages: readonly MessageBody[]): Write {
   const { id, threadId, tenant, createdAt } = run;
-  if (sql.run.get(id) !== undefined) throw new StoreError("run-exists", `There is a run ${id} already.`);
+  const work: WorkStep[] = [["none", "anyRun", id]];
   if (threadId !== undefined) {
-    if (findThread(sql, tenant ?? LOCAL_TENANT, threadId) === undefined) {
-      throw new StoreError("unknown-thread", `There is no thread ${threadId}.`);
-    }
-    requireIdle(sql, threadId);
-    addMessages(sql, threadId, messages);
-    sql.touchThread.run(createdAt, threadId);
+    work.push(["some", "ownThread", threadId, tenant ?? LOCAL_TENANT], ["none", "activeRun", threadId]);
+    work.push(...addMessages(threadId, messages, createdAt));
   }
-  sql.addRun.run(id, threadId ?? null, tenant ?? null, createdAt);
+  work.push(["run", "addRun", key, id, threadId ?? null, tenant ?? null, createdAt]);
+  return { work, run: key };
 }
 
+/** @throws StoreError saying which check of `addRun` has refused it. */
+export function requireBegun({ refusedAt, rows }: WorkReply, { id, threadId = "" }: NewRun): void {
+  if (refusedAt === 0) throw new StoreError("run-exists", `There is a run ${id} already.`);
+  if (refusedAt === 1) throw new StoreError("unknown-thread", `There is no thread ${threadId}.`);
+  if (refusedAt === 2) throw busy(threadId, rows);
+}
+
+/** A thread with a run that goes on, which a check has found. */
+export function busy(threadId: string, rows: readonly unknown[]): StoreError {
+  const runId = String((rows[0] as SqlRow | undefined)?.["id"]);
+  return new StoreError("thread-busy", `Run ${runId} of thread ${threadId} is not over. Wait for it, or abort it.`);
+}
+
+/** Events to be added, ready to be stored. */
 export interface Appending {
   readonly runId: string;
   readonly events: readonly AgentEvent[];
-  readonly bodies: readonly string[];
-  readonly settlement: Settlement | undefined;
-  /** The messages of the settlement, when they are encoded already. */
-  readonly messages?: readonly string[];
+  /** Those that were handed over before; without them the events are encoded at once. */
+  readonly bodies?: readonly Body[];
+  readonly settlement?: Settlement | undefined;
+  readonly messages?: readonly MessageBody[];
+  readonly questions?: readonly Body[];
+  /** What each model was asked in the thread before. */
+  readonly usage?: readonly ModelUsage[];
 }
 
-export function appendEvents(sql: Statements, open: OpenRuns, appending: Appending): void {
-  const { runId, events, bodies, settlement } = appending;
-  const { key, run } = open.require(runId);
+export interface Appended {
+  readonly write: Write;
+  readonly end: Pick<StoredRun, "lastSeq" | "isOver">;
+  /** What the log, and the thread, grow by. */
+  readonly logBytes: number;
+  readonly threadBytes: number;
+}
+
+/** @throws StoreError for events that do not go on where the log ends, or that cannot be written. */
+export function appendEvents({ key, run, bytes }: RunRow & { readonly bytes: number }, appending: Appending): Appended {
+  const { runId, events, settlement } = appending;
   const end = requireNext(runId, run, events);
-  const status = statusAfter(events);
-  insertEvents(sql, key, events, bodies);
-  // Where the log of a run ends that goes on is what its events say; a second write per append would say it again.
-  if (status !== undefined) sql.endRun.run(end.lastSeq, status, key);
-  noteSteps(sql, { key, run }, events);
-  if (status !== undefined) sql.dropQuestions.run(key);
-  if (settlement !== undefined && run.threadId !== undefined) settle(sql, run.threadId, settlement, appending.messages);
-  open.note({ key, run }, end);
+  if (appending.bodies === undefined) {
+    const bodies = encodeAll(runId, events);
+    const logBytes = countBytes(bodies);
+    if (settlement === undefined && events.every(isRowOnly)) {
+      const rows = { key, seqs: events.map(({ seq }) => seq), bodies };
+      return { write: { rows, run: key }, end, logBytes, threadBytes: 0 };
+    }
+    return appendWork({ key, run, bytes }, appending, bodies, { end, logBytes });
+  }
+  const logBytes = appending.bodies.reduce((sum, body) => sum + body.bytes, 0);
+  const bodies = appending.bodies.map(({ argument }) => argument);
+  return appendWork({ key, run, bytes }, appending, bodies, { end, logBytes });
 }
 
-/**
- * The same as rows alone, for another thread to write: checked and noted here and now. `undefined` for events that
- * change more than their own table.
- */
-export function takeRows(open: OpenRuns, { runId, events, bodies, settlement }: Appending): EventRows | undefined {
-  if (settlement !== undefined || open.isHeld(runId) || !events.every(isRowOnly)) return undefined;
-  const row = open.require(runId);
-  open.note(row, requireNext(runId, row.run, events));
-  return { key: row.key, seqs: events.map(({ seq }) => seq), bodies };
+/** A loop of its own: it runs once per event. */
+function countBytes(bodies: readonly string[]): number {
+  let bytes = 0;
+  for (const body of bodies) bytes += Buffer.byteLength(body);
+  return bytes;
 }
 
 function isRowOnly({ type }: AgentEvent): boolean {
   return type !== "done" && type !== "permission";
 }
 
-/** A loop of its own: it runs once per event. */
-function insertEvents(sql: Statements, key: number, events: readonly AgentEvent[], bodies: readonly string[]): void {
-  for (let index = 0; index < events.length; index += 1) {
-    sql.addEvent.run(key, (events[index] as AgentEvent).seq, bodies[index] as string);
-  }
+/** Events that change more than their own table, or that are large. */
+function appendWork(
+  { key, run, bytes }: RunRow & { readonly bytes: number },
+  { events, settlement, messages = [], questions, usage = [] }: Appending,
+  bodies: readonly Body["argument"][],
+  { end, logBytes }: Pick<Appended, "end" | "logBytes">,
+): Appended {
+  const status = statusAfter(events);
+  const work = events.map(({ seq }, at): WorkStep => ["run", "addEvent", key, seq, bodies[at] as Body["argument"]]);
+  // Where the log of a run ends that goes on is what its events say; a second write per append would say it again.
+  if (status !== undefined) work.push(["run", "endRun", end.lastSeq, status, bytes + logBytes, key]);
+  work.push(...noteSteps({ key, run }, events, questions ?? questionsOf(run, events).map(encodeBody)));
+  if (status !== undefined) work.push(["run", "dropQuestions", key]);
+  const isSettled = settlement !== undefined && run.threadId !== undefined;
+  if (isSettled) work.push(...settle(run.threadId as string, settlement, messages, usage));
+  const threadBytes = isSettled ? messages.reduce((sum, body) => sum + body.bytes, 0) : 0;
+  return { write: { work, run: key }, end, logBytes, threadBytes };
 }
 
-function noteSteps(sql: Statements, { key, run }: RunRow, events: readonly AgentEvent[]): void {
-  const { threadId, tenant = LOCAL_TENANT } = run;
-  const place = { tenant, ...(threadId !== undefined && { threadId }) };
-  for (const step of permissionSteps(events)) {
+/** What is asked of a person with these events. */
+export function questionsOf(run: StoredRun, events: readonly AgentEvent[]): readonly Question[] {
+  return permissionSteps(events).flatMap((step) =>
+    step.kind === "asked" ? [{ ...step.question, ...placeOf(run) }] : [],
+  );
+}
+
+function placeOf({ threadId, tenant = LOCAL_TENANT }: StoredRun): Pick<Question, "tenant" | "threadId"> {
+  return { tenant, ...(threadId !== undefined && { threadId }) };
+}
+
+function noteSteps(
+  { key, run }: RunRow,
+  events: readonly AgentEvent[],
+  questions: readonly Body[],
+): readonly WorkStep[] {
+  const { tenant = LOCAL_TENANT } = run;
+  let asked = 0;
+  return permissionSteps(events).flatMap((step): WorkStep[] => {
     if (step.kind === "asked") {
       const { callId, askedAt } = step.question;
-      sql.addQuestion.run(key, callKey(callId), tenant, askedAt, writeBody({ ...step.question, ...place }));
-    } else {
-      sql.answerQuestion.run(key, callKey(step.callId));
-      sql.addAudit.run(tenant, writeBody({ ...step.entry, ...place }));
+      const body = (questions[asked] as Body).argument;
+      asked += 1;
+      return [["run", "addQuestion", key, callKey(callId), tenant, askedAt, body]];
     }
-  }
+    return [
+      ["run", "answerQuestion", key, callKey(step.callId)],
+      ["run", "addAudit", tenant, writeBody({ ...step.entry, ...placeOf(run) })],
+    ];
+  });
 }
 
-function settle(sql: Statements, threadId: string, settlement: Settlement, encoded?: readonly string[]): void {
-  addMessages(sql, threadId, settlement.messages, encoded);
-  sql.touchThread.run(settlement.at, threadId);
-  for (const line of settlement.usage) {
-    const model = writeBody(line.model);
-    const row = sql.usageOf.get(threadId, model);
-    const before = row === undefined ? undefined : readUsageRow(row as SqlRow);
-    sql.setUsage.run(threadId, model, writeBody(addModelUsage(before, line)));
-  }
-}
-
-function addMessages(
-  sql: Statements,
+function settle(
   threadId: string,
-  messages: readonly Message[],
-  encoded?: readonly string[],
-): void {
-  for (const [index, message] of messages.entries()) {
-    sql.addMessage.run(threadId, threadId, encoded?.[index] ?? writeBody(message), plain(searchText(message)));
-  }
+  { at, usage }: Settlement,
+  messages: readonly MessageBody[],
+  before: readonly ModelUsage[],
+): readonly WorkStep[] {
+  const lines = usage.map((line): WorkStep => {
+    const known = before.find(({ model }) => model === line.model);
+    return ["run", "setUsage", threadId, writeBody(line.model), writeBody(addModelUsage(known, line))];
+  });
+  return [...addMessages(threadId, messages, at), ...lines];
 }
 
-export function encodeAll(runId: string, events: readonly AgentEvent[]): readonly string[] {
-  try {
-    return events.map(encodeEvent);
-  } catch (error) {
-    throw new StoreError("invalid-event", `An event of run ${runId} cannot be written: ${describeThrown(error)}`, {
-      cause: error,
-    });
-  }
+function addMessages(threadId: string, messages: readonly MessageBody[], at: number): readonly WorkStep[] {
+  const added = messages.map(
+    ({ argument, search }): WorkStep => ["run", "addMessage", threadId, threadId, argument, search],
+  );
+  const bytes = messages.reduce((sum, body) => sum + body.bytes, 0);
+  return [...added, ["run", "growThread", at, bytes, threadId]];
 }
 
 /** A vendor's call id may be anything; as JSON it has no NUL, at which a driver would cut it. */
 function callKey(callId: string): string {
   return writeBody(callId);
-}
-
-/** Text to be searched only: what SQLite would stumble over is left out. */
-export function plain(text: string): string {
-  return text.replaceAll("\0", " ");
 }

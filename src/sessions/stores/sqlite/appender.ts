@@ -1,0 +1,118 @@
+import type { AgentEvent } from "#domain";
+import type { Settlement } from "../store.ts";
+import { StoreError } from "../store-error.ts";
+import { LOCAL_TENANT } from "../thread-rules.ts";
+import type { CommitQueue } from "./commit-queue.ts";
+import { DraftWriter, encodeMessage, isLarge } from "./drafts.ts";
+import type { EngineHost } from "./engine-host.ts";
+import type { FreshRows } from "./fresh-rows.ts";
+import type { OpenRun, OpenRuns } from "./open-runs.ts";
+import type { Reader } from "./reads.ts";
+import { readUsageRow } from "./rows.ts";
+import type { TenantBytes } from "./tenant-bytes.ts";
+import { type Appending, appendEvents, questionsOf } from "./writes.ts";
+
+export interface AppenderParts {
+  readonly queue: CommitQueue;
+  readonly reader: Reader;
+  readonly fresh: FreshRows;
+  readonly writer: EngineHost;
+  readonly bytes: TenantBytes;
+  readonly open: OpenRuns;
+}
+
+/** Adds events to logs, those of one run one after the other. */
+export class Appender {
+  readonly drafts: DraftWriter;
+  private readonly _parts: AppenderParts;
+  /** Runs for which something has to be read or handed over first, and when that is stored: what comes later waits behind it. */
+  private readonly _turns = new Map<string, Promise<void>>();
+
+  constructor(parts: AppenderParts) {
+    this._parts = parts;
+    this.drafts = new DraftWriter((question) => parts.writer.ask(question));
+  }
+
+  /** Where a log ends is checked at once when it is known; only then is nothing waited for. */
+  append(runId: string, events: readonly AgentEvent[], settlement: Settlement | undefined): Promise<void> {
+    const isPlain = settlement === undefined && !this._turns.has(runId) && this._parts.open.get(runId) !== undefined;
+    if (isPlain && !isLarge(events)) return this._add(this._known(runId), { runId, events });
+    const stored = (this._turns.get(runId) ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => this._addInTurn(runId, events, settlement));
+    this._turns.set(runId, stored);
+    const forget = (): void => void (this._turns.get(runId) === stored && this._turns.delete(runId));
+    stored.then(forget, forget);
+    return stored;
+  }
+
+  /** Resolves when everything that was to be appended is in the queue, or has failed. */
+  async drain(): Promise<void> {
+    await Promise.allSettled(this._turns.values());
+  }
+
+  private async _addInTurn(
+    runId: string,
+    events: readonly AgentEvent[],
+    settlement: Settlement | undefined,
+  ): Promise<void> {
+    const { run } = await this._find(runId);
+    const isSettled = settlement !== undefined && run.threadId !== undefined;
+    // One run of a thread at a time: nobody else writes what is read here.
+    const usage = isSettled
+      ? (await this._parts.reader.all("usage", run.threadId as string, run.tenant ?? LOCAL_TENANT)).map(readUsageRow)
+      : [];
+    if (!isLarge(events, settlement?.messages)) {
+      const messages = (settlement?.messages ?? []).map(encodeMessage);
+      return await this._add(await this._find(runId), { runId, events, settlement, messages, usage });
+    }
+    const handed = await this.drafts.hand(runId, events, settlement?.messages ?? [], questionsOf(run, events));
+    try {
+      const { events: bodies, messages, questions } = handed;
+      const appending = { runId, events, bodies, settlement, messages, questions, usage };
+      await this._add(await this._find(runId), appending);
+    } finally {
+      this.drafts.drop(handed.drafts);
+    }
+  }
+
+  private _known(runId: string): OpenRun {
+    const known = this._parts.open.get(runId);
+    if (known === undefined) throw unknownRun(runId);
+    return known;
+  }
+
+  /** The run; one that goes on is known from now on. @throws StoreError `unknown-run`. */
+  private async _find(runId: string): Promise<OpenRun> {
+    const { open, reader, fresh } = this._parts;
+    for (;;) {
+      const known = open.get(runId);
+      if (known !== undefined) return known;
+      const row = await reader.findRun(runId);
+      if (row === undefined) throw unknownRun(runId);
+      if (row.run.isOver) return { ...row, bytes: 0 };
+      const bytes = Number((await reader.first("logBytes", row.key))?.["bytes"]);
+      if (open.get(runId) === undefined) open.add(row, bytes + fresh.bytes(row.key));
+    }
+  }
+
+  /** Checks it against where the log ends, here and now, and has it written. */
+  private _add(run: OpenRun, appending: Appending): Promise<void> {
+    const { queue, open, bytes, fresh } = this._parts;
+    const { write, end, logBytes, threadBytes } = appendEvents(run, appending);
+    if (appending.events.length === 0 && appending.settlement === undefined) return Promise.resolve();
+    open.grow(run, end, logBytes);
+    const { key } = run;
+    const { id, tenant } = run.run;
+    return queue.add({ ...write, onFailure: () => open.forget(id) }).then(() => {
+      bytes.add(tenant, logBytes + threadBytes);
+      if (!end.isOver) return;
+      open.forget(id);
+      fresh.forget(key);
+    });
+  }
+}
+
+export function unknownRun(runId: string): StoreError {
+  return new StoreError("unknown-run", `There is no run ${JSON.stringify(runId)} in this store.`);
+}
