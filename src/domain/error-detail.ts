@@ -51,6 +51,8 @@ export const ERROR_CODES = [
   "cleanup-timeout",
   /** The events of a run could not be stored, so it was ended. */
   "store-failed",
+  /** The tenant keeps as much as it may, so the run was ended. */
+  "storage-exceeded",
   // what a provider said
   "provider-error",
   "provider-unreachable",

@@ -20,13 +20,14 @@ export type ApiErrorCode =
   | "too-many-streams"
   | "too-many-tenant-runs"
   | "quota-exceeded"
+  | "storage-exceeded"
   | "too-many-runs"
   | "store-unavailable"
   | "set-up-missing"
   | "shutting-down"
   | "internal";
 
-type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503;
+type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 429 | 500 | 503 | 507;
 
 const STATUS: Readonly<Record<ApiErrorCode, Status>> = {
   "invalid-request": 400,
@@ -50,6 +51,7 @@ const STATUS: Readonly<Record<ApiErrorCode, Status>> = {
   "store-unavailable": 503,
   "set-up-missing": 503,
   "shutting-down": 503,
+  "storage-exceeded": 507,
   internal: 500,
 };
 

@@ -24,6 +24,8 @@ export interface ServerLimits {
   readonly runsPerTenant: number;
   /** Threads one tenant may keep. */
   readonly threadsPerTenant: number;
+  /** Bytes of messages and events one tenant may keep. */
+  readonly bytesPerTenant: number;
   /** Bytes that may wait for one reader of a stream. */
   readonly readerBytes: number;
   /** How long a reader may take nothing before it is cut off. It can resume at its cursor. */
@@ -47,6 +49,7 @@ export const SERVER_LIMITS: ServerLimits = {
   runs: 256,
   runsPerTenant: 64,
   threadsPerTenant: 10_000,
+  bytesPerTenant: 10 * 1_073_741_824,
   readerBytes: 1_048_576,
   stallMs: 30_000,
   firstHeartbeatMs: 5000,

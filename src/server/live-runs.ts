@@ -1,9 +1,11 @@
-import { type DoneEvent, describeThrown, familyOf, type Message } from "#domain";
+import { type DoneEvent, describeThrown, type ErrorDetail, familyOf, type Message, type RunResult } from "#domain";
 import { askFirst, type RunOptions, startRun } from "#runtime";
 import {
   closeInterruptedRun,
   createUsageTally,
+  endWithError,
   type EventLog,
+  LOCAL_TENANT,
   type NewRun,
   type RunBooks,
   settlementOf,
@@ -17,6 +19,7 @@ import { ApiError } from "./api-error.ts";
 import type { Metrics } from "./metrics.ts";
 import { requireOffered, type Settings, targetOf } from "./options.ts";
 import type { WriteLog } from "./server-log.ts";
+import type { StorageQuota } from "./storage-quota.ts";
 
 type Run = ReturnType<typeof startRun>;
 export type Decision = Parameters<Run["answer"]>[1];
@@ -44,6 +47,7 @@ export interface LiveRunsOptions {
   readonly ends: UnstoredEnds;
   readonly settings: Settings;
   readonly metrics: Metrics;
+  readonly quota: StorageQuota;
   readonly write: WriteLog;
 }
 
@@ -52,7 +56,8 @@ interface LiveRun {
   readonly written: Promise<void>;
 }
 
-export function createLiveRuns({ store, log, ends, settings, metrics, write }: LiveRunsOptions): LiveRuns {
+export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
+  const { store, log, ends, settings, metrics, quota, write } = options;
   const { world } = settings;
   const runs = new Map<string, LiveRun>();
   /** Runs of which something may be left, also after their end. */
@@ -114,14 +119,18 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
   };
 
   const keep = async (run: Run, stub: NewRun, input: Message): Promise<void> => {
-    const books = createBooks(input, metrics);
+    const books = createBooks(input, metrics, {
+      stored: (weight) => quota.grow(stub.tenant ?? LOCAL_TENANT, weight),
+      stop: () => void run.abort("The storage of its tenant is full.").catch(() => undefined),
+    });
     const failure = await log.write(run, books, {
       // What cannot be stored cannot be shown, so there is no use in going on.
       stop: () => void run.abort("The event log could not be written.").catch(() => undefined),
       hold: (events, settlement) => ends.hold(stub, events, settlement),
     });
     if (failure === undefined) {
-      const { status, subtype, ms } = (await run.result()) as { status: string; subtype: string; ms: number };
+      const { status, subtype, ms } =
+        books.result ?? ((await run.result()) as Pick<RunResult, "status" | "subtype" | "ms">);
       metrics.runs.add(status);
       write("info", "run-end", { runId: run.id, threadId: stub.threadId, status, subtype, ms });
       return;
@@ -159,6 +168,7 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
       requireShare(thread.tenant);
       busy.set(thread.id, { tenant: thread.tenant });
       try {
+        await quota.require(thread.tenant);
         return await begin(thread, input, limits);
       } catch (error) {
         busy.delete(thread.id);
@@ -191,14 +201,59 @@ export function createLiveRuns({ store, log, ends, settings, metrics, write }: L
   };
 }
 
-function createBooks(input: Message, metrics: Metrics): RunBooks {
+interface Books extends RunBooks {
+  /** How the run ended, as it is stored. */
+  readonly result: RunResult | undefined;
+}
+
+interface Room {
+  /** Gives why the log may grow no more, if that is so. */
+  stored(weight: number): Promise<string | undefined> | undefined;
+  /** Brings the run to its end. */
+  stop(): void;
+}
+
+function createBooks(input: Message, metrics: Metrics, room: Room): Books {
   const tally = createUsageTally();
+  let excess: string | undefined;
+  let result: RunResult | undefined;
   return {
+    get result() {
+      return result;
+    },
     add(event) {
       tally.add(event);
       metrics.events.add(familyOf(event));
     },
-    settle: (done: DoneEvent) => settlementOf(done, input, tally),
+    stored(weight) {
+      return room.stored(weight)?.then((why) => {
+        if (why === undefined || excess !== undefined) return;
+        excess = why;
+        room.stop();
+      });
+    },
+    end(events) {
+      const done = events.at(-1);
+      // A run that came to its own end before it was told stays as it is.
+      const isEnded = excess !== undefined && done?.type === "done" && done.result.status === "aborted";
+      return isEnded ? endWithError(events, storageError(excess as string)) : events;
+    },
+    settle(done: DoneEvent) {
+      ({ result } = done);
+      return settlementOf(done, input, tally);
+    },
+  };
+}
+
+function storageError(why: string): ErrorDetail {
+  return {
+    code: "storage-exceeded",
+    message: `The run was ended because its tenant's storage is full. ${why}`,
+    terminal: true,
+    diagnostic: {
+      hint: "Everything that was written until then is kept.",
+      troubleshooting: "Remove threads, or ask the operator for a higher limits.bytesPerTenant.",
+    },
   };
 }
 

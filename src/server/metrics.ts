@@ -6,7 +6,8 @@ export interface Metrics {
   readonly failures: Counter;
   /** Adds a value that is looked at when somebody asks. */
   gauge(name: string, help: string, read: () => number): void;
-  render(): string;
+  /** `storedBytes`: what each tenant keeps. */
+  render(storedBytes?: ReadonlyMap<string, number>): string;
 }
 
 export interface Counter {
@@ -32,11 +33,22 @@ export function createMetrics(): Metrics {
     gauge(name, help, read) {
       gauges.push(() => [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${read()}`]);
     },
-    render() {
+    render(storedBytes = new Map()) {
       const counters = [requests, runs, events, failures].flatMap((counter) => counter.lines());
+      if (storedBytes.size > 0) counters.push(...showStored(storedBytes));
       return `${[...counters, ...gauges.flatMap((gauge) => gauge())].join("\n")}\n`;
     },
   };
+}
+
+/** Tenants are named by the operator, so their names need no escapes: letters, digits, `-` and `_`. */
+function showStored(storedBytes: ReadonlyMap<string, number>): readonly string[] {
+  const name = "millrace_stored_bytes";
+  return [
+    `# HELP ${name} Bytes of messages and events by tenant.`,
+    `# TYPE ${name} gauge`,
+    ...[...storedBytes].map(([tenant, bytes]) => `${name}{tenant="${tenant}"} ${bytes}`),
+  ];
 }
 
 function createCounter(name: string, help: string, labelName: string): Family {

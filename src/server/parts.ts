@@ -8,6 +8,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Settings } from "./options.ts";
 import type { Readiness } from "./readiness.ts";
 import type { WriteLog } from "./server-log.ts";
+import type { StorageQuota } from "./storage-quota.ts";
 
 /** What the routes of one server share. */
 export interface ServerParts {
@@ -16,6 +17,7 @@ export interface ServerParts {
   readonly runs: LiveRuns;
   readonly settings: Settings;
   readonly metrics: Metrics;
+  readonly quota: StorageQuota;
   readonly readiness: Readiness;
   readonly write: WriteLog;
   readonly streams: StreamSetting;

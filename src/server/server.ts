@@ -12,6 +12,7 @@ import type { ServerParts } from "./parts.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServerLog } from "./server-log.ts";
+import { createStorageQuota } from "./storage-quota.ts";
 
 /** Threads, chat and events over HTTP. */
 export interface Server {
@@ -50,7 +51,8 @@ export function createServer(options: ServerOptions): Server {
     nextTurn: world.nextTurn,
     ...(failPoint !== undefined && { failPoint }),
   });
-  const runs = createLiveRuns({ store, log, ends, settings, metrics, write });
+  const quota = createStorageQuota(store, limits.bytesPerTenant);
+  const runs = createLiveRuns({ store, log, ends, settings, metrics, quota, write });
   const openStreams = new Map<string, number>();
   const listening = new Set<Listening>();
   let isOpen = false;
@@ -62,6 +64,7 @@ export function createServer(options: ServerOptions): Server {
     runs,
     settings,
     metrics,
+    quota,
     readiness: createReadiness(settings),
     write,
     streams: { log, clock: world.clock, limits, frame: createFrameCache(), failPoint },

@@ -7,6 +7,9 @@ export type EventBatch = readonly AgentEvent[];
 /** What an event weighs beside its text: its object, its batch, and its frame as bytes. */
 const EVENT_WEIGHT = 512;
 
+/** No event is measured further: one that weighs as much is not kept for readers anyway. */
+const MOST_WEIGHT = 1_048_576;
+
 /** Asked with every batch: both change while a run goes on. */
 export interface FeedLimits {
   /** How much may be kept for readers who lag. */
@@ -109,7 +112,7 @@ export function weigh(batch: EventBatch): number {
     if (event.type === "text-delta" || event.type === "thinking-delta") weight += EVENT_WEIGHT + event.text.length;
     else if (event.type === "tool-input-delta") weight += EVENT_WEIGHT + event.json.length;
     // Measured and not written: a message may have many megabytes.
-    else weight += EVENT_WEIGHT + measureJson(event);
+    else weight += EVENT_WEIGHT + measureJson(event, MOST_WEIGHT);
   }
   return weight;
 }

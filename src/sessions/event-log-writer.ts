@@ -1,7 +1,7 @@
 import { canMergeDeltas, mergeDeltas } from "#agents";
 import { type AgentEvent, type DoneEvent, isDelta } from "#domain";
 import { createDeferred, type Deferred, mergeNeighbours } from "#streams";
-import type { EventBatch, Feed } from "./event-log-feed.ts";
+import { type EventBatch, type Feed, weigh } from "./event-log-feed.ts";
 import type { Settlement } from "./stores/store.ts";
 
 /** Events that may wait for an append before the run is paused. */
@@ -16,8 +16,12 @@ const DELTAS = { canMerge: canMergeDeltas, merge: mergeDeltas };
 export interface RunBooks {
   /** Sees every item, in order. */
   add(event: AgentEvent): void;
+  /** The last events as they are to be stored, `done` at their end: whoever has ended the run says why. */
+  end?(events: EventBatch): EventBatch;
   /** What goes into the thread together with `done`. */
   settle(done: DoneEvent): Settlement;
+  /** Events were stored that weigh about so much. The next ones wait for it. */
+  stored?(weight: number): Promise<void> | undefined;
 }
 
 /** Collects events and appends what has come while the last append was under way. */
@@ -67,15 +71,19 @@ export function createWriter({ runId, append, feed, books, nextTurn, onFailure }
     try {
       while (waiting.length > 0) {
         await gather();
-        const batch = waiting;
-        pending = batch;
+        const arrived = waiting;
+        pending = arrived;
         waiting = [];
         // What came in one breath is stored and sent in one piece: a delta that stands for its neighbours.
-        if (batch.length > 1) mergeNeighbours(batch, { from: 0, end: batch.length }, [], DELTAS);
+        if (arrived.length > 1) mergeNeighbours(arrived, { from: 0, end: arrived.length }, [], DELTAS);
+        const isLast = arrived.at(-1)?.type === "done";
+        const batch = isLast ? (books?.end?.(arrived) ?? arrived) : arrived;
         const last = batch.at(-1);
         await append(runId, batch, last?.type === "done" ? books?.settle(last) : undefined);
         pending = [];
         feed.push(batch);
+        const wait = books?.stored?.(weigh(batch));
+        if (wait !== undefined) await wait;
       }
     } catch (error) {
       failure = { error };

@@ -34,4 +34,4 @@ export type { UsageTally } from "./thread.ts";
 export { createUsageTally, settlementOf, titleOf } from "./thread.ts";
 export { LOCAL_TENANT } from "./stores/thread-rules.ts";
 export type { UnstoredEnds, UnstoredEndsOptions } from "./unstored-end.ts";
-export { createUnstoredEnds } from "./unstored-end.ts";
+export { createUnstoredEnds, endWithError } from "./unstored-end.ts";

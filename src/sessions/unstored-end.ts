@@ -21,8 +21,7 @@ import { LOCAL_TENANT } from "./stores/thread-rules.ts";
 export function endUnstored(events: EventBatch, why: string): EventBatch {
   const done = events.at(-1);
   if (done?.type !== "done" || done.result.status === "error") return events;
-  const { seq, ts, runId } = done;
-  const error: ErrorDetail = {
+  return endWithError(events, {
     code: "store-failed",
     message: `The run was ended because its events could not be stored: ${why}`,
     terminal: true,
@@ -30,7 +29,14 @@ export function endUnstored(events: EventBatch, why: string): EventBatch {
       hint: "The disk is full, or the database does not answer.",
       troubleshooting: "Make room, and ask again. What was written so far is stored as soon as that can be done.",
     },
-  };
+  });
+}
+
+/** The last events of a run that this error has ended, and not what its own `done` says. */
+export function endWithError(events: EventBatch, error: ErrorDetail): EventBatch {
+  const done = events.at(-1);
+  if (done?.type !== "done") return events;
+  const { seq, ts, runId } = done;
   const result: DoneEvent["result"] = {
     ...done.result,
     status: "error",
@@ -167,6 +173,9 @@ function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEn
     createThread: (thread) => store.createThread(thread),
     ...(store.countThreads !== undefined && {
       countThreads: (tenant: string) => store.countThreads?.(tenant) ?? Promise.resolve(0),
+    }),
+    ...(store.countBytes !== undefined && {
+      countBytes: (tenant: string) => store.countBytes?.(tenant) ?? Promise.resolve(0),
     }),
     renameThread: (tenant, id, change) => store.renameThread(tenant, id, change),
     listUsage: (tenant, threadId) => store.listUsage(tenant, threadId),

@@ -26,7 +26,11 @@ export function checkStore(
   options: StoreTrialOptions = {},
 ): Promise<readonly Failure[]> {
   const { reopen } = options;
-  const trials = [...TRIALS, ...THREAD_TRIALS, ...(reopen === undefined ? [] : [reopening(reopen)])];
+  const trials = [
+    ...TRIALS,
+    ...THREAD_TRIALS,
+    ...(reopen === undefined ? [] : [reopening(reopen), recounting(reopen)]),
+  ];
   return runTrials(
     trials.map(
       ([behaviour, attempt]): Trial<Store> => [
@@ -242,6 +246,32 @@ const TRIALS: readonly Trial<Store>[] = [
     },
   ],
 ];
+
+function recounting(reopen: (store: Store) => Promise<Store>): Trial<Store> {
+  return [
+    "what a tenant keeps is known after the store was opened again",
+    async (store) => {
+      if (store.countBytes === undefined) return;
+      const message = { id: "m", role: "user", blocks: [{ type: "text", text: "é".repeat(500) }] } as const;
+      await store.createThread({ id: "thread-1", tenant: "a", title: "", target: "offline", createdAt: 1 });
+      await store.createRun({ id: "run-2", createdAt: 1, threadId: "thread-1", tenant: "a" }, [message]);
+      await store.append("run-2", log(2, "run-2"));
+      await store.createRun(RUN);
+      await store.append(RUN.id, log(3).slice(0, 2));
+      const counts = async (from: Store) => [await from.countBytes?.("a"), await from.countBytes?.("local")];
+      const bytes = await counts(store);
+      expectThat(Number(bytes[0]) > 500 && Number(bytes[1]) > 0, "nothing was counted");
+      const again = await reopen(store);
+      try {
+        expectSame(await counts(again), bytes, "bytes of the tenants");
+        await again.removeThread("a", "thread-1");
+        expectSame((await counts(again))[0], 0, "bytes after everything was removed");
+      } finally {
+        await again.close();
+      }
+    },
+  ];
+}
 
 function reopening(reopen: (store: Store) => Promise<Store>): Trial<Store> {
   return [

@@ -257,6 +257,31 @@ export const THREAD_TRIALS: readonly Trial<Store>[] = [
     },
   ],
   [
+    "what a tenant keeps is counted when it is stored, and no more when it is removed",
+    async (store) => {
+      if (store.countBytes === undefined) return;
+      const text = "é".repeat(5000);
+      const count = async (tenant = "a"): Promise<number> => (await store.countBytes?.(tenant)) ?? 0;
+      await store.createThread({ ...THREAD, id: "thread-2" });
+      await store.createThread(THREAD);
+      const before = await count();
+      await store.createRun(RUN, [say(text)]);
+      const withMessage = await count();
+      expectThat(withMessage - before >= text.length, `a message of ${text.length} characters was not counted`);
+      await store.append(RUN.id, closeRunLog([noticeItem("status", { text })], RUN.id).slice(0, 1));
+      const withEvent = await count();
+      expectThat(withEvent - withMessage >= text.length, `an event of ${text.length} characters was not counted`);
+      const end = closeRunLog([noticeItem("status", { text })], RUN.id).slice(1);
+      await store.append(RUN.id, end, { at: 1, messages: [say(text, "m-2", "assistant")], usage: [] });
+      const all = await count();
+      expectThat(all - withEvent >= text.length, "what a run leaves in its thread was not counted");
+      expectThat(all - before < 10 * text.length, `${all - before} bytes were counted for 15 000 characters`);
+      for (const tenant of ["b", "local", "__proto__"]) expectSame(await count(tenant), 0, `bytes of ${tenant}`);
+      await store.removeThread("a", THREAD.id);
+      expectSame(await count(), before, "bytes after everything was removed");
+    },
+  ],
+  [
     "runs are found by their tenant, and listed by thread and by whether they are over",
     async (store) => {
       await store.createThread(THREAD);

@@ -69,6 +69,7 @@ describe("words users see", () => {
       "source-failed",
       "cleanup-timeout",
       "store-failed",
+      "storage-exceeded",
       "provider-error",
       "provider-unreachable",
       "provider-overloaded",

@@ -3,11 +3,12 @@ import { describe, expect, it } from "vitest";
 import { agent } from "#runtime";
 import type { LogRecord } from "#server";
 import { createServer } from "#server";
-import { createScriptedBackend } from "#testing";
+import { textDelta } from "#domain";
+import { assertRunLog, createScriptedBackend } from "#testing";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { ROUTES } from "../../src/server/app.ts";
 import { readLimits } from "../../src/server/limits.ts";
-import { readText, startServer, type TestServer, testWorld } from "./support.ts";
+import { readEvents, readText, startServer, type TestServer, testWorld } from "./support.ts";
 
 const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 200);
 const TOKEN = "correct-horse-battery-staple";
@@ -723,6 +724,73 @@ describe("SEC18: tenants", () => {
     expect((await create(OTHER)).status).toBe(201);
     await server.ask("DELETE", `/api/threads/${id}`, undefined, { authorization: `Bearer ${TOKEN}` });
     expect((await create(TOKEN)).status).toBe(201);
+  });
+
+  it("F-A13: a tenant that keeps as many bytes as it may is refused with 507 until it removes a thread; others are served", async () => {
+    const long = createScriptedBackend([{ text: "x".repeat(70_000) }, { text: "y" }]);
+    const server = plain({
+      agents: [agent({ name: "clerk", backend: long })],
+      tokens: [
+        { token: TOKEN, tenant: "a" },
+        { token: OTHER, tenant: "b" },
+      ],
+      metricsToken: "metrics-token-0123456789",
+      limits: { bytesPerTenant: 100_000 },
+    });
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const create = async (token: string): Promise<Response> =>
+      await server.ask("POST", "/api/threads", {}, { authorization: `Bearer ${token}` });
+    const { id } = (await (await create(TOKEN)).json()) as { id: string };
+    await (await server.ask("POST", `/api/threads/${id}/chat`, { input: "x" }, headers)).text();
+    const error = {
+      code: "storage-exceeded",
+      message: expect.stringMatching(/You keep \d+ bytes, and 100000 are allowed \(limits\.bytesPerTenant\)\. Remove/),
+    };
+    for (const refused of [
+      await create(TOKEN),
+      await server.ask("POST", `/api/threads/${id}/chat`, { input: "x" }, headers),
+    ]) {
+      expect([refused.status, await refused.json()]).toEqual([507, { error }]);
+    }
+    expect((await create(OTHER)).status).toBe(201);
+    const metrics = await server.ask("GET", "/metrics", undefined, {
+      authorization: "Bearer metrics-token-0123456789",
+    });
+    expect(await metrics.text()).toMatch(/millrace_stored_bytes\{tenant="a"\} [1-9]\d{5}\n.*tenant="b"\} 0\n/);
+    await server.ask("DELETE", `/api/threads/${id}`, undefined, headers);
+    expect((await create(TOKEN)).status).toBe(201);
+  });
+
+  it("F-A13: a run that reaches the quota ends with one done of its own code, and keeps what it wrote", async () => {
+    const endless = createScriptedBackend([
+      async function* (_, signal) {
+        for (let at = 0; !signal.aborted; at += 1) {
+          yield [textDelta("m", 0, `${at} ${"x".repeat(8000)} `)];
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      },
+    ]);
+    const server = plain({
+      agents: [agent({ name: "clerk", backend: endless })],
+      limits: { bytesPerTenant: 200_000 },
+    });
+    const { id } = (await (await server.ask("POST", "/api/threads", {})).json()) as { id: string };
+    const chat = await server.ask("POST", `/api/threads/${id}/chat`, { input: "x" });
+    const events = await readEvents(chat);
+    assertRunLog(events);
+    const done = events.at(-1);
+    expect(done).toMatchObject({ type: "done", result: { status: "error", error: { code: "storage-exceeded" } } });
+    const said = events.map((event) => (event.type === "text-delta" ? event.text : "")).join("");
+    expect(said.length).toBeGreaterThan(150_000);
+    const runId = chat.headers.get("x-run-id");
+    expect(await (await server.ask("GET", `/api/runs/${runId}`)).json()).toMatchObject({
+      status: "error",
+      result: { subtype: "storage-exceeded", text: said },
+    });
+    const { messages } = (await (await server.ask("GET", `/api/threads/${id}/messages`)).json()) as {
+      messages: { role: string; blocks: unknown }[];
+    };
+    expect(messages.at(-1)).toMatchObject({ role: "assistant", blocks: [{ type: "text", text: said }] });
   });
 
   it("a run's id says nothing: ids are the server's own, and a guessed one is not found", async () => {

@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 
 const path = process.argv[2];
+/** @type {any} */
 const sqlite = process.getBuiltinModule?.("node:sqlite");
 const Database = sqlite?.DatabaseSync ?? createRequire(import.meta.url)("libsql");
 const database = new Database(path);
@@ -11,5 +12,5 @@ process.stdin.once("data", () => {
   database.exec("COMMIT");
   database.close();
   process.stdout.write("released\n");
-  process.exit(0);
+  process.stdin.destroy();
 });

@@ -1,3 +1,4 @@
+import { LOCAL_TENANT } from "#sessions";
 import type { ServerContext, ServerParts } from "../parts.ts";
 
 /** Everybody the operator has named, each with whether it can answer now, and why not. */
@@ -28,6 +29,10 @@ export async function readyz(context: ServerContext, parts: ServerParts): Promis
   }
 }
 
-export function showMetrics(context: ServerContext, { metrics }: ServerParts): Response {
-  return context.body(metrics.render(), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+export async function showMetrics(context: ServerContext, parts: ServerParts): Promise<Response> {
+  const { metrics, quota, settings } = parts;
+  const tenants = settings.tokens.length === 0 ? [LOCAL_TENANT] : settings.tokens.map(({ tenant }) => tenant);
+  // Whether the store answers has nothing to do with the other figures.
+  const stored = await quota.used(new Set(tenants)).catch(() => new Map<string, number>());
+  return context.body(metrics.render(stored), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
 }

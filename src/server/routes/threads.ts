@@ -27,7 +27,8 @@ export async function createThread(context: ServerContext, parts: ServerParts): 
   return context.json(shown, 201, { location: `/api/threads/${thread.id}` });
 }
 
-async function requireRoom(tenant: string, { store, settings }: ServerParts): Promise<void> {
+async function requireRoom(tenant: string, { store, settings, quota }: ServerParts): Promise<void> {
+  await quota.require(tenant);
   const { threadsPerTenant } = settings.limits;
   const kept = (await store.countThreads?.(tenant)) ?? 0;
   if (kept < threadsPerTenant) return;

@@ -94,6 +94,19 @@ const BROKEN: readonly (readonly [string, string, (store: Store) => Partial<Stor
     },
   ],
   [
+    "counts what is gone",
+    "what a tenant keeps is counted when it is stored, and no more when it is removed",
+    (store) => {
+      let most = 0;
+      return {
+        async countBytes(tenant) {
+          most = Math.max(most, (await store.countBytes?.(tenant)) ?? 0);
+          return tenant === "a" ? most : 0;
+        },
+      };
+    },
+  ],
+  [
     "stays open",
     "a closed store refuses everything but being closed again",
     () => ({ close: () => Promise.resolve() }),
@@ -116,8 +129,8 @@ describe("checkStore", () => {
   it("tries a restart where the driver promises one", async () => {
     const reopen = async () => createMemoryStore();
     const failures = await checkStore(() => createMemoryStore(), { reopen });
-    expect(failures).toHaveLength(1);
-    expect(failures[0]?.behaviour).toContain("opened again");
+    expect(failures).toHaveLength(2);
+    for (const { behaviour } of failures) expect(behaviour).toContain("opened again");
   });
 });
 

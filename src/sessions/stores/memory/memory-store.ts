@@ -1,4 +1,5 @@
 import type { AgentEvent, Message } from "#domain";
+import { measureJson } from "#wire";
 import { requireCursor, requireNext, requireRun } from "../sequence.ts";
 import type {
   AuditEntry,
@@ -30,6 +31,7 @@ interface Log {
   readonly run: NewRun;
   readonly events: AgentEvent[];
   readonly questions: Map<string, Question>;
+  bytes: number;
   end: Pick<StoredRun, "lastSeq" | "isOver" | "status">;
 }
 
@@ -38,6 +40,7 @@ interface Shelf {
   updatedAt: number;
   readonly messages: Message[];
   readonly usage: Map<string, ModelUsage>;
+  bytes: number;
 }
 
 /**
@@ -48,10 +51,16 @@ export function createMemoryStore(): Store {
   const logs = new Map<string, Log>();
   const shelves = new Map<string, Shelf>();
   const audit: AuditEntry[] = [];
+  /** Of messages and events, by tenant. */
+  const bytes = new Map<string, number>();
   let closed = false;
 
   const requireOpen = (): void => {
     if (closed) throw new StoreError("store-closed", "The store is closed. Open another one.");
+  };
+  const grow = (holder: { bytes: number }, tenant: string, more: number): void => {
+    holder.bytes += more;
+    bytes.set(tenant, (bytes.get(tenant) ?? 0) + more);
   };
   const findLog = (runId: string): Log => {
     requireOpen();
@@ -90,6 +99,7 @@ export function createMemoryStore(): Store {
     const shelf = run.threadId === undefined ? undefined : shelves.get(run.threadId);
     if (shelf === undefined) return;
     shelf.messages.push(...settlement.messages);
+    grow(shelf, shelf.thread.tenant, measureJson(settlement.messages));
     shelf.updatedAt = Math.max(shelf.updatedAt, settlement.at);
     for (const line of settlement.usage) shelf.usage.set(line.model, addModelUsage(shelf.usage.get(line.model), line));
   };
@@ -106,12 +116,14 @@ export function createMemoryStore(): Store {
         if (shelf === undefined) throw new StoreError("unknown-thread", `There is no thread ${threadId}.`);
         requireIdle(threadId, activeRun(threadId)?.run.id);
         shelf.messages.push(...messages);
+        grow(shelf, tenant, measureJson(messages));
         shelf.updatedAt = Math.max(shelf.updatedAt, run.createdAt);
       }
       logs.set(run.id, {
         run: { ...run },
         events: [],
         questions: new Map(),
+        bytes: 0,
         end: { lastSeq: -1, isOver: false },
       });
     },
@@ -120,7 +132,10 @@ export function createMemoryStore(): Store {
       const status = statusAfter(events);
       const end = requireNext(runId, log.end, events);
       log.end = { ...end, ...(status !== undefined && { status }) };
-      for (const event of events) log.events.push(event);
+      for (const event of events) {
+        log.events.push(event);
+        grow(log, log.run.tenant ?? LOCAL_TENANT, measureJson(event));
+      }
       noteSteps(log, events);
       if (settlement !== undefined) settle(log, settlement);
     },
@@ -154,6 +169,7 @@ export function createMemoryStore(): Store {
         updatedAt: thread.createdAt,
         messages: [],
         usage: new Map(),
+        bytes: 0,
       });
     },
     async findThread(tenant, id) {
@@ -180,6 +196,10 @@ export function createMemoryStore(): Store {
       requireOpen();
       return [...shelves.values()].filter(({ thread }) => thread.tenant === tenant).length;
     },
+    async countBytes(tenant) {
+      requireOpen();
+      return bytes.get(tenant) ?? 0;
+    },
     async renameThread(tenant, id, { title, at }) {
       const shelf = findShelf(tenant, id);
       requireTitle(title);
@@ -189,9 +209,14 @@ export function createMemoryStore(): Store {
       return true;
     },
     async removeThread(tenant, id) {
-      if (findShelf(tenant, id) === undefined) return false;
+      const shelf = findShelf(tenant, id);
+      if (shelf === undefined) return false;
       requireIdle(id, activeRun(id)?.run.id);
-      for (const { run } of runsOf(id)) logs.delete(run.id);
+      for (const log of runsOf(id)) {
+        grow(log, tenant, -log.bytes);
+        logs.delete(log.run.id);
+      }
+      grow(shelf, tenant, -shelf.bytes);
       return shelves.delete(id);
     },
     async listMessages(tenant, threadId) {

@@ -92,7 +92,7 @@ export class DraftWriter {
       const handedMessages: MessageBody[] = [];
       for (const message of messages) {
         const body = await hand.write(cutJson(message));
-        const { argument: search } = await hand.write([plain(searchText(message))]);
+        const { argument: search } = await hand.write(piecesOf(plain(searchText(message))));
         handedMessages.push({ ...body, search });
       }
       const handedQuestions: Body[] = [];
@@ -108,6 +108,15 @@ export class DraftWriter {
   drop(drafts: readonly number[]): void {
     if (drafts.length > 0) this._ask({ kind: "drop", drafts }).catch(() => undefined);
   }
+}
+
+function* piecesOf(text: string): Generator<string, undefined> {
+  for (let from = 0; from < text.length; ) {
+    const end = endOfPiece(text, from, TURN_CHARACTERS);
+    yield text.slice(from, end);
+    from = end;
+  }
+  return undefined;
 }
 
 /** An engine that could not do it says so. */
@@ -156,11 +165,7 @@ class Hand {
     if (known !== undefined) return known.draft;
     const draft = this._begin();
     this._texts.push({ text, draft });
-    for (let from = 0; from < text.length; ) {
-      const end = endOfPiece(text, from, TURN_CHARACTERS);
-      await this._ask({ kind: "draft", draft, pieces: [text.slice(from, end)] });
-      from = end;
-    }
+    for (const piece of piecesOf(text)) await this._ask({ kind: "draft", draft, pieces: [piece] });
     return draft;
   }
 
