@@ -58,9 +58,10 @@ function isLarge(batch: EventBatch): boolean {
   let characters = 0;
   for (const event of batch) {
     if (event.type === "text-delta" || event.type === "thinking-delta") characters += event.text.length;
-    else characters += measureJson(event);
+    else characters += measureJson(event, LARGE_BATCH);
+    if (characters > LARGE_BATCH) return true;
   }
-  return characters > LARGE_BATCH;
+  return false;
 }
 
 /**

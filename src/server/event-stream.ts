@@ -14,6 +14,8 @@ export interface StreamSetting {
   readonly limits: ServerLimits;
   readonly frame: (batch: EventBatch) => BatchFrames;
   readonly failPoint: ((name: FailPointName) => Promise<void> | void) | undefined;
+  /** Resolves in the next turn of the event loop. */
+  readonly nextTurn: (() => Promise<void>) | undefined;
 }
 
 export interface StreamWanted {
@@ -164,25 +166,34 @@ class PieceReader implements Pieces {
   private _rest: Uint8Array = NOTHING;
   /** What is still to be written of a large batch. */
   private _slices: Iterator<Uint8Array, undefined> | undefined;
+  private readonly _nextTurn: (() => Promise<void>) | undefined;
   private _isAtDone = false;
   private _isLeft = false;
 
-  constructor({ log, limits, frame }: StreamSetting, { runId, cursor, vocabulary }: StreamWanted) {
+  constructor({ log, limits, frame, nextTurn }: StreamSetting, { runId, cursor, vocabulary }: StreamWanted) {
     const teller = vocabulary === "millrace" ? undefined : createTeller(vocabulary, cursor);
     this._frame = teller === undefined ? frame : (batch) => encoder.encode(teller.tell(batch).join(""));
+    this._nextTurn = nextTurn;
     this._batches = log.follow(runId, { after: teller?.readFrom ?? cursor.seq });
     this._pieceBytes = Math.max(1, Math.min(PIECE_BYTES, limits.readerBytes));
   }
 
   next(): Promise<IteratorResult<Uint8Array, undefined>> {
     if (this._rest.length > 0) return Promise.resolve(this._cut());
-    const slice = this._slices?.next();
-    if (slice !== undefined && slice.done !== true) {
-      this._rest = slice.value;
-      return Promise.resolve(this._cut());
-    }
-    this._slices = undefined;
+    if (this._slices !== undefined) return this._nextSlice(this._slices);
     return this._batches.next().then(this._take);
+  }
+
+  /** In a turn of its own: a reader that takes everything at once would otherwise have all of it written in one. */
+  private async _nextSlice(slices: Iterator<Uint8Array, undefined>): Promise<IteratorResult<Uint8Array, undefined>> {
+    await this._nextTurn?.();
+    const slice = slices.next();
+    if (slice.done === true) {
+      this._slices = undefined;
+      return await this.next();
+    }
+    this._rest = slice.value;
+    return this._cut();
   }
 
   leave(): void {

@@ -67,7 +67,7 @@ export function createServer(options: ServerOptions): Server {
     quota,
     readiness: createReadiness(settings),
     write,
-    streams: { log, clock: world.clock, limits, frame: createFrameCache(), failPoint },
+    streams: { log, clock: world.clock, limits, frame: createFrameCache(), failPoint, nextTurn: world.nextTurn },
     openStreams,
     isClosing: () => closing !== undefined,
   };

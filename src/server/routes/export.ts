@@ -1,7 +1,8 @@
-import { type Block, type Message, unreachable } from "#domain";
+import { type AgentEvent, type Block, type Message, unreachable } from "#domain";
 import type { StoredThread } from "#sessions";
-import { encodeEvent } from "#wire";
+import { encodeEventInSlices, encodeInSlices, endOfPiece } from "#wire";
 import { ApiError } from "../api-error.ts";
+import { encodeInTurns } from "../json-response.ts";
 import { requireThread, type ServerContext, type ServerParts, showThread } from "../parts.ts";
 
 /** A thread as a file: JSONL with everything that was ever stored of it, or markdown for people. */
@@ -11,7 +12,12 @@ export async function exportThread(context: ServerContext, parts: ServerParts): 
   const messages = await parts.store.listMessages(thread.tenant, thread.id);
   switch (format) {
     case "markdown":
-      return download(context, `${thread.id}.md`, "text/markdown; charset=utf-8", writeMarkdown(thread, messages));
+      return download(
+        context,
+        `${thread.id}.md`,
+        "text/markdown; charset=utf-8",
+        ReadableStream.from(encodeInTurns(writeMarkdown(thread, messages), parts.settings.world.nextTurn)),
+      );
     case "jsonl": {
       const body = ReadableStream.from(writeLines(thread, messages, parts));
       return download(context, `${thread.id}.jsonl`, "application/x-ndjson; charset=utf-8", body);
@@ -21,7 +27,7 @@ export async function exportThread(context: ServerContext, parts: ServerParts): 
   }
 }
 
-function download(context: ServerContext, name: string, type: string, body: string | ReadableStream): Response {
+function download(context: ServerContext, name: string, type: string, body: ReadableStream): Response {
   // The name is made of an id of ours. A browser saves it, and never shows it as a page of this origin.
   return context.body(body, 200, { "content-type": type, "content-disposition": `attachment; filename="${name}"` });
 }
@@ -30,29 +36,56 @@ function download(context: ServerContext, name: string, type: string, body: stri
 async function* writeLines(
   thread: StoredThread,
   messages: readonly Message[],
-  { store }: ServerParts,
+  { store, settings }: ServerParts,
 ): AsyncGenerator<Uint8Array, undefined> {
-  const encoder = new TextEncoder();
+  const { nextTurn } = settings.world;
   const head = [
     { kind: "thread", thread: showThread(thread) },
     ...messages.map((message) => ({ kind: "message", message })),
   ];
-  yield encoder.encode(head.map((line) => `${JSON.stringify(line)}\n`).join(""));
+  yield* encodeInTurns(writeHead(head), nextTurn);
   for (const { id } of (await store.listRuns({ threadId: thread.id })).toReversed()) {
     for (let after = -1; ; ) {
       const events = await store.read(id, { after, limit: 512, maxCharacters: 262_144 });
       const last = events.at(-1);
       if (last === undefined) break;
       after = last.seq;
-      yield encoder.encode(events.map((event) => `{"kind":"event","event":${encodeEvent(event)}}\n`).join(""));
+      yield* encodeInTurns(writeEvents(events), nextTurn);
     }
   }
   return undefined;
 }
 
-function writeMarkdown(thread: StoredThread, messages: readonly Message[]): string {
+function* writeHead(lines: readonly unknown[]): Generator<string, undefined> {
+  for (const line of lines) {
+    yield* encodeInSlices(line);
+    yield "\n";
+  }
+  return undefined;
+}
+
+function* writeEvents(events: readonly AgentEvent[]): Generator<string, undefined> {
+  for (const event of events) {
+    yield '{"kind":"event","event":';
+    yield* encodeEventInSlices(event);
+    yield "}\n";
+  }
+  return undefined;
+}
+
+/** Piece by piece: a long text is cut, so that none is encoded as a whole. */
+function* writeMarkdown(thread: StoredThread, messages: readonly Message[]): Generator<string, undefined> {
   const head = `# ${thread.title.replaceAll(/\s+/g, " ") || "Conversation"}\n\nWith ${thread.target}, ${new Date(thread.createdAt).toISOString()}\n`;
-  return [head, ...messages.map(writeMessage)].join("\n");
+  yield head;
+  for (const message of messages) {
+    const text = `\n${writeMessage(message)}`;
+    for (let from = 0; from < text.length; ) {
+      const end = endOfPiece(text, from, 65_536);
+      yield text.slice(from, end);
+      from = end;
+    }
+  }
+  return undefined;
 }
 
 function writeMessage(message: Message): string {

@@ -1,4 +1,5 @@
 import { ApiError } from "../api-error.ts";
+import { answerJson } from "../json-response.ts";
 import type { Decision } from "../live-runs.ts";
 import { openStream, readPlace, readVocabulary } from "../open-stream.ts";
 import { noteDeed, requireRun, type ServerContext, type ServerParts } from "../parts.ts";
@@ -9,7 +10,7 @@ export async function getRun(context: ServerContext, parts: ServerParts): Promis
   const { tenant: _, isOver: __, status, ...run } = await requireRun(context, parts);
   const [done] = status === undefined ? [] : await parts.store.read(run.id, { after: run.lastSeq - 1, limit: 1 });
   const result = done?.type === "done" ? done.result : undefined;
-  return context.json({ ...run, status: status ?? "running", ...(result !== undefined && { result }) });
+  return answerJson(context, parts, { ...run, status: status ?? "running", ...(result !== undefined && { result }) });
 }
 
 /** A run's events from a cursor on, while it goes on and afterwards. */
@@ -41,7 +42,7 @@ export async function abortRun(context: ServerContext, parts: ServerParts): Prom
 
 export async function listPermissions(context: ServerContext, parts: ServerParts): Promise<Response> {
   const questions = await parts.store.listQuestions(context.get("tenant"));
-  return context.json({ permissions: questions.map(({ tenant: _, ...question }) => question) });
+  return answerJson(context, parts, { permissions: questions.map(({ tenant: _, ...question }) => question) });
 }
 
 /** Answers a question. `accepted: false`: nobody asks that any more; late answers change nothing. */

@@ -1,4 +1,5 @@
 import { ApiError } from "../api-error.ts";
+import { answerJson } from "../json-response.ts";
 import { requireOffered } from "../options.ts";
 import { noteDeed, requireThread, type ServerContext, type ServerParts, showThread } from "../parts.ts";
 import { readBody, readTextField, requireFields } from "../request-body.ts";
@@ -65,7 +66,7 @@ export async function getThread(context: ServerContext, parts: ServerParts): Pro
     parts.store.listRuns({ threadId: thread.id }),
     parts.store.listUsage(thread.tenant, thread.id),
   ]);
-  return context.json({
+  return answerJson(context, parts, {
     thread: showThread(thread),
     messages,
     runs: runs.map(({ id, status, lastSeq }) => ({ id, status: status ?? "running", lastSeq })),
@@ -75,7 +76,7 @@ export async function getThread(context: ServerContext, parts: ServerParts): Pro
 
 export async function getMessages(context: ServerContext, parts: ServerParts): Promise<Response> {
   const thread = await requireThread(context, parts);
-  return context.json({ messages: await parts.store.listMessages(thread.tenant, thread.id) });
+  return answerJson(context, parts, { messages: await parts.store.listMessages(thread.tenant, thread.id) });
 }
 
 export async function renameThread(context: ServerContext, parts: ServerParts): Promise<Response> {
