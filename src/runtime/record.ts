@@ -1,5 +1,5 @@
 import type { Run, RunInput, RunSource } from "#agents";
-import { asksPerson, type Chunk, type FileSystem, waitForPerson } from "#domain";
+import { asksPerson, type Chunk, describeThrown, type FileSystem, StartError, waitForPerson } from "#domain";
 import { toJsonValue } from "#tools";
 import { createRecorder, createTapeFile, type Recorder, type TapeFile } from "#transports";
 import type { Backend, ModelBackend } from "#backends";
@@ -96,7 +96,13 @@ export function recordWorld(world: World, path: string, options: RecordingOption
     },
     open() {
       file ??= createTapeFile(path);
-      for (const line of early.splice(0)) file.write(line);
+      try {
+        for (const line of early.splice(0)) file.write(line);
+      } catch (error) {
+        file.close();
+        const why = `record is "${path}", but it cannot be written: ${describeThrown(error)}. Give the path of another file.`;
+        throw new StartError("invalid-option", why, { cause: error });
+      }
     },
     finish() {
       if (isFinished) return;

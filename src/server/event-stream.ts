@@ -23,7 +23,7 @@ export interface StreamWanted {
   readonly cursor: StreamCursor;
   readonly vocabulary: Vocabulary;
   /** The stream is over, whoever ended it. Called once. */
-  readonly onEnd: (how: "done" | "left" | "stalled" | "failed") => void;
+  readonly onEnd: (how: "done" | "left" | "stalled" | "failed", why?: unknown) => void;
 }
 
 const encoder = new TextEncoder();
@@ -44,7 +44,7 @@ export interface Outlet {
 }
 
 /** What a stream has for its reader next. */
-type Step = IteratorResult<Uint8Array, undefined> | "failed";
+type Step = IteratorResult<Uint8Array, undefined> | { readonly failure: unknown };
 
 /**
  * A run's events as server-sent events from a cursor on. Nothing is read from the log before the reader has taken what
@@ -110,9 +110,9 @@ export class EventStream {
     if (this._isOver) return;
     if (!this._isAsked) {
       this._ready = step;
-    } else if (step === "failed") {
+    } else if ("failure" in step) {
       // The stream breaks off without `done`: the reader comes back, and by then the log may have it.
-      this._finish("failed");
+      this._finish("failed", step.failure);
       this._outlet?.breakOff("The event log cannot be read.");
     } else if (step.done === true) {
       this._finish("done");
@@ -122,7 +122,7 @@ export class EventStream {
       this._give(step.value);
     }
   };
-  private readonly _fail = (): void => this._take("failed");
+  private readonly _fail = (failure: unknown): void => this._take({ failure });
   private readonly _beat = (): void => {
     this._hasBeaten = true;
     this._give(HEARTBEAT);
@@ -139,12 +139,12 @@ export class EventStream {
     this._outlet?.give(bytes);
   }
 
-  private _finish(how: "done" | "left" | "stalled" | "failed"): void {
+  private _finish(how: "done" | "left" | "stalled" | "failed", why?: unknown): void {
     if (this._isOver) return;
     this._isOver = true;
     this._alarm.stop();
     this._pieces.leave();
-    this._wanted.onEnd(how);
+    this._wanted.onEnd(how, why);
   }
 }
 

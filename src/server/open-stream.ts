@@ -1,3 +1,4 @@
+import { describeThrown } from "#domain";
 import { ApiError } from "./api-error.ts";
 import { EventStream } from "./event-stream.ts";
 import type { ServerContext, ServerParts } from "./parts.ts";
@@ -31,11 +32,12 @@ export function openStream(
     runId: wanted.runId,
     cursor: wanted.cursor,
     vocabulary: wanted.vocabulary,
-    onEnd(how) {
+    onEnd(how, why) {
       release();
       if (how === "stalled" || how === "failed") {
         parts.metrics.failures.add(`stream-${how}`);
-        parts.write("warn", "stream-cut", { runId: wanted.runId, how });
+        const message = why === undefined ? {} : { message: describeThrown(why) };
+        parts.write("warn", "stream-cut", { runId: wanted.runId, how, ...message });
       }
     },
   });

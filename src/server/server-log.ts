@@ -1,4 +1,5 @@
 import type { SecretMask } from "#secrets";
+import { callSafely } from "#streams";
 
 /** One line of the server's log. Never holds bodies, query strings or tokens. */
 export interface LogRecord {
@@ -17,15 +18,22 @@ export function createServerLog(
   listener: ((record: LogRecord) => void) | undefined,
   secrets: SecretMask | undefined,
   now: () => number,
+  onListenerError: (error: unknown) => void = () => undefined,
 ): WriteLog {
   if (listener === undefined) return () => undefined;
+  let isReported = false;
+  // Who listens to the log must not be able to stop the server. Told once: a full disk would fail with every line.
+  const report = (error: unknown): void => {
+    if (isReported) return;
+    isReported = true;
+    callSafely(
+      () => onListenerError(error),
+      () => undefined,
+    );
+  };
   return (level, event, fields = {}) => {
     const shown = secrets?.value(fields) ?? fields;
-    try {
-      listener({ ts: new Date(now()).toISOString(), level, event, ...shown });
-    } catch {
-      // Who listens to the log must not be able to stop the server.
-    }
+    callSafely(() => listener({ ts: new Date(now()).toISOString(), level, event, ...shown }), report);
   };
 }
 

@@ -37,7 +37,7 @@ export function createServer(options: ServerOptions): Server {
   const { world, limits, tokens } = settings;
   const { failPoint } = options;
   const now = (): number => world.clock.now();
-  const write = createServerLog(options.log, settings.secrets, now);
+  const write = createServerLog(options.log, settings.secrets, now, world.onListenerError);
   const metrics = createMetrics();
   const ends = createUnstoredEnds({
     store: options.store,

@@ -80,6 +80,8 @@ export function createEventLog(options: EventLogOptions): EventLog {
         if (failPoint !== undefined) await failPoint("after-append");
         return;
       } catch (error) {
+        // It was carried out before, and only its answer was lost: a store on another machine cannot do better.
+        if (attempt > 0 && isRefusal(error) && (await isStored(store, runId, events))) return;
         const wait = isStoreError(error) && error.code === "store-failed" ? RETRY_MS[attempt] : undefined;
         if (wait === undefined) throw error;
         await pause(clock, wait);
@@ -128,6 +130,19 @@ export function createEventLog(options: EventLogOptions): EventLog {
 /** Whether the store could not do it; otherwise it would not, and its log is the truth. */
 function isOfTheDisk(error: unknown): boolean {
   return !isStoreError(error) || error.code === "store-failed" || error.code === "store-closed";
+}
+
+/** The log does not end where it should, or is over. */
+function isRefusal(error: unknown): boolean {
+  return isStoreError(error) && (error.code === "out-of-sequence" || error.code === "run-over");
+}
+
+/** Whether these very events are the end of the log. */
+async function isStored(store: Store, runId: string, events: EventBatch): Promise<boolean> {
+  const last = events.at(-1);
+  if (last === undefined) return true;
+  const [stored, ...later] = await store.read(runId, { after: last.seq - 1, limit: 2 });
+  return later.length === 0 && JSON.stringify(stored) === JSON.stringify(last);
 }
 
 /** Has the end of a log kept, and shows it to the readers. */

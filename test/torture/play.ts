@@ -6,8 +6,10 @@ import { createStage, DISTURBANCES, type Stage, type StageOptions } from "./stag
 /** A small program whose every call to the outside may fail. */
 export interface Scenario extends StageOptions {
   readonly name: string;
+  /** What takes real time, in which virtual time would run away: done before. */
+  prepare?(fault: Fault): Promise<unknown>;
   /** Plays it. What it throws has to be a typed error; what it opens it closes. */
-  play(stage: Stage): Promise<void>;
+  play(stage: Stage, prepared: unknown): Promise<void>;
   /** Seams whose failure is told without its own words: how it is seen that it was noticed. */
   readonly tells?: Readonly<Record<string, (stage: Stage) => boolean>>;
 }
@@ -50,7 +52,7 @@ export async function play(scenario: Scenario, strike?: Strike): Promise<Trial> 
   const before = countListeners();
   const stopWatching = watchProcess(problems);
   try {
-    const thrown = await settle(stage, begin(scenario, stage)).then(
+    const thrown = await carryOut(scenario, stage).then(
       () => undefined,
       (error: unknown) => error ?? new Error("nothing was thrown"),
     );
@@ -74,8 +76,10 @@ export async function play(scenario: Scenario, strike?: Strike): Promise<Trial> 
   return { counts: fault.counts, problems };
 }
 
-async function begin(scenario: Scenario, stage: Stage): Promise<void> {
-  await scenario.play(stage);
+async function carryOut(scenario: Scenario, stage: Stage): Promise<void> {
+  const prepared = await scenario.prepare?.(stage.fault);
+  const playing = async (): Promise<void> => scenario.play(stage, prepared);
+  await settle(stage, playing());
 }
 
 /** Moves virtual time on until it is over. */

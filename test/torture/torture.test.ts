@@ -4,9 +4,11 @@ import type { Strike } from "./fault.ts";
 import { play } from "./play.ts";
 import "./preload.ts";
 import { MODEL_SCENARIOS } from "./scenarios/models.ts";
+import { OTHER_SCENARIOS } from "./scenarios/others.ts";
 import { PROCESS_SCENARIOS } from "./scenarios/processes.ts";
+import { SERVER_SCENARIOS } from "./scenarios/server.ts";
 
-const ALL = [...MODEL_SCENARIOS, ...PROCESS_SCENARIOS];
+const ALL = [...MODEL_SCENARIOS, ...PROCESS_SCENARIOS, ...SERVER_SCENARIOS, ...OTHER_SCENARIOS];
 
 /** `npm run torture` asks for every call, or for a single one. */
 const { MILLRACE_TORTURE: EXTENT, MILLRACE_TORTURE_SCENARIO: SCENARIO } = process.env;

@@ -64,6 +64,7 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
   }
   const lock = lockFolder(folder, lockPath, open);
   let database: SqlDatabase | undefined;
+  let numbers: Pick<OpenedDatabase, "lastKey" | "lastGroup">;
   try {
     database = open(path);
     database.prepare("PRAGMA journal_mode = WAL").get();
@@ -71,6 +72,10 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
     migrate(database);
     placeFresh(database);
     database.exec(IMPATIENT);
+    numbers = {
+      lastKey: readNumber(database, "SELECT coalesce(max(run_key), 0) AS number FROM runs"),
+      lastGroup: readNumber(database, "SELECT number FROM progress"),
+    };
   } catch (error) {
     database?.close();
     lock.close();
@@ -80,19 +85,28 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
   return {
     path,
     database: opened,
-    lastKey: readNumber(opened, "SELECT coalesce(max(run_key), 0) AS number FROM runs"),
-    lastGroup: readNumber(opened, "SELECT number FROM progress"),
+    ...numbers,
     close() {
       try {
         opened.exec(PATIENT);
         // Not every driver does it by itself; without it a copy of the one file would lack what was written last.
         opened.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
-        opened.close();
+      } catch (error) {
+        throw failure(`${path} could not be closed as it should: ${describeThrown(error)}`, error);
       } finally {
-        lock.close();
+        closeBoth(opened, lock);
       }
     },
   };
+}
+
+/** Whatever becomes of the first, the second is given back, too: another start would find it held. */
+function closeBoth(database: SqlDatabase, lock: SqlDatabase): void {
+  try {
+    database.close();
+  } finally {
+    lock.close();
+  }
 }
 
 function readNumber(database: SqlDatabase, sql: string): number {
@@ -105,7 +119,12 @@ function readNumber(database: SqlDatabase, sql: string): number {
  * stays readable for backups.
  */
 function lockFolder(folder: string, path: string, open: OpenDatabase): SqlDatabase {
-  const lock = open(path);
+  let lock: SqlDatabase;
+  try {
+    lock = open(path);
+  } catch (error) {
+    throw failure(`${path} cannot be used: ${describeThrown(error)}`, error);
+  }
   try {
     lock.exec("BEGIN EXCLUSIVE");
     return lock;

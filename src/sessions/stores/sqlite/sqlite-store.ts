@@ -1,4 +1,4 @@
-import type { Clock, FileSystem, StartThread } from "#domain";
+import { type Clock, describeThrown, type FileSystem, type StartThread } from "#domain";
 import { requireCursor, requireRun } from "../sequence.ts";
 import type { ModelUsage, Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
@@ -9,7 +9,7 @@ import { encodeMessage, isLarge, plain } from "./drafts.ts";
 import type { WorkReply } from "./engine.ts";
 import { EngineHost } from "./engine-host.ts";
 import { FreshRows } from "./fresh-rows.ts";
-import { READER_SETTINGS, openDatabase, WRITER_SETTINGS } from "./open-database.ts";
+import { READER_SETTINGS, openDatabase, type OpenedDatabase, WRITER_SETTINGS } from "./open-database.ts";
 import { OpenRuns } from "./open-runs.ts";
 import { Reader } from "./reads.ts";
 import { readAuditRow, readMessageRow, readQuestionRow, readThreadRow, readUsageRow, writeBody } from "./rows.ts";
@@ -38,10 +38,22 @@ export interface SqliteStoreOptions {
  * One program at a time: a second one is refused with `store-failed`.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { clock, startThread } = options;
   const driver = options.driver ?? (await loadSqlDriver());
   const opened = await openDatabase(options.folder, driver.open, options.files);
+  try {
+    return assemble(opened, driver, options);
+  } catch (error) {
+    // Another start would find it locked.
+    opened.close();
+    throw new StoreError("store-failed", `${opened.path} cannot be used: ${describeThrown(error)}`, { cause: error });
+  }
+}
+
+function assemble(opened: OpenedDatabase, driver: SqlDriver, options: SqliteStoreOptions): Store {
+  const { clock, startThread } = options;
   const { path, database } = opened;
+  // Before the workers: nothing is to be ended when this fails.
+  const bytes = new TenantBytes(database);
   let isLossTold = false;
   const onLost = (): void => {
     if (!isLossTold) options.onThreadLost?.();
@@ -58,7 +70,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     reader: new Reader(reader, fresh, clock),
     fresh,
     writer,
-    bytes: new TenantBytes(database),
+    bytes,
     lastKey: opened.lastKey,
     async close() {
       await Promise.all([writer.close(), reader.close()]);
