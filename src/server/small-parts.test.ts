@@ -73,8 +73,9 @@ describe("createRateLimit", () => {
 });
 
 describe("createServerLog", () => {
-  it("SEC16: no secret gets into a line, wherever it turns up, and a listener that throws stops nobody", () => {
+  it("SEC16: no secret gets into a line, wherever it turns up, and a listener that fails stops nobody", async () => {
     const records: LogRecord[] = [];
+    const told: unknown[] = [];
     const write = createServerLog(
       (record) => {
         records.push(record);
@@ -82,11 +83,26 @@ describe("createServerLog", () => {
       },
       createSecretMask(["secret-token", "secret-token-longer", "ab"]),
       () => 0,
+      (error) => told.push(error),
     );
     write("info", "request", { message: "with secret-token-longer and secret-token, about", status: 200 });
     expect(logLine(records[0] as LogRecord)).toBe(
       '{"ts":"1970-01-01T00:00:00.000Z","level":"info","event":"request","message":"with s****************** and s***********, about","status":200}\n',
     );
+    write("info", "request", { nested: { header: "Bearer secret-token" } });
+    expect(logLine(records[1] as LogRecord)).not.toContain("secret-token");
+    // Once: a full disk fails with every line.
+    expect(told).toEqual([new Error("the disk is full")]);
+    const rejecting = (async () => Promise.reject(new Error("the host is down"))) as unknown as () => void;
+    const writeFar = createServerLog(
+      rejecting,
+      undefined,
+      () => 0,
+      (error) => told.push(error),
+    );
+    writeFar("info", "request");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(told).toContainEqual(new Error("the host is down"));
   });
 });
 

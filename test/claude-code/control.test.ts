@@ -1018,9 +1018,12 @@ describe("changes while it runs", () => {
       reply: (text) => {
         const { request_id } = JSON.parse(text) as { request_id: string };
         return [request_id, ...held.toReversed()]
-          .map((id) =>
-            line({ type: "control_response", response: { subtype: "success", request_id: id, response: {} } }),
-          )
+          .map((id) => {
+            // One of them is refused: who is told so shows whose answer it was taken for.
+            const response =
+              id === held[1] ? { subtype: "error", error: "not now" } : { subtype: "success", response: {} };
+            return line({ type: "control_response", response: { request_id: id, ...response } });
+          })
           .join("");
       },
     };
@@ -1034,9 +1037,17 @@ describe("changes while it runs", () => {
     ]);
     const run = sendAsRun(conversation, "go", { clock: place.clock });
     await place.clock.advance(0);
-    const changed = [conversation.setModel("sonnet"), conversation.setPermissionMode("plan"), conversation.interrupt()];
+    const changed = Promise.allSettled([
+      conversation.setModel("sonnet"),
+      conversation.setPermissionMode("plan"),
+      conversation.interrupt(),
+    ]);
     for (let step = 0; step < 20; step += 1) await place.clock.advance(10);
-    await Promise.all(changed);
+    expect(await changed).toMatchObject([
+      { status: "fulfilled" },
+      { status: "rejected", reason: { code: "control-failed", message: expect.stringContaining("not now") } },
+      { status: "fulfilled" },
+    ]);
     const sent = inputs(place.spawn.calls[0]?.stdin ?? "").filter(({ type }) => type === "control_request");
     expect(sent.slice(1).map((value) => (value["request"] as { subtype: string }).subtype)).toEqual([
       "set_model",

@@ -29,7 +29,14 @@ describe("AT-66 R19: a run on the built-in model replays to the same events", ()
 
   it("with a conversation before it, instructions and limits", async () => {
     const clerk = agent({ name: "clerk", backend: "offline", instructions: "Be brief.", tools: [add] });
-    await expectSame(await record(clerk, { limits: { turns: 1 }, maxTokens: 500 }, systemWorld()));
+    const input = [
+      { role: "user", text: "My name is Ada." },
+      { role: "assistant", text: "Good day, Ada." },
+      { role: "user", text: "What is my name?" },
+    ] as const;
+    const recorded = await record(clerk, { limits: { turns: 1 }, maxTokens: 500 }, systemWorld(), { input });
+    expect(recorded.events.at(-1)).toMatchObject({ result: { messages: [{}, {}, {}, { role: "assistant" }] } });
+    await expectSame(recorded);
   });
 
   it("twice at once, from one tape", async () => {
@@ -278,16 +285,27 @@ describe("R19: other targets", () => {
   });
 
   it("several agents that hand over, calls that run at the same time", async () => {
-    const wait = tool("wait", "Wait", { ms: "number" }, ({ ms }) => Promise.resolve(ms));
+    let running = 0;
+    let most = 0;
+    const wait = tool("wait", "Wait", { ms: "number" }, async ({ ms }) => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setImmediate(resolve));
+      running -= 1;
+      return ms;
+    });
     const desk = swarm([
       agent({ name: "triage", backend: "offline", handoffs: ["billing"] }),
       agent({ name: "billing", backend: "offline", tools: [wait] }),
     ]);
     const recorded = await record(desk, { toolConcurrency: 3 }, systemWorld(), { input: "Hand me over to billing." });
+    expect(recorded.events).toContainEqual(expect.objectContaining({ type: "handoff", to: "billing" }));
     await expectSame(recorded);
     const calls = [1, 2, 3].map((ms) => ({ name: "wait", input: { ms } }));
     const backend = createScriptedBackend([{ calls }, { text: "ok" }]);
-    await expectSame(await record(backend, { tools: [wait], toolConcurrency: 3 }, scriptedWorld([])));
+    const atOnce = await record(backend, { tools: [wait], toolConcurrency: 3 }, scriptedWorld([]));
+    expect(most).toBe(3);
+    await expectSame(atOnce);
   });
 
   it("a fallback", async () => {

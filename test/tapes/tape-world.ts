@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentEvent } from "#domain";
-import type { Run } from "#agents";
+import type { Run, RunInput } from "#agents";
 import { startRun, type RunOptions, type Target, type World } from "#runtime";
 import {
   createMemoryFiles,
@@ -70,7 +70,7 @@ export async function record(
   target: Target,
   options: RunOptions,
   world: World,
-  { input = "What is 25 + 17?", use }: { input?: string; use?: (run: Run<unknown>) => void } = {},
+  { input = "What is 25 + 17?", use }: { input?: RunInput; use?: (run: Run<unknown>) => void } = {},
 ): Promise<Recorded> {
   const path = newTapePath();
   const run = startRun(target, input, { ...options, record: path }, world);

@@ -151,7 +151,7 @@ describeInBrowser("the chat page: a conversation", () => {
     await check();
   });
 
-  it("cost, tokens and time stand under the answer and in the head", async () => {
+  it("model, tokens and time stand under the answer, and the tokens in the head", async () => {
     await ask(page, "hello");
     await settled(page);
     expect(await page.locator(".run-footer").innerText()).toMatch(/test-model-1\s*1\.3k in\s*88 out\s*\d+ ms/);

@@ -249,6 +249,6 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
         rmSync(folder, { recursive: true, force: true });
       }
     },
-    tells: { "sql.run": isWhole, "sql.get": isWhole, "sql.exec": isWhole },
+    tells: Object.fromEntries(["run", "get", "all", "exec", "prepare"].map((name) => [`sql.${name}`, isWhole])),
   },
 ];
