@@ -1,11 +1,11 @@
-// How long one long answer holds up a server: node bench/reply-size.mjs 1 16 32   (megabytes; needs dist)
+// How long one long answer holds up a server: node bench/reply-size.mjs [text|input|members|result|all] 1 16 64   (megabytes; needs dist)
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
-import { agent } from "../dist/index.js";
+import { agent, tool } from "../dist/index.js";
 import { createServer } from "../dist/server/index.js";
 import { openStore } from "../dist/runtime/stores/sqlite.js";
 import { createScriptedBackend } from "../dist/testing/index.js";
@@ -24,15 +24,13 @@ const { parentPort, workerData: { url, id } } = require("node:worker_threads");
   for await (const piece of response.body) bytes += piece.length;
   const thread = await (await fetch(url + "/api/threads/" + id)).text();
   const run = await (await fetch(url + "/api/runs/" + response.headers.get("x-run-id"))).text();
-  parentPort.postMessage({ bytes, thread: thread.length, run: run.length });
+  parentPort.postMessage({ bytes, thread: thread.length, status: JSON.parse(run).status });
 })();
 `;
 
-async function measure(megabytes) {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-reply-size-"));
-  const store = await openStore(join(folder, "data"));
-  const pieces = megabytes * 1024;
-  const backend = createScriptedBackend([
+const KINDS = {
+  /** A text that streams. */
+  text: (pieces) =>
     async function* () {
       const parts = [];
       for (let at = 0; at < pieces; at += 64) {
@@ -44,31 +42,84 @@ async function measure(megabytes) {
       const text = parts.join("");
       yield [item({ type: "message", id: "m", role: "assistant", blocks: [{ type: "text", text }] })];
     },
-  ]);
-  const clerk = agent({ name: "clerk", backend });
+  /** The arguments of a tool call: one long text. */
+  input: (pieces) => [streamCall({ text: PIECE.repeat(pieces) }), { text: "Kept." }],
+  /** Arguments with very many members. */
+  members: (pieces) => {
+    const rows = Array.from({ length: pieces * 20 }, (_, at) => ({ at, name: `row ${at}`, on: true }));
+    return [streamCall({ rows }), { text: "Kept." }];
+  },
+  /** What a tool gives back. */
+  result: (pieces) => [streamCall({ pieces }), { text: "Kept." }],
+};
+
+/** A call whose arguments stream. Written beforehand: that is the model's work and not the server's. */
+function streamCall(input) {
+  const json = JSON.stringify(input);
+  const call = { callId: "c", name: "keep" };
+  return async function* () {
+    for (let from = 0; from < json.length; from += 65_536) {
+      const piece = json.slice(from, from + 65_536);
+      yield [item({ type: "tool-input-delta", messageId: "m", index: 0, ...call, json: piece })];
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const blocks = [{ type: "tool-call", ...call, input }];
+    yield [item({ type: "message", id: "m", role: "assistant", blocks, stopReason: "tool-use" })];
+  };
+}
+
+/** The most memory that was in use, looked at ten times a second. */
+function watchMemory() {
+  const before = process.memoryUsage.rss();
+  let most = before;
+  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 100);
+  return () => {
+    clearInterval(timer);
+    return most - before;
+  };
+}
+
+async function measure(kind, megabytes) {
+  const folder = mkdtempSync(join(tmpdir(), "millrace-reply-size-"));
+  const store = await openStore(join(folder, "data"));
+  const replies = KINDS[kind](megabytes * 1024);
+  const backend = createScriptedBackend(Array.isArray(replies) ? replies : [replies]);
+  const keep = tool({
+    name: "keep",
+    description: "Keeps something.",
+    input: { type: "object" },
+    run: ({ pieces }) => (pieces === undefined ? "kept" : PIECE.repeat(pieces)),
+  });
+  const clerk = agent({ name: "clerk", backend, tools: [keep] });
   const run = { limits: { replyBytes: 1024 * 1_048_576 } };
   const server = createServer({ store, agents: [clerk], target: "clerk", page: false, run });
   const { url } = await server.listen();
   const created = await fetch(`${url}/api/threads`, { method: "POST" });
   const { id } = await created.json();
   const delay = monitorEventLoopDelay({ resolution: 5 });
-  const before = process.memoryUsage.rss();
+  const memory = watchMemory();
   const startedAt = performance.now();
   delay.enable();
   const reader = new Worker(READER, { eval: true, workerData: { url, id } });
-  const { bytes } = await new Promise((resolve, reject) => reader.once("message", resolve).once("error", reject));
+  const { bytes, status } = await new Promise((resolve, reject) =>
+    reader.once("message", resolve).once("error", reject),
+  );
   delay.disable();
   const figures = {
+    status,
     "longest block ms": Math.round(delay.max / 1e6),
     "p99 ms": Math.round(delay.percentile(99) / 1e6),
     "total ms": Math.round(performance.now() - startedAt),
     "MB sent": Math.round(bytes / 1e6),
-    "MB more": Math.round((process.memoryUsage.rss() - before) / 1e6),
+    "MB more at most": Math.round(memory() / 1e6),
   };
-  console.log(`${megabytes} MB:`, JSON.stringify(figures));
+  console.log(`${kind}, ${megabytes} MB:`, JSON.stringify(figures));
   await server.close();
   await store.close();
   rmSync(folder, { recursive: true, force: true });
 }
 
-for (const size of process.argv.slice(2)) await measure(Number(size));
+const [first, ...rest] = process.argv.slice(2);
+const kinds = first in KINDS ? [first] : first === "all" ? Object.keys(KINDS) : ["text"];
+const sizes = kinds.length === 1 && !(first in KINDS) ? [first, ...rest] : rest;
+for (const kind of kinds) for (const size of sizes) await measure(kind, Number(size));

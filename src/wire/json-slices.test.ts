@@ -33,6 +33,8 @@ describe("F-B1: encodeInSlices", () => {
     const large = { long: LONG, date: new Date(0), boxed: new String("x"), no: () => 1, "": undefined };
     expect([...encodeInSlices(large)].join("")).toBe(JSON.stringify(large));
     expect([...encodeInSlices([LONG, () => 1])].join("")).toBe(JSON.stringify([LONG, () => 1]));
+    const gone = { toJSON: () => undefined, long: LONG };
+    expect([...encodeInSlices([gone, 1])].join("")).toBe(JSON.stringify([gone, 1]));
     const round: { long: string; self?: unknown } = { long: LONG };
     round.self = [round];
     expect(() => [...encodeInSlices(round)]).toThrow(TypeError);

@@ -60,18 +60,40 @@ function* cut(given: unknown, key: string, above: readonly unknown[]): Generator
 
 function* cutList(list: readonly unknown[], above: readonly unknown[]): Generator<string | LongText, undefined> {
   let before = "[";
-  for (const [index, member] of list.entries()) {
+  for (let from = 0; from < list.length; ) {
     yield before;
     before = ",";
-    let isWritten = false;
-    for (const piece of cut(member, String(index), above)) {
-      isWritten = true;
-      yield piece;
-    }
-    if (!isWritten) yield "null";
+    const end = endOfSmall(list, from);
+    // Small members are written together: one by one they would take ten times as long.
+    if (end > from) yield JSON.stringify(list.slice(from, end)).slice(1, -1);
+    else yield* orNull(cut(list[from], String(from), above));
+    from = Math.max(end, from + 1);
   }
   yield list.length === 0 ? "[]" : "]";
   return undefined;
+}
+
+/** In a list, what JSON leaves out is `null`. */
+function* orNull(pieces: Iterable<string | LongText>): Generator<string | LongText, undefined> {
+  let isWritten = false;
+  for (const piece of pieces) {
+    isWritten = true;
+    yield piece;
+  }
+  if (!isWritten) yield "null";
+  return undefined;
+}
+
+/** Where a row of small members ends that is to be written as one piece. */
+function endOfSmall(list: readonly unknown[], from: number): number {
+  let characters = 0;
+  let end = from;
+  for (; end < list.length && characters < SLICE_CHARACTERS; end += 1) {
+    const more = measureJson(list[end], SLICE_CHARACTERS);
+    if (more >= SLICE_CHARACTERS) break;
+    characters += more;
+  }
+  return end;
 }
 
 function* cutFields(

@@ -11,14 +11,14 @@ import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
 import { readEvents, readFrames, startServer } from "./support.ts";
 
-const TEXT = 'A sentence with a "quote", an é and a 𝄞.\n'.repeat(75_000);
+const TEXT = 'A sentence with a "quote", an é and a 𝄞.\n'.repeat(32_000);
 
 const STORES: readonly [string, (folder: string) => Promise<Store>][] = [
   ["memory", async () => createMemoryStore()],
   ["SQLite", (folder) => openSqliteStore({ folder, clock: systemClock, files: createSystemFiles(), startThread })],
 ];
 
-describe.each(STORES)("F-B1: a reply of three megabytes, over the %s store", (_, open) => {
+describe.each(STORES)("F-B1: a reply of more than a megabyte, over the %s store", (_, open) => {
   it("reaches who follows it and who comes later, whole and in small pieces, and is kept", async () => {
     const folder = mkdtempSync(join(tmpdir(), "millrace-large-"));
     const store = await open(join(folder, "data"));
