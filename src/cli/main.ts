@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { nearestName } from "#domain";
 import { plainText } from "#sinks";
 import { addChatCommand } from "./commands/chat.ts";
+import { addCompareCommand } from "./commands/compare.ts";
 import { addCompletionCommand } from "./commands/completion.ts";
 import { addDoctorCommand } from "./commands/doctor.ts";
 import { addEmulateCommand } from "./commands/emulate.ts";
@@ -52,6 +53,7 @@ const COMMANDS: readonly ((program: Command, io: CommandIo, outcome: Outcome) =>
   addChatCommand,
   addExplainCommand,
   addDoctorCommand,
+  addCompareCommand,
   addReplayCommand,
   addFormatsCommand,
   addEmulateCommand,
@@ -81,6 +83,7 @@ Examples:
   git diff | millrace run "Review this" -      words first, then stdin
   millrace run --json "Say hello" | jq .type   one event per line
   millrace explain -b claude-code --ask Bash   which way a run would go, and why
+  millrace compare prompts.json -b offline -b openai/gpt-5
   millrace run --record bug.tape "Say hello"   a tape; millrace replay bug.tape plays it
   millrace formats decode claude-code log.ndjson
   millrace emulate --port 4010                 the offline model as a server

@@ -230,3 +230,12 @@ function listOf<Value>(value: Value | readonly Value[] | undefined): readonly Va
   if (value === undefined) return [];
   return Array.isArray(value) ? value : [value as Value];
 }
+
+/**
+ * Looks at a target and its options as `run` would, and starts nothing.
+ *
+ * @throws StartError naming what is wrong with them.
+ */
+export function checkTarget(target: Target, options: RunOptions, world: World): void {
+  planRun(target, options, world);
+}

@@ -34,6 +34,7 @@ describe("the examples", () => {
       "agent-tool",
       "approval",
       "claude-code",
+      "compare",
       "declarative-format",
       "events",
       "guard",

@@ -23,6 +23,7 @@ describe("the package", () => {
       "./sinks": { types: "./dist/sinks/index.d.ts", default: "./dist/sinks/index.js" },
       "./emulator": { types: "./dist/emulator/index.d.ts", default: "./dist/emulator/index.js" },
       "./server": { types: "./dist/server/index.d.ts", default: "./dist/server/index.js" },
+      "./compare": { types: "./dist/compare/index.d.ts", default: "./dist/compare/index.js" },
       "./stores/memory": { types: "./dist/runtime/stores/memory.d.ts", default: "./dist/runtime/stores/memory.js" },
       "./stores/sqlite": { types: "./dist/runtime/stores/sqlite.d.ts", default: "./dist/runtime/stores/sqlite.js" },
       "./package.json": "./package.json",

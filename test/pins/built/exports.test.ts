@@ -20,6 +20,7 @@ const ENTRIES = [
   "server/index",
   "runtime/stores/memory",
   "runtime/stores/sqlite",
+  "compare/index",
 ];
 const program = ts.createProgram(
   ENTRIES.map((entry) => join(ROOT, "dist", `${entry}.d.ts`)),
@@ -555,6 +556,49 @@ describe("exports", () => {
           "createSeededRandom",
           "createVirtualClock",
           "findViolation",
+        ],
+      }
+    `);
+  });
+
+  it("millrace/compare", () => {
+    expect(readNames("compare/index")).toMatchInlineSnapshot(`
+      {
+        "types": [
+          "CompareDocument",
+          "CompareOptions",
+          "CompareProgress",
+          "ComparePrompt",
+          "CompareTarget",
+          "ComparisonReport",
+          "Decision",
+          "DecisionRule",
+          "DimensionTest",
+          "JudgeOptions",
+          "MannWhitney",
+          "PairReport",
+          "RubricItem",
+          "Score",
+          "ScoredAnswer",
+          "ScoredSample",
+          "Scorer",
+          "SectionName",
+          "Summary",
+          "TargetReport",
+        ],
+        "values": [
+          "DOCUMENT_SECTIONS",
+          "JOURNAL_FILE",
+          "acceptanceCriteria",
+          "compare",
+          "compareIn",
+          "consistency",
+          "describeReport",
+          "documentScorers",
+          "errorScenarios",
+          "mannWhitney",
+          "sectionCompleteness",
+          "writeHtmlReport",
         ],
       }
     `);

@@ -52,6 +52,7 @@ describe("what importing an entry loads", () => {
     "millrace/views",
     "millrace/testing",
     "millrace/sinks",
+    "millrace/compare",
   ])("I11: %s loads no server, no socket, no process and no database", (entry) => {
     const loaded = loadedBy(`await import("${entry}");`);
     expect(HEAVY.filter((name) => loaded.has(name) && !bare.has(name))).toEqual([]);

@@ -1,0 +1,266 @@
+import { isAbsolute } from "node:path";
+import { describeThrown, describeValue, StartError } from "#domain";
+import { checkTarget, systemWorld, type World } from "#runtime";
+import { type DecisionRule, DEFAULT_RULE } from "./decision.ts";
+import { createMemoryJournal, type Journal, openJournal } from "./journal.ts";
+import { DEFAULT_RUBRIC, judgeGroup, type JudgeOptions, type Judgement, scoreOf } from "./judge.ts";
+import { createDraw } from "./chance.ts";
+import { type Plan, planComparison, type Task } from "./plan.ts";
+import { type ComparisonReport, writeReport } from "./report.ts";
+import { questionOf, runSamples } from "./run-samples.ts";
+import { documentScorers } from "./scorers/built-in.ts";
+import type { CompareOptions, CompareProgress, Sample, Score, ScoredSample, Scorer } from "./types.ts";
+
+const JUDGE_DIMENSION = "judge";
+
+/**
+ * Asks several targets the same, scores the answers and says whether one of them is better.
+ *
+ * With a `folder`, every finished answer is kept there, and the same call goes on where it was interrupted; answers that
+ * failed are asked for again. Resolves also when the signal ends it early: the report then covers what was finished.
+ *
+ * @example
+ * const { decision } = await compare({ prompts: ["Write a requirements document for a library."], targets: ["offline", "claude-code"] })
+ * console.log(decision.verdict, decision.reasons)
+ *
+ * @throws StartError when an option is wrong, a backend is unknown or a key is missing.
+ */
+export async function compare(options: CompareOptions): Promise<ComparisonReport> {
+  return await compareIn(options, systemWorld());
+}
+
+/** `compare` with its seams passed in. */
+export async function compareIn(options: CompareOptions, world: World): Promise<ComparisonReport> {
+  const plan = planComparison(options);
+  const rule = readRule(options.rule ?? {});
+  const scorers = readScorers(options.scorers ?? documentScorers());
+  const judge = typeof options.judge === "string" ? { target: options.judge } : options.judge;
+  for (const { target, options: own } of plan.targets) checkTarget(target, { ...options.options, ...own }, world);
+  if (judge !== undefined) checkTarget(judge.target, judge.options ?? {}, world);
+  const journal = await openFolder(options, plan, world);
+
+  const samples = await collectSamples(options, plan, journal, world);
+  const judgements =
+    judge === undefined ? [] : await collectJudgements({ options, plan, judge, samples, journal, world });
+  const scored = await Promise.all(
+    plan.tasks.flatMap((task) => {
+      const sample = samples.get(task.id);
+      return sample === undefined ? [] : [scoreSample(sample, task, scorers, judgements)];
+    }),
+  );
+  return writeReport({
+    plan,
+    samples: scored,
+    rule,
+    dimensions: [...scorers.map(({ name }) => name), ...(judge === undefined ? [] : [JUDGE_DIMENSION])],
+    ...(judge !== undefined && { judge: reportJudge(judgements) }),
+  });
+}
+
+async function openFolder(options: CompareOptions, plan: Plan, world: World): Promise<Journal> {
+  const { folder } = options;
+  if (folder === undefined) return createMemoryJournal();
+  if (typeof folder !== "string" || !isAbsolute(folder)) {
+    throw new StartError("invalid-option", `folder is ${describeValue(folder)}. Give an absolute path.`);
+  }
+  const { instructions, maxTokens, temperature, thinkingTokens, limits } = options.options ?? {};
+  const asked = [plan.prompts, plan.documents, { instructions, maxTokens, temperature, thinkingTokens, limits }];
+  return await openJournal(folder, asked, world.files);
+}
+
+/** The finished samples by id: those of an earlier start that succeeded, and new ones. */
+async function collectSamples(
+  options: CompareOptions,
+  plan: Plan,
+  journal: Journal,
+  world: World,
+): Promise<ReadonlyMap<string, Sample>> {
+  const wanted = new Set(plan.tasks.map(({ id }) => id));
+  const kept = journal.samples.filter(({ id, result }) => wanted.has(id) && result.status === "success");
+  const samples = new Map(kept.map((sample) => [sample.id, sample]));
+  const keptCount = samples.size;
+  const report = (latest?: string): void => {
+    const all = [...samples.values()];
+    tell(options, {
+      phase: "runs",
+      finished: all.length,
+      total: plan.tasks.length,
+      kept: keptCount,
+      failed: all.filter(({ result }) => result.status !== "success").length,
+      costUsd: all.reduce((sum, { result }) => sum + (result.costUsd ?? 0), 0),
+      ...(latest !== undefined && { latest }),
+    });
+  };
+  report();
+  await runSamples({
+    tasks: plan.tasks.filter(({ id }) => !samples.has(id)),
+    concurrency: plan.concurrency,
+    options: options.options ?? {},
+    world,
+    signal: options.signal,
+    onSample: async (sample) => {
+      await journal.addSample(sample);
+      samples.set(sample.id, sample);
+      report(`${sample.target}, prompt ${sample.prompt}`);
+    },
+  });
+  return samples;
+}
+
+interface JudgeWork {
+  readonly options: CompareOptions;
+  readonly plan: Plan;
+  readonly judge: JudgeOptions;
+  readonly samples: ReadonlyMap<string, Sample>;
+  readonly journal: Journal;
+  readonly world: World;
+}
+
+/** The judgements of all groups, those of an earlier start included. One after the other: the order is by chance already. */
+async function collectJudgements(work: JudgeWork): Promise<readonly Judgement[]> {
+  const { options, plan, judge, samples, journal, world } = work;
+  const groups = [...new Set(plan.tasks.map(({ group }) => group))];
+  const draw = createDraw(plan.seed + 1);
+  const judgements: Judgement[] = [];
+  let kept = 0;
+  const report = (latest?: string): void =>
+    tell(options, {
+      phase: "judge",
+      finished: judgements.length,
+      total: groups.length,
+      kept,
+      failed: judgements.filter(({ error }) => error !== undefined).length,
+      costUsd: judgements.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
+      ...(latest !== undefined && { latest }),
+    });
+  report();
+  for (const group of groups) {
+    const tasks = plan.tasks.filter((task) => task.group === group);
+    const answers = tasks.flatMap((task) => {
+      const sample = samples.get(task.id);
+      return sample?.result.status === "success" ? [{ id: task.id, text: sample.result.text }] : [];
+    });
+    if (answers.length === 0) continue;
+    const earlier = journal.judgements.findLast((one) => one.group === group && covers(one, answers, judge));
+    if (earlier !== undefined) kept += 1;
+    if (earlier === undefined && options.signal?.aborted === true) break;
+    const question = questionOf(tasks[0] as Task);
+    const judgement =
+      earlier ?? (await judgeGroup(judge, { group, question, answers }, { world, draw, signal: options.signal }));
+    if (options.signal?.aborted === true && judgement.error !== undefined) break;
+    if (earlier === undefined) await journal.addJudgement(judgement);
+    judgements.push(judgement);
+    report(`prompt ${(tasks[0] as Task).prompt.id}`);
+  }
+  return judgements;
+}
+
+/** Whether an earlier judgement has points for exactly these answers. */
+function covers({ points }: Judgement, answers: readonly { readonly id: string }[], judge: JudgeOptions): boolean {
+  const size = (judge.rubric ?? DEFAULT_RUBRIC).length;
+  return (
+    points !== undefined &&
+    Object.keys(points).length === answers.length &&
+    answers.every(({ id }) => points[id]?.length === size)
+  );
+}
+
+function reportJudge(judgements: readonly Judgement[]): NonNullable<ComparisonReport["judge"]> {
+  const costs = judgements.flatMap(({ costUsd }) => costUsd ?? []);
+  return {
+    ...(costs.length > 0 && { costUsd: costs.reduce((sum, cost) => sum + cost, 0) }),
+    failures: judgements.flatMap(({ error }) => error ?? []),
+  };
+}
+
+async function scoreSample(
+  sample: Sample,
+  task: Task,
+  scorers: readonly Scorer[],
+  judgements: readonly Judgement[],
+): Promise<ScoredSample> {
+  const { result, ...place } = sample;
+  const scores: Record<string, Score> = {};
+  if (result.status === "success") {
+    const answer = {
+      text: result.text,
+      result,
+      prompt: task.prompt.text,
+      ...(task.document !== undefined && { document: task.document }),
+    };
+    for (const scorer of scorers) scores[scorer.name] = await scoreAnswer(scorer, answer);
+    const points = judgements.find(({ group }) => group === task.group)?.points?.[sample.id];
+    if (points !== undefined) {
+      scores[JUDGE_DIMENSION] = { value: scoreOf(points), detail: `points: ${points.join(", ")} of 4` };
+    }
+  }
+  return {
+    ...place,
+    status: result.status,
+    text: result.text,
+    ...(result.model !== undefined && { model: result.model }),
+    ...(result.status !== "success" && { error: result.error?.message ?? result.subtype }),
+    ...(result.costUsd !== undefined && { costUsd: result.costUsd }),
+    ms: result.ms,
+    usage: result.usage,
+    scores,
+  };
+}
+
+/** A scorer is the caller's code: what it throws or gives back that is no score is named with it. */
+async function scoreAnswer(scorer: Scorer, answer: Parameters<Scorer["score"]>[0]): Promise<Score> {
+  let given: number | Score;
+  try {
+    given = await scorer.score(answer);
+  } catch (error) {
+    throw new StartError("invalid-option", `The scorer "${scorer.name}" failed: ${describeThrown(error)}`, {
+      cause: error,
+    });
+  }
+  const score = typeof given === "number" ? { value: given } : given;
+  if (typeof score?.value === "number" && score.value >= 0 && score.value <= 1) return score;
+  throw new StartError(
+    "invalid-option",
+    `The scorer "${scorer.name}" gave ${describeValue(given)}. A score is a number from 0 to 1, or { value, detail }.`,
+  );
+}
+
+function readScorers(scorers: readonly Scorer[]): readonly Scorer[] {
+  if (!Array.isArray(scorers) || scorers.length === 0) {
+    throw new StartError(
+      "invalid-option",
+      "scorers is empty. Give at least one, or leave it out for the built-in ones.",
+    );
+  }
+  for (const [index, scorer] of scorers.entries()) {
+    const isScorer =
+      typeof scorer?.name === "string" && scorer.name.trim() !== "" && typeof scorer.score === "function";
+    if (!isScorer) {
+      throw new StartError("invalid-option", `scorers[${index}] is ${describeValue(scorer)}. Give { name, score }.`);
+    }
+    const isTaken =
+      scorer.name === JUDGE_DIMENSION || scorers.some((one, at) => at < index && one.name === scorer.name);
+    if (isTaken)
+      throw new StartError("invalid-option", `scorers has "${scorer.name}" twice. Give each a name of its own.`);
+  }
+  return scorers;
+}
+
+function readRule(given: Partial<DecisionRule>): DecisionRule {
+  for (const [name, value] of Object.entries(given)) {
+    if (!(name in DEFAULT_RULE)) {
+      throw new StartError(
+        "invalid-option",
+        `There is no option rule.${name}. Known are: ${Object.keys(DEFAULT_RULE).join(", ")}.`,
+      );
+    }
+    if (typeof value !== "number" || !(value >= 0)) {
+      throw new StartError("invalid-option", `rule.${name} is ${describeValue(value)}. Give a number from 0.`);
+    }
+  }
+  return { ...DEFAULT_RULE, ...given };
+}
+
+function tell({ onProgress }: CompareOptions, progress: CompareProgress): void {
+  onProgress?.(progress);
+}

@@ -1,0 +1,157 @@
+import { describeValue, StartError } from "#domain";
+import { createDraw, shuffle } from "./chance.ts";
+import type { CompareDocument, CompareOptions, CompareTarget } from "./types.ts";
+
+/** One answer to be had. */
+export interface Task {
+  readonly id: string;
+  readonly target: CompareTarget;
+  /** What all targets are asked under this name belongs together: the judge sees those answers side by side. */
+  readonly group: string;
+  readonly prompt: { readonly id: string; readonly text: string };
+  readonly document?: CompareDocument;
+  readonly repetition: number;
+}
+
+/** A comparison with everything filled in that its options leave out. */
+export interface Plan {
+  readonly targets: readonly CompareTarget[];
+  readonly prompts: readonly { readonly id: string; readonly text: string }[];
+  readonly documents: readonly CompareDocument[];
+  readonly repeat: number;
+  readonly baseline: string;
+  readonly concurrency: number;
+  readonly seed: number;
+  /** In the order they are carried out. */
+  readonly tasks: readonly Task[];
+}
+
+/** So many answers per target are wanted when nothing else is said (S3-35). */
+const WANTED_ANSWERS = 5;
+const DEFAULT_CONCURRENCY = 2;
+
+const OPTION_NAMES: ReadonlySet<string> = new Set<keyof CompareOptions>([
+  "prompts",
+  "targets",
+  "documents",
+  "repeat",
+  "options",
+  "scorers",
+  "judge",
+  "baseline",
+  "rule",
+  "concurrency",
+  "folder",
+  "seed",
+  "signal",
+  "onProgress",
+]);
+
+/** @throws StartError naming the option that is wrong. */
+export function planComparison(options: CompareOptions): Plan {
+  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.has(name));
+  if (unknown !== undefined) refuse(`There is no option ${unknown}. Known are: ${[...OPTION_NAMES].join(", ")}.`);
+  const targets = readTargets(options.targets);
+  const prompts = readPrompts(options.prompts);
+  const documents = readDocuments(options.documents ?? []);
+  const cases = prompts.length * Math.max(1, documents.length);
+  const repeat = readCount("repeat", options.repeat ?? Math.ceil(WANTED_ANSWERS / cases));
+  const baseline = options.baseline ?? (targets[0] as CompareTarget).name;
+  if (!targets.some(({ name }) => name === baseline)) {
+    refuse(
+      `baseline is ${describeValue(baseline)}. It must be one of the targets: ${targets.map(({ name }) => name).join(", ")}.`,
+    );
+  }
+  const seed = options.seed ?? 1;
+  if (!Number.isInteger(seed)) refuse(`seed is ${describeValue(seed)}. Give a whole number.`);
+  return {
+    targets,
+    prompts,
+    documents,
+    repeat,
+    baseline,
+    seed,
+    concurrency: readCount("concurrency", options.concurrency ?? DEFAULT_CONCURRENCY),
+    tasks: listTasks({ targets, prompts, documents, repeat }, createDraw(seed)),
+  };
+}
+
+/**
+ * Every target is asked the same before the next question comes, in an order of its own: what changes on a host in the
+ * course of a comparison then concerns all of them alike.
+ */
+function listTasks(
+  { targets, prompts, documents, repeat }: Pick<Plan, "targets" | "prompts" | "documents" | "repeat">,
+  draw: () => number,
+): readonly Task[] {
+  const tasks: Task[] = [];
+  for (let repetition = 1; repetition <= repeat; repetition += 1) {
+    for (const prompt of prompts) {
+      for (const document of documents.length === 0 ? [undefined] : documents) {
+        const group = JSON.stringify([prompt.id, document?.name ?? null, repetition]);
+        for (const target of shuffle(targets, draw)) {
+          const id = JSON.stringify([target.name, prompt.id, document?.name ?? null, repetition]);
+          tasks.push({ id, target, group, prompt, repetition, ...(document !== undefined && { document }) });
+        }
+      }
+    }
+  }
+  return tasks;
+}
+
+function readTargets(given: CompareOptions["targets"]): readonly CompareTarget[] {
+  if (!Array.isArray(given) || given.length < 2) refuse("targets must name at least two targets to compare.");
+  const targets = given.map((one, index): CompareTarget => {
+    if (typeof one === "string" && one.trim() !== "") return { name: one, target: one };
+    if (typeof one === "object" && one !== null && typeof one.name === "string" && one.name.trim() !== "") return one;
+    return refuse(`targets[${index}] is ${describeValue(one)}. Give a backend string, or { name, target, options }.`);
+  });
+  refuseTwice(
+    "targets",
+    targets.map(({ name }) => name),
+    "Give each a name of its own: { name, target, options }.",
+  );
+  return targets;
+}
+
+function readPrompts(given: CompareOptions["prompts"]): Plan["prompts"] {
+  if (!Array.isArray(given) || given.length === 0) refuse("prompts is empty. Give at least one prompt.");
+  const prompts = given.map((one, index) => {
+    const { id = String(index + 1), prompt } = typeof one === "string" ? { prompt: one } : (one ?? {});
+    if (typeof prompt === "string" && prompt.trim() !== "" && typeof id === "string") return { id, text: prompt };
+    return refuse(`prompts[${index}] is ${describeValue(one)}. Give a text, or { id, prompt }.`);
+  });
+  refuseTwice(
+    "prompts",
+    prompts.map(({ id }) => id),
+    "Give each an id of its own.",
+  );
+  return prompts;
+}
+
+function readDocuments(given: readonly CompareDocument[]): readonly CompareDocument[] {
+  for (const [index, one] of given.entries()) {
+    const isDocument = typeof one?.name === "string" && typeof one.text === "string" && one.text.trim() !== "";
+    if (!isDocument) refuse(`documents[${index}] is ${describeValue(one)}. Give { name, text } with a text.`);
+  }
+  refuseTwice(
+    "documents",
+    given.map(({ name }) => name),
+    "Give each a name of its own.",
+  );
+  return given;
+}
+
+function readCount(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  return refuse(`${name} is ${describeValue(value)}. Give a whole number above 0.`);
+}
+
+function refuseTwice(field: string, names: readonly string[], remedy: string): void {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) refuse(`${field} has "${twice}" twice. ${remedy}`);
+}
+
+function refuse(message: string): never {
+  throw new StartError("invalid-option", message);
+}
