@@ -84,7 +84,9 @@ export function writePage(rows) {
  */
 export function findUnproven(rows) {
   return rows
-    .filter(({ requirement, files }) => requirement.kind === "must" && requirement.note === undefined && files.length === 0)
+    .filter(
+      ({ requirement, files }) => requirement.kind === "must" && requirement.note === undefined && files.length === 0,
+    )
     .map(({ requirement }) => requirement.id);
 }
 
@@ -140,7 +142,8 @@ function readTexts(table, constants) {
 /** @param {ts.Expression} expression @returns {boolean} */
 function isTestFunction(expression) {
   if (ts.isIdentifier(expression)) return TEST_FUNCTIONS.has(expression.text);
-  if (ts.isPropertyAccessExpression(expression) || ts.isCallExpression(expression)) return isTestFunction(expression.expression);
+  if (ts.isPropertyAccessExpression(expression) || ts.isCallExpression(expression))
+    return isTestFunction(expression.expression);
   return ts.isTaggedTemplateExpression(expression) && isTestFunction(expression.tag);
 }
 

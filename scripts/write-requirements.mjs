@@ -8,4 +8,6 @@ import { ROOT } from "./set-up.mjs";
 const rows = readRequirements(ROOT);
 writeFileSync(join(ROOT, "docs/requirements.md"), writePage(rows));
 const unproven = findUnproven(rows);
-process.stdout.write(`${rows.length} requirements, ${unproven.length} without a test: ${unproven.join(", ") || "none"}\n`);
+process.stdout.write(
+  `${rows.length} requirements, ${unproven.length} without a test: ${unproven.join(", ") || "none"}\n`,
+);

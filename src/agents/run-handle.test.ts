@@ -163,7 +163,7 @@ describe("a run handle", () => {
     expect(listenerErrors).toEqual([new Error("broken listener")]);
   });
 
-  it("S4-29: on, once and off; a listener that comes late still hears everything from the first event on", async () => {
+  it("S4-27 S4-29: on, once and off; a listener that comes late still hears everything from the first event on", async () => {
     const { run } = start(write(...say("m", "a"), ...say("n", "b"), success()));
     const texts: string[] = [];
     const first: string[] = [];

@@ -59,7 +59,7 @@ const failWith = (
 ): Chunk[] => [errorItem({ code, message: code, terminal: true, ...more })];
 
 describe("the runner", () => {
-  it("AT-46 S2-7 S2-19: with text only and with tools, waiting and iterating give the same result, completed once and last", async () => {
+  it("S2-4 S2-20 AT-46 S2-7 S2-19: with text only and with tools, waiting and iterating give the same result, completed once and last", async () => {
     const scripts = [[{ text: "hello" }], [{ text: "I add.", calls: [{ ...call(1, 2), id: "c1" }] }, { text: "3" }]];
     for (const script of scripts) {
       const iterated = start(createScriptedBackend(script)).run;
@@ -107,7 +107,7 @@ describe("the runner", () => {
     expect(second[2]?.blocks.map((block) => block.type === "tool-result" && block.output)).toEqual([1, 2, 3]);
   });
 
-  it("AT-47 S2-18: a reader sees each call before its tool has finished, and the result only afterwards", async () => {
+  it("S2-1 S4-34 AT-47 S2-18: a reader sees each call before its tool has finished, and the result only afterwards", async () => {
     const seen: string[] = [];
     const states: string[][] = [];
     const slow = tool("slow", "Waits", { n: "number" }, async ({ n }) => {

@@ -58,7 +58,7 @@ const handoffsOf = (log: readonly AgentEvent[]) => log.filter((event) => event.t
 const resultsOf = (log: readonly AgentEvent[]) => log.filter((event) => event.type === "result");
 
 describe("handoffs", () => {
-  it("AT-52 S2-24: A hands to B hands to C; a handoff item each, a result per leg, one done", async () => {
+  it("S2-25 AT-52 S2-24: A hands to B hands to C; a handoff item each, a result per leg, one done", async () => {
     const a = leg("a", [{ calls: [handoff("b", "for b")] }], { handoffs: ["b"] });
     const b = leg("b", [{ calls: [handoff("c", "for c")] }], { handoffs: ["c"] });
     const c = leg("c", [{ text: "done by c" }]);

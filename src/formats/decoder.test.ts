@@ -117,7 +117,7 @@ describe("frames that cannot be read", () => {
 });
 
 describe("the end of a stream", () => {
-  it("S1-59 AT-24: a whole last line is decoded before the adapter is flushed", () => {
+  it("S1-58 S1-61 S4-23 S1-59 AT-24: a whole last line is decoded before the adapter is flushed", () => {
     expect(summaries(decode("1\n2"))).toEqual(["1", "2", "(flushed)"]);
   });
 
@@ -149,7 +149,7 @@ describe("the end of a stream", () => {
   });
 });
 
-describe("the adapter", () => {
+describe("S4-7: the adapter", () => {
   it("gets all good frames of a push at once, and those between faults together", () => {
     const format = probe();
     decode("1\n2\n3\nbad\n4\n5\n", {}, format);

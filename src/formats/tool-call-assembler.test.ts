@@ -248,7 +248,7 @@ describe("properties", () => {
     return mixed;
   }
 
-  it("S2-14 R1: any cut and any interleaving of indexed calls assembles to the same calls", () => {
+  it("S2-11 S2-14 R1: any cut and any interleaving of indexed calls assembles to the same calls", () => {
     fc.assert(
       fc.property(batch, cuts, fc.array(fc.nat(), { maxLength: 20 }), (calls, at, picks) => {
         const rows = calls.map((call, index) => fragmentsOf(call, { index }, at));

@@ -139,7 +139,7 @@ describe("where a provider's key and address come from", () => {
     for (const secret of ["key-anthropic", "key-google", "for-anthropic"]) expect(sent).not.toContain(secret);
   });
 
-  it("the second variable of Google, and the default model of each provider", async () => {
+  it("S3-2 S3-3: the second variable of Google, and the default model of each provider", async () => {
     const { fetch, world } = worldWith([{ status: 400 }, { status: 400 }, { status: 400 }], {
       GOOGLE_API_KEY: "key-g",
       ANTHROPIC_API_KEY: "key-a",
@@ -169,7 +169,7 @@ describe("where a provider's key and address come from", () => {
     expect(fetch.requests[1]?.headers).toMatchObject({ authorization: "Bearer k" });
   });
 
-  it("a wrong key ends the run with an error that names the variable and not the key", async () => {
+  it("S3-45: a wrong key ends the run with an error that names the variable and not the key", async () => {
     const { world } = worldWith([{ status: 401, body: ['{"error":{"message":"Bad key sk-canary-1"}}'] }], {
       OPENAI_API_KEY: "sk-canary-1",
     });

@@ -158,7 +158,7 @@ describe("running a tool", () => {
     expect(await outcomeOf(add, "no object")).toMatchObject({ why: "invalid-input" });
   });
 
-  it("S2-34: what a tool throws becomes a result; ToolFailure is meant for the model as it stands", async () => {
+  it("S2-10 S2-34: what a tool throws becomes a result; ToolFailure is meant for the model as it stands", async () => {
     const thrower = (error: unknown) =>
       tool("t", "d", {}, () => {
         throw error;

@@ -34,7 +34,7 @@ async function all<Out>(source: AsyncIterable<Out>): Promise<Out[]> {
   return out;
 }
 
-describe("toStreamChunks", () => {
+describe("S3-1: toStreamChunks", () => {
   const complete = (usage = { input_tokens: 0, output_tokens: 0 }) => ({
     chunk_type: "complete",
     usage,

@@ -120,7 +120,7 @@ describe("large lines", () => {
     ]);
   });
 
-  it("a line of 32 MB in pieces and one of 1 MB byte by byte arrive whole", () => {
+  it("S1-39: a line of 32 MB in pieces and one of 1 MB byte by byte arrive whole", () => {
     const large = text(33_554_432);
     expect(pushInPieces(large, 65_536, { maxLineBytes: 40_000_000 }).map(lengthOf)).toEqual([33_554_432]);
     expect(pushInPieces(text(1_048_576), 1).map(lengthOf)).toEqual([1_048_576]);

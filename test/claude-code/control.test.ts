@@ -89,7 +89,7 @@ const responses = (place: ScriptedPlace, call = 0) =>
   );
 
 describe("a turn in control mode", () => {
-  it("S0-88 S0-27: initialize and the message go out together; text streams; one process, one result", async () => {
+  it("S0-23 S0-81 S0-88 S0-27: initialize and the message go out together; text streams; one process, one result", async () => {
     const { place, conversation, go } = await control([...first, writes(INIT, says("m1", "Hello."), result("Hello."))]);
     const log = await go("hi there");
     expect(inputs(place.spawn.calls[0]?.stdin ?? "").map((value) => value["type"])).toEqual([
@@ -109,7 +109,7 @@ describe("a turn in control mode", () => {
     );
   });
 
-  it("S0-90 S0-91 AT-13: text, a tool, text, another tool, text: order kept, each hook called once", async () => {
+  it("S0-82 S0-83 S0-90 S0-91 AT-13: text, a tool, text, another tool, text: order kept, each hook called once", async () => {
     const seen: unknown[] = [];
     const asked: Asked = {
       policy: { hooks: [{ "before-tool": [({ name, input }) => void seen.push([name, input])] }] },
@@ -168,7 +168,7 @@ describe("a turn in control mode", () => {
     expect(log.at(-1)).toMatchObject({ result: { status: "success" } });
   });
 
-  it("S0-95 AT-35: our tool runs over the channel, under its own name, and its value is the result", async () => {
+  it("S0-78 S0-84 S0-95 AT-35: our tool runs over the channel, under its own name, and its value is the result", async () => {
     const { place, go } = await control(
       [
         ...first,
@@ -373,7 +373,7 @@ describe("a turn in control mode", () => {
 describe("decisions", () => {
   const deny: Partial<PolicySettings> = { permission: () => ({ allow: false, reason: "no" }) };
 
-  it("S0-93 S0-94: the decision of the hook is used for the question behind it; nobody is asked twice", async () => {
+  it("S0-85 S0-93 S0-94: the decision of the hook is used for the question behind it; nobody is asked twice", async () => {
     const permission = vi.fn(() => ({ allow: true }) as const);
     const { place, go } = await control(
       [
@@ -1184,7 +1184,7 @@ describe("opening", () => {
     expect(place.spawn.calls).toHaveLength(2);
   });
 
-  it("resume, continue and fork reach the arguments", async () => {
+  it("S3-29: resume, continue and fork reach the arguments", async () => {
     for (const [resume, args] of [
       [{ kind: "resume", sessionId: "abc-1", fork: false }, ["--resume", "abc-1"]],
       [{ kind: "resume", sessionId: "abc-1", fork: true }, ["--resume", "abc-1", "--fork-session"]],

@@ -143,7 +143,7 @@ async function playQuery(ending: Ending, options: ClaudeCodeOptions = {}) {
 
 const CASES = MODES.flatMap((mode) => ENDINGS.map((ending) => ({ mode, ending, title: `${mode}: ${ending.name}` })));
 
-describe("F-B3 F-B4 F-B5 F-B9: after the verdict of Claude Code", () => {
+describe("S1-24 F-B3 F-B4 F-B5 F-B9: after the verdict of Claude Code", () => {
   it.each(CASES)("$title: the end comes within a second, and nothing is left when it is closed", async (row) => {
     const { mode, ending } = row;
     if (mode === "query") {

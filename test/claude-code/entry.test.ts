@@ -69,7 +69,7 @@ describe("millrace/claude-code", () => {
     expect(processesWith(mark)).toEqual([]);
   });
 
-  it("the pure parts can be used alone", () => {
+  it("S1-37: the pure parts can be used alone", () => {
     expect(route(detectFeatures({ features: ["hooks"] })).mode).toBe("control");
     expect(requiresControl(["output"])).toBe(false);
     expect(buildArgv({}, { mode: "plain", prompt: "stdin" }).args).toContain("--verbose");

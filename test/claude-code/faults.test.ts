@@ -460,7 +460,7 @@ const FAULTS: readonly Fault[] = [
   },
 ];
 
-describe("R7: a CLI that misbehaves", () => {
+describe("S3-44 S3-45 S1-118 R7: a CLI that misbehaves", () => {
   it("there are sixty faults and more", () => {
     expect(FAULTS.length).toBeGreaterThanOrEqual(60);
     expect(new Set(FAULTS.map(({ name }) => name)).size).toBe(FAULTS.length);
@@ -538,7 +538,7 @@ describe("AT-38: a CLI that cannot be started", () => {
 });
 
 describe("runs beside each other and behind each other", () => {
-  it("AT-44 S1-10: ten at once do not mix, nor one behind a run that was left early", async () => {
+  it("S3-41 AT-44 S1-10: ten at once do not mix, nor one behind a run that was left early", async () => {
     const echo = fakeCli(
       `p=$(cat); ${say(INIT)}; printf '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"%s"}]}}\\n' "$p"; ${say(RESULT)}`,
     );

@@ -35,7 +35,7 @@ async function readAll({ query, clock }: { query: Query; clock: { advance(ms: nu
 const prelude = writes(INIT, says("m1", "hi"));
 
 describe("query", () => {
-  it("S1-63 S1-120: gives each message with its exact bytes, one per call, and then the end for ever", async () => {
+  it("S1-12 S1-63 S1-120: gives each message with its exact bytes, one per call, and then the end for ever", async () => {
     const odd = '{ "type":"assistant" ,"message":{"content":[]},"text":"ä\\u00e4"}';
     const { query, call } = await open([
       { waitForInput: "end" },
@@ -174,7 +174,7 @@ describe("query", () => {
     });
   });
 
-  it("S1-75 C10: a clean exit without a result is a warning, then the end", async () => {
+  it("S1-56 S1-75 C10: a clean exit without a result is a warning, then the end", async () => {
     expect((await readAll(await open([{ exit: 0 }]))).map(name)).toEqual(["warning clean-exit-no-result", "end"]);
   });
 
@@ -184,12 +184,12 @@ describe("query", () => {
     expect(items[0]).toMatchObject({ raw: { json: '{"type":"brand_new"}' } });
   });
 
-  it("S1-69: warnings of the start come first", async () => {
+  it("S1-137 S1-69: warnings of the start come first", async () => {
     const opened = await open([writes(result()), { exit: 0 }], { systemPrompt: "a", appendSystemPrompt: "b" });
     expect((await readAll(opened)).map(name)).toEqual(["warning option-ignored", "result", "end"]);
   });
 
-  it("S1-64 S1-95: close ends whoever waits, and the process; twice is once", async () => {
+  it("S1-85 S1-64 S1-95: close ends whoever waits, and the process; twice is once", async () => {
     const { query, call } = await open([{ hang: true }]);
     const waiting = [query.next(), query.next()];
     await Promise.resolve();
@@ -225,7 +225,7 @@ describe("query", () => {
     expect(place.spawn.calls[0]?.stdin).toBe("  \n hello \n\n");
   });
 
-  it("S1-91: 100 ms of silence after the result are the end, and 99 are not", async () => {
+  it("S1-8 S1-21 S1-91: 100 ms of silence after the result are the end, and 99 are not", async () => {
     const { query, clock } = await open([writes(result()), { hang: true }]);
     expect(name(await query.next())).toBe("result");
     let ended = false;
@@ -245,7 +245,7 @@ describe("query", () => {
   });
 });
 
-describe("reading a whole query", () => {
+describe("S1-18: reading a whole query", () => {
   it("S1-139: collectItems sorts by kind and swallows nothing", async () => {
     const { query } = await open([{ write: "bad\n" }, prelude, writes(result()), { exit: 3 }]);
     const collected = await collectItems(query);

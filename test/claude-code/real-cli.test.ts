@@ -41,7 +41,7 @@ const shell = (command: string) => ({
 const ENDLESS = "tail -f /dev/null";
 
 describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in control mode", () => {
-  it.each([1, 2, 3])("S0-99: 25 + 17 with our tool says 42 (run %i of 3)", async () => {
+  it.each([1, 2, 3])("S0-32 S3-18 S0-99: 25 + 17 with our tool says 42 (run %i of 3)", async () => {
     const place = await open();
     const { log, result } = await ask(place.backend(), "What is 25 + 17?", { tools: [add] });
     expect(result).toMatchObject({ status: "success" });
@@ -297,7 +297,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
     await conversation.close();
   });
 
-  it("AT-35: tools that fail and tools that do not exist are answers, and contexts do not mix", async () => {
+  it("S3-20 S3-40 AT-35: tools that fail and tools that do not exist are answers, and contexts do not mix", async () => {
     const who = tool("who", "Says the context", {}, (_, { context }) => String(context));
     const boom = tool("boom", "Fails", {}, () => {
       throw new Error("kaput");

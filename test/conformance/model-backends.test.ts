@@ -13,7 +13,7 @@ const doneOf = (log: readonly AgentEvent[]) => {
   return last.result;
 };
 
-describe.each(BACKENDS)("%s", (backend) => {
+describe.each(BACKENDS)("S2-3 S3-6 S3-7: %s", (backend) => {
   it("AT-53 S2-16: the same program gives the same outline on every backend", async () => {
     const place = createTestWorld();
     const log = await runToEnd(backend, "What is 25 + 17?", { tools: [add] }, place);

@@ -34,13 +34,13 @@ function folderWith(files: Readonly<Record<string, string>> = {}): string {
 }
 
 describe("what is printed (AT-59)", () => {
-  it("no format: the text on stdout once, the rest on stderr", async () => {
+  it("S4-4: no format: the text on stdout once, the rest on stderr", async () => {
     const { stdout, stderr } = await runCli(["What is 25 + 17?"]);
     expect(stdout).toBe("I will use add.\n25 + 17 = 42.\n");
     expect(stderr).not.toContain("25 + 17 = 42.");
   });
 
-  it("--quiet, --no-stream and MILLRACE_NO_STREAM print the same text, once", async () => {
+  it("S4-2: --quiet, --no-stream and MILLRACE_NO_STREAM print the same text, once", async () => {
     const text = "I will use add.\n25 + 17 = 42.\n";
     expect(await runCli(["-q", "What is 25 + 17?"])).toMatchObject({ stdout: text, stderr: "" });
     expect(await runCli(["--no-stream", "What is 25 + 17?"])).toMatchObject({ stdout: text });

@@ -61,7 +61,7 @@ function ofType<Type extends Chunk["type"]>(chunks: readonly Chunk[], type: Type
   return chunks.filter((chunk): chunk is Chunk & EventOf<Type> => chunk.type === type);
 }
 
-describe("every captured transcript", () => {
+describe("S1-146: every captured transcript", () => {
   test("there are some of each version", () => {
     expect(VERSIONS.map((version) => all.filter(({ name }) => name.startsWith(version)).length)).toEqual([218, 67]);
   });
@@ -102,7 +102,7 @@ describe("the transcripts to begin with", () => {
     expect(START_HERE.filter((name) => !names.has(name))).toEqual([]);
   });
 
-  test.each(startHere)("$name: gives the reviewed events", async (transcript) => {
+  test.each(startHere)("S3-39: $name: gives the reviewed events", async (transcript) => {
     const lines = decode(transcript).map(describeChunk);
     await expect(`${lines.join("\n")}\n`).toMatchFileSnapshot(expectedFile(transcript.name));
   });

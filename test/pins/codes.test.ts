@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 // Users switch on these words. A change here is a change for them: make it on purpose, with a line in CHANGELOG.md.
 describe("words users see", () => {
-  it("there are fourteen event types in three families", () => {
+  it("S0-75 S2-8: there are fourteen event types in three families", () => {
     expect(EVENT_FAMILIES).toEqual({
       "text-delta": "delta",
       "thinking-delta": "delta",

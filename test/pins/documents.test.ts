@@ -25,7 +25,7 @@ describe("ARCHITECTURE.md", () => {
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
 
-  it("names, for every invariant, the test that holds it", () => {
+  it("S1-2: names, for every invariant, the test that holds it", () => {
     const invariants = text.split("\n").filter((line) => /^\| I\d+ \|/.test(line));
     expect(invariants.length).toBeGreaterThanOrEqual(8);
     for (const line of invariants) expect(line).toMatch(/`(src|test|scripts)\/[\w./-]+\.test\.ts`/);
@@ -39,7 +39,7 @@ describe("README.md", () => {
     expect(readDocument("README.md")).toMatch(/^# Millrace\n\n[^\n]+\.\n/);
   });
 
-  it("shows a program of at most 15 lines first, and then its output", () => {
+  it("S0-105: shows a program of at most 15 lines first, and then its output", () => {
     const [, program, output] = fences;
     expect(program?.language).toBe("ts");
     expect(program?.text.trim().split("\n").length).toBeLessThanOrEqual(15);

@@ -201,7 +201,7 @@ describe.runIf(onLinux)("F-A5: without control groups", () => {
   });
 });
 
-describe.runIf(onLinux)("stopping a real process", () => {
+describe.runIf(onLinux)("S3-27: stopping a real process", () => {
   it("says what it took", async () => {
     const take = async (kind: Kind): Promise<string> => {
       const { handle, tag, reader } = await start(SCRIPTS[kind]);

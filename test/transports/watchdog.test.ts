@@ -198,7 +198,7 @@ function writeSystemRoot(processes: string): { readonly root: string; readonly k
   return { root, killed: () => (existsSync(join(root, "killed")) ? readFileSync(join(root, "killed"), "utf8") : "") };
 }
 
-describe.runIf(onLinux)("F-A14: the watchdog of Windows", () => {
+describe.runIf(onLinux)("S3-46 F-A14: the watchdog of Windows", () => {
   const family = (living: readonly ProcessEntry[]): ProcessFamily => ({
     controlGroup: undefined,
     onChange: () => undefined,

@@ -17,7 +17,7 @@ function added(options: ClaudeCodeOptions): readonly string[] {
   return rest;
 }
 
-describe("options as arguments", () => {
+describe("S0-30: options as arguments", () => {
   it.each<[string, ClaudeCodeOptions, readonly string[]]>([
     ["S1-98", { model: "sonnet" }, ["--model", "sonnet"]],
     ["S1-99", { maxTurns: 7 }, ["--max-turns", "7"]],
@@ -144,7 +144,7 @@ describe("options as arguments", () => {
     ]);
   });
 
-  it("AT-42: a system prompt over 32 KiB goes into a file, unchanged", () => {
+  it("S3-24 AT-42: a system prompt over 32 KiB goes into a file, unchanged", () => {
     const long = `"'\n${"é".repeat(16_384)}`;
     expect(buildArgv({ systemPrompt: long }, { mode: "control" }).files).toEqual([
       { flag: "--system-prompt-file", text: long },

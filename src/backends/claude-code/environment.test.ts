@@ -53,7 +53,7 @@ describe("the environment of the CLI", () => {
     expect(childEnvironment({ parent: {}, extra: { GITHUB_TOKEN: "t" } })).toMatchObject({ GITHUB_TOKEN: "t" });
   });
 
-  it("holds the user's language, path and key", () => {
+  it("S3-28: holds the user's language, path and key", () => {
     const parent = { PATH: "/bin", LC_ALL: "C", LC_TIME: "de_DE", ANTHROPIC_API_KEY: "k", HOME: undefined };
     expect(childEnvironment({ parent })).toEqual({
       ...ISOLATION,
@@ -64,7 +64,7 @@ describe("the environment of the CLI", () => {
     });
   });
 
-  it("C21: never says that the CLI runs inside another one, even when a whole environment is handed on", () => {
+  it("S3-28 C21: never says that the CLI runs inside another one, even when a whole environment is handed on", () => {
     const nested = { CLAUDECODE: "1", CLAUDE_CODE_ENTRYPOINT: "cli", CLAUDE_CODE_SSE_PORT: "1" };
     expect(childEnvironment({ parent: nested, extra: nested })).toEqual(ISOLATION);
   });

@@ -17,7 +17,7 @@ describe("checking the options of the CLI", () => {
     );
   });
 
-  it("lets everything through that can be said", () => {
+  it("S3-19: lets everything through that can be said", () => {
     const options = {
       model: "claude-sonnet-4-5[1m]",
       fallbackModel: ["haiku", "us.anthropic.claude:0"],

@@ -15,7 +15,7 @@ import {
   versionMeetsMinimum,
 } from "./version.ts";
 
-describe("reading a version", () => {
+describe("S1-25: reading a version", () => {
   it.each([
     ["claude v1.2.3", "1.2.3"],
     ["1.2.3", "1.2.3"],
@@ -66,7 +66,7 @@ describe("the version policy", () => {
     ["S1-30: too old", found("0.9.99"), "unsupported-cli-version", "unsupported-cli-version"],
     ["S1-31: unreadable", { kind: "unreadable", output: "hm" }, "unknown-version", ["unparseable-cli-version"]],
     ["S1-32: not detected", { kind: "failed", reason: "x." }, "version-detection", ["version-detection-failed"]],
-  ])("AT-9 %s", (_title, detection, strict, permissive) => {
+  ])("S1-36 S1-7 AT-9 %s", (_title, detection, strict, permissive) => {
     expect(judge(detection, false)).toEqual(strict);
     expect(judge(detection, true)).toEqual(permissive);
   });

@@ -38,7 +38,7 @@ describe("the router", () => {
       "plain",
     ],
     ["S0-19: nulls inside", { hooks: { prompt: null }, mcpConfig: { gone: null } }, "plain"],
-  ])("AT-1 %s", (_title, options, mode) => {
+  ])("S0-15 AT-1 %s", (_title, options, mode) => {
     expect(modeOf(options)).toBe(mode);
     expect(modeOf(options)).toBe(mode);
     expect(requiresControl(detectFeatures(undefined, options))).toBe(mode === "control");
@@ -91,7 +91,7 @@ describe("the router", () => {
     expect(reasons.join("\n")).toContain("permission-mode:plan: plain mode carries it as an argument");
   });
 
-  it("S0-1 S0-14 AT-4: for every set of features and every override the answer is valid, and the override wins", () => {
+  it("S0-11 S0-1 S0-14 AT-4: for every set of features and every override the answer is valid, and the override wins", () => {
     const names: readonly RoutedFeature[] = [
       "hooks",
       "in-process-mcp",

@@ -104,7 +104,7 @@ describe("S1-121: init", () => {
     ]);
   });
 
-  test("the mode comes from the options, and every field but the subtype may be missing", () => {
+  test("S1-22: the mode comes from the options, and every field but the subtype may be missing", () => {
     const chunks = decode([{ type: "system", subtype: "init" }], { mode: "control" });
     expect(bare(chunks)).toEqual([{ type: "start", backend: "claude-code", mode: "control" }]);
   });

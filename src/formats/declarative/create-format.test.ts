@@ -141,7 +141,7 @@ describe("ndjson, AT-56", () => {
   });
 });
 
-describe("parse, S4-8", () => {
+describe("S4-7: parse, S4-8", () => {
   const format = createDeclarativeFormat({
     name: "p",
     framing: "ndjson",

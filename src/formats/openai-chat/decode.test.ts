@@ -63,7 +63,7 @@ describe("repeats", () => {
 });
 
 describe("text", () => {
-  it("S2-29 S2-30: one start, deltas, one typed message with usage and stop reason", () => {
+  it("S2-12 S2-29 S2-30: one start, deltas, one typed message with usage and stop reason", () => {
     const chunks = decode([
       delta({ role: "assistant", content: "", refusal: null }),
       text("Hel"),

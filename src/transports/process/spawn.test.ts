@@ -42,7 +42,7 @@ async function finish(handle: ProcessHandle) {
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe("a started process", () => {
-  it("S1-38 S1-40: gives stdout, stderr and the exit code apart", async () => {
+  it("S0-36 S1-5 S1-38 S1-40: gives stdout, stderr and the exit code apart", async () => {
     const handle = await spawn(shell("printf out; printf err >&2; exit 3"));
     expect(handle.pid).toBeGreaterThan(0);
     expect(await finish(handle)).toEqual({ stdout: "out", stderr: "err", code: 3, signal: null });
@@ -84,7 +84,7 @@ describe("a started process", () => {
     expect(await done).toEqual({ stdout: `${long}end`, stderr: "", code: 0, signal: null });
   });
 
-  it("gives what it printed also to a reader that comes after the exit", async () => {
+  it("S1-23: gives what it printed also to a reader that comes after the exit", async () => {
     const handle = await spawn(shell("printf late; printf err >&2"));
     expect(await handle.exit).toEqual({ code: 0, signal: null });
     expect(await textOf(handle.stdout)).toBe("late");
@@ -207,7 +207,7 @@ async function advanceUntil(promise: Promise<unknown>, clock: VirtualClock): Pro
 }
 
 describe("a grandchild that holds the streams of a process that has exited", () => {
-  it("holds the exit up for a moment of silence and no longer", async () => {
+  it("S1-92 S1-62: holds the exit up for a moment of silence and no longer", async () => {
     const { clock, watched, armed } = watchedClock();
     const handle = await createSpawn({ clock: watched })(shell("sleep 60 & echo said; exit 4"));
     const done = finish(handle);
@@ -220,7 +220,7 @@ describe("a grandchild that holds the streams of a process that has exited", () 
     process.kill(-(handle.pid as number), "SIGKILL");
   });
 
-  it("is still heard while it speaks", async () => {
+  it("S1-62: is still heard while it speaks", async () => {
     const { clock, watched, armed } = watchedClock();
     const fifo = join(folder, "fifo");
     await finish(await spawn(shell('mkfifo "$0"', { args: ["-c", 'mkfifo "$0"', fifo] })));

@@ -45,7 +45,7 @@ function readNames(entry: string): { values: string[]; types: string[] } {
   return { values: values.sort(), types: types.sort() };
 }
 
-describe("exports", () => {
+describe("S1-142: exports", () => {
   it("millrace", () => {
     expect(readNames("index")).toMatchInlineSnapshot(`
       {
