@@ -30,10 +30,12 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     `The run reached limits.tokens${count(run.tokens)}. Raise it, or send and ask for less text.`,
   error_timeout: ({ run }) =>
     `The run reached limits.timeoutMs${count(run.timeoutMs, "ms")}. Raise it, or give the agent less to do in one run.`,
-  error_max_tokens: ({ maxTokens }) =>
-    maxTokens === undefined
-      ? "The answer was cut: the model reached its limit of output tokens. Set maxTokens higher, or ask for a shorter answer."
-      : `The answer was cut: the model reached maxTokens (${maxTokens}). Raise it, or ask for a shorter answer.`,
+  error_max_tokens: ({ maxTokens, detail }) =>
+    detail !== undefined
+      ? `The answer was cut by a limit of the model itself (${detail}), which maxTokens does not change. Shorten the conversation, or use a model with a larger context.`
+      : maxTokens === undefined
+        ? "The answer was cut: the model reached its limit of output tokens. Set maxTokens higher, or ask for a shorter answer."
+        : `The answer was cut: the model reached maxTokens (${maxTokens}). Raise it, or ask for a shorter answer.`,
   error_max_structured_output_retries: ({ detail }) =>
     `The answer does not fit the output schema, also after it was sent back${detail === undefined ? "" : `: ${asClause(detail)}`}. Describe the fields in the schema, simplify it, or allow more repairs (output: { schema, repairs }).`,
   hook_stopped: ({ detail }) =>

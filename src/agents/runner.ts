@@ -1,5 +1,14 @@
 import type { ToolSpec } from "#backends";
-import { errorItem, type Message, type MessageItem, messageItem, textOf, warningItem } from "#domain";
+import {
+  type ErrorItem,
+  errorItem,
+  type Message,
+  type MessageItem,
+  messageItem,
+  stopFailure,
+  textOf,
+  warningItem,
+} from "#domain";
 import { DEFAULT_TOOL_CONCURRENCY } from "#tools";
 import { describeEnd } from "./end-message.ts";
 import { handoffTool } from "./handoff.ts";
@@ -98,12 +107,12 @@ class Runner {
     const text = textOf(reply.message.blocks);
     switch (endOf(reply)) {
       case "error":
-        await this._work.writer.write([refusal(reply)], this._leg.agent);
+        await this._work.writer.write([failureOf(reply)], this._leg.agent);
         return this._over();
       case "malformed-call":
         return this._repairCall(reply);
       case "error_max_tokens":
-        return this._verdict("error_max_tokens", text);
+        return this._verdict("error_max_tokens", text, reply.message.vendorStopReason);
       case "success":
         return this._tryToStop(reply, text);
       default:
@@ -202,7 +211,7 @@ class Runner {
   /** The model is told once that its call could not be read; a second one in a row ends the run. */
   private async _repairCall(reply: Replied): Promise<LegEnd | undefined> {
     if (this._wasMalformed) {
-      await this._work.writer.write([malformedCall(reply)], this._leg.agent);
+      await this._work.writer.write([failureOf(reply)], this._leg.agent);
       return this._over();
     }
     this._wasMalformed = true;
@@ -263,35 +272,11 @@ function endOf(reply: Replied): "continue" | "error" | "malformed-call" | "succe
   }
 }
 
-function refusal(reply: Replied) {
-  const refused = reply.message.stopReason === "refusal";
-  const { vendorStopReason } = reply.message;
-  return errorItem({
-    code: refused ? "refused" : "content-filtered",
-    message: refused
-      ? `${reply.backend.name} refused to answer.`
-      : `${reply.backend.name}'s filter stopped the answer${vendorStopReason === undefined ? "" : ` (${vendorStopReason})`}.`,
-    terminal: true,
-    diagnostic: {
-      hint: "The provider's safety rules ended this answer; asking the same again will most likely end the same way.",
-      troubleshooting: "Change the wording of the prompt, or ask another backend.",
-      ...(vendorStopReason !== undefined && { vendorCode: vendorStopReason }),
-    },
-  });
-}
-
-function malformedCall(reply: Replied) {
-  const { vendorStopReason } = reply.message;
-  return errorItem({
-    code: "malformed-tool-call",
-    message: `${reply.backend.name} wrote a tool call that could not be read, and did so again when it was told (${vendorStopReason ?? "no reason given"}).`,
-    terminal: true,
-    diagnostic: {
-      hint: "The model cannot write the arguments of one of the tools.",
-      troubleshooting: "Make the tools' schemas simpler, offer fewer tools, or ask another model.",
-      ...(vendorStopReason !== undefined && { vendorCode: vendorStopReason }),
-    },
-  });
+/** The error of a reply that its vendor ended, or whose calls could not be read. */
+function failureOf({ backend, message }: Replied): ErrorItem {
+  const failure = stopFailure(backend.name, { ...message, wasTold: true });
+  if (failure === undefined) throw new TypeError(`A reply that stopped with ${message.stopReason} is no failure.`);
+  return errorItem(failure);
 }
 
 function specsOf(leg: ModelLeg, answer: AnswerPlan): readonly ToolSpec[] {

@@ -9,6 +9,7 @@ export type {
 } from "./block.ts";
 export { asksPerson, waitForPerson, watchesOnly, watchOnly } from "./person.ts";
 export { textOf } from "./block.ts";
+export { stopFailure } from "./stop-failure.ts";
 export type { Chunk, Place } from "./chunk.ts";
 export {
   doneEvent,

@@ -13,6 +13,15 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["pause_turn", "pause"],
 ]);
 
+/** Words that say more than the reason we have for them. */
+const TELLING: ReadonlySet<string> = new Set(["model_context_window_exceeded"]);
+
+/** The vendor's own word for a stop reason, where ours says less. */
+export function vendorWord(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  return TELLING.has(value) || !STOP_REASONS.has(value) ? value : undefined;
+}
+
 /** The stop reason a vendor's word means; `undefined` while there is none (null, missing). */
 export function readStopReason(value: unknown): StopReason | undefined {
   return typeof value === "string" ? (STOP_REASONS.get(value) ?? "unknown") : undefined;

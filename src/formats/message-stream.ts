@@ -11,7 +11,7 @@ import {
   unreachable,
 } from "#domain";
 import { isRecord, type JsonRecord, ownString } from "#wire";
-import { readCall, readStopReason, readUsage, type ToolName } from "./message-fields.ts";
+import { readCall, readStopReason, readUsage, type ToolName, vendorWord } from "./message-fields.ts";
 
 /**
  * A message of the Messages API while its events come in: the part of the work that the API's own stream and Claude
@@ -98,7 +98,7 @@ export function noteStopReason(message: OpenMessage, value: unknown): boolean {
   const stopReason = readStopReason(value);
   if (stopReason === undefined) return false;
   message.stopReason = stopReason;
-  message.vendorStopReason = stopReason === "unknown" ? String(value) : undefined;
+  message.vendorStopReason = vendorWord(value);
   return true;
 }
 

@@ -1,21 +1,33 @@
-import { addUsage, type Chunk, errorItem, resultItem, textOf, type Usage } from "#domain";
+import {
+  addUsage,
+  type Chunk,
+  errorItem,
+  type MessageItem,
+  resultItem,
+  stopFailure,
+  textOf,
+  type Usage,
+  warningItem,
+} from "#domain";
+import { unfinishedReply } from "./stream-faults.ts";
 
 /** Watches a stream for the verdict that its format may not give. */
 export interface MissingVerdict {
   /** Looks at chunks on their way, and returns them. */
   look(chunks: readonly Chunk[]): readonly Chunk[];
-  /** What is missing at the proper end of the stream: a success, or the failure of a stream that could not be read. */
+  /** What is missing at the proper end of the stream: the verdict, as the last reply and what could be read say it. */
   missing(): Chunk[];
 }
 
 /**
- * Adds up a model's replies for the verdict that their format does not give. A stream that gave no message and of which
- * something could not be read is a failure: it was written in another format.
+ * Adds up a model's replies for the verdict that their format does not give. A reply that its vendor refused, filtered
+ * or cut is no success. A stream that gave no message and of which something could not be read is a failure: it was
+ * written in another format.
  */
 export function createMissingVerdict(): MissingVerdict {
   let given = false;
   let usage: Usage = {};
-  let text = "";
+  let last: MessageItem | undefined;
   let turns = 0;
   let unread: string | undefined;
   return {
@@ -24,19 +36,35 @@ export function createMissingVerdict(): MissingVerdict {
         if (chunk.type === "text-delta") continue;
         if (chunk.type === "result" || (chunk.type === "error" && chunk.terminal)) given = true;
         else if (chunk.type === "error" && chunk.code === "json-decode") unread ??= chunk.message;
+        // Half a line before any reply is over: either the answer was cut, or it is no line of the format at all.
+        else if (chunk.type === "warning" && chunk.code === "incomplete-last-line" && turns === 0) {
+          unread ??= "its only line is not complete JSON";
+        }
         if (chunk.type !== "message" || chunk.role !== "assistant") continue;
         turns += 1;
         usage = addUsage(usage, chunk.usage ?? {});
-        text = textOf(chunk.blocks);
+        last = chunk;
       }
       return chunks;
     },
     missing() {
       if (given) return [];
       if (unread !== undefined) return [unreadable(unread)];
-      return [resultItem({ subtype: "success", isError: false, text, usage, turns })];
+      const failure = last && stopFailure("The model", last);
+      if (failure !== undefined) return [errorItem(failure)];
+      return verdictOn(last, { usage, turns });
     },
   };
+}
+
+function verdictOn(last: MessageItem | undefined, used: { readonly usage: Usage; readonly turns: number }): Chunk[] {
+  const text = textOf(last?.blocks ?? []);
+  if (last?.stopReason === "max-tokens") {
+    const message = "The answer was cut: the model reached its limit of output tokens.";
+    return [resultItem({ subtype: "error_max_tokens", isError: true, text, message, ...used })];
+  }
+  const warnings = last?.stopReason === "pause" ? [warningItem(unfinishedReply())] : [];
+  return [...warnings, resultItem({ subtype: "success", isError: false, text, ...used })];
 }
 
 function unreadable(message: string): Chunk {

@@ -28,6 +28,24 @@ export function unknownStopReason(vendorStopReason: string): WarningDetail {
   };
 }
 
+/** A reply that stopped in order to call tools, and calls none, is not what its model meant to write. */
+export function missingCalls(vendorStopReason: string): WarningDetail {
+  return {
+    code: "unknown-stop-reason",
+    message: `The reply stopped to call a tool (${JSON.stringify(vendorStopReason)}) and holds no call. It may not be whole; look at it before you rely on it.`,
+    context: { vendorStopReason },
+  };
+}
+
+/** A reply that its vendor only interrupted, and that nobody went on with. */
+export function unfinishedReply(): WarningDetail {
+  return {
+    code: "unknown-stop-reason",
+    message: "The last reply was only paused, and nobody went on with it. It may not be whole.",
+    context: { stopReason: "pause" },
+  };
+}
+
 /** A frame that should have been JSON. The stream goes on. */
 export function jsonDecodeError(frame: DataFrame): ErrorItem {
   return errorItem(

@@ -138,9 +138,17 @@ describe("a message of the Messages API", () => {
     expect(chunks.find(({ type }) => type === "message")).toMatchObject({ blocks: [{ type: "text", text: "a" }] });
   });
 
+  test("F-B2: a stop to use tools is tool use only with a call; without one it is unknown, with a warning", () => {
+    const called = decode([start(), open(0, ADD), json(0, "{}"), close(0), end("tool_use"), stop]);
+    expect(called.find(({ type }) => type === "message")).toMatchObject({ stopReason: "tool-use" });
+    expect(decode([start(), end("tool_use"), stop]).slice(-2)).toMatchObject([
+      { type: "message", stopReason: "unknown", vendorStopReason: "tool_use" },
+      { type: "warning", code: "unknown-stop-reason" },
+    ]);
+  });
+
   test.each([
     ["end_turn", "end-turn"],
-    ["tool_use", "tool-use"],
     ["max_tokens", "max-tokens"],
     ["model_context_window_exceeded", "max-tokens"],
     ["stop_sequence", "stop-sequence"],

@@ -2,7 +2,7 @@ import { type Block, type Chunk, type StopReason, toolCallItem, toolResultItem, 
 import { isRecord, parseJson } from "#wire";
 import { blockAsStreamed, finishedMessage } from "../message-settle.ts";
 import type { OpenBlock, OpenMessage } from "../message-stream.ts";
-import { unknownStopReason } from "../stream-faults.ts";
+import { missingCalls, unknownStopReason } from "../stream-faults.ts";
 
 /** With these a model says that it wrote down everything it wanted to; with any other it may have been cut. */
 const CLAIMS_COMPLETENESS: ReadonlySet<StopReason> = new Set(["end-turn", "tool-use", "stop-sequence"]);
@@ -18,10 +18,12 @@ export function finishMessage(message: OpenMessage, out: Chunk[]): void {
   const isClaimed = message.stopReason !== undefined && CLAIMS_COMPLETENESS.has(message.stopReason);
   const afterwards: Chunk[] = [];
   const told = new Set<string>();
+  let isAnyCut = false;
   for (const block of message.blocks) {
     const isLast = block.position === message.blocks.length - 1;
     const isCut = block.kind === "tool-call" && !isClaimed && !isWhole(block, isLast);
     block.settled = isCut ? cutCall(block) : blockAsStreamed(block);
+    isAnyCut ||= isCut;
     if (isCut) afterwards.push(incomplete(message, block));
     // Two calls under one id cannot both be answered: only the first is made.
     else if (block.settled.type === "tool-call" && !told.has(block.settled.callId)) {
@@ -29,9 +31,17 @@ export function finishMessage(message: OpenMessage, out: Chunk[]): void {
       makeCall(block, block.settled, afterwards);
     }
   }
+  if (message.stopReason === "tool-use" && message.blocks.every(({ kind }) => kind !== "tool-call")) {
+    message.stopReason = "unknown";
+    message.vendorStopReason = "tool_use";
+    afterwards.push(warningItem(missingCalls("tool_use")));
+  } else if (message.stopReason === "unknown") {
+    afterwards.push(warningItem(unknownStopReason(message.vendorStopReason ?? "")));
+    // Nothing but a call that nobody can read: the model has to hear of it.
+    if (isAnyCut && told.size === 0) message.stopReason = "malformed-call";
+  }
   out.push(finishedMessage(message));
   for (const chunk of afterwards) out.push(chunk);
-  if (message.vendorStopReason !== undefined) out.push(warningItem(unknownStopReason(message.vendorStopReason)));
 }
 
 const LOST = "a part of them was lost on the way";

@@ -1,8 +1,8 @@
-import { type Chunk, errorItem, noticeItem, permissionItem, startItem } from "#domain";
+import { type Chunk, errorItem, noticeItem, permissionItem, startItem, warningItem } from "#domain";
 import { type DataFrame, expandRepeat, isRecord, type JsonRecord, ownArray, ownString, type RepeatFrame } from "#wire";
 import type { Adapter, AdapterOptions, Format } from "../format.ts";
 import { kindOfValue } from "../message-fields.ts";
-import { jsonDecodeError, unknownNotice } from "../stream-faults.ts";
+import { jsonDecodeError, unfinishedReply, unknownNotice } from "../stream-faults.ts";
 import { createConversation } from "./conversation.ts";
 import { createLanes } from "./lane.ts";
 import { FRAME_NOTICES, SYSTEM_NOTICES } from "./notices.ts";
@@ -119,7 +119,10 @@ function createStream(options: AdapterOptions) {
     const verdict = verdicts.read(frame);
     if (verdict === undefined) return false;
     // Only the main conversation: sub-agents in the background go on writing after it.
+    const last = lanes.main.streamed ?? lanes.main.whole;
     conversation.close(lanes.main, out);
+    // The CLI calls a turn over whose last message its host only paused.
+    if (last?.stopReason === "pause" && !verdict.isError) out.push(warningItem(unfinishedReply()));
     out.push(verdict);
     hasResult = true;
     return true;

@@ -53,9 +53,10 @@ export function createConversation(
     // frames had shown to be over (or names its stop reason so late). It holds all blocks; readers replace by id.
     if (!isNews(message)) return;
     out.push(finishedMessage(message));
-    if (message.vendorStopReason !== undefined && message.vendorStopReason !== message.warnedOf) {
-      out.push(warningItem(unknownStopReason(message.vendorStopReason)));
-      message.warnedOf = message.vendorStopReason;
+    const word = message.stopReason === "unknown" ? message.vendorStopReason : undefined;
+    if (word !== undefined && word !== message.warnedOf) {
+      out.push(warningItem(unknownStopReason(word)));
+      message.warnedOf = word;
     }
     message.isTold = true;
     message.hasChanged = false;

@@ -1,7 +1,7 @@
-import { type Chunk, errorItem, noticeItem, resultItem, startItem, unreachable } from "#domain";
+import { type Chunk, errorItem, noticeItem, resultItem, startItem, unreachable, warningItem } from "#domain";
 import { type DataFrame, ownBoolean, ownString, rawOf } from "#wire";
 import type { Adapter, AdapterOptions } from "../format.ts";
-import { streamCutError } from "../stream-faults.ts";
+import { streamCutError, unknownStopReason } from "../stream-faults.ts";
 import { createCallLedger } from "./call-ledger.ts";
 import {
   readId,
@@ -98,6 +98,7 @@ export function createDeclarativeAdapter(dialect: DeclarativeDialect, options: A
     }
     write("text", id, text, chunks);
     if (stopReason !== undefined) {
+      if (stopReason === "unknown") chunks.push(warningItem(unknownStopReason(ownString(fields, "stopReason") ?? "")));
       writer.note({ stopReason });
       closeMessage(chunks);
     }

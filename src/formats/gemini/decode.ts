@@ -95,10 +95,11 @@ function decodeChunk(stream: Stream, chunk: JsonRecord, frame: DataFrame): void 
   if (isRecord(chunk.usageMetadata)) stream.usageMetadata = chunk.usageMetadata;
 
   const candidates = chunk.candidates;
-  if (Array.isArray(candidates) && candidates.length > 0) decodeCandidates(stream, candidates, frame);
-  else if (isRecord(chunk.promptFeedback) && chunk.promptFeedback.blockReason) {
+  // A block counts whatever stands beside it.
+  if (isRecord(chunk.promptFeedback) && chunk.promptFeedback.blockReason) {
     fail(stream, blockedError(chunk.promptFeedback, frame));
-  } else if (!isRecord(chunk.usageMetadata) && !Array.isArray(candidates)) {
+  } else if (Array.isArray(candidates) && candidates.length > 0) decodeCandidates(stream, candidates, frame);
+  else if (!isRecord(chunk.usageMetadata) && !Array.isArray(candidates)) {
     stream.chunks.push(unknownNotice("chunk", frame));
   }
 }
@@ -197,7 +198,9 @@ function endStream(stream: Stream): void {
       role: "assistant",
       blocks: reply.blocks,
       stopReason,
-      ...(NEEDS_THE_VENDORS_WORD.has(stopReason) && { vendorStopReason: finishReason }),
+      ...((NEEDS_THE_VENDORS_WORD.has(stopReason) || finishReason === "CONTINUATION") && {
+        vendorStopReason: finishReason,
+      }),
       ...(usage === undefined ? {} : { usage }),
       ...(reply.model === undefined ? {} : { model: reply.model }),
     }),

@@ -9,7 +9,7 @@ import {
   warningItem,
 } from "#domain";
 import { isRecord, parseJson } from "#wire";
-import { unknownStopReason } from "../stream-faults.ts";
+import { missingCalls, unknownStopReason } from "../stream-faults.ts";
 import type { AssembledCall } from "../tool-call-assembler.ts";
 import { blockOf, type Reply, showArguments } from "./reply.ts";
 import type { Ending } from "./stop-reason.ts";
@@ -35,28 +35,34 @@ export function finishReply(
   );
   const items: Chunk[] = [];
   let hasCalls = false;
+  let isAnyCut = false;
   for (const call of calls) {
     const slot = reply.callSlots[call.position];
     if (slot === undefined) continue;
     showArguments(reply, slot, call.id, chunks);
     const verdict = judge(call, ending.claimsWhole);
     hasCalls ||= verdict.kind !== "drop";
+    isAnyCut ||= verdict.kind === "drop" && call.name !== "";
     blocks[slot.index] = callBlock(call, verdict);
     items.push(...callItems(call, verdict));
   }
+  // It stopped in order to call tools, and calls none.
+  const hasNone = ending.stopReason === "tool-use" && !hasCalls && !reply.hasRefused;
+  const vendorStopReason = hasNone ? "tool_calls" : ending.vendorStopReason;
   chunks.push(
     messageItem({
       id: reply.messageId,
       role: "assistant",
       blocks,
-      stopReason: stopReasonOf(ending, hasCalls, reply.hasRefused),
-      ...(ending.vendorStopReason === undefined ? {} : { vendorStopReason: ending.vendorStopReason }),
+      stopReason: stopReasonOf(ending, { hasCalls, isAnyCut, hasRefused: reply.hasRefused }),
+      ...(vendorStopReason === undefined ? {} : { vendorStopReason }),
       ...(usage === undefined ? {} : { usage }),
       ...(reply.model === undefined ? {} : { model: reply.model }),
     }),
   );
   for (const item of items) chunks.push(item);
-  if (ending.stopReason === "unknown") chunks.push(warningItem(unknownStopReason(ending.vendorStopReason ?? "")));
+  if (hasNone) chunks.push(warningItem(missingCalls("tool_calls")));
+  else if (ending.stopReason === "unknown") chunks.push(warningItem(unknownStopReason(ending.vendorStopReason ?? "")));
 }
 
 function judge(call: AssembledCall, claimsWhole: boolean): Verdict {
@@ -101,8 +107,13 @@ function callItems(call: AssembledCall, verdict: Verdict): Chunk[] {
 }
 
 /** Hosts disagree on what to call the end of a reply with tool calls; the calls themselves decide. */
-function stopReasonOf(ending: Ending, hasCalls: boolean, hasRefused: boolean): StopReason {
+function stopReasonOf(
+  ending: Ending,
+  { hasCalls, isAnyCut, hasRefused }: Readonly<Record<"hasCalls" | "isAnyCut" | "hasRefused", boolean>>,
+): StopReason {
   if (hasRefused && ending.claimsWhole) return "refusal";
+  // Nothing but a call that nobody can read: the model has to hear of it.
+  if (ending.stopReason === "unknown" && isAnyCut && !hasCalls) return "malformed-call";
   if (!ending.claimsWhole) return ending.stopReason;
   if (hasCalls) return "tool-use";
   return ending.stopReason === "tool-use" ? "unknown" : ending.stopReason;

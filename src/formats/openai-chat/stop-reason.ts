@@ -20,6 +20,9 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map([
   ["sensitive", { stopReason: "content-filter", claimsWhole: false }],
 ]);
 
+/** Words that say more than the reason we have for them. */
+const TELLING: ReadonlySet<string> = new Set(["content_filter", "sensitive", "model_length"]);
+
 /** Finish reasons with which a host says that it failed. They end the stream, but not the reply. */
 const FAILURES: ReadonlyMap<string, ErrorCode> = new Map([
   ["error", "provider-error"],
@@ -33,7 +36,7 @@ export function readEnding(finishReason: string): Ending {
   if (ending === undefined) {
     return { stopReason: "unknown", claimsWhole: false, vendorStopReason: finishReason };
   }
-  return ending.stopReason === "content-filter" ? { ...ending, vendorStopReason: finishReason } : ending;
+  return TELLING.has(finishReason) ? { ...ending, vendorStopReason: finishReason } : ending;
 }
 
 export function readFailure(finishReason: string): ErrorCode | undefined {
