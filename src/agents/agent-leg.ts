@@ -18,6 +18,7 @@ import { describeEnd } from "./end-message.ts";
 import { HANDOFF_TOOL, handoffTool, readHandoff } from "./handoff.ts";
 import { AgentOutput } from "./agent-output.ts";
 import type { AgentLeg, Conversations, LegEnd, LegWork } from "./leg.ts";
+import { showOutput } from "./shown-output.ts";
 import { showSchema } from "./structured.ts";
 
 /**
@@ -123,7 +124,9 @@ class AgentRun {
   private _limit: LimitReached | undefined;
   private readonly _said: Message[] = [];
   private readonly _output: AgentOutput | undefined;
-  private _handoff: { readonly to: string; readonly message: string } | undefined;
+  private _handoff: { readonly to: string; readonly message: string; readonly callId: string } | undefined;
+  /** The agent knows that its part is done. */
+  private _isHandoffTold = false;
   /** What is still on its way through the guards: order is kept. */
   private _tail: Promise<void> = Promise.resolve();
 
@@ -172,7 +175,12 @@ class AgentRun {
       return [...messages, ...said, feedback];
     }
     this._isSuccess = !settled.result.isError;
-    await writer.write([this._describe(settled.result)], this._leg.agent);
+    const { structured, ...rest } = settled.result;
+    const shown = settled.result.isError ? structured : showOutput(structured, writer);
+    await writer.write(
+      [this._describe({ ...rest, ...(shown !== undefined && { structured: shown }) })],
+      this._leg.agent,
+    );
     return undefined;
   }
 
@@ -215,8 +223,10 @@ class AgentRun {
   /** Remembers what the leg's end depends on. */
   private _look(chunk: Chunk): boolean {
     if (chunk.type === "message" && chunk.parent === undefined) this._lookAtMessage(chunk);
-    else if (chunk.type === "tool-result") this._times.complete(chunk);
-    else if (chunk.type === "result") {
+    else if (chunk.type === "tool-result") {
+      this._times.complete(chunk);
+      this._isHandoffTold ||= chunk.callId === this._handoff?.callId;
+    } else if (chunk.type === "result") {
       this._lookAtResult(chunk);
       return this._output?.hold(chunk) !== true;
     }
@@ -227,6 +237,10 @@ class AgentRun {
   private _lookAtMessage({ id, role, blocks, usage }: MessageItem): void {
     if (role !== "assistant") return;
     this._finalText = textOf(blocks);
+    // Told that its part is done, it may say a last word. One that calls on would never come to an end.
+    if (this._isHandoffTold && blocks.some((block) => block.type === "tool-call")) {
+      this._conversation.interrupt().catch(() => undefined);
+    }
     const said = blocks.filter((block) => block.type === "text" && block.text !== "");
     if (said.length > 0) this._said.push({ id, role, blocks: said });
     if (usage === undefined) return;
@@ -273,7 +287,7 @@ class AgentRun {
       const output = `Not run: the conversation was handed over to ${this._handoff.to} before.`;
       return { kind: "failed", why: "aborted", output } as const;
     }
-    if (call.name === HANDOFF_TOOL && this._leg.handoffs !== undefined) return this._handOver(call.input);
+    if (call.name === HANDOFF_TOOL && this._leg.handoffs !== undefined) return this._handOver(call);
     const tool = this._tools.get(call.name);
     if (tool === undefined) {
       return { kind: "failed", why: "unknown-tool", output: `There is no tool "${call.name}".` } as const;
@@ -298,13 +312,13 @@ class AgentRun {
     return this._times.running(call.callId, running).finally(leave);
   }
 
-  private async _handOver(input: unknown) {
+  private async _handOver({ callId, input }: Parameters<AgentLink["runTool"]>[0]) {
     const wanted = readHandoff(input, this._leg.handoffs ?? []);
     if (!wanted.fits) return { kind: "failed", why: "invalid-input", output: wanted.problem } as const;
     const from = this._leg.agent ?? "";
     const verdict = await this._work.policy.checkHandoff({ from, to: wanted.to, message: wanted.message });
     if (verdict.kind === "blocked") return { kind: "failed", why: "thrown", output: verdict.reason } as const;
-    this._handoff = { to: wanted.to, message: verdict.message };
+    this._handoff = { to: wanted.to, message: verdict.message, callId };
     return {
       kind: "returned",
       output: `Handed over to ${wanted.to}. Say nothing more: your part is done.`,

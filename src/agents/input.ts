@@ -31,6 +31,7 @@ export function readInput(input: RunInput): readonly Message[] {
     );
   }
   const messages = input.map(readMessage);
+  checkAnswers(messages);
   if (messages.at(-1)?.role !== "user") {
     throw new StartError(
       "invalid-input",
@@ -38,6 +39,40 @@ export function readInput(input: RunInput): readonly Message[] {
     );
   }
   return repairPairs(messages);
+}
+
+/** A result in the caller's own message that answers no call would be left out in silence. */
+function checkAnswers(messages: readonly Message[]): void {
+  const asked = messages.at(-2)?.blocks ?? [];
+  for (const [index, block] of (messages.at(-1)?.blocks ?? []).entries()) {
+    if (block.type !== "tool-result") continue;
+    if (asked.some((call) => call.type === "tool-call" && call.callId === block.callId)) continue;
+    throw new StartError(
+      "invalid-input",
+      `input[${messages.length - 1}].blocks[${index}].callId is ${JSON.stringify(block.callId)}, and the message before it holds no such call. Put the assistant's message with the tool-call before it.`,
+    );
+  }
+}
+
+/** Fields in which other libraries keep what here are blocks. */
+const FOREIGN_FIELDS = ["tool_calls", "function_call", "tool_call_id", "toolInvocations", "parts"] as const;
+
+function checkFields(message: object, field: string): void {
+  const given = ["text", "content", "blocks"].filter(
+    (name) => (message as Record<string, unknown>)[name] !== undefined,
+  );
+  if (given.length > 1) {
+    throw new StartError("invalid-input", `${field} has ${given.join(" and ")}. Give one of them.`);
+  }
+  const foreign = FOREIGN_FIELDS.find((name) => {
+    const value = (message as Record<string, unknown>)[name];
+    return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+  });
+  if (foreign === undefined) return;
+  throw new StartError(
+    "invalid-input",
+    `${field}.${foreign} has no place in a message. Give calls and results of tools as blocks: { type: "tool-call", callId, name, input } and { type: "tool-result", callId, output }.`,
+  );
 }
 
 function readMessage(message: InputMessage, index: number): Message {
@@ -50,16 +85,18 @@ function readMessage(message: InputMessage, index: number): Message {
       `${field}.role is ${JSON.stringify(message.role)}. Use "user" or "assistant"; instructions are an option of the run: { instructions: "…" }.`,
     );
   }
+  checkFields(message, field);
   const id = message.id ?? `input-${index + 1}`;
   if ("text" in message && typeof message.text === "string") {
     return { id, role: message.role, blocks: [{ type: "text", text: message.text }] };
   }
-  if ("content" in message && !("blocks" in message)) return readContent({ ...message, id }, field);
+  if ("content" in message && message.content !== undefined) return readContent({ ...message, id }, field);
   if (!("blocks" in message) || !Array.isArray(message.blocks)) {
     throw new StartError("invalid-input", `${field} has neither text, content nor blocks. Give one of them.`);
   }
   const { blocks } = message;
   checkBlocks(blocks, field);
+  checkRole(message.role, blocks, `${field}.blocks`);
   return { ...(message as Message), id, blocks };
 }
 
@@ -72,7 +109,18 @@ function readContent(
     throw new StartError("invalid-input", `${field}.content is ${describe(content)}. Give a text or a list of blocks.`);
   }
   checkBlocks(content, field, "content");
+  checkRole(role, content, `${field}.content`);
   return { id, role, blocks: content };
+}
+
+/** What only a model says would not be sent as the user's. */
+function checkRole(role: Message["role"], blocks: readonly Block[], field: string): void {
+  const at = blocks.findIndex(({ type }) => type === "tool-call" || type === "thinking");
+  if (role !== "user" || at === -1) return;
+  throw new StartError(
+    "invalid-input",
+    `${field}[${at}].type is ${JSON.stringify(blocks[at]?.type)}, which has no place in a user's message. Put it in one with role: "assistant".`,
+  );
 }
 
 /**
@@ -106,5 +154,7 @@ export function repairPairs(messages: readonly Message[]): readonly Message[] {
 }
 
 function describe(value: unknown): string {
-  return value === null ? "null" : Array.isArray(value) ? "an empty list" : `a ${typeof value}`;
+  if (value === null || value === undefined) return String(value);
+  if (Array.isArray(value)) return "an empty list";
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

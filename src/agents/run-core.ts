@@ -91,6 +91,7 @@ export class RunCore {
   private _status: RunStatus | undefined;
   private _aborting: { readonly reason: string; readonly settled: boolean } | undefined;
   private readonly _unfollow: (() => void) | undefined;
+  private _output: { readonly value: unknown } | undefined;
 
   constructor(options: RunHandleOptions) {
     const { clock, random, history, limits } = options;
@@ -124,6 +125,11 @@ export class RunCore {
     return this._status ?? (this._aborting === undefined ? "running" : "aborting");
   }
 
+  /** The value of the output schema, where it is none that events can hold. */
+  get output(): { readonly value: unknown } | undefined {
+    return this._output;
+  }
+
   get sessionId(): string | undefined {
     return this._accumulator.sessionId;
   }
@@ -139,6 +145,9 @@ export class RunCore {
         write: (chunks, agent) => this._write(chunks, agent),
         ask: (callId) => this._ask(callId),
         canAnswer: () => this._answerers > 0,
+        giveOutput: (value) => {
+          this._output = { value };
+        },
         cleanUp: (work, how) => this._cleanUp.add(work, how?.maxMs),
       });
       // After an abort `done` confirms that nothing is left; a verdict is not kept waiting.

@@ -68,6 +68,7 @@ class RunHandle<Output> implements Run<Output> {
     const output = this._core.waitForEnd().then((result) => {
       const failure = failureOf(result);
       if (failure !== undefined) throw failure;
+      if (this._core.output !== undefined) return this._core.output.value as Output;
       return (result.structured === undefined ? result.text : result.structured) as Output;
     });
     return handled(output);

@@ -107,6 +107,8 @@ export interface RunWriter {
    * Left out by sources of questions that are always answered.
    */
   readonly canAnswer?: (() => boolean) | undefined;
+  /** Takes the value of the output schema where events cannot hold it: `run.output()` gives it. */
+  readonly giveOutput?: ((value: unknown) => void) | undefined;
   /**
    * Takes over work that ends what the source has started, so that the source need not wait for it: `done` does not
    * wait either, but `run.closed` and `run.abort()` do. A rejection, or work that takes longer than `maxMs` (default

@@ -15,6 +15,7 @@ import { handoffTool } from "./handoff.ts";
 import { Ledger } from "./ledger.ts";
 import { LEG_LIMITS, type LegEnd, type LegWork, type ModelLeg } from "./leg.ts";
 import { type AnswerPlan, planAnswer } from "./answer.ts";
+import { showOutput } from "./shown-output.ts";
 import { type BatchEnd, runBatch } from "./tool-batch.ts";
 import { writeTurn } from "./transcript.ts";
 import { announce, askModel, type Reply, type TurnSettings } from "./turn.ts";
@@ -189,7 +190,8 @@ class Runner {
       await this._sendBack(reply, verdict.feedback);
       return undefined;
     }
-    return { ...this._verdict("success", text), ...(structured !== undefined && { structured }) };
+    const shown = this._leg.output === undefined ? undefined : showOutput(structured, this._work.writer);
+    return { ...this._verdict("success", text), ...(shown !== undefined && { structured: shown }) };
   }
 
   private async _sendBack(reply: Replied, feedback: string): Promise<void> {

@@ -30,14 +30,31 @@ export function noteOf(block: MediaBlock, why: string): string {
 /** Why a backend cannot be sent a block. `undefined`: it can. */
 export type CannotSend = (block: Block) => string | undefined;
 
-/** The same for a tool's result: each part of its content has to be sendable. */
-export function withResults(cannotSend: (block: MediaBlock) => string | undefined): CannotSend {
+/** Addresses that every host can fetch. */
+const WEB: readonly string[] = ["http:", "https:"];
+
+function addressProblem({ url }: MediaBlock, schemes: readonly string[]): string | undefined {
+  if (url === undefined) return undefined;
+  const scheme = URL.canParse(url) ? new URL(url).protocol : undefined;
+  if (scheme !== undefined && schemes.includes(scheme)) return undefined;
+  const what = scheme === undefined ? "its url is no address" : `it cannot fetch ${scheme} addresses`;
+  return `${what}. Give the bytes as base64 in data, with their mediaType.`;
+}
+
+/**
+ * The same for the address of a block, and for a tool's result: each part of its content has to be sendable. `schemes`
+ * are the addresses that are taken beside those of the web.
+ */
+export function withResults(
+  cannotSend: (block: MediaBlock) => string | undefined,
+  schemes: readonly string[] = [],
+): CannotSend {
   const check: CannotSend = (block) => {
     switch (block.type) {
       case "image":
       case "document":
       case "audio":
-        return cannotSend(block);
+        return cannotSend(block) ?? addressProblem(block, [...WEB, ...schemes]);
       case "tool-result":
         return contentBlocks(block.output)
           ?.map(check)

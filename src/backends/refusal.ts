@@ -1,6 +1,6 @@
 import { type Chunk, type Diagnostic, type ErrorCode, errorItem } from "#domain";
 import { ownValue, parseJson } from "#wire";
-import { readRetryAfter } from "./retry-after.ts";
+import { readRetryAfter, readRetryDelay } from "./retry-after.ts";
 
 /** Who refused, for messages. */
 interface Asked {
@@ -21,8 +21,8 @@ const MAX_SEEN = 2048;
 
 /** A status that is no success, as a terminal error: what it means, what the host says, what to do. */
 export function describeRefusal(asked: Asked, { status, headers, body }: Refused): Chunk {
-  const { message, vendorCode } = readVendorError(body);
-  const retryAfterMs = readRetryAfter(headers);
+  const { message, vendorCode, details } = readVendorError(body);
+  const retryAfterMs = readRetryAfter(headers) ?? readRetryDelay(details);
   const said = (message === "" ? plainWords(body) : message).slice(0, MAX_SAID);
   const diagnostic: Diagnostic = {
     status,
@@ -87,7 +87,11 @@ function hintFor(asked: Asked, status: number): Pick<Diagnostic, "hint" | "troub
 }
 
 /** The three vendors' error bodies differ in wording only: `{ error: { message, type | code | status } }`, Gemini's perhaps in a list. */
-function readVendorError(body: string): { readonly message: string; readonly vendorCode: string } {
+function readVendorError(body: string): {
+  readonly message: string;
+  readonly vendorCode: string;
+  readonly details: unknown;
+} {
   const parsed = parseJson(body);
   const value = parsed.fault === undefined ? parsed.value : undefined;
   const first = Array.isArray(value) ? value[0] : value;
@@ -98,6 +102,7 @@ function readVendorError(body: string): { readonly message: string; readonly ven
   return {
     message: typeof message === "string" ? message : typeof error === "string" ? error : "",
     vendorCode: typeof code === "string" ? code : "",
+    details: field(error, "details"),
   };
 }
 

@@ -58,3 +58,15 @@ describe("describeValue", () => {
     expect([cycle, { cycle }].map(describeValue)).toEqual(["a list", "an object"]);
   });
 });
+
+describe("F-D4: what was thrown, in words", () => {
+  it.each([
+    [{ message: "quota", code: 7 }, "quota"],
+    [{ code: 7 }, '{"code":7}'],
+    [Object.assign(Object.create(null), { code: 7 }), "a value that cannot be printed"],
+    ["a text", "a text"],
+    [undefined, "undefined"],
+  ])("%o is %s", (thrown, words) => {
+    expect(describeThrown(thrown)).toBe(words);
+  });
+});

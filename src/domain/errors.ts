@@ -80,11 +80,22 @@ export function describeThrown(thrown: unknown): string {
   // An error may be made so that looking at it throws again.
   try {
     if (thrown instanceof Error) return thrown.message === "" ? thrown.name : String(thrown.message);
-    return String(thrown);
+    const text = String(thrown);
+    return text === "[object Object]" ? describeObject(thrown as object) : text;
   } catch {
     return "a value that cannot be printed";
   }
 }
+
+/** Libraries throw plain objects, too: what such a one says of itself, else its fields. */
+function describeObject(thrown: object): string {
+  const { message } = thrown as { readonly message?: unknown };
+  if (typeof message === "string" && message !== "") return message;
+  const fields = JSON.stringify(thrown) ?? "";
+  return fields.length > MAX_FIELDS ? `${fields.slice(0, MAX_FIELDS)} …` : fields;
+}
+
+const MAX_FIELDS = 500;
 
 function hasBrand(value: unknown, brand: symbol): boolean {
   return typeof value === "object" && value !== null && brand in value;

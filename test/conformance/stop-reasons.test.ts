@@ -107,4 +107,13 @@ describe("F-B15: a wait that is too long", () => {
       }
     },
   );
+
+  it("Gemini says it in the body of its error", async () => {
+    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "3600.5s" }];
+    const body = { error: { code: 429, message: "slow", status: "RESOURCE_EXHAUSTED", details } };
+    const place = createTestWorld({ rules: [{ fault: { status: 429, body } }] });
+    const { error } = resultOf(await runToEnd("google/test", "go", {}, place));
+    expect(error?.message).toMatch(/asks for a wait of 3600500 ms/);
+    expect(place.emulator.requests).toHaveLength(1);
+  });
 });

@@ -119,4 +119,24 @@ describe.runIf(executable !== undefined)("S2-24: agents of one swarm on differen
     });
     expect(log.at(-1)).toMatchObject({ result: { status: "success", agent: "billing" } });
   });
+
+  it("I21: Claude Code that goes on calling after it has handed over is stopped, and the next agent goes on", async () => {
+    const name = "mcp__millrace__handoff";
+    const desk = swarm([
+      agent({ name: "triage", backend: "claude-code", handoffs: ["billing"] }),
+      agent({ name: "billing", backend: "openai/test" }),
+    ]);
+    const calls = [{ name, input: { to: "billing", message: "please" } }];
+    const log = await play(desk, {
+      rules: [
+        { match: { tool: name }, reply: { text: "I hand over.", toolCalls: calls } },
+        { match: { user: "please" }, reply: { text: "Billing is here." } },
+      ],
+    });
+    expect(types(log, "tool-call").length).toBeLessThanOrEqual(3);
+    expect(types(log, "result")).toMatchObject([
+      { subtype: "handoff", isError: false, agent: "triage" },
+      { subtype: "success", agent: "billing", text: "Billing is here." },
+    ]);
+  });
 });

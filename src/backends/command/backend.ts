@@ -1,5 +1,6 @@
 import { type Message, StartError, textOf } from "#domain";
 import type { AgentBackend, AgentControl, AgentConversation, AgentSettings, Explanation } from "../backend.ts";
+import { withResults } from "../media.ts";
 import type { CommandSettings, CommandWorld } from "./settings.ts";
 import { CommandTurn, type StartedCommand } from "./turn.ts";
 
@@ -10,6 +11,7 @@ export function createCommandBackend(settings: CommandSettings, world: CommandWo
     name: "command",
     model: undefined,
     cannotControl: (control) => UNCONTROLLED[control],
+    cannotSend: withResults(() => "a command is given text alone. Leave it out, or write it as text."),
     explain: (given) => explainCommand(settings, given),
     open: async (given) => createConversation({ ...settings, format: await settings.format.load() }, given, world),
   };

@@ -2,6 +2,7 @@ import { type Block, type MediaBlock, type Message, type ToolResultBlock, unreac
 import type { JsonSchema } from "#tools";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { inputObject, mediaTypeOf, objectSchema, splitContent } from "../content.ts";
+import { noteOf, withResults } from "../media.ts";
 import { fitSchema } from "../output-schema.ts";
 import { BEGINNING, fitCalls, joinTurns, resultsFirst } from "../transcript.ts";
 import { modelGeneration } from "./model-generation.ts";
@@ -157,7 +158,12 @@ function encodeResult(block: ToolResultBlock, names: ReadonlyMap<string, string>
   ];
 }
 
+/** Gemini takes any media, and addresses of the web and of Google's storage. */
+export const cannotSendToGemini = withResults(() => undefined, ["gs:"]);
+
 function encodeMedia(block: MediaBlock): Part {
+  const why = cannotSendToGemini(block);
+  if (why !== undefined) return { text: noteOf(block, why) };
   const mimeType = mediaTypeOf(block);
   if (block.url !== undefined) return { fileData: { mimeType, fileUri: block.url } };
   return { inlineData: { mimeType, data: block.data ?? "" } };

@@ -3,7 +3,7 @@ import { gemini } from "#formats";
 import type { ModelBackend } from "../backend.ts";
 import { streamExchange } from "../exchange.ts";
 import { hostSecrets } from "../host-secrets.ts";
-import { encodeGeminiRequest } from "./encode.ts";
+import { cannotSendToGemini, encodeGeminiRequest } from "./encode.ts";
 import { checkGeminiOutput } from "./output.ts";
 
 export interface GeminiOptions {
@@ -22,6 +22,7 @@ export function createGeminiBackend(options: GeminiOptions): ModelBackend {
     model: options.model,
     ignores: ["parallelToolCalls"],
     nativeOutput: (schema, hasTools) => checkGeminiOutput(options.model, schema, hasTools),
+    cannotSend: cannotSendToGemini,
     secrets: () => hostSecrets(options),
     stream: (request, signal) =>
       streamExchange(

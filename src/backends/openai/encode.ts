@@ -142,15 +142,19 @@ const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The blocks the chat completions API takes: pictures, PDF and text inline, WAV and MP3. */
-export const cannotSendToChat = withResults((block) => {
-  const mediaType = mediaTypeOf(block);
-  if (block.type === "image") return undefined;
-  if (block.url !== undefined) return "it takes files as data, not by their address. Give the bytes as base64 in data.";
-  if (block.type === "audio")
-    return AUDIO_FORMATS.has(mediaType) ? undefined : `it takes no ${mediaType}. Give WAV or MP3.`;
-  if (mediaType === "application/pdf" || documentText(block) !== undefined) return undefined;
-  return `it takes no ${mediaType}. Give a PDF or a text.`;
-});
+export const cannotSendToChat = withResults(
+  (block) => {
+    const mediaType = mediaTypeOf(block);
+    if (block.type === "image") return undefined;
+    if (block.url !== undefined)
+      return "it takes files as data, not by their address. Give the bytes as base64 in data.";
+    if (block.type === "audio")
+      return AUDIO_FORMATS.has(mediaType) ? undefined : `it takes no ${mediaType}. Give WAV or MP3.`;
+    if (mediaType === "application/pdf" || documentText(block) !== undefined) return undefined;
+    return `it takes no ${mediaType}. Give a PDF or a text.`;
+  },
+  ["data:"],
+);
 
 function encodeToolChoice(choice: ToolChoice): unknown {
   return typeof choice === "object" ? { type: "function", function: { name: choice.name } } : choice;
