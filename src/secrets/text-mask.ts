@@ -6,6 +6,7 @@ const SHORTEST_TORN = 3;
 
 /** Every form of a secret in a text, and one that the end of the text has cut off. Not joined. */
 export function findForms(text: string, matcher: SecretMatcher): Span[] {
+  if (matcher.skip(0, text) !== undefined) return [];
   const spans: Span[] = [];
   const state = scan(text, 0, matcher, spans);
   const cut = matcher.cut[state] as number;
@@ -13,7 +14,7 @@ export function findForms(text: string, matcher: SecretMatcher): Span[] {
   return spans;
 }
 
-/** A loop of its own, because it runs once per character of everything that is shown. */
+/** A loop of its own, because it runs once per character. */
 function scan(text: string, from: number, matcher: SecretMatcher, spans: Span[]): number {
   const { found } = matcher;
   let state = from;
@@ -42,6 +43,11 @@ export class TextMask {
 
   /** The next piece, with what was held back before it, as far as it can be shown. */
   push(text: string): string {
+    const skipped = this._matcher.skip(this._state, text);
+    if (skipped !== undefined) {
+      this._state = skipped;
+      return text;
+    }
     const spans: Span[] = [];
     this._state = scan(text, this._state, this._matcher, spans);
     const held = this._matcher.held[this._state] as number;

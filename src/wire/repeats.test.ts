@@ -107,6 +107,21 @@ describe("frames that repeat one before them", () => {
     expect(found.length).toBeLessThan(20);
   });
 
+  it("a stream of which few frames repeat the one before is not looked at for long either: padded frames", () => {
+    let count = 0;
+    const find: FindSaying = (value, name) => {
+      count += 1;
+      return findSaying(value, name);
+    };
+    const frames = Array.from(
+      { length: 600 },
+      (_, index) => `{"say":"${index}"${" ".repeat(((index * 7) % 16) >> 1)}}\n`,
+    );
+    const read = createFramer("ndjson", { findSaying: find }).push(encoder.encode(frames.join("")));
+    expect(read.map(({ text }) => `${text}\n`)).toEqual(frames);
+    expect(count).toBeLessThan(60);
+  });
+
   it("reset forgets them", () => {
     const framer = createFramer("ndjson", { findSaying });
     framer.push(encoder.encode(lines({ say: "a" })));

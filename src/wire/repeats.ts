@@ -23,8 +23,10 @@ interface Pattern {
   readonly like: Saying;
 }
 
-/** So many patterns are tried in a row that no frame follows: some hosts say something new in every frame. */
-const MOST_VAIN = 8;
+/** What it costs to make a pattern, in frames that a pattern saves the parsing of. */
+const PATTERN_COST = 4;
+/** Patterns are no longer made when they have cost so much more than they saved: some hosts write every frame anew. */
+const MOST_LOST = 32;
 const BACKSLASH = 0x5c;
 const FIRST_PLAIN = 0x20;
 /** A longer part of a text is no copy of it, and would keep all of the text alive. */
@@ -41,7 +43,8 @@ const NOISE_MARK = "what nobody reads";
 export class Repeats {
   private readonly _find: FindSaying;
   private _pattern: Pattern | undefined;
-  private _vain = 0;
+  /** What patterns have cost beyond what they saved. */
+  private _lost = 0;
 
   constructor(find: FindSaying) {
     this._find = find;
@@ -51,23 +54,24 @@ export class Repeats {
   read(text: string, from: number, frames: Frame[]): number {
     const pattern = this._pattern;
     if (pattern === undefined || !standsAt(text, from, pattern.head)) return from;
+    const before = frames.length;
     const end = readRow(text, from + pattern.head.length, pattern, frames);
-    if (end > from) this._vain = 0;
+    this._lost = Math.max(0, this._lost - (frames.length - before));
     return end;
   }
 
   /** Looks at a unit that was parsed: the next ones may repeat it. */
   learn(text: string, place: UnitPlace, frame: DataFrame): void {
-    if (this._vain >= MOST_VAIN) return;
+    if (this._lost >= MOST_LOST) return;
     const like = this._find(frame.value, frame.name);
     if (like === undefined) return;
-    this._vain += 1;
+    this._lost += PATTERN_COST;
     this._pattern = this._cut(text.slice(place.from, place.to), place, frame, like);
   }
 
   forget(): void {
     this._pattern = undefined;
-    this._vain = 0;
+    this._lost = 0;
   }
 
   private _cut(unit: string, place: UnitPlace, frame: DataFrame, like: Saying): Pattern | undefined {
