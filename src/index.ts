@@ -100,6 +100,7 @@ export type {
   ProviderOptions,
   AgentToolOptions,
   ReplayOptions,
+  ReplaySource,
   RunOptions,
   SessionOptions,
   CommandOptions,

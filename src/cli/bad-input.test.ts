@@ -144,6 +144,7 @@ const wrongValues: Case[] = [
     "--tools",
     "--resume",
     "--record",
+    "--replay",
     "--exec",
     "--config",
     "--claude-executable",
@@ -249,6 +250,9 @@ const wrongUse: Case[] = [
   { args: ["--exec", "agent", "--backend", "offline", "hi"], says: [/--backend has no meaning with --exec/] },
   { args: ["--exec", "agent", "--image", "a.png", "hi"], says: [/--image has no meaning with --exec/] },
   { args: ["--exec", "agent", "--record", "a.tape", "hi"], says: [/--record has no meaning with --exec/] },
+  { args: ["--exec", "agent", "--replay", "a.tape", "hi"], says: [/--replay has no meaning with --exec/] },
+  { args: ["--on-difference", "warn", "hi"], says: [/--on-difference has no meaning without --replay/] },
+  { args: ["--replay", "a.tape", "--on-difference", "ask", "hi"], says: [/--on-difference/, /error, warn/] },
   { args: ["--exec", "no-such-program-1 --json", "hi"], says: [/no-such-program-1/], code: 3 },
 ];
 

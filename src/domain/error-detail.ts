@@ -48,6 +48,8 @@ export const ERROR_CODES = [
   "aborted",
   "failed-result",
   "source-failed",
+  /** With the option `replay`: what the run sends is not what its tape has. */
+  "tape-difference",
   "cleanup-timeout",
   /** The events of a run could not be stored, so it was ended. */
   "store-failed",

@@ -20,6 +20,7 @@ export const WARNING_CODES = [
   "permission-failed",
   "nobody-can-answer",
   "rule-never-matches",
+  "tape-difference",
 ] as const;
 
 export type WarningCode = (typeof WARNING_CODES)[number];

@@ -1,6 +1,6 @@
 import { type OuterRun, type RunPlan, runNested } from "#agents";
 import { ToolFailure } from "#domain";
-import { OUTER_RUN, type Tool, type ToolOptions, tool } from "#tools";
+import { OUTER_RUN, type Tool, type ToolContext, type ToolOptions, tool } from "#tools";
 import { type Agent, agent } from "./agent.ts";
 
 export interface AgentToolOptions extends ToolOptions {
@@ -32,7 +32,7 @@ export function agentTool(one: Agent, options: AgentToolOptions = {}): Tool {
     name,
     description ?? `Has the agent "${checked.name}" do a task, and gives its answer. It knows nothing but the prompt.`,
     { prompt: "string" },
-    async ({ prompt }, context) => {
+    carryAgent(async ({ prompt }: { readonly prompt: string }, context: ToolContext) => {
       const outer = context[OUTER_RUN] as OuterRun | undefined;
       const planNested = outer?.work.planNested;
       if (outer === undefined || planNested === undefined) {
@@ -43,7 +43,18 @@ export function agentTool(one: Agent, options: AgentToolOptions = {}): Tool {
         prompt,
         signal: context.signal,
       });
-    },
+    }),
     { timeoutMs: AGENT_TOOL_MS, ...more },
   );
+}
+
+const CARRIES_AGENT: unique symbol = Symbol("millrace.carriesAgent") as never;
+
+function carryAgent<Call extends (...given: never[]) => unknown>(call: Call): Call {
+  return Object.assign(call, { [CARRIES_AGENT]: true });
+}
+
+/** Whether the function of a tool has an agent of ours at work, and no code of the caller's. */
+export function carriesAgent(call: object): boolean {
+  return CARRIES_AGENT in call;
 }

@@ -7,6 +7,7 @@ import {
   OPTION_NAMES,
   PROVIDER_NAMES,
   PROVIDER_OPTION_NAMES,
+  REPLAY_SOURCE_NAMES,
   type PolicyOptions,
   type RunOptions,
 } from "./options.ts";
@@ -45,7 +46,31 @@ function checkPlaceOptions(options: RunOptions): void {
   checkFlag("strict", options.strict);
   checkText("cwd", options.cwd);
   checkText("record", options.record);
+  checkReplay(options);
   checkEnv(options.env);
+}
+
+function checkReplay({ replay, record }: RunOptions): void {
+  if (replay === undefined) return;
+  if (record !== undefined) {
+    throw invalid(
+      "record and replay are both given. A run that is answered from a tape has nothing new to record: leave one out.",
+    );
+  }
+  if (typeof replay === "string") return;
+  if (typeof replay !== "object" || replay === null || Array.isArray(replay) || replay instanceof Uint8Array) {
+    throw invalid(`replay is ${describeValue(replay)}. Give the path of a tape, or { tape, onDifference }.`);
+  }
+  checkNames(replay, REPLAY_SOURCE_NAMES, "replay.");
+  if (typeof replay.tape !== "string" && !((replay.tape as unknown) instanceof Uint8Array)) {
+    throw invalid(`replay.tape is ${describeValue(replay.tape)}. Give the path of a tape, or its bytes.`);
+  }
+  const { onDifference } = replay;
+  if (onDifference !== undefined && onDifference !== "error" && onDifference !== "warn") {
+    throw invalid(`replay.onDifference is ${describeValue(onDifference)}. Give "error" or "warn".`);
+  }
+  checkFlag("replay.allowTorn", replay.allowTorn);
+  checkFlag("replay.allowEdited", replay.allowEdited);
 }
 
 /** Whether the tool that is to be used is there: it may be the agent's or the run's. */

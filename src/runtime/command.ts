@@ -4,6 +4,7 @@ import type { Format } from "#formats";
 import { createCommandBackend } from "../backends/command/backend.ts";
 import { checkNames } from "./check-names.ts";
 import { requireFormatName } from "./format-names.ts";
+import { madeBy } from "./made-backend.ts";
 import { startGuarded } from "./guarded-process.ts";
 import { systemWorld, type World } from "./world.ts";
 
@@ -48,7 +49,7 @@ export function commandIn(argv: readonly string[], options: CommandOptions, worl
   const { format = "ndjson", input = "stdin", cwd, env = {}, onStderr } = options;
   if (!INPUTS.includes(input)) throw invalid(`command: input is ${describeValue(input)}. Give ${INPUTS.join(", ")}.`);
   const [executable = "", ...args] = argv;
-  return createCommandBackend(
+  const backend = createCommandBackend(
     {
       executable,
       args,
@@ -60,6 +61,14 @@ export function commandIn(argv: readonly string[], options: CommandOptions, worl
     },
     { clock: world.clock, start: (request) => startGuarded(request, world) },
   );
+  // A format of the caller's own is code, and no tape can hold it.
+  const { onStderr: _, format: __, ...data } = options;
+  const program = {
+    argv,
+    options: { ...data, ...(typeof format === "string" && { format }) },
+    hasOwnFormat: typeof format !== "string",
+  };
+  return madeBy(backend, { remake: (other) => commandIn(argv, options, other), program: { $command: program } });
 }
 
 /** Known by name now, and loaded when the command is opened. */

@@ -17,8 +17,8 @@ export interface GuardedProcess {
  */
 export async function startGuarded(request: ProcessRequest, world: World): Promise<GuardedProcess> {
   const { watchdog, processes: table } = claudeCodeWorld();
-  const { clock, random } = world;
-  const tag = { name: RUN_TAG_VARIABLE, value: random.id() };
+  const tag = { name: RUN_TAG_VARIABLE, value: world.random.id() };
+  if (world.tap?.isPlayed === true) return playGuarded(await world.spawn({ ...request, tag }));
   await watchdog?.guard(tag);
   let handle: ProcessHandle;
   try {
@@ -35,6 +35,8 @@ export async function startGuarded(request: ProcessRequest, world: World): Promi
     handle,
     stop() {
       stopping ??= (async () => {
+        // In real time: how often somebody looks whether a process is gone belongs on no tape.
+        const { clock } = world.tap?.real ?? world;
         await stopProcess(handle, { clock, tag, immediate: true, table });
         watchdog?.release(tag);
         await handle.exit;
@@ -42,4 +44,9 @@ export async function startGuarded(request: ProcessRequest, world: World): Promi
       return stopping;
     },
   };
+}
+
+/** A process of a tape: there is nothing to guard, and nothing of it is left. */
+function playGuarded(handle: ProcessHandle): GuardedProcess {
+  return { handle, stop: async () => handle.kill("SIGKILL") };
 }

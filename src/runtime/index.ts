@@ -3,7 +3,7 @@ export { agent } from "./agent.ts";
 export type { AgentToolOptions } from "./agent-tool.ts";
 export { agentTool } from "./agent-tool.ts";
 export { askFirst } from "./ask-first.ts";
-export type { Limits, PolicyOptions, ProviderOptions, RunOptions, SessionOptions } from "./options.ts";
+export type { Limits, PolicyOptions, ProviderOptions, ReplaySource, RunOptions, SessionOptions } from "./options.ts";
 export { BACKEND_NAMES, resolveBackend } from "./resolve-backend.ts";
 export { explain, explainIn } from "./explain.ts";
 export type { OpenSessionOptions } from "./open-session.ts";

@@ -23,7 +23,7 @@ import { systemWorld, type World } from "./world.ts";
 
 /** The options of a session: those of its runs, and a transcript to go on from. */
 export interface OpenSessionOptions<Output extends SchemaInput | undefined = SchemaInput | undefined>
-  extends Omit<RunOptions<Output>, "signal" | "record"> {
+  extends Omit<RunOptions<Output>, "signal" | "record" | "replay"> {
   /** What was said before: `session.messages()` or `result.messages` of an earlier conversation. */
   readonly messages?: readonly InputMessage[];
 }
@@ -47,7 +47,7 @@ export function openSession<const Output extends SchemaInput | undefined = undef
 
 /** Those of a run, without what only one run can have. */
 const SESSION_OPTION_NAMES: readonly string[] = [
-  ...OPTION_NAMES.filter((name) => name !== "signal" && name !== "record"),
+  ...OPTION_NAMES.filter((name) => !["signal", "record", "replay"].includes(name)),
   "messages",
 ];
 
@@ -58,6 +58,12 @@ export function startSession(
   world: World,
   onRun?: (run: Run<unknown>) => void,
 ): Session<unknown> {
+  if ("replay" in options) {
+    throw new StartError(
+      "invalid-option",
+      "A session cannot be answered from a tape, because a tape holds one run. Give replay to run(…), and the earlier messages as its input.",
+    );
+  }
   checkNames(options, SESSION_OPTION_NAMES, "option of a session called ");
   const { messages, ...runOptions } = options;
   const planWith = (changes: ConversationChanges): RunPlan => planRun(retarget(target, changes), runOptions, world);

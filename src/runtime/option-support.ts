@@ -214,7 +214,16 @@ export const OPTION_SUPPORT: Omit<Rows<RunOptions>, "limits" | "session"> &
   cwd: { models: NO_PROCESS, agents: "works" },
   env: { models: NO_PROCESS, agents: "works" },
   strict: WORKS,
-  record: WORKS,
+  record: {
+    ...WORKS,
+    "another agent": { refused: "nobody knows how to make it again, so a tape of it cannot be played" },
+  },
+  replay: {
+    // Before anything is planned, in answer-from-tape.ts: its name does not tell a backend that was made by hand.
+    models: onlyIf("given by name; a backend made by hand is refused", () => undefined),
+    agents: "works",
+    "another agent": { refused: "it was made by hand, and what it sends is on no tape" },
+  },
   telemetry: WORKS,
   claudeCode: { models: "nobody in this run is Claude Code", agents: "it is not Claude Code", "claude-code": "works" },
   ...PROVIDER_ROWS,

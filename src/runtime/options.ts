@@ -64,6 +64,22 @@ export interface SessionOptions {
   readonly fork?: boolean;
 }
 
+/** A tape to answer a run from. */
+export interface ReplaySource {
+  /** The path of the tape, or its bytes. */
+  readonly tape: string | Uint8Array;
+  /**
+   * What becomes of a run that sends something else than was recorded. `"error"` (default): it ends with an error of the
+   * code `tape-difference` that says where. `"warn"`: it goes on with the recorded answer, and a `warning` event of that
+   * code says where.
+   */
+  readonly onDifference?: "error" | "warn";
+  /** Take a tape that breaks off, up to where it does. */
+  readonly allowTorn?: boolean;
+  /** Take a tape that was changed by hand. */
+  readonly allowEdited?: boolean;
+}
+
 /** The options of a run. `Output` is the schema its answer is to fit. */
 export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput | undefined> extends PolicyOptions {
   readonly instructions?: string;
@@ -101,6 +117,14 @@ export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput
   readonly strict?: boolean;
   /** Writes a tape of the run into this file; it must not exist yet. */
   readonly record?: string;
+  /**
+   * Answers from a tape: your code runs (tools, hooks, permissions, guards, schemas), and only what the model's host or
+   * process sends comes from the tape. What the run sends is compared with what was sent when it was recorded.
+   *
+   * @example
+   * await run("openai/gpt-5", "What is 25 + 17?", { tools: [add], replay: "sum.tape" }).result()
+   */
+  readonly replay?: string | ReplaySource;
   /** OpenTelemetry spans and metrics, when `@opentelemetry/api` is installed. */
   readonly telemetry?: boolean | TelemetryOptions;
   readonly claudeCode?: ClaudeCodeOptions;
@@ -151,6 +175,7 @@ export const OPTION_NAMES = [
   "env",
   "strict",
   "record",
+  "replay",
   "telemetry",
   "claudeCode",
   ...PROVIDER_NAMES,
@@ -167,6 +192,13 @@ export const LIMIT_NAMES = [
   "replyBytes",
   "permissionMs",
 ] as const satisfies readonly (keyof Limits)[];
+
+export const REPLAY_SOURCE_NAMES = [
+  "tape",
+  "onDifference",
+  "allowTorn",
+  "allowEdited",
+] as const satisfies readonly (keyof ReplaySource)[];
 
 export const PROVIDER_OPTION_NAMES = [
   "apiKey",

@@ -7,6 +7,7 @@ import { type Agent, agent } from "./agent.ts";
 import { checkChosenTool, checkOptions, checkTools, isBackend } from "./check-options.ts";
 import { agentFallbacks, type Fallbacks, judgeOptions } from "./judge-options.ts";
 import type { Limits, PolicyOptions, RunOptions } from "./options.ts";
+import { inWorld } from "./made-backend.ts";
 import { readOutputOption } from "./output-option.ts";
 import { priceOf } from "./prices.ts";
 import { resolveBackend } from "./resolve-backend.ts";
@@ -40,7 +41,7 @@ export function planRun(
   const { agents, start, context } = readTarget(target);
   const only = agents.length === 1 ? agents[0]?.limits : undefined;
   const { handoffs, costUsd, tokens, timeoutMs, replyBytes } = { ...only, ...withoutGaps(options.limits) };
-  const legs = agents.map((one) => planLeg(one, options, { resolve, isAmongOthers: agents.length > 1 }));
+  const legs = agents.map((one) => planLeg(one, options, { resolve, world, isAmongOthers: agents.length > 1 }));
   return {
     legs,
     start,
@@ -83,6 +84,7 @@ function nestedOptions(options: RunOptions): RunOptions {
     session: _session,
     signal: _signal,
     record: _record,
+    replay: _replay,
     telemetry: _telemetry,
     fallback: _fallback,
     ...rest
@@ -122,11 +124,12 @@ function readSwarm(target: Swarm): Cast {
 
 interface LegPlace {
   resolve(name: string): Backend;
+  readonly world: World;
   readonly isAmongOthers: boolean;
 }
 
 /** One agent with what the run says. The run goes before the agent; tools, hooks, rules and guards of both hold. */
-function planLeg(one: Someone, options: RunOptions, { resolve, isAmongOthers }: LegPlace): Leg {
+function planLeg(one: Someone, options: RunOptions, { resolve, world, isAmongOthers }: LegPlace): Leg {
   const tools = toolsOf(one, options);
   checkChosenTool(options.toolChoice, tools);
   const limits: Limits = { ...one.limits, ...withoutGaps(options.limits) };
@@ -138,7 +141,8 @@ function planLeg(one: Someone, options: RunOptions, { resolve, isAmongOthers }: 
       `There is a tool called "${OUTPUT_TOOL_NAME}", which is the name a model gives its answer with when output is set. Rename the tool.`,
     );
   }
-  const backendOf = (backend: string | Backend): Backend => (typeof backend === "string" ? resolve(backend) : backend);
+  const backendOf = (backend: string | Backend): Backend =>
+    typeof backend === "string" ? resolve(backend) : inWorld(backend, world);
   const backend = backendOf(one.backend);
   const others = listOf(options.fallback);
   const fallbacks: Fallbacks =

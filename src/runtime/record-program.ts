@@ -2,6 +2,7 @@ import type { Backend, ModelBackend } from "#backends";
 import { asksPerson, StartError } from "#domain";
 import { readSchema, type SchemaInput } from "#tools";
 import { isBackend } from "./check-options.ts";
+import { makingOf } from "./made-backend.ts";
 
 /** What stands in a tape's program for a function: the answers to its calls are on the tape under this name. */
 export interface CallMark {
@@ -33,6 +34,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "options.signal",
   "options.context",
   "options.record",
+  "options.replay",
   "options.telemetry",
 ]);
 const SECRET_NAME = /key|token|secret|auth|cookie|password|credential/i;
@@ -48,8 +50,9 @@ export function describeProgram(value: unknown, path: string): unknown {
   return replaceCalls(value, path, { ...marks, hide: true }, 0);
 }
 
-function markBackend(path: string, backend: Backend): BackendMark {
-  const { name, model, ignores, nativeOutput, hasKnownPrices } = backend as ModelBackend;
+function markBackend(path: string, given: Backend): BackendMark {
+  const backend = requireModel(given);
+  const { name, model, ignores, nativeOutput, hasKnownPrices } = backend;
   return {
     $backend: {
       name,
@@ -78,7 +81,7 @@ export function replaceCalls(
   // JSON knows no such number, and a limit may be one.
   if (value === Number.POSITIVE_INFINITY && replacing.hide === true) return { $number: "Infinity" };
   if (typeof value !== "object" || value === null) return value;
-  if (isBackend(value)) return replacing.backend(path, requireModel(value as Backend));
+  if (isBackend(value)) return replaceBackend(value as Backend, path, replacing);
   if (depth > DEEPEST) return undefined;
   if (Array.isArray(value)) return value.map((one, index) => inner(one, `${path}[${index}]`));
   if (!isPlain(value)) return replacing.hide === true ? undefined : value;
@@ -97,6 +100,13 @@ export function replaceCalls(
     }
   }
   return Object.fromEntries(fields);
+}
+
+function replaceBackend(backend: Backend, path: string, replacing: Replacing & { readonly hide?: boolean }): unknown {
+  const making = makingOf(backend);
+  if (making === undefined) return replacing.backend(path, backend);
+  // It is made again in the seams of the run, so it stays as it is.
+  return replacing.hide === true ? replaceCalls(making.program, path, replacing) : backend;
 }
 
 /** The keys and passwords a program holds: wherever else they turn up, they are covered. */
@@ -139,7 +149,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-function requireModel(backend: Backend): Backend {
+function requireModel(backend: Backend): ModelBackend {
   if (backend.kind === "model") return backend;
   throw new StartError(
     "feature-unavailable",

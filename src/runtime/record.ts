@@ -119,6 +119,7 @@ function createRecordingTap(real: World, recorder: Recorder): Tap {
   const take: Tap["take"] = (key, act) => recorder.callback(number(key), () => act(real));
   return {
     real,
+    isPlayed: false,
     exchange: (fetch) => recorder.fetch(fetch),
     take,
     around:
@@ -150,7 +151,13 @@ export function tapFiles(files: FileSystem, tap: Pick<Tap, "take">): FileSystem 
       const base64 = await tap.take("files.read", async () => encode(await files.read(path)));
       return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
     },
-    write: (path, bytes) => tap.take("files.write", () => files.write(path, bytes)),
+    async write(path, bytes) {
+      // What was written is kept: it is part of what a process is told.
+      await tap.take("files.write", async () => {
+        await files.write(path, bytes);
+        return { text: new TextDecoder().decode(bytes) };
+      });
+    },
     append: (path, bytes) => tap.take("files.append", () => files.append(path, bytes)),
     makePrivate: (path) => tap.take("files.makePrivate", () => files.makePrivate(path)),
     exists: (path) => tap.take("files.exists", () => files.exists(path)),

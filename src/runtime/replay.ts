@@ -1,5 +1,5 @@
 import type { Run, RunInput, RunSource, RunWriter } from "#agents";
-import type { ModelBackend } from "#backends";
+import type { AgentBackend, ModelBackend } from "#backends";
 import { type Chunk, describeThrown, isStartError, StartError, startItem, waitForPerson } from "#domain";
 import type { Decision } from "#policy";
 import {
@@ -12,6 +12,7 @@ import {
   type Tape,
 } from "#transports";
 import { checkNames } from "./check-names.ts";
+import { type CommandOptions, commandIn } from "./command.ts";
 import type { RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";
 import { PROVIDERS } from "./providers.ts";
@@ -55,14 +56,14 @@ export function replayIn(tape: string | Uint8Array | Tape, options: ReplayOption
   const program = readProgram(opened);
   const player = createPlayer(opened, { ...options, clock: real.clock });
   const world = playedWorld(player, program.env, real);
-  const number = createNumbers();
+  const reviving: Reviving = { player, world, number: createNumbers() };
   let run: Run<unknown>;
   try {
     run = startRun(
-      revive(program.target, player, number) as Target,
+      revive(program.target, reviving) as Target,
       program.input as RunInput,
       {
-        ...(revive(program.options, player, number) as RunOptions),
+        ...(revive(program.options, reviving) as RunOptions),
         ...(options.signal !== undefined && { signal: options.signal }),
       },
       world,
@@ -117,6 +118,7 @@ function playedWorld(player: Player, env: unknown, real: World): PlayedWorld {
   const number = createNumbers();
   const tap: Tap = {
     real,
+    isPlayed: true,
     exchange: () => player.fetch,
     take: <Value>(key: string) => player.callback(number(key)) as Value,
     around: (source) => playSource(source, player, world),
@@ -189,34 +191,51 @@ function saysTape(chunks: readonly Chunk[]): readonly Chunk[] {
   });
 }
 
-/** The program with functions that answer from the tape. */
-function revive(value: unknown, player: Player, number: (name: string) => string): unknown {
-  if (Array.isArray(value)) return value.map((one) => revive(one, player, number));
-  if (!isRecord(value)) return value;
-  const { $call: path, $backend: backend } = value;
-  if (value["$number"] === "Infinity") return Number.POSITIVE_INFINITY;
-  if (typeof path === "string") {
-    const play = playCall(path, player, number);
-    return value["asksPerson"] === true ? waitForPerson(play) : play;
-  }
-  if (isRecord(backend)) return playBackend(backend, player, number);
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, revive(one, player, number)]));
+interface Reviving {
+  readonly player: Player;
+  readonly world: World;
+  readonly number: (name: string) => string;
 }
 
-function playCall(path: string, player: Player, number: (name: string) => string) {
+/** The program with functions that answer from the tape. */
+function revive(value: unknown, reviving: Reviving): unknown {
+  if (Array.isArray(value)) return value.map((one) => revive(one, reviving));
+  if (!isRecord(value)) return value;
+  const { $call: path, $backend: backend, $command: made } = value;
+  if (value["$number"] === "Infinity") return Number.POSITIVE_INFINITY;
+  if (typeof path === "string") {
+    const play = playCall(path, reviving);
+    return value["asksPerson"] === true ? waitForPerson(play) : play;
+  }
+  if (isRecord(backend)) return playBackend(backend, reviving);
+  if (isRecord(made)) return playCommand(made, reviving);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, revive(one, reviving)]));
+}
+
+function playCall(path: string, { player, number }: Reviving) {
   return (...args: readonly unknown[]): unknown => {
     const context = args[1] as { readonly progress?: (state: unknown) => void } | undefined;
     return player.callback(number(path), (state) => context?.progress?.(state));
   };
 }
 
+function playCommand(made: Readonly<Record<string, unknown>>, { world }: Reviving): AgentBackend {
+  if (made["hasOwnFormat"] === true) {
+    throw new StartError(
+      "invalid-tape",
+      "The command was read with a format of its own, which no tape can hold. Play it with run(command(…), input, { replay }).",
+    );
+  }
+  return commandIn(made["argv"] as readonly string[], (made["options"] ?? {}) as CommandOptions, world);
+}
+
 function playBackend(
   { name, model, path, ...rest }: Readonly<Record<string, unknown>>,
-  player: Player,
-  number: (name: string) => string,
+  reviving: Reviving,
 ): ModelBackend {
+  const { player, number } = reviving;
   return {
-    ...(revive(rest, player, number) as object),
+    ...(revive(rest, reviving) as object),
     kind: "model",
     name: String(name),
     model: String(model),

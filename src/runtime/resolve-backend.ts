@@ -52,7 +52,8 @@ function makeClaudeCode(model: string | undefined, options: ClaudeCodeOptions, w
   const machine = { ...claudeCodeWorld(), clock, random, spawn, files, env };
   if (world.tap === undefined) return createClaudeCodeBackend(settings, machine);
   // A tape holds everything that was asked; what is remembered from runs before it would be missing in it.
-  return createClaudeCodeBackend(settings, tapClaudeCode({ ...machine, versions: undefined }, world.tap));
+  const unknowing = { ...machine, versions: undefined };
+  return createClaudeCodeBackend(settings, world.tap.claudeCode?.(unknowing) ?? tapClaudeCode(unknowing, world.tap));
 }
 
 function unknownBackend(text: string, name: string): StartError {

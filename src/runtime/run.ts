@@ -12,6 +12,7 @@ import {
 import { type Message, StartError } from "#domain";
 import type { SchemaInput } from "#tools";
 import type { Agent } from "./agent.ts";
+import { answerFromTape } from "./answer-from-tape.ts";
 import { checkOptions } from "./check-options.ts";
 import type { RunOptions } from "./options.ts";
 import type { OutputOf } from "./output-option.ts";
@@ -52,10 +53,14 @@ export function startRun(
   world: World,
   ready?: Promise<void>,
 ): Run<unknown> {
-  if (typeof options?.record === "string") {
+  if (typeof options?.record === "string" && options.replay === undefined) {
     // What else is wrong is told before a file is written.
     checkOptions(options);
     return recordRun({ target, input, options, world }, (...call) => startRun(...call, ready));
+  }
+  if (options?.replay !== undefined) {
+    checkOptions(options);
+    return answerFromTape({ target, input, options, world }, (...call) => startRun(...call, ready));
   }
   const plan = planRun(target, options, world);
   const messages = readInput(input);

@@ -1,5 +1,6 @@
 import type { RunSource } from "#agents";
 import { type Clock, describeThrown, type Fetch, type FileSystem, type Random, type Spawn } from "#domain";
+import type { ClaudeCodeWorld } from "../backends/claude-code/launch.ts";
 import { createMaskSource, type MaskSource } from "./run-secrets.ts";
 import { createHttpFetch, createSpawn, createSystemFiles, systemClock, systemRandom, systemTurn } from "#transports";
 
@@ -27,6 +28,10 @@ export interface World {
 export interface Tap {
   /** The world without the tap: what is done in there leaves no trace of its own on a tape. */
   readonly real: World;
+  /** Processes come from a tape: there is none to be guarded or stopped. */
+  readonly isPlayed: boolean;
+  /** What the Claude Code CLI takes from the machine; without it, it goes through `take`. */
+  readonly claudeCode?: (machine: ClaudeCodeWorld) => ClaudeCodeWorld;
   /** The source of the run, watched. */
   around(source: RunSource): RunSource;
   /** Exchanges that go through no seam: those with the built-in model. */

@@ -42,7 +42,7 @@ export interface ServerOptions {
   /** The older name of `targets`. */
   readonly backends?: readonly string[];
   /** The options of every run: tools, rules, limits, providers. */
-  readonly run?: Omit<RunOptions, "signal" | "session" | "record">;
+  readonly run?: Omit<RunOptions, "signal" | "session" | "record" | "replay">;
   /** Without any, everybody who can reach the server is let in; it then listens on this machine alone. */
   readonly tokens?: readonly AccessToken[];
   /**

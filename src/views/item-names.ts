@@ -22,4 +22,5 @@ export const WARNING_NAMES = {
   "permission-failed": "PermissionFailed",
   "nobody-can-answer": "NobodyCanAnswer",
   "rule-never-matches": "RuleNeverMatches",
+  "tape-difference": "TapeDifference",
 } as const satisfies Record<WarningCode, string>;

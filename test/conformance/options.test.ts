@@ -57,6 +57,7 @@ const SAMPLES: { readonly [Option in SupportedOption]: RunOptions } = {
   env: { env: { A: "b" } },
   strict: { strict: false },
   record: {},
+  replay: {},
   telemetry: { telemetry: false },
   claudeCode: { claudeCode: { effort: "low" } },
   anthropic: { anthropic: { headers: { "x-a": "b" } } },

@@ -44,6 +44,7 @@ describe("the examples", () => {
       "record-and-replay",
       "session",
       "structured-output",
+      "test-a-tool",
       "tools",
       "web-express",
       "web-hono",

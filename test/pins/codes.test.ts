@@ -67,6 +67,7 @@ describe("words users see", () => {
       "aborted",
       "failed-result",
       "source-failed",
+      "tape-difference",
       "cleanup-timeout",
       "store-failed",
       "storage-exceeded",
@@ -109,6 +110,7 @@ describe("words users see", () => {
       "permission-failed",
       "nobody-can-answer",
       "rule-never-matches",
+      "tape-difference",
     ]);
   });
 

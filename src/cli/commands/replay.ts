@@ -16,7 +16,9 @@ Examples:
   millrace run --record bug.tape "What is 25 + 17?"
   millrace replay bug.tape                  what happened, without network, CLI or key
   millrace replay bug.tape --speed 1        as slowly as it was
-  millrace replay bug.tape --json | jq .type`;
+  millrace replay bug.tape --json | jq .type
+
+Nothing of yours runs. To try a changed prompt, tool or rule against the recorded model: millrace run --replay bug.tape`;
 
 export function addReplayCommand(program: Command, io: CommandIo, outcome: Outcome): void {
   const command = program

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { Block } from "#domain";
-import { startRun } from "#runtime";
+import { type RunOptions, startRun } from "#runtime";
 import { startExec } from "../exec.ts";
 import { type AskFlags, addAskFlags, addShowFlags } from "../flags/ask-flags.ts";
 import { readMedia, readPrompt } from "../prompt.ts";
@@ -15,6 +15,8 @@ import { usageError } from "../usage-error.ts";
 interface RunFlags extends AskFlags {
   readonly image?: readonly string[];
   readonly record?: string;
+  readonly replay?: string;
+  readonly onDifference?: "error" | "warn";
   readonly exec?: string;
   readonly format?: string;
 }
@@ -25,6 +27,8 @@ Examples:
   millrace run -b claude-code --deny 'Bash(rm *)' --ask Bash "Tidy up this folder"
   git diff | millrace run "Review this change" -      words first, then stdin
   millrace run --json "Say hello" | jq .type          one event per line
+  millrace run --record sum.tape "What is 25 + 17?"
+  millrace run --replay sum.tape --tools tools.ts "What is 25 + 17?"   your tools, the recorded model
   millrace run --exec 'some-agent --json' --format my-agent.json
 
 A - stands for stdin. --exec takes one command and its words, without a shell: quotes keep words together, nothing is
@@ -39,6 +43,17 @@ export function addRunCommand(program: Command, io: CommandIo, outcome: Outcome)
     addAskFlags(command)
       .option("--image <file>", "a picture or a PDF to look at; may be repeated", addText)
       .option("--record <file>", "write a tape of the run: millrace replay plays it", requireText)
+      .option(
+        "--replay <file>",
+        "answer from a tape: only the model's part of it is played, everything else runs",
+        requireText,
+      )
+      .addOption(
+        new Option("--on-difference <how>", "with --replay: what to do when something else is sent").choices([
+          "error",
+          "warn",
+        ]),
+      )
       .option("--exec <command>", "run a foreign command and read its output as events", requireText)
       .option("--format <name>", "the format of that output", requireText)
       .option("--json", "one event per line, as JSON"),
@@ -57,13 +72,21 @@ async function ask(words: readonly string[], flags: RunFlags, io: CommandIo): Pr
       "--format says how the output of --exec is read, and there is no --exec. Add it, or leave --format out.",
     );
   }
+  if (flags.onDifference !== undefined && flags.replay === undefined) {
+    throw usageError("--on-difference has no meaning without --replay. Add --replay <file>, or leave it out.");
+  }
   const { target, options } = await planAsk(flags, io, { asks: true });
   const media = await Promise.all((flags.image ?? []).map((file) => readMedia(file, io)));
   const prompt = await readPrompt(words, io);
   const blocks: readonly Block[] = [...media, ...(prompt === "" ? [] : [{ type: "text", text: prompt } as const])];
   const input = media.length === 0 ? prompt : [{ role: "user" as const, blocks }];
   const record = flags.record === undefined ? {} : { record: resolve(io.cwd, flags.record) };
-  return await show(startRun(target, input, { ...options, ...record }, io.world), flags, io);
+  return await show(startRun(target, input, { ...options, ...record, ...replayOf(flags, io) }, io.world), flags, io);
+}
+
+function replayOf({ replay, onDifference }: RunFlags, io: CommandIo): Pick<RunOptions, "replay"> {
+  if (replay === undefined) return {};
+  return { replay: { tape: resolve(io.cwd, replay), ...(onDifference !== undefined && { onDifference }) } };
 }
 
 async function exec(
@@ -71,7 +94,7 @@ async function exec(
   flags: RunFlags & { readonly exec: string },
   io: CommandIo,
 ): Promise<number> {
-  for (const name of ["backend", "model", "record", "image", "resume", "ask"] as const) {
+  for (const name of ["backend", "model", "record", "replay", "image", "resume", "ask"] as const) {
     if (flags[name] === undefined) continue;
     throw usageError(`--${name} has no meaning with --exec: the command decides for itself. Leave one of them out.`);
   }

@@ -1,0 +1,318 @@
+import type { Run, RunInput, RunSource, RunWriter } from "#agents";
+import type { Backend } from "#backends";
+import {
+  asksPerson,
+  type Chunk,
+  errorItem,
+  type FileSystem,
+  StartError,
+  startItem,
+  waitForPerson,
+  type WarningDetail,
+  warningItem,
+} from "#domain";
+import { createRedactor } from "#secrets";
+import { createWirePlayer, openTape, readTape, type Tape, type WireDifference, type WirePlayer } from "#transports";
+import { isDecision, lineIdentity } from "../backends/claude-code/control/line-identity.ts";
+import type { ClaudeCodeWorld } from "../backends/claude-code/launch.ts";
+import { carriesAgent } from "./agent-tool.ts";
+import type { ReplaySource, RunOptions } from "./options.ts";
+import type { Target } from "./plan-run.ts";
+import { PROVIDERS } from "./providers.ts";
+import type { RunCall } from "./record.ts";
+import { describeProgram, replaceCalls, secretsIn } from "./record-program.ts";
+import type { Tap, World } from "./world.ts";
+
+/** Stands in for a key: nobody is asked who would look at it. */
+const NO_KEY = "answered-from-a-tape";
+
+const TROUBLESHOOTING =
+  'If the change is meant, record the tape again, or set replay: { tape, onDifference: "warn" } to go on with the recorded answers.';
+
+/**
+ * Starts a run whose model answers from `options.replay`: everything of the caller's runs, and only the wire comes from
+ * the tape. What the run sends is compared with what was sent.
+ *
+ * @throws StartError as the run does, and `invalid-tape` when the tape cannot be read or is of another backend.
+ */
+export function answerFromTape(
+  call: RunCall,
+  start: (target: Target, input: RunInput, options: RunOptions, world: World) => Run<unknown>,
+): Run<unknown> {
+  const { replay = "", ...options } = call.options;
+  const source: ReplaySource = typeof replay === "string" ? { tape: replay } : replay;
+  const tape = open(source);
+  checkBackends(call, tape, nameOf(source));
+  const notes = createNotes(source.onDifference ?? "error");
+  const player = createWirePlayer(tape, {
+    clock: call.world.clock,
+    random: call.world.random,
+    redactor: redactorOf(call, options),
+    goesOn: notes.goesOn,
+    protocol: { identity: lineIdentity, mustAgree: isDecision },
+  });
+  let run: Run<unknown>;
+  try {
+    run = start(
+      occupyCalls(call.target, "target", player) as Target,
+      call.input,
+      occupyCalls(options, "options", player) as RunOptions,
+      playedWorld(call.world, tape, player, notes),
+    );
+  } catch (error) {
+    player.close();
+    throw error;
+  }
+  return run.once("done", () => player.close());
+}
+
+function open({ tape, allowTorn, allowEdited }: ReplaySource): Tape {
+  const how = { ...(allowTorn !== undefined && { allowTorn }), ...(allowEdited !== undefined && { allowEdited }) };
+  return typeof tape === "string" ? readTape(tape, how) : openTape(tape, how);
+}
+
+function nameOf({ tape }: ReplaySource): string {
+  return typeof tape === "string" ? tape : "The tape";
+}
+
+/** The keys of this run: the tape has none, so what is sent now is compared without them. */
+function redactorOf({ target, world }: RunCall, options: RunOptions) {
+  const redactor = createRedactor(world.env);
+  for (const secret of [...secretsIn(target, "target"), ...secretsIn(options, "options")]) redactor.addSecret(secret);
+  return redactor;
+}
+
+/** Whether the tape was made with a backend that this run asks. @throws StartError `invalid-tape`, `feature-unavailable`. */
+function checkBackends({ target, options }: RunCall, tape: Tape, name: string): void {
+  refuseMade([target, options.fallback]);
+  const now = backendsIn(describeProgram(target, "target"));
+  const program = tape.header.program as {
+    readonly target?: unknown;
+    readonly options?: { readonly fallback?: unknown };
+  };
+  const then = [...backendsIn(program?.target), ...backendsIn(program?.options?.fallback)];
+  if (then.length === 0 || now.some((one) => then.includes(one))) return;
+  throw new StartError(
+    "invalid-tape",
+    `${name} was recorded with ${list(then)}, and this run asks ${list(now)}. Record a tape with ${list(now)}, or run ${list(then)}.`,
+  );
+}
+
+function list(names: readonly string[]): string {
+  return [...new Set(names)].join(", ");
+}
+
+/** The backends of a program that was described: their names without a model. */
+function backendsIn(program: unknown): readonly string[] {
+  if (typeof program === "string") return [program.split("/", 1)[0] as string];
+  if (Array.isArray(program)) return program.flatMap(backendsIn);
+  if (typeof program !== "object" || program === null) return [];
+  const { $command, $backend, backend, agents } = program as { readonly [name: string]: unknown };
+  if ($command !== undefined) return ["command"];
+  if ($backend !== undefined)
+    return [`${(($backend as { readonly name?: unknown }).name as string) ?? ""} (made by hand)`];
+  return [...backendsIn(backend), ...backendsIn(agents)];
+}
+
+/** A backend that was made by hand makes its exchanges itself, where no tape is between. */
+function refuseMade(program: unknown): void {
+  replaceCalls(program, "", {
+    call: (_, given) => given,
+    backend(_, { name }: Backend) {
+      throw new StartError(
+        "feature-unavailable",
+        `replay cannot be had on ${name}: the backend was made by hand, and its exchanges are on no tape. Give it by name, such as "${name}/<model>".`,
+      );
+    },
+  });
+}
+
+/** The differences that the run goes on with, until they can be told. */
+interface Notes {
+  goesOn(difference: WireDifference): boolean;
+  take(): readonly Chunk[];
+  readonly isStrict: boolean;
+}
+
+function createNotes(onDifference: "error" | "warn"): Notes {
+  const isStrict = onDifference === "error";
+  const waiting: Chunk[] = [];
+  return {
+    isStrict,
+    goesOn(difference) {
+      if (!isStrict) waiting.push(warningItem(warningOf(difference)));
+      return !isStrict;
+    },
+    take: () => waiting.splice(0),
+  };
+}
+
+function warningOf({ message, place, differences }: WireDifference): WarningDetail {
+  return { code: "tape-difference", message, context: { place, differences } };
+}
+
+/** The caller's functions as they are; while one is at work, time passes as it does. */
+function occupyCalls(value: unknown, path: string, player: WirePlayer): unknown {
+  return replaceCalls(value, path, {
+    call(_, call) {
+      // An agent within a tool call is as much part of the run as any other.
+      if (carriesAgent(call)) return call;
+      function occupying(this: unknown, ...args: unknown[]): unknown {
+        return whileOccupied(player, () => Reflect.apply(call, this, args));
+      }
+      return asksPerson(call) ? waitForPerson(occupying) : occupying;
+    },
+    backend: (_, backend) => backend,
+  });
+}
+
+function whileOccupied<Value>(player: WirePlayer, act: () => Value): Value {
+  const release = player.occupy();
+  let isLater = false;
+  try {
+    const value = act();
+    if (typeof value !== "object" || value === null || !("then" in value) || typeof value.then !== "function")
+      return value;
+    isLater = true;
+    const settled = value as unknown as Promise<unknown>;
+    settled.then(release, release);
+    return value;
+  } finally {
+    if (!isLater) release();
+  }
+}
+
+function playedWorld(real: World, tape: Tape, player: WirePlayer, notes: Notes): World {
+  const files = occupyFiles(real.files, player);
+  const tap: Tap = {
+    real,
+    isPlayed: true,
+    exchange: () => player.fetch,
+    take: (_, take) => take(real),
+    claudeCode: (machine) => playedMachine(machine, player),
+    around: (source) => playSource(source, player, notes),
+  };
+  return {
+    ...real,
+    clock: player.clock,
+    random: player.random,
+    fetch: player.fetch,
+    spawn: player.spawn,
+    files,
+    env: variablesOf(real, tape),
+    tap,
+  };
+}
+
+/** The addresses, and where a CLI was found, are those of the recording; a key that is missing is made up. */
+function variablesOf({ env }: World, { header }: Tape): World["env"] {
+  const told = (header.program as { readonly env?: unknown } | undefined)?.env;
+  const keys = Object.values(PROVIDERS).flatMap(({ keyVariables }) => keyVariables.slice(0, 1));
+  const own = Object.entries(env).filter(([name]) => !name.endsWith("_BASE_URL"));
+  return {
+    ...Object.fromEntries(keys.map((name) => [name, NO_KEY])),
+    ...Object.fromEntries(own.filter(([, value]) => (value ?? "").trim() !== "")),
+    ...(typeof told === "object" && told !== null ? (told as Readonly<Record<string, string>>) : {}),
+  };
+}
+
+function occupyFiles(files: FileSystem, player: WirePlayer): FileSystem {
+  const during = <Value>(act: () => Promise<Value>): Promise<Value> => whileOccupied(player, act);
+  return {
+    read: (path) => during(() => files.read(path)),
+    write: (path, bytes) => during(() => files.write(path, bytes)),
+    append: (path, bytes) => during(() => files.append(path, bytes)),
+    makePrivate: (path) => during(() => files.makePrivate(path)),
+    exists: (path) => during(() => files.exists(path)),
+    remove: (path) => during(() => files.remove(path)),
+    list: (path) => during(() => files.list(path)),
+    realPath: (path) => during(() => files.realPath(path)),
+  };
+}
+
+/** A machine on which the CLI is installed, whatever is installed here. Nothing is written to it. */
+function playedMachine(machine: ClaudeCodeWorld, player: WirePlayer): ClaudeCodeWorld {
+  let written = 0;
+  return {
+    ...machine,
+    temporaryFolder: "/millrace-replay",
+    probe: async () => "executable",
+    watchdog: undefined,
+    processes: undefined,
+    stop: async (handle) => {
+      handle.kill("SIGKILL");
+      return { how: "killed", survivors: [] };
+    },
+    files: {
+      ...machine.files,
+      async write(_path, bytes) {
+        written += 1;
+        player.compareFile(written, new TextDecoder().decode(bytes));
+      },
+      remove: async () => undefined,
+    },
+  };
+}
+
+/** The source of a run that is answered from a tape: says that it is one, and where it differs. */
+function playSource(source: RunSource, player: WirePlayer, notes: Notes): RunSource {
+  return async (writer) => {
+    const latch = writer.latch.branch();
+    const leave = (): void => latch.abort(player.signal.reason);
+    player.signal.addEventListener("abort", leave, { once: true });
+    let hasStarted = false;
+    const played: RunWriter = {
+      ...writer,
+      latch,
+      write(chunks, agent) {
+        if (player.signal.aborted) return undefined;
+        const told = hasStarted ? notes.take() : [];
+        hasStarted ||= chunks.some(({ type }) => type === "start");
+        const room = writer.write([...told, ...saysTape(chunks)], agent);
+        if (room === undefined) return undefined;
+        return room.finally(player.occupy());
+      },
+      ask: (callId) => whileOccupied(player, () => writer.ask(callId)),
+    };
+    try {
+      await source(played);
+    } catch (error) {
+      if (!player.signal.aborted) throw error;
+    }
+    if (writer.latch.isFired) return;
+    writer.write([...notes.take(), ...endOf(player, notes)])?.catch(() => undefined);
+  };
+}
+
+/** What is still to be said at the end: why the play ended, or what is left on the tape. */
+function endOf(player: WirePlayer, notes: Notes): readonly Chunk[] {
+  const fail = (message: string): Chunk =>
+    errorItem({
+      code: "tape-difference",
+      message,
+      terminal: true,
+      diagnostic: { troubleshooting: TROUBLESHOOTING },
+    });
+  if (player.signal.aborted) return [fail((player.signal.reason as Error).message)];
+  const left = player.leftOver();
+  const [first] = left;
+  if (first === undefined) return [];
+  if (!notes.isStrict) return left.map((difference) => warningItem(warningOf(difference)));
+  const more =
+    left.length === 1
+      ? ""
+      : ` So it is with ${left
+          .slice(1, 5)
+          .map(({ place }) => place)
+          .join(", ")}.`;
+  return [fail(`${first.message}${more}`)];
+}
+
+function saysTape(chunks: readonly Chunk[]): readonly Chunk[] {
+  if (!chunks.some((chunk) => chunk.type === "start")) return chunks;
+  return chunks.map((chunk) => {
+    if (chunk.type !== "start") return chunk;
+    const { type: _, seq: _seq, ts: _ts, runId: _runId, ...given } = chunk;
+    return startItem({ ...given, mode: "tape" });
+  });
+}

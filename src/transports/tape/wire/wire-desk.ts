@@ -1,0 +1,179 @@
+import type { Clock } from "#domain";
+import type { Redactor } from "#secrets";
+import type { Tape } from "../tape.ts";
+import { TapeDifference, type WireDifference } from "./difference.ts";
+import { settleText } from "./settled-text.ts";
+import { createWireClock, type WireClock } from "./wire-clock.ts";
+
+/** Nothing happens for so long: whatever could go on by itself has done so. */
+const QUIET_MS = 20;
+/** A wait may be so much longer than the recorded one. */
+const SLACK_MS = 250;
+
+/** Something of the tape that is being played and may be stuck. */
+export interface Played {
+  /** What it waits for and cannot get from the tape; `undefined` when it is not stuck. */
+  stuck(): { readonly index: number; readonly difference: WireDifference; goOn?: () => void } | undefined;
+}
+
+export interface WireDeskOptions {
+  readonly tape: Tape;
+  /** The real time. */
+  readonly clock: Clock;
+  /** Knows the secrets of this run: what is sent is compared as it would be recorded. */
+  readonly redactor: Redactor;
+  /** Called with a difference. `false`: the play ends with it. */
+  readonly goesOn: (difference: WireDifference) => boolean;
+}
+
+/**
+ * The books of one play of the wire: how far the tape has come, who is at work, and what differs.
+ *
+ * Waits are cut short, but only as far as the recorded run waited at the same place, and only while nobody's code is at
+ * work: what a caller's tool takes is its own time.
+ */
+export class WireDesk {
+  readonly tape: Tape;
+  readonly clock: WireClock;
+  readonly redactor: Redactor;
+  readonly drawnIds = new Set<string>();
+  private readonly _recordedIds: ReadonlySet<string>;
+  private readonly _options: WireDeskOptions;
+  private readonly _controller = new AbortController();
+  private readonly _played = new Set<Played>();
+  private _busy = 0;
+  private _isClosed = false;
+  private _stopWatch: (() => void) | undefined;
+  /** The entry that was played last, and when. */
+  private _lastIndex = -1;
+  private _lastNow: number;
+
+  constructor(options: WireDeskOptions) {
+    this._options = options;
+    this.tape = options.tape;
+    this.redactor = options.redactor;
+    this.clock = createWireClock(options.clock);
+    this._lastNow = this.clock.now();
+    const all = [...this.tape.entries, ...(this.tape.last === undefined ? [] : [this.tape.last])];
+    this._recordedIds = new Set(all.flatMap(({ ids }) => ids ?? []));
+  }
+
+  /** Fires, with a `TapeDifference` as its reason, when the play cannot go on. */
+  get signal(): AbortSignal {
+    return this._controller.signal;
+  }
+
+  /** A recorded text as it is compared. */
+  recorded(text: string): string {
+    return settleText(text, this._recordedIds);
+  }
+
+  /** A text that is sent now as it is compared: without its secrets, and without what is another one in every run. */
+  sent(text: string): string {
+    return settleText(this.redactor.text(text), this.drawnIds);
+  }
+
+  /** Reports a difference. @throws TapeDifference when the play ends with it. */
+  differ(difference: WireDifference): void {
+    if (this._isClosed || this._options.goesOn(difference)) return;
+    throw this.fail(difference);
+  }
+
+  /** Ends the play. */
+  fail(difference: WireDifference): TapeDifference {
+    const error = new TapeDifference(difference);
+    if (!this._isClosed) this._controller.abort(error);
+    return error;
+  }
+
+  /** An entry of the tape was handed over, or done. */
+  pass(index: number): void {
+    this._lastIndex = Math.max(this._lastIndex, index);
+    this._lastNow = this.clock.now();
+    this.stir();
+  }
+
+  /** Something happens that may set other things going. */
+  stir(): void {
+    if (this._isClosed || this.signal.aborted || this._busy > 0) return;
+    this._stopWatch?.();
+    this._stopWatch = this._options.clock.after(QUIET_MS, () => this._lookAround());
+  }
+
+  /** Somebody else's code is at work; the returned function says that it is done. Idempotent. */
+  occupy(): () => void {
+    this._busy += 1;
+    this._stopWatch?.();
+    let isBusy = true;
+    return () => {
+      if (!isBusy) return;
+      isBusy = false;
+      this._busy -= 1;
+      this.stir();
+    };
+  }
+
+  add(played: Played): () => void {
+    this._played.add(played);
+    return () => this._played.delete(played);
+  }
+
+  get isClosed(): boolean {
+    return this._isClosed;
+  }
+
+  close(): void {
+    this._isClosed = true;
+    this._stopWatch?.();
+    this.clock.close();
+  }
+
+  /** Nothing goes on by itself: a wait is cut short, or whoever is stuck is told so. */
+  private _lookAround(): void {
+    if (this._isClosed || this.signal.aborted || this._busy > 0) return;
+    if (this.clock.skip(this._leftMs())) {
+      this.stir();
+      return;
+    }
+    for (const played of this._played) {
+      const stuck = played.stuck();
+      if (stuck === undefined) continue;
+      if (stuck.goOn !== undefined && this._options.goesOn(stuck.difference)) {
+        stuck.goOn();
+        this.stir();
+      } else this.fail(stuck.difference);
+      return;
+    }
+  }
+
+  /** How long the recorded run waited here, as far as it was not waited for already. */
+  private _leftMs(): number {
+    const { entries, last } = this.tape;
+    const before = entries[this._lastIndex]?.at ?? 0;
+    const next =
+      entries.find((entry, index) => index > this._lastIndex && isWire(entry.type)) ?? last ?? entries.at(-1);
+    return (next?.at ?? before) - before + SLACK_MS - (this.clock.now() - this._lastNow);
+  }
+}
+
+const WIRE = new Set([
+  "request",
+  "head",
+  "body",
+  "body-end",
+  "body-break",
+  "no-answer",
+  "spawn",
+  "spawned",
+  "not-spawned",
+  "stdin",
+  "stdout",
+  "stderr",
+  "stdout-end",
+  "stderr-end",
+  "exit",
+]);
+
+function isWire(type: string): boolean {
+  return WIRE.has(type);
+}
