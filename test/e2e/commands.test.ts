@@ -391,6 +391,23 @@ describe("replay", () => {
   });
 });
 
+describe("run --replay", () => {
+  it("F-D11: answers from the tape; another prompt is exit code 1 and says where, or a warning", async () => {
+    const cwd = folderWith();
+    await runCli(["--record", "a.tape", "What is 25 + 17?"], { cwd });
+    const same = await runCli(["--replay", "a.tape", "What is 25 + 17?"], { cwd });
+    expect(same).toMatchObject({ code: 0, stdout: expect.stringContaining("42") });
+    const other = await runCli(["--replay", "a.tape", "What is 25 + 18?"], { cwd });
+    expect(other).toMatchObject({ code: 1, stderr: expect.stringMatching(/exchange 1 of \d.*25 \+ 17.*25 \+ 18/s) });
+    const warned = await runCli(["--replay", "a.tape", "--on-difference", "warn", "What is 25 + 18?"], { cwd });
+    expect(warned).toMatchObject({ code: 0, stdout: expect.stringContaining("42") });
+    expect(await runCli(["--replay", "b.tape", "hi"], { cwd })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("b.tape"),
+    });
+  });
+});
+
 describe("formats check", () => {
   it("says what is understood and what is not", async () => {
     const cwd = folderWith({
