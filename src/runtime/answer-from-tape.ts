@@ -247,7 +247,7 @@ function playedMachine(machine: ClaudeCodeWorld, player: WirePlayer): ClaudeCode
       ...machine.files,
       async write(_path, bytes) {
         written += 1;
-        player.compareFile(written, new TextDecoder().decode(bytes));
+        await player.compareFile(written, new TextDecoder().decode(bytes));
       },
       remove: async () => undefined,
     },
@@ -280,12 +280,12 @@ function playSource(source: RunSource, player: WirePlayer, notes: Notes): RunSou
       if (!player.signal.aborted) throw error;
     }
     if (writer.latch.isFired) return;
-    writer.write([...notes.take(), ...endOf(player, notes)])?.catch(() => undefined);
+    writer.write([...notes.take(), ...(await endOf(player, notes))])?.catch(() => undefined);
   };
 }
 
 /** What is still to be said at the end: why the play ended, or what is left on the tape. */
-function endOf(player: WirePlayer, notes: Notes): readonly Chunk[] {
+async function endOf(player: WirePlayer, notes: Notes): Promise<readonly Chunk[]> {
   const fail = (message: string): Chunk =>
     errorItem({
       code: "tape-difference",
@@ -294,7 +294,7 @@ function endOf(player: WirePlayer, notes: Notes): readonly Chunk[] {
       diagnostic: { troubleshooting: TROUBLESHOOTING },
     });
   if (player.signal.aborted) return [fail((player.signal.reason as Error).message)];
-  const left = player.leftOver();
+  const left = await player.leftOver();
   const [first] = left;
   if (first === undefined) return [];
   if (!notes.isStrict) return left.map((difference) => warningItem(warningOf(difference)));

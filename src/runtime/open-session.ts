@@ -8,7 +8,7 @@ import {
   readInput,
   repairPairs,
 } from "#agents";
-import type { Message } from "#domain";
+import { type Message, StartError } from "#domain";
 import { type ConversationChanges, createConversation, createLiveAgents, createSession, type Session } from "#sessions";
 import type { SchemaInput } from "#tools";
 import { checkNames } from "./check-names.ts";

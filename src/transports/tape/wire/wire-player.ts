@@ -1,12 +1,9 @@
 import type { Clock, Fetch, Random, Spawn } from "#domain";
 import type { Redactor } from "#secrets";
 import type { Tape } from "../tape.ts";
-import { compareTexts } from "./compare.ts";
-import { describeChange, type WireDifference } from "./difference.ts";
+import type { WireDifference } from "./difference.ts";
 import { WireDesk } from "./wire-desk.ts";
-import { createWireFetch } from "./wire-fetch.ts";
 import type { LineProtocol } from "./wire-input.ts";
-import { createWireSpawn } from "./wire-spawn.ts";
 
 export interface WirePlayerOptions {
   /** The real time and the real chance. */
@@ -32,13 +29,13 @@ export interface WirePlayer {
   /** Ids are new ones; numbers are the recorded ones, so that waits with jitter are as long as they were. */
   readonly random: Random;
   /** A file that is written for a process: compared with the one that was written with this number, from 1. */
-  compareFile(number: number, text: string): void;
+  compareFile(number: number, text: string): Promise<void>;
   /** The program's own code, or a person, is at work: time passes as it does. Returns what ends that. */
   occupy(): () => void;
   /** Fires when the play cannot go on, with a `TapeDifference` as its reason. */
   readonly signal: AbortSignal;
   /** What is on the tape and was not asked for. */
-  leftOver(): readonly WireDifference[];
+  leftOver(): Promise<readonly WireDifference[]>;
   /** Ends the play. Idempotent. */
   close(): void;
 }
@@ -53,14 +50,19 @@ export interface WirePlayer {
 export function createWirePlayer(tape: Tape, options: WirePlayerOptions): WirePlayer {
   const { clock, random, redactor, goesOn } = options;
   const desk = new WireDesk({ tape, clock, redactor, goesOn });
-  const exchanges = createWireFetch(desk);
-  const processes = createWireSpawn(desk, options.protocol ?? {});
+  let loading: ReturnType<typeof load> | undefined;
+  // Loaded when it is needed: hardly any run is answered from a tape.
+  const load = async () => {
+    const { createWireFetch, createWireSpawn, ...more } = await import("./wire-parts.ts");
+    return { ...more, exchanges: createWireFetch(desk), processes: createWireSpawn(desk, options.protocol ?? {}) };
+  };
+  const parts = (): ReturnType<typeof load> => (loading ??= load());
   const all = tape.last === undefined ? tape.entries : [...tape.entries, tape.last];
   const draws = all.flatMap((entry) => entry.draws ?? []);
   let drawn = 0;
   return {
-    fetch: exchanges.fetch,
-    spawn: processes.spawn,
+    fetch: async (request) => (await parts()).exchanges.fetch(request),
+    spawn: async (request) => (await parts()).processes.spawn(request),
     clock: desk.clock,
     random: {
       next: () => draws[drawn++] ?? random.next(),
@@ -70,18 +72,22 @@ export function createWirePlayer(tape: Tape, options: WirePlayerOptions): WirePl
         return id;
       },
     },
-    compareFile(number, text) {
+    async compareFile(number, text) {
       const entry = tape.entries.find((one) => one.type === "answer" && one.key === `files.write#${number}`);
       const kept =
         entry?.type === "answer" && "value" in entry ? (entry.value as { text?: unknown } | null) : undefined;
       // Tapes of earlier versions do not hold what was written.
       if (typeof kept?.text !== "string") return;
+      const { compareTexts, describeChange } = await parts();
       const differences = compareTexts("text", desk.recorded(kept.text), desk.sent(text));
       if (differences.length > 0) desk.differ(describeChange(`file ${number} for a process`, differences));
     },
     occupy: () => desk.occupy(),
     signal: desk.signal,
-    leftOver: () => [...exchanges.leftOver(), ...processes.leftOver()],
+    async leftOver() {
+      const { exchanges, processes } = await parts();
+      return [...exchanges.leftOver(), ...processes.leftOver()];
+    },
     close: () => desk.close(),
   };
 }
