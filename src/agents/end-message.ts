@@ -9,6 +9,8 @@ export interface EndFacts {
   /** The limits of the agent whose leg ended it. */
   readonly leg: LegLimits;
   readonly maxTokens?: number | undefined;
+  /** The vendor's own word for why a reply was cut, where it is not `maxTokens` that cut it. */
+  readonly vendorStopReason?: string | undefined;
   /** What the backend, a hook or a schema had to say. */
   readonly detail?: string | undefined;
 }
@@ -30,9 +32,9 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
     `The run reached limits.tokens${count(run.tokens)}. Raise it, or send and ask for less text.`,
   error_timeout: ({ run }) =>
     `The run reached limits.timeoutMs${count(run.timeoutMs, "ms")}. Raise it, or give the agent less to do in one run.`,
-  error_max_tokens: ({ maxTokens, detail }) =>
-    detail !== undefined
-      ? `The answer was cut by a limit of the model itself (${detail}), which maxTokens does not change. Shorten the conversation, or use a model with a larger context.`
+  error_max_tokens: ({ maxTokens, vendorStopReason }) =>
+    vendorStopReason !== undefined
+      ? `The answer was cut by a limit of the model itself (${vendorStopReason}), which maxTokens does not change. Shorten the conversation, or use a model with a larger context.`
       : maxTokens === undefined
         ? "The answer was cut: the model reached its limit of output tokens. Set maxTokens higher, or ask for a shorter answer."
         : `The answer was cut: the model reached maxTokens (${maxTokens}). Raise it, or ask for a shorter answer.`,

@@ -113,7 +113,7 @@ class Runner {
       case "malformed-call":
         return this._repairCall(reply);
       case "error_max_tokens":
-        return this._verdict("error_max_tokens", text, reply.message.vendorStopReason);
+        return this._verdict("error_max_tokens", text, undefined, reply.message.vendorStopReason);
       case "success":
         return this._tryToStop(reply, text);
       default:
@@ -228,9 +228,14 @@ class Runner {
       : undefined;
   }
 
-  private _verdict(subtype: string, text: string, detail?: string): LegEnd & { readonly kind: "verdict" } {
+  private _verdict(
+    subtype: string,
+    text: string,
+    detail?: string,
+    vendorStopReason?: string,
+  ): LegEnd & { readonly kind: "verdict" } {
     const { limits, maxTokens } = this._leg;
-    const facts = { run: this._work.budget.limits, leg: limits, maxTokens, detail };
+    const facts = { run: this._work.budget.limits, leg: limits, maxTokens, detail, vendorStopReason };
     const message = subtype === "success" ? undefined : describeEnd(subtype, facts);
     return { kind: "verdict", subtype, text, message, turns: this._turns };
   }
