@@ -85,8 +85,8 @@ export const MUTANTS = [
   {
     what: "an exit without a result is an end like any other",
     file: "src/backends/claude-code/result-rule.ts",
-    find: 'return close(state, { kind: "error", error: input.error });',
-    replace: "return close(state, END);",
+    find: 'return close(state, { kind: "error", error: input.error });\n    case "eof":',
+    replace: 'return close(state, END);\n    case "eof":',
     tests: ["src/backends/claude-code/result-rule.test.ts"],
   },
   {

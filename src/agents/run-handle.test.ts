@@ -61,6 +61,31 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   });
 
 describe("a run handle", () => {
+  it("I19: after an abort done waits for what is still being cleaned up; after a verdict it does not", async () => {
+    const gone = createDeferred<void>();
+    const { run, clock } = start(async (writer) => {
+      writer.cleanUp(gone.promise);
+      await untilAborted(writer.latch.signal);
+    });
+    const reading = readAll(run);
+    await clock.advance(0);
+    const aborting = run.abort("enough");
+    await clock.advance(1000);
+    expect(run.isComplete()).toBe(false);
+    gone.resolve();
+    await aborting;
+    expect((await reading).at(-1)).toMatchObject({ type: "done", result: { status: "aborted" } });
+
+    const later = createDeferred<void>();
+    const judged = start(async (writer) => {
+      writer.cleanUp(later.promise);
+      writer.write([success("done")]);
+    }).run;
+    expect(await judged.result()).toMatchObject({ status: "success" });
+    later.resolve();
+    await judged.closed;
+  });
+
   it("S1-63: gives every event in order, numbered without gap, and ends after one done", async () => {
     const { run } = start(write(startItem({ backend: "x", mode: "http" }), ...say("m", "hello"), success("hello")));
     const log = await readAll(run);

@@ -64,6 +64,14 @@ function pushed(text: string, sizes: readonly number[], mask: SecretMask): reado
 }
 
 describe("F-A3 SEC16: a secret is covered in every form it travels in", () => {
+  it("also inside the beginning of another one that does not go on", () => {
+    const mask = maskOf("prefix-hunter22-and-so-on-for-long", "hunter22-and");
+    for (const text of ["prefix-hunter22-and!", "a prefix-hunter22-and-so-off"]) {
+      expect(mask.text(text)).not.toContain("hunter22-and");
+      expect(pushed(text, [1, 3], mask).join("")).not.toContain("hunter22-and");
+    }
+  });
+
   it.each(Object.entries(ENCODINGS))("in %s, whatever stands around it", (_, encode) => {
     fc.assert(
       fc.property(secrets, around, around, (secret, before, after) => {
