@@ -180,7 +180,7 @@ export const MUTANTS = [
     file: "src/server/event-stream.ts",
     find: 'if (!isEnded) throw new Error("The log broke off.");',
     replace: "if (!isEnded) return;",
-    tests: ["test/server/chat.test.ts", "test/server/failing-store.test.ts"],
+    tests: ["src/server/event-stream.test.ts"],
   },
   // Those that once were noticed by nobody
   {
@@ -257,7 +257,7 @@ export const MUTANTS = [
     what: "an exit while background work is waited for overrides the result (S1-11)",
     file: "src/backends/claude-code/conversation.ts",
     find: "if (active.hasResult) this._noteExitAfterResult(active, how, error);",
-    replace: "if (active.hasResult && active.tasks.shells.length === 0) this._noteExitAfterResult(active, how, error);",
+    replace: "if (active.hasResult && !active.isWaitingForTasks) this._noteExitAfterResult(active, how, error);",
     tests: ["test/claude-code/control.test.ts"],
     title: "S1-11",
   },
