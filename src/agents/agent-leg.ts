@@ -223,6 +223,7 @@ class AgentRun {
   /** Remembers what the leg's end depends on. */
   private _look(chunk: Chunk): boolean {
     if (chunk.type === "message" && chunk.parent === undefined) this._lookAtMessage(chunk);
+    else if (chunk.type === "warning" && isSaid(this._leg, chunk.context)) return false;
     else if (chunk.type === "tool-result") {
       this._times.complete(chunk);
       this._isHandoffTold ||= chunk.callId === this._handoff?.callId;
@@ -324,6 +325,12 @@ class AgentRun {
       output: `Handed over to ${wanted.to}. Say nothing more: your part is done.`,
     } as const;
   }
+}
+
+/** Whether readers were warned of this option when the leg began: a backend knows it by its own, shorter name. */
+function isSaid({ ignored = [] }: AgentLeg, context: unknown): boolean {
+  const name = (context as { readonly option?: unknown } | undefined)?.option;
+  return typeof name === "string" && ignored.some(({ option }) => option.endsWith(`.${name}`));
 }
 
 /** Conversations that last as long as their leg. */

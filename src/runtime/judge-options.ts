@@ -14,6 +14,8 @@ export interface JudgedLeg {
   /** Whether the run has other agents beside it. */
   readonly isAmongOthers: boolean;
   readonly foreignFallbacks: readonly string[];
+  /** The names of the backends that were made from a name, with the options of the run. */
+  readonly named: ReadonlySet<string>;
 }
 
 /**
@@ -23,7 +25,7 @@ export interface JudgedLeg {
  * everything.
  */
 export function judgeOptions(judged: JudgedLeg): readonly IgnoredOption[] {
-  const { leg, one, options, isAmongOthers, foreignFallbacks } = judged;
+  const { leg, one, options, isAmongOthers, foreignFallbacks, named } = judged;
   const given: RunOptions = {
     ...pickPolicy(one),
     ...options,
@@ -38,6 +40,7 @@ export function judgeOptions(judged: JudgedLeg): readonly IgnoredOption[] {
       hasTools: leg.tools.length > 0 || (leg.handoffs?.length ?? 0) > 0,
       foreignFallbacks,
       providers: new Set([backend, ...leg.fallback].map(({ name }) => name)),
+      named,
     }),
     ...(isAmongOthers ? ownLimits(one.limits) : []),
   ];

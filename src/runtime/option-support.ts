@@ -1,13 +1,18 @@
 import type { Backend, ModelBackend } from "#backends";
+import type { PermissionRules } from "#policy";
+import type { TelemetryOptions } from "#sinks";
 import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
 import {
   type Limits,
   PROVIDER_NAMES,
+  PROVIDER_OPTION_NAMES,
   type ProviderName,
   type ProviderOptions,
+  type ReplaySource,
   type RunOptions,
   type SessionOptions,
 } from "./options.ts";
+import type { OutputRequest } from "./output-option.ts";
 
 /** Everything that may carry out a run, as far as options are concerned. */
 export const SUPPORT_COLUMNS = [
@@ -29,8 +34,10 @@ export interface SupportCase {
   readonly hasTools: boolean;
   /** The models among `fallback` that Claude Code can be told, and those it cannot. */
   readonly foreignFallbacks: readonly string[];
-  /** The providers of the model and its fallbacks. */
+  /** Who is asked: the backend and its fallbacks, by name. */
   readonly providers: ReadonlySet<string>;
+  /** Those of them that were given by name, so that they are made with the options of the run. */
+  readonly named: ReadonlySet<string>;
 }
 
 /**
@@ -90,12 +97,30 @@ const HELD: Row = {
   command: { refused: `it cannot hold: ${NOT_REACHED}` },
 };
 
-const forProvider = (name: ProviderName): Row => {
-  const cell = onlyIf(`for ${name} alone, as the model or as a fallback`, ({ providers }) =>
-    providers.has(name) ? undefined : `nobody in this run is ${name}`,
-  );
-  return { models: cell, agents: `it is no model of ${name}` };
+/** Options reach a backend that is made from its name; one that was made by hand has its own. */
+const byName = (name: string, { providers, named }: SupportCase): string | undefined => {
+  if (named.has(name)) return undefined;
+  return providers.has(name)
+    ? `this ${name} was made by hand, with options of its own. Give it these as well`
+    : `nobody in this run is ${name}`;
 };
+
+const WITH_OUTPUT_GUARD = onlyIf("with a guard on output", ({ options }) =>
+  (options.guards ?? []).some(({ place }) => place === "output")
+    ? undefined
+    : "it says how output waits for its guards, and there is no guard on output",
+);
+
+const forProvider = (name: ProviderName): Row => ({
+  models: onlyIf(`for ${name} alone, given by name, as the model or as a fallback`, (given) => byName(name, given)),
+  agents: `it is no model of ${name}`,
+});
+
+/** What is said twice holds once: the option of the run goes before the backend's own. */
+const unlessGiven = (option: string): Condition =>
+  onlyIf(`without \`${option}\`, which goes before`, ({ options }) =>
+    valueAt(options, option.split(".")) === undefined ? undefined : `${option} is given too, and goes before`,
+  );
 
 /** Later models of Claude think as they see fit; the CLI takes the number for them, and drops it. */
 const TAKES_BUDGET = /^claude-(3-7-sonnet|(sonnet|opus|haiku)-4(-[0-6])?(-|$))/;
@@ -120,8 +145,50 @@ const LIMIT_ROWS: Rows<Limits, "limits."> = {
 
 const SESSION_ROWS: Rows<SessionOptions, "session."> = {
   "session.resume": { models: NO_SESSIONS, agents: "works", command: NOT_REACHED },
-  "session.continue": { models: NO_SESSIONS, agents: "works", command: NOT_REACHED },
-  "session.fork": { models: NO_SESSIONS, agents: "works", command: NOT_REACHED },
+  "session.continue": { models: NO_SESSIONS, agents: unlessGiven("session.resume"), command: NOT_REACHED },
+  "session.fork": {
+    models: NO_SESSIONS,
+    agents: onlyIf("with `session.resume` or `session.continue`", ({ options: { session } }) =>
+      session?.resume !== undefined || session?.continue === true
+        ? undefined
+        : "there is no session to fork. Give session.resume or session.continue as well",
+    ),
+    command: NOT_REACHED,
+  },
+};
+
+const PERMISSION_ROWS: Rows<PermissionRules, "permissions."> = {
+  "permissions.allow": HELD,
+  "permissions.deny": HELD,
+  "permissions.ask": HELD,
+  "permissions.otherwise": HELD,
+};
+
+const OUTPUT_ROWS: Rows<OutputRequest, "output."> = {
+  "output.schema": WORKS,
+  "output.jsonSchema": WORKS,
+  "output.repairs": WORKS,
+};
+
+const PLAYED: Row = {
+  // Before anything is planned, in answer-from-tape.ts: its name does not tell a backend that was made by hand.
+  models: onlyIf("given by name; a backend made by hand is refused", () => undefined),
+  agents: "works",
+  "another agent": { refused: "it was made by hand, and what it sends is on no tape" },
+};
+
+const REPLAY_ROWS: Rows<ReplaySource, "replay."> = {
+  "replay.tape": PLAYED,
+  "replay.onDifference": PLAYED,
+  "replay.allowTorn": PLAYED,
+  "replay.allowEdited": PLAYED,
+};
+
+const TELEMETRY_ROWS: Rows<TelemetryOptions, "telemetry."> = {
+  "telemetry.recordContent": WORKS,
+  "telemetry.attributes": WORKS,
+  "telemetry.tracer": WORKS,
+  "telemetry.meter": WORKS,
 };
 
 const RETRY_ROWS: Rows<Exclude<RunOptions["retry"], false | undefined>, "retry."> = {
@@ -134,14 +201,25 @@ const PROVIDER_ROWS = Object.fromEntries(PROVIDER_NAMES.map((name) => [name, for
   Record<ProviderName, ProviderOptions>
 >;
 
+type ProviderMember = `${ProviderName}.${keyof ProviderOptions}`;
+
+const PROVIDER_MEMBER_ROWS = Object.fromEntries(
+  PROVIDER_NAMES.flatMap((name) => PROVIDER_OPTION_NAMES.map((member) => [`${name}.${member}`, forProvider(name)])),
+) as { readonly [Name in ProviderMember]: Row };
+
 /**
  * Every option of a run on everything that may carry it out. Options with members of their own have a row for each of
- * them; those of Claude Code are its own, and `CLAUDE_CODE_ROWS` has the exceptions.
+ * them; those of Claude Code are in `CLAUDE_CODE_ROWS`.
  */
 export const OPTION_SUPPORT: Omit<Rows<RunOptions>, "limits" | "session"> &
   typeof LIMIT_ROWS &
   typeof SESSION_ROWS &
-  typeof RETRY_ROWS = {
+  typeof RETRY_ROWS &
+  typeof PERMISSION_ROWS &
+  typeof OUTPUT_ROWS &
+  typeof REPLAY_ROWS &
+  typeof TELEMETRY_ROWS &
+  typeof PROVIDER_MEMBER_ROWS = {
   instructions: { ...WORKS, command: NOT_REACHED },
   tools: { ...WORKS, "claude-code (plain)": CONTROLLED, command: NOT_REACHED },
   toolChoice: {
@@ -162,9 +240,11 @@ export const OPTION_SUPPORT: Omit<Rows<RunOptions>, "limits" | "session"> &
     ),
   },
   output: WORKS,
+  ...OUTPUT_ROWS,
   hooks: HELD,
   permission: HELD,
   permissions: HELD,
+  ...PERMISSION_ROWS,
   guards: {
     ...WORKS,
     command: onlyIf("on input and output; a guard on tools is refused", ({ options }) =>
@@ -173,7 +253,10 @@ export const OPTION_SUPPORT: Omit<Rows<RunOptions>, "limits" | "session"> &
         : { refused: `guards on tool calls and tool results cannot hold: ${NOT_REACHED}` },
     ),
   },
-  outputMode: WORKS,
+  outputMode: {
+    models: WITH_OUTPUT_GUARD,
+    agents: WITH_OUTPUT_GUARD,
+  },
   ...LIMIT_ROWS,
   context: WORKS,
   signal: WORKS,
@@ -218,27 +301,116 @@ export const OPTION_SUPPORT: Omit<Rows<RunOptions>, "limits" | "session"> &
     ...WORKS,
     "another agent": { refused: "nobody knows how to make it again, so a tape of it cannot be played" },
   },
-  replay: {
-    // Before anything is planned, in answer-from-tape.ts: its name does not tell a backend that was made by hand.
-    models: onlyIf("given by name; a backend made by hand is refused", () => undefined),
-    agents: "works",
-    "another agent": { refused: "it was made by hand, and what it sends is on no tape" },
-  },
+  replay: PLAYED,
+  ...REPLAY_ROWS,
   telemetry: WORKS,
-  claudeCode: { models: "nobody in this run is Claude Code", agents: "it is not Claude Code", "claude-code": "works" },
+  ...TELEMETRY_ROWS,
+  claudeCode: forCli(onlyIf("given by name", (given) => byName("claude-code", given))),
   ...PROVIDER_ROWS,
+  ...PROVIDER_MEMBER_ROWS,
 };
 
 export type SupportedOption = keyof typeof OPTION_SUPPORT;
 
-/** Options of Claude Code that one of its modes leaves out. */
-export const CLAUDE_CODE_ROWS: { readonly [Name in keyof ClaudeCodeOptions as `claudeCode.${Name}`]?: Row } = {
-  "claudeCode.maxThinkingTokens": { ...WORKS, "claude-code": numberedThinking },
+/** The options of Claude Code; what they mean is in docs/claude-code.md. */
+export const CLAUDE_CODE_ROWS: Rows<ClaudeCodeOptions, "claudeCode."> = {
+  "claudeCode.model": forCli(
+    onlyIf("unless the backend is given as `claude-code/<model>`", ({ backend: { model }, options }) =>
+      model === options.claudeCode?.model ? undefined : `the run asks claude-code/${model}, which goes before`,
+    ),
+  ),
+  "claudeCode.fallbackModel": forCli(unlessGiven("fallback")),
+  "claudeCode.maxTurns": forCli(unlessGiven("limits.turns")),
+  "claudeCode.maxBudgetUsd": forCli(unlessGiven("limits.costUsd")),
+  "claudeCode.maxThinkingTokens": forCli(
+    onlyIf(`${numberedThinking.note}; without \`thinkingTokens\``, (given) =>
+      given.options.thinkingTokens === undefined
+        ? numberedThinking.judge(given)
+        : "thinkingTokens is given too, and goes before",
+    ),
+  ),
+  "claudeCode.effort": forCli(),
+  "claudeCode.systemPrompt": forCli(),
+  "claudeCode.appendSystemPrompt": forCli(unlessGiven("claudeCode.systemPrompt")),
+  "claudeCode.allowedTools": forCli(),
+  "claudeCode.disallowedTools": forCli(
+    onlyIf('unless `toolFilter` is `"allow-first"`', ({ options: { claudeCode = {} } }) =>
+      claudeCode.toolFilter === "allow-first" && (claudeCode.allowedTools ?? []).length > 0
+        ? `claudeCode.allowedTools wins by toolFilter, and no longer denied are ${(claudeCode.disallowedTools ?? []).join(", ")}`
+        : undefined,
+    ),
+  ),
+  "claudeCode.toolFilter": forCli(
+    onlyIf("with `allowedTools` and `disallowedTools`", ({ options: { claudeCode = {} } }) =>
+      claudeCode.allowedTools !== undefined && claudeCode.disallowedTools !== undefined
+        ? undefined
+        : "it decides between claudeCode.allowedTools and claudeCode.disallowedTools, and not both are given",
+    ),
+  ),
+  "claudeCode.tools": forCli(),
+  "claudeCode.mcpConfig": forCli(),
+  "claudeCode.strictMcpConfig": forCli(),
+  "claudeCode.permissionMode": forCli(),
   "claudeCode.permissionPromptTool": {
-    ...WORKS,
+    ...forCli(),
     "claude-code (control)": "permission questions are asked over the control channel, so the tool is never asked",
   },
+  "claudeCode.resume": forCli(unlessGiven("session.resume")),
+  "claudeCode.continue": forCli(
+    onlyIf("without a session to resume", ({ options: { claudeCode, session } }) =>
+      claudeCode?.resume === undefined && session?.resume === undefined
+        ? undefined
+        : "the session to go on with is named by resume, which goes before",
+    ),
+  ),
+  "claudeCode.forkSession": forCli(
+    onlyIf("with a session to go on with", ({ options: { claudeCode, session } }) =>
+      [claudeCode?.resume, session?.resume, claudeCode?.continue, session?.continue].some((one) => one !== undefined)
+        ? undefined
+        : "there is no session to fork. Set claudeCode.resume or claudeCode.continue as well",
+    ),
+  ),
+  "claudeCode.sessionId": forCli(
+    onlyIf("for a session that begins or is forked", ({ options: { claudeCode, session } }) =>
+      [claudeCode?.resume, session?.resume, claudeCode?.continue, session?.continue].every(
+        (one) => one === undefined,
+      ) ||
+      claudeCode?.forkSession === true ||
+      session?.fork === true
+        ? undefined
+        : "a session that goes on keeps its id. Set claudeCode.forkSession as well to give it a new one",
+    ),
+  ),
+  "claudeCode.persistSession": forCli(),
+  "claudeCode.cwd": forCli(unlessGiven("cwd")),
+  "claudeCode.addDirs": forCli(),
+  "claudeCode.env": forCli(),
+  "claudeCode.executable": forCli(),
+  "claudeCode.mode": forCli(),
+  "claudeCode.attachments": forCli(),
+  "claudeCode.slashCommands": forCli(),
+  "claudeCode.repositoryGit": forCli(),
+  "claudeCode.settingSources": forCli(),
+  "claudeCode.settings": forCli(),
+  "claudeCode.includePartialMessages": forCli(),
+  "claudeCode.includeHookEvents": forCli(),
+  "claudeCode.agents": forCli(),
+  "claudeCode.agent": forCli(),
+  "claudeCode.jsonSchema": forCli(unlessGiven("output")),
+  "claudeCode.betas": forCli(),
+  "claudeCode.pluginDirs": forCli(),
+  "claudeCode.extraArgs": forCli(),
+  "claudeCode.skipVersionCheck": forCli(),
+  "claudeCode.permissiveVersionCheck": forCli(),
+  "claudeCode.strictExitStatus": forCli(),
+  "claudeCode.keepBackground": forCli(),
+  "claudeCode.watchdog": forCli(),
 };
+
+/** A row of `CLAUDE_CODE_ROWS`. */
+function forCli(cell: Support = "works"): Row {
+  return { models: "nobody in this run is Claude Code", agents: "it is not Claude Code", "claude-code": cell };
+}
 
 /** What the table says about one option and one column; a condition stays one. */
 export function supportOf(row: Row, column: SupportColumn): Support {
@@ -262,9 +434,11 @@ export function findIgnored(column: SupportColumn, given: SupportCase): readonly
   const ignored: IgnoredOption[] = [];
   for (const { option, path, row } of ENTRIES) {
     if (valueAt(given.options, path) === undefined) continue;
-    const support = supportOf(row, column);
-    const verdict = typeof support === "object" && "judge" in support ? support.judge(given) : support;
-    if (verdict === undefined || verdict === "works") continue;
+    const verdict = verdictOn(row, column, given);
+    if (verdict === undefined) continue;
+    // What a configuration holds for another backend is there for the runs that ask that one, all of it.
+    if (isConfigured(given.options, path) && verdictOn(WHOLES[path[0] as string] ?? row, column, given) !== undefined)
+      continue;
     const isRefused = typeof verdict === "object";
     ignored.push({ option, reason: isRefused ? verdict.refused : verdict, isRefused });
   }
@@ -272,8 +446,22 @@ export function findIgnored(column: SupportColumn, given: SupportCase): readonly
   return ignored.filter(({ option }) => !ignored.some((other) => option.startsWith(`${other.option}.`)));
 }
 
+/** Why an option does not hold; `undefined` when it does. */
+function verdictOn(row: Row, column: SupportColumn, given: SupportCase): string | Refusal | undefined {
+  const support = supportOf(row, column);
+  const verdict = typeof support === "object" && "judge" in support ? support.judge(given) : support;
+  return verdict === "works" ? undefined : verdict;
+}
+
+function isConfigured(options: RunOptions, [group = ""]: readonly string[]): boolean {
+  const value = (options as Readonly<Record<string, unknown>>)[group];
+  return typeof value === "object" && value !== null && FROM_CONFIGURATION in value;
+}
+
 /** Provider options from a configuration: they are there for whatever run may need them. */
 export const FROM_CONFIGURATION: unique symbol = Symbol("from a configuration");
+
+const WHOLES: Readonly<Record<string, Row>> = OPTION_SUPPORT;
 
 const ENTRIES = Object.entries({ ...OPTION_SUPPORT, ...CLAUDE_CODE_ROWS } as Readonly<Record<string, Row>>).map(
   ([option, row]) => ({ option, path: option.split("."), row }),

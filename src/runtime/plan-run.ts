@@ -141,8 +141,13 @@ function planLeg(one: Someone, options: RunOptions, { resolve, world, isAmongOth
       `There is a tool called "${OUTPUT_TOOL_NAME}", which is the name a model gives its answer with when output is set. Rename the tool.`,
     );
   }
-  const backendOf = (backend: string | Backend): Backend =>
-    typeof backend === "string" ? resolve(backend) : inWorld(backend, world);
+  const named = new Set<string>();
+  const backendOf = (given: string | Backend): Backend => {
+    if (typeof given !== "string") return inWorld(given, world);
+    const made = resolve(given);
+    named.add(made.name);
+    return made;
+  };
   const backend = backendOf(one.backend);
   const others = listOf(options.fallback);
   const fallbacks: Fallbacks =
@@ -170,7 +175,7 @@ function planLeg(one: Someone, options: RunOptions, { resolve, world, isAmongOth
     thinkingTokens: options.thinkingTokens,
     place: readPlace(options),
   };
-  const ignored = judgeOptions({ leg, one, options, isAmongOthers, foreignFallbacks: fallbacks.foreign });
+  const ignored = judgeOptions({ leg, one, options, isAmongOthers, foreignFallbacks: fallbacks.foreign, named });
   return ignored.length === 0 ? leg : { ...leg, ignored };
 }
 

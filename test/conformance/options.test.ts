@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AgentEvent, isStartError } from "#domain";
 import type { EmulatorScript } from "#emulator";
-import { agent, explainIn, type RunOptions, startRun, startSession, swarm, type World } from "#runtime";
+import { agent, explainIn, type RunOptions, startRun, startSession, swarm, type Target, type World } from "#runtime";
 import { assertRunLog, createScriptedBackend } from "#testing";
 import { tool } from "#tools";
 import { systemClock, systemRandom } from "#transports";
@@ -12,25 +12,19 @@ import {
   type SupportedOption,
   supportOf,
 } from "../../src/runtime/option-support.ts";
+import { makeBackend } from "../../src/runtime/providers.ts";
 import { openPlace, type Place } from "../claude-code/place.ts";
 import { locateRealCli } from "../real-cli.ts";
 import { createTestWorld, runToEnd } from "./model-backends.ts";
+import { PROOFS } from "./option-proofs.ts";
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 
-/** Each option with a value that asks for something. */
-const SAMPLES: { readonly [Option in SupportedOption]: RunOptions } = {
-  instructions: { instructions: "Be brief." },
-  tools: { tools: [add] },
+/** Each option with a value that asks for something: the one its proof is made with, or one that agents take. */
+const SAMPLES = {
+  ...Object.fromEntries(Object.entries(PROOFS).map(([option, { options }]) => [option, options])),
   toolChoice: { tools: [add], toolChoice: "required" },
-  toolConcurrency: { tools: [add], toolConcurrency: 2 },
-  parallelToolCalls: { tools: [add], parallelToolCalls: false },
-  output: { output: { answer: "number" } },
-  hooks: { hooks: { "before-tool": [() => undefined] } as never },
-  permission: { permission: () => ({ allow: true }) },
-  permissions: { permissions: { deny: ["Bash"] } },
   guards: { guards: [{ name: "g", place: "input", check: () => undefined }] },
-  outputMode: { outputMode: "buffer" },
   "limits.turns": { limits: { turns: 3 } },
   "limits.handoffs": { limits: { handoffs: 3 } },
   "limits.costUsd": { limits: { costUsd: 3 } },
@@ -38,38 +32,27 @@ const SAMPLES: { readonly [Option in SupportedOption]: RunOptions } = {
   "limits.timeoutMs": { limits: { timeoutMs: 100_000 } },
   "limits.idleMs": { limits: { idleMs: 100_000 } },
   "limits.toolMs": { limits: { toolMs: 100_000 } },
-  "limits.replyBytes": { limits: { replyBytes: 100_000 } },
   "limits.permissionMs": { limits: { permissionMs: 100_000 } },
-  context: { context: { tenant: 1 } },
   signal: { signal: new AbortController().signal },
-  retry: { retry: false },
-  "retry.attempts": { retry: { attempts: 1 } },
-  "retry.totalMs": { retry: { totalMs: 7 } },
-  "retry.afterFirstToken": { retry: { afterFirstToken: true } },
   fallback: { fallback: "openai/gpt-5" },
-  maxTokens: { maxTokens: 4321 },
-  temperature: { temperature: 0.25 },
-  thinkingTokens: { thinkingTokens: 2345 },
+  permission: { permission: () => ({ allow: true }) },
   "session.resume": { session: { resume: "a" } },
   "session.continue": { session: { continue: true } },
-  "session.fork": { session: { fork: true } },
+  "session.fork": { session: { continue: true, fork: true } },
   cwd: { cwd: "/tmp" },
   env: { env: { A: "b" } },
   strict: { strict: false },
   record: {},
+  // Judged before anything is planned: a tape has to be there.
   replay: {},
-  telemetry: { telemetry: false },
+  "replay.tape": {},
+  "replay.onDifference": {},
+  "replay.allowTorn": {},
+  "replay.allowEdited": {},
   claudeCode: { claudeCode: { effort: "low" } },
-  anthropic: { anthropic: { headers: { "x-a": "b" } } },
-  openai: { openai: { headers: { "x-a": "b" } } },
-  openrouter: { openrouter: { headers: { "x-a": "b" } } },
-  deepseek: { deepseek: { headers: { "x-a": "b" } } },
-  vllm: { vllm: { headers: { "x-a": "b" } } },
-  modal: { modal: { headers: { "x-a": "b" } } },
-  google: { google: { headers: { "x-a": "b" } } },
-};
+} as unknown as { readonly [Option in SupportedOption]: RunOptions };
 
-const OPTIONS = Object.keys(SAMPLES) as SupportedOption[];
+const OPTIONS = Object.keys(PROOFS) as SupportedOption[];
 const PROVIDERS = ["anthropic", "openai", "openrouter", "deepseek", "vllm", "modal", "google"] as const;
 const MODELS = {
   offline: "offline",
@@ -92,6 +75,8 @@ const NOT_ON_AGENTS = [
   "retry.totalMs",
   "retry.afterFirstToken",
   "fallback",
+  // The backends of these tests are made by hand, with options of their own.
+  "claudeCode",
   // The CLI's own choice of a model is one that thinks as it sees fit.
   "thinkingTokens",
 ];
@@ -105,9 +90,17 @@ const NOT_ELSEWHERE: Readonly<Partial<Record<SupportColumn, readonly string[]>>>
 };
 
 function isExpectedToHold(option: string, column: SupportColumn): boolean {
-  if ((PROVIDERS as readonly string[]).includes(option)) return option === column;
+  const [group = ""] = option.split(".");
+  if ((PROVIDERS as readonly string[]).includes(group)) return group === column;
   if (column in MODELS) return ![...NOT_ON_MODELS, ...(NOT_ELSEWHERE[column] ?? [])].includes(option);
   return !NOT_ON_AGENTS.includes(option);
+}
+
+/** What is named when an option does not hold: what is said of the whole is not said of its parts. */
+function namesOf(option: string): readonly string[] {
+  const [group = ""] = option.split(".");
+  if (option === "session.fork") return ["session.continue", "session.fork"];
+  return (PROVIDERS as readonly string[]).includes(group) ? [group] : [option];
 }
 
 function modelWorld(): ReturnType<typeof createTestWorld> {
@@ -146,13 +139,13 @@ describe.each(Object.entries(MODELS))("F-C2: on %s", (column, target) => {
   it.each(judged)("%s holds, or is warned of by name and refused with strict", async (option) => {
     const place = modelWorld();
     const options = SAMPLES[option];
-    const expected = isExpectedToHold(option, column as SupportColumn) ? [] : [option];
+    const expected = isExpectedToHold(option, column as SupportColumn) ? [] : namesOf(option);
     const log = await runToEnd(target, "Say hello", options, place);
     expect(ignoredIn(log)).toEqual(expected);
     expect(explainIn(target, options, place.world).ignored).toEqual(expected);
     const refusal = refusalOf(() => startRun(target, "Say hello", { ...options, strict: true }, place.world));
     if (expected.length === 0) expect(refusal).toBeUndefined();
-    else expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${option} cannot be had on ${column}: `));
+    else expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${expected[0]} cannot be had on ${column}: `));
   });
 
   const told: readonly [SupportedOption, RegExp][] = [
@@ -186,8 +179,44 @@ describe("F-C2: what depends on other options", () => {
     ],
     ["a provider that is a fallback", MODELS.anthropic, { fallback: MODELS.openai, openai: { apiKey: "k" } }, []],
     ["parallel calls that are allowed", MODELS.google, { parallelToolCalls: true }, []],
+    ["a mode of output without a guard on it", "offline", { outputMode: "buffer" }, ["outputMode"]],
   ] as const)("%s", async (_, target, options, expected) => {
     expect(ignoredIn(await runToEnd(target, "Say hello", options as RunOptions, modelWorld()))).toEqual(expected);
+  });
+
+  it("options for a backend that was made by hand are warned of: it has its own", async () => {
+    const { world } = modelWorld();
+    const backend = makeBackend("openai", "gpt-5", { apiKey: "k" }, world);
+    const options: RunOptions = { openai: { headers: { "x-a": "b" } } };
+    const { warnings } = await startRun(backend, "hello", options, world).result();
+    expect(warnings).toMatchObject([{ code: "option-ignored", context: { option: "openai" } }]);
+    expect(warnings[0]?.message).toMatch(/made by hand, with options of its own\. Give it these as well/);
+    expect(refusalOf(() => startRun(backend, "hello", { ...options, strict: true }, world))).toMatch(/made by hand/);
+  });
+
+  const named = "claude-code";
+  it.each<[string, Target, RunOptions, readonly string[]]>([
+    ["given by name", named, { claudeCode: { effort: "low" } }, []],
+    ["a fork of nothing", named, { session: { fork: true } }, ["session.fork"]],
+    ["two sessions", named, { session: { resume: "a", continue: true } }, ["session.continue"]],
+    ["two models", "claude-code/sonnet", { claudeCode: { model: "opus" } }, ["claudeCode.model"]],
+    ["the same model twice", "claude-code/sonnet", { claudeCode: { model: "sonnet" } }, []],
+    ["two limits", named, { limits: { turns: 2 }, claudeCode: { maxTurns: 3 } }, ["claudeCode.maxTurns"]],
+    ["two folders", named, { cwd: "/a", claudeCode: { cwd: "/b" } }, ["claudeCode.cwd"]],
+    ["two schemas", named, { output: { a: "number" }, claudeCode: { jsonSchema: {} } }, ["claudeCode.jsonSchema"]],
+    [
+      "two prompts",
+      named,
+      { claudeCode: { systemPrompt: "a", appendSystemPrompt: "b" } },
+      ["claudeCode.appendSystemPrompt"],
+    ],
+    ["a fork of the CLI's of nothing", named, { claudeCode: { forkSession: true } }, ["claudeCode.forkSession"]],
+    ["a filter of nothing", named, { claudeCode: { toolFilter: "both" } }, ["claudeCode.toolFilter"]],
+  ])("of options of Claude Code that exclude each other, the loser is named: %s", (_, target, options, expected) => {
+    const { world } = modelWorld();
+    expect(explainIn(target, options, world).ignored).toEqual(expected);
+    const refusal = refusalOf(() => startRun(target, "hi", { ...options, strict: true }, world));
+    if (expected.length > 0) expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${expected[0]} cannot be had`));
   });
 
   it("in a swarm only the agent that cannot do it is warned of, and strict refuses the whole run", async () => {
@@ -261,8 +290,9 @@ describe.skipIf(locateRealCli() === undefined)("F-C2: on the real Claude Code CL
       const lost = OPTIONS.filter((option) => !isExpectedToHold(option, `claude-code (${mode})`));
       const { tools: _, ...options } = Object.assign({}, ...lost.map((option) => SAMPLES[option])) as RunOptions;
       const whole = { ...options, retry: { totalMs: 7, afterFirstToken: true }, toolChoice: "none" } as const;
-      expect(new Set(ignoredIn(await logOf(whole, mode)))).toEqual(new Set(lost));
-      expect(new Set(explainIn(place.backend({ mode }), whole, world).ignored)).toEqual(new Set(lost));
+      const names = new Set(lost.flatMap(namesOf));
+      expect(new Set(ignoredIn(await logOf(whole, mode)))).toEqual(names);
+      expect(new Set(explainIn(place.backend({ mode }), whole, world).ignored)).toEqual(names);
     },
   );
 
@@ -270,16 +300,16 @@ describe.skipIf(locateRealCli() === undefined)("F-C2: on the real Claude Code CL
     const count = place.emulator.requests.length;
     for (const mode of ["control", "plain"] as const) {
       // A forced mode that leaves a feature out is told in that feature's own words.
-      if (mode === "plain" && ["tools", "hooks", "permission", "permissions", "guards", "toolChoice"].includes(option))
-        continue;
+      const needsControl = ["tools", "hooks", "permission", "permissions", "guards", "outputMode", "toolChoice"];
+      if (mode === "plain" && needsControl.includes(option)) continue;
       if (mode === "plain" && (SAMPLES[option].tools ?? []).length > 0) continue;
       const backend = place.backend({ mode });
       const explained = explainIn(backend, SAMPLES[option], world).ignored;
       const holds = isExpectedToHold(option, `claude-code (${mode})`);
-      expect(explained).toEqual(holds ? [] : [option]);
+      expect(explained).toEqual(holds ? [] : namesOf(option));
       if (holds) continue;
       const refusal = refusalOf(() => startRun(backend, "hi", { ...SAMPLES[option], strict: true }, world));
-      expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${option} cannot be had on claude-code: `));
+      expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${namesOf(option)[0]} cannot be had on claude-code: `));
     }
     expect(place.emulator.requests).toHaveLength(count);
   });

@@ -46,7 +46,9 @@ ${Object.entries({ ...OPTION_SUPPORT, ...CLAUDE_CODE_ROWS } as Readonly<Record<s
   })
   .join("\n")}
 
-Everything else in \`claudeCode\` is for Claude Code alone and works in both modes; docs/claude-code.md describes it. What a
+docs/claude-code.md describes the options in \`claudeCode\`. They, and those of a provider, are for backends that are given by name: one that was
+made by hand (\`claudeCode({ … })\`, \`anthropic({ … })\`) has its own, and a run that gives it more is told so. \`test/conformance/option-proofs.ts\` has a proof
+for every row: a field of a request, an argument of the CLI, or an event that a run without the option does not have. What a
 configuration file holds for a backend (\`backends\`) is not warned of in runs that ask another one.
 `;
 

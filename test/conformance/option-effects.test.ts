@@ -1,0 +1,263 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ProcessRequest } from "#domain";
+import type { AgentEvent, Fetch, RunResult } from "#domain";
+import { isStartError } from "#domain";
+import type { Run } from "#agents";
+import { agent, type RunOptions, startRun, swarm, type Target, type World } from "#runtime";
+import { loadTelemetry } from "#sinks";
+import { assertRunLog, createScriptedBackend, type SpawnStep } from "#testing";
+import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
+import {
+  CLAUDE_CODE_ROWS,
+  OPTION_SUPPORT,
+  type SupportColumn,
+  type SupportedOption,
+  supportOf,
+} from "../../src/runtime/option-support.ts";
+import { greet, INIT, openScripted, result, says, writes } from "../claude-code/scripted.ts";
+import { createTestWorld } from "./model-backends.ts";
+import {
+  CLI_PROOFS,
+  type CliProof,
+  marks,
+  type Played,
+  type Proof,
+  PROOFS,
+  RUN_ON_CLI,
+  TAPE,
+} from "./option-proofs.ts";
+
+// So that the first run with telemetry need not wait for its library.
+beforeAll(async () => void (await loadTelemetry()));
+afterAll(() => rmSync(TAPE, { force: true }));
+
+const MODELS = {
+  offline: "offline",
+  anthropic: "anthropic/claude-sonnet-4-5",
+  openai: "openai/gpt-5",
+  openrouter: "openrouter/some/model",
+  deepseek: "deepseek/deepseek-chat",
+  vllm: "vllm/llama",
+  modal: "modal/llama",
+  google: "google/gemini-2.5-pro",
+} as const;
+
+/** A run that hands over for ever, where handoffs are what is looked at. */
+function targetOf(option: string, backend: string): { readonly target: Target; readonly prompt: string } {
+  if (option !== "limits.handoffs") return { target: backend, prompt: "What is 25 + 17?" };
+  const back = { calls: [{ name: "handoff", input: { to: "first", message: "hand over to second" } }] };
+  return {
+    target: swarm([
+      agent({ name: "first", backend, handoffs: ["second"] }),
+      agent({ name: "second", backend: createScriptedBackend([back]), handoffs: ["first"] }),
+    ]),
+    prompt: "hand over to second",
+  };
+}
+
+async function play(option: string, column: string, { script }: Proof, options: RunOptions): Promise<Played> {
+  marks.length = 0;
+  const place = createTestWorld(script);
+  const requests: string[] = [];
+  const fetch: Fetch = async (request) => {
+    const body = typeof request.body === "string" ? request.body : new TextDecoder().decode(request.body);
+    requests.push(`${request.url} ${JSON.stringify(request.headers)} ${body}`);
+    // A host of one's own may be asked without a key; this one insists on some.
+    return place.emulator.fetch({ ...request, headers: { authorization: "Bearer any", ...request.headers } });
+  };
+  rmSync(TAPE, { force: true });
+  const hosts = Object.fromEntries(
+    ["DEEPSEEK", "VLLM", "MODAL"].flatMap((name) => [
+      [`${name}_BASE_URL`, "http://offline.test/v1"],
+      [`${name}_API_KEY`, "test-key"],
+    ]),
+  );
+  const env: Record<string, string | undefined> = { ...place.world.env, ...hosts };
+  // At their own addresses, where prices are known; the server without a socket answers at any.
+  for (const name of ["ANTHROPIC", "OPENAI", "DEEPSEEK", "GOOGLE_GEMINI"]) delete env[`${name}_BASE_URL`];
+  const real: World = { ...place.world, env, fetch };
+  // The built-in model is asked where a tape would listen to it.
+  const tap = {
+    real,
+    around: (source: never) => source,
+    exchange: () => fetch,
+    take: (_: string, of: (w: World) => unknown) => of(real),
+  };
+  const world: World =
+    column === "offline" && !/^(?:telemetry|record|replay)/.test(option) ? { ...real, tap: tap as never } : real;
+  const { target, prompt } = targetOf(option, MODELS[column as keyof typeof MODELS]);
+  if (option.startsWith("replay")) await makeTape(option, target, { world: real, clock: place.clock });
+  const log: AgentEvent[] = [];
+  let ended: RunResult | undefined;
+  let refusal: string | undefined;
+  try {
+    const run = startRun(target, prompt, options, world);
+    const reading = (async () => {
+      for await (const event of run) log.push(event);
+    })();
+    await drive(run, place.clock);
+    await reading;
+    assertRunLog(log);
+    ended = await run.result();
+    await run.closed;
+    // Telemetry is loaded when it is first needed, and hears of the run after it.
+    if (options.telemetry !== undefined)
+      await until(() => marks.some((mark) => mark.startsWith("span invoke")), 50_000);
+  } catch (error) {
+    if (!isStartError(error)) throw error;
+    refusal = error.message;
+  }
+  return { log, result: ended, refusal, requests, marks: [...marks], hasTape: existsSync(TAPE) };
+}
+
+type Place = Pick<ReturnType<typeof createTestWorld>, "world" | "clock">;
+
+/** Moves time on until the run is over. */
+async function drive(run: Run<unknown>, clock: Place["clock"]): Promise<void> {
+  for (let step = 0; !run.isComplete(); step += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (step > 50 && !run.isComplete() && clock.pending() > 0) await clock.advance(1000);
+  }
+}
+
+/** A tape of another question, cut or changed where that is what is looked at. */
+async function makeTape(option: string, target: Target, { world, clock }: Place): Promise<void> {
+  const run = startRun(target, "What is 1 + 1?", { record: TAPE }, world);
+  await drive(run, clock);
+  await run.closed;
+  const text = readFileSync(TAPE, "utf8");
+  if (option === "replay.allowTorn") writeFileSync(TAPE, text.slice(0, -20));
+  if (option === "replay.allowEdited") writeFileSync(TAPE, text.replace("1 + 1", "1 + 3"));
+}
+
+async function until(isTrue: () => boolean, turns: number): Promise<void> {
+  for (let turn = 0; turn < turns && !isTrue(); turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The options without the one in question. */
+function without(options: RunOptions, option: string): RunOptions {
+  const [group = "", member] = option.split(".") as [string, string?];
+  const { [group as keyof RunOptions]: whole, ...rest } = options;
+  // A schema is all of what asks for output, and a tape of what asks for a replay; the rest alone asks for nothing.
+  if (member === undefined || group === "output" || option === "replay.tape") return rest;
+  const { [member]: _, ...others } = whole as Readonly<Record<string, unknown>>;
+  return { ...rest, [group]: others };
+}
+
+const isShown = ({ told, shows }: Proof, played: Played): boolean =>
+  told === undefined ? shows?.(played) === true : played.requests.some((request) => told.test(request));
+
+/** Whether the table says that an option works on a column, with its own conditions met by the sample. */
+function holds(option: SupportedOption, column: SupportColumn): boolean {
+  const support = supportOf(OPTION_SUPPORT[option], column);
+  if (option.split(".")[0] !== column && (option.split(".")[0] as string) in MODELS) return false;
+  return support === "works" || (typeof support === "object" && "judge" in support);
+}
+
+const NOT_TOLD: Readonly<Record<string, readonly string[]>> = {
+  deepseek: ["thinkingTokens", "parallelToolCalls"],
+  vllm: ["thinkingTokens", "parallelToolCalls"],
+  modal: ["thinkingTokens", "parallelToolCalls"],
+  google: ["parallelToolCalls"],
+};
+
+describe.each(Object.keys(MODELS) as SupportColumn[])("F-C2: on %s", (column) => {
+  const options = (Object.keys(OPTION_SUPPORT) as SupportedOption[]).filter(
+    (option) => holds(option, column) && NOT_TOLD[column]?.includes(option) !== true,
+  );
+  it.each(options)("%s has an effect that a run without it does not have", async (option) => {
+    const proof = PROOFS[option];
+    expect(proof?.told ?? proof?.shows, `${option} has no proof`).toBeDefined();
+    if (proof.unseen?.[column] !== undefined) return;
+    expect(isShown(proof, await play(option, column, proof, proof.options))).toBe(true);
+    expect(isShown(proof, await play(option, column, proof, without(proof.options, option)))).toBe(false);
+  });
+});
+
+async function startCli(
+  mode: "plain" | "control",
+  proof: CliProof,
+  given: CliProof["given"],
+  options: RunOptions = {},
+) {
+  const notes: string[] = [];
+  const place = openScripted((request: ProcessRequest): readonly SpawnStep[] => {
+    if (request.args.includes("--version")) {
+      return [{ write: `${proof.version ?? "2.1.197 (Claude Code)"}\n` }, { exit: 0 }];
+    }
+    const answer = writes(INIT, says("m1", "Hello."), result("Hello."));
+    const exit = { exit: proof.exit ?? 0 };
+    return request.args.includes("--input-format")
+      ? [greet, { waitForInput: "line" }, answer, { waitForInput: "end" }, exit]
+      : [{ waitForInput: "end" }, answer, exit];
+  });
+  const watchdog = {
+    follow: () => undefined,
+    guard: async () => void notes.push("watchdog guard"),
+    release: () => undefined,
+    close: () => undefined,
+  };
+  const backend = createClaudeCodeBackend(
+    { executable: "/usr/bin/claude", ...(proof.given.mode === undefined && { mode }), ...proof.beside, ...given },
+    { ...place.world, watchdog },
+  );
+  const { clock, random, spawn, files, env } = place.world;
+  const world: World = { ...createTestWorld().world, clock, random, spawn, files, env };
+  await files.write("/work/.git/config", new TextEncoder().encode("[core]\n\tfsmonitor = ./evil\n"));
+  const log: AgentEvent[] = [];
+  const run = startRun(backend, proof.prompt ?? "hello", options, world);
+  const reading = (async () => {
+    for await (const event of run) log.push(event);
+    await run.closed;
+  })();
+  let isOver = false;
+  reading.then(() => (isOver = true)).catch(() => undefined);
+  for (let step = 0; !isOver && step < 600; step += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (step > 50) await place.clock.advance(100);
+  }
+  await reading;
+  const starts = place.spawn.calls.map(({ args, executable, cwd, env: variables, stdin }) =>
+    JSON.stringify({ executable, args: args.join(" "), cwd, env: variables, stdin }),
+  );
+  return { log, starts, notes };
+}
+
+describe.each(["plain", "control"] as const)("F-C2: on claude-code in %s mode", (mode) => {
+  it.each(Object.entries(CLI_PROOFS))(
+    "%s has an effect that a start without it does not have",
+    async (option, proof) => {
+      if (proof.unseen?.[mode] !== undefined) return;
+      const support = supportOf(CLAUDE_CODE_ROWS[option as keyof typeof CLAUDE_CODE_ROWS], `claude-code (${mode})`);
+      if (typeof support === "string" && support !== "works") return;
+      const isShownBy = ({ log, starts, notes }: Awaited<ReturnType<typeof startCli>>): boolean => {
+        // The one that is asked for its version is started by itself.
+        const own = [...starts.filter((start) => !start.includes("--version")), ...notes];
+        if (proof.started !== undefined) return own.some((start) => proof.started?.test(start) === true);
+        if (proof.notStarted !== undefined) return !own.some((start) => proof.notStarted?.test(start) === true);
+        return proof.shows?.({ log, starts }) === true;
+      };
+      expect(isShownBy(await startCli(mode, proof, proof.given))).toBe(true);
+      expect(isShownBy(await startCli(mode, proof, {}))).toBe(false);
+    },
+  );
+});
+
+describe.each(["plain", "control"] as const)("F-C2: options of a run on claude-code in %s mode", (mode) => {
+  const told = Object.entries(RUN_ON_CLI).filter(([, proof]) => proof.mode === undefined || proof.mode === mode);
+  it.each(told)("%s reaches the CLI, and a run without it does not say so", async (option, { options, started }) => {
+    const proof: CliProof = { given: {}, beside: { model: "claude-sonnet-4-6" } };
+    const isTold = ({ starts }: Awaited<ReturnType<typeof startCli>>): boolean =>
+      starts.some((start) => started.test(start));
+    expect(isTold(await startCli(mode, proof, {}, options))).toBe(true);
+    expect(isTold(await startCli(mode, proof, {}, without(options, option)))).toBe(false);
+  });
+});
+
+describe("F-C2: no option is without a proof", () => {
+  it.each(Object.keys({ ...OPTION_SUPPORT, ...CLAUDE_CODE_ROWS }))("%s", (option) => {
+    const all: Readonly<Record<string, Proof | CliProof>> = { ...PROOFS, ...CLI_PROOFS };
+    expect(all[option]).toBeDefined();
+  });
+});
