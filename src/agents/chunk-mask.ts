@@ -1,5 +1,5 @@
 import { type Chunk, type DeltaEvent, isDelta, type Retraction, unreachable } from "#domain";
-import type { SecretMask, TextMask } from "#secrets";
+import type { LineMask, SecretMask, TextMask } from "#secrets";
 
 /** One text that deltas write on: a block of a message. */
 interface OpenText {
@@ -17,10 +17,13 @@ interface OpenText {
 export class ChunkMask {
   private readonly _secrets: SecretMask;
   private readonly _open = new Map<string, OpenText[]>();
+  /** Frames hold the pieces of a text as deltas do. */
+  private readonly _frames: LineMask;
   private _last: OpenText | undefined;
 
   constructor(secrets: SecretMask) {
     this._secrets = secrets;
+    this._frames = secrets.lines();
   }
 
   text(text: string): string {
@@ -56,7 +59,8 @@ export class ChunkMask {
     const { mask, isPlain } = this._textOf(delta);
     const shown = mask.push(text);
     if (shown === text && isPlain && delta.raw === undefined) return delta;
-    return shown === "" ? undefined : withText(this._secrets.value(delta), shown);
+    const framed = delta.raw === undefined ? delta : { ...delta, raw: this._frames.coverFrame(delta.raw) };
+    return shown === "" ? undefined : withText(this._secrets.value(framed), shown);
   }
 
   private _textOf(delta: DeltaEvent): OpenText {

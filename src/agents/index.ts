@@ -1,3 +1,4 @@
+export { ChunkMask } from "./chunk-mask.ts";
 export type { Accumulator, Ending } from "./accumulator.ts";
 export { createAccumulator } from "./accumulator.ts";
 export type { ResponseOptions, Run, RunSource, RunWriter, TextResponseOptions, Topic, TopicEvent } from "./run.ts";

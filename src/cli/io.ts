@@ -14,6 +14,8 @@ export interface CommandIo {
   onInterrupt(interrupt: (signal: Interrupt) => void): () => void;
   /** Resolves when everything written so far has been taken. */
   written(): Promise<void>;
+  /** From now on these are secrets, too: what is written does not show them. */
+  hide?(secrets: readonly string[]): void;
   /** Drops what still waits for a terminal, and says whether there was any. Files and pipes get it all. */
   cut(): boolean;
 }

@@ -12,6 +12,7 @@ import { addReplayCommand } from "./commands/replay.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addTrustCommand } from "./commands/trust.ts";
+import { coverOutput } from "./cover-output.ts";
 import { normaliseFlags } from "./flags/normalise.ts";
 import { type CommandIo, EXIT, type Outcome, systemIo } from "./io.ts";
 import { report } from "./report.ts";
@@ -24,7 +25,8 @@ import { readVersion } from "./version.ts";
  * @example
  * process.exitCode = await main(process.argv.slice(2))
  */
-export async function main(argv: readonly string[], io: CommandIo = systemIo()): Promise<number> {
+export async function main(argv: readonly string[], real: CommandIo = systemIo()): Promise<number> {
+  const io = coverOutput(real, argv);
   const outcome: Outcome = { code: EXIT.success };
   const program = createProgram(io, outcome);
   try {
@@ -44,7 +46,14 @@ export async function main(argv: readonly string[], io: CommandIo = systemIo()):
  * signal, or a stdin that nobody closes, would keep an aborted program alive.
  */
 export async function mainAndExit(argv: readonly string[]): Promise<never> {
-  process.exit(await main(argv));
+  const io = systemIo();
+  // Node would print what was thrown as it is, with every field of it.
+  process.on("uncaughtException", (error) => {
+    const code = report(error, coverOutput(io, argv));
+    const end = (): never => process.exit(code);
+    io.written().then(end, end);
+  });
+  process.exit(await main(argv, io));
 }
 
 /** The commands, in the order of the help. A new one is a line here. */

@@ -1,5 +1,6 @@
 import { extname } from "node:path";
 import { type LoadedConfig, loadConfig, type ProjectConfig, trustBookOf } from "#runtime";
+import { secretsOfData } from "#secrets";
 import { plainText } from "#sinks";
 import { askLine } from "./ask-line.ts";
 import type { CommandIo } from "./io.ts";
@@ -25,9 +26,14 @@ export async function readConfig({ file, asks = false }: ReadConfigOptions, io: 
       ...(typeof file === "string" && { file }),
     });
   const loaded = await load();
+  io.hide?.(secretsOfData(loaded.config));
   const { project } = loaded;
   if (project === undefined || project.state === "trusted" || project.state === "named") return loaded;
-  if (asks && project.state !== "refused" && (await isTrustedNow(project, io))) return await load();
+  if (asks && project.state !== "refused" && (await isTrustedNow(project, io))) {
+    const trusted = await load();
+    io.hide?.(secretsOfData(trusted.config));
+    return trusted;
+  }
   io.err.write(`${plainText(describeUnused(project)).replaceAll("\n", " ")}\n`);
   return loaded;
 }

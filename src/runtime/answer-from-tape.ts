@@ -20,7 +20,7 @@ import type { ReplaySource, RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";
 import { PROVIDERS } from "./providers.ts";
 import type { RunCall } from "./record.ts";
-import { describeProgram, replaceCalls, secretsIn } from "./record-program.ts";
+import { describeProgram, replaceCalls, secretsOfProgram } from "./record-program.ts";
 import type { Tap, World } from "./world.ts";
 
 /** Stands in for a key: nobody is asked who would look at it. */
@@ -78,7 +78,7 @@ function nameOf({ tape }: ReplaySource): string {
 /** The keys of this run: the tape has none, so what is sent now is compared without them. */
 function redactorOf({ target, world }: RunCall, options: RunOptions) {
   const redactor = createRedactor(world.env);
-  for (const secret of [...secretsIn(target, "target"), ...secretsIn(options, "options")]) redactor.addSecret(secret);
+  for (const secret of secretsOfProgram([target, options], world.env)) redactor.addSecret(secret);
   return redactor;
 }
 

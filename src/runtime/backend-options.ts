@@ -3,6 +3,7 @@ import { describeValue, type Fetch, StartError } from "#domain";
 import { checkProvider } from "./check-options.ts";
 import { PROVIDER_OPTION_NAMES, type ProviderName, type ProviderOptions } from "./options.ts";
 import { makeBackend } from "./providers.ts";
+import { coverStartErrors } from "./run-secrets.ts";
 import { systemWorld, type World } from "./world.ts";
 
 /** The options of a backend that is made by hand. What is left out comes from the provider's usual variables. */
@@ -21,8 +22,10 @@ const BACKEND_OPTION_NAMES = [
 
 /** Makes a provider's backend from typed options. @throws StartError when an option is wrong or the key is missing. */
 export function createProviderBackend(name: ProviderName, options: BackendOptions): ModelBackend {
-  checkBackendOptions(name, options, BACKEND_OPTION_NAMES);
-  return makeBackend(name, options.model, options, worldFor(options));
+  return coverStartErrors(options, systemWorld(), () => {
+    checkBackendOptions(name, options, BACKEND_OPTION_NAMES);
+    return makeBackend(name, options.model, options, worldFor(options));
+  });
 }
 
 export function checkBackendOptions(name: string, options: BackendOptions, known: readonly string[]): void {

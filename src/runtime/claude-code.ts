@@ -12,6 +12,7 @@ import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
 import { openQuery, type Query } from "../backends/claude-code/query.ts";
 import { withOpenQuery } from "../backends/claude-code/collect.ts";
 import { claudeCodeWorld } from "./claude-code-world.ts";
+import { coverStartError, coverStartErrors } from "./run-secrets.ts";
 
 export type { Argv, ArgvFile, ArgvPlan } from "../backends/claude-code/argv.ts";
 export { buildArgv } from "../backends/claude-code/argv.ts";
@@ -43,7 +44,8 @@ export { requiresControl, route } from "../backends/routing/route.ts";
  * const { text } = await run(backend, "What does this repository do?").result()
  */
 export function claudeCode(options: ClaudeCodeBackendOptions = {}): ClaudeCodeBackend {
-  return createClaudeCodeBackend(options, claudeCodeWorld());
+  const world = claudeCodeWorld();
+  return coverStartErrors(options, world, () => createClaudeCodeBackend(options, world));
 }
 
 /**
@@ -54,8 +56,13 @@ export function claudeCode(options: ClaudeCodeBackendOptions = {}): ClaudeCodeBa
  * const stream = await query("What is 25 + 17?")
  * for await (const item of stream) if (item.kind === "message") console.log(item.raw.json)
  */
-export function query(prompt: string, options: ClaudeCodeOptions = {}): Promise<Query> {
-  return openQuery(prompt, options, claudeCodeWorld());
+export async function query(prompt: string, options: ClaudeCodeOptions = {}): Promise<Query> {
+  const world = claudeCodeWorld();
+  try {
+    return await openQuery(prompt, options, world);
+  } catch (thrown) {
+    throw coverStartError(thrown, options, world);
+  }
 }
 
 /**

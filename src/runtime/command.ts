@@ -1,11 +1,13 @@
 import type { AgentBackend } from "#backends";
 import { describeValue, StartError } from "#domain";
 import type { Format } from "#formats";
-import { createCommandBackend } from "../backends/command/backend.ts";
+import { createSecretMask } from "#secrets";
+import { commandSecrets, createCommandBackend } from "../backends/command/backend.ts";
 import { checkNames } from "./check-names.ts";
 import { requireFormatName } from "./format-names.ts";
 import { madeBy } from "./made-backend.ts";
 import { startGuarded } from "./guarded-process.ts";
+import { coverStartErrors } from "./run-secrets.ts";
 import { systemWorld, type World } from "./world.ts";
 
 /** How a foreign command is started and read. */
@@ -42,6 +44,10 @@ export function command(argv: readonly string[], options: CommandOptions = {}): 
 
 /** `command` with its seams in hand. */
 export function commandIn(argv: readonly string[], options: CommandOptions, world: World): AgentBackend {
+  return coverStartErrors([argv, options], world, () => createCommand(argv, options, world));
+}
+
+function createCommand(argv: readonly string[], options: CommandOptions, world: World): AgentBackend {
   if (!Array.isArray(argv) || argv.length === 0 || !argv.every((word) => typeof word === "string") || argv[0] === "") {
     throw invalid(`command: argv is ${describeValue(argv)}. Give the program and its arguments as a list of texts.`);
   }
@@ -49,6 +55,7 @@ export function commandIn(argv: readonly string[], options: CommandOptions, worl
   const { format = "ndjson", input = "stdin", cwd, env = {}, onStderr } = options;
   if (!INPUTS.includes(input)) throw invalid(`command: input is ${describeValue(input)}. Give ${INPUTS.join(", ")}.`);
   const [executable = "", ...args] = argv;
+  const variables = { ...givenVariables(world.env), ...env };
   const backend = createCommandBackend(
     {
       executable,
@@ -56,8 +63,8 @@ export function commandIn(argv: readonly string[], options: CommandOptions, worl
       format: typeof format === "string" ? builtIn(format) : { name: format.name, load: async () => format },
       input,
       cwd,
-      env: { ...givenVariables(world.env), ...env },
-      onStderr,
+      env: variables,
+      onStderr: onStderr && coverPieces(onStderr, commandSecrets({ executable, args, env: variables })),
     },
     { clock: world.clock, start: (request) => startGuarded(request, world) },
   );
@@ -75,6 +82,12 @@ export function commandIn(argv: readonly string[], options: CommandOptions, worl
 function builtIn(given: string): { readonly name: string; load(): Promise<Format> } {
   const name = requireFormatName(given);
   return { name, load: async () => (await import("./formats.ts")).formatRegistry().require(name) };
+}
+
+/** Passes a text on piece by piece, without the secrets in it, wherever it is cut. Nothing is held back. */
+function coverPieces(take: (text: string) => void, secrets: readonly string[]): (text: string) => void {
+  const mask = createSecretMask(secrets)?.stream();
+  return mask === undefined ? take : (text) => take(mask.push(text) + mask.tear());
 }
 
 function givenVariables(env: World["env"]): Record<string, string> {

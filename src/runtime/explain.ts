@@ -1,8 +1,9 @@
-import { agentSettings, type AgentLeg } from "#agents";
+import { agentSettings, type AgentLeg, type RunPlan } from "#agents";
 import type { Backend, Explanation } from "#backends";
 import type { ProviderName, RunOptions } from "./options.ts";
 import { planRun, type Target } from "./plan-run.ts";
 import { requireName, resolveBackend } from "./resolve-backend.ts";
+import { coverStartErrors, maskOfPlan } from "./run-secrets.ts";
 import { systemWorld, type World } from "./world.ts";
 
 /**
@@ -18,7 +19,15 @@ export function explain(target: Target, options: RunOptions = {}): Explanation {
 
 /** `explain` with its seams in hand. */
 export function explainIn(target: Target, options: RunOptions, world: World): Explanation {
-  const plan = planRun(target, options, world, (name) => resolveWithoutKey(name, options, world));
+  return coverStartErrors([target, options], world, () => {
+    const plan = planRun(target, options, world, (name) => resolveWithoutKey(name, options, world));
+    const explanation = explainPlan(plan);
+    // Programs, addresses and options are named as they were given.
+    return maskOfPlan(plan, world)?.value(explanation) ?? explanation;
+  });
+}
+
+function explainPlan(plan: RunPlan): Explanation {
   const leg = plan.legs.find((one) => one.agent === plan.start) ?? plan.legs[0];
   const lost = (leg?.ignored ?? []).map(({ option }) => option);
   if (leg?.backend.kind === "agent") {

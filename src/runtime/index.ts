@@ -35,3 +35,4 @@ export type { StoreState } from "./inspect-store.ts";
 export { inspectStore } from "./inspect-store.ts";
 export { openStore } from "./stores/sqlite.ts";
 export { createRedactor } from "#secrets";
+export { coverStartErrors } from "./run-secrets.ts";

@@ -14,12 +14,13 @@ export interface Making {
 
 /** Adds to a backend how it was made. */
 export function madeBy<Made extends Backend>(backend: Made, making: Making): Made {
-  return Object.assign(backend, { [MADE]: making });
+  // Behind a function: it holds keys, and whoever prints the backend must not see them.
+  return Object.assign(backend, { [MADE]: () => making });
 }
 
 /** How a backend was made; `undefined` when nobody has said so. */
 export function makingOf(backend: unknown): Making | undefined {
-  return (backend as { readonly [MADE]?: Making })[MADE];
+  return (backend as { readonly [MADE]?: () => Making })[MADE]?.();
 }
 
 /** The backend in the seams of this run. Without a tap its own are as good. */

@@ -17,7 +17,7 @@ import { describeTarget, planRun, type Target } from "./plan-run.ts";
 import type { OutputOf } from "./output-option.ts";
 import { retarget } from "./retarget.ts";
 import { checkLast, handleLimits } from "./run.ts";
-import { maskOfPlan } from "./run-secrets.ts";
+import { coverStartErrors, maskOfPlan } from "./run-secrets.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { systemWorld, type World } from "./world.ts";
 
@@ -64,9 +64,12 @@ export function startSession(
       "A session cannot be answered from a tape, because a tape holds one run. Give replay to run(…), and the earlier messages as its input.",
     );
   }
-  checkNames(options, SESSION_OPTION_NAMES, "option of a session called ");
+  coverStartErrors([target, options], world, () =>
+    checkNames(options, SESSION_OPTION_NAMES, "option of a session called "),
+  );
   const { messages, ...runOptions } = options;
-  const planWith = (changes: ConversationChanges): RunPlan => planRun(retarget(target, changes), runOptions, world);
+  const planWith = (changes: ConversationChanges): RunPlan =>
+    coverStartErrors([target, runOptions], world, () => planRun(retarget(target, changes), runOptions, world));
   const plan = planWith({});
   let current = plan;
   const agents = createLiveAgents({ clock: world.clock, limits: plan.limits });

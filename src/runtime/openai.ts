@@ -10,6 +10,8 @@ import type { ProviderProfile } from "../backends/openai/profiles.ts";
 import { type BackendOptions, checkBackendOptions, createProviderBackend, worldFor } from "./backend-options.ts";
 import { PROVIDER_OPTION_NAMES } from "./options.ts";
 import { checkBaseUrl, checkKey } from "./providers.ts";
+import { coverStartErrors } from "./run-secrets.ts";
+import { systemWorld } from "./world.ts";
 
 export type { BackendOptions } from "./backend-options.ts";
 
@@ -71,7 +73,8 @@ export interface Openai {
  * const { text } = await run(openai({ model: "gpt-5" }), "Say hello").result()
  */
 export const openai: Openai = Object.assign((options: BackendOptions) => createProviderBackend("openai", options), {
-  compatible: createCompatibleBackend,
+  compatible: (options: CompatibleOptions) =>
+    coverStartErrors(options, systemWorld(), () => createCompatibleBackend(options)),
 });
 
 function createCompatibleBackend(options: CompatibleOptions): ModelBackend {

@@ -1,8 +1,10 @@
 import type { Backend, ModelBackend } from "#backends";
 import { asksPerson, StartError } from "#domain";
+import { HIDDEN, isSecretRequestHeader, secretsOfData, secretsOfVariables } from "#secrets";
 import { readSchema, type SchemaInput } from "#tools";
 import { isBackend } from "./check-options.ts";
 import { makingOf } from "./made-backend.ts";
+import type { World } from "./world.ts";
 
 /** What stands in a tape's program for a function: the answers to its calls are on the tape under this name. */
 export interface CallMark {
@@ -37,8 +39,6 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   "options.replay",
   "options.telemetry",
 ]);
-const SECRET_NAME = /key|token|secret|auth|cookie|password|credential/i;
-const HIDDEN = "[hidden]";
 const DEEPEST = 64;
 
 /** The program as data, for the head of a tape: functions and backends as marks, keys and variables hidden. */
@@ -109,19 +109,27 @@ function replaceBackend(backend: Backend, path: string, replacing: Replacing & {
   return replacing.hide === true ? replaceCalls(making.program, path, replacing) : backend;
 }
 
-/** The keys and passwords a program holds: wherever else they turn up, they are covered. */
-export function secretsIn(value: unknown, path: string, depth = 0): readonly string[] {
+/** The secrets a program holds, those of its backends among them: wherever else they turn up, they are covered. */
+export function secretsOfProgram(program: unknown, env: World["env"]): readonly string[] {
+  const variables = Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
+  return [
+    ...secretsOfVariables(env),
+    ...secretsOfData(program),
+    ...backendsIn(program, 0).flatMap((backend) => backend.secrets?.(variables) ?? []),
+  ];
+}
+
+function backendsIn(value: unknown, depth: number): readonly Backend[] {
   if (typeof value !== "object" || value === null || depth > DEEPEST) return [];
-  if (!Array.isArray(value) && (!isPlain(value) || isBackend(value))) return [];
-  return Object.entries(value).flatMap(([name, one]: [string, unknown]) => {
-    if (typeof one !== "string") return secretsIn(one, `${path}.${name}`, depth + 1);
-    // "Bearer <key>": the key alone turns up elsewhere.
-    return isHidden(path, name) && SECRET_NAME.test(name) ? [one, ...one.split(/[\s;,]+/)] : [];
-  });
+  if (isBackend(value)) return [value as Backend];
+  if (!Array.isArray(value) && !isPlain(value)) return [];
+  return Object.values(value).flatMap((one: unknown) => backendsIn(one, depth + 1));
 }
 
 function isHidden(path: string, name: string): boolean {
-  return name === "apiKey" || path.endsWith(".env") || (path.endsWith(".headers") && SECRET_NAME.test(name));
+  return name === "apiKey" || path.endsWith(".env") || (path.endsWith(".headers") && isSecretRequestHeader(name));
 }
 
 /** A schema of a library, shown as JSON Schema, with its checks as calls. */

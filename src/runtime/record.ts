@@ -1,11 +1,12 @@
-import type { Run, RunInput, RunSource } from "#agents";
+import { ChunkMask, type Run, type RunInput, type RunSource } from "#agents";
 import { asksPerson, type Chunk, describeThrown, type FileSystem, StartError, waitForPerson } from "#domain";
+import { createSecretMask } from "#secrets";
 import { toJsonValue } from "#tools";
 import { createRecorder, createTapeFile, type Recorder, type TapeFile } from "#transports";
 import type { Backend, ModelBackend } from "#backends";
 import type { RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";
-import { describeProgram, replaceCalls, secretsIn } from "./record-program.ts";
+import { describeProgram, replaceCalls, secretsOfProgram } from "./record-program.ts";
 import type { Tap, World } from "./world.ts";
 
 /** A run that is to be started. */
@@ -27,8 +28,9 @@ export function recordRun(
   start: (target: Target, input: RunInput, options: RunOptions, world: World) => Run<unknown>,
 ): Run<unknown> {
   const { record: path, ...options } = call.options;
+  const secrets = secretsOfProgram([call.target, options], call.world.env);
   const recording = recordWorld(call.world, path ?? "", {
-    secrets: [...secretsIn(call.target, "target"), ...secretsIn(options, "options")],
+    secrets,
     program: {
       target: describeProgram(call.target, "target"),
       input: call.input,
@@ -38,9 +40,9 @@ export function recordRun(
   });
   const { recorder } = recording;
   const run = start(
-    tapCalls(call.target, "target", recorder) as Target,
+    tapCalls(call.target, "target", recorder, secrets) as Target,
     call.input,
-    tapCalls(options, "options", recorder) as RunOptions,
+    tapCalls(options, "options", recorder, secrets) as RunOptions,
     recording.world,
   );
   try {
@@ -177,7 +179,7 @@ export function createNumbers(): (name: string) => string {
   };
 }
 
-function tapCalls(value: unknown, path: string, recorder: Recorder): unknown {
+function tapCalls(value: unknown, path: string, recorder: Recorder, secrets: readonly string[]): unknown {
   const number = createNumbers();
   return replaceCalls(value, path, {
     call(place, call) {
@@ -187,7 +189,7 @@ function tapCalls(value: unknown, path: string, recorder: Recorder): unknown {
       }
       return asksPerson(call) ? waitForPerson(recorded) : recorded;
     },
-    backend: (place, backend) => tapBackend(place, backend, recorder),
+    backend: (place, backend) => tapBackend(place, backend, recorder, secrets),
   });
 }
 
@@ -204,7 +206,7 @@ function withProgress(args: readonly unknown[], key: string, recorder: Recorder)
 }
 
 /** A backend that was made by hand has seams of its own: what it yields is recorded instead. */
-function tapBackend(path: string, backend: Backend, recorder: Recorder): ModelBackend {
+function tapBackend(path: string, backend: Backend, recorder: Recorder, known: readonly string[]): ModelBackend {
   const model = backend as ModelBackend;
   const number = createNumbers();
   const { name, ignores, nativeOutput, secrets, hasKnownPrices } = model;
@@ -215,19 +217,33 @@ function tapBackend(path: string, backend: Backend, recorder: Recorder): ModelBa
     ...(ignores !== undefined && { ignores }),
     ...(secrets !== undefined && { secrets }),
     ...(hasKnownPrices !== undefined && { hasKnownPrices }),
-    ...(tapCalls({ nativeOutput }, path, recorder) as Pick<ModelBackend, "nativeOutput">),
+    ...(tapCalls({ nativeOutput }, path, recorder, known) as Pick<ModelBackend, "nativeOutput">),
     async *stream(request, signal) {
       const key = number(`${path}.stream`);
+      const mask = createSecretMask(known);
+      // What is kept of a text in pieces must not join to a secret either.
+      const shown = mask === undefined ? undefined : new ChunkMask(mask);
+      const keep = (at: number, chunks: readonly Chunk[] | null): Promise<unknown> =>
+        recorder.callback(`${key}/${at}`, async () => chunks?.map(withoutBytes) ?? null);
       const batches = model.stream(request, signal)[Symbol.asyncIterator]();
+      let turn = 0;
+      const next = (): number => (turn += 1) - 1;
+      const keepRest = async (): Promise<void> => {
+        const rest = shown?.end() ?? [];
+        if (rest.length > 0) await keep(next(), rest);
+      };
       try {
-        for (let turn = 0; ; turn += 1) {
-          const pulling = batches.next();
-          await recorder.callback(`${key}/${turn}`, async () => {
-            const batch = await pulling;
-            return batch.done === true ? null : batch.value.map(withoutBytes);
+        for (;;) {
+          const pulled = await batches.next().catch(async (thrown: unknown) => {
+            await keepRest();
+            return recorder.callback(`${key}/${turn}`, () => Promise.reject(thrown));
           });
-          const pulled = await pulling;
-          if (pulled.done === true) return;
+          if (pulled.done === true) {
+            await keepRest();
+            await keep(turn, null);
+            return;
+          }
+          await keep(next(), shown?.pass(pulled.value) ?? pulled.value);
           yield pulled.value;
         }
       } finally {

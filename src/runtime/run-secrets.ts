@@ -1,5 +1,6 @@
 import type { RunPlan } from "#agents";
-import { createSecretMask, type SecretMask } from "#secrets";
+import { createSecretMask, type SecretMask, secretsOfData, secretsOfVariables } from "#secrets";
+import { coverThrown } from "../backends/cover-thrown.ts";
 
 /** Makes masks, and remembers the last ones: runs that follow each other have the same secrets. */
 export type MaskSource = (secrets: readonly string[]) => SecretMask | undefined;
@@ -38,4 +39,27 @@ function secretsOfPlan({ legs }: Pick<RunPlan, "legs">): readonly string[] {
     }
   }
   return [...secrets];
+}
+
+/** Where the secrets of the environment come from. */
+interface Variables {
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * Does what a caller asked for, and covers the secrets of what was given and of the environment in a `StartError` of
+ * it: messages name the value that was wrong, and a key may be part of it.
+ */
+export function coverStartErrors<Value>(given: unknown, world: Variables, act: () => Value): Value {
+  try {
+    return act();
+  } catch (thrown) {
+    throw coverStartError(thrown, given, world);
+  }
+}
+
+/** The same for what was thrown already. */
+export function coverStartError(thrown: unknown, given: unknown, { env }: Variables): unknown {
+  const mask = createSecretMask([...secretsOfVariables(env), ...secretsOfData(given)]);
+  return mask === undefined ? thrown : coverThrown(thrown, (value) => mask.value(value));
 }

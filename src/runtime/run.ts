@@ -18,7 +18,7 @@ import type { RunOptions } from "./options.ts";
 import type { OutputOf } from "./output-option.ts";
 import { describeTarget, planRun, type Target } from "./plan-run.ts";
 import { recordRun } from "./record.ts";
-import { maskOfPlan } from "./run-secrets.ts";
+import { coverStartErrors, maskOfPlan } from "./run-secrets.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { systemWorld, type World } from "./world.ts";
 
@@ -52,6 +52,16 @@ export function startRun(
   options: RunOptions,
   world: World,
   ready?: Promise<void>,
+): Run<unknown> {
+  return coverStartErrors([target, options], world, () => startPlanned(target, input, options, world, ready));
+}
+
+function startPlanned(
+  target: Target,
+  input: RunInput,
+  options: RunOptions,
+  world: World,
+  ready: Promise<void> | undefined,
 ): Run<unknown> {
   if (typeof options?.record === "string" && options.replay === undefined) {
     // What else is wrong is told before a file is written.

@@ -36,7 +36,8 @@ export class FrameTexts {
       const text = this._texts.get(key) ?? { state: 0, codes: [], places: [], lastFrame: 0 };
       for (let at = start; at < end; at += 1) goOn(text, line.charCodeAt(at), offset + at, { matcher, spans });
       text.lastFrame = this._frames;
-      if (text.places.length === 0) this._texts.delete(key);
+      // A secret may have begun without anything that has to be covered.
+      if (text.state === 0) this._texts.delete(key);
       else this._texts.set(key, text);
     }
     this._giveUpOld(spans);

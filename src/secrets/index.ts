@@ -1,8 +1,15 @@
 export { HIDDEN } from "./cover-value.ts";
-export { isSecretHeader } from "./names.ts";
+export type { LineMask } from "./line-mask.ts";
+export { isSecretHeader, isSecretRequestHeader } from "./names.ts";
 export { createRedactor, type Redactor } from "./redactor.ts";
 export { createSecretMask, type SecretMask } from "./secret-mask.ts";
-export { secretsOfAddress, secretsOfData, secretsOfHeaders, secretsOfVariables } from "./sources.ts";
+export {
+  secretsOfAddress,
+  secretsOfArguments,
+  secretsOfData,
+  secretsOfHeaders,
+  secretsOfVariables,
+} from "./sources.ts";
 export { MASK } from "./span.ts";
 export type { HeldPiece, StreamMask } from "./stream-mask.ts";
 export type { TextMask } from "./text-mask.ts";

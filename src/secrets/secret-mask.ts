@@ -1,5 +1,6 @@
 import { formsOf } from "./forms.ts";
 import { coverValue } from "./cover-value.ts";
+import { LineMask } from "./line-mask.ts";
 import { KEEP_FIRST, SecretMatcher } from "./matcher.ts";
 import { coverSpans, joinSpans } from "./span.ts";
 import { findForms, TextMask } from "./text-mask.ts";
@@ -14,6 +15,8 @@ export interface SecretMask {
   value<Value>(value: Value): Value;
   /** For a text that arrives in pieces. */
   stream(): TextMask;
+  /** For lines of JSON that are passed on one by one. */
+  lines(): LineMask;
 }
 
 const LONG_TEXT = 65_536;
@@ -41,5 +44,6 @@ export function createSecretMask(secrets: Iterable<string>): SecretMask | undefi
     text,
     value: (given) => coverValue(given, text),
     stream: () => new TextMask(matcher),
+    lines: () => new LineMask(matcher),
   };
 }

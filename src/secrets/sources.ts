@@ -28,15 +28,65 @@ export function secretsOfHeaders(headers: Readonly<Record<string, string>>): rea
 /** Deeper data is not looked at. */
 const DEEPEST = 32;
 
-/** The secrets in options that are plain data, by the names of their fields, and in JSON that stands in a text. */
-export function secretsOfData(value: unknown, name = "", depth = 0): readonly string[] {
+/**
+ * The secrets in options that are plain data: by the names of their fields, in headers, variables and arguments, and in
+ * JSON that stands in a text. Objects of a class are not looked into.
+ */
+export function secretsOfData(value: unknown): readonly string[] {
+  const secrets: string[] = [];
+  collect(value, "", { secrets, seen: new Set(), depth: 0 });
+  return secrets;
+}
+
+interface Collecting {
+  readonly secrets: string[];
+  /** Data may be a circle, or hold the same part in many places. */
+  readonly seen: Set<object>;
+  readonly depth: number;
+}
+
+function collect(value: unknown, name: string, state: Collecting): void {
+  const { secrets, seen, depth } = state;
+  if (depth > DEEPEST) return;
+  const deeper = { ...state, depth: depth + 1 };
   if (typeof value === "string") {
-    const isSecret = isSecretVariable(name) || isSecretOption(name) || isSecretHeader(name);
-    const inner = value.trimStart().startsWith("{") ? secretsOfData(parse(value), name, depth + 1) : [];
-    return [...(isSecret ? partsOfHeader(value) : []), ...secretsOfAddress(value), ...inner];
+    if (isSecretVariable(name) || isSecretOption(name) || isSecretHeader(name)) secrets.push(...partsOfHeader(value));
+    secrets.push(...secretsOfAddress(value));
+    if (value.trimStart().startsWith("{")) collect(parse(value), name, deeper);
+    return;
   }
-  if (typeof value !== "object" || value === null || depth > DEEPEST) return [];
-  return Object.entries(value).flatMap(([field, one]) => secretsOfData(one, field, depth + 1));
+  if (typeof value !== "object" || value === null || seen.has(value)) return;
+  seen.add(value);
+  if (Array.isArray(value)) {
+    secrets.push(...secretsOfArguments(value));
+    for (const one of value) collect(one, name, deeper);
+  } else if (isPlain(value)) {
+    const fields = Object.entries(value);
+    if (/headers$/i.test(name)) secrets.push(...secretsOfHeaders(textsOf(fields)));
+    if (/^env$/i.test(name)) secrets.push(...secretsOfVariables(textsOf(fields)));
+    for (const [field, one] of fields) collect(one, field, deeper);
+  }
+}
+
+/** The secrets among the arguments of a program: `--api-key <secret>`, `--token=<secret>`. */
+export function secretsOfArguments(args: readonly unknown[]): readonly string[] {
+  return args.flatMap((arg, at) => {
+    if (typeof arg !== "string") return [];
+    const before: unknown = args[at - 1];
+    const isValue =
+      typeof before === "string" && /^-[^=]*$/.test(before) && isSecretOption(before) && !arg.startsWith("-");
+    const [, name = "", value = ""] = /^(-[^=]*)=(.*)$/s.exec(arg) ?? [];
+    return [...(isValue ? [arg] : []), ...(isSecretOption(name) ? [value] : []), ...secretsOfAddress(arg)];
+  });
+}
+
+function textsOf(fields: readonly (readonly [string, unknown])[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(fields.filter((field): field is [string, string] => typeof field[1] === "string"));
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 /** "Bearer <key>", "Basic <user and password>", "name=<value>; …": hosts repeat the secret alone. */
@@ -49,11 +99,23 @@ export function partsOfHeader(value: string): readonly string[] {
   return [value, ...parts, ...values, ...passwordOf(parts)];
 }
 
-/** The password in an address, as it is written there and as it is meant. */
+/** Parameters of an address that are keys. */
+const SECRET_PARAMETER = /(?:key|token|secret|password|signature|sig|auth|credential)$/i;
+
+/**
+ * The secrets in an address, as they are written there and as they are meant: its password, a name without one, which
+ * is a token then, and parameters that are keys. One that is no proper address has them all the same.
+ */
 export function secretsOfAddress(text: string): readonly string[] {
-  if (!text.includes("://") || !URL.canParse(text)) return [];
-  const { password } = new URL(text);
-  return password === "" ? [] : [password, safeDecode(password)];
+  if (!text.includes("://")) return [];
+  const found: string[] = [];
+  const [, user = "", password] = /:\/\/([^\s/:@?#]*)(?::([^\s/@?#]*))?@/.exec(text) ?? [];
+  if (password !== undefined && password !== "") found.push(password);
+  if (password === undefined || password === "" || password === "x-oauth-basic") found.push(user);
+  for (const [, name = "", value = ""] of text.matchAll(/[?&]([^=&\s#]{1,64})=([^&\s#]{1,2048})/g)) {
+    if (SECRET_PARAMETER.test(name)) found.push(value);
+  }
+  return found.flatMap((one) => (one === "" ? [] : [one, safeDecode(one)]));
 }
 
 function passwordOf([scheme, credentials = ""]: readonly string[]): readonly string[] {

@@ -1,3 +1,4 @@
+import { coverStartErrors, systemWorld } from "#runtime";
 import { closeInterruptedRuns, createEventLog, createUnstoredEnds } from "#sessions";
 import { createAccess } from "./access.ts";
 import { createApp } from "./app.ts";
@@ -33,7 +34,7 @@ export interface Server {
  * const { url } = await server.listen({ port: 4000 })
  */
 export function createServer(options: ServerOptions): Server {
-  const settings = readSettings(options);
+  const settings = coverStartErrors(options, options?.world ?? systemWorld(), () => readSettings(options));
   const { world, limits, tokens } = settings;
   const { failPoint } = options;
   const now = (): number => world.clock.now();

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { messageItem, textDelta } from "#domain";
-import { openSession } from "#runtime";
+import type { ModelBackend } from "#backends";
+import { command, openSession, run } from "#runtime";
 import { assertRunLog } from "#testing";
 import { tool } from "#tools";
 import { replay } from "../../src/runtime/replay.ts";
@@ -90,6 +91,71 @@ describe("F-A3: a run in which no secret occurs", () => {
     const events = await runHost(host, [host.says(pieces)]);
     const shown = events.flatMap((event) => (event.type === "text-delta" ? [event.text] : []));
     expect(shown).toEqual(pieces);
+  });
+});
+
+describe("F-A3 SEC16: a backend made by hand", () => {
+  it.each(Object.entries(WRITINGS))(
+    "on a tape and when it is replayed, one character at a time, %s",
+    async (_, text) => {
+      const said = `It is ${text}.`;
+      const backend: ModelBackend = {
+        kind: "model",
+        name: "mine",
+        model: "m",
+        secrets: () => [KEY],
+        async *stream() {
+          for (const letter of said) yield [textDelta("m1", 0, letter)];
+          yield [messageItem({ id: "m1", role: "assistant", blocks: [{ type: "text", text: said }] })];
+        },
+      };
+      const recorded = await record(backend, { retry: false }, scriptedWorld([], { env: {} }));
+      expect(recorded.events.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+      expect(leaks(recorded.text)).toEqual([]);
+      const pieces = [...recorded.text.matchAll(/"text":"((?:[^"\\]|\\.)*)"/g)].map(([, piece]) => piece);
+      expect(leaks(pieces.join(""))).toEqual([]);
+      const again = await eventsOf(replay(recorded.path));
+      expect(again.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+      expect(leaks(again)).toEqual([]);
+      expect(joined(again).flatMap((one) => leaks(one))).toEqual([]);
+      expect(joined(again)[0]).toHaveLength(said.length);
+    },
+  );
+
+  it("a stream that ends within its text, and one that throws, are replayed as they were", async () => {
+    for (const failure of [undefined, new Error(`broken ${KEY}`)]) {
+      const backend: ModelBackend = {
+        kind: "model",
+        name: "mine",
+        model: "m",
+        secrets: () => [KEY],
+        async *stream() {
+          yield [textDelta("m1", 0, `It is ${KEY.slice(0, 14)}`)];
+          if (failure !== undefined) throw failure;
+        },
+      };
+      const recorded = await record(backend, { retry: false }, scriptedWorld([], { env: {} }));
+      expect(leaks(recorded.text)).toEqual([]);
+      const again = await eventsOf(replay(recorded.path));
+      expect(again.map(({ type }) => type)).toEqual(recorded.events.map(({ type }) => type));
+      expect(leaks(again)).toEqual([]);
+    }
+  });
+});
+
+describe("F-A3 SEC16: a foreign command", () => {
+  it.each(["stdout", "stderr"])("that prints a secret variable and an argument on %s", async (stream) => {
+    const heard: string[] = [];
+    const code = `process.${stream}.write(process.env.MY_TOKEN + process.argv.at(-1)); process.exitCode = 3`;
+    const backend = command([process.execPath, "-e", code, "--", "--token", `${KEY}-2nd`], {
+      env: { MY_TOKEN: KEY },
+      format: "text",
+      onStderr: (text) => heard.push(text),
+    });
+    const events = await eventsOf(run(backend, "Hello"));
+    expect(leaks(events)).toEqual([]);
+    expect(leaks(heard.join(""))).toEqual([]);
+    expect(joined(events).flatMap((one) => leaks(one))).toEqual([]);
   });
 });
 

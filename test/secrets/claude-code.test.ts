@@ -90,6 +90,14 @@ async function runCli({ mode, steps, parent = { ANTHROPIC_API_KEY: KEY }, option
   return events;
 }
 
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return {};
+  }
+}
+
 /** Bytes are shown as what they say. */
 const shown = (value: unknown): string =>
   JSON.stringify(value, (_, one: unknown) => (one instanceof Uint8Array ? new TextDecoder().decode(one) : one));
@@ -101,6 +109,9 @@ describe.each(["plain", "control"] as const)("F-A3 SEC16: Claude Code in %s mode
     expect(leaks(shown(events))).toEqual([]);
     expect(joined(events).flatMap((one) => leaks(one))).toEqual([]);
     expect(shown(events)).toContain("**");
+    const frames = events.flatMap((event) => ("raw" in event && event.raw !== undefined ? [event.raw] : []));
+    expect(leaks(frames.map(({ json }) => deltaOf(parsed(json))).join(""))).toEqual([]);
+    expect(leaks(frames.map(({ bytes }) => deltaOf(parsed(Buffer.from(bytes).toString()))).join(""))).toEqual([]);
   });
 
   it.each(Object.entries(SOURCES))("knows a secret from %s", async (_, source) => {
@@ -111,23 +122,32 @@ describe.each(["plain", "control"] as const)("F-A3 SEC16: Claude Code in %s mode
   });
 });
 
+/** The text that one message adds to a streamed one. */
+function deltaOf(message: unknown): string {
+  const { event } = message as { readonly event?: { readonly delta?: { readonly text?: string } } };
+  return event?.delta?.text ?? "";
+}
+
 describe("F-A3 SEC16: query()", () => {
-  it.each(cases.filter(({ deed }) => !deed.includes("one character")))(
-    "$deed, $writing: it stands in no item",
-    async ({ steps, text }) => {
-      const place = openScripted([...first.plain, ...steps(text), { exit: 0 }]);
-      const world = { ...place.world, env: { PATH: "/usr/bin", ANTHROPIC_API_KEY: KEY } };
-      const query = await openQuery("Hello", { skipVersionCheck: true }, world);
-      const items: QueryItem[] = [];
-      const reading = (async () => {
-        for await (const item of query) items.push(item);
-      })();
-      for (let step = 0; step < 200; step += 1) await place.clock.advance(step < 100 ? 0 : 50);
-      await reading;
-      expect(leaks(shown(items))).toEqual([]);
-      expect(shown(items)).toContain("**");
-    },
-  );
+  it.each(cases)("$deed, $writing: it stands in no item, nor in several of them joined", async ({ steps, text }) => {
+    const place = openScripted([...first.plain, ...steps(text), { exit: 0 }]);
+    const world = { ...place.world, env: { PATH: "/usr/bin", ANTHROPIC_API_KEY: KEY } };
+    const query = await openQuery("Hello", { skipVersionCheck: true }, world);
+    const items: QueryItem[] = [];
+    const reading = (async () => {
+      for await (const item of query) items.push(item);
+    })();
+    for (let step = 0; step < 200; step += 1) await place.clock.advance(step < 100 ? 0 : 50);
+    await reading;
+    expect(leaks(shown(items))).toEqual([]);
+    expect(shown(items)).toContain("**");
+    const messages = items.flatMap((item) => (item.kind === "message" ? [item] : []));
+    expect(leaks(messages.map(({ message }) => deltaOf(message)).join(""))).toEqual([]);
+    expect(leaks(messages.map(({ raw }) => deltaOf(JSON.parse(raw.json))).join(""))).toEqual([]);
+    expect(leaks(messages.map(({ raw }) => deltaOf(JSON.parse(Buffer.from(raw.bytes).toString()))).join(""))).toEqual(
+      [],
+    );
+  });
 
   it("items without a secret are the very bytes that came", async () => {
     const text = line(says("m1", "sk and cnry, but no key"));

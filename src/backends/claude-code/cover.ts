@@ -1,10 +1,8 @@
-import { isStartError, StartError } from "#domain";
+import type { Raw } from "#domain";
 import { createSecretMask, type SecretMask } from "#secrets";
+import type { Cover } from "../cover-thrown.ts";
 import { cliSecrets } from "./environment.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
-
-/** Covers the secrets of a CLI in what it has said, before others see it. */
-export type Cover = <Value>(value: Value) => Value;
 
 /** What covers the secrets of a CLI with these options. Made when it is first needed: most processes say nothing odd. */
 export function createCover(
@@ -18,27 +16,11 @@ export function createCover(
   };
 }
 
-/** What was thrown, with the secrets in it covered if it is a `StartError`. */
-export function coverThrown(thrown: unknown, cover: Cover): unknown {
-  return isStartError(thrown) ? coverStartError(thrown, cover) : thrown;
-}
-
-function coverStartError(error: StartError, cover: Cover): StartError {
-  const { code, message, diagnostic, cause } = error;
-  const shown = { message: cover(message), diagnostic: cover(diagnostic), cause: coverCause(cause, cover) };
-  if (shown.message === message && shown.diagnostic === diagnostic && shown.cause === cause) return error;
-  return new StartError(code, shown.message, {
-    ...(shown.diagnostic !== undefined && { diagnostic: shown.diagnostic }),
-    ...(shown.cause !== undefined && { cause: shown.cause }),
-  });
-}
-
-/** Errors of the system name paths and arguments. One that holds no secret stays as it is, with its stack. */
-function coverCause(cause: unknown, cover: Cover): unknown {
-  if (!(cause instanceof Error)) return cover(cause);
-  const text = cover(cause.stack ?? cause.message);
-  const fields = Object.fromEntries(Object.entries(cause));
-  const shown = cover(fields);
-  if (text === (cause.stack ?? cause.message) && shown === fields) return cause;
-  return Object.assign(new Error(cover(cause.message)), shown);
+/** Covers the secrets of a CLI in its lines, also those that only several of them together hold. */
+export function createLineCover(
+  options: ClaudeCodeOptions,
+  world: { readonly env: Readonly<Record<string, string | undefined>> },
+): (frame: Raw) => Raw {
+  const lines = createSecretMask(cliSecrets(options, world))?.lines();
+  return (frame) => lines?.coverFrame(frame) ?? frame;
 }

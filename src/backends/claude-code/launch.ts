@@ -6,6 +6,7 @@ import {
   isStartError,
   type ProcessExit,
   type ProcessHandle,
+  type Raw,
   type ProcessTag,
   type Random,
   type Spawn,
@@ -14,7 +15,8 @@ import {
 } from "#domain";
 import { createStderrTail, type ProcessTable, type StderrTail, stopProcess, type Watchdog } from "#transports";
 import { type ArgvPlan, buildArgv } from "./argv.ts";
-import { type Cover, coverThrown, createCover } from "./cover.ts";
+import { type Cover, coverThrown } from "../cover-thrown.ts";
+import { createCover, createLineCover } from "./cover.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "./environment.ts";
 import { isolateGit } from "./git-isolation.ts";
 import type { DetectRequest, VersionDetection } from "./detect-version.ts";
@@ -129,6 +131,8 @@ export interface CliProcess {
   outputFailure: string | undefined;
   /** Covers its secrets in what it has said: for everything that is shown of it. */
   readonly cover: Cover;
+  /** The same for its lines, one after the other: a secret may be spread over several. */
+  readonly coverLines: () => (frame: Raw) => Raw;
   /** Takes text for stdin, in order. A CLI that no longer reads is noticed by its exit. */
   write(text: string): void;
   /** Why something could not be written; `undefined` as long as everything was taken. */
@@ -177,7 +181,8 @@ export async function launchCli({ cli, options, plan }: LaunchRequest, world: Cl
     });
     const { family } = handle;
     if (options.watchdog !== false && family !== undefined) attempt(() => world.watchdog?.follow?.(tag, family));
-    return createCliProcess(handle, { tag, cover, removeFiles: remove }, world);
+    const coverLines = () => createLineCover(options, world);
+    return createCliProcess(handle, { tag, cover, coverLines, removeFiles: remove }, world);
   } catch (error) {
     attempt(() => world.watchdog?.release(tag));
     await remove().catch(() => undefined);
@@ -209,12 +214,13 @@ function machineOf({ files, env }: ClaudeCodeWorld): Parameters<typeof isolateGi
 interface CliParts {
   readonly tag: ProcessTag;
   readonly cover: Cover;
+  readonly coverLines: CliProcess["coverLines"];
   readonly removeFiles: () => Promise<void>;
 }
 
 function createCliProcess(
   handle: ProcessHandle,
-  { tag, cover, removeFiles }: CliParts,
+  { tag, cover, coverLines, removeFiles }: CliParts,
   world: ClaudeCodeWorld,
 ): CliProcess {
   const encoder = new TextEncoder();
@@ -239,6 +245,7 @@ function createCliProcess(
     stderr,
     outputFailure: undefined,
     cover,
+    coverLines,
     get inputFailure() {
       return inputFailure;
     },

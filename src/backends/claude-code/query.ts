@@ -1,11 +1,12 @@
-import { type Clock, StartError, type WarningDetail } from "#domain";
+import { type Clock, type Raw, StartError, type WarningDetail } from "#domain";
+import { parseJson } from "#wire";
 import { buildArgv } from "./argv.ts";
 import { inputWarning } from "./conversation-exit.ts";
 import { asPlainText } from "./conversation-input.ts";
 import { requireFlags } from "./features.ts";
 import { type ClaudeCodeWorld, type CliProcess, findCli, launchCli } from "./launch.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
-import type { QueryItem } from "./query-item.ts";
+import type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
 import { PULL, QuerySource } from "./query-source.ts";
 import { mayWait, RESULT_GRACE_MS, RULE_START, type RuleItem, type RuleState, stepRule } from "./result-rule.ts";
 
@@ -65,6 +66,7 @@ class MessageStream implements Query {
   private _last: Promise<unknown> = Promise.resolve();
   private _closed: Promise<void> | undefined;
   private _isCutTold = false;
+  private _coverFrame: ((frame: Raw) => Raw) | undefined;
   /** When the end is due, once there is a result. */
   private _dueAt: number | undefined;
 
@@ -129,8 +131,18 @@ class MessageStream implements Query {
         this._isCutTold = true;
         return { kind: "warning", warning: cut };
       }
-      return this._process.cover(itemOf(step.item, given));
+      return this._process.cover(this._coverLine(itemOf(step.item, given)));
     }
+  }
+
+  /** Partial messages spread a text over several items. */
+  private _coverLine(item: QueryItem): QueryItem {
+    if (item.kind !== "message") return item;
+    this._coverFrame ??= this._process.coverLines();
+    const raw = this._coverFrame(item.raw);
+    if (raw === item.raw) return item;
+    const { value } = parseJson(raw.json);
+    return { kind: "message", raw, message: (value ?? item.message) as ClaudeCodeMessage };
   }
 
   private _leftMs(): number {

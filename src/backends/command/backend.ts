@@ -1,4 +1,5 @@
 import { type Message, StartError, textOf } from "#domain";
+import { secretsOfArguments, secretsOfVariables } from "#secrets";
 import type { AgentBackend, AgentControl, AgentConversation, AgentSettings, Explanation } from "../backend.ts";
 import { withResults } from "../media.ts";
 import type { CommandSettings, CommandWorld } from "./settings.ts";
@@ -12,6 +13,7 @@ export function createCommandBackend(settings: CommandSettings, world: CommandWo
     model: undefined,
     cannotControl: (control) => UNCONTROLLED[control],
     cannotSend: withResults(() => "a command is given text alone. Leave it out, or write it as text."),
+    secrets: (env) => commandSecrets(settings, env),
     explain: (given) => explainCommand(settings, given),
     open: async (given) => createConversation({ ...settings, format: await settings.format.load() }, given, world),
   };
@@ -25,6 +27,14 @@ const UNCONTROLLED: { readonly [Control in AgentControl]: string | undefined } =
   mcpStatus: "a command is started and read; nothing else of it can be reached. Ask the program itself",
   warmUp: undefined,
 };
+
+/** What must not be shown of a command: the secrets among its variables and arguments. */
+export function commandSecrets(
+  { executable, args, env }: Pick<CommandSettings, "executable" | "args" | "env">,
+  more: Readonly<Record<string, string>> = {},
+): readonly string[] {
+  return [...secretsOfVariables({ ...env, ...more }), ...secretsOfArguments([executable, ...args])];
+}
 
 function explainCommand({ executable, format }: CommandSettings, { features }: AgentSettings): Explanation {
   const reasons = [`${executable} is started for each turn, and its output is read as ${format.name}`];
