@@ -7,6 +7,7 @@ export type {
   InputMessage,
   ResponseOptions,
   RetryOptions,
+  HandleJson,
   Run,
   RunInput,
   TextResponseOptions,

@@ -1,7 +1,16 @@
 export { ChunkMask } from "./chunk-mask.ts";
 export type { Accumulator, Ending } from "./accumulator.ts";
 export { createAccumulator } from "./accumulator.ts";
-export type { ResponseOptions, Run, RunSource, RunWriter, TextResponseOptions, Topic, TopicEvent } from "./run.ts";
+export type {
+  HandleJson,
+  ResponseOptions,
+  Run,
+  RunSource,
+  RunWriter,
+  TextResponseOptions,
+  Topic,
+  TopicEvent,
+} from "./run.ts";
 export type { RunHandleOptions } from "./run-handle.ts";
 export type { OuterRun } from "./leg.ts";
 export { runNested } from "./nested-run.ts";

@@ -1,7 +1,7 @@
 import { type AgentEvent, RunError, type RunResult, watchesOnly } from "#domain";
 import type { Decision } from "#policy";
 import { callSafely, handled } from "#streams";
-import type { ResponseOptions, Run, RunSource, TextResponseOptions, Topic, TopicEvent } from "./run.ts";
+import type { HandleJson, ResponseOptions, Run, RunSource, TextResponseOptions, Topic, TopicEvent } from "./run.ts";
 import { RunCore, type RunHandleOptions } from "./run-core.ts";
 import { readPartials } from "./run-partial.ts";
 import { eventResponse, textResponse } from "./run-response.ts";
@@ -26,7 +26,7 @@ export function createRun<Output = string>(source: RunSource, options: RunHandle
 export const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom") as never;
 
 /** A handle in one line: its kind, and what is known of it. */
-export function describeHandle(kind: string, fields: Readonly<Record<string, string | undefined>>): string {
+export function describeHandle(kind: string, fields: HandleJson): string {
   const known = Object.entries(fields).filter(([, value]) => value !== undefined);
   return `${kind} { ${known.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(", ")} }`;
 }
@@ -48,8 +48,12 @@ class RunHandle<Output> implements Run<Output> {
 
   /** One line for `console.log`. What a run holds inside is nobody's concern, and seventy lines long. */
   [INSPECT](): string {
+    return describeHandle("Run", this.toJSON());
+  }
+
+  toJSON(): HandleJson {
     const { id, options, state } = this._core;
-    return describeHandle("Run", { id, target: options.target, state });
+    return { id, target: options.target, state };
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<AgentEvent, undefined> {

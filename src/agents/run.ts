@@ -16,6 +16,14 @@ export interface ResponseOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** What is shown of a run or a session: by `JSON.stringify`, and in one line by `console.log`. */
+export interface HandleJson {
+  readonly id: string;
+  /** Who answers. */
+  readonly target?: string | undefined;
+  readonly state: string;
+}
+
 export type TextResponseOptions = Pick<ResponseOptions, "headers">;
 
 /**
@@ -83,6 +91,8 @@ export interface Run<Output = string> extends AsyncIterable<AgentEvent> {
   answer(callId: string, decision: Decision): boolean;
   /** The backend's id of the conversation. Throws `RunError` (`session-id-unknown`) before the backend said it. */
   sessionId(): string;
+  /** What `JSON.stringify` writes of a run: `state` is `running`, and afterwards the status of its result. */
+  toJSON(): HandleJson;
 }
 
 /**

@@ -7,6 +7,7 @@ export const WARNING_CODES = [
   "unexpected-message-after-result",
   "incomplete-last-line",
   "input-cut",
+  "background-left",
   "deprecated-option",
   "feature-ignored",
   "option-ignored",

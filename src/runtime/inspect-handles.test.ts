@@ -27,4 +27,21 @@ describe("F-D10: what is printed of a handle", () => {
     await session.close();
     expect(inspect(session)).toContain('state: "closed"');
   });
+
+  it("as JSON both are one small object of the same fields, alone and within others", async () => {
+    const answer = run("offline", "Hello");
+    expect(JSON.stringify(answer)).toBe(`{"id":"${answer.id}","target":"offline","state":"running"}`);
+    await answer.result();
+    expect(JSON.parse(JSON.stringify({ answer }))).toEqual({
+      answer: { id: answer.id, target: "offline", state: "success" },
+    });
+    const session = openSession("offline");
+    expect(JSON.stringify([session])).toBe(`[{"id":"${session.id}","target":"offline","state":"idle"}]`);
+    const sent = session.send("Hello");
+    expect(JSON.parse(JSON.stringify(session))).toMatchObject({ state: "running" });
+    expect(JSON.parse(JSON.stringify(sent))).toMatchObject({ id: sent.id, target: "offline", state: "running" });
+    await sent.result();
+    await session.close();
+    expect(session.toJSON()).toEqual({ id: session.id, target: "offline", state: "closed" });
+  });
 });

@@ -1,6 +1,7 @@
 import {
   createRun,
   describeHandle,
+  type HandleJson,
   INSPECT,
   type Run,
   type RunHandleOptions,
@@ -83,6 +84,8 @@ export interface Session<Output = string> extends AsyncDisposable {
   messages(): readonly Message[];
   /** The backend's own id of the conversation. Throws a `RunError` (`session-id-unknown`) before the backend said it. */
   sessionId(): string;
+  /** What `JSON.stringify` writes of a session: `state` is `idle`, `running` or `closed`. */
+  toJSON(): HandleJson;
   /**
    * Ends the session: nothing more can be sent, and all runs that are not over end as `aborted`. Resolves when nothing
    * of it is left; rejects when something could not be closed. Idempotent.
@@ -261,10 +264,11 @@ export function createSession<Output = string>(conversation: Conversation, seams
         "The backend has not said a session id. Wait for the 'start' event; a model has none: resume it from messages().",
       );
     },
+    toJSON: () => ({ id: sessionId, target: seams.target, state: stateOf() }),
     close,
     [Symbol.asyncDispose]: close,
   };
-  const inspect = (): string => describeHandle("Session", { id: sessionId, target: seams.target, state: stateOf() });
+  const inspect = (): string => describeHandle("Session", session.toJSON());
   return Object.defineProperty(session, INSPECT, { value: inspect });
 }
 

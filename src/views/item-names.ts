@@ -9,6 +9,7 @@ export const WARNING_NAMES = {
   "unexpected-message-after-result": "UnexpectedMessageAfterResult",
   "incomplete-last-line": "IncompleteLastLine",
   "input-cut": "InputCut",
+  "background-left": "BackgroundLeft",
   "deprecated-option": "DeprecatedOption",
   "feature-ignored": "FeatureIgnored",
   "option-ignored": "OptionIgnored",

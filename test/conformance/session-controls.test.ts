@@ -274,6 +274,10 @@ const PROOFS: { readonly [Name in Member]: (scene: Scene) => Promise<void> } = {
   async id({ session }) {
     expect(session.id).toMatch(/\S/);
   },
+  async toJSON({ session, say }) {
+    await say("hello");
+    expect(JSON.parse(JSON.stringify(session))).toMatchObject({ id: session.id, state: "idle" });
+  },
   async send({ say }) {
     expect((await say("hello")).status).toBe("success");
   },

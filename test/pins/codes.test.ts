@@ -97,6 +97,7 @@ describe("words users see", () => {
       "unexpected-message-after-result",
       "incomplete-last-line",
       "input-cut",
+      "background-left",
       "deprecated-option",
       "feature-ignored",
       "option-ignored",

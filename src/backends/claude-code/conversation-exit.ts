@@ -14,7 +14,7 @@ import {
 import { diagnoseExit } from "./diagnostics.ts";
 import type { CliProcess } from "./launch.ts";
 import { RULE_START, type RuleState, stepRule } from "./result-rule.ts";
-import type { BackgroundShell } from "./result-rule-frames.ts";
+import type { BackgroundWork } from "./result-rule-frames.ts";
 
 export interface ExitTraces {
   readonly stderrTail: string;
@@ -59,8 +59,26 @@ export function exitAfterResult(
 }
 
 /** The notice of shells that Claude Code has left running: what becomes of them is not to be a surprise. */
-export function backgroundNotice(shells: readonly BackgroundShell[], kept: boolean): NoticeItem {
+export function backgroundNotice(shells: readonly BackgroundWork[], kept: boolean): NoticeItem {
   return noticeItem("background", { kept, shells });
+}
+
+/**
+ * What is to be known of a result behind which the CLI went on and then fell silent. `work`: what it was waiting for;
+ * without any, a turn that it began by itself. `kept`: the process stays, and the work with it.
+ */
+export function backgroundWarning(
+  work: readonly BackgroundWork[],
+  { silentMs, kept }: { readonly silentMs: number; readonly kept: boolean },
+): WarningDetail {
+  const names = work.map(({ id, description }) => (description === undefined ? id : `${description} (${id})`));
+  const what = names.length === 0 ? "a turn of its own" : `background work: ${names.join(", ")}`;
+  const then = kept ? "it is left running." : "it is stopped.";
+  return {
+    code: "background-left",
+    message: `Claude Code gave its result, went on with ${what}, and said nothing for ${silentMs} ms. The result holds; ${then}`,
+    context: { work, silentMs, kept },
+  };
 }
 
 /** What the format gave at the end of the output, without what the exit says better. */

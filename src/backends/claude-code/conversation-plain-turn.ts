@@ -1,11 +1,26 @@
-import { type Chunk, type ErrorDetail, errorItem, type Message, startFailure, warningItem } from "#domain";
+import {
+  type Chunk,
+  type ErrorDetail,
+  errorItem,
+  type Message,
+  startFailure,
+  type WarningDetail,
+  warningItem,
+} from "#domain";
 import { claudeCode, createDecoder, type Decoder } from "#formats";
 import { createDeferred, followSignal, type SilenceWatch } from "#streams";
 import { readUtf8 } from "#transports";
 import type { AgentLink } from "../backend.ts";
 import type { ArgvPlan } from "./argv.ts";
 import { judgeAttachments } from "./attachments.ts";
-import { backgroundNotice, exitError, inputWarning, stalledError, withoutEndFaults } from "./conversation-exit.ts";
+import {
+  backgroundNotice,
+  backgroundWarning,
+  exitError,
+  inputWarning,
+  stalledError,
+  withoutEndFaults,
+} from "./conversation-exit.ts";
 import { renderInput, userLine } from "./conversation-input.ts";
 import type { ConversationPlan } from "./conversation-plan.ts";
 import { pumpOutput } from "./conversation-pump.ts";
@@ -165,9 +180,15 @@ export class PlainTurn {
 
   private _watch(): void {
     this._silence = watchTurn(this._plan, this._link, (silentMs) => {
-      if (this.hasResult) this._over.resolve();
+      if (this.hasResult) this._follow({ kind: "stalled", warning: this._leftWarning(silentMs) });
       else this._fail(stalledError(silentMs, this._process?.inputFailure));
     });
+  }
+
+  private _leftWarning(silentMs: number): WarningDetail {
+    const { agents, shells } = this._tasks;
+    const kept = shells.length > 0 && this._plan.options.keepBackground === true;
+    return backgroundWarning(agents, { silentMs, kept });
   }
 
   private async _read(process: CliProcess): Promise<void> {

@@ -233,7 +233,8 @@ export class ActiveTurn {
     // Before our message, and of no turn that had begun: a second result of a turn that is over.
     if (!this._isAsked && this._openTurns === 0 && !wasAnnounced) return warningItem(secondResultWarning(chunk.text));
     this._openTurns = Math.max(0, this._openTurns - 1);
-    this.hasResult = true;
+    // Before our message it is the result of a turn of the CLI's own, and no answer to us.
+    this.hasResult = this._isAsked;
     this.isErrorResult = chunk.isError;
     this.sessionId = chunk.sessionId ?? this.sessionId;
     if (this._tasks.count > 0) this.hadTasks = true;

@@ -17,6 +17,7 @@ import { createOwnTool } from "./control/own-tools.ts";
 import type { ClaudeCodeConversation } from "./conversation-contract.ts";
 import {
   backgroundNotice,
+  backgroundWarning,
   exitAfterResult,
   exitError,
   inputWarning,
@@ -342,6 +343,8 @@ class ControlConversation implements ClaudeCodeConversation {
   private _giveUpWaiting(active: ActiveTurn, silentMs: number): void {
     if (active.hasResult) {
       // Background work that says nothing: the turn has its result, and that holds.
+      const warning = backgroundWarning(active.tasks.agents, { silentMs, kept: this._isKept(active) });
+      active.turn.link.write([warningItem(warning)])?.catch(() => undefined);
       active.end();
       return;
     }
@@ -377,12 +380,19 @@ class ControlConversation implements ClaudeCodeConversation {
   }
 
   /** Reports shells that were left running. `true`: they stay, and the process with them. */
-  private async _leaveShells({ turn: { link }, tasks }: ActiveTurn, live: Live | undefined): Promise<boolean> {
+  private async _leaveShells(active: ActiveTurn, live: Live | undefined): Promise<boolean> {
+    const { turn, tasks } = active;
+    const { link } = turn;
     if (live === undefined || tasks.shells.length === 0) return false;
-    const isKept = !this._isLast(link) || this._plan.options.keepBackground === true;
+    const isKept = this._isKept(active);
     await link.write([backgroundNotice(tasks.shells, isKept)]);
     if (isKept && this._isLast(link)) link.cleanUp?.(this._shellsGone(link), { maxMs: Number.POSITIVE_INFINITY });
     return isKept;
+  }
+
+  /** The process stays after the turn: for the next one, or for shells that are to be kept. */
+  private _isKept({ turn, tasks }: ActiveTurn): boolean {
+    return !this._isLast(turn.link) || (tasks.shells.length > 0 && this._plan.options.keepBackground === true);
   }
 
   /** Leaves the process alone until its shells have ended; the CLI would then begin a turn that nobody has asked for. */

@@ -12,9 +12,10 @@ import {
 import { createDecoder, type Decoder, type Format } from "#formats";
 import { readUtf8 } from "#transports";
 import { isRecord } from "#wire";
-import { cutError, exitError, withoutEndFaults } from "./conversation-exit.ts";
+import { backgroundWarning, cutError, exitError, withoutEndFaults } from "./conversation-exit.ts";
 import { awaitExit, type CliProcess } from "./launch.ts";
 import type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
+import { SILENCE } from "./conversation-plan.ts";
 import { DRAIN, NEXT_TURN_MS, type RuleInput } from "./result-rule.ts";
 import { createTaskCount, readRuleInput } from "./result-rule-frames.ts";
 
@@ -26,6 +27,9 @@ export interface Happening {
 
 /** What a wait for bytes came to. */
 type Arrival = Uint8Array | "end" | "silence" | "closed";
+
+/** How long something may take to happen. */
+type Wait = { readonly leftMs: number } | "background" | "for-ever";
 
 /** Nothing has happened; somebody asks. */
 export const PULL: Happening = { input: { kind: "pull" } };
@@ -46,6 +50,7 @@ const FRAMES: Format = {
 export class QuerySource {
   private readonly _process: CliProcess;
   private readonly _clock: Clock;
+  private readonly _keepsShells: boolean;
   private readonly _decoder: Decoder = createDecoder(FRAMES, { keepRaw: true, readText: readUtf8 });
   private readonly _tasks = createTaskCount();
   private readonly _stdout: AsyncIterator<Uint8Array>;
@@ -57,7 +62,9 @@ export class QuerySource {
   private _exit: { readonly exit: ProcessExit | undefined } | undefined;
   private _hasOutput = false;
 
-  constructor(process: CliProcess, clock: Clock) {
+  /** `keepsShells`: shells that are left are not stopped, nor is the process. */
+  constructor(process: CliProcess, clock: Clock, keepsShells: boolean) {
+    this._keepsShells = keepsShells;
     this._process = process;
     this._clock = clock;
     this._stdout = process.stdout[Symbol.asyncIterator]();
@@ -75,8 +82,12 @@ export class QuerySource {
     return this._tasks.shells.length > 0;
   }
 
-  /** The next thing that happens. With `leftMs`, a short silence is one too, and there is that much time. */
-  async next(leftMs: number | undefined): Promise<Happening> {
+  /**
+   * The next thing that happens. With `leftMs`, a short silence is one too, and there is that much time. `background`:
+   * a long one is.
+   */
+  async next(wait: Wait): Promise<Happening> {
+    const leftMs = typeof wait === "object" ? wait.leftMs : undefined;
     for (;;) {
       const chunk = this._chunks.shift();
       if (chunk !== undefined) {
@@ -85,13 +96,22 @@ export class QuerySource {
         continue;
       }
       if (this._exit !== undefined) return { input: this._exitInput(this._exit.exit) };
-      const silenceMs = Math.min(this._tasks.wasAnnounced ? NEXT_TURN_MS : DRAIN.silenceMs, leftMs ?? 0);
-      const bytes = await this._bytes(leftMs === undefined ? undefined : silenceMs);
+      const bytes = await this._bytes(this._silenceMs(wait));
       if (bytes === "closed") return PULL;
-      if (bytes === "silence") return { input: { kind: "silence" } };
+      if (bytes === "silence" && leftMs !== undefined) return { input: { kind: "silence" } };
+      if (bytes === "silence") {
+        const silence = { silentMs: SILENCE.limitMs, kept: this._keepsShells && this.hasShells };
+        return { input: { kind: "stalled", warning: backgroundWarning(this._tasks.agents, silence) } };
+      }
       if (bytes === "end") await this._noteEnd(leftMs);
       else this._chunks.push(...this._decoder.push(bytes));
     }
+  }
+
+  private _silenceMs(wait: Wait): number | undefined {
+    if (wait === "for-ever") return undefined;
+    if (wait === "background") return SILENCE.limitMs;
+    return Math.min(this._tasks.wasAnnounced ? NEXT_TURN_MS : DRAIN.silenceMs, wait.leftMs);
   }
 
   /**

@@ -73,7 +73,7 @@ class MessageStream implements Query {
   constructor(process: CliProcess, clock: Clock, given: QueryParts) {
     this._process = process;
     this._clock = clock;
-    this._source = new QuerySource(process, clock);
+    this._source = new QuerySource(process, clock, given.keepBackground === true);
     this._warnings = [...given.warnings];
     this._options = given;
   }
@@ -117,7 +117,7 @@ class MessageStream implements Query {
     for (;;) {
       const wait = mayWait(this._state);
       const { input, given } =
-        wait === "no" ? PULL : await this._source.next(wait === "drain" ? this._leftMs() : undefined);
+        wait === "no" ? PULL : await this._source.next(wait === "drain" ? { leftMs: this._leftMs() } : wait);
       // Closed meanwhile: the state says so, and whatever came is nobody's.
       const step = stepRule(this._state, input, { strictExitStatus: this._options.strictExitStatus });
       this._state = step.state;
@@ -126,7 +126,8 @@ class MessageStream implements Query {
       if (step.item === undefined) continue;
       if (step.state.phase === "closed") await this._end();
       // The last thing to be said: how much of its input a process has taken is known when it is gone.
-      const cut = step.item.kind === "end" ? inputWarning(this._process) : undefined;
+      const hasResult = step.state.result !== undefined;
+      const cut = step.item.kind === "end" && hasResult ? inputWarning(this._process) : undefined;
       if (cut !== undefined && !this._isCutTold) {
         this._isCutTold = true;
         return { kind: "warning", warning: cut };

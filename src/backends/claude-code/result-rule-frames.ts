@@ -22,8 +22,8 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set([
   "tool_use_summary",
 ]);
 
-/** A shell that the CLI has left running. */
-export interface BackgroundShell {
+/** A shell or a sub-agent that the CLI has in the background. */
+export interface BackgroundWork {
   readonly id: string;
   readonly description?: string;
 }
@@ -32,32 +32,36 @@ export interface BackgroundShell {
 export interface TaskCount {
   /** Work that comes to an end and then starts another turn: it is waited for. */
   readonly count: number;
+  /** That work, by name. */
+  readonly agents: readonly BackgroundWork[];
   /** Shells: a server never ends, so nobody waits for them. */
-  readonly shells: readonly BackgroundShell[];
+  readonly shells: readonly BackgroundWork[];
   /** There is background work, or there was. */
   readonly wasAnnounced: boolean;
   note(frame: JsonRecord): void;
 }
 
 export function createTaskCount(): TaskCount {
-  const tasks = new Set<string>();
-  const shells = new Map<string, BackgroundShell>();
+  const tasks = new Map<string, BackgroundWork>();
+  const shells = new Map<string, BackgroundWork>();
   let wasAnnounced = false;
 
   const add = (task: JsonRecord): void => {
     const id = ownString(task, "task_id") ?? ownString(task, "id");
     if (id === undefined) return;
     wasAnnounced = true;
-    if (ownString(task, "task_type") !== "local_bash") tasks.add(id);
-    else if (!shells.has(id)) {
-      const description = ownString(task, "description");
-      shells.set(id, { id, ...(description !== undefined && { description }) });
-    }
+    const kind = ownString(task, "task_type") === "local_bash" ? shells : tasks;
+    if (kind.has(id)) return;
+    const description = ownString(task, "description");
+    kind.set(id, { id, ...(description !== undefined && { description }) });
   };
 
   return {
     get count() {
       return tasks.size;
+    },
+    get agents() {
+      return [...tasks.values()];
     },
     get shells() {
       return [...shells.values()];

@@ -137,10 +137,20 @@ describe("AT-21: the state table", () => {
     expect([streaming, received, working, pending, closed].map(mayWait)).toEqual([
       "for-ever",
       "drain",
-      "for-ever",
+      "background",
       "no",
       "no",
     ]);
+    expect(mayWait(stepRule(announced, opening).state)).toBe("background");
+  });
+
+  it("F-B4: background work that is silent for too long is a warning, then the end; without a result it is nothing", () => {
+    const stalled = { kind: "stalled", warning: { code: "background-left", message: "" } } as const;
+    for (const from of [working, stepRule(announced, opening).state]) {
+      const { state, item } = stepRule(from, stalled);
+      expect([name(item), name(stepRule(state, { kind: "pull" }).item)]).toEqual(["warning background-left", "end"]);
+    }
+    expect(stepRule(streaming, stalled)).toEqual({ state: streaming, item: undefined });
   });
 
   it("S1-66 S1-86: behind a result come no errors, behind a terminal error comes the end, and the end comes for ever", () => {

@@ -48,6 +48,8 @@ export type RuleInput =
   | { readonly kind: "eof" }
   /** Nothing came for `DRAIN.silenceMs`. */
   | { readonly kind: "silence" }
+  /** There was a result, and what goes on behind it has said nothing for too long. */
+  | { readonly kind: "stalled"; readonly warning: WarningDetail }
   /** Somebody asks for the next item and nothing has happened. */
   | { readonly kind: "pull" };
 
@@ -90,11 +92,14 @@ export function stepRule(state: RuleState, input: RuleInput, options: RuleOption
   }
 }
 
-/** How long the next input may take: for ever, or until silence counts as the end. */
-export function mayWait(state: RuleState): "for-ever" | "drain" | "no" {
-  if (state.phase === "streaming") return "for-ever";
+/**
+ * How long the next input may take: for ever, until silence counts as the end, or, with a result and something that
+ * goes on behind it, as long as such work may be silent.
+ */
+export function mayWait(state: RuleState): "for-ever" | "background" | "drain" | "no" {
+  if (state.phase === "streaming") return state.result === undefined ? "for-ever" : "background";
   if (state.phase !== "result-received") return "no";
-  return state.tasks > 0 ? "for-ever" : "drain";
+  return state.tasks > 0 ? "background" : "drain";
 }
 
 const END: RuleItem = { kind: "end" };
@@ -111,6 +116,8 @@ function streaming(state: RuleState, input: RuleInput, options: RuleOptions): Ru
       return close(state, { kind: "error", error: input.error });
     case "eof":
       return state.result === undefined ? warnNoResult(state) : close(state, END);
+    case "stalled":
+      return state.result === undefined ? { state, item: undefined } : warnStalled(state, input);
     case "silence":
     case "pull":
       return { state, item: undefined };
@@ -132,6 +139,8 @@ function afterResult(state: RuleState, input: RuleInput, options: RuleOptions): 
       return close(state, END);
     case "silence":
       return isWorking ? { state, item: undefined } : close(state, END);
+    case "stalled":
+      return warnStalled(state, input);
     case "pull":
       return { state, item: undefined };
     default:
@@ -185,6 +194,10 @@ function warnLate(state: RuleState, input: Extract<RuleInput, { kind: "fault" }>
     state: input.error.terminal ? { ...next, phase: "pending-end" } : next,
     item: { kind: "warning", warning },
   };
+}
+
+function warnStalled(state: RuleState, { warning }: Extract<RuleInput, { kind: "stalled" }>): RuleStep {
+  return { state: { ...state, phase: "pending-end" }, item: { kind: "warning", warning } };
 }
 
 function giveFault(state: RuleState, input: Extract<RuleInput, { kind: "fault" }>): RuleStep {
