@@ -31,6 +31,15 @@ const said = (id: string, text: string, more: object = {}): Chunk =>
 const success = resultItem({ subtype: "success", isError: false, usage: {} });
 
 describe("the accumulator", () => {
+  it.each([
+    ["with its counts at its end", {}, { usage: { inputTokens: 3 } }],
+    ["with the same counts", { usage: { inputTokens: 3 } }, { usage: { inputTokens: 3 } }],
+  ])("F-C4: a message that is told twice is one message, one turn and one usage: %s", (_, early, whole) => {
+    const result = accumulate([said("a", "so", early), said("a", "so far", whole)]);
+    expect(result).toMatchObject({ messages: [{ id: "a" }], turns: 1, usage: { inputTokens: 3 } });
+    expect(result.messages).toHaveLength(1);
+  });
+
   it("S4-21: rebuilds the result from items alone", () => {
     const items: Chunk[] = [
       startItem({ backend: "x", mode: "http", model: "m-1", sessionId: "s" }),

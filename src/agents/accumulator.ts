@@ -187,14 +187,15 @@ class RunAccumulator implements Accumulator {
   private _addMessage(event: MessageItem): void {
     if (event.id === this._openId) this._openId = undefined;
     if (event.parent !== undefined) return;
-    const isNew = !this._messages.has(event.id);
+    const before = this._messages.get(event.id);
     this._messages.set(event.id, asMessage(event));
     if (event.role !== "assistant") return;
     this._isSettled = false;
     if (event.model !== undefined) this._model = event.model;
-    if (!isNew) return;
-    this._unsettledTurns += 1;
-    if (event.usage !== undefined) this._unsettledUsage = addUsage(this._unsettledUsage, event.usage);
+    // A message that was told before its end comes again: it is one turn, and its counts count once.
+    if (before === undefined) this._unsettledTurns += 1;
+    if (event.usage === undefined || before?.usage !== undefined) return;
+    this._unsettledUsage = addUsage(this._unsettledUsage, event.usage);
   }
 
   /** Somebody allowed other arguments than the model's: those are what ran. */

@@ -10,7 +10,7 @@ import {
   startFailure,
   textOf,
 } from "#domain";
-import { concernsCalls, type OutputGate } from "#policy";
+import { concernsCalls, type OutputGate, type RunPolicy } from "#policy";
 import { runTool, type Tool, ToolPlaces } from "#tools";
 import type { LimitReached } from "./budget.ts";
 import { CallTimes } from "./call-times.ts";
@@ -122,7 +122,10 @@ class AgentRun {
   private _finalText: string | undefined;
   private _turns = 0;
   private _limit: LimitReached | undefined;
-  private readonly _said: Message[] = [];
+  /** What was said, by message: one that was told before its end comes again, whole. */
+  private readonly _said = new Map<string, Message>();
+  /** Messages whose counts are in the budget. */
+  private readonly _booked = new Set<string>();
   private readonly _output: AgentOutput | undefined;
   private _handoff: { readonly to: string; readonly message: string; readonly callId: string } | undefined;
   /** The agent knows that its part is done. */
@@ -147,7 +150,7 @@ class AgentRun {
     return {
       runId: writer.runId,
       signal: writer.latch.signal,
-      policy: this._times.watch(policy),
+      policy: this._times.watch(this._behindOutput(policy)),
       finalTools: this._leg.handoffs === undefined ? [] : [HANDOFF_TOOL],
       isLast: true,
       cleanUp: writer.cleanUp,
@@ -168,7 +171,7 @@ class AgentRun {
     if (settled === undefined || writer.latch.isFired) return undefined;
     if (settled.kind === "repair") {
       const id = ids.fresh("repair");
-      const said = this._said.length > 0 ? this._said : [settled.answer];
+      const said = this._said.size > 0 ? [...this._said.values()] : [settled.answer];
       const blocks = [{ type: "text", text: settled.feedback }] as const;
       const feedback = { id, role: "user", blocks, source: "millrace" } as const;
       await writer.write([messageItem(feedback)], this._leg.agent);
@@ -188,10 +191,20 @@ class AgentRun {
     await this._tail;
     if (this._handoff !== undefined && !this._work.writer.latch.isFired) {
       const { to, message } = this._handoff;
-      const transcript = [...this._work.messages, ...this._said];
+      const transcript = [...this._work.messages, ...this._said.values()];
       return { kind: "handoff", to, message, text: this._text, turns: this._turns, transcript };
     }
     return this._isSuccess && !this._isOver ? { kind: "judged" } : { kind: "over", text: this._finalText };
+  }
+
+  /** The same policy; what it says about a call stands behind the call, which may still be on its way. */
+  private _behindOutput(policy: RunPolicy): RunPolicy {
+    if (policy.isSilentOnTools) return policy;
+    const checkCall: RunPolicy["checkCall"] = async (call) => {
+      await this._tail.catch(() => undefined);
+      return policy.checkCall(call);
+    };
+    return Object.assign(Object.create(policy) as RunPolicy, { checkCall });
   }
 
   private _write(chunks: readonly Chunk[]): Promise<void> | undefined {
@@ -243,8 +256,9 @@ class AgentRun {
       this._conversation.interrupt().catch(() => undefined);
     }
     const said = blocks.filter((block) => block.type === "text" && block.text !== "");
-    if (said.length > 0) this._said.push({ id, role, blocks: said });
-    if (usage === undefined) return;
+    if (said.length > 0) this._said.set(id, { id, role, blocks: said });
+    if (usage === undefined || this._booked.has(id)) return;
+    this._booked.add(id);
     const { budget } = this._work;
     budget.addSpent(usage, 0);
     if (this._limit !== undefined || budget.reached === undefined) return;
@@ -284,6 +298,7 @@ class AgentRun {
 
   private async _runTool(call: Parameters<AgentLink["runTool"]>[0]) {
     const { writer, clock, context } = this._work;
+    await this._tail.catch(() => undefined);
     if (this._handoff !== undefined) {
       const output = `Not run: the conversation was handed over to ${this._handoff.to} before.`;
       return { kind: "failed", why: "aborted", output } as const;

@@ -65,7 +65,7 @@ class StreamDecoder implements Decoder {
       readText: options.readText,
       findSaying: format.findSaying,
     });
-    this._adapter = format.createAdapter(options.adapter);
+    this._adapter = this._createAdapter();
   }
 
   get isOver(): boolean {
@@ -93,11 +93,16 @@ class StreamDecoder implements Decoder {
     try {
       this._adapter.reset();
     } catch {
-      this._adapter = this._format.createAdapter(this._options.adapter);
+      this._adapter = this._createAdapter();
     }
     this._faultsInARow = 0;
     this._isOver = false;
     this._lastNonJsonLine = undefined;
+  }
+
+  private _createAdapter(): Adapter {
+    const { adapter, keepRaw } = this._options;
+    return this._format.createAdapter(keepRaw === true ? { ...adapter, keepRaw } : adapter);
   }
 
   /** Good frames go to the adapter in batches as large as can be; one by one where every chunk needs its frame. */

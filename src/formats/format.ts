@@ -23,7 +23,8 @@ export interface Format {
  * The stateful decoder of one stream: frames in, chunks out. Pure: no clock, no I/O, never throws, whatever the input.
  *
  * Text comes exactly once: as deltas when the stream sends deltas, otherwise as one delta per whole block; the
- * finished `message` follows. A tool call is a `tool-call` chunk only when its arguments are complete JSON.
+ * finished `message` follows, and behind it its calls. A tool call is a `tool-call` chunk only when its arguments are
+ * complete JSON.
  * What is not understood becomes a `notice` of kind `unknown:<type>` with its `raw` frame.
  */
 export interface Adapter {
@@ -53,4 +54,6 @@ export interface AdapterOptions {
   readonly ownTool?: (name: string) => string | undefined;
   /** The stream holds several runs, each ended by its verdict: an id of a call may come again in a later one. */
   readonly hasSeveralRuns?: boolean;
+  /** Every chunk gets the frame it came from: one that is given later than its frame was read has to bring it along. */
+  readonly keepRaw?: boolean;
 }

@@ -1,7 +1,7 @@
 export { anthropicMessages } from "./anthropic/anthropic.ts";
 export type { FormatEntry } from "./built-in.ts";
 export { builtInFormats } from "./built-in.ts";
-export { claudeCode } from "./claude-code/claude-code.ts";
+export { claudeCode, type ClaudeCodeAdapter } from "./claude-code/claude-code.ts";
 export type { DeclarativeFormat } from "./declarative/create-format.ts";
 export { createDeclarativeFormat } from "./declarative/create-format.ts";
 export { parseFormatConfig } from "./declarative/parse-config.ts";

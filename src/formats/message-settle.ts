@@ -115,9 +115,27 @@ function settleInput(message: OpenMessage, block: OpenBlock, input: unknown, out
   showAnew(message, block.position, out);
 }
 
+/**
+ * Takes back what was shown of the blocks from there on, as if they had not begun. The function it returns shows them
+ * again.
+ */
+export function takeBack(message: OpenMessage, from: number, out: Chunk[]): () => void {
+  if (!message.blocks.slice(from).some(isShown)) return () => undefined;
+  retract(message, from, out);
+  return () => show(message, from, out);
+}
+
 function showAnew(message: OpenMessage, from: number, out: Chunk[]): void {
+  retract(message, from, out);
+  show(message, from, out);
+}
+
+function retract(message: OpenMessage, from: number, out: Chunk[]): void {
   const retraction: Retraction = from === 0 ? { messageId: message.id } : { messageId: message.id, fromIndex: from };
   out.push(noticeItem("retract", retraction, message.parent === undefined ? {} : { parent: message.parent }));
+}
+
+function show(message: OpenMessage, from: number, out: Chunk[]): void {
   for (const block of message.blocks.slice(from)) {
     if (!isShown(block)) continue;
     const delta = deltaOf(message, block, block.written.text());

@@ -49,7 +49,7 @@ describe("the generic ndjson format, S4-10", () => {
       { text: "done" },
     );
     expect(chunks.map((chunk) => chunk.type)).toEqual([
-      ...["thinking-delta", "tool-call", "message", "tool-result", "error", "text-delta", "message"],
+      ...["thinking-delta", "message", "tool-call", "tool-result", "error", "text-delta", "message"],
     ]);
     expect(chunks[3]).toMatchObject({ callId: "c", name: "Bash", output: "ok", isError: true });
     expect(chunks[4]).toMatchObject({

@@ -322,6 +322,33 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
+  it("F-C4: a message that is told before its end and again is one reply, and its tokens count once", async () => {
+    const { telemetry, spans, points, shutDown } = setUp();
+    const sink = telemetry.createSink();
+    const call = { callId: "c1", name: "add", input: {} };
+    const blocks = [{ type: "tool-call", ...call }] as const;
+    const usage = { inputTokens: 10, outputTokens: 2 };
+    const steps: readonly Timed[] = [
+      [0, start()],
+      [100, messageItem({ id: "m1", role: "assistant", blocks })],
+      [100, toolCallItem({ ...call, executedBy: "backend" })],
+      [150, textDelta("m1", 1, "more")],
+      [200, messageItem({ id: "m1", role: "assistant", blocks: [...blocks, ...text("more")], usage })],
+      [250, messageItem({ id: "m1", role: "assistant", blocks: [...blocks, ...text("more")], usage })],
+      [300, toolResultItem({ callId: "c1", name: "add", output: 1, isError: false })],
+      [400, messageItem({ id: "m2", role: "assistant", blocks: text("x"), usage })],
+      [500, over()],
+    ];
+    for (const event of eventsOf(steps)) sink.accept(event);
+    expect(spans().filter(({ name }) => name.startsWith("chat"))).toHaveLength(2);
+    const tokens = await points("gen_ai.client.token.usage");
+    expect(tokens.map(({ value }) => value)).toEqual([
+      { count: 2, sum: 20 },
+      { count: 2, sum: 4 },
+    ]);
+    await shutDown();
+  });
+
   it("S2-31: an agent that is handed to has a span of its own below the run's, and its replies below that", async () => {
     const { telemetry, spans, shutDown } = setUp();
     const sink = telemetry.createSink();

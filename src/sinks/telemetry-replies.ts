@@ -11,6 +11,8 @@ export const MAIN = "";
 export class ReplyBook {
   private readonly _scope: TelemetryScope;
   private readonly _replies = new Map<string, ReplyRecord>();
+  /** Messages whose spans are over, and whether their tokens were counted. */
+  private readonly _told = new Map<string, boolean>();
   /** What a place's spans hang below. */
   private readonly _contextOf: (place: string) => unknown;
 
@@ -35,8 +37,21 @@ export class ReplyBook {
       if (this._scope.tools.recordContent) reply.input.push(event);
       return;
     }
+    if (this._told.has(event.id)) {
+      this._addAgain(place, event);
+      return;
+    }
     if (!this.at(place, event.ts).takes(event)) this.close(place, event.ts);
     this.at(place, event.ts).add(event);
+  }
+
+  /** A message that was told before its end comes again, and perhaps brings its counts only now. Its span is over. */
+  private _addAgain(place: string, { id, usage, model }: MessageItem): void {
+    if (this._replies.get(place)?.isFinished === false) this._replies.delete(place);
+    if (usage === undefined || this._told.get(id) === true) return;
+    this._told.set(id, true);
+    const attributes = this._scope.attributes("chat");
+    this._scope.count(usage, model === undefined ? attributes : { ...attributes, [ATTRIBUTE.responseModel]: model });
   }
 
   /** The model is asked when the last result is there: until then each one starts the wait anew. */
@@ -61,6 +76,7 @@ export class ReplyBook {
     const reply = this._replies.get(place);
     this._replies.delete(place);
     if (reply === undefined || !reply.isWorthTelling(code)) return;
+    if (reply.messageId !== undefined) this._told.set(reply.messageId, Object.keys(reply.usage).length > 0);
     const scope = this._scope;
     const { meters, recordContent } = scope.tools;
     const failure = reply.isFinished ? undefined : code;

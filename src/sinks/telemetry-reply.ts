@@ -49,6 +49,10 @@ export class ReplyRecord {
     if (event.usage !== undefined) this.usage = mergeUsage(this.usage, event.usage);
   }
 
+  get messageId(): string | undefined {
+    return this._message?.id;
+  }
+
   get model(): string | undefined {
     return this._message?.model;
   }

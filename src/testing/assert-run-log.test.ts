@@ -173,6 +173,8 @@ const PLANTED: readonly (readonly [Invariant, string, number | undefined, (log: 
     undefined,
     (log) => insert(log, doneAt(log), errorItem({ code: "stream-cut", message: "…", terminal: true })),
   ],
+  ["call-after-message", "a call before its message", 8, (log) => swap(log, 8, 9)],
+  ["decision-after-call", "a question before its call", 9, (log) => swap(log, 9, 10)],
   [
     "calls-announced",
     "a message with a call that is no event",

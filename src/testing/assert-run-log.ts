@@ -1,4 +1,5 @@
 import type { AgentEvent } from "#domain";
+import { checkCallOrder } from "./run-log/call-order.ts";
 import type { Check, Report } from "./run-log/check.ts";
 import { type Invariant, RUN_LOG_INVARIANTS } from "./run-log/invariants.ts";
 import { findUnsafe } from "./run-log/json-safe.ts";
@@ -57,6 +58,7 @@ export function findViolation(events: readonly AgentEvent[]): Violation | undefi
   const checks: readonly Check[] = [
     checkOrder(report),
     checkToolPairing(report),
+    checkCallOrder(report),
     checkPreviews(report),
     checkVerdict(report),
   ];

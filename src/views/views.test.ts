@@ -126,7 +126,7 @@ interface Plan {
   readonly deltas: boolean;
   /** Where the message was begun wrongly: from the first block, from a later one, or not at all. */
   readonly falseStart: number | undefined;
-  readonly callsFirst: boolean;
+  readonly toldEarly: boolean;
   readonly aside: string | undefined;
 }
 
@@ -141,12 +141,12 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   ),
   deltas: fc.boolean(),
   falseStart: fc.option(fc.nat(3), { nil: undefined }),
-  callsFirst: fc.boolean(),
+  toldEarly: fc.boolean(),
   aside: fc.option(piece, { nil: undefined }),
 });
 
 /** The chunks of one message and of what its tools did. */
-function chunksOf({ blocks: parts, deltas, falseStart, callsFirst, aside }: Plan, number: number): Chunk[] {
+function chunksOf({ blocks: parts, deltas, falseStart, toldEarly, aside }: Plan, number: number): Chunk[] {
   const id = `m${number}`;
   const callOf = (index: number) => ({ callId: `${id}-${index}`, name: "tool" });
   const chunks: Chunk[] = [];
@@ -172,7 +172,8 @@ function chunksOf({ blocks: parts, deltas, falseStart, callsFirst, aside }: Plan
     const json = JSON.stringify(input);
     if (deltas) chunks.push(toolInputDelta(id, index, callOf(index), json));
     const call = toolCallItem({ ...callOf(index), input, executedBy: "backend" });
-    if (callsFirst) chunks.push(call);
+    // A message that could not wait for its end is told so far, and again at its end.
+    if (toldEarly) chunks.push(messageItem({ id, role: "assistant", blocks: blocks.slice(0, index + 1) }), call);
     else calls.push(call);
     results.push(toolResultItem({ ...callOf(index), output: "ok", isError: index % 2 === 1 }));
   });

@@ -535,6 +535,101 @@ describe("decisions", () => {
     expect(ran.sort((left, right) => left - right)).toEqual(numbers.filter((n) => n % 3 === 0));
   });
 
+  describe("F-C4: a request about a call of a message that is still being written", () => {
+    const part = (event: object) => ({ type: "stream_event", event, parent_tool_use_id: null });
+    const begun = (id: string, callId: string) => [
+      part({ type: "message_start", message: { id, model: "m", usage: {} } }),
+      part({
+        type: "content_block_start",
+        index: 0,
+        content_block: { type: "tool_use", id: callId, name: "mcp__millrace__add", input: {} },
+      }),
+      calls(id, callId, "mcp__millrace__add", { a: 1, b: 2 }),
+    ];
+    const over = [
+      part({ type: "content_block_stop", index: 0 }),
+      part({ type: "message_delta", delta: { stop_reason: "tool_use" }, usage: {} }),
+      part({ type: "message_stop" }),
+    ];
+    const ends = [answers("c1", "3"), says("m2", "Three."), result("Three.")];
+    const asked: Asked = { tools: [add], policy: { permission: () => ({ allow: true }) } };
+    const story = (log: readonly AgentEvent[]) =>
+      log.flatMap((event) =>
+        event.type === "permission" ? [`permission ${event.state}`] : event.type.endsWith("delta") ? [] : [event.type],
+      );
+    const decided = ["tool-call", "permission allowed"];
+
+    it("waits for the rest of it, however little time that takes", async () => {
+      const { go } = await control(
+        [
+          ...first,
+          writes(INIT, ...begun("m1", "c1"), before("h", "c1", "mcp__millrace__add", { a: 1, b: 2 })),
+          { waitMs: 900 },
+          writes(...over),
+          { waitForInput: "line" },
+          writes(toolCall("t", "c1", { a: 1, b: 2 })),
+          { waitForInput: "line" },
+          writes(...ends),
+        ],
+        asked,
+      );
+      expect(story(await go())).toEqual([
+        ...["start", "message", ...decided, "tool-result", "message", "result", "done"],
+      ]);
+    });
+
+    it("is answered after a second when a CLI waits for the answer first; the message is told again at its end", async () => {
+      const { go } = await control(
+        [
+          ...first,
+          writes(INIT, ...begun("m1", "c1"), before("h", "c1", "mcp__millrace__add", { a: 1, b: 2 })),
+          { waitForInput: "line" },
+          writes(toolCall("t", "c1", { a: 1, b: 2 })),
+          { waitForInput: "line" },
+          writes(...over, ...ends),
+        ],
+        asked,
+      );
+      const log = await go();
+      expect(story(log)).toEqual([
+        ...["start", "message", ...decided, "message", "tool-result", "message", "result", "done"],
+      ]);
+      expect(ofType(log, "message").map(({ id, stopReason }) => [id, stopReason])).toEqual([
+        ["m1", undefined],
+        ["m1", "tool-use"],
+        ["m2", undefined],
+      ]);
+      expect(ofType(log, "tool-result")).toMatchObject([{ output: 3, isError: false }]);
+    });
+
+    it("is not answered when it was taken back meanwhile", async () => {
+      const { place, go } = await control(
+        [
+          ...first,
+          writes(INIT, ...begun("m1", "c1"), before("h", "c1", "mcp__millrace__add", { a: 1, b: 2 })),
+          writes({ type: "control_cancel_request", request_id: "h" }, ...over, ...ends),
+        ],
+        asked,
+      );
+      expect(story(await go())).toEqual([
+        ...["start", "message", "tool-call", "tool-result", "message", "result", "done"],
+      ]);
+      expect(responses(place).map(({ request_id }) => request_id)).not.toContain("h");
+    });
+
+    it("is denied when the process goes before the message is over, and the call is told and answered once", async () => {
+      const { go } = await control(
+        [
+          ...first,
+          writes(INIT, ...begun("m1", "c1"), before("h", "c1", "mcp__millrace__add", { a: 1, b: 2 })),
+          { exit: 1 },
+        ],
+        asked,
+      );
+      expect(story(await go())).toEqual(["start", "message", "tool-call", "tool-result", "error", "done"]);
+    });
+  });
+
   it("C26: unknown hooks deny a tool, unknown requests are refused, unknown servers too", async () => {
     const { place, go } = await control([
       ...first,

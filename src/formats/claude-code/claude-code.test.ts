@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Chunk, EventOf } from "#domain";
 import type { DataFrame } from "#wire";
+import { createDecoder } from "../decoder.ts";
 import type { AdapterOptions } from "../format.ts";
 import { claudeCode } from "./claude-code.ts";
 import { FRAME_NOTICES, SYSTEM_NOTICES } from "./notices.ts";
@@ -122,7 +123,6 @@ describe("S1-122 S1-123: messages without stream events", () => {
     expect(bare(decode(values))).toEqual([
       { type: "thinking-delta", messageId: "m1", index: 0, text: "hm" },
       { type: "text-delta", messageId: "m1", index: 1, text: "Hi" },
-      { type: "tool-call", callId: "c1", name: "Bash", input: { a: 1 }, executedBy: "backend" },
       {
         type: "message",
         id: "m1",
@@ -136,6 +136,7 @@ describe("S1-122 S1-123: messages without stream events", () => {
         usage: { inputTokens: 5, outputTokens: 1 },
         model: "model-1",
       },
+      { type: "tool-call", callId: "c1", name: "Bash", input: { a: 1 }, executedBy: "backend" },
       { type: "tool-result", callId: "c1", name: "Bash", output: "ok", isError: false },
     ]);
   });
@@ -153,10 +154,11 @@ describe("S1-122 S1-123: messages without stream events", () => {
     expect(outline(chunks)).toEqual(["m1[0] a", ...expected]);
   });
 
-  test("with several calls only the last answer shows that the message is over", () => {
+  test("F-C4: nothing says where a whole message ends, so each call is told at once, behind what there is of it", () => {
     const values = [assistant("m1", call("c1")), assistant("m1", call("c2")), user(answer("c2")), user(answer("c1"))];
     expect(outline(decode(values))).toEqual([
-      ...["tool-call c1", "tool-call c2", "tool-result c2", "message m1 tool-call|tool-call", "tool-result c1"],
+      ...["message m1 tool-call", "tool-call c1", "message m1 tool-call|tool-call", "tool-call c2"],
+      ...["tool-result c2", "tool-result c1"],
     ]);
   });
 
@@ -169,8 +171,8 @@ describe("S1-122 S1-123: messages without stream events", () => {
     ];
     expect(outline(decode(values))).toEqual([
       ...[
-        "tool-call c1",
         "message m1 tool-call",
+        "tool-call c1",
         "tool-result c1",
         "m1[1] late",
         "message m1 tool-call|late",
@@ -222,13 +224,13 @@ describe("S0-55 C1: messages with stream events", () => {
     ]);
   });
 
-  test("S3-13: a call is told when its block is complete, before the message is", () => {
+  test("S3-13 F-C4: a call is told behind its message, and its answer behind the call, even if it came before", () => {
     const values = [
       ...[begin("m1"), open(0, call("c1")), json(0, '{"a":'), json(0, "1}"), assistant("m1", call("c1", { a: 1 }))],
       ...[close(0), user(answer("c1")), end("tool_use"), stop()],
     ];
     expect(outline(decode(values))).toEqual([
-      ...['m1[0] {"a":', "m1[0] 1}", "tool-call c1", "tool-result c1", "message m1 tool-call"],
+      ...['m1[0] {"a":', "m1[0] 1}", "message m1 tool-call", "tool-call c1", "tool-result c1"],
     ]);
   });
 
@@ -247,14 +249,15 @@ describe("S0-55 C1: messages with stream events", () => {
   test("an input that the CLI changed replaces the one that was shown", () => {
     const values = [begin("m1"), open(0, TEXT), text(0, "a"), assistant("m1", { type: "text", text: "a" }), close(0)];
     values.push(open(1, call("c1")), json(1, '{"a":1}'), assistant("m1", call("c1", { a: 2 })));
-    expect(outline(decode(values))).toEqual([
-      ...["m1[0] a", 'm1[1] {"a":1}', 'retract {"messageId":"m1","fromIndex":1}', 'm1[1] {"a":2}', "tool-call c1"],
+    expect(outline(decode([...values, close(1), end("tool_use"), stop()]))).toEqual([
+      ...["m1[0] a", 'm1[1] {"a":1}', 'retract {"messageId":"m1","fromIndex":1}', 'm1[1] {"a":2}'],
+      ...["message m1 a|tool-call", "tool-call c1"],
     ]);
   });
 
   test("arguments that are no JSON are told as the text they are", () => {
     const packed = call("c1", { __unparsedToolInput: { raw: '{"a": ', len: 6 } });
-    const shown = decode([begin("m1"), open(0, call("c1")), json(0, '{"a": "b'), assistant("m1", packed)]);
+    const shown = decode([begin("m1"), open(0, call("c1")), json(0, '{"a": "b'), assistant("m1", packed), stop()]);
     expect(ofType(shown, "tool-call")).toMatchObject([{ input: '{"a": "b' }]);
     expect(ofType(decode([assistant("m1", packed)]), "tool-call")).toMatchObject([{ input: '{"a": ' }]);
   });
@@ -262,7 +265,7 @@ describe("S0-55 C1: messages with stream events", () => {
   test("a block without a frame counts when its message was closed in good order", () => {
     const values = [begin("m1"), open(0, TEXT), text(0, "a"), close(0), open(1, call("c1")), json(1, "{}"), close(1)];
     expect(outline(decode([...values, end("tool_use"), stop()]))).toEqual([
-      ...["m1[0] a", "m1[1] {}", "tool-call c1", "message m1 a|tool-call"],
+      ...["m1[0] a", "m1[1] {}", "message m1 a|tool-call", "tool-call c1"],
     ]);
   });
 
@@ -383,13 +386,114 @@ describe("streams that break", () => {
     const values: unknown[] = [begin("m1"), open(0, TEXT), text(0, "lost"), open(1, call("c1")), json(1, "{}")];
     values.push(assistant("m1", call("c1")), close(1), result);
     expect(outline(decode(values))).toEqual([
-      ...["m1[0] lost", "m1[1] {}", "tool-call c1", void0, "m1[0] {}", "message m1 tool-call", "result"],
+      ...["m1[0] lost", "m1[1] {}", void0, "m1[0] {}", "message m1 tool-call", "tool-call c1", "result"],
     ]);
   });
 
   test("an error event inside the stream is an error that ends nothing", () => {
     const [error] = decode([streamed({ type: "error", error: { type: "overloaded_error", message: "Busy" } })]);
     expect(error).toMatchObject({ type: "error", code: "provider-overloaded", terminal: false, message: "Busy" });
+  });
+});
+
+describe("F-C4: while a message is being written, its calls wait, and what is about them", () => {
+  const RUNNING = [begin("m1"), open(0, call("c1")), json(0, "{}"), assistant("m1", call("c1")), close(0)];
+  const REST = [open(1, call("c2")), json(1, "{}"), assistant("m1", call("c2")), close(1), end("tool_use"), stop()];
+  const SHOWN = ["m1[0] {}", "m1[1] {}", "message m1 tool-call|tool-call", "tool-call c1", "tool-call c2"];
+  const SUB = { parent: "c1" };
+  const system = (subtype: string, more: object) => ({ type: "system", subtype, tool_use_id: "c1", ...more });
+
+  const about: [string, unknown, string][] = [
+    ["an answer", user(answer("c1")), "tool-result c1"],
+    ["a denial", system("permission_denied", { tool_name: "Bash" }), "permission"],
+    ["a notice", system("task_started", {}), "notice task"],
+    ["progress", { type: "tool_progress", tool_use_id: "c1" }, "notice tool-progress"],
+    ["what its sub-agent was asked", user("go", SUB), "message user-uuid go"],
+  ];
+  test.each(about)("%s", (_, value, line) => {
+    expect(outline(decode([...RUNNING, value, ...REST]))).toEqual([...SHOWN, line]);
+    // A stream that is cut tells everything, too.
+    const cut = outline(decode([...RUNNING, value]));
+    expect(cut).toEqual(["m1[0] {}"]);
+    const adapter = claudeCode.createAdapter();
+    adapter.feed([...RUNNING, value].map(frame));
+    expect(outline(adapter.flush())).toEqual(["message m1 tool-call", "tool-call c1", line, "error"]);
+  });
+
+  test("a sub-agent that speaks is not kept waiting: the message is told so far, and again at its end", () => {
+    const opened = [open(1, call("c2")), json(1, '{"a"')];
+    const sub = assistant("s1", { type: "text", text: "sub" }, SUB);
+    const rest = [json(1, ":1}"), assistant("m1", call("c2", { a: 1 })), close(1), end("tool_use"), stop()];
+    const chunks = decode([...RUNNING, ...opened, sub, ...rest]);
+    expect(outline(chunks)).toEqual([
+      ...["m1[0] {}", 'm1[1] {"a"', 'retract {"messageId":"m1","fromIndex":1}', "message m1 tool-call"],
+      ...["tool-call c1", 'm1[1] {"a"', "s1[0] sub", "m1[1] :1}", "message m1 tool-call|tool-call", "tool-call c2"],
+    ]);
+    // The counts and the stop reason are those of its end.
+    const [early, whole] = ofType(chunks, "message");
+    expect([early?.usage, early?.stopReason]).toEqual([undefined, undefined]);
+    expect(whole).toMatchObject({ usage: { inputTokens: 5, outputTokens: 9 }, stopReason: "tool-use" });
+  });
+
+  const told: [string, unknown[], string[]][] = [
+    ["between two blocks", [], ["message m1 tool-call", "tool-call c1"]],
+    ["behind an empty text without a frame", [open(1, TEXT), close(1)], ["message m1 tool-call|", "tool-call c1"]],
+    [
+      "in the middle of a block",
+      [open(1, TEXT), text(1, "a")],
+      ['retract {"messageId":"m1","fromIndex":1}', "message m1 tool-call", "tool-call c1", "m1[1] a"],
+    ],
+  ];
+  test.each(told)("who cannot wait has the message told %s", (_, values, expected) => {
+    const adapter = claudeCode.createAdapter();
+    adapter.feed([...RUNNING, ...values].map(frame));
+    expect([adapter.isWaiting("c1"), adapter.isWaiting("c2")]).toEqual([true, false]);
+    expect(outline(adapter.tellNow("c1"))).toEqual(expected);
+    expect(adapter.isWaiting("c1")).toBe(false);
+    expect(adapter.tellNow("c1")).toEqual([]);
+  });
+
+  test("a block in front of the call that never came to its end is taken back", () => {
+    const adapter = claudeCode.createAdapter();
+    adapter.feed(
+      [begin("m1"), open(0, TEXT), text(0, "lost"), open(1, call("c1")), assistant("m1", call("c1"))].map(frame),
+    );
+    expect(outline(adapter.tellNow("c1"))).toEqual([
+      ...['retract {"messageId":"m1"}', "message m1 tool-call", "tool-call c1"],
+    ]);
+  });
+
+  test("a message that is begun again has its calls behind the second beginning", () => {
+    const again = [begin("m1"), open(0, call("c1")), json(0, "{}"), assistant("m1", call("c1")), close(0)];
+    expect(outline(decode([...RUNNING, user(answer("c1")), ...again, end("tool_use"), stop()]))).toEqual([
+      ...["m1[0] {}", 'retract {"messageId":"m1"}', "m1[0] {}", "message m1 tool-call", "tool-call c1"],
+      "tool-result c1",
+    ]);
+  });
+
+  test("a call whose frame was seen stays, also when its stream was given up", () => {
+    const abandoned = stop({ abandoned_blocks: { from_block_index: 0 } });
+    expect(outline(decode([...RUNNING, abandoned]))).toEqual(["m1[0] {}", "message m1 tool-call", "tool-call c1"]);
+  });
+
+  test("no more than a bounded number of things is held about a call", () => {
+    const progress = Array.from({ length: 300 }, () => ({ type: "tool_progress", tool_use_id: "c1" }));
+    const lines = outline(decode([...RUNNING, ...progress]));
+    expect(lines.slice(0, 3)).toEqual(["m1[0] {}", "message m1 tool-call", "tool-call c1"]);
+    expect(lines).toHaveLength(303);
+  });
+
+  test("each keeps the frame it came from", () => {
+    const decoder = createDecoder(claudeCode, { keepRaw: true });
+    const values = [...RUNNING, user(answer("c1")), end("tool_use"), stop()];
+    const lines = values.map((value) => `${JSON.stringify(value)}\n`).join("");
+    const chunks = decoder.push(new TextEncoder().encode(lines));
+    const kinds = chunks.map(({ type, raw }) => [type, (JSON.parse(raw?.json ?? "{}") as { type?: string }).type]);
+    expect(kinds.slice(1)).toEqual([
+      ["message", "stream_event"],
+      ["tool-call", "assistant"],
+      ["tool-result", "user"],
+    ]);
   });
 });
 
@@ -475,7 +579,7 @@ describe("our own tools", () => {
   const values = [
     ...[begin("m1"), open(0, call("c1", {}, "mcp__ours__add")), json(0, "{}")],
     ...[assistant("m1", call("c1", {}, "mcp__ours__add")), close(0), end("tool_use"), stop(), user(answer("c1"))],
-    { type: "system", subtype: "permission_denied", tool_use_id: "c2", tool_name: "mcp__ours__add", message: "No." },
+    { type: "system", subtype: "permission_denied", tool_use_id: "c1", tool_name: "mcp__ours__add", message: "No." },
   ];
 
   test("carry the caller's name everywhere and are run by us", () => {
@@ -510,8 +614,8 @@ describe("sub-agents", () => {
       ...[
         "message user-uuid go",
         "s1[0] sub",
-        "tool-call c2",
         "message s1 sub|tool-call",
+        "tool-call c2",
         "tool-result c2",
         "s2[0] end",
       ],
@@ -530,12 +634,12 @@ describe("sub-agents", () => {
       [{ type: "system", subtype: "task_notification", tool_use_id: PARENT }],
       ["message s1 sub", "notice task"],
     ],
-    ["not a result of the main conversation: it may go on behind it", [result], ["message m0 tool-call", "result"]],
+    ["not a result of the main conversation: it may go on behind it", [result], ["result"]],
   ];
   test.each(endings)("what it wrote is told with %s", (_, values, expected) => {
     const begun = [assistant("m0", call(PARENT, {}, "Agent")), sub("s1", { type: "text", text: "sub" })];
-    const told = outline(decode([...begun, ...values])).slice(2);
-    expect(told.filter((line) => line !== "message m0 tool-call" || expected.includes(line))).toEqual(expected);
+    const before = ["message m0 tool-call", `tool-call ${PARENT}`, "s1[0] sub"];
+    expect(outline(decode([...begun, ...values]))).toEqual([...before, ...expected]);
   });
 
   test("two at once are kept apart", () => {
@@ -575,7 +679,7 @@ describe("C27: everything else is a notice", () => {
       message: "No.",
     };
     const chunks = decode([assistant("m1", call("c1")), denial, user(answer("c1", "No.", true))]);
-    expect(bare(chunks)[1]).toEqual({
+    expect(bare(chunks)[2]).toEqual({
       type: "permission",
       callId: "c1",
       name: "Bash",

@@ -1,10 +1,19 @@
 import { type Chunk, errorItem, noticeItem, permissionItem, startItem, warningItem } from "#domain";
-import { type DataFrame, expandRepeat, isRecord, type JsonRecord, ownArray, ownString, type RepeatFrame } from "#wire";
+import {
+  type DataFrame,
+  expandRepeat,
+  isRecord,
+  type JsonRecord,
+  ownArray,
+  ownString,
+  rawOf,
+  type RepeatFrame,
+} from "#wire";
 import type { Adapter, AdapterOptions, Format } from "../format.ts";
 import { kindOfValue } from "../message-fields.ts";
 import { jsonDecodeError, unfinishedReply, unknownNotice } from "../stream-faults.ts";
 import { createConversation } from "./conversation.ts";
-import { createLanes } from "./lane.ts";
+import { createLanes, type Lane } from "./lane.ts";
 import { FRAME_NOTICES, SYSTEM_NOTICES } from "./notices.ts";
 import { createStreamEventReader, findInStreamEvent, parentOf, type StreamEventSaying } from "./stream-event.ts";
 import { createToolLedger } from "./tool-ledger.ts";
@@ -14,10 +23,10 @@ import { createVerdictReader } from "./verdict.ts";
 /**
  * What the Claude Code CLI prints with `--output-format stream-json`, with or without partial messages.
  *
- * A tool call is told when its block is complete, the message when it is over. Several results are normal; the end of
- * the stream is the end of the run, and without any result it is an error.
+ * A message is told when it is over, its tool calls behind it, and behind them what came about them meanwhile. Several
+ * results are normal; the end of the stream is the end of the run, and without any result it is an error.
  */
-export const claudeCode: Format = {
+export const claudeCode: ClaudeCodeFormat = {
   name: "claude-code",
   framing: "ndjson",
   description: "The Claude Code CLI's stream-json output",
@@ -25,7 +34,19 @@ export const claudeCode: Format = {
   findSaying: (frame) => (isRecord(frame) ? findInStreamEvent(frame) : undefined),
 };
 
-function createAdapter(options: AdapterOptions = {}): Adapter {
+interface ClaudeCodeFormat extends Format {
+  createAdapter(options?: AdapterOptions): ClaudeCodeAdapter;
+}
+
+/** An adapter for whoever is asked about a call while the message it stands in is still being written. */
+export interface ClaudeCodeAdapter extends Adapter {
+  /** Whether the call is known and not told, because its message is not over. */
+  isWaiting(callId: string): boolean;
+  /** Tells the message of a waiting call as far as it is written, and the call. The message is told again at its end. */
+  tellNow(callId: string): Chunk[];
+}
+
+function createAdapter(options: AdapterOptions = {}): ClaudeCodeAdapter {
   let stream = createStream(options);
   return {
     feed(frames) {
@@ -37,6 +58,8 @@ function createAdapter(options: AdapterOptions = {}): Adapter {
       return out;
     },
     flush: () => stream.end(),
+    isWaiting: (callId) => stream.isWaiting(callId),
+    tellNow: (callId) => stream.tellNow(callId),
     reset() {
       stream = createStream(options);
     },
@@ -81,11 +104,10 @@ function createStream(options: AdapterOptions) {
   const readDenial = (frame: JsonRecord, out: Chunk[]): boolean => {
     const callId = ownString(frame, "tool_use_id");
     const name = ownString(frame, "tool_name");
-    if (callId === undefined || name === undefined) return false;
-    ledger.deny(callId);
+    if (callId === undefined || name === undefined || !ledger.deny(callId)) return false;
     const reason = ownString(frame, "message") ?? ownString(frame, "decision_reason");
     const parent = parentOf(frame);
-    out.push(
+    conversation.behind(callId, out).push(
       permissionItem({
         callId,
         name: conversation.toolName(name),
@@ -106,12 +128,13 @@ function createStream(options: AdapterOptions) {
     if (subtype === "permission_denied") return readDenial(frame, out);
     const kind = SYSTEM_NOTICES.get(subtype);
     if (kind === undefined) return false;
+    const place = conversation.behind(ownString(frame, "tool_use_id"), out);
     if (subtype === "task_notification") {
       // The last word of a background sub-agent; its messages are not followed by an answer to its call.
       const lane = lanes.take(ownString(frame, "tool_use_id") ?? "");
-      if (lane !== undefined) conversation.close(lane, out);
+      if (lane !== undefined) conversation.close(lane, place);
     }
-    out.push(noticeItem(kind, frame));
+    place.push(noticeItem(kind, frame));
     return true;
   };
 
@@ -128,11 +151,18 @@ function createStream(options: AdapterOptions) {
     return true;
   };
 
+  /** Where a frame of the assistant's belongs. A sub-agent that speaks is not kept waiting for the rest of the message. */
+  const laneOf = (value: JsonRecord, out: Chunk[]): Lane => {
+    const parent = parentOf(value);
+    if (parent !== undefined) conversation.tellNow(parent, out);
+    return lanes.get(parent);
+  };
+
   /** Whether the frame was understood; what was not is kept as a notice. */
   const read = (frame: DataFrame, value: JsonRecord, type: string, out: Chunk[]): boolean => {
     switch (type) {
       case "assistant":
-        return conversation.read(lanes.get(parentOf(value)), value, out);
+        return conversation.read(laneOf(value, out), value, out);
       case "user":
         return user.read(lanes.get(parentOf(value)), frame, value, out);
       case "result":
@@ -142,8 +172,9 @@ function createStream(options: AdapterOptions) {
         return readSystem(value, ownString(value, "subtype") ?? "", out);
       default: {
         const kind = FRAME_NOTICES.get(type);
-        if (kind !== undefined) out.push(noticeItem(kind, value));
-        return kind !== undefined;
+        if (kind === undefined) return false;
+        conversation.behind(ownString(value, "tool_use_id"), out).push(noticeItem(kind, value));
+        return true;
       }
     }
   };
@@ -163,13 +194,19 @@ function createStream(options: AdapterOptions) {
       }
       const { type } = value;
       if (type === "stream_event") {
-        const lane = lanes.get(parentOf(value));
-        const unknown = streamEvents.read(lane, frame, value, out);
+        const unknown = streamEvents.read(laneOf(value, out), frame, value, out);
         if (unknown !== undefined) out.push(unknownNotice(unknown, frame));
         return;
       }
-      if (typeof type === "string" && read(frame, value, type, out)) return;
-      out.push(unknownNotice(nameOf(value), frame));
+      const isKnown = typeof type === "string" && read(frame, value, type, out);
+      if (!isKnown) out.push(unknownNotice(nameOf(value), frame));
+      else if (options.keepRaw === true) conversation.keepRaw(() => rawOf(frame));
+    },
+    isWaiting: (callId: string): boolean => conversation.isWaiting(callId),
+    tellNow(callId: string): Chunk[] {
+      const out: Chunk[] = [];
+      conversation.tellNow(callId, out);
+      return out;
     },
     end(): Chunk[] {
       if (isOver) return [];

@@ -1,18 +1,22 @@
-import { type Block, type Chunk, warningItem } from "#domain";
+import { type Block, type Chunk, type Raw, warningItem } from "#domain";
 import { isRecord, type JsonRecord, ownArray, ownRecord, ownString } from "#wire";
 import { readBlock } from "../message-fields.ts";
 import { createMessageIds } from "../message-ids.ts";
-import { blockAsStreamed, dropBlocks, finishedMessage, settleBlock } from "../message-settle.ts";
+import { blockAsStreamed, dropBlocks, finishedMessage, settleBlock, takeBack } from "../message-settle.ts";
 import { addBlock, noteStopReason, type OpenBlock, openMessage, readMessageHead } from "../message-stream.ts";
 import { unknownStopReason } from "../stream-faults.ts";
 import type { HeldMessage, Lane } from "./lane.ts";
 import type { ToolLedger } from "./tool-ledger.ts";
+import { createCallQueue, MAX_ABOUT } from "./waiting-calls.ts";
 
 /**
  * The assistant's messages, from stream events and whole `assistant` frames together.
  *
  * Frames are the truth, stream events a preview; a block that came both ways is told once. A block is certain when
  * its frame was seen, or when its stream was closed in good order; every other one is taken back in the end.
+ *
+ * A call is told behind its message: of a streamed one at its end, of one that comes whole with the frame that holds
+ * the call, for nothing says where it ends.
  */
 export interface Conversation {
   /** A `message_start`. */
@@ -27,6 +31,14 @@ export interface Conversation {
   noteAnswer(lane: Lane, callId: string, out: Chunk[]): void;
   /** Everything open is over: what is certain is told, the rest is taken back. */
   close(lane: Lane, out: Chunk[]): void;
+  /** Where to put what is about a call: behind the call, if that is not told yet. */
+  behind(callId: string | undefined, out: Chunk[]): Chunk[];
+  /** Whether a call waits for the end of its message. */
+  isWaiting(callId: string): boolean;
+  /** Something about a call cannot wait: its message is told as far as it is written, and again when it is over. */
+  tellNow(callId: string, out: Chunk[]): void;
+  /** Gives what is held back the frame it came from. */
+  keepRaw(raw: () => Raw): void;
   /** The caller's name of a tool. */
   toolName(vendorName: string): string;
 }
@@ -37,22 +49,35 @@ export function createConversation(
   ownTool: (vendorName: string) => string | undefined,
 ): Conversation {
   const ids = createMessageIds("message");
+  const queue = createCallQueue();
   const toolName = (vendorName: string): string => ownTool(vendorName) ?? vendorName;
 
-  const hold = (lane: Lane, vendorId: string | undefined, more: { isStreamed: boolean; id?: string }): HeldMessage => ({
-    ...openMessage({ id: more.id ?? ids.claim(vendorId), vendorId, parent: lane.parent }),
-    isTold: false,
-    hasChanged: false,
-    isStreamed: more.isStreamed,
-    unanswered: new Set(),
-    warnedOf: undefined,
-  });
+  const hold = (lane: Lane, vendorId: string | undefined, more: { isStreamed: boolean; id?: string }): HeldMessage => {
+    const waiting = lane.left ?? { calls: [], about: [] };
+    lane.left = undefined;
+    return {
+      ...openMessage({ id: more.id ?? ids.claim(vendorId), vendorId, parent: lane.parent }),
+      isTold: false,
+      hasChanged: false,
+      isStreamed: more.isStreamed,
+      waiting,
+      unanswered: new Set(),
+      warnedOf: undefined,
+    };
+  };
 
-  const tellMessage = (message: HeldMessage, out: Chunk[]): void => {
-    // A second `message` under the same id happens only when the CLI adds a block to a message that its own later
-    // frames had shown to be over (or names its stop reason so late). It holds all blocks; readers replace by id.
+  const tellMessage = (message: HeldMessage, out: Chunk[], isOver = true): void => {
+    // A second `message` under the same id happens when one was told before its end: something about a call of it
+    // could not wait, it came whole, block by block, or the CLI adds a block to one that its own later frames had shown
+    // to be over (or names its stop reason so late). It holds all blocks; readers replace by id.
     if (!isNews(message)) return;
-    out.push(finishedMessage(message));
+    const item = finishedMessage(message);
+    if (isOver) out.push(item);
+    else {
+      // The counts of its beginning would be taken for those of the message.
+      const { usage: _, ...known } = item;
+      out.push(known);
+    }
     const word = message.stopReason === "unknown" ? message.vendorStopReason : undefined;
     if (word !== undefined && word !== message.warnedOf) {
       out.push(warningItem(unknownStopReason(word)));
@@ -60,6 +85,7 @@ export function createConversation(
     }
     message.isTold = true;
     message.hasChanged = false;
+    queue.tell(message.waiting, out);
   };
 
   const endStream = (lane: Lane, isKept: (block: OpenBlock) => boolean, out: Chunk[]): void => {
@@ -69,9 +95,10 @@ export function createConversation(
     const { length } = message.blocks;
     dropBlocks(message, isKept, out);
     if (message.blocks.length < length) message.hasChanged = true;
-    for (const block of message.blocks) if (block.settled === undefined) settle(message, block, out);
+    for (const block of message.blocks) if (block.settled === undefined) settle(lane, message, block, out);
     if (message.blocks.length === 0 && message.stopReason === undefined && !message.isTold) {
       ids.release(message.vendorId);
+      if (message.waiting.calls.length > 0) lane.left = message.waiting;
       return;
     }
     tellMessage(message, out);
@@ -79,17 +106,20 @@ export function createConversation(
   };
 
   /** Settles a block whose frame never came, from what its stream said. */
-  const settle = (message: HeldMessage, block: OpenBlock, out: Chunk[]): void => {
+  const settle = (lane: Lane, message: HeldMessage, block: OpenBlock, out: Chunk[]): void => {
     const truth = blockAsStreamed(block);
+    message.hasChanged = true;
     settleBlock(message, block, truth, out);
-    callTool(message, truth, block.opening, out);
+    callTool(lane, message, truth, block.opening);
   };
 
-  const callTool = (message: HeldMessage, block: Block, raw: JsonRecord, out: Chunk[]): void => {
+  const callTool = (lane: Lane, message: HeldMessage, block: Block, raw: JsonRecord): void => {
     if (block.type !== "tool-call") return;
     const isOwn = ownTool(ownString(raw, "name") ?? "") !== undefined;
-    const called = { parent: message.parent, executedBy: isOwn ? "millrace" : "backend" } as const;
-    if (ledger.call(block, called, out)) message.unanswered.add(block.callId);
+    const call = ledger.call(block, { parent: message.parent, executedBy: isOwn ? "millrace" : "backend" });
+    if (call === undefined) return;
+    message.unanswered.add(block.callId);
+    queue.add(lane, message.waiting, call);
   };
 
   /** The message an `assistant` frame belongs to. */
@@ -121,9 +151,35 @@ export function createConversation(
     endStream(lane, isCertain, out);
     if (lane.whole !== undefined) tellMessage(lane.whole, out);
     lane.whole = undefined;
+    if (lane.left !== undefined) queue.tell(lane.left, out);
+    lane.left = undefined;
   };
 
-  const readBlocks = (message: HeldMessage, content: readonly unknown[], out: Chunk[]): void => {
+  /** Tells the message that is being streamed as far as it is written. Its open block is shown again behind it. */
+  const tellBeginning = (lane: Lane, message: HeldMessage, out: Chunk[]): void => {
+    // The CLI gives no frame for an empty text, so a block that was closed without one gets none.
+    for (const block of message.blocks) {
+      if (block.settled === undefined && block.stopped && block.kind !== "tool-call") settle(lane, message, block, out);
+    }
+    const open = message.blocks.findIndex((block) => !isCertain(block));
+    if (open === -1) tellMessage(message, out, false);
+    else if (message.blocks.slice(open).some(isCertain)) endStream(lane, isCertain, out);
+    else {
+      const showAgain = takeBack(message, open, out);
+      tellMessage(message, out, false);
+      showAgain();
+    }
+  };
+
+  const tellNow = (callId: string, out: Chunk[]): void => {
+    const place = queue.find(callId);
+    if (place === undefined) return;
+    const { lane, waiting } = place;
+    if (lane.streamed?.waiting === waiting) tellBeginning(lane, lane.streamed, out);
+    queue.tell(waiting, out);
+  };
+
+  const readBlocks = (lane: Lane, message: HeldMessage, content: readonly unknown[], out: Chunk[]): void => {
     for (const raw of content) {
       const opening = isRecord(raw) ? raw : { type: "unknown", value: raw };
       const truth = unwrapInput(readBlock(raw, toolName));
@@ -132,14 +188,24 @@ export function createConversation(
       if (block.settled !== undefined) continue;
       message.hasChanged = true;
       settleBlock(message, block, withShownInput(truth, block), out);
-      callTool(message, block.settled ?? truth, opening, out);
+      callTool(lane, message, block.settled ?? truth, opening);
     }
+    if (message !== lane.streamed && message.waiting.calls.length > 0) tell(lane, out);
   };
 
   return {
     toolName,
     tell,
     close,
+    tellNow,
+    behind(callId, out) {
+      const place = queue.behind(callId, out);
+      if (place === out || place.length < MAX_ABOUT || callId === undefined) return place;
+      tellNow(callId, out);
+      return out;
+    },
+    isWaiting: (callId) => queue.find(callId) !== undefined,
+    keepRaw: queue.keepRaw,
     noteAnswer(lane, callId, out) {
       const { whole } = lane;
       if (whole?.unanswered.delete(callId) && whole.unanswered.size === 0 && isNews(whole)) tell(lane, out);
@@ -153,6 +219,7 @@ export function createConversation(
         lane.streamed = undefined;
       }
       close(lane, out);
+      if (isRestart) lane.left = before.waiting;
       lane.streamed = hold(lane, vendorId, { isStreamed: true, ...(isRestart && { id: before.id }) });
       readMessageHead(lane.streamed, head);
     },
@@ -161,7 +228,8 @@ export function createConversation(
       endStream(
         lane,
         (block) => {
-          if (abandonedFrom !== undefined && (block.vendorIndex ?? -1) >= abandonedFrom) return false;
+          // A call whose frame was seen may be running.
+          if (abandonedFrom !== undefined && (block.vendorIndex ?? -1) >= abandonedFrom) return isCertainCall(block);
           return isCertain(block) || (isGood && block.stopped);
         },
         out,
@@ -177,7 +245,7 @@ export function createConversation(
         readMessageHead(message, head);
         noteStopReason(message, head.stop_reason);
       }
-      readBlocks(message, content, out);
+      readBlocks(lane, message, content, out);
       return true;
     },
   };
@@ -185,6 +253,10 @@ export function createConversation(
 
 function isCertain(block: OpenBlock): boolean {
   return block.settled !== undefined;
+}
+
+function isCertainCall(block: OpenBlock): boolean {
+  return block.settled?.type === "tool-call";
 }
 
 function isNews(message: HeldMessage): boolean {

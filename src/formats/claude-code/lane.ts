@@ -1,4 +1,12 @@
+import type { Chunk, ToolCallItem } from "#domain";
 import type { OpenMessage } from "../message-stream.ts";
+
+/** Calls that are certain while their message is still being written: they are told behind it. */
+export interface WaitingCalls {
+  readonly calls: ToolCallItem[];
+  /** What came about these calls meanwhile; told behind them. */
+  readonly about: Chunk[];
+}
 
 /** An open message and what of it was told. */
 export interface HeldMessage extends OpenMessage {
@@ -8,6 +16,8 @@ export interface HeldMessage extends OpenMessage {
   hasChanged: boolean;
   /** It came as stream events; its frames then repeat counts of its beginning and no stop reason. */
   readonly isStreamed: boolean;
+  /** Its calls that are not told yet. */
+  readonly waiting: WaitingCalls;
   /** Its calls that have no answer yet. */
   readonly unanswered: Set<string>;
   /** The unknown stop reason that was warned of. */
@@ -25,6 +35,8 @@ export interface Lane {
   streamed: HeldMessage | undefined;
   /** Stays here after it was told, until another takes its place: a further block may still come. */
   whole: HeldMessage | undefined;
+  /** Calls whose message was taken back; they stand behind the next one. */
+  left: WaitingCalls | undefined;
 }
 
 /** The lanes of one stream by their sub-agent's tool call id. */
@@ -72,5 +84,5 @@ export function createLanes(onEvicted: (lane: Lane) => void): Lanes {
 }
 
 function createLane(parent: string | undefined): Lane {
-  return { parent, streamed: undefined, whole: undefined };
+  return { parent, streamed: undefined, whole: undefined, left: undefined };
 }

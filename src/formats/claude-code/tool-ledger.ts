@@ -1,12 +1,12 @@
-import { type Chunk, noticeItem, type ToolCallBlock, toolCallItem, toolResultItem } from "#domain";
+import { type Chunk, noticeItem, type ToolCallBlock, type ToolCallItem, toolCallItem, toolResultItem } from "#domain";
 import { type DataFrame, isRecord, type JsonRecord, ownArray, ownString, ownValue, rawOf } from "#wire";
 
 /** Which calls were made and which were answered, so that every call is told once and answered at most once. */
 export interface ToolLedger {
-  /** Tells a call; false when it was told before. */
-  call(block: ToolCallBlock, more: Called, out: Chunk[]): boolean;
-  /** A rule denied the call: its answer, an error, says that it was not run. */
-  deny(callId: string): void;
+  /** Takes note of a call and gives the item that tells it; `undefined` when it is known already. */
+  call(block: ToolCallBlock, more: Called): ToolCallItem | undefined;
+  /** A rule denied the call: its answer, an error, says that it was not run. False when there is no such call. */
+  deny(callId: string): boolean;
   /** Whether a `tool_result` block answers an open call. */
   answers(result: JsonRecord): boolean;
   /** Tells an answer. One to no call, or a second one, is kept as a notice. */
@@ -38,17 +38,17 @@ export function createToolLedger(): ToolLedger {
   };
 
   return {
-    call({ callId, name, input }, { parent, executedBy }, out) {
-      if (calls.has(callId)) return false;
+    call({ callId, name, input }, { parent, executedBy }) {
+      if (calls.has(callId)) return undefined;
       calls.set(callId, { name, isAnswered: false, isDenied: false });
       const [oldest] = calls.keys();
       if (calls.size > REMEMBERED && oldest !== undefined) calls.delete(oldest);
-      out.push(toolCallItem({ callId, name, input, executedBy, ...(parent !== undefined && { parent }) }));
-      return true;
+      return toolCallItem({ callId, name, input, executedBy, ...(parent !== undefined && { parent }) });
     },
     deny(callId) {
       const call = calls.get(callId);
       if (call !== undefined) call.isDenied = true;
+      return call !== undefined;
     },
     endTurn() {
       for (const [callId, { isAnswered }] of calls) if (isAnswered) calls.delete(callId);

@@ -27,7 +27,7 @@ export function createUserReader(parts: {
       if (callId === undefined || !ledger.answers(result)) continue;
       // The answer to the call that began a sub-agent: what it wrote is complete.
       const subagent = lanes.take(callId);
-      if (subagent !== undefined) conversation.close(subagent, out);
+      if (subagent !== undefined) conversation.close(subagent, conversation.behind(callId, out));
       conversation.noteAnswer(lane, callId, out);
     }
   };
@@ -52,11 +52,14 @@ export function createUserReader(parts: {
       const results = content.filter(isToolResult);
       noteAnswers(lane, results, out);
       const ms = results.length === 1 ? readDuration(value) : undefined;
-      for (const result of results) ledger.answer(result, frame, { parent: lane.parent, ms }, out);
+      for (const result of results) {
+        const place = conversation.behind(ownString(result, "tool_use_id"), out);
+        ledger.answer(result, frame, { parent: lane.parent, ms }, place);
+      }
       const others = content.filter((block) => !isToolResult(block));
       if (others.length > 0) {
         const blocks = others.map((block) => readBlock(block, conversation.toolName));
-        tellText(lane, value, blocks, out);
+        tellText(lane, value, blocks, conversation.behind(lane.parent, out));
       }
       return true;
     },

@@ -183,7 +183,6 @@ describe("tools", () => {
   it("a call is a block and a tool-call; its result closes the message", () => {
     expect(bare(decode([text("a"), call(), answer({ ms: 12 }), text("b")]))).toEqual([
       { type: "text-delta", messageId: "message-1", index: 0, text: "a" },
-      { type: "tool-call", callId: "c1", name: "Bash", input: { command: "ls" }, executedBy: "backend" },
       {
         type: "message",
         id: "message-1",
@@ -193,22 +192,25 @@ describe("tools", () => {
           { type: "tool-call", callId: "c1", name: "Bash", input: { command: "ls" } },
         ],
       },
+      { type: "tool-call", callId: "c1", name: "Bash", input: { command: "ls" }, executedBy: "backend" },
       { type: "tool-result", callId: "c1", name: "Bash", output: "ok", isError: false, ms: 12 },
       { type: "text-delta", messageId: "message-2", index: 0, text: "b" },
       { type: "message", id: "message-2", role: "assistant", blocks: [{ type: "text", text: "b" }] },
     ]);
   });
 
-  it("several calls of one reply are blocks of one message", () => {
+  it("F-C4: several calls of one reply are blocks of one message, which is told before each, as far as it is written", () => {
     const chunks = decode([call(), call({ id: "c2", name: "Read" }), answer({ id: "c2" }), answer()]);
     expect(chunks.map((chunk) => chunk.type)).toEqual([
-      "tool-call",
+      "message",
       "tool-call",
       "message",
+      "tool-call",
       "tool-result",
       "tool-result",
     ]);
-    expect(chunks[3]).toMatchObject({ callId: "c2", name: "Read" });
+    expect(chunks[2]).toMatchObject({ id: "message-1", blocks: [{ callId: "c1" }, { callId: "c2" }] });
+    expect(chunks[4]).toMatchObject({ callId: "c2", name: "Read" });
   });
 
   it("a call of another message closes the open one", () => {
@@ -216,16 +218,16 @@ describe("tools", () => {
     expect(chunks.map((chunk) => (chunk.type === "message" ? chunk.id : chunk.type))).toEqual([
       "text-delta",
       "m1",
-      "tool-call",
       "m2",
+      "tool-call",
     ]);
   });
 
   it("our own tools carry the caller's name", () => {
     const ownTool = (name: string) => (name === "mcp__x__add" ? "add" : undefined);
     const chunks = decode([call({ name: "mcp__x__add" }), answer()], OPEN, { ownTool });
-    expect(chunks[0]).toMatchObject({ name: "add", executedBy: "millrace" });
-    expect(chunks[1]).toMatchObject({ blocks: [{ name: "add" }] });
+    expect(chunks[0]).toMatchObject({ blocks: [{ name: "add" }] });
+    expect(chunks[1]).toMatchObject({ name: "add", executedBy: "millrace" });
     expect(chunks[2]).toMatchObject({ name: "add" });
   });
 
@@ -259,7 +261,7 @@ describe("tools", () => {
     ["null", null, {}],
     ["a list", [1], [1]],
   ])("input given as %s", (_, input, expected) => {
-    expect(decode([call({ input })])[0]).toMatchObject({ type: "tool-call", input: expected });
+    expect(decode([call({ input })])[1]).toMatchObject({ type: "tool-call", input: expected });
   });
 
   it("arguments that are not whole JSON make no tool-call: a warning, and a block that says what came", () => {
@@ -295,7 +297,7 @@ describe("tools", () => {
   it("a second call of the same id is a notice, not a call", () => {
     const chunks = decode([call(), call({ name: "Other" }), answer(), call()]);
     expect(chunks.map((chunk) => (chunk.type === "notice" ? chunk.kind : chunk.type))).toEqual([
-      ...["tool-call", "duplicate-tool-call", "message", "tool-result", "duplicate-tool-call"],
+      ...["message", "tool-call", "duplicate-tool-call", "tool-result", "duplicate-tool-call"],
     ]);
   });
 

@@ -61,9 +61,9 @@ describe("Gemini CLI", () => {
     expect(summary(decode(format, capture("gemini/stream-json-tool.ndjson")))).toEqual([
       "start gemini-cli plain e7ce41a1-b612-4ef7-a8ad-fa2fbb061569 gemini-2.5-flash",
       'message message-1 user [{"type":"text","text":"please use the tool to say hi"}] [null,null,null]',
-      'tool-call run_shell_command__call_fake01 run_shell_command {"command":"echo hi-from-tool","description":"say hi"} backend',
       'message message-2 assistant [{"type":"tool-call","callId":"run_shell_command__call_fake01","name":"run_shell_command",' +
         '"input":{"command":"echo hi-from-tool","description":"say hi"}}] [null,null,"gemini-2.5-flash"]',
+      'tool-call run_shell_command__call_fake01 run_shell_command {"command":"echo hi-from-tool","description":"say hi"} backend',
       'tool-result run_shell_command__call_fake01 run_shell_command "hi-from-tool" false -',
       ...helloDeltas("message-3"),
       'message message-3 assistant [{"type":"text","text":"Hello from the fake model."}] [null,null,"gemini-2.5-flash"]',
@@ -101,6 +101,9 @@ describe("pi", () => {
     expect(summary(decode(format, capture("pi/mode-json-tool.ndjson")))).toEqual([
       "start pi plain 01a1e093-e46f-74a0-bf07-6dae506a2f89 -",
       'message message-1 user [{"type":"text","text":"please use the tool to say hi"}] [null,null,null]',
+      // The call is told at once, behind what there is of its message; the counts come with its end.
+      'message chatcmpl-fake01 assistant [{"type":"tool-call","callId":"call_fake01","name":"bash",' +
+        '"input":{"command":"echo hi-from-tool","description":"say hi"}}] [null,null,null]',
       'tool-call call_fake01 bash {"command":"echo hi-from-tool","description":"say hi"} backend',
       'message chatcmpl-fake01 assistant [{"type":"tool-call","callId":"call_fake01","name":"bash",' +
         '"input":{"command":"echo hi-from-tool","description":"say hi"}}] ' +
@@ -129,9 +132,9 @@ describe("Cline", () => {
   it("a run with a tool, in the spellings of the seed", () => {
     expect(summary(decode(format, capture("cline/json-tool.ndjson")))).toEqual([
       "start cline plain conv_1794769237117_lxqdpjw -",
-      'tool-call call_fake01 run_commands {"commands":["echo hi-from-tool"]} backend',
       'message message-1 assistant [{"type":"tool-call","callId":"call_fake01","name":"run_commands",' +
         '"input":{"commands":["echo hi-from-tool"]}}] [null,{"inputTokens":10,"outputTokens":6},null]',
+      'tool-call call_fake01 run_commands {"commands":["echo hi-from-tool"]} backend',
       'tool-result call_fake01 run_commands ["hi-from-tool\\n"] false 136',
       ...helloDeltas("message-2"),
       'message message-2 assistant [{"type":"text","text":"Hello from the fake model."}] [null,{"inputTokens":10,"outputTokens":6},null]',

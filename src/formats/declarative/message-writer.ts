@@ -30,7 +30,9 @@ export interface MessageWriter {
     readonly model?: string | undefined;
     readonly stopReason?: StopReason;
   }): void;
-  /** The finished message; `undefined` when nothing was written. */
+  /** The message as far as it is written, for a call that stands behind it. It stays open. */
+  tell(): MessageItem;
+  /** The finished message; `undefined` when nothing was written, or nothing since it was told. */
   close(): MessageItem | undefined;
   /** A whole message of the user's. */
   userMessage(id: string | undefined, text: string): MessageItem;
@@ -52,6 +54,7 @@ export function createMessageWriter(): MessageWriter {
   let model: string | undefined;
   let usage: Usage = {};
   let total: Usage = {};
+  let isNews = true;
 
   // Agents use a reply's id again for what follows the tools; two messages of one id would replace each other.
   const claimId = (wanted: string | undefined): string => {
@@ -59,24 +62,27 @@ export function createMessageWriter(): MessageWriter {
     return used.claim(wanted ?? `message-${count}`);
   };
 
+  const tell = (): MessageItem => {
+    isNews = false;
+    return messageItem({
+      id: (id ??= claimId(givenId)),
+      role: "assistant",
+      blocks: blocks.map(finishBlock),
+      ...(stopReason !== undefined && { stopReason }),
+      ...(Object.keys(usage).length > 0 && { usage }),
+      ...(model !== undefined && { model }),
+    });
+  };
+
   const close = (): MessageItem | undefined => {
-    const finished =
-      blocks.length === 0
-        ? undefined
-        : messageItem({
-            id: (id ??= claimId(givenId)),
-            role: "assistant",
-            blocks: blocks.map(finishBlock),
-            ...(stopReason !== undefined && { stopReason }),
-            ...(Object.keys(usage).length > 0 && { usage }),
-            ...(model !== undefined && { model }),
-          });
-    if (finished !== undefined) {
+    const finished = blocks.length > 0 && isNews ? tell() : undefined;
+    if (blocks.length > 0) {
       total = addUsage(total, usage);
       usage = {};
     }
     blocks = [];
     id = givenId = stopReason = undefined;
+    isNews = true;
     return finished;
   };
 
@@ -87,19 +93,24 @@ export function createMessageWriter(): MessageWriter {
     },
     write(kind, text) {
       id ??= claimId(givenId);
+      isNews = true;
       const last = blocks.at(-1);
       if (last !== undefined && last.type === kind && "parts" in last) last.parts.push(text);
       else blocks.push({ type: kind, parts: [text] });
       return kind === "text" ? textDelta(id, blocks.length - 1, text) : thinkingDelta(id, blocks.length - 1, text);
     },
     add(block) {
+      isNews = true;
       blocks.push(block);
     },
     note(known) {
+      const isSame = known.model === undefined || known.model === model;
+      if (known.usage !== undefined || known.stopReason !== undefined || !isSame) isNews = true;
       if (known.usage !== undefined) usage = mergeUsage(usage, known.usage);
       model = known.model ?? model;
       stopReason = known.stopReason ?? stopReason;
     },
+    tell,
     close,
     userMessage: (wanted, text) => messageItem({ id: claimId(wanted), role: "user", blocks: [{ type: "text", text }] }),
     takeUsage() {

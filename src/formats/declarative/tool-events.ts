@@ -14,8 +14,8 @@ interface Place {
 }
 
 /**
- * A tool call: a block of the open message, and a `tool-call` of its own. The message stays open, because a model may
- * ask for several tools in one reply.
+ * A tool call: a block of the open message, and a `tool-call` of its own behind it. Nothing says where a message ends, so
+ * it is told as far as it is written, and stays open: a model may ask for several tools in one reply.
  */
 export function readToolUse(fields: Fields, frame: DataFrame, place: Place): Chunk[] {
   const vendorName = ownString(fields, "name");
@@ -29,7 +29,7 @@ export function readToolUse(fields: Fields, frame: DataFrame, place: Place): Chu
   const block: Block = { type: "tool-call", callId, name, input: input.value };
   place.writer.add(block);
   const executedBy = ownName === undefined ? "backend" : "millrace";
-  return [toolCallItem({ callId, name, input: input.value, executedBy })];
+  return [place.writer.tell(), toolCallItem({ callId, name, input: input.value, executedBy })];
 }
 
 /** The result of a tool; one that nobody waits for is kept as a notice, because each call has exactly one. */

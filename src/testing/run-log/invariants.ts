@@ -15,6 +15,8 @@ export const RUN_LOG_INVARIANTS = {
   "unique-call-id": "A `callId` is used by one tool call.",
   "result-after-call": "A tool result answers a tool call made before it, under the same name.",
   "one-result-per-call": "Every tool call has exactly one tool result before `done`.",
+  "call-after-message": "A tool call stands behind the message it is a block of.",
+  "decision-after-call": "A permission stands behind the tool call it is about.",
   "calls-announced":
     "In a run that succeeded every tool call in a message of the main conversation is a `tool-call` event.",
   "denied-not-run":

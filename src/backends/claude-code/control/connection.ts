@@ -1,10 +1,11 @@
 import type { Chunk, ProcessExit } from "#domain";
-import { type Adapter, claudeCode, createDecoder, type Decoder, type Format } from "#formats";
+import { claudeCode, type ClaudeCodeAdapter, createDecoder, type Decoder, type Format } from "#formats";
 import type { ToolServer } from "#tools";
 import { readUtf8 } from "#transports";
 import { type Frame, isRecord, type JsonRecord } from "#wire";
 import { pumpOutput, type TakeChunks } from "../conversation-pump.ts";
 import { awaitExit, type ClaudeCodeWorld, type CliProcess } from "../launch.ts";
+import { CallWait } from "./call-wait.ts";
 import { createCallbacks, denialOf } from "./callbacks.ts";
 import { type ControlChannel, createControlChannel } from "./channel.ts";
 import { type ControlFrame, isControlFrame, readControlFrame } from "./control-frame.ts";
@@ -30,7 +31,7 @@ export interface ConnectionParts {
 
 /**
  * One CLI process in control mode. Control messages are taken out of the stream as they are read and answered at
- * once, behind the events that were read before them.
+ * once, behind the events that were read before them; what is about a call is answered behind its `tool-call`.
  */
 export class ControlConnection {
   readonly channel: ControlChannel;
@@ -38,20 +39,34 @@ export class ControlConnection {
   readonly ready: Promise<JsonRecord>;
   private readonly _parts: ConnectionParts;
   private readonly _decoder: Decoder;
+  private readonly _callWait: CallWait;
+  private _adapter: ClaudeCodeAdapter | undefined;
   private _greeting: string;
   private _received: ControlFrame[] = [];
   private _isOver = false;
 
   constructor(parts: ConnectionParts) {
     this._parts = parts;
+    this._callWait = new CallWait(parts.world.clock, {
+      isWaiting: (callId) => this._adapter?.isWaiting(callId) === true,
+      tellNow: (callId) => this._tellNow(callId),
+    });
+    const answer = createCallbacks(parts.desk, parts.server);
     this.channel = createControlChannel({
       clock: parts.world.clock,
       write: (lines) => parts.process.write(lines),
-      answer: createCallbacks(parts.desk, parts.server),
+      answer: (request, signal) => {
+        const wait = this._callWait.before(request, signal);
+        if (wait === undefined) return answer(request, signal);
+        return wait.then(() => (signal.aborted ? undefined : answer(request, signal)));
+      },
       denialOf,
       onBusy: parts.onBusy,
     });
-    const format = withoutControl((frame) => this._received.push(frame));
+    const format = withoutControl(
+      (frame) => this._received.push(frame),
+      (adapter) => (this._adapter = adapter),
+    );
     const { ownTool } = parts.desk;
     this._decoder = createDecoder(format, {
       readText: readUtf8,
@@ -97,6 +112,7 @@ export class ControlConnection {
     const { process, take, onExit } = this._parts;
     await pumpOutput(process, this._decoder, (chunks) => {
       const room = take(chunks);
+      this._callWait.note(chunks);
       this._dispatch();
       return room;
     });
@@ -109,6 +125,13 @@ export class ControlConnection {
     this.channel.close("The Claude Code process is gone.");
     this._parts.server?.close();
     onExit(how, rest);
+  }
+
+  private _tellNow(callId: string): void {
+    if (this._isOver || this._decoder.isOver) return;
+    const chunks = this._adapter?.tellNow(callId) ?? [];
+    this._parts.take(chunks)?.catch(() => undefined);
+    this._callWait.note(chunks);
   }
 
   private async _giveUp(): Promise<ProcessExit> {
@@ -125,11 +148,15 @@ export class ControlConnection {
 }
 
 /** The CLI's format, with the control messages taken out. */
-function withoutControl(onFrame: (frame: ControlFrame) => void): Format {
+function withoutControl(
+  onFrame: (frame: ControlFrame) => void,
+  onAdapter: (adapter: ClaudeCodeAdapter) => void,
+): Format {
   return {
     ...claudeCode,
     createAdapter(options) {
-      const adapter: Adapter = claudeCode.createAdapter(options);
+      const adapter = claudeCode.createAdapter(options);
+      onAdapter(adapter);
       return {
         feed: (frames) => adapter.feed(takeControl(frames, onFrame)),
         flush: () => adapter.flush(),

@@ -1,6 +1,6 @@
 import type { ServerCall, ServerOutcome, Tool, ToolServer } from "#tools";
 import { createToolServer } from "#tools";
-import { ownString } from "#wire";
+import { type JsonRecord, ownString } from "#wire";
 import type { HookDesk } from "./hooks.ts";
 import type { Turn } from "./turn.ts";
 
@@ -11,6 +11,11 @@ const PREFIX = `mcp__${TOOL_SERVER}__`;
 
 /** Where the CLI says which call of the model a request belongs to. */
 const CALL_ID = "claudecode/toolUseId";
+
+/** The call of the model that a request to the tool server belongs to, from its `_meta`. */
+export function callIdOf(meta: JsonRecord): string | undefined {
+  return ownString(meta, CALL_ID);
+}
 
 /** The caller's name of a tool of ours; `undefined` for a tool that is not. */
 export function createOwnTool(tools: readonly Tool[]): (vendorName: string) => string | undefined {
@@ -35,7 +40,7 @@ export function createOwnToolServer(
     async call(call) {
       const turn = desk.turn();
       if (turn === undefined) return refuse("Not run: no turn is under way, so nobody can run it.");
-      return runOwnTool(turn, ownString(call.meta, CALL_ID) ?? desk.newCallId(call.name), call);
+      return runOwnTool(turn, callIdOf(call.meta) ?? desk.newCallId(call.name), call);
     },
   });
 }
