@@ -1,6 +1,9 @@
 /**
- * Changes that a test has to notice: one of ours that would do harm and looks harmless. `find` stands exactly once in the
- * file. `tests` are the files that are run, `title` the part of their titles that is enough.
+ * Changes that a test has to notice: each would do harm and looks harmless. `find` stands exactly once in the file. `tests`
+ * are the files that are run, `title` the part of their titles that is enough.
+ *
+ * @typedef {{ what: string, file: string, find: string, replace: string, tests: string[], title?: string }} Mutant
+ * @type {readonly Mutant[]}
  */
 export const MUTANTS = [
   // Policy

@@ -44,7 +44,11 @@ function tryAll() {
   return wrong.length === 0 ? 0 : 1;
 }
 
-/** What is wrong; `undefined` when the change was noticed. */
+/**
+ * What is wrong; `undefined` when the change was noticed.
+ *
+ * @param {import("./mutant-list.mjs").Mutant} mutant
+ */
 function tryOne({ file, find, replace, tests, title }) {
   const path = join(copy, file);
   const source = readFileSync(path, "utf8");
@@ -64,13 +68,22 @@ function tryOne({ file, find, replace, tests, title }) {
   }
 }
 
-/** Several changes have the same tests, which then run once without any. */
+/**
+ * Several changes have the same tests, which then run once without any.
+ *
+ * @param {string[]} tests
+ * @param {string | undefined} title
+ */
 function passesUnchanged(tests, title) {
   const key = JSON.stringify([tests, title]);
   if (!unchanged.has(key)) unchanged.set(key, passes(tests, title));
   return unchanged.get(key);
 }
 
+/**
+ * @param {string[]} tests
+ * @param {string | undefined} title
+ */
 function passes(tests, title) {
   const { status } = spawnSync(
     process.execPath,

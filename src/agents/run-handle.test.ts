@@ -79,7 +79,7 @@ describe("a run handle", () => {
     const later = createDeferred<void>();
     const judged = start(async (writer) => {
       writer.cleanUp(later.promise);
-      writer.write([success("done")]);
+      await writer.write([success("done")]);
     }).run;
     expect(await judged.result()).toMatchObject({ status: "success" });
     later.resolve();

@@ -25,8 +25,13 @@ describe("a stream of events", () => {
     const clock = createVirtualClock();
     const setting = { log: logOf([notice]), clock, limits: readLimits(undefined, 0), frame: createFrameCache() };
     const stream = new EventStream(
-      { ...setting, failPoint: undefined },
-      { runId: "r", cursor: FROM_THE_START, vocabulary: "millrace", onEnd: (how, why) => ends.push(`${how}: ${why}`) },
+      { ...setting, failPoint: undefined, nextTurn: undefined },
+      {
+        runId: "r",
+        cursor: FROM_THE_START,
+        vocabulary: "millrace",
+        onEnd: (how, why) => ends.push(`${how}: ${String(why)}`),
+      },
     );
     await expect(streamResponse(stream, {}).text()).rejects.toThrow("The event log cannot be read.");
     expect(ends).toEqual(["failed: Error: The log broke off."]);

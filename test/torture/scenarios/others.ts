@@ -128,7 +128,7 @@ export const OTHER_SCENARIOS: readonly Scenario[] = [
             createNdjsonSink(() => undefined),
             fault,
           ),
-          createTerminalSink({ out, aside: out, color: false, width: 80 }),
+          createTerminalSink({ out, aside: out, color: false, width: 80, showThinking: false }),
           createLogSink({ path: "/log/run.jsonl", files: world.files }),
         ],
         stage.note,
