@@ -347,3 +347,38 @@ describe("rules that cannot be read", () => {
     },
   );
 });
+
+describe("F-A11: what a call is about stands in a list or deeper", () => {
+  const DENIED: readonly unknown[] = [
+    { paths: ["public/x", "private/a.txt"] },
+    { files: [{ path: "private/a.txt" }] },
+    { edits: [{ file_path: "private/a.txt", text: "x" }] },
+    { file_path: ["private/a.txt"] },
+    { file_path: { of: "private/a.txt" } },
+    { file_path: "public/x", files: ["private/a.txt"] },
+    { requests: [{ filePath: "private/a.txt" }] },
+    { batch: { items: [{ filename: "private/a.txt" }] } },
+  ];
+
+  it.each(DENIED)("Read(private/*) is not passed by %j", (input) => {
+    expect(findHit([parseRule("Read(private/*)")], "Read", input)).toBeDefined();
+  });
+
+  it.each(DENIED)("Read(public/*) does not allow %j", (input) => {
+    expect(findAllowing([parseRule("Read(public/*)")], "Read", input)).toBeUndefined();
+  });
+
+  it("a list of commands is a list of commands, a list of words is one", () => {
+    const rules = [parseRule("Batch(rm *)")];
+    expect(findHit(rules, "Batch", { commands: ["ls", "rm x"] })).toBeDefined();
+    expect(findHit(rules, "Batch", { steps: [{ command: "ls; rm x" }] })).toBeDefined();
+    expect(findHit(rules, "Batch", { command: ["echo", "rm x"] })).toBeUndefined();
+  });
+
+  it("texts that are no paths stay texts", () => {
+    const rules = [parseRule("Write(private/*)")];
+    expect(findHit(rules, "Write", { file_path: "public/x", content: "private/a.txt" })).toBeUndefined();
+    expect(findHit(rules, "Write", { file_path: "public/x", notes: [{ text: "private/a.txt" }] })).toBeUndefined();
+    expect(findAllowing([parseRule("Read(public/*)")], "Read", { paths: ["public/a", "public/b"] })).toBeDefined();
+  });
+});

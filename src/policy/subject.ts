@@ -26,7 +26,7 @@ const SHELL_NAMES = ["bash", "shell", "terminal", "powershell"];
  * by that one.
  */
 export function subjectsToAllow(name: string, input: unknown): readonly Subject[] {
-  const main = mainSubjects(name, input);
+  const main = [...mainSubjects(name, input), ...innerSubjects(input)];
   if (main.length > 0) return main;
   const texts = textsOf(input);
   const only = texts.length === 1 ? texts[0] : undefined;
@@ -35,7 +35,7 @@ export function subjectsToAllow(name: string, input: unknown): readonly Subject[
 
 /** What a rule that denies or asks has to fit, any of it. The more the better: nothing may be hidden beside another. */
 export function subjectsToDeny(name: string, input: unknown): readonly Subject[] {
-  const main = mainSubjects(name, input);
+  const main = [...mainSubjects(name, input), ...innerSubjects(input)];
   if (main.length > 0) return main;
   const kind = kindByName(name);
   return [...textsOf(input).map((text) => ({ kind, text })), asJson(input)];
@@ -67,6 +67,45 @@ function namedSubjects(input: Readonly<Record<string, unknown>>): readonly Subje
     if (kind === "command" && isTextList(value)) return listedCommand(value);
     return [asJson(value)];
   });
+}
+
+/** Fields of lists and of inner objects that hold what a call is about, whatever the tool calls them exactly. */
+const INNER_FIELDS: readonly (readonly [name: RegExp, kind: Subject["kind"]])[] = [
+  [/^(?:commands?|cmds?)$/i, "command"],
+  [/(?:^|_|[a-z](?=[PF]))(?:paths?|files?|filenames?|file_?names?|folders?|director(?:y|ies)|dirs?)$/i, "path"],
+  [/^(?:urls?|uris?|links?)$/i, "url"],
+];
+/** Deeper data, and more of it, is not looked at: what a call is about stands near its top. */
+const DEEPEST = 6;
+const MOST_INNER = 500;
+
+/**
+ * What a call is about that does not stand in a field of its own: `paths: [...]`, `edits: [{ file_path }]`. Without this a
+ * rule about a path would hold for a tool that takes one, and for none that takes several.
+ */
+function innerSubjects(input: unknown): readonly Subject[] {
+  const found: Subject[] = [];
+  const walk = (value: unknown, kind: Subject["kind"] | undefined, depth: number): void => {
+    if (depth > DEEPEST || found.length >= MOST_INNER) return;
+    if (typeof value === "string") {
+      if (kind !== undefined && depth > 1) found.push({ kind, text: value });
+    } else if (Array.isArray(value)) {
+      for (const one of value) walk(one, kind, depth + 1);
+    } else if (isRecord(value)) {
+      for (const [name, one] of Object.entries(value)) {
+        walk(one, INNER_FIELDS.find(([names]) => names.test(name))?.[1] ?? (depth > 0 ? kind : undefined), depth + 1);
+      }
+    }
+  };
+  // A command that is a list of words is one command.
+  walk(isRecord(input) ? withoutWordLists(input) : input, undefined, 0);
+  return found;
+}
+
+function withoutWordLists(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(input).filter(([name, value]) => !(/^(?:command|cmd)$/.test(name) && isTextList(value))),
+  );
 }
 
 /** Some tools take a command as a list of words. Whether a shell puts them together or not cannot be known: both count. */

@@ -1,6 +1,6 @@
 import { basename, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describeThrown, type FileSystem, StartError } from "#domain";
+import { describeThrown, type FileSystem, isStartError, StartError } from "#domain";
 import { createSystemFiles, type LookAtFile, lookAtFile } from "#transports";
 import { type Config, mergeConfigs } from "./config.ts";
 import { checkConfig, type Locate } from "./config-check.ts";
@@ -60,7 +60,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   }
   if (project.file === ownFile) return { config: own, file: undefined, ownFile, project: undefined };
   const folder = ownConfigFolder(env);
-  const nearer = fenceConfig(await readConfig(project.file, options), {
+  const accept = project.state === "trusted" ? stillTrusted(project.file, options) : undefined;
+  const nearer = fenceConfig(await readConfig(project.file, options, accept), {
     file: project.file,
     ownFile: ownFile ?? (folder === undefined ? "your own configuration" : join(folder, "config.json")),
     allowedHosts: own.allowedHosts ?? [],
@@ -123,22 +124,39 @@ async function findOwn(folder: string, files: FileSystem): Promise<string | unde
   return found[0] === undefined ? undefined : join(folder, found[0]);
 }
 
-async function readConfig(file: string, options: LoadConfigOptions): Promise<Config> {
-  const { files = createSystemFiles() } = options;
-  return extname(file) === ".json" ? await readJson(file, files) : await readModule(file, files, options.load);
+/** Looks at the bytes that are about to be used. @throws StartError when they must not be. */
+type Accept = (bytes: Uint8Array) => Promise<void>;
+
+/** Between the judgement and the use a file may change: what is used is judged, and not what was there before. */
+function stillTrusted(file: string, options: LoadConfigOptions): Accept {
+  return async (bytes) => {
+    if ((await trustBookOf(options).judge(file, bytes)) === "trusted") return;
+    throw new StartError(
+      "invalid-config",
+      `${file} changed while it was read, and is not used. Look at it, and say: millrace trust ${JSON.stringify(file)}`,
+    );
+  };
 }
 
-async function readText(file: string, files: FileSystem): Promise<string> {
+async function readConfig(file: string, options: LoadConfigOptions, accept?: Accept): Promise<Config> {
+  const { files = createSystemFiles() } = options;
+  const text = await readText(file, files, accept);
+  return extname(file) === ".json" ? readJson(file, text) : await readModule(file, options.load);
+}
+
+async function readText(file: string, files: FileSystem, accept: Accept | undefined): Promise<string> {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await files.read(file));
+    const bytes = await files.read(file);
+    await accept?.(bytes);
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
+    if (isStartError(error)) throw error;
     const why = error instanceof TypeError ? "it is not UTF-8" : describeThrown(error);
     throw new StartError("invalid-config", `${file} cannot be read: ${why}. Check the path.`, { cause: error });
   }
 }
 
-async function readJson(file: string, files: FileSystem): Promise<Config> {
-  const text = await readText(file, files);
+function readJson(file: string, text: string): Config {
   const read = readJsonPlaces(text);
   const at = (offset: number): string => {
     const { line, column } = lineAndColumn(text, offset);
@@ -154,14 +172,13 @@ async function readJson(file: string, files: FileSystem): Promise<Config> {
   return checkConfig(read.value, locate);
 }
 
-async function readModule(file: string, files: FileSystem, load?: LoadConfigOptions["load"]): Promise<Config> {
+async function readModule(file: string, load?: LoadConfigOptions["load"]): Promise<Config> {
   if (!CONFIG_ENDINGS.includes(extname(file))) {
     throw new StartError(
       "invalid-config",
       `${basename(file)} ends in "${extname(file)}". Name it .ts, .js, .mjs or .json.`,
     );
   }
-  await readText(file, files);
   let module: unknown;
   try {
     module = await (load ?? importModule)(pathToFileURL(file).href);

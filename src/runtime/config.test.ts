@@ -113,6 +113,33 @@ describe("F-A1: a project's configuration", () => {
     expect((await inProject({})).file).toBe(file);
   });
 
+  it.each(["millrace.config.json", "millrace.config.mjs"])(
+    "%s that changes after it was judged is not used",
+    async (name) => {
+      const path = `/home/ada/work/app/${name}`;
+      const files = createMemoryFiles();
+      await files.write(path, encode(text));
+      await trustBookOf({ env, files }).add(path, encode(text));
+      let reads = 0;
+      const changing = {
+        ...files,
+        async read(from: string) {
+          if (from !== path) return files.read(from);
+          reads += 1;
+          return reads === 1 ? files.read(from) : encode('{ "backend": "claude-code" }');
+        },
+      };
+      let loads = 0;
+      const load = async () => {
+        loads += 1;
+        return { config: {} };
+      };
+      const loading = loadConfig({ cwd: "/home/ada/work/app", files: changing, env, look, load });
+      await expect(loading).rejects.toThrow(/changed while it was read, and is not used/);
+      expect(loads).toBe(0);
+    },
+  );
+
   it("folders further up that may not be looked at are passed over", async () => {
     const memory = createMemoryFiles();
     await memory.write(file, encode(text));
