@@ -1,4 +1,4 @@
-import { type AgentEvent, type Clock, StartError } from "#domain";
+import { type AgentEvent, checkNames, type Clock, StartError } from "#domain";
 import type { ResponseOptions, TextResponseOptions } from "./run.ts";
 import { createTextReader, failureOf } from "./run-text.ts";
 
@@ -25,6 +25,7 @@ type Teller = (event: AgentEvent) => string;
 
 /** A run's events as server-sent events. */
 export function eventResponse(run: RunEvents, clock: Clock, options: ResponseOptions = {}): Response {
+  checkNames(options, ["events", "headers"] satisfies (keyof ResponseOptions)[], "option of toResponse called ");
   const vocabulary = options.events ?? "millrace";
   if (!VOCABULARIES.includes(vocabulary)) {
     throw new StartError(
@@ -46,6 +47,7 @@ export function eventResponse(run: RunEvents, clock: Clock, options: ResponseOpt
 
 /** A run's text. A run that fails breaks the body off: half an answer must not look like a whole one. */
 export function textResponse(run: RunEvents, clock: Clock, options: TextResponseOptions = {}): Response {
+  checkNames(options, ["headers"] satisfies (keyof TextResponseOptions)[], "option of toTextResponse called ");
   const body = streamOf(run, {
     clock,
     heartbeat: undefined,

@@ -1,4 +1,4 @@
-import type { Clock, Fetch, Random } from "#domain";
+import { checkNames, type Clock, type Fetch, type Random } from "#domain";
 import { createAnswer } from "./answer.ts";
 import type { Exchanges } from "./exchanges.ts";
 import { createInProcessFetch } from "./in-process.ts";
@@ -21,6 +21,9 @@ export interface EmulatorOptions {
   /** The names that are listed; any other name is answered, too. Default: `offline`. */
   readonly models?: readonly string[];
 }
+
+const OPTION_NAMES = ["script", "strict", "clock", "random", "models"] satisfies (keyof EmulatorOptions)[];
+const LISTEN_NAMES = ["port", "host"] satisfies (keyof ListenOptions)[];
 
 /**
  * The offline model server: speaks the wire formats of Anthropic (Messages), OpenAI (Chat Completions, Responses) and
@@ -47,6 +50,7 @@ export interface Emulator {
  * await emulator.close();
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
+  checkNames(options, OPTION_NAMES, "option of createEmulator called ");
   const log = createRequestLog();
   const answer = createAnswer({
     script: createScriptPlayer(options.script === undefined ? { rules: [] } : parseScript(options.script)),
@@ -71,6 +75,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   return {
     fetch: createInProcessFetch(answer, exchanges),
     async listen(listening = {}) {
+      checkNames(listening, LISTEN_NAMES, "option of listen called ");
       if (isClosed) throw closedError();
       const server = await listen(answer, listening, exchanges);
       servers.add(server);

@@ -1,5 +1,5 @@
 import type { Chunk, Raw } from "#domain";
-import { describeThrown, errorItem } from "#domain";
+import { checkNames, describeThrown, errorItem } from "#domain";
 import type { FaultyFrame, Frame, Framer, ReadText, WireLimits } from "#wire";
 import { createFramer, DEFAULT_WIRE_LIMITS, MAX_CONSECUTIVE_FAULTS, rawOf } from "#wire";
 import { cutText, faultChunk, SEEN_LENGTH, tooManyFaultsError } from "./decoder-faults.ts";
@@ -14,6 +14,8 @@ export interface DecoderOptions {
   /** Passed to the adapter. */
   readonly adapter?: AdapterOptions;
 }
+
+const OPTION_NAMES = ["limits", "readText", "keepRaw", "adapter"] satisfies (keyof DecoderOptions)[];
 
 /**
  * Bytes in, chunks out: a framing, an adapter and what happens to frames that cannot be read.
@@ -43,6 +45,7 @@ export interface Decoder {
  * show(decoder.end());
  */
 export function createDecoder(format: Format, options: DecoderOptions = {}): Decoder {
+  checkNames(options, OPTION_NAMES, "option of createDecoder called ");
   return new StreamDecoder(format, options);
 }
 

@@ -1,9 +1,8 @@
 import { HANDOFF_TOOL } from "#agents";
 import type { Backend } from "#backends";
-import { describeValue, isId, StartError } from "#domain";
+import { checkNames, describeValue, isId, StartError } from "#domain";
 import type { SchemaInput, Tool } from "#tools";
 import { checkLimits, checkOutput, checkPolicy, checkText, checkTools, isBackend } from "./check-options.ts";
-import { checkNames } from "./check-names.ts";
 import type { Limits, PolicyOptions } from "./options.ts";
 
 /** An agent is data: who answers, with which instructions, tools and rules, and to whom it may hand over. */

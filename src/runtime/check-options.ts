@@ -1,7 +1,8 @@
-import { describeValue, nearestName, StartError } from "#domain";
+import type { TelemetryOptions } from "#sinks";
+import { checkClaudeCodeOptions } from "../backends/claude-code/options.ts";
+import { checkNames, describeValue, nearestName, StartError } from "#domain";
 import { checkGuards, checkHooks, checkPermission, checkRules } from "#policy";
 import type { SchemaInput, Tool } from "#tools";
-import { checkNames } from "./check-names.ts";
 import {
   LIMIT_NAMES,
   OPTION_NAMES,
@@ -48,6 +49,17 @@ function checkPlaceOptions(options: RunOptions): void {
   checkText("record", options.record);
   checkReplay(options);
   checkEnv(options.env);
+  checkTelemetry(options.telemetry);
+  // Also where nobody in the run is Claude Code: a misspelt name is one everywhere.
+  checkClaudeCodeOptions(options.claudeCode);
+}
+
+const TELEMETRY_NAMES = ["recordContent", "attributes", "tracer", "meter"] satisfies (keyof TelemetryOptions)[];
+
+function checkTelemetry(telemetry: RunOptions["telemetry"]): void {
+  if (telemetry === undefined || typeof telemetry === "boolean") return;
+  checkObject("telemetry", telemetry);
+  checkNames(telemetry, TELEMETRY_NAMES, "telemetry.");
 }
 
 function checkReplay({ replay, record }: RunOptions): void {

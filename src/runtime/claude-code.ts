@@ -8,14 +8,14 @@ import {
   type ClaudeCodeBackend,
   type ClaudeCodeBackendOptions,
 } from "../backends/claude-code/backend.ts";
-import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
+import { type Argv, type ArgvPlan, buildArgv as writeArgv } from "../backends/claude-code/argv.ts";
+import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "../backends/claude-code/options.ts";
 import { openQuery, type Query } from "../backends/claude-code/query.ts";
 import { withOpenQuery } from "../backends/claude-code/collect.ts";
 import { claudeCodeWorld } from "./claude-code-world.ts";
 import { coverStartError, coverStartErrors } from "./run-secrets.ts";
 
 export type { Argv, ArgvFile, ArgvPlan } from "../backends/claude-code/argv.ts";
-export { buildArgv } from "../backends/claude-code/argv.ts";
 export type { ClaudeCodeBackend, ClaudeCodeBackendOptions } from "../backends/claude-code/backend.ts";
 export type { CliVersion } from "../backends/claude-code/cli-version.ts";
 export { parseVersion, versionMeetsMinimum } from "../backends/claude-code/cli-version.ts";
@@ -31,6 +31,17 @@ export type { RoutedFeature, RoutingOptions } from "../backends/routing/features
 export { detectFeatures } from "../backends/routing/features.ts";
 export type { Route } from "../backends/routing/route.ts";
 export { requiresControl, route } from "../backends/routing/route.ts";
+
+/**
+ * The arguments the CLI is started with, and warnings about options that exclude each other. Starts nothing.
+ *
+ * @throws StartError `invalid-option`.
+ * @example
+ * const { args } = buildArgv({ model: "sonnet" }, { mode: "plain" })
+ */
+export function buildArgv(options: ClaudeCodeOptions, plan: ArgvPlan): Argv {
+  return writeArgv(checkClaudeCodeOptions(options), plan);
+}
 
 /**
  * The Claude Code CLI as a backend with typed options. Nothing is looked for or started before a run asks for it.

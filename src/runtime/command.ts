@@ -1,9 +1,8 @@
 import type { AgentBackend } from "#backends";
-import { describeValue, StartError } from "#domain";
+import { checkNames, describeValue, StartError } from "#domain";
 import type { Format } from "#formats";
 import { createSecretMask } from "#secrets";
 import { commandSecrets, createCommandBackend } from "../backends/command/backend.ts";
-import { checkNames } from "./check-names.ts";
 import { requireFormatName } from "./format-names.ts";
 import { madeBy } from "./made-backend.ts";
 import { startGuarded } from "./guarded-process.ts";

@@ -1,6 +1,5 @@
-import { describeValue, isStartError, StartError } from "#domain";
+import { checkNames, describeValue, isStartError, StartError } from "#domain";
 import { agent } from "./agent.ts";
-import { checkNames } from "./check-names.ts";
 import { checkLimits, checkPolicy, checkProvider, checkText, checkTools } from "./check-options.ts";
 import type { Config } from "./config.ts";
 import { PROVIDER_NAMES, PROVIDER_OPTION_NAMES } from "./options.ts";

@@ -1,7 +1,7 @@
+import { checkNames } from "#domain";
 import { createRun, type Run } from "#agents";
 import { createDecoder, createMissingVerdict, type Format } from "#formats";
 import { readUtf8 } from "#transports";
-import { checkNames } from "./check-names.ts";
 import { systemWorld, type World } from "./world.ts";
 
 export interface DecodeOptions {

@@ -10,7 +10,6 @@ export type { OpenSessionOptions } from "./open-session.ts";
 export { openSession, startSession } from "./open-session.ts";
 export type { Target } from "./plan-run.ts";
 export { checkTarget, describeTarget } from "./plan-run.ts";
-export { checkNames } from "./check-names.ts";
 export type { CommandOptions } from "./command.ts";
 export { command, commandIn } from "./command.ts";
 export type { OutputOf, OutputRequest } from "./output-option.ts";

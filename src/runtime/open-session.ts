@@ -8,10 +8,9 @@ import {
   readInput,
   repairPairs,
 } from "#agents";
-import { type Message, StartError } from "#domain";
+import { checkNames, type Message, StartError } from "#domain";
 import { type ConversationChanges, createConversation, createLiveAgents, createSession, type Session } from "#sessions";
 import type { SchemaInput } from "#tools";
-import { checkNames } from "./check-names.ts";
 import { OPTION_NAMES, type RunOptions } from "./options.ts";
 import { describeTarget, planRun, type Target } from "./plan-run.ts";
 import type { OutputOf } from "./output-option.ts";

@@ -1,6 +1,5 @@
-import { describeValue, StartError } from "#domain";
+import { checkNames, describeValue, StartError } from "#domain";
 import { type InputOf, readSchema, type Schema, type SchemaInput } from "#tools";
-import { checkNames } from "./check-names.ts";
 
 /** An answer's schema, with how often an answer that does not fit is sent back. */
 export interface OutputRequest<Given extends SchemaInput = SchemaInput> {

@@ -1,6 +1,6 @@
 import type { Run, RunInput, RunSource, RunWriter } from "#agents";
 import type { AgentBackend, ModelBackend } from "#backends";
-import { type Chunk, describeThrown, isStartError, StartError, startItem, waitForPerson } from "#domain";
+import { checkNames, type Chunk, describeThrown, isStartError, StartError, startItem, waitForPerson } from "#domain";
 import type { Decision } from "#policy";
 import {
   createPlayer,
@@ -11,7 +11,6 @@ import {
   readTape,
   type Tape,
 } from "#transports";
-import { checkNames } from "./check-names.ts";
 import { type CommandOptions, commandIn } from "./command.ts";
 import type { RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";

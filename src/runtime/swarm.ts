@@ -1,6 +1,5 @@
-import { describeValue, nearestName, StartError } from "#domain";
+import { checkNames, describeValue, nearestName, StartError } from "#domain";
 import { type Agent, agent } from "./agent.ts";
-import { checkNames } from "./check-names.ts";
 
 /** Agents that hand over to each other. Data, like an agent. */
 export interface Swarm {

@@ -1,14 +1,5 @@
-import { isId, isStartError, StartError } from "#domain";
-import {
-  type Agent,
-  checkNames,
-  resolveBackend,
-  type RunOptions,
-  swarm,
-  systemWorld,
-  type Target,
-  type World,
-} from "#runtime";
+import { checkNames, isId, isStartError, StartError } from "#domain";
+import { type Agent, resolveBackend, type RunOptions, swarm, systemWorld, type Target, type World } from "#runtime";
 import { LOCAL_TENANT, type Store } from "#sessions";
 import type { SecretMask } from "#secrets";
 import { createServerMask, withTokens } from "./server-secrets.ts";

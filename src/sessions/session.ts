@@ -8,7 +8,15 @@ import {
   type RunInput,
   type RunWriter,
 } from "#agents";
-import { type McpServerStatus, type Message, RunError, type RunResult, type RunStatus, StartError } from "#domain";
+import {
+  checkNames,
+  type McpServerStatus,
+  type Message,
+  RunError,
+  type RunResult,
+  type RunStatus,
+  StartError,
+} from "#domain";
 import { callSafely, createDeferred, type Deferred, handled } from "#streams";
 import type { Conversation } from "./conversation.ts";
 import { createRunQueue } from "./run-queue.ts";
@@ -164,6 +172,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
 
   const send = (input: RunInput, options: SendOptions = {}): Run<Output> => {
     checkOpen();
+    checkNames(options, ["signal"] satisfies (keyof SendOptions)[], "option of a message called ");
     const id = random.id();
     const messages = readTurnInput(input, id);
     seams.checkInput?.(messages);

@@ -1,3 +1,4 @@
+import { checkNames } from "#domain";
 import type { Sink } from "./sink.ts";
 import type { TelemetryApi, TelemetryAttributes, TelemetryMeter, TelemetryTracer } from "./telemetry-api.ts";
 import { createMeters } from "./telemetry-meters.ts";
@@ -17,6 +18,8 @@ export interface TelemetryOptions {
   /** Default: the global meter named `millrace`. */
   readonly meter?: TelemetryMeter;
 }
+
+const OPTION_NAMES = ["recordContent", "attributes", "tracer", "meter"] satisfies (keyof TelemetryOptions)[];
 
 /** The spans and measurements of runs, after OpenTelemetry's conventions for generative AI. */
 export interface Telemetry {
@@ -46,6 +49,7 @@ const SCOPE = "millrace";
  * run("offline", "Hello").on("*", (event) => sink.accept(event))
  */
 export function createTelemetry(api: TelemetryApi, options: TelemetryOptions = {}): Telemetry {
+  checkNames(options, OPTION_NAMES, "telemetry.");
   const attributes = { ...options.attributes };
   const tracer = options.tracer ?? api.trace.getTracer(SCOPE);
   const meters = createMeters(options.meter ?? api.metrics.getMeter(SCOPE), attributes);

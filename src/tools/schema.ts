@@ -49,7 +49,8 @@ const READER: FieldReader = {
 
 function checkShown(jsonSchema: unknown, field: string): JsonSchema {
   if (typeof jsonSchema === "object" && jsonSchema !== null && !Array.isArray(jsonSchema)) return { ...jsonSchema };
-  throw new StartError("invalid-option", `${field}.jsonSchema is ${describe(jsonSchema)}. Give a JSON Schema.`);
+  const remedy = jsonSchema === undefined ? "Give one, or the schema itself, without { schema }" : "Give a JSON Schema";
+  throw new StartError("invalid-option", `${field}.jsonSchema is ${describe(jsonSchema)}. ${remedy}.`);
 }
 
 function readStandardSchema(schema: StandardSchema, jsonSchema: JsonSchema): Schema {
@@ -115,5 +116,5 @@ function isShownSchema(value: unknown): value is ShownSchema {
 }
 
 function describe(value: unknown): string {
-  return value === null ? "null" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
+  return value === null || value === undefined ? String(value) : Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }

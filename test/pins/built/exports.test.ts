@@ -79,6 +79,7 @@ describe("S1-142: exports", () => {
           "GuardAnswer",
           "GuardPlace",
           "Guarded",
+          "HandleJson",
           "HandoffOccasion",
           "HookAnswer",
           "HookEntry",

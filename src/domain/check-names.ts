@@ -1,4 +1,5 @@
-import { nearestName, StartError } from "#domain";
+import { StartError } from "./errors.ts";
+import { nearestName } from "./nearest.ts";
 
 /** Refuses names that are not known, with the nearest one that is. */
 export function checkNames(given: object, known: readonly string[], what: string): void {
