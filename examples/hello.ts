@@ -1,5 +1,5 @@
 // The shortest program: one prompt, one answer, no key.
-// Write "anthropic/claude-sonnet-4-6" or "openai/gpt-5" for "offline", and nothing else changes.
+// Write "anthropic/claude-sonnet-4-6" or "openai/gpt-5.6-sol" for "offline", and nothing else changes.
 //
 // Prints:
 //   25 + 17 = 42.

@@ -92,7 +92,7 @@ Examples:
   git diff | millrace run "Review this" -      words first, then stdin
   millrace run --json "Say hello" | jq .type   one event per line
   millrace explain -b claude-code --ask Bash   which way a run would go, and why
-  millrace compare prompts.json -b offline -b openai/gpt-5
+  millrace compare prompts.json -b offline -b openai/gpt-5.6-sol
   millrace run --record bug.tape "Say hello"   a tape; millrace replay bug.tape plays it
   millrace formats decode claude-code log.ndjson
   millrace emulate --port 4010                 the offline model as a server

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_MODELS } from "./default-models.ts";
@@ -10,6 +10,26 @@ const readSdk = (path: string): string => readFileSync(require.resolve(path), "u
 /** The models of the vendors' own SDKs, read from their sources: types alone leave nothing to import. */
 const anthropic = readSdk("@anthropic-ai/sdk/resources/messages/messages.js");
 const openai = readFileSync(require.resolve("openai").replace(/index\.js$/, "resources/shared.d.ts"), "utf8");
+
+/**
+ * Models whose end OpenAI and Google have announced, with its date: their SDKs do not say. From
+ * https://developers.openai.com/api/docs/deprecations and https://ai.google.dev/gemini-api/docs/deprecations.
+ */
+const ENDING: Readonly<Record<string, string>> = {
+  "gpt-4o": "2027-01-14",
+  "gpt-4o-mini": "2027-01-14",
+  "gpt-4.1": "2027-01-14",
+  "gpt-4.1-mini": "2027-01-14",
+  "gpt-5": "2026-12-11",
+  "gpt-5-mini": "2026-12-11",
+  "gpt-5-nano": "2026-12-11",
+  "gpt-5-pro": "2026-12-11",
+  "gpt-5.1": "2027-04-01",
+  o3: "2026-12-11",
+  "o3-pro": "2026-12-11",
+  "gemini-2.5-pro": "2026-10",
+  "gemini-2.5-flash": "2026-10",
+};
 
 function deprecatedBy(source: string): readonly string[] {
   const table = /DEPRECATED_MODELS = \{([^}]*)\}/.exec(source)?.[1] ?? "";
@@ -31,17 +51,31 @@ describe("F-D9: default models stay", () => {
     expect(openai).toContain(`'${DEFAULT_MODELS.openai}'`);
   });
 
+  it.each(Object.entries(DEFAULT_MODELS))("the default of %s, %s, has no announced end", (_, model) => {
+    expect(Object.keys(ENDING)).not.toContain(model);
+  });
+
   it.each(Object.entries(DEFAULT_MODELS))("the default of %s, %s, is in the table of models", (provider, model) => {
     expect(modelLimits(provider, model)?.outputTokens).toBeGreaterThan(0);
   });
 
-  it.each(["README.md", "examples/hello.ts", "docs/configuration.md", "docs/migration.md", "src/cli/main.ts"])(
-    "%s names no model that ends",
-    (file) => {
-      const text = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
-      for (const model of deprecatedBy(anthropic)) expect(text).not.toContain(model);
-    },
-  );
+  const root = new URL("../../", import.meta.url);
+  const pages = readdirSync(new URL("docs/", root)).filter((name) => name.endsWith(".md"));
+  const sources = [
+    "cli/main.ts",
+    "cli/commands/compare.ts",
+    "runtime/google.ts",
+    "runtime/openai.ts",
+    "runtime/options.ts",
+  ];
+  const texts = ["README.md", "examples/hello.ts", ...pages.map((name) => `docs/${name}`)];
+
+  it.each([...texts, ...sources.map((name) => `src/${name}`)])("%s names no model that ends", (file) => {
+    const text = readFileSync(new URL(file, root), "utf8");
+    for (const model of deprecatedBy(anthropic)) expect(text).not.toContain(model);
+    const words = new Set(text.match(/[a-z0-9][a-z0-9.-]*[a-z0-9]/g));
+    for (const model of Object.keys(ENDING)) expect([...words]).not.toContain(model);
+  });
 });
 
 describe("F-D5: the table of models", () => {

@@ -6,7 +6,7 @@ import type { ProviderName } from "./options.ts";
  */
 export const DEFAULT_MODELS: Readonly<Partial<Record<ProviderName, string>>> = {
   anthropic: "claude-sonnet-4-6",
-  openai: "gpt-5",
+  openai: "gpt-5.6-sol",
   deepseek: "deepseek-v4-pro",
-  google: "gemini-2.5-pro",
+  google: "gemini-3.8-flash",
 };

@@ -17,7 +17,7 @@ export type { BackendOptions } from "./backend-options.ts";
  * import { run } from "millrace"
  * import { google } from "millrace/google"
  *
- * const { text } = await run(google({ model: "gemini-2.5-pro" }), "Say hello").result()
+ * const { text } = await run(google({ model: "gemini-3.8-flash" }), "Say hello").result()
  */
 export function google(options: BackendOptions): ModelBackend {
   return createProviderBackend("google", options);

@@ -70,7 +70,7 @@ export interface Openai {
  * import { run } from "millrace"
  * import { openai } from "millrace/openai"
  *
- * const { text } = await run(openai({ model: "gpt-5" }), "Say hello").result()
+ * const { text } = await run(openai({ model: "gpt-5.6-sol" }), "Say hello").result()
  */
 export const openai: Openai = Object.assign((options: BackendOptions) => createProviderBackend("openai", options), {
   compatible: (options: CompatibleOptions) =>

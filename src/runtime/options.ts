@@ -122,7 +122,7 @@ export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput
    * process sends comes from the tape. What the run sends is compared with what was sent when it was recorded.
    *
    * @example
-   * await run("openai/gpt-5", "What is 25 + 17?", { tools: [add], replay: "sum.tape" }).result()
+   * await run("openai/gpt-5.6-sol", "What is 25 + 17?", { tools: [add], replay: "sum.tape" }).result()
    */
   readonly replay?: string | ReplaySource;
   /** OpenTelemetry spans and metrics, when `@opentelemetry/api` is installed. */

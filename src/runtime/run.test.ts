@@ -147,7 +147,7 @@ describe("where a provider's key and address come from", () => {
     });
     for (const target of ["google", "anthropic", "openai"]) await startRun(target, "Hi", {}, world).result();
     expect(fetch.requests.map(({ url }) => url)).toEqual([
-      "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse",
+      "https://generativelanguage.googleapis.com/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse",
       "https://api.anthropic.com/v1/messages",
       "https://api.openai.com/v1/chat/completions",
     ]);

@@ -42,8 +42,8 @@ const EXAMPLES = `
 Examples:
   millrace compare prompts.json -b anthropic/claude-sonnet-4-6 -b claude-code
   millrace compare prompts.json -b api=anthropic/claude-sonnet-4-6 -b cli=claude-code,mode=plain -b claude-code,mode=control
-  millrace compare prompts.json -b offline -b openai/gpt-5 --judge anthropic/claude-sonnet-4-6 --repeat 3
-  millrace compare prompts.json -b offline -b openai/gpt-5 --scorer consistency --scorer ./my-scorer.mjs
+  millrace compare prompts.json -b offline -b openai/gpt-5.6-sol --judge anthropic/claude-sonnet-4-6 --repeat 3
+  millrace compare prompts.json -b offline -b openai/gpt-5.6-sol --scorer consistency --scorer ./my-scorer.mjs
 
 prompts.json: ["a prompt", { "id": "library", "prompt": "another" }], or { "prompts": [...], "sections": ["Scope", ...] }.
 
