@@ -108,8 +108,21 @@ export type {
   Swarm,
   SwarmOptions,
   Target,
+  ExecuteOptions,
+  ToolRegistry,
 } from "#runtime";
-export { agent, agentTool, command, defineConfig, explain, openSession, replay, run, swarm } from "#runtime";
+export {
+  agent,
+  agentTool,
+  command,
+  createToolRegistry,
+  defineConfig,
+  explain,
+  openSession,
+  replay,
+  run,
+  swarm,
+} from "#runtime";
 export type { SendOptions, Session } from "#sessions";
 export type { JsonSchema, StandardSchema, Tool, ToolContext, ToolDefinition, ToolOptions } from "#tools";
 export { tool } from "#tools";

@@ -16,6 +16,8 @@ export type { OutputOf, OutputRequest } from "./output-option.ts";
 export { run, startRun } from "./run.ts";
 export type { Swarm, SwarmOptions } from "./swarm.ts";
 export { swarm } from "./swarm.ts";
+export type { ExecuteOptions, ToolRegistry } from "./tool-registry.ts";
+export { createToolRegistry } from "./tool-registry.ts";
 export type { World } from "./world.ts";
 export { systemWorld } from "./world.ts";
 export type { DecodeOptions } from "./decode-stream.ts";

@@ -159,7 +159,7 @@ describe("S4-7: parse, S4-8", () => {
     end: { match: { type: "end" }, extract: { status: "s" } },
   });
 
-  it("S4-9: kind, fields, templates, raw", () => {
+  it("S4-9 S4-16: kind, fields (of a list of paths the first that finds something), templates, raw", () => {
     const value = { v: 2, nil: null, content: [{ type: "x", name: "Bash" }, { type: "call" }] };
     const [event] = format.parse(frame(value));
     expect(event).toMatchObject({ kind: "tool-use", visibility: "optional", raw: value });
