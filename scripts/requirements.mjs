@@ -44,7 +44,7 @@ export function readRequirements(root) {
  */
 export function readIds(title) {
   const ids = [];
-  for (const [, seed, first, last, more] of title.matchAll(
+  for (const [, seed, first, last, more = ""] of title.matchAll(
     /\b(S[0-4])-(\d+)(?:\s*(?:…|\.{2,3}|–)\s*(?:S[0-4]-)?(\d+))?((?:\s*[,/]\s*\d+(?![\d.]*\s*[a-zA-Z%]))*)/g,
   )) {
     for (let number = Number(first); number <= Number(last ?? first); number += 1) ids.push(`${seed}-${number}`);
