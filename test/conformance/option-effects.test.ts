@@ -137,7 +137,7 @@ async function until(isTrue: () => boolean, turns: number): Promise<void> {
 
 /** The options without the one in question. */
 function without(options: RunOptions, option: string): RunOptions {
-  const [group = "", member] = option.split(".") as [string, string?];
+  const [group, member] = option.split(".") as [string, string?];
   const { [group as keyof RunOptions]: whole, ...rest } = options;
   // A schema is all of what asks for output, and a tape of what asks for a replay; the rest alone asks for nothing.
   if (member === undefined || group === "output" || option === "replay.tape") return rest;
