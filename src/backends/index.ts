@@ -14,3 +14,4 @@ export type {
   ToolChoice,
   ToolSpec,
 } from "./backend.ts";
+export { coverThrown } from "./cover-thrown.ts";

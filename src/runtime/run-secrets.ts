@@ -1,6 +1,6 @@
 import type { RunPlan } from "#agents";
+import { coverThrown } from "#backends";
 import { createSecretMask, type SecretMask, secretsOfData, secretsOfVariables } from "#secrets";
-import { coverThrown } from "../backends/cover-thrown.ts";
 
 /** Makes masks, and remembers the last ones: runs that follow each other have the same secrets. */
 export type MaskSource = (secrets: readonly string[]) => SecretMask | undefined;

@@ -53,8 +53,9 @@ export function createWirePlayer(tape: Tape, options: WirePlayerOptions): WirePl
   let loading: ReturnType<typeof load> | undefined;
   // Loaded when it is needed: hardly any run is answered from a tape.
   const load = async () => {
-    const { createWireFetch, createWireSpawn, ...more } = await import("./wire-parts.ts");
-    return { ...more, exchanges: createWireFetch(desk), processes: createWireSpawn(desk, options.protocol ?? {}) };
+    const { compareTexts, createWireFetch, createWireSpawn, describeChange } = await import("./wire-parts.ts");
+    const exchanges = createWireFetch(desk);
+    return { compareTexts, describeChange, exchanges, processes: createWireSpawn(desk, options.protocol ?? {}) };
   };
   const parts = (): ReturnType<typeof load> => (loading ??= load());
   const all = tape.last === undefined ? tape.entries : [...tape.entries, tape.last];
