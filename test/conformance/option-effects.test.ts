@@ -1,8 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ProcessRequest } from "#domain";
-import type { AgentEvent, Fetch, RunResult } from "#domain";
-import { isStartError } from "#domain";
+import { type AgentEvent, type Fetch, isStartError, type ProcessRequest, type RunResult } from "#domain";
 import type { Run } from "#agents";
 import { agent, type RunOptions, startRun, swarm, type Target, type World } from "#runtime";
 import { loadTelemetry } from "#sinks";
