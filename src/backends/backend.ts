@@ -191,6 +191,8 @@ export interface AgentConversation {
   /** Starts what the first turn needs. `false`: nothing can be started before there is a message. */
   warmUp?(): Promise<boolean>;
   readonly sessionId: string | undefined;
+  /** `true`: what was said in earlier turns is lost, and the next one has to be given all of it again. */
+  readonly hasForgotten?: boolean;
   /** Gives back everything; resolves when no process is left. Idempotent. */
   close(): Promise<void>;
 }

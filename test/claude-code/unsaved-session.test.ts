@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { RunResult } from "#domain";
 import { startSession, systemWorld, type World } from "#runtime";
 import { createSeededRandom } from "#testing";
 import { settingsFor } from "./place.ts";
-import { greet, INIT, openScripted, result, says, writes } from "./scripted.ts";
+import { greet, INIT, inputs, openScripted, result, says, writes } from "./scripted.ts";
 
 const answer = (id: string) => writes(INIT, says(id, "ok"), result("ok"));
 
@@ -36,6 +37,43 @@ describe("F-C11: a session that is written nowhere", () => {
     expect({ mode, reasons }).toEqual({ mode: "control", reasons: [expect.stringContaining("unsaved-session")] });
     const forced = openScripted([]).backend({ persistSession: false, mode: "plain" }).open(settings);
     await expect(forced).rejects.toMatchObject({ code: "feature-unavailable", message: /persistSession.*mode/ });
+  });
+
+  it.each([
+    ["has exited", false],
+    ["went with an aborted run", true],
+  ])("tells the next process what was said when the one before %s: there is nothing to resume", async (_, aborts) => {
+    let started = 0;
+    const place = openScripted(() => {
+      started += 1;
+      const begin = [greet, { waitForInput: "line" }, answer(`m${started}`)] as const;
+      if (started > 1) return [...begin, { waitForInput: "end" }];
+      return aborts ? [...begin, { waitForInput: "line" }, writes(INIT), { hang: true }] : [...begin, { exit: 0 }];
+    });
+    const world: World = { ...systemWorld(), clock: place.clock, random: createSeededRandom(5) };
+    const session = startSession(place.backend({ persistSession: false, attachments: true }), {}, world);
+    const ask = async (text: string): Promise<RunResult> => {
+      const run = session.send(text);
+      for (let step = 0; step < 100 && !run.isComplete(); step += 1) await place.clock.advance(10);
+      return run.result();
+    };
+    expect(await ask("My name is Ada.")).toMatchObject({ status: "success" });
+    await place.clock.advance(1000);
+    if (aborts) {
+      const run = session.send("Never answered.");
+      await place.clock.advance(100);
+      const aborted = run.abort();
+      await place.clock.advance(20_000);
+      await aborted;
+    }
+    expect(await ask("Who am I?")).toMatchObject({ status: "success" });
+    expect(place.spawn.calls[1]?.args).not.toContain("--resume");
+    const [asked] = inputs(place.spawn.calls[1]?.stdin ?? "").filter(({ type }) => type === "user");
+    expect(JSON.stringify(asked)).toMatch(/My name is Ada\..*ok.*Who am I\?/);
+    expect(JSON.stringify(asked)).not.toContain("Never answered.");
+    const closing = session.close();
+    await place.clock.advance(20_000);
+    await closing;
   });
 
   it("changes nothing for a single run: it has one message", () => {

@@ -11,6 +11,7 @@ export class ConversationMemory {
   private _options: ClaudeCodeOptions;
   private _features: readonly string[];
   private _isKnown: boolean;
+  private _hasTurned = false;
 
   constructor(plan: ConversationPlan) {
     this._plan = plan;
@@ -24,20 +25,33 @@ export class ConversationMemory {
     return this._isKnown;
   }
 
+  /** Turns were answered, and no other process could go on with them. */
+  get isLostWithProcess(): boolean {
+    return this._hasTurned && !(this._isKnown && this._isSaved);
+  }
+
   get features(): readonly string[] {
     return this._features;
   }
 
-  /** The options for a new process. It goes on with the session; one that has no id is lost with its process. */
+  /**
+   * The options for a new process. It goes on with the session; one that has no id, or is written nowhere, is lost with
+   * its process, and what was said in it has to be told again.
+   */
   startOptions(): ClaudeCodeOptions {
-    if (this._isKnown && this.sessionId !== undefined) return resuming(this._options, this.sessionId);
-    this._isKnown = goesOn(this._options);
+    if (this._isKnown && this._isSaved) return resuming(this._options, this.sessionId as string);
+    this._isKnown = goesOn(this._options) && !this._hasTurned;
     return this._options;
+  }
+
+  private get _isSaved(): boolean {
+    return this.sessionId !== undefined && this._options.persistSession !== false;
   }
 
   /** A turn has come to its end. */
   noteTurn(): void {
     this._isKnown = true;
+    this._hasTurned = true;
   }
 
   /** The session holds something that must not be gone back to. */

@@ -35,6 +35,10 @@ class PlainConversation implements ClaudeCodeConversation {
     return this._memory.sessionId;
   }
 
+  get hasForgotten(): boolean {
+    return this._memory.isLostWithProcess;
+  }
+
   async send(messages: readonly Message[], link: AgentLink): Promise<void> {
     if (link.signal.aborted) return;
     const refusal = refuseTurn(this._isClosed, this._turn !== undefined);

@@ -71,6 +71,10 @@ class ControlConversation implements ClaudeCodeConversation {
     return this._memory.sessionId;
   }
 
+  get hasForgotten(): boolean {
+    return this._keeper.live === undefined && this._memory.isLostWithProcess;
+  }
+
   async warmUp(): Promise<boolean> {
     const live = await this._reach();
     live.connection.write("");
@@ -91,13 +95,11 @@ class ControlConversation implements ClaudeCodeConversation {
     });
     try {
       await this._warn(link);
-      const input = renderInput(messages, this._memory.isKnown, this._plan.options);
-      // Whoever is asked about a file may take his time.
-      this._silence?.pause();
-      const refusal = await judgeAttachments(input.text, this._plan, link);
-      this._silence?.resume();
-      if (refusal !== undefined) this._fail(active, refusal);
+      const { isKnown } = this._memory;
+      await this._judge(messages, active);
       const live = active.isFailed ? undefined : await this._prepare(link);
+      // A process that knows nothing is told everything, also what was judged for the one before.
+      if (isKnown && !this._memory.isKnown) await this._judge(messages, active);
       if (live !== undefined && !active.isFailed) {
         this._ask(live, active, messages);
         await active.ended;
@@ -175,6 +177,16 @@ class ControlConversation implements ClaudeCodeConversation {
     this._active = active;
     this._silence = watchTurn(this._plan, link, (silentMs) => this._giveUpWaiting(active, silentMs));
     return active;
+  }
+
+  /** Has the files judged that the CLI would read for this turn. */
+  private async _judge(messages: readonly Message[], active: ActiveTurn): Promise<void> {
+    const { text } = renderInput(messages, this._memory.isKnown, this._plan.options);
+    // Whoever is asked about a file may take his time.
+    this._silence?.pause();
+    const refusal = await judgeAttachments(text, this._plan, active.turn.link);
+    this._silence?.resume();
+    if (refusal !== undefined) this._fail(active, refusal);
   }
 
   private async _warn(link: AgentLink): Promise<void> {
