@@ -97,6 +97,12 @@ export interface Diagnostic {
   readonly limitBytes?: number;
   /** How long the host asks to wait before the next try. */
   readonly retryAfterMs?: number;
+  /** The version that was found; where none could be read, what the program said instead. */
+  readonly detected?: string;
+  /** The oldest version that will do. */
+  readonly minimum?: string;
+  /** The command that puts it right. */
+  readonly suggestion?: string;
 }
 
 /** An error without its place in a run. */

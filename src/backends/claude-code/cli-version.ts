@@ -1,3 +1,6 @@
+/** What brings a newer CLI. */
+export const UPDATE_COMMAND = "npm update -g @anthropic-ai/claude-code";
+
 /** A version as three numbers, and as they were written. */
 export interface CliVersion {
   readonly major: number;

@@ -1,6 +1,6 @@
 import { StartError } from "#domain";
 import type { Argv } from "./argv.ts";
-import { type CliVersion, knownVersion, versionMeetsMinimum } from "./cli-version.ts";
+import { type CliVersion, knownVersion, UPDATE_COMMAND, versionMeetsMinimum } from "./cli-version.ts";
 
 /** What needs a newer CLI than the oldest, and from which version on it is there. Read off the versions themselves. */
 export const FEATURE_GATES = {
@@ -51,17 +51,17 @@ const GATED_FLAGS: Readonly<Record<string, GatedFeature>> = {
   "--include-hook-events": "hook-events",
 };
 
-const UPDATE = "npm update -g @anthropic-ai/claude-code";
-
 /**
  * Refuses (`feature-unavailable`) what this CLI is too old for, with both versions. A version nobody knows is let
  * through: the CLI itself will say.
  */
 export function requireFeature(version: CliVersion | undefined, feature: GatedFeature): void {
   if (version === undefined || hasFeature(version, feature)) return;
+  const minimum = FEATURE_GATES[feature];
   throw new StartError(
     "feature-unavailable",
-    `${feature} needs Claude Code CLI ${FEATURE_GATES[feature]} or newer; this one is ${version.raw}. Update it with ${UPDATE}.`,
+    `${feature} needs Claude Code CLI ${minimum} or newer; this one is ${version.raw}. Update it with ${UPDATE_COMMAND}.`,
+    { diagnostic: { detected: version.raw, minimum, suggestion: UPDATE_COMMAND } },
   );
 }
 

@@ -82,6 +82,31 @@ describe("the version policy", () => {
     expect(messageOf({ kind: "unreadable", output: "hello" })).toContain('"hello"');
     expect(messageOf({ kind: "failed", reason: "It hangs." })).toContain("It hangs.");
   });
+
+  it.each<[string, VersionDetection, unknown]>([
+    [
+      "too old",
+      found("0.2.9"),
+      { detected: "0.2.9", minimum: "1.0.0", suggestion: "npm update -g @anthropic-ai/claude-code" },
+    ],
+    [
+      "unreadable",
+      { kind: "unreadable", output: "hello" },
+      { detected: "hello", minimum: "1.0.0", suggestion: "npm update -g @anthropic-ai/claude-code" },
+    ],
+    ["not detected", { kind: "failed", reason: "x." }, { minimum: "1.0.0", suggestion: "claude --version" }],
+  ])("S1-129: %s: the versions and the remedy are fields of the diagnostic", (_title, detection, diagnostic) => {
+    const verdict = applyVersionPolicy(detection);
+    expect(verdict.kind === "refused" && verdict.error.diagnostic).toEqual(diagnostic);
+  });
+
+  it("S1-129: so they are where an option needs a newer CLI", () => {
+    expect(() => requireFeature(parseVersion("1.0.120"), "control")).toThrow(
+      expect.objectContaining({
+        diagnostic: { detected: "1.0.120", minimum: "2.0.0", suggestion: "npm update -g @anthropic-ai/claude-code" },
+      }),
+    );
+  });
 });
 
 describe("what needs a newer CLI", () => {

@@ -1,5 +1,5 @@
-import { StartError, type WarningDetail } from "#domain";
-import { type CliVersion, knownVersion, versionMeetsMinimum } from "./cli-version.ts";
+import { type Diagnostic, StartError, type WarningDetail } from "#domain";
+import { type CliVersion, knownVersion, UPDATE_COMMAND, versionMeetsMinimum } from "./cli-version.ts";
 import type { VersionDetection } from "./detect-version.ts";
 
 export type { CliVersion } from "./cli-version.ts";
@@ -21,8 +21,6 @@ export type VersionVerdict =
 /** The oldest CLI that speaks stream-json. */
 export const MINIMUM_VERSION = "1.0.0";
 
-const UPDATE = "npm update -g @anthropic-ai/claude-code";
-
 /**
  * The policy: a version that can be read decides; one that cannot is a refusal, or with `permissive` a warning.
  * A CLI that is too old is refused either way.
@@ -38,16 +36,19 @@ export function applyVersionPolicy(
         return { kind: "proceed", version, warnings: [] };
       return refuse(
         "unsupported-cli-version",
-        `The Claude Code CLI is version ${version.raw}; at least ${MINIMUM_VERSION} is needed. Update it with ${UPDATE}.`,
+        `The Claude Code CLI is version ${version.raw}; at least ${MINIMUM_VERSION} is needed. Update it with ${UPDATE_COMMAND}.`,
+        { detected: version.raw, minimum: MINIMUM_VERSION, suggestion: UPDATE_COMMAND },
       );
     }
     case "unreadable": {
-      const said = JSON.stringify(detection.output.slice(0, 200));
+      const detected = detection.output.slice(0, 200);
+      const said = JSON.stringify(detected);
       if (permissive) return proceedWith("unparseable-cli-version", `The CLI says ${said} when asked for its version.`);
       return refuse(
         "unknown-version",
         `The Claude Code CLI says ${said} when asked for its version, which holds none. ` +
-          `Check that executable is the Claude Code CLI, update it with ${UPDATE}, or set permissiveVersionCheck.`,
+          `Check that executable is the Claude Code CLI, update it with ${UPDATE_COMMAND}, or set permissiveVersionCheck.`,
+        { detected, minimum: MINIMUM_VERSION, suggestion: UPDATE_COMMAND },
       );
     }
     case "failed":
@@ -57,6 +58,7 @@ export function applyVersionPolicy(
         "version-detection",
         `The Claude Code CLI could not be asked for its version: ${detection.reason} ` +
           "Try claude --version in a terminal, or set permissiveVersionCheck.",
+        { minimum: MINIMUM_VERSION, suggestion: "claude --version" },
       );
   }
 }
@@ -68,6 +70,7 @@ function proceedWith(code: WarningDetail["code"], message: string): VersionVerdi
 function refuse(
   code: "unsupported-cli-version" | "unknown-version" | "version-detection",
   message: string,
+  diagnostic: Diagnostic,
 ): VersionVerdict {
-  return { kind: "refused", error: new StartError(code, message) };
+  return { kind: "refused", error: new StartError(code, message, { diagnostic }) };
 }
