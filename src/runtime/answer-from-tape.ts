@@ -1,21 +1,12 @@
-import type { Run, RunInput, RunSource, RunWriter } from "#agents";
+import type { Run, RunInput } from "#agents";
 import type { Backend } from "#backends";
-import {
-  asksPerson,
-  type Chunk,
-  errorItem,
-  type FileSystem,
-  StartError,
-  startItem,
-  waitForPerson,
-  type WarningDetail,
-  warningItem,
-} from "#domain";
+import { asksPerson, type FileSystem, StartError, waitForPerson } from "#domain";
 import { createRedactor } from "#secrets";
-import { createWirePlayer, openTape, readTape, type Tape, type WireDifference, type WirePlayer } from "#transports";
+import { createWirePlayer, openTape, readTape, type Tape, type WirePlayer } from "#transports";
 import { isDecision, lineIdentity } from "../backends/claude-code/control/line-identity.ts";
 import type { ClaudeCodeWorld } from "../backends/claude-code/launch.ts";
 import { carriesAgent } from "./agent-tool.ts";
+import { createNotes, type Notes, whileOccupied } from "./answer-notes.ts";
 import type { ReplaySource, RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";
 import { PROVIDERS } from "./providers.ts";
@@ -25,9 +16,6 @@ import type { Tap, World } from "./world.ts";
 
 /** Stands in for a key: nobody is asked who would look at it. */
 const NO_KEY = "answered-from-a-tape";
-
-const TROUBLESHOOTING =
-  'If the change is meant, record the tape again, or set replay: { tape, onDifference: "warn" } to go on with the recorded answers.';
 
 /**
  * Starts a run whose model answers from `options.replay`: everything of the caller's runs, and only the wire comes from
@@ -127,30 +115,6 @@ function refuseMade(program: unknown): void {
   });
 }
 
-/** The differences that the run goes on with, until they can be told. */
-interface Notes {
-  goesOn(difference: WireDifference): boolean;
-  take(): readonly Chunk[];
-  readonly isStrict: boolean;
-}
-
-function createNotes(onDifference: "error" | "warn"): Notes {
-  const isStrict = onDifference === "error";
-  const waiting: Chunk[] = [];
-  return {
-    isStrict,
-    goesOn(difference) {
-      if (!isStrict) waiting.push(warningItem(warningOf(difference)));
-      return !isStrict;
-    },
-    take: () => waiting.splice(0),
-  };
-}
-
-function warningOf({ message, place, differences }: WireDifference): WarningDetail {
-  return { code: "tape-difference", message, context: { place, differences } };
-}
-
 /** The caller's functions as they are; while one is at work, time passes as it does. */
 function occupyCalls(value: unknown, path: string, player: WirePlayer): unknown {
   return replaceCalls(value, path, {
@@ -166,22 +130,6 @@ function occupyCalls(value: unknown, path: string, player: WirePlayer): unknown 
   });
 }
 
-function whileOccupied<Value>(player: WirePlayer, act: () => Value): Value {
-  const release = player.occupy();
-  let isLater = false;
-  try {
-    const value = act();
-    if (typeof value !== "object" || value === null || !("then" in value) || typeof value.then !== "function")
-      return value;
-    isLater = true;
-    const settled = value as unknown as Promise<unknown>;
-    settled.then(release, release);
-    return value;
-  } finally {
-    if (!isLater) release();
-  }
-}
-
 function playedWorld(real: World, tape: Tape, player: WirePlayer, notes: Notes): World {
   const files = occupyFiles(real.files, player);
   const tap: Tap = {
@@ -190,7 +138,11 @@ function playedWorld(real: World, tape: Tape, player: WirePlayer, notes: Notes):
     exchange: () => player.fetch,
     take: (_, take) => take(real),
     claudeCode: (machine) => playedMachine(machine, player),
-    around: (source) => playSource(source, player, notes),
+    // Loaded when it is needed: hardly any run is answered from a tape.
+    around: (source) => async (writer) => {
+      const { playSource } = await import("./answer-source.ts");
+      await playSource(source, player, notes)(writer);
+    },
   };
   return {
     ...real,
@@ -217,17 +169,11 @@ function variablesOf({ env }: World, { header }: Tape): World["env"] {
 }
 
 function occupyFiles(files: FileSystem, player: WirePlayer): FileSystem {
-  const during = <Value>(act: () => Promise<Value>): Promise<Value> => whileOccupied(player, act);
-  return {
-    read: (path) => during(() => files.read(path)),
-    write: (path, bytes) => during(() => files.write(path, bytes)),
-    append: (path, bytes) => during(() => files.append(path, bytes)),
-    makePrivate: (path) => during(() => files.makePrivate(path)),
-    exists: (path) => during(() => files.exists(path)),
-    remove: (path) => during(() => files.remove(path)),
-    list: (path) => during(() => files.list(path)),
-    realPath: (path) => during(() => files.realPath(path)),
-  };
+  const during = Object.entries(files).map(([name, call]: [string, (...given: unknown[]) => unknown]) => [
+    name,
+    (...given: unknown[]) => whileOccupied(player, () => call(...given)),
+  ]);
+  return Object.fromEntries(during) as FileSystem;
 }
 
 /** A machine on which the CLI is installed, whatever is installed here. Nothing is written to it. */
@@ -252,67 +198,4 @@ function playedMachine(machine: ClaudeCodeWorld, player: WirePlayer): ClaudeCode
       remove: async () => undefined,
     },
   };
-}
-
-/** The source of a run that is answered from a tape: says that it is one, and where it differs. */
-function playSource(source: RunSource, player: WirePlayer, notes: Notes): RunSource {
-  return async (writer) => {
-    const latch = writer.latch.branch();
-    const leave = (): void => latch.abort(player.signal.reason);
-    player.signal.addEventListener("abort", leave, { once: true });
-    let hasStarted = false;
-    const played: RunWriter = {
-      ...writer,
-      latch,
-      write(chunks, agent) {
-        if (player.signal.aborted) return undefined;
-        const told = hasStarted ? notes.take() : [];
-        hasStarted ||= chunks.some(({ type }) => type === "start");
-        const room = writer.write([...told, ...saysTape(chunks)], agent);
-        if (room === undefined) return undefined;
-        return room.finally(player.occupy());
-      },
-      ask: (callId) => whileOccupied(player, () => writer.ask(callId)),
-    };
-    try {
-      await source(played);
-    } catch (error) {
-      if (!player.signal.aborted) throw error;
-    }
-    if (writer.latch.isFired) return;
-    writer.write([...notes.take(), ...(await endOf(player, notes))])?.catch(() => undefined);
-  };
-}
-
-/** What is still to be said at the end: why the play ended, or what is left on the tape. */
-async function endOf(player: WirePlayer, notes: Notes): Promise<readonly Chunk[]> {
-  const fail = (message: string): Chunk =>
-    errorItem({
-      code: "tape-difference",
-      message,
-      terminal: true,
-      diagnostic: { troubleshooting: TROUBLESHOOTING },
-    });
-  if (player.signal.aborted) return [fail((player.signal.reason as Error).message)];
-  const left = await player.leftOver();
-  const [first] = left;
-  if (first === undefined) return [];
-  if (!notes.isStrict) return left.map((difference) => warningItem(warningOf(difference)));
-  const more =
-    left.length === 1
-      ? ""
-      : ` So it is with ${left
-          .slice(1, 5)
-          .map(({ place }) => place)
-          .join(", ")}.`;
-  return [fail(`${first.message}${more}`)];
-}
-
-function saysTape(chunks: readonly Chunk[]): readonly Chunk[] {
-  if (!chunks.some((chunk) => chunk.type === "start")) return chunks;
-  return chunks.map((chunk) => {
-    if (chunk.type !== "start") return chunk;
-    const { type: _, seq: _seq, ts: _ts, runId: _runId, ...given } = chunk;
-    return startItem({ ...given, mode: "tape" });
-  });
 }

@@ -1,6 +1,6 @@
 import type { Run, RunInput, RunSource, RunWriter } from "#agents";
 import type { AgentBackend, ModelBackend } from "#backends";
-import { checkNames, type Chunk, describeThrown, isStartError, StartError, startItem, waitForPerson } from "#domain";
+import { checkNames, type Chunk, describeThrown, isStartError, StartError, waitForPerson } from "#domain";
 import type { Decision } from "#policy";
 import {
   createPlayer,
@@ -17,6 +17,7 @@ import type { Target } from "./plan-run.ts";
 import { PROVIDERS } from "./providers.ts";
 import { createNumbers, tapFiles } from "./record.ts";
 import { startRun } from "./run.ts";
+import { saysTape } from "./says-tape.ts";
 import { systemWorld, type Tap, type World } from "./world.ts";
 
 export interface ReplayOptions extends OpenTapeOptions, Omit<PlayerOptions, "clock"> {
@@ -179,15 +180,6 @@ function playSource(source: RunSource, player: Player, world: PlayedWorld): RunS
     }
     if (player.signal.aborted && !writer.latch.isFired) throw player.signal.reason;
   };
-}
-
-function saysTape(chunks: readonly Chunk[]): readonly Chunk[] {
-  if (!chunks.some((chunk) => chunk.type === "start")) return chunks;
-  return chunks.map((chunk) => {
-    if (chunk.type !== "start") return chunk;
-    const { type: _, seq: _seq, ts: _ts, runId: _runId, ...given } = chunk;
-    return startItem({ ...given, mode: "tape" });
-  });
 }
 
 interface Reviving {

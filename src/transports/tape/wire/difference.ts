@@ -1,14 +1,5 @@
 import type { PlaceDifference } from "./compare.ts";
-
-/** What one thing that the run does has to do with the tape, when they do not agree. */
-export interface WireDifference {
-  /** `exchange 2 of 3 (POST https://…)`, `process 1 (claude), line 4 of stdin`. */
-  readonly place: string;
-  /** Where in it, and what. Empty when the whole of it is missing or new. */
-  readonly differences: readonly PlaceDifference[];
-  /** The difference in a sentence. */
-  readonly message: string;
-}
+import type { WireDifference } from "./tape-difference.ts";
 
 /** So many places of one request are told in full. */
 const TOLD = 3;
@@ -33,15 +24,4 @@ export function describeChange(place: string, differences: readonly PlaceDiffere
 /** Describes something that only the tape has, or only the run. */
 export function describeGap(place: string, what: string): WireDifference {
   return { place, differences: [], message: `The run differs from its tape in ${place}: ${what}.` };
-}
-
-/** Why a play cannot go on. */
-export class TapeDifference extends Error {
-  readonly difference: WireDifference;
-
-  constructor(difference: WireDifference) {
-    super(difference.message);
-    this.name = "TapeDifference";
-    this.difference = difference;
-  }
 }

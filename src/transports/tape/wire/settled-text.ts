@@ -1,3 +1,5 @@
+import type { WireDesk } from "./wire-desk.ts";
+
 /** Ids of the usual form are made anew in every run: those of sessions and messages among them. */
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi;
 /** The port of a server on this machine is drawn by the system. */
@@ -16,4 +18,14 @@ export function settleText(text: string, ids: Iterable<string>): string {
   let settled = text;
   for (const id of ids) if (id.length >= 8 && settled.includes(id)) settled = settled.split(id).join("<id>");
   return settled.replace(UUID, "<id>").replace(LOOPBACK, "$1:<port>").replace(TEMPORARY, "$1<temporary>");
+}
+
+/** A recorded text as it is compared. */
+export function recordedText({ recordedIds }: WireDesk, text: string): string {
+  return settleText(text, recordedIds);
+}
+
+/** A text that is sent now as it is compared: without its secrets, and without what is another one in every run. */
+export function sentText({ redactor, drawnIds }: WireDesk, text: string): string {
+  return settleText(redactor.text(text), drawnIds);
 }

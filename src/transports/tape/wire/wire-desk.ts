@@ -1,8 +1,7 @@
 import type { Clock } from "#domain";
 import type { Redactor } from "#secrets";
 import type { Tape } from "../tape.ts";
-import { TapeDifference, type WireDifference } from "./difference.ts";
-import { settleText } from "./settled-text.ts";
+import { TapeDifference, type WireDifference } from "./tape-difference.ts";
 import { createWireClock, type WireClock } from "./wire-clock.ts";
 
 /** Nothing happens for so long: whatever could go on by itself has done so. */
@@ -37,7 +36,7 @@ export class WireDesk {
   readonly clock: WireClock;
   readonly redactor: Redactor;
   readonly drawnIds = new Set<string>();
-  private readonly _recordedIds: ReadonlySet<string>;
+  readonly recordedIds: ReadonlySet<string>;
   private readonly _options: WireDeskOptions;
   private readonly _controller = new AbortController();
   private readonly _played = new Set<Played>();
@@ -55,22 +54,12 @@ export class WireDesk {
     this.clock = createWireClock(options.clock);
     this._lastNow = this.clock.now();
     const all = [...this.tape.entries, ...(this.tape.last === undefined ? [] : [this.tape.last])];
-    this._recordedIds = new Set(all.flatMap(({ ids }) => ids ?? []));
+    this.recordedIds = new Set(all.flatMap(({ ids }) => ids ?? []));
   }
 
   /** Fires, with a `TapeDifference` as its reason, when the play cannot go on. */
   get signal(): AbortSignal {
     return this._controller.signal;
-  }
-
-  /** A recorded text as it is compared. */
-  recorded(text: string): string {
-    return settleText(text, this._recordedIds);
-  }
-
-  /** A text that is sent now as it is compared: without its secrets, and without what is another one in every run. */
-  sent(text: string): string {
-    return settleText(this.redactor.text(text), this.drawnIds);
   }
 
   /** Reports a difference. @throws TapeDifference when the play ends with it. */
@@ -156,24 +145,9 @@ export class WireDesk {
   }
 }
 
-const WIRE = new Set([
-  "request",
-  "head",
-  "body",
-  "body-end",
-  "body-break",
-  "no-answer",
-  "spawn",
-  "spawned",
-  "not-spawned",
-  "stdin",
-  "stdout",
-  "stderr",
-  "stdout-end",
-  "stderr-end",
-  "exit",
-]);
+/** What no host and no process says or is told. */
+const NOT_WIRE = ["answer", "progress", "decision", "timer", "abort", "kill", "stdin-end"];
 
 function isWire(type: string): boolean {
-  return WIRE.has(type);
+  return !NOT_WIRE.includes(type);
 }

@@ -5,8 +5,10 @@ import { rebuildFailure } from "../rebuild-failure.ts";
 import type { TapeEntry } from "../tape.ts";
 import { bytesOf, sumOf } from "../tape-line.ts";
 import { comparePlain, compareTexts, oneSided, type PlaceDifference } from "./compare.ts";
-import { describeChange, describeGap, type WireDifference } from "./difference.ts";
+import { describeChange, describeGap } from "./difference.ts";
 import { pickNearest } from "./pick.ts";
+import { recordedText, sentText } from "./settled-text.ts";
+import type { WireDifference } from "./tape-difference.ts";
 import { turn } from "./turn.ts";
 import type { WireDesk } from "./wire-desk.ts";
 
@@ -193,7 +195,7 @@ function never(signals: readonly (AbortSignal | undefined)[]): Promise<never> {
 function compareRequests(entry: RequestEntry, request: HttpRequest, desk: WireDesk): readonly PlaceDifference[] {
   return [
     ...comparePlain("method", entry.method, request.method),
-    ...comparePlain("address", desk.recorded(entry.url), desk.sent(request.url)),
+    ...comparePlain("address", recordedText(desk, entry.url), sentText(desk, request.url)),
     ...compareHeaders(entry.headers, request.headers, desk),
     ...compareBodies(entry.body, request.body, desk),
   ];
@@ -215,9 +217,9 @@ function compareHeaders(
     if (old === undefined || given === undefined) {
       // A key is not needed to play, so one that is missing is no difference.
       if (isSecret) return [];
-      return [oneSided(path, old, given === undefined ? undefined : desk.sent(given))];
+      return [oneSided(path, old, given === undefined ? undefined : sentText(desk, given))];
     }
-    return isSecret ? [] : comparePlain(path, desk.recorded(old), desk.sent(given));
+    return isSecret ? [] : comparePlain(path, recordedText(desk, old), sentText(desk, given));
   });
 }
 
@@ -230,7 +232,7 @@ function compareBodies(
   if (recorded === undefined || now === undefined) {
     if (recorded === undefined && now === undefined) return [];
     const old = recorded !== undefined && "text" in recorded ? recorded.text : undefined;
-    return [oneSided("body", recorded === undefined ? undefined : (old ?? "a long body"), now && desk.sent(now))];
+    return [oneSided("body", recorded === undefined ? undefined : (old ?? "a long body"), now && sentText(desk, now))];
   }
   if ("sum" in recorded) {
     const text = desk.redactor.text(now);
@@ -238,7 +240,7 @@ function compareBodies(
     return [{ path: "body", recorded: `${recorded.length} characters`, sent: `${text.length} other characters` }];
   }
   const old = "text" in recorded ? recorded.text : new TextDecoder().decode(bytesOf(recorded));
-  return compareTexts("body", desk.recorded(old), desk.sent(now));
+  return compareTexts("body", recordedText(desk, old), sentText(desk, now));
 }
 
 function textOf(body: string | Uint8Array): string {

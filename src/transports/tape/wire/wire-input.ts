@@ -2,8 +2,10 @@ import { parseJson } from "#wire";
 import { rebuildFailure } from "../rebuild-failure.ts";
 import { bytesOf } from "../tape-line.ts";
 import { compareTexts, type PlaceDifference } from "./compare.ts";
-import { describeChange, describeGap, type WireDifference } from "./difference.ts";
+import { describeChange, describeGap } from "./difference.ts";
 import { pickNearest } from "./pick.ts";
+import { recordedText, sentText } from "./settled-text.ts";
+import type { WireDifference } from "./tape-difference.ts";
 import type { WireDesk } from "./wire-desk.ts";
 import type { ProcessEntryAt } from "./process-entry.ts";
 
@@ -76,7 +78,7 @@ export function createWireInput(desk: WireDesk, { place, entries, protocol }: Wi
     const same = left.filter((line) => line.identity === named);
     const picked = pickNearest(same, (line) => compareLines(line, text, desk));
     if (picked === undefined) {
-      const what = `now there is a line that is not on the tape: ${JSON.stringify(desk.sent(text).slice(0, 200))}`;
+      const what = `now there is a line that is not on the tape: ${JSON.stringify(sentText(desk, text).slice(0, 200))}`;
       desk.differ(describeGap(`${place}, line ${lines} of stdin`, what));
       return;
     }
@@ -92,7 +94,7 @@ export function createWireInput(desk: WireDesk, { place, entries, protocol }: Wi
   const describeMissing = (line: Line): WireDifference =>
     describeGap(
       `${place}, line ${line.number} of stdin`,
-      `the tape has ${JSON.stringify(desk.recorded(line.text).slice(0, 200))}, and now nothing is written`,
+      `the tape has ${JSON.stringify(recordedText(desk, line.text).slice(0, 200))}, and now nothing is written`,
     );
 
   const input: WireInput = {
@@ -164,5 +166,5 @@ function refusalsOf(entries: readonly ProcessEntryAt[]) {
 }
 
 function compareLines(line: Line, text: string, desk: WireDesk): readonly PlaceDifference[] {
-  return compareTexts("stdin", desk.recorded(line.text), desk.sent(text));
+  return compareTexts("stdin", recordedText(desk, line.text), sentText(desk, text));
 }

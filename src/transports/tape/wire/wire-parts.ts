@@ -1,4 +1,3 @@
-export { compareTexts } from "./compare.ts";
-export { describeChange } from "./difference.ts";
+export { compareFile } from "./wire-file.ts";
 export { createWireFetch } from "./wire-fetch.ts";
 export { createWireSpawn } from "./wire-spawn.ts";

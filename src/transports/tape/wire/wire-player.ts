@@ -1,7 +1,7 @@
 import type { Clock, Fetch, Random, Spawn } from "#domain";
 import type { Redactor } from "#secrets";
 import type { Tape } from "../tape.ts";
-import type { WireDifference } from "./difference.ts";
+import type { WireDifference } from "./tape-difference.ts";
 import { WireDesk } from "./wire-desk.ts";
 import type { LineProtocol } from "./wire-input.ts";
 
@@ -53,9 +53,9 @@ export function createWirePlayer(tape: Tape, options: WirePlayerOptions): WirePl
   let loading: ReturnType<typeof load> | undefined;
   // Loaded when it is needed: hardly any run is answered from a tape.
   const load = async () => {
-    const { compareTexts, createWireFetch, createWireSpawn, describeChange } = await import("./wire-parts.ts");
-    const exchanges = createWireFetch(desk);
-    return { compareTexts, describeChange, exchanges, processes: createWireSpawn(desk, options.protocol ?? {}) };
+    const { compareFile, createWireFetch, createWireSpawn } = await import("./wire-parts.ts");
+    const processes = createWireSpawn(desk, options.protocol ?? {});
+    return { compareFile, exchanges: createWireFetch(desk), processes };
   };
   const parts = (): ReturnType<typeof load> => (loading ??= load());
   const all = tape.last === undefined ? tape.entries : [...tape.entries, tape.last];
@@ -73,16 +73,7 @@ export function createWirePlayer(tape: Tape, options: WirePlayerOptions): WirePl
         return id;
       },
     },
-    async compareFile(number, text) {
-      const entry = tape.entries.find((one) => one.type === "answer" && one.key === `files.write#${number}`);
-      const kept =
-        entry?.type === "answer" && "value" in entry ? (entry.value as { text?: unknown } | null) : undefined;
-      // Tapes of earlier versions do not hold what was written.
-      if (typeof kept?.text !== "string") return;
-      const { compareTexts, describeChange } = await parts();
-      const differences = compareTexts("text", desk.recorded(kept.text), desk.sent(text));
-      if (differences.length > 0) desk.differ(describeChange(`file ${number} for a process`, differences));
-    },
+    compareFile: async (number, text) => (await parts()).compareFile(desk, number, text),
     occupy: () => desk.occupy(),
     signal: desk.signal,
     async leftOver() {

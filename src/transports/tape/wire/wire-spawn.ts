@@ -5,8 +5,10 @@ import { rebuildFailure } from "../rebuild-failure.ts";
 import type { TapeEntry } from "../tape.ts";
 import { bytesOf } from "../tape-line.ts";
 import { comparePlain, oneSided, type PlaceDifference } from "./compare.ts";
-import { describeChange, describeGap, type WireDifference } from "./difference.ts";
+import { describeChange, describeGap } from "./difference.ts";
 import { pickNearest } from "./pick.ts";
+import { recordedText, sentText } from "./settled-text.ts";
+import type { WireDifference } from "./tape-difference.ts";
 import type { ProcessEntryAt } from "./process-entry.ts";
 import type { WireDesk } from "./wire-desk.ts";
 import { turn } from "./turn.ts";
@@ -222,7 +224,7 @@ function compareStarts(entry: SpawnEntry, request: ProcessRequest, desk: WireDes
     // Files for a process lie where this machine has room for them.
     const arePaths = isPath(old) && isPath(now);
     const [before, given] = arePaths ? [fileName(old), fileName(now)] : [old, now];
-    found.push(...comparePlain(path, desk.recorded(before), desk.sent(given)));
+    found.push(...comparePlain(path, recordedText(desk, before), sentText(desk, given)));
   }
   return found;
 }
