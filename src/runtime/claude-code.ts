@@ -10,7 +10,7 @@ import {
 } from "../backends/claude-code/backend.ts";
 import { type Argv, type ArgvPlan, buildArgv as writeArgv } from "../backends/claude-code/argv.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "../backends/claude-code/options.ts";
-import { openQuery, type Query } from "../backends/claude-code/query.ts";
+import { openQuery, type Query, type QueryOptions } from "../backends/claude-code/query.ts";
 import { withOpenQuery } from "../backends/claude-code/collect.ts";
 import { claudeCodeWorld } from "./claude-code-world.ts";
 import { coverStartError, coverStartErrors } from "./run-secrets.ts";
@@ -26,7 +26,7 @@ export type { ExitSeen } from "../backends/claude-code/diagnostics.ts";
 export { diagnoseExit } from "../backends/claude-code/diagnostics.ts";
 export type { PermissionMode, SettingSource } from "../backends/claude-code/option-words.ts";
 export type { ClaudeCodeOptions, McpServerConfig, SubagentDefinition } from "../backends/claude-code/options.ts";
-export type { ClaudeCodeMessage, Query, QueryItem } from "../backends/claude-code/query.ts";
+export type { ClaudeCodeMessage, Query, QueryItem, QueryOptions } from "../backends/claude-code/query.ts";
 export type { RoutedFeature, RoutingOptions } from "../backends/routing/features.ts";
 export { detectFeatures } from "../backends/routing/features.ts";
 export type { Route } from "../backends/routing/route.ts";
@@ -64,10 +64,10 @@ export function claudeCode(options: ClaudeCodeBackendOptions = {}): ClaudeCodeBa
  * before there is a stream; afterwards nothing throws.
  *
  * @example
- * const stream = await query("What is 25 + 17?")
+ * const stream = await query("What is 25 + 17?", { timeoutMs: 60_000 })
  * for await (const item of stream) if (item.kind === "message") console.log(item.raw.json)
  */
-export async function query(prompt: string, options: ClaudeCodeOptions = {}): Promise<Query> {
+export async function query(prompt: string, options: QueryOptions = {}): Promise<Query> {
   const world = claudeCodeWorld();
   try {
     return await openQuery(prompt, options, world);
@@ -84,7 +84,7 @@ export async function query(prompt: string, options: ClaudeCodeOptions = {}): Pr
  */
 export function withQuery<Value>(
   prompt: string,
-  options: ClaudeCodeOptions,
+  options: QueryOptions,
   use: (query: Query) => Value | Promise<Value>,
 ): Promise<Value> {
   return withOpenQuery(() => query(prompt, options), use);

@@ -404,6 +404,8 @@ export const CLAUDE_CODE_ROWS: Rows<ClaudeCodeOptions, "claudeCode."> = {
   "claudeCode.permissiveVersionCheck": forCli(),
   "claudeCode.strictExitStatus": forCli(),
   "claudeCode.keepBackground": forCli(),
+  "claudeCode.maxLineBytes": forCli(),
+  "claudeCode.stderr": forCli(),
   "claudeCode.watchdog": forCli(),
 };
 

@@ -19,7 +19,7 @@ export { rawOf } from "./frame.ts";
 export { createFramer } from "./framer.ts";
 export type { JsonRecord, Parsed } from "./json.ts";
 export { isRecord, ownArray, ownBoolean, ownNumber, ownRecord, ownString, ownValue, parseJson } from "./json.ts";
-export { DEFAULT_WIRE_LIMITS, MAX_CONSECUTIVE_FAULTS, MAX_JSON_DEPTH } from "./limits.ts";
+export { DEFAULT_WIRE_LIMITS, LARGEST_LINE_LIMIT, MAX_CONSECUTIVE_FAULTS, MAX_JSON_DEPTH } from "./limits.ts";
 export { createNdjsonFramer } from "./ndjson.ts";
 export { expandRepeat } from "./repeats.ts";
 export { createSseFramer } from "./sse-decoder.ts";

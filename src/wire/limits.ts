@@ -22,7 +22,7 @@ export const MAX_JSON_DEPTH = 512;
 export const SEEN_BYTES = 2048;
 
 /** A line becomes one string, and the longest string of V8 has half a billion characters. */
-const LARGEST_LINE_LIMIT = 268_435_456;
+export const LARGEST_LINE_LIMIT = 268_435_456;
 
 /** Fills in the defaults. Throws a `StartError` for a limit that would not limit anything. */
 export function resolveLimits(limits: Partial<WireLimits> = {}): WireLimits {

@@ -186,9 +186,10 @@ async function startCli(
     }
     const answer = writes(INIT, says("m1", "Hello."), result("Hello."));
     const exit = { exit: proof.exit ?? 0 };
+    const remark = { stderr: "a remark\n" };
     return request.args.includes("--input-format")
-      ? [greet, { waitForInput: "line" }, answer, { waitForInput: "end" }, exit]
-      : [{ waitForInput: "end" }, answer, exit];
+      ? [greet, { waitForInput: "line" }, remark, answer, { waitForInput: "end" }, exit]
+      : [{ waitForInput: "end" }, remark, answer, exit];
   });
   const watchdog = {
     follow: () => undefined,

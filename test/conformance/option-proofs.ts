@@ -314,6 +314,15 @@ export interface CliProof {
   readonly unseen?: { readonly plain?: string; readonly control?: string };
 }
 
+/** Hears the remark that the scripted CLI makes. */
+function heardStderr(): CliProof {
+  const heard: string[] = [];
+  return {
+    given: { stderr: (line) => void heard.push(line) },
+    shows: () => heard.splice(0).includes("a remark"),
+  };
+}
+
 const UUID = "11111111-2222-4333-8444-555555555555";
 
 export const CLI_PROOFS: { readonly [Option in keyof typeof CLAUDE_CODE_ROWS]: CliProof } = {
@@ -401,6 +410,11 @@ export const CLI_PROOFS: { readonly [Option in keyof typeof CLAUDE_CODE_ROWS]: C
       control: "F-B4 in test/claude-code/ends.test.ts shows it, with shells that are left running",
     },
   },
+  "claudeCode.maxLineBytes": {
+    given: { maxLineBytes: 40 },
+    shows: ({ log }) => log.some((event) => event.type === "error" && event.code === "buffer-overflow"),
+  },
+  "claudeCode.stderr": heardStderr(),
   "claudeCode.watchdog": { given: { watchdog: false }, notStarted: /watchdog guard/ },
 };
 

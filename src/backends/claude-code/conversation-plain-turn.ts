@@ -12,6 +12,7 @@ import { createDeferred, followSignal, type SilenceWatch } from "#streams";
 import { readUtf8 } from "#transports";
 import type { AgentLink } from "../backend.ts";
 import type { ArgvPlan } from "./argv.ts";
+import { limitLines } from "./line-limit.ts";
 import { judgeAttachments } from "./attachments.ts";
 import {
   backgroundNotice,
@@ -56,7 +57,7 @@ export class PlainTurn {
   private readonly _plan: ConversationPlan;
   private readonly _link: AgentLink;
   private readonly _tasks: TaskCount = createTaskCount();
-  private readonly _decoder: Decoder = createDecoder(claudeCode, { readText: readUtf8, adapter: { mode: "plain" } });
+  private readonly _decoder: Decoder;
   private readonly _over = createDeferred<void>();
   private readonly _gone = createDeferred<void>();
   private _process: CliProcess | undefined;
@@ -71,6 +72,11 @@ export class PlainTurn {
 
   constructor(plan: ConversationPlan, link: AgentLink) {
     this._plan = plan;
+    this._decoder = createDecoder(claudeCode, {
+      readText: readUtf8,
+      adapter: { mode: "plain" },
+      ...limitLines(plan.options.maxLineBytes),
+    });
     this._link = link;
     this.gone = this._gone.promise;
   }

@@ -16,6 +16,15 @@ export function createCover(
   };
 }
 
+/** Covers the secrets of a CLI in a text that comes in pieces, also those that only several of them together hold. */
+export function createPieceCover(
+  options: ClaudeCodeOptions,
+  world: { readonly env: Readonly<Record<string, string | undefined>> },
+): (piece: string) => string {
+  const mask = createSecretMask(cliSecrets(options, world))?.stream();
+  return (piece) => (mask === undefined ? piece : mask.push(piece) + mask.tear());
+}
+
 /** Covers the secrets of a CLI in its lines, also those that only several of them together hold. */
 export function createLineCover(
   options: ClaudeCodeOptions,

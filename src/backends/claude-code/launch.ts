@@ -16,7 +16,7 @@ import {
 import { createStderrTail, type ProcessTable, type StderrTail, stopProcess, type Watchdog } from "#transports";
 import { type ArgvPlan, buildArgv } from "./argv.ts";
 import { type Cover, coverThrown } from "../cover-thrown.ts";
-import { createCover, createLineCover } from "./cover.ts";
+import { createCover, createLineCover, createPieceCover } from "./cover.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "./environment.ts";
 import { isolateGit } from "./git-isolation.ts";
 import type { DetectRequest, VersionDetection } from "./detect-version.ts";
@@ -182,7 +182,8 @@ export async function launchCli({ cli, options, plan }: LaunchRequest, world: Cl
     const { family } = handle;
     if (options.watchdog !== false && family !== undefined) attempt(() => world.watchdog?.follow?.(tag, family));
     const coverLines = () => createLineCover(options, world);
-    return createCliProcess(handle, { tag, cover, coverLines, removeFiles: remove }, world);
+    const onStderr = stderrListener(options, world);
+    return createCliProcess(handle, { tag, cover, coverLines, onStderr, removeFiles: remove }, world);
   } catch (error) {
     attempt(() => world.watchdog?.release(tag));
     await remove().catch(() => undefined);
@@ -190,6 +191,14 @@ export async function launchCli({ cli, options, plan }: LaunchRequest, world: Cl
     const message = `${cli.path} could not be started: ${describeThrown(error)}`;
     throw coverThrown(new StartError("spawn", message, { cause: error }), cover);
   }
+}
+
+/** The caller's listener, behind the cover. */
+function stderrListener(options: ClaudeCodeOptions, world: ClaudeCodeWorld): ((line: string) => void) | undefined {
+  const { stderr } = options;
+  if (stderr === undefined) return undefined;
+  const coverPiece = createPieceCover(options, world);
+  return (line) => stderr(coverPiece(line));
 }
 
 /** Nothing the watchdog does may keep a process from being started or stopped. */
@@ -215,16 +224,17 @@ interface CliParts {
   readonly tag: ProcessTag;
   readonly cover: Cover;
   readonly coverLines: CliProcess["coverLines"];
+  readonly onStderr: ((line: string) => void) | undefined;
   readonly removeFiles: () => Promise<void>;
 }
 
 function createCliProcess(
   handle: ProcessHandle,
-  { tag, cover, coverLines, removeFiles }: CliParts,
+  { tag, cover, coverLines, onStderr, removeFiles }: CliParts,
   world: ClaudeCodeWorld,
 ): CliProcess {
   const encoder = new TextEncoder();
-  const stderr = createStderrTail();
+  const stderr = createStderrTail({ onLine: onStderr });
   stderr.drain(handle.stderr).catch(() => undefined);
   let writing: Promise<void> = Promise.resolve();
   let inputFailure: string | undefined;

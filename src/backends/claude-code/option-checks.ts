@@ -1,4 +1,5 @@
 import { describeThrown, nearestName } from "#domain";
+import { LARGEST_LINE_LIMIT } from "#wire";
 import { EFFORTS, PERMISSION_MODES, SETTING_SOURCES } from "./option-words.ts";
 
 /** What is wrong with a value, to be read behind the name of its field; `undefined` when nothing is. */
@@ -87,6 +88,11 @@ export const OPTION_CHECKS = {
   permissiveVersionCheck: flag,
   strictExitStatus: flag,
   keepBackground: flag,
+  maxLineBytes: (value) =>
+    Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST_LINE_LIMIT
+      ? undefined
+      : say(value, `Give a whole number of bytes from 1 to ${LARGEST_LINE_LIMIT}`),
+  stderr: (value) => (typeof value === "function" ? undefined : say(value, "Give a function that takes a line")),
   watchdog: flag,
 } as const satisfies Readonly<Record<string, Check>>;
 

@@ -120,6 +120,13 @@ export interface ClaudeCodeOptions {
    * they are left alone until they end; `run.closed` waits for them, and `run.abort()` or `session.close()` stops them.
    */
   readonly keepBackground?: boolean;
+  /** How many bytes one line of the CLI may have; a longer one ends the stream with `buffer-overflow`. Default 10 485 760. */
+  readonly maxLineBytes?: number;
+  /**
+   * Called with each line that the CLI writes to stderr while it works, without its end; secrets in it are covered. What
+   * it throws is ignored. Without it, stderr is shown only in the `diagnostic` of a run that fails.
+   */
+  readonly stderr?: (line: string) => void;
   /** A second process that ends what the CLI started when this one dies suddenly. Default true. */
   readonly watchdog?: boolean;
 }

@@ -14,7 +14,9 @@ import { readUtf8 } from "#transports";
 import { isRecord } from "#wire";
 import { backgroundWarning, cutError, exitError, withoutEndFaults } from "./conversation-exit.ts";
 import { awaitExit, type CliProcess } from "./launch.ts";
+import { limitLines } from "./line-limit.ts";
 import type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
+import { stalledError } from "./query-limits.ts";
 import { SILENCE } from "./conversation-plan.ts";
 import { DRAIN, NEXT_TURN_MS, type RuleInput } from "./result-rule.ts";
 import { createTaskCount, readRuleInput } from "./result-rule-frames.ts";
@@ -46,12 +48,21 @@ const FRAMES: Format = {
   }),
 };
 
+export interface SourceOptions {
+  /** Shells that are left are not stopped, nor is the process. */
+  readonly keepsShells: boolean;
+  /** How long the CLI may be silent. */
+  readonly idleMs: number | undefined;
+  readonly maxLineBytes: number | undefined;
+}
+
 /** What happens to one process, one thing at a time, for a reader who may be slow: nothing is read ahead of him. */
 export class QuerySource {
   private readonly _process: CliProcess;
   private readonly _clock: Clock;
   private readonly _keepsShells: boolean;
-  private readonly _decoder: Decoder = createDecoder(FRAMES, { keepRaw: true, readText: readUtf8 });
+  private readonly _idleMs: number | undefined;
+  private readonly _decoder: Decoder;
   private readonly _tasks = createTaskCount();
   private readonly _stdout: AsyncIterator<Uint8Array>;
   private _isClosed = false;
@@ -62,9 +73,10 @@ export class QuerySource {
   private _exit: { readonly exit: ProcessExit | undefined } | undefined;
   private _hasOutput = false;
 
-  /** `keepsShells`: shells that are left are not stopped, nor is the process. */
-  constructor(process: CliProcess, clock: Clock, keepsShells: boolean) {
+  constructor(process: CliProcess, clock: Clock, { keepsShells, idleMs, maxLineBytes }: SourceOptions) {
     this._keepsShells = keepsShells;
+    this._idleMs = idleMs;
+    this._decoder = createDecoder(FRAMES, { keepRaw: true, readText: readUtf8, ...limitLines(maxLineBytes) });
     this._process = process;
     this._clock = clock;
     this._stdout = process.stdout[Symbol.asyncIterator]();
@@ -99,8 +111,12 @@ export class QuerySource {
       const bytes = await this._bytes(this._silenceMs(wait));
       if (bytes === "closed") return PULL;
       if (bytes === "silence" && leftMs !== undefined) return { input: { kind: "silence" } };
+      if (bytes === "silence" && wait === "for-ever") {
+        const error = stalledError(this._idleMs ?? 0);
+        return { input: { kind: "fault", error, seen: error.message } };
+      }
       if (bytes === "silence") {
-        const silence = { silentMs: SILENCE.limitMs, kept: this._keepsShells && this.hasShells };
+        const silence = { silentMs: this._idleMs ?? SILENCE.limitMs, kept: this._keepsShells && this.hasShells };
         return { input: { kind: "stalled", warning: backgroundWarning(this._tasks.agents, silence) } };
       }
       if (bytes === "end") await this._noteEnd(leftMs);
@@ -109,8 +125,8 @@ export class QuerySource {
   }
 
   private _silenceMs(wait: Wait): number | undefined {
-    if (wait === "for-ever") return undefined;
-    if (wait === "background") return SILENCE.limitMs;
+    if (wait === "for-ever") return this._idleMs;
+    if (wait === "background") return this._idleMs ?? SILENCE.limitMs;
     return Math.min(this._tasks.wasAnnounced ? NEXT_TURN_MS : DRAIN.silenceMs, wait.leftMs);
   }
 

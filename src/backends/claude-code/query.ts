@@ -1,16 +1,18 @@
-import { type Clock, type Raw, StartError, type WarningDetail } from "#domain";
+import { type Clock, type ErrorDetail, type Raw, StartError, type WarningDetail } from "#domain";
 import { parseJson } from "#wire";
 import { buildArgv } from "./argv.ts";
 import { inputWarning } from "./conversation-exit.ts";
 import { asPlainText } from "./conversation-input.ts";
 import { requireFlags } from "./features.ts";
-import { type ClaudeCodeWorld, type CliProcess, findCli, launchCli } from "./launch.ts";
-import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
+import { type ClaudeCodeWorld, type CliProcess, findCli, type FoundCli, launchCli } from "./launch.ts";
+import { checkClaudeCodeOptions } from "./options.ts";
 import type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
+import { type OutsideEnd, type QueryOptions, splitQueryOptions, watchOutside } from "./query-limits.ts";
 import { PULL, QuerySource } from "./query-source.ts";
 import { mayWait, RESULT_GRACE_MS, RULE_START, type RuleItem, type RuleState, stepRule } from "./result-rule.ts";
 
 export type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
+export type { QueryOptions } from "./query-limits.ts";
 
 /**
  * The messages of one process. A result is a message like any other; whether it is a success is yours to judge.
@@ -28,29 +30,77 @@ export interface Query extends AsyncIterable<QueryItem> {
 }
 
 /** Starts the CLI with a prompt, in plain mode. Rejects with `StartError`. */
-export async function openQuery(prompt: string, given: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<Query> {
+export async function openQuery(prompt: string, given: QueryOptions, world: ClaudeCodeWorld): Promise<Query> {
   if (typeof prompt !== "string" || prompt.trim() === "") {
     throw new StartError("invalid-input", "The prompt says nothing. Give it text.");
   }
-  const options = checkClaudeCodeOptions(given);
+  const { limits, options: rest } = splitQueryOptions(given);
+  const options = checkClaudeCodeOptions(rest);
   const plan = { mode: "plain", prompt: "stdin" } as const;
   const argv = buildArgv(options, plan);
-  const cli = await findCli(options, world);
-  requireFlags(cli.version, argv);
-  const process = await launchCli({ cli, options, plan }, world);
+  const outside = watchOutside(limits, world.clock);
+  let process: CliProcess;
+  let cli: FoundCli;
+  try {
+    // Whoever gives up before the start gets the same items as behind it, and no process.
+    if (outside.error !== undefined) return endedQuery(outside.error);
+    cli = await findCli(options, world);
+    if (outside.error !== undefined) return endedQuery(outside.error);
+    requireFlags(cli.version, argv);
+    process = await launchCli({ cli, options, plan }, world);
+  } catch (thrown) {
+    outside.stop();
+    throw thrown;
+  }
   process.write(options.slashCommands === true ? prompt : asPlainText(prompt));
   process.endInput();
   return new MessageStream(process, world.clock, {
     warnings: [...cli.warnings, ...argv.warnings],
     strictExitStatus: options.strictExitStatus,
     keepBackground: options.keepBackground,
+    maxLineBytes: options.maxLineBytes,
+    idleMs: limits.idleMs,
+    outside,
   });
+}
+
+/** The items of a query that was over before it had a process. */
+function endedQuery(error: ErrorDetail): Query {
+  let items: readonly QueryItem[] = [{ kind: "error", error }];
+  const next = async (): Promise<QueryItem> => {
+    const [item = END] = items;
+    items = [];
+    return item;
+  };
+  const close = async (): Promise<void> => {
+    items = [];
+  };
+  return { next, close, [Symbol.asyncIterator]: () => iterate({ next, close }) };
+}
+
+/** Every item but `end`; leaving the loop closes the query. */
+function iterate(query: Pick<Query, "next" | "close">): AsyncIterableIterator<QueryItem, undefined> {
+  const iterator: AsyncIterableIterator<QueryItem, undefined> = {
+    next: async () => {
+      const value = await query.next();
+      return value.kind === "end" ? { done: true, value: undefined } : { done: false, value };
+    },
+    return: async () => {
+      await query.close();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]: () => iterator,
+  };
+  return iterator;
 }
 
 interface QueryParts {
   readonly warnings: readonly WarningDetail[];
   readonly strictExitStatus: boolean | undefined;
   readonly keepBackground: boolean | undefined;
+  readonly maxLineBytes: number | undefined;
+  readonly idleMs: number | undefined;
+  readonly outside: OutsideEnd;
 }
 
 const END: QueryItem = { kind: "end" };
@@ -67,15 +117,22 @@ class MessageStream implements Query {
   private _closed: Promise<void> | undefined;
   private _isCutTold = false;
   private _coverFrame: ((frame: Raw) => Raw) | undefined;
+  /** Why it was ended from outside, until somebody has been told. */
+  private _endError: ErrorDetail | undefined;
   /** When the end is due, once there is a result. */
   private _dueAt: number | undefined;
 
   constructor(process: CliProcess, clock: Clock, given: QueryParts) {
     this._process = process;
     this._clock = clock;
-    this._source = new QuerySource(process, clock, given.keepBackground === true);
+    this._source = new QuerySource(process, clock, {
+      keepsShells: given.keepBackground === true,
+      idleMs: given.idleMs,
+      maxLineBytes: given.maxLineBytes,
+    });
     this._warnings = [...given.warnings];
     this._options = given;
+    given.outside.onEnd((error) => this._endFromOutside(error));
   }
 
   next(): Promise<QueryItem> {
@@ -90,21 +147,19 @@ class MessageStream implements Query {
   }
 
   [Symbol.asyncIterator](): AsyncIterableIterator<QueryItem, undefined> {
-    const iterator: AsyncIterableIterator<QueryItem, undefined> = {
-      next: async () => {
-        const value = await this.next();
-        return value.kind === "end" ? { done: true, value: undefined } : { done: false, value };
-      },
-      return: async () => {
-        await this.close();
-        return { done: true, value: undefined };
-      },
-      [Symbol.asyncIterator]: () => iterator,
-    };
-    return iterator;
+    return iterate(this);
+  }
+
+  /** A result that was given holds: behind it there is nothing left but the end. */
+  private _endFromOutside(error: ErrorDetail): void {
+    if (this._closed !== undefined) return;
+    const wait = mayWait(this._state);
+    if (wait === "for-ever" || wait === "background") this._endError = error;
+    this.close().catch(() => undefined);
   }
 
   private async _release(): Promise<void> {
+    this._options.outside.stop();
     this._state = CLOSED;
     this._warnings.length = 0;
     this._source.close();
@@ -125,6 +180,11 @@ class MessageStream implements Query {
       else this._dueAt ??= this._clock.now() + RESULT_GRACE_MS;
       if (step.item === undefined) continue;
       if (step.state.phase === "closed") await this._end();
+      const endError = step.item.kind === "end" ? this._endError : undefined;
+      if (endError !== undefined) {
+        this._endError = undefined;
+        return { kind: "error", error: endError };
+      }
       // The last thing to be said: how much of its input a process has taken is known when it is gone.
       const hasResult = step.state.result !== undefined;
       const cut = step.item.kind === "end" && hasResult ? inputWarning(this._process) : undefined;
@@ -155,6 +215,7 @@ class MessageStream implements Query {
 
   /** Has the process stopped, and waits for that as long as there is time. Shells that are to be kept are left alone. */
   private async _end(): Promise<void> {
+    this._options.outside.stop();
     if (this._closed === undefined && this._options.keepBackground === true && this._source.hasShells) return;
     const leftMs = this._leftMs();
     const gone = this.close();

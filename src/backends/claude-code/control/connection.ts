@@ -4,6 +4,7 @@ import type { ToolServer } from "#tools";
 import { readUtf8 } from "#transports";
 import { type Frame, isRecord, type JsonRecord } from "#wire";
 import { pumpOutput, type TakeChunks } from "../conversation-pump.ts";
+import { limitLines } from "../line-limit.ts";
 import { awaitExit, type ClaudeCodeWorld, type CliProcess } from "../launch.ts";
 import { CallWait } from "./call-wait.ts";
 import { createCallbacks, denialOf } from "./callbacks.ts";
@@ -71,6 +72,7 @@ export class ControlConnection {
     this._decoder = createDecoder(format, {
       readText: readUtf8,
       adapter: { mode: "control", ownTool, hasSeveralRuns: true },
+      ...limitLines(parts.maxLineBytes),
     });
     const { line, answer: ready } = this.channel.prepare(parts.initialize);
     this._greeting = line;

@@ -1,0 +1,118 @@
+import { type Clock, describeValue, type ErrorDetail, StartError } from "#domain";
+import { followSignal } from "#streams";
+import type { ClaudeCodeOptions } from "./options.ts";
+
+/**
+ * The options of a query: those of the CLI, and what ends it from outside.
+ *
+ * @example
+ * const options: QueryOptions = { model: "sonnet", timeoutMs: 600_000, idleMs: 60_000, signal: AbortSignal.timeout(900_000) }
+ */
+export interface QueryOptions extends ClaudeCodeOptions {
+  /** Aborting it closes the query: the error `aborted`, then the end. Behind a result just the end. */
+  readonly signal?: AbortSignal;
+  /** How long the whole query may take, its start included: then the error `timeout`, and the end. Default: no limit. */
+  readonly timeoutMs?: number;
+  /**
+   * How long the CLI may say nothing while an item is waited for: then the error `stalled`, and the end. Background work
+   * behind a result is left after it, with the warning `background-left`. Default: no limit; 300 000 behind a result.
+   */
+  readonly idleMs?: number;
+}
+
+/** What ends a query from outside. */
+export type QueryLimits = Pick<QueryOptions, "signal" | "timeoutMs" | "idleMs">;
+
+/** Timers of Node are no longer than this. */
+const LONGEST_MS = 2_147_483_647;
+
+/** The limits of a query, checked, and the options for the CLI, which are not. @throws StartError `invalid-option`. */
+export function splitQueryOptions(given: QueryOptions): {
+  readonly limits: QueryLimits;
+  readonly options: ClaudeCodeOptions;
+} {
+  // Checked where the others are.
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return { limits: {}, options: given };
+  const { signal, timeoutMs, idleMs, ...options } = given;
+  checkSignal(signal);
+  checkTime("timeoutMs", timeoutMs);
+  checkTime("idleMs", idleMs);
+  const limits = {
+    ...((signal ?? undefined) !== undefined && { signal }),
+    ...((timeoutMs ?? undefined) !== undefined && { timeoutMs }),
+    ...((idleMs ?? undefined) !== undefined && { idleMs }),
+  } as QueryLimits;
+  return { limits, options };
+}
+
+function checkSignal(signal: unknown): void {
+  if (signal === undefined || signal === null) return;
+  const { aborted, addEventListener } = signal as Partial<AbortSignal>;
+  if (typeof aborted === "boolean" && typeof addEventListener === "function") return;
+  throw new StartError(
+    "invalid-option",
+    `signal is ${describeValue(signal)}. Give the signal of an AbortController, or leave it out.`,
+  );
+}
+
+function checkTime(name: string, value: unknown): void {
+  if (value === undefined || value === null) return;
+  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LONGEST_MS) return;
+  throw new StartError(
+    "invalid-option",
+    `${name} is ${describeValue(value)}. Give a whole number of milliseconds from 1 to ${LONGEST_MS}, or leave it out.`,
+  );
+}
+
+/** Watches the signal and the clock of one query. */
+export interface OutsideEnd {
+  /** Why the query is over; `undefined` as long as it may go on. */
+  readonly error: ErrorDetail | undefined;
+  /** Called once, when it is over; at once if it is already. */
+  onEnd(end: (error: ErrorDetail) => void): void;
+  /** Leaves neither a timer nor a listener. May be called any number of times. */
+  stop(): void;
+}
+
+/** Begins to watch: the time of a query counts from here. */
+export function watchOutside({ signal, timeoutMs }: QueryLimits, clock: Clock): OutsideEnd {
+  let error: ErrorDetail | undefined;
+  let tell: ((error: ErrorDetail) => void) | undefined;
+  let stopClock = (): void => undefined;
+  let unfollow = (): void => undefined;
+  const stop = (): void => {
+    stopClock();
+    unfollow();
+  };
+  const end = (code: "timeout" | "aborted", message: string): void => {
+    if (error !== undefined) return;
+    error = { code, message, terminal: true };
+    stop();
+    tell?.(error);
+  };
+  if (timeoutMs !== undefined) {
+    const message = `The query took longer than timeoutMs, ${timeoutMs} ms. Raise it, or ask for less at once.`;
+    stopClock = clock.after(timeoutMs, () => end("timeout", message));
+  }
+  if (signal !== undefined)
+    unfollow = followSignal(signal, () => end("aborted", "The query was aborted by its signal."));
+  return {
+    get error() {
+      return error;
+    },
+    onEnd(given) {
+      tell = given;
+      if (error !== undefined) given(error);
+    },
+    stop,
+  };
+}
+
+/** The CLI has said nothing for so long. */
+export function stalledError(silentMs: number): ErrorDetail {
+  return {
+    code: "stalled",
+    message: `Claude Code said nothing for ${silentMs} ms (idleMs). Raise it if its work may take longer without a word.`,
+    terminal: true,
+  };
+}
