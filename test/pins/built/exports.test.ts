@@ -224,6 +224,7 @@ describe("S1-142: exports", () => {
           "PermissionMode",
           "Query",
           "QueryItem",
+          "QueryOptions",
           "Route",
           "RoutedFeature",
           "RoutingOptions",
