@@ -1,7 +1,9 @@
-import { describeThrown, isStartError, type StartError } from "#domain";
+import { describeThrown, isStartError, type StartError, unreachable } from "#domain";
 import { createProcessTable, inspectStopping, probeExecutable } from "#transports";
+import { checkOutput, type OutputCheck } from "../backends/claude-code/check-output.ts";
 import { locateCommand, prepareCheck } from "../backends/claude-code/launch.ts";
 import { applyVersionPolicy, detectVersion } from "../backends/claude-code/version.ts";
+import { claudeCodeWorld } from "./claude-code-world.ts";
 import { PROVIDER_NAMES, type ProviderName, type RunOptions } from "./options.ts";
 import { checkBaseUrl, PROVIDERS } from "./providers.ts";
 import { requireName, resolveBackend } from "./resolve-backend.ts";
@@ -27,6 +29,8 @@ export interface InspectOptions {
   readonly timeoutMs?: number;
   /** What runs would be told: keys and addresses beside those of the environment. */
   readonly run?: Pick<RunOptions, ProviderName | "claudeCode">;
+  /** Start the Claude Code CLI without a prompt, and see whether everything it writes is JSON. Takes a second or two. */
+  readonly checksOutput?: boolean;
 }
 
 const TIMEOUT_MS = 3000;
@@ -79,10 +83,41 @@ async function inspectClaudeCode({ cwd, ...options }: InspectOptions, world: Wor
     const { says, limits } = inspectStopping();
     const login = describeLogin({ ...env, ...extra });
     const found = [`The CLI is ${path}, version ${version?.raw ?? "unknown"}.`, login, says, ...limits];
+    if (options.checksOutput === true) {
+      const machine = { ...claudeCodeWorld(), clock, random, spawn, files, env, cwd };
+      const output = await checkOutput({ path, command, version, warnings: [] }, { env: extra, cwd }, machine);
+      const fault = describeOutput(output, env, found);
+      if (fault !== undefined) return { name, isReady: false, found, missing: [...missing, fault], can: [] };
+    }
     return { name, isReady: true, found, missing, can: hasControl ? [...AGENT_CAN, ...CONTROL_CAN] : AGENT_CAN };
   } catch (error) {
     if (!isStartError(error)) throw error;
     return unready(name, [], error);
+  }
+}
+
+/** Lets a CLI pass that also writes what is not JSON. */
+const ALLOW_VARIABLE = "CLAUDE_INTEGRATION_ALLOW_NONJSON";
+
+/** Adds what was seen of the CLI's output to what was found; gives the fault, if it is one. */
+function describeOutput(output: OutputCheck, env: World["env"], found: string[]): string | undefined {
+  switch (output.kind) {
+    case "pure":
+      found.push(`Its output is JSON only (${output.lines} line(s) of a start without a prompt; no model was asked).`);
+      return undefined;
+    case "unknown":
+      found.push(`Whether its output is JSON only was not seen: ${output.reason}`);
+      return undefined;
+    case "impure": {
+      const fault = `It writes what is not JSON to stdout: ${JSON.stringify(output.line)}.`;
+      if (env[ALLOW_VARIABLE] !== "1") {
+        return `${fault} Remove what writes it (a wrapper script, a hook), or set ${ALLOW_VARIABLE}=1 to let it pass.`;
+      }
+      found.push(`${fault} ${ALLOW_VARIABLE} lets it pass.`);
+      return undefined;
+    }
+    default:
+      return unreachable(output);
   }
 }
 

@@ -47,7 +47,8 @@ export function addDoctorCommand(program: Command, io: CommandIo, outcome: Outco
 async function doctor(flags: DoctorFlags, io: CommandIo): Promise<number> {
   const asked = flags.backend === undefined ? undefined : requireBackendName(flags.backend);
   if (io.err.isTerminal && flags.json !== true) io.err.write("looking around …\r");
-  const backends = await inspectBackends({ executable: flags.claudeExecutable, cwd: io.cwd }, io.world);
+  const options = { executable: flags.claudeExecutable, cwd: io.cwd, checksOutput: true };
+  const backends = await inspectBackends(options, io.world);
   const machine = [...(await inspectMachine()), await lookAtConfig(io)];
   if (io.err.isTerminal && flags.json !== true) io.err.write("\u001b[K");
   const isReady =
