@@ -22,6 +22,7 @@ export { parseVersion, versionMeetsMinimum } from "../backends/claude-code/cli-v
 export type { CollectedItems } from "../backends/claude-code/collect.ts";
 export { collectItems, collectMessages, fold } from "../backends/claude-code/collect.ts";
 export type { ClaudeCodeConversation } from "../backends/claude-code/conversation-contract.ts";
+export type { ProcessExit, ProcessHandle, ProcessRequest, Spawn } from "#domain";
 export type { ExitSeen } from "../backends/claude-code/diagnostics.ts";
 export { diagnoseExit } from "../backends/claude-code/diagnostics.ts";
 export type { PermissionMode, SettingSource } from "../backends/claude-code/option-words.ts";

@@ -61,7 +61,13 @@ function fenceProvider(name: ProviderName, options: ProviderOptions, fence: Fenc
 type ClaudeCode = NonNullable<NonNullable<Config["backends"]>["claudeCode"]>;
 
 /** Options that name programs or settings which get the CLI's key, or say where it is sent. */
-const CLAUDE_CODE_FIELDS: readonly (keyof ClaudeCode)[] = ["executable", "settings", "extraArgs", "pluginDirs"];
+const CLAUDE_CODE_FIELDS: readonly (keyof ClaudeCode)[] = [
+  "executable",
+  "spawn",
+  "settings",
+  "extraArgs",
+  "pluginDirs",
+];
 
 /** Variables that decide where the CLI sends its key, which programs it starts, and whom it trusts. */
 const ADDRESS = /(?:_BASE_URL|_ENDPOINT|_ENDPOINT_URL|_HOST)$/i;

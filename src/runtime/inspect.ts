@@ -1,7 +1,7 @@
 import { describeThrown, isStartError, type StartError, unreachable } from "#domain";
 import { createProcessTable, inspectStopping, probeExecutable } from "#transports";
 import { checkOutput, type OutputCheck } from "../backends/claude-code/check-output.ts";
-import { locateCommand, prepareCheck } from "../backends/claude-code/launch.ts";
+import { commandElsewhere, locateCommand, prepareCheck } from "../backends/claude-code/launch.ts";
 import { applyVersionPolicy, detectVersion } from "../backends/claude-code/version.ts";
 import { claudeCodeWorld } from "./claude-code-world.ts";
 import { PROVIDER_NAMES, type ProviderName, type RunOptions } from "./options.ts";
@@ -67,12 +67,16 @@ function inspectOffline(): BackendState {
 
 async function inspectClaudeCode({ cwd, ...options }: InspectOptions, world: World): Promise<BackendState> {
   const { env, spawn, clock, random, files } = world;
-  const { executable = options.executable, env: extra = {} } = options.run?.claudeCode ?? {};
+  const { executable = options.executable, env: extra = {}, spawn: own } = options.run?.claudeCode ?? {};
   const name = "claude-code";
   try {
-    const { path, command } = await locateCommand(executable, { env, probe: probeExecutable, cwd, files });
-    const check = prepareCheck({ env: extra }, { env, random, clock, processes: createProcessTable() });
-    const detection = await detectVersion({ path, command, spawn, clock, ...check });
+    const { path, command } =
+      own === undefined
+        ? await locateCommand(executable, { env, probe: probeExecutable, cwd, files })
+        : commandElsewhere(executable);
+    const processes = own === undefined ? createProcessTable() : undefined;
+    const check = prepareCheck({ env: extra }, { env, random, clock, processes });
+    const detection = await detectVersion({ path, command, spawn: own ?? spawn, clock, ...check });
     const verdict = applyVersionPolicy(detection);
     if (verdict.kind === "refused") return unready(name, [`The CLI is ${path}.`], verdict.error);
     const { version } = verdict;

@@ -406,6 +406,7 @@ export const CLAUDE_CODE_ROWS: Rows<ClaudeCodeOptions, "claudeCode."> = {
   "claudeCode.keepBackground": forCli(),
   "claudeCode.maxLineBytes": forCli(),
   "claudeCode.stderr": forCli(),
+  "claudeCode.spawn": forCli(),
   "claudeCode.watchdog": forCli(),
 };
 

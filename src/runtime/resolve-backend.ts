@@ -51,9 +51,16 @@ function makeClaudeCode(model: string | undefined, options: ClaudeCodeOptions, w
   const settings = model === undefined ? options : { ...options, model };
   const machine = { ...claudeCodeWorld(), clock, random, spawn, files, env };
   if (world.tap === undefined) return createClaudeCodeBackend(settings, machine);
+  const { spawn: own, ...recorded } = settings;
+  if (own !== undefined && !world.tap.isPlayed) {
+    throw new StartError(
+      "invalid-option",
+      "claudeCode.spawn is given in a run that is recorded, and what it starts goes past the tape. Leave record or claudeCode.spawn out.",
+    );
+  }
   // A tape holds everything that was asked; what is remembered from runs before it would be missing in it.
   const unknowing = { ...machine, versions: undefined };
-  return createClaudeCodeBackend(settings, world.tap.claudeCode?.(unknowing) ?? tapClaudeCode(unknowing, world.tap));
+  return createClaudeCodeBackend(recorded, world.tap.claudeCode?.(unknowing) ?? tapClaudeCode(unknowing, world.tap));
 }
 
 function unknownBackend(text: string, name: string): StartError {

@@ -415,6 +415,10 @@ export const CLI_PROOFS: { readonly [Option in keyof typeof CLAUDE_CODE_ROWS]: C
     shows: ({ log }) => log.some((event) => event.type === "error" && event.code === "buffer-overflow"),
   },
   "claudeCode.stderr": heardStderr(),
+  "claudeCode.spawn": {
+    given: { spawn: () => Promise.reject(new Error("started elsewhere")) },
+    shows: ({ log }) => log.some((event) => event.type === "error" && event.message.includes("started elsewhere")),
+  },
   "claudeCode.watchdog": { given: { watchdog: false }, notStarted: /watchdog guard/ },
 };
 

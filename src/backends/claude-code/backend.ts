@@ -12,6 +12,7 @@ import { type GatedFeature, hasFeature, requireFeature, requireFlags } from "./f
 import { cliSecrets } from "./environment.ts";
 import { type ClaudeCodeWorld, findCli, type FoundCli } from "./launch.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
+import { withOwnSpawn } from "./own-spawn.ts";
 import { cannotSendToAnthropic } from "../media.ts";
 
 /** The options of the backend: the CLI's, and how its conversations are kept. */
@@ -28,12 +29,13 @@ export interface ClaudeCodeBackend extends AgentBackend {
 }
 
 /** Makes the backend. Nothing is looked for or started before a conversation is opened. @throws StartError `invalid-option`. */
-export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, world: ClaudeCodeWorld): ClaudeCodeBackend {
+export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine: ClaudeCodeWorld): ClaudeCodeBackend {
   const { prewarm, ...rest } = given;
   if (prewarm !== undefined && typeof prewarm !== "boolean") {
     throw new StartError("invalid-option", `claudeCode.prewarm is a ${typeof prewarm}. Give true or false.`);
   }
   const options = checkClaudeCodeOptions(rest);
+  const world = withOwnSpawn(options, machine);
   let found: Promise<FoundCli> | undefined;
 
   /** Once per backend: asking for the version costs a process. A failure is not kept, because it may be put right. */

@@ -76,7 +76,8 @@ export async function findCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld
 
 async function lookForCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<FoundCli> {
   const { spawn, clock } = world;
-  const { path, command } = await locateCommand(options.executable, world);
+  const { path, command } =
+    options.spawn === undefined ? await locateCommand(options.executable, world) : commandElsewhere(options.executable);
   if (options.skipVersionCheck === true) return { path, command, version: undefined, warnings: [] };
   const known = world.versions?.get(path);
   const age = known === undefined ? undefined : clock.now() - known.at;
@@ -120,6 +121,11 @@ export async function locateCommand(
   const path = await locateClaude({ executable, env, probe, cwd, platform });
   if (!/\.(?:cmd|bat)$/i.test(path)) return { path, command: { executable: path, args: [] } };
   return { path, command: await readShim({ path, read: (file) => files.read(file), node: process.execPath }) };
+}
+
+/** The CLI where the caller starts it: by name, because nothing on this machine says where it is. */
+export function commandElsewhere(executable = "claude"): { readonly path: string; readonly command: CliCommand } {
+  return { path: executable, command: { executable, args: [] } };
 }
 
 /** A CLI at work. */

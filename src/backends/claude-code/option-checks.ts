@@ -93,6 +93,7 @@ export const OPTION_CHECKS = {
       ? undefined
       : say(value, `Give a whole number of bytes from 1 to ${LARGEST_LINE_LIMIT}`),
   stderr: (value) => (typeof value === "function" ? undefined : say(value, "Give a function that takes a line")),
+  spawn: (value) => (typeof value === "function" ? undefined : say(value, "Give a function that starts a process")),
   watchdog: flag,
 } as const satisfies Readonly<Record<string, Check>>;
 

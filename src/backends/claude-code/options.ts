@@ -1,4 +1,4 @@
-import { nearestName, StartError } from "#domain";
+import { nearestName, type Spawn, StartError } from "#domain";
 import { type Check, OPTION_CHECKS } from "./option-checks.ts";
 import type { Effort, PermissionMode, SettingSource } from "./option-words.ts";
 
@@ -127,6 +127,11 @@ export interface ClaudeCodeOptions {
    * it throws is ignored. Without it, stderr is shown only in the `diagnostic` of a run that fails.
    */
   readonly stderr?: (line: string) => void;
+  /**
+   * Starts the CLI in place of Node: in a container, on another machine, or by a script in tests. `executable` (default
+   * `claude`) is then a name for it and not looked for here, and what it starts is ended by its handle alone.
+   */
+  readonly spawn?: Spawn;
   /** A second process that ends what the CLI started when this one dies suddenly. Default true. */
   readonly watchdog?: boolean;
 }

@@ -6,6 +6,7 @@ import { asPlainText } from "./conversation-input.ts";
 import { requireFlags } from "./features.ts";
 import { type ClaudeCodeWorld, type CliProcess, findCli, type FoundCli, launchCli } from "./launch.ts";
 import { checkClaudeCodeOptions } from "./options.ts";
+import { withOwnSpawn } from "./own-spawn.ts";
 import type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
 import { type OutsideEnd, type QueryOptions, splitQueryOptions, watchOutside } from "./query-limits.ts";
 import { PULL, QuerySource } from "./query-source.ts";
@@ -30,12 +31,13 @@ export interface Query extends AsyncIterable<QueryItem> {
 }
 
 /** Starts the CLI with a prompt, in plain mode. Rejects with `StartError`. */
-export async function openQuery(prompt: string, given: QueryOptions, world: ClaudeCodeWorld): Promise<Query> {
+export async function openQuery(prompt: string, given: QueryOptions, machine: ClaudeCodeWorld): Promise<Query> {
   if (typeof prompt !== "string" || prompt.trim() === "") {
     throw new StartError("invalid-input", "The prompt says nothing. Give it text.");
   }
   const { limits, options: rest } = splitQueryOptions(given);
   const options = checkClaudeCodeOptions(rest);
+  const world = withOwnSpawn(options, machine);
   const plan = { mode: "plain", prompt: "stdin" } as const;
   const argv = buildArgv(options, plan);
   const outside = watchOutside(limits, world.clock);

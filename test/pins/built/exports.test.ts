@@ -222,6 +222,9 @@ describe("S1-142: exports", () => {
           "ExitSeen",
           "McpServerConfig",
           "PermissionMode",
+          "ProcessExit",
+          "ProcessHandle",
+          "ProcessRequest",
           "Query",
           "QueryItem",
           "QueryOptions",
@@ -229,6 +232,7 @@ describe("S1-142: exports", () => {
           "RoutedFeature",
           "RoutingOptions",
           "SettingSource",
+          "Spawn",
           "SubagentDefinition",
         ],
         "values": [
