@@ -81,10 +81,13 @@ export async function openStage(script?: EmulatorScript): Promise<Stage> {
     CLAUDE_CODE_MAX_RETRIES: "0",
   };
   const world: World = { ...systemWorld(), env };
+  const started: Run<unknown>[] = [];
   const start: Stage["start"] = (target, input, options = {}, given = world) => {
     const claudeCode = { ...target.options.claudeCode, ...options.claudeCode };
     const place = target.isCli ? { cwd: home, claudeCode } : {};
-    return startRun(target.backend, input, { ...options, ...place }, given);
+    const run = startRun(target.backend, input, { ...options, ...place }, given);
+    started.push(run);
+    return run;
   };
   return {
     world,
@@ -99,6 +102,8 @@ export async function openStage(script?: EmulatorScript): Promise<Stage> {
       return { log, result: await run.result() };
     },
     async close() {
+      // A CLI may still write to its home after `done`; it is gone when the run is closed.
+      await Promise.all(started.map((run) => run.abort("The stage is closed.")));
       await emulator.close();
       rmSync(home, { recursive: true, force: true, maxRetries: 3 });
     },
