@@ -1,6 +1,5 @@
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import {
   acceptanceCriteria,
   consistency,
@@ -9,7 +8,8 @@ import {
   type SectionName,
   sectionCompleteness,
 } from "#compare";
-import { describeThrown, nearestName } from "#domain";
+import { nearestName } from "#domain";
+import { loadExports } from "./load-module.ts";
 import { usageError } from "./usage-error.ts";
 
 /** What `--scorer` names: built-in scorers, or modules that export scorers. */
@@ -42,12 +42,7 @@ async function loadModule(name: string, cwd: string, known: readonly string[]): 
       error,
     );
   });
-  const module = await import(pathToFileURL(file).href).catch((error: unknown) => {
-    throw usageError(`--scorer ${name} could not be loaded: ${describeThrown(error)}`, error);
-  });
-  const scorers = Object.values(module as Record<string, unknown>)
-    .flat()
-    .filter(isScorer);
+  const scorers = (await loadExports(`--scorer ${name}`, file)).filter(isScorer);
   if (scorers.length > 0) return scorers;
   throw usageError(`--scorer ${name} exports no scorer. Export { name, score } objects, alone or in lists.`);
 }

@@ -1,8 +1,8 @@
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { describeThrown, StartError } from "#domain";
+import { StartError } from "#domain";
 import { type Tool, tool } from "#tools";
+import { loadExports } from "./load-module.ts";
 
 /** The tools of a module: everything it exports that `tool(…)` made, alone or in lists. */
 export async function loadTools(path: string, cwd: string): Promise<readonly Tool[]> {
@@ -10,14 +10,7 @@ export async function loadTools(path: string, cwd: string): Promise<readonly Too
   await access(file).catch((error) => {
     throw new StartError("invalid-option", `--tools ${path}: there is no such file (${file}).`, { cause: error });
   });
-  const module = await import(pathToFileURL(file).href).catch((error: unknown) => {
-    throw new StartError("invalid-option", `--tools ${path} could not be loaded: ${describeFault(error, file)}`, {
-      cause: error,
-    });
-  });
-  const tools = Object.values(module as Record<string, unknown>)
-    .flat()
-    .filter(isTool);
+  const tools = (await loadExports(`--tools ${path}`, file)).filter(isTool);
   if (tools.length > 0) return tools;
   throw new StartError(
     "invalid-option",
@@ -34,12 +27,6 @@ export function demoTools(): readonly Tool[] {
     tool("multiply", "Multiply two numbers", numbers, ({ a, b }) => a * b),
     tool("divide", "Divide the first number by the second", numbers, ({ a, b }) => a / b),
   ];
-}
-
-/** Node tells the place of a syntax error only to a terminal, so the way to see it is named. */
-function describeFault(error: unknown, file: string): string {
-  const fault = describeThrown(error);
-  return error instanceof SyntaxError ? `${fault} (node --check ${file} shows where)` : fault;
 }
 
 function isTool(value: unknown): value is Tool {

@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { describeThrown, describeValue, StartError } from "#domain";
+import { checkNames, describeThrown, describeValue, StartError } from "#domain";
 import { checkTarget, systemWorld, type World } from "#runtime";
 import { type DecisionRule, DEFAULT_RULE } from "./decision.ts";
 import { createMemoryJournal, type Journal, openJournal } from "./journal.ts";
@@ -9,7 +9,7 @@ import { type Plan, planComparison, type Task } from "./plan.ts";
 import { type ComparisonReport, writeReport } from "./report.ts";
 import { questionOf, runSamples } from "./run-samples.ts";
 import { documentScorers } from "./scorers/built-in.ts";
-import type { CompareOptions, CompareProgress, Sample, Score, ScoredSample, Scorer } from "./types.ts";
+import type { CompareOptions, Sample, Score, ScoredSample, Scorer } from "./types.ts";
 
 const JUDGE_DIMENSION = "judge";
 
@@ -81,7 +81,7 @@ async function collectSamples(
   const keptCount = samples.size;
   const report = (latest?: string): void => {
     const all = [...samples.values()];
-    tell(options, {
+    options.onProgress?.({
       phase: "runs",
       finished: all.length,
       total: plan.tasks.length,
@@ -124,7 +124,7 @@ async function collectJudgements(work: JudgeWork): Promise<readonly Judgement[]>
   const judgements: Judgement[] = [];
   let kept = 0;
   const report = (latest?: string): void =>
-    tell(options, {
+    options.onProgress?.({
       phase: "judge",
       finished: judgements.length,
       total: groups.length,
@@ -247,20 +247,11 @@ function readScorers(scorers: readonly Scorer[]): readonly Scorer[] {
 }
 
 function readRule(given: Partial<DecisionRule>): DecisionRule {
+  checkNames(given, Object.keys(DEFAULT_RULE), "option rule.");
   for (const [name, value] of Object.entries(given)) {
-    if (!(name in DEFAULT_RULE)) {
-      throw new StartError(
-        "invalid-option",
-        `There is no option rule.${name}. Known are: ${Object.keys(DEFAULT_RULE).join(", ")}.`,
-      );
-    }
     if (typeof value !== "number" || !(value >= 0)) {
       throw new StartError("invalid-option", `rule.${name} is ${describeValue(value)}. Give a number from 0.`);
     }
   }
   return { ...DEFAULT_RULE, ...given };
-}
-
-function tell({ onProgress }: CompareOptions, progress: CompareProgress): void {
-  onProgress?.(progress);
 }

@@ -1,4 +1,4 @@
-import { describeValue, StartError } from "#domain";
+import { checkNames, describeValue, StartError } from "#domain";
 import { createDraw, shuffle } from "./chance.ts";
 import type { CompareDocument, CompareOptions, CompareTarget } from "./types.ts";
 
@@ -30,7 +30,7 @@ export interface Plan {
 const WANTED_ANSWERS = 5;
 const DEFAULT_CONCURRENCY = 2;
 
-const OPTION_NAMES: ReadonlySet<string> = new Set<keyof CompareOptions>([
+const OPTION_NAMES = [
   "prompts",
   "targets",
   "documents",
@@ -45,12 +45,11 @@ const OPTION_NAMES: ReadonlySet<string> = new Set<keyof CompareOptions>([
   "seed",
   "signal",
   "onProgress",
-]);
+] as const satisfies readonly (keyof CompareOptions)[];
 
 /** @throws StartError naming the option that is wrong. */
 export function planComparison(options: CompareOptions): Plan {
-  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.has(name));
-  if (unknown !== undefined) refuse(`There is no option ${unknown}. Known are: ${[...OPTION_NAMES].join(", ")}.`);
+  checkNames(options, OPTION_NAMES, "option ");
   const targets = readTargets(options.targets);
   const prompts = readPrompts(options.prompts);
   const documents = readDocuments(options.documents ?? []);
