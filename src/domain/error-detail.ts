@@ -19,6 +19,7 @@ export const START_ERROR_CODES = [
   "session-closed",
 ] as const;
 
+/** The code of a `StartError`. docs/errors.md explains each. */
 export type StartErrorCode = (typeof START_ERROR_CODES)[number];
 
 /** Codes of `error` events. Whether one ends the run is in the event (`terminal`). */
@@ -75,6 +76,7 @@ export const ERROR_CODES = [
   "text-retracted",
 ] as const;
 
+/** The code of an `error` event. docs/errors.md explains each. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** The explanation for a person attached to an error: what it means, what to try, what was seen. */

@@ -29,6 +29,13 @@ export class StartError extends Error {
  * A run that did not succeed, as the short forms `text()` and `output()` throw it. Events and `result()` never throw.
  *
  * `result` holds everything the run produced; it is absent while the run still goes on.
+ *
+ * @example
+ * try {
+ *   await run("offline", "Hello", { limits: { timeoutMs: 1000 } }).output()
+ * } catch (error) {
+ *   if (isRunError(error)) console.error(error.code, error.result?.text)
+ * }
  */
 export class RunError extends Error {
   override readonly name = "RunError";
@@ -60,17 +67,39 @@ export class ToolFailure extends Error {
   readonly [TOOL_FAILURE] = true;
 }
 
-/** Unlike `instanceof`, holds when two copies of the package are loaded. */
+/**
+ * Unlike `instanceof`, holds when two copies of the package are loaded.
+ *
+ * @example
+ * try {
+ *   run("no-such-backend", "Hello")
+ * } catch (error) {
+ *   if (isStartError(error)) console.error(error.code, error.message) // unknown-backend …
+ * }
+ */
 export function isStartError(value: unknown): value is StartError {
   return hasBrand(value, START_ERROR);
 }
 
-/** Unlike `instanceof`, holds when two copies of the package are loaded. */
+/**
+ * Unlike `instanceof`, holds when two copies of the package are loaded.
+ *
+ * @example
+ * const text = await run("offline", "Hello").output().catch((error: unknown) => (isRunError(error) ? error.message : ""))
+ */
 export function isRunError(value: unknown): value is RunError {
   return hasBrand(value, RUN_ERROR);
 }
 
-/** Unlike `instanceof`, holds when two copies of the package are loaded. */
+/**
+ * Unlike `instanceof`, holds when two copies of the package are loaded.
+ *
+ * @example
+ * const text = await createToolRegistry().execute("add", {}).catch((error: unknown) => {
+ *   if (isToolFailure(error)) return error.message
+ *   throw error
+ * })
+ */
 export function isToolFailure(value: unknown): value is ToolFailure {
   return hasBrand(value, TOOL_FAILURE);
 }

@@ -202,13 +202,14 @@ export type ItemEvent =
  * What a caller observes: immutable, JSON-safe, numbered within its run, of exactly one family.
  *
  * @example
- * switch (event.type) {
- *   case "text-delta": process.stdout.write(event.text); break
- *   case "done": console.log(event.result.status); break
+ * for await (const event of run("offline", "Hello")) {
+ *   if (event.type === "text-delta") process.stdout.write(event.text)
+ *   if (event.type === "done") console.log(event.result.status)
  * }
  */
 export type AgentEvent = DeltaEvent | ItemEvent | DoneEvent;
 
+/** The type of an event: `text-delta`, `tool-call`, `done` … */
 export type EventType = AgentEvent["type"];
 
 /** The event of one type. */
@@ -235,12 +236,22 @@ export const EVENT_FAMILIES = {
   done: "done",
 } as const satisfies Record<EventType, Family>;
 
-/** The family of an event. */
+/**
+ * The family of an event.
+ *
+ * @example
+ * for await (const event of run("offline", "Hello")) if (familyOf(event) === "item") console.log(event.type)
+ */
 export function familyOf(event: { readonly type: EventType }): Family {
   return EVENT_FAMILIES[event.type];
 }
 
-/** Whether an event is a delta: a preview that may be merged. */
+/**
+ * Whether an event is a delta: a preview that may be merged.
+ *
+ * @example
+ * for await (const event of run("offline", "Hello")) if (!isDelta(event)) console.log(event.type)
+ */
 export function isDelta(event: AgentEvent): event is DeltaEvent {
   return EVENT_FAMILIES[event.type] === "delta";
 }

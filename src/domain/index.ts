@@ -74,7 +74,7 @@ export { isId } from "./ids.ts";
 export type { McpServerStatus } from "./mcp-server-status.ts";
 export type { Message, StopReason } from "./message.ts";
 export { nearestName } from "./nearest.ts";
-export { checkNames } from "./check-names.ts";
+export { checkNames, checkOptionNames, remedyForName } from "./check-names.ts";
 export type { Raw } from "./raw.ts";
 export type { RunResult, RunStatus, ToolCallRecord } from "./run-result.ts";
 export type {

@@ -8,7 +8,7 @@ const WATCHES_ONLY: unique symbol = Symbol.for("millrace.watchesOnly") as never;
  * 60 seconds unless set); a person has none. `askInTerminal` is marked already.
  *
  * @example
- * const permission = waitForPerson(async ({ name, input }) => ({ allow: await showDialog(name, input) }))
+ * const permission: PermissionCallback = waitForPerson(async ({ name }) => ({ allow: (await ask(`Run ${name}? `)) === "yes" }))
  */
 export function waitForPerson<Ask extends (...given: never[]) => unknown>(ask: Ask): Ask {
   // A function of its own: the caller's stays as it is.

@@ -81,11 +81,13 @@ export interface ProcessHandle {
   readonly exit: Promise<ProcessExit>;
 }
 
+/** How a process ended: with a code, or by a signal. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: string | null;
 }
 
+/** A process to start. */
 export interface ProcessRequest {
   readonly executable: string;
   readonly args: readonly string[];

@@ -24,6 +24,7 @@ export const WARNING_CODES = [
   "tape-difference",
 ] as const;
 
+/** The code of a `warning` event. docs/errors.md explains each. */
 export type WarningCode = (typeof WARNING_CODES)[number];
 
 /** A warning without its place in a run. */

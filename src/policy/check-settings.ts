@@ -1,8 +1,8 @@
-import { describeValue } from "#domain";
+import { checkNames, describeValue } from "#domain";
 import type { Guard, GuardPlace, OutputMode } from "./guard.ts";
 import type { Otherwise, PermissionCallback, PermissionRules } from "./permission.ts";
 import { type Hooks, POINTS } from "./point.ts";
-import { checkFunction, checkList, checkNames, checkObject, checkTimeout, checkToolNames, refuse } from "./refuse.ts";
+import { checkFunction, checkList, checkObject, checkTimeout, checkToolNames, refuse } from "./refuse.ts";
 import { parseRule } from "./rule.ts";
 
 const TOOL_POINTS: readonly string[] = ["before-tool", "after-tool"];
@@ -13,7 +13,7 @@ const GUARD_PLACES = ["input", "tool-call", "tool-result", "output"] as const sa
 export function checkHooks(hooks: unknown, field = "hooks"): asserts hooks is Hooks | undefined {
   if (hooks === undefined) return;
   checkObject(field, hooks);
-  checkNames(field, hooks, POINTS);
+  checkNames(hooks, POINTS, `${field}.`);
   for (const [point, list] of Object.entries(hooks)) {
     if (list === undefined) continue;
     const name = `${field}[${JSON.stringify(point)}]`;
@@ -27,7 +27,7 @@ function checkHook(field: string, hook: unknown, point: string): void {
   if (typeof hook !== "object" || hook === null || Array.isArray(hook)) {
     throw refuse(`${field} is ${describeValue(hook)}. Give a function, or { tool, timeoutMs, run }.`);
   }
-  checkNames(field, hook, ["tool", "timeoutMs", "run"]);
+  checkNames(hook, ["tool", "timeoutMs", "run"], `${field}.`);
   const { tool, timeoutMs, run } = hook as { readonly [name: string]: unknown };
   if (tool !== undefined && !TOOL_POINTS.includes(point)) {
     throw refuse(`${field}.tool is ${describeValue(tool)}, but ${point} is not about tools. Leave it out.`);
@@ -41,7 +41,7 @@ function checkHook(field: string, hook: unknown, point: string): void {
 export function checkRules(rules: unknown, field = "permissions"): asserts rules is PermissionRules | undefined {
   if (rules === undefined) return;
   checkObject(field, rules);
-  checkNames(field, rules, ["allow", "deny", "ask", "otherwise"]);
+  checkNames(rules, ["allow", "deny", "ask", "otherwise"], `${field}.`);
   const { otherwise, ...lists } = rules;
   if (otherwise !== undefined && !(OTHERWISE as readonly unknown[]).includes(otherwise)) {
     throw refuse(`${field}.otherwise is ${describeValue(otherwise)}. Give one of: ${OTHERWISE.join(", ")}.`);
@@ -100,7 +100,7 @@ export function checkGuards(
 
 function checkGuard(field: string, guard: unknown): asserts guard is Guard {
   checkObject(field, guard);
-  checkNames(field, guard, ["name", "place", "tool", "timeoutMs", "check"]);
+  checkNames(guard, ["name", "place", "tool", "timeoutMs", "check"], `${field}.`);
   const { name, place, tool, timeoutMs, check } = guard;
   if (typeof name !== "string" || name === "") {
     throw refuse(`${field}.name is ${describeValue(name)}. Give a name; it stands in events and messages.`);
@@ -119,7 +119,7 @@ function checkGuard(field: string, guard: unknown): asserts guard is Guard {
 function checkOutputMode(mode: unknown): asserts mode is OutputMode | undefined {
   if (mode === undefined || mode === "buffer") return;
   if (typeof mode === "object" && mode !== null && !Array.isArray(mode)) {
-    checkNames("outputMode", mode, ["windowCharacters"]);
+    checkNames(mode, ["windowCharacters"], "outputMode.");
     const { windowCharacters } = mode as { readonly windowCharacters?: unknown };
     if (Number.isInteger(windowCharacters) && (windowCharacters as number) > 0) return;
     throw refuse(`outputMode.windowCharacters is ${describeValue(windowCharacters)}. Give a whole number above 0.`);

@@ -23,6 +23,7 @@ import type {
 } from "./policy.ts";
 import { runHooks } from "./run-hooks.ts";
 import { describeFailures, warnOfFailures } from "./warn.ts";
+import { withdrawable } from "./withdrawable.ts";
 
 type Handoff = Parameters<RunPolicy["checkHandoff"]>[0];
 
@@ -87,11 +88,12 @@ class LegPolicy implements RunPolicy {
     return { notes: combined.notes, stop: combined.stop };
   }
 
-  async checkStop(text: string, sentBack: number): Promise<StopVerdict> {
-    const combined = await this._run("before-stop", (occasion) => ({ ...occasion, text, sentBack }));
-    warnOfFailures("before-stop", combined, this._parts.place);
+  async checkStop(text: string, sentBack: number, signal?: AbortSignal): Promise<StopVerdict> {
+    const parts = withdrawable(signal, this._parts);
+    const combined = await this._run("before-stop", (occasion) => ({ ...occasion, text, sentBack }), parts);
+    warnOfFailures("before-stop", combined, parts.place);
     const { block, notes, stop } = combined;
-    if (block === undefined || combined.isAborted || this._parts.place.signal.aborted) {
+    if (block === undefined || combined.isAborted || parts.place.signal.aborted) {
       return { kind: "stop", notes, stop };
     }
     // A block wins over a stop: who blocks here wants the agent to go on.
@@ -114,8 +116,9 @@ class LegPolicy implements RunPolicy {
   private async _run<Name extends Point>(
     point: Name,
     makeOccasion: (occasion: Occasion) => Points[Name],
+    parts: PolicyParts = this._parts,
   ): Promise<Combined> {
-    const { hooks, place, watch } = this._parts;
+    const { hooks, place, watch } = parts;
     // Who watches the end of runs wants to hear of aborted ones too; but nobody waits long for an abort.
     const isEnd = point === "run-end";
     const outcomes = await runHooks<Name>({

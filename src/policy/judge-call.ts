@@ -1,5 +1,4 @@
 import { describeThrown, noticeItem, permissionItem, warningItem } from "#domain";
-import { createAbortWatch } from "./abort-watch.ts";
 import { type Combined, combine } from "./combine.ts";
 import { consult, permissionLimit } from "./consult.ts";
 import { createGrant } from "./grant.ts";
@@ -12,6 +11,7 @@ import type { SeenPaths } from "./path-rules.ts";
 import { findAllowing, findHit, findPathSubjects } from "./rule-book.ts";
 import { runHooks } from "./run-hooks.ts";
 import { describeFailures, warnOfFailures } from "./warn.ts";
+import { withdrawable } from "./withdrawable.ts";
 
 /** Why nothing is allowed any more. */
 export const ABORTED = "The run was aborted before the call was allowed.";
@@ -20,7 +20,7 @@ type Denier = Extract<CallVerdict, { kind: "denied" }>["by"];
 
 /** Decides about one call. Never rejects: what cannot be decided is denied. */
 export async function judgeCall(call: CallToCheck, parts: PolicyParts): Promise<CallVerdict> {
-  const hearing = new Hearing(call, withdrawable(call, parts));
+  const hearing = new Hearing(call, withdrawable(call.signal, parts));
   try {
     return await hearing.decide();
   } catch (thrown) {
@@ -31,13 +31,6 @@ export async function judgeCall(call: CallToCheck, parts: PolicyParts): Promise<
 
 /** Why a call is denied whose question was taken back. */
 const WITHDRAWN = "The question was withdrawn before it was answered.";
-
-/** The parts for one call: what waits for its decision ends with the run, and when the question is taken back. */
-function withdrawable({ signal }: CallToCheck, parts: PolicyParts): PolicyParts {
-  if (signal === undefined) return parts;
-  const either = AbortSignal.any([parts.place.signal, signal]);
-  return { ...parts, place: { ...parts.place, signal: either }, watch: createAbortWatch(either) };
-}
 
 /** Who wants a person to decide, and why. */
 interface Question {

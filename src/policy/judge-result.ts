@@ -6,6 +6,7 @@ import { occasionOf, type PolicyParts } from "./parts.ts";
 import type { CallToCheck, ResultVerdict } from "./policy.ts";
 import { runHooks } from "./run-hooks.ts";
 import { warnOfFailures } from "./warn.ts";
+import { withdrawable } from "./withdrawable.ts";
 
 /** What a tool answered. */
 interface Answered {
@@ -13,8 +14,12 @@ interface Answered {
   readonly isError: boolean;
 }
 
-/** Shows a tool's answer to the guards, then to the hooks. Without either it passes as it is. */
-export async function judgeResult(call: CallToCheck, outcome: Answered, parts: PolicyParts): Promise<ResultVerdict> {
+/**
+ * Shows a tool's answer to the guards, then to the hooks. Without either it passes as it is. When whoever asks takes the
+ * question back, both are told so, and what the guards have not passed is withheld.
+ */
+export async function judgeResult(call: CallToCheck, outcome: Answered, all: PolicyParts): Promise<ResultVerdict> {
+  const parts = withdrawable(call.signal, all);
   const guarded = await guardResult(call, outcome, parts);
   const hooks = parts.hooks["after-tool"].filter((hook) => hook.matches(call.name));
   if (hooks.length === 0 || parts.place.signal.aborted) return { ...guarded, notes: [], stop: undefined };
@@ -57,7 +62,10 @@ async function guardResult(call: CallToCheck, outcome: Answered, parts: PolicyPa
   if (value === undefined) return withheld("it is not JSON, so no guard can look at it");
   const content = { value, name, callId };
   const verdict = await runGuards(standing, content, parts);
-  if (verdict.kind === "aborted") return withheld("the run was aborted before the guards had passed it");
+  if (verdict.kind === "aborted") {
+    const end = call.signal?.aborted === true ? "the question was withdrawn" : "the run was aborted";
+    return withheld(`${end} before the guards had passed it`);
+  }
   if (verdict.kind === "passed") {
     return verdict.isReplaced ? { output: verdict.value, isError: outcome.isError } : outcome;
   }

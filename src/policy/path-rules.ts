@@ -1,4 +1,5 @@
 import { type Glob, matchesGlob } from "./matcher.ts";
+import { composed, foldPath, isFoundInOtherCase } from "./path-names.ts";
 import { straightPath } from "./place-match.ts";
 import { expandPath, findReal, isAbsolutePath, type PathSight, type SeenPath, seePath } from "./path-sight.ts";
 import type { Rule } from "./rule.ts";
@@ -48,15 +49,32 @@ export class PathRules {
     const patterns = new Map<Rule, SeenPatterns>();
     await Promise.all(rules.map(async (rule) => patterns.set(rule, await this._patternsOf(rule))));
     const { ignoresCase } = this._sight;
-    const fold = (text: string): string => (ignoresCase ? text.normalize("NFC").toLowerCase() : text);
+    const twins = ignoresCase ? new Set<string>() : await this._findTwins(patterns, paths);
+    const spelling = (text: string): Fold => (ignoresCase || twins.has(text) ? foldPath : composed);
     return {
-      falls: (rule, text, isSearch) => fall(patterns.get(rule), paths.get(text), { isSearch, fold }),
+      falls: (rule, text, isSearch) => fall(patterns.get(rule), paths.get(text), { isSearch, fold: spelling(text) }),
       covers: (allowing, text) => {
         const strict = allowing.flatMap((rule) => patterns.get(rule)?.strict ?? []);
         const real = paths.get(text)?.real;
+        const fold: Fold = ignoresCase ? (path) => composed(path).toLowerCase() : (path) => path;
         return real?.every((path) => strict.some((glob) => fits(glob, path, fold))) === true;
       },
     };
+  }
+
+  /** Texts that fall under a rule but for the capitals, on a disk that does not count these. */
+  private async _findTwins(
+    patterns: ReadonlyMap<Rule, SeenPatterns>,
+    paths: ReadonlyMap<string, SeenPath>,
+  ): Promise<ReadonlySet<string>> {
+    const wide = [...patterns.values()].flatMap((one) => one.wide);
+    const twins = new Set<string>();
+    for (const [text, { forms, places }] of paths) {
+      const isTwin = wide.some((glob) => forms.some((form) => !matchesGlob(glob, form) && fits(glob, form, foldPath)));
+      if (!isTwin) continue;
+      for (const place of places) if (await isFoundInOtherCase(place, this._sight)) twins.add(text);
+    }
+    return twins;
   }
 
   private _patternsOf(rule: Rule): Promise<SeenPatterns> {

@@ -1,4 +1,5 @@
 import type { FileSystem } from "#domain";
+import { dependsOnLooker } from "./path-names.ts";
 import { pathForms, straightPath } from "./place-match.ts";
 
 /** What a policy sees of the disk: where paths lead, and what they are relative to. */
@@ -26,9 +27,11 @@ const LONGEST_PATH = 4_096;
 
 /** Looks where a path leads. `bases`: what it may be relative to. Never rejects. */
 export async function seePath(text: string, sight: PathSight, bases: readonly string[]): Promise<SeenPath> {
-  const plain = expandPath(text, sight.home);
-  const isLost = plain === undefined || plain.length > LONGEST_PATH || plain.includes("\0");
-  const joined = isLost ? [] : isAbsolutePath(plain) ? [plain] : bases.map((base) => `${base}/${plain}`);
+  // A tool may take the blanks around a path for a part of it.
+  const written = [...new Set([text, text.trim()])].map((one) => expandPath(one, sight.home));
+  const plain = written.filter((one) => one !== undefined).filter(isReadable);
+  const isLost = plain.length < written.length;
+  const joined = plain.flatMap((one) => (isAbsolutePath(one) ? [one] : bases.map((base) => `${base}/${one}`)));
   const straight = joined.map(straightPath);
   // A program may take `..` out of a path before it opens it, or leave that to the system, which follows links first.
   const found = await Promise.all([...new Set([...joined, ...straight])].map((path) => findReal(path, sight)));
@@ -37,8 +40,15 @@ export async function seePath(text: string, sight: PathSight, bases: readonly st
   return {
     forms: [...new Set([...pathForms(text), ...places, ...places.flatMap(foldersAbove)])],
     places,
-    real: isLost || known.length < found.length ? undefined : [...new Set(known)],
+    real:
+      isLost || known.length < found.length || [...joined, ...places].some(dependsOnLooker)
+        ? undefined
+        : [...new Set(known)],
   };
+}
+
+function isReadable(path: string): boolean {
+  return path.length <= LONGEST_PATH && !path.includes("\0");
 }
 
 /**
@@ -76,7 +86,7 @@ async function isListed(folder: string, name: string, sight: Pick<PathSight, "li
 
 /** A path without `~` and `file:`. `undefined`: it cannot be read. */
 export function expandPath(text: string, home: string | undefined): string | undefined {
-  const path = text.trim();
+  const path = /^\s*(?:file:|~)/i.test(text) ? text.trimStart() : text;
   if (/^file:/i.test(path)) return readFileUrl(path);
   if (path === "~" || /^~[/\\]/.test(path)) return home === undefined ? undefined : slashed(home + path.slice(1));
   // Somebody else's home folder.

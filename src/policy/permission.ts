@@ -40,8 +40,11 @@ export type PermissionCallback = (request: PermissionRequest) => Decision | "ask
  * const rules: PermissionRules = { allow: ["Bash(git *)"], deny: ["Bash(git push *)"], ask: ["mcp__*"] }
  */
 export interface PermissionRules {
+  /** Calls that run without asking. With such a list, others are asked. */
   readonly allow?: readonly string[];
+  /** Calls that never run. A denial wins over everything. */
   readonly deny?: readonly string[];
+  /** Calls that somebody has to allow first. */
   readonly ask?: readonly string[];
   /**
    * What happens to calls that no rule is about and no hook allows. `"allow"`: they run, unless a callback decides

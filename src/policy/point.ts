@@ -62,6 +62,7 @@ export interface Points {
   readonly "run-end": RunEndOccasion;
 }
 
+/** A point of a run at which hooks are called. */
 export type Point = keyof Points;
 
 /** Every point, in the order a run meets them. */
@@ -102,6 +103,7 @@ export interface HookAnswer {
   readonly stop?: string;
 }
 
+/** A hook: it is told of the occasion and may answer. No answer lets the run go on. */
 export type HookFunction<Name extends Point> = (
   occasion: Points[Name],
 ) => HookAnswer | undefined | void | Promise<HookAnswer | undefined | void>;
@@ -122,7 +124,7 @@ export interface HookEntry<Name extends Point> {
  *
  * @example
  * const hooks: Hooks = {
- *   "before-tool": [{ tool: "Bash", run: ({ input }) => (isDangerous(input) ? { block: "Not here." } : undefined) }],
+ *   "before-tool": [{ tool: "Bash", run: ({ input }) => (JSON.stringify(input).includes("sudo") ? { block: "Not here." } : undefined) }],
  * }
  */
 export type Hooks = { readonly [Name in Point]?: readonly (HookFunction<Name> | HookEntry<Name>)[] };

@@ -116,7 +116,8 @@ export interface RunPolicy {
     readonly message: string;
   }): Promise<HandoffVerdict>;
   noteHandoff(handoff: { readonly from: string; readonly to: string; readonly message: string }): Promise<Aftermath>;
-  checkStop(text: string, sentBack: number): Promise<StopVerdict>;
+  /** The signal fires when whoever asks takes the question back: the hooks are told so, and nobody is sent back. */
+  checkStop(text: string, sentBack: number, signal?: AbortSignal): Promise<StopVerdict>;
   noteEnd(status: RunStatus, text: string): Promise<void>;
   /** Holds back what output guards have not passed. A fresh one per leg. */
   createOutputGate(): OutputGate;

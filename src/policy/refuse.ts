@@ -1,4 +1,4 @@
-import { describeValue, nearestName, StartError } from "#domain";
+import { describeValue, StartError } from "#domain";
 
 /** A wrong option, before anything starts. The message names the field, the value and the remedy. */
 export function refuse(message: string): StartError {
@@ -13,16 +13,6 @@ export function checkObject(field: string, value: unknown): asserts value is Rea
 export function checkList(field: string, value: unknown, of: string): asserts value is readonly unknown[] {
   if (Array.isArray(value)) return;
   throw refuse(`${field} is ${describeValue(value)}, not a list. Give a list of ${of}.`);
-}
-
-/** Refuses names that are not known, with the nearest one that is. */
-export function checkNames(field: string, given: object, known: readonly string[]): void {
-  for (const name of Object.keys(given)) {
-    if (known.includes(name)) continue;
-    const near = nearestName(name, known);
-    const remedy = near === undefined ? `Known are: ${known.join(", ")}.` : `Did you mean ${near}?`;
-    throw refuse(`There is no ${field}.${name}. ${remedy}`);
-  }
 }
 
 /** Which tools a hook or a guard looks at. */

@@ -63,7 +63,12 @@ const SOMETIMES_CARRIERS: Readonly<Record<string, readonly string[]>> = {
   chamber: ["exec"],
   "aws-vault": ["exec"],
   wezterm: ["start", "cli"],
-  cmake: ["env", "time"],
+  cmake: ["-E"],
+  buildah: ["run"],
+  heroku: ["run"],
+  composer: ["exec"],
+  lerna: ["exec"],
+  gh: ["ssh"],
   tmux: ["new", "new-session", "new-window", "neww", "split-window", "splitw", "run-shell", "run"],
 };
 

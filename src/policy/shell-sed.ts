@@ -11,7 +11,12 @@ const SUBSTITUTION = /^[sy](.)(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1/s;
  * has made. A script that cannot be read may do so.
  */
 export function isRunningSed(args: readonly string[]): boolean {
-  return scriptsOf(args).some(isRunningScript);
+  return scriptsOf(args).some((script) => !isReadable(script, skipCommand));
+}
+
+/** Whether they hold a script that writes a file (`w`, `s///w`), or runs a command. */
+export function isWritingSed(args: readonly string[]): boolean {
+  return scriptsOf(args).some((script) => !isReadable(script, skipHarmless));
 }
 
 function scriptsOf(args: readonly string[]): readonly string[] {
@@ -36,15 +41,18 @@ function scriptsOf(args: readonly string[]): readonly string[] {
   return named.length > 0 || hasFile || first === undefined ? named : [first];
 }
 
-function isRunningScript(script: string): boolean {
-  if (script.length > LONGEST_SCRIPT) return true;
+/** What stands behind one command; `undefined`: it must not be run unasked, or cannot be read. */
+type SkipCommand = (script: string) => string | undefined;
+
+function isReadable(script: string, skip: SkipCommand): boolean {
+  if (script.length > LONGEST_SCRIPT) return false;
   let rest = script;
   for (;;) {
     rest = rest.replace(/^[\s;{}]+/, "");
-    if (rest === "") return false;
+    if (rest === "") return true;
     rest = skipAddresses(rest);
-    const next = skipCommand(rest);
-    if (next === undefined) return true;
+    const next = skip(rest);
+    if (next === undefined) return false;
     rest = next;
   }
 }
@@ -59,6 +67,14 @@ function skipAddresses(script: string): string {
     rest = rest.slice(1).trimStart();
   }
   return rest.replace(/^[!\s]+/, "");
+}
+
+/** A command that neither runs nor writes anything. */
+function skipHarmless(script: string): string | undefined {
+  if (/^[wW]/.test(script)) return undefined;
+  const found = script.startsWith("s") ? SUBSTITUTION.exec(script)?.[0] : undefined;
+  const flags = found === undefined ? "" : (/^[^;}\n]*/.exec(script.slice(found.length))?.[0] ?? "");
+  return /[wW]/.test(flags) ? undefined : skipCommand(script);
 }
 
 /** What stands behind one command; `undefined`: it runs something, or cannot be read. */

@@ -2,7 +2,7 @@ import { isShell, programName } from "./shell-names.ts";
 import { isRunningSed } from "./shell-sed.ts";
 
 /** The program and what it is given. */
-interface Given {
+export interface Given {
   readonly words: readonly string[];
   /** Per word: nobody but the shell knows it. */
   readonly expands: readonly boolean[];
@@ -19,6 +19,7 @@ const INLINE: readonly (readonly [name: RegExp, option: RegExp])[] = [
   [/^(?:lua[\d.]*|luajit|julia|osascript|elixir|Rscript|guile|racket|ghc|scala|groovy)$/, /^-[eEc]|^--eval/],
   [/^(?:pwsh|powershell)$/i, /^-(?:c|e)/i],
   [/^(?:tclsh|wish|expect)[\d.]*$/, /^-c/],
+  [/^(?:irb|pry)$/, /^-e/],
 ];
 
 /** Modules of Python that take a program text in their arguments or on their input. */
@@ -26,12 +27,29 @@ const PYTHON_MODULE = /^(?:timeit|code|pdb|asyncio|idlelib)$/;
 
 /** Options that make a program run a command or a program text. */
 const RUNNING: readonly Running[] = [
-  { name: /^g?tar$|^bsdtar$/, short: /^-[IF]/, long: "to-command checkpoint-action use-compress-program info-script" },
+  {
+    name: /^g?tar$|^bsdtar$/,
+    short: /^-[a-zA-Z]*[IF]/,
+    long: "to-command checkpoint-action use-compress-program info-script",
+  },
   { name: /^g?tar$|^bsdtar$|^cpio$/, long: "new-volume-script rsh-command rmt-command" },
-  { name: /^rsync$/, short: /^-[a-zA-Z]*e$/, long: "rsh rsync-path" },
+  { name: /^rsync$/, short: /^-[a-zA-Z]*[eM]/, long: "rsh rsync-path remote-option" },
+  {
+    name: /^(?:ssh|scp|sftp|autossh|ssh-copy-id)$/,
+    short: /^(?:-[a-zA-Z0-9]*o)?\s*(?:Proxy|Local|KnownHosts|PermitLocal)Command\b|^-[a-zA-Z0-9]*F/i,
+  },
+  { name: /^(?:scp|sftp)$/, short: /^-[a-zA-Z0-9]*[SD]/ },
+  { name: /^ssh-(?:keygen|add)$/, short: /^-[a-zA-Z]*[Ds]/ },
+  { name: /^zip$/, short: /^-[a-zA-Z]*TT/, long: "unzip-command" },
+  { name: /^wget$/, short: /^-[a-zA-Z]*e/, long: "execute use-askpass config" },
+  { name: /^openssl$/, short: /^-(?:engine|provider|provider-path|config)$/ },
+  { name: /^gpg2?$/, long: "photo-viewer exec-path agent-program dirmngr-program pinentry-program" },
+  { name: /^less$|^more$/, short: /^\+.*[!|]|^-[a-zA-Z]*k/s, long: "lesskey-file lesskey-src lesskey-content" },
+  { name: /^bat$/, long: "pager" },
+  { name: /^fzf$/, long: "preview bind" },
   { name: /^(?:vim?|nvim|ex|view|gvim|emacs|ed)$/, short: /^(?:-[cSsflu]|\+)/, long: "cmd eval load" },
   { name: /^emacsclient$/, short: /^-e/, long: "eval" },
-  { name: /^man$/, short: /^-[PH]/, long: "pager html" },
+  { name: /^man$/, short: /^-[PHC]/, long: "pager html config-file" },
   { name: /^g?make$/, short: /^(?:SHELL=|-E)/, long: "eval" },
   { name: /^split$/, long: "filter" },
   { name: /^sort$/, long: "compress-program" },
@@ -46,7 +64,10 @@ const RUNNING: readonly Running[] = [
     short: /^(?:script-shell|node-options)/,
     long: "script-shell node-options call shell",
   },
-  { name: /^(?:sqlite3|psql|mysql|mariadb|duckdb)$/, short: /^\.(?:shell|system|sh)\b|\\!|^system\b|\bprogram\b/i },
+  {
+    name: /^(?:sqlite3|psql|mysql|mariadb|duckdb)$/,
+    short: /^\s*\.(?:shell|system|sh|load)\b|\\!|^system\b|\bprogram\b|\bload_extension\b/im,
+  },
   { name: /^(?:gdb|lldb)$/, short: /^-(?:ex|o|x|s)$/, long: "eval-command one-line command source" },
   { name: /^socat$|^ncat?$/, short: /^(?:EXEC:|SYSTEM:|-e$|-c$)/i, long: "exec sh-exec lua-exec" },
   { name: /^tcpdump$/, short: /^-[a-zA-Z]*z$/ },
@@ -58,6 +79,9 @@ const RUNNING: readonly Running[] = [
   },
   { name: /^crontab$|^at$/, short: /^/ },
   { name: /^enable$/, short: /^-f/ },
+  { name: /^(?:rails|jupyter)$/, short: /^(?:runner|r|run)$/ },
+  { name: /^php[\d.]*$/, long: "execute" },
+  { name: /^mvnw?$/, short: /^exec:|^-Dexec\./ },
 ];
 
 interface Running {
@@ -68,7 +92,7 @@ interface Running {
 }
 
 /** Options that are none of those whose beginning they are. */
-const OPTIONS_OF_THEIR_OWN: ReadonlySet<string> = new Set(["--checkpoint", "--text"]);
+const OPTIONS_OF_THEIR_OWN: ReadonlySet<string> = new Set(["--checkpoint", "--text", "--cookie", "--trace-time"]);
 
 /** Variables whose value is loaded or run by the next program, or says where it looks for what it runs. */
 const LOADED =
@@ -91,6 +115,8 @@ export function runsUnseen({ words, expands }: Given, start: number): boolean {
   if (/^[gmn]?awk$/.test(name)) return rest.some(isRunningAwk) || isUnseenScript(rest, unknown);
   if (/^g?sed$/.test(name)) return isRunningSed(rest) || isUnseenScript(rest, unknown);
   if (name === "batch") return true;
+  // The first word of tar is its options, with or without a hyphen.
+  if (/^g?tar$|^bsdtar$/.test(name) && /^[a-zA-Z]*[IF][a-zA-Z]*$/.test(rest[0] ?? "")) return true;
   if (/^g?make$/.test(name) && isUnseenScript(rest, unknown)) return true;
   if (RUNNING.some((running) => running.name.test(name) && rest.some((word) => isRunningOption(word, running))))
     return true;
@@ -102,7 +128,7 @@ function isRunningOption(word: string, { short, long }: Running): boolean {
 }
 
 /** GNU programs and git take any beginning of a long option for it, if no other begins so. */
-function isLongOption(word: string, options: readonly string[]): boolean {
+export function isLongOption(word: string, options: readonly string[]): boolean {
   const [name = ""] = word.split("=", 1);
   if (!/^--./.test(name) || OPTIONS_OF_THEIR_OWN.has(name)) return false;
   return options.some((option) => option.startsWith(name.slice(2)));
@@ -148,6 +174,12 @@ function isUnseenShell(rest: readonly string[], unknown: readonly boolean[]): bo
 function isUnseenFile(file: string | undefined, isUnknown: boolean | undefined): boolean {
   if (file === undefined || isUnknown === true || file === "-") return true;
   return /^\/|(?:^|\/)\.\.\//.test(file) && /\/(?:dev|proc)\//.test(file);
+}
+
+/** Whether it is the purpose of a program to run a program that it is given: a shell, a language. */
+export function isInterpreter(word: string): boolean {
+  const name = programName(word);
+  return isShell(name) || INLINE.some(([names]) => names.test(name));
 }
 
 /** A language that is given a program text, or reads it from its input. */

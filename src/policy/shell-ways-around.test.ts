@@ -6,6 +6,33 @@ const denies = [parseRule("Bash(rm *)")];
 
 /** Ways to run `rm x`, or something nobody can read (`y`, `a`), past a rule that is written `Bash(rm *)`. */
 const WAYS_AROUND: Readonly<Record<string, readonly string[]>> = {
+  "by options and subcommands that run something": [
+    "cmake -E rm x",
+    "cmake -E env rm x",
+    "buildah run a rm x",
+    "heroku run rm x",
+    "composer exec rm x",
+    "lerna exec rm x",
+    "gh codespace ssh -- rm x",
+    "rails runner 'y'",
+    "php artisan tinker --execute=y",
+    "irb <<< 'y'",
+    "pry -e y",
+    "mvn exec:exec -Dexec.executable=rm",
+    "scp -S 'rm x' a b",
+    "scp -oProxyCommand='rm x' a h:",
+    "scp -o ProxyCommand=y a h:",
+    "sftp -F y h",
+    "zip a b -T -TT 'rm x'",
+    "less '+!rm x' f",
+    "wget --use-askpass=rm u",
+    "fzf --preview y",
+    "bat --pager y f",
+    "rsync -e'y' a h:b",
+    "tar cIf y a b",
+    "sqlite3 db '.load y'",
+    "man -C y ls",
+  ],
   "in zsh, fish and PowerShell": [
     "=rm x",
     "- rm x",
@@ -326,6 +353,17 @@ const HARMLESS = [
   "gh pr create --title 'a' --body 'rm x'",
   "open index.html",
   "code .",
+  "ssh -p 22 -o StrictHostKeyChecking=no host uptime",
+  "scp -P 22 -r a host:b",
+  "less +G a.log",
+  "tar -xzf a.tgz -C b",
+  "rsync -av --delete a b",
+  "sort -o out a",
+  "sed -i s/a/b/ a",
+  "curl -fsSLo out https://example.com",
+  "awk '{ print > \"out\" }' a",
+  "cmake -B build",
+  "openssl x509 -in a -noout",
 ] as const;
 
 describe("a rule that denies a command", () => {

@@ -1,4 +1,5 @@
 import { checkNames, describeValue, isStartError, StartError } from "#domain";
+import { checkClaudeCodeOptions } from "../backends/claude-code/options.ts";
 import { agent } from "./agent.ts";
 import { checkLimits, checkPolicy, checkProvider, checkText, checkTools } from "./check-options.ts";
 import type { Config } from "./config.ts";
@@ -22,6 +23,21 @@ export const CONFIG_FIELDS = [
   "allowedHosts",
   "server",
 ] as const satisfies readonly (keyof Config)[];
+
+/** What the field `server` may say: options of `createServer`, for `millrace serve`. */
+const SERVER_FIELDS = [
+  "tokens",
+  "metricsToken",
+  "hosts",
+  "origins",
+  "trustProxy",
+  "targets",
+  "backends",
+  "page",
+  "limits",
+] as const;
+
+export type ServerField = (typeof SERVER_FIELDS)[number];
 
 const BACKENDS = [...PROVIDER_NAMES, "claudeCode"];
 
@@ -62,7 +78,10 @@ export function checkConfig(value: unknown, locate: Locate): Config {
   checkAgents(config, check);
   checkBackends(config, check);
   check("allowedHosts", () => checkHosts(config.allowedHosts));
-  check("server", () => requireObject("server", config.server));
+  check("server", () => {
+    requireObject("server", config.server);
+    if (config.server !== undefined) checkNames(config.server, SERVER_FIELDS, "server.");
+  });
   return config;
 }
 
@@ -90,7 +109,7 @@ function checkBackends({ backends }: Config, check: Check): void {
   for (const name of PROVIDER_NAMES) {
     check(`backends.${name}`, () => checkProvider(name, backends?.[name], PROVIDER_OPTION_NAMES));
   }
-  check("backends.claudeCode", () => requireObject("backends.claudeCode", backends?.claudeCode));
+  check("backends.claudeCode", () => void checkClaudeCodeOptions(backends?.claudeCode));
 }
 
 function checkHosts(hosts: unknown): void {

@@ -24,7 +24,7 @@ export interface FoundConfig {
  * somebody else.
  */
 export async function findConfigs(cwd: string, seams: FindSeams): Promise<readonly FoundConfig[]> {
-  const { folders, root } = await foldersToSearch(cwd, seams.files);
+  const { folders, root } = await projectFolders(cwd, seams.files);
   for (const folder of folders) {
     const found: FoundConfig[] = [];
     for (const name of CONFIG_FILES) {
@@ -36,7 +36,8 @@ export async function findConfigs(cwd: string, seams: FindSeams): Promise<readon
   return [];
 }
 
-async function foldersToSearch(
+/** The folders of a project, from the working folder up to its root. Outside of a repository both are the working folder. */
+export async function projectFolders(
   cwd: string,
   files: FileSystem,
 ): Promise<{ readonly folders: readonly string[]; readonly root: string }> {
@@ -65,7 +66,8 @@ async function inspect(path: string, root: string, { look }: FindSeams): Promise
   return { file: file.realPath };
 }
 
-function isInside(path: string, folder: string): boolean {
+/** Whether a path is a folder or something in it. Both without links. */
+export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && resolve(folder, way) === path;
 }

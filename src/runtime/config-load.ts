@@ -4,10 +4,15 @@ import { describeThrown, type FileSystem, isStartError, StartError } from "#doma
 import { createSystemFiles, type LookAtFile, lookAtFile } from "#transports";
 import { type Config, mergeConfigs } from "./config.ts";
 import { checkConfig, type Locate } from "./config-check.ts";
+import { DEFINED_BY } from "./define-config.ts";
 import { fenceConfig } from "./config-fence.ts";
 import { findConfigs, type FoundConfig } from "./config-find.ts";
 import { lineAndColumn, readJsonPlaces } from "./config-json.ts";
-import { openTrustBook, ownConfigFolder, type TrustBook } from "./trust.ts";
+import { importGuarded } from "./config-guard.ts";
+import { type AccountHome, findOwnFolder } from "./config-own.ts";
+import { readReach } from "./config-reach.ts";
+import { openTrustBook, type TrustBook } from "./trust.ts";
+import { explainLoad } from "./explain-load.ts";
 
 /** The names a person's own configuration may have, in the person's own folder. */
 const OWN_FILES = ["config.ts", "config.js", "config.mjs", "config.json"];
@@ -20,6 +25,7 @@ export interface LoadConfigOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files?: FileSystem;
   readonly look?: LookAtFile;
+  readonly account?: AccountHome;
   /** Imports a module, by its address. */
   readonly load?: (url: string) => Promise<unknown>;
 }
@@ -39,6 +45,8 @@ export interface LoadedConfig {
   readonly file: string | undefined;
   /** The person's own file, if there is one. */
   readonly ownFile: string | undefined;
+  /** A folder that the variables call the person's own, and that is in the project: nothing in it is used. */
+  readonly refusedOwn?: string;
   /** What was found in the project, used or not. */
   readonly project: ProjectConfig | undefined;
 }
@@ -53,50 +61,72 @@ export interface LoadedConfig {
  */
 export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConfig> {
   const { env } = options;
-  const { ownFile, project } = await inspectConfig(options);
+  const { ownFile, ownFolder, refusedOwn, project } = await inspectConfig(options);
+  const found = { ownFile, project, ...(refusedOwn !== undefined && { refusedOwn }) };
   const own = ownFile === undefined ? {} : await readConfig(ownFile, options);
   if (project === undefined || (project.state !== "trusted" && project.state !== "named")) {
-    return { config: own, file: undefined, ownFile, project };
+    return { ...found, config: own, file: undefined };
   }
-  if (project.file === ownFile) return { config: own, file: undefined, ownFile, project: undefined };
-  const folder = ownConfigFolder(env);
-  const accept = project.state === "trusted" ? stillTrusted(project.file, options) : undefined;
-  const nearer = fenceConfig(await readConfig(project.file, options, accept), {
+  if (project.file === ownFile) return { ...found, config: own, file: undefined, project: undefined };
+  const book =
+    project.state === "trusted" && ownFolder !== undefined ? openTrustBook(ownFolder, filesOf(options)) : undefined;
+  const nearer = fenceConfig(await readConfig(project.file, options, book), {
     file: project.file,
-    ownFile: ownFile ?? (folder === undefined ? "your own configuration" : join(folder, "config.json")),
+    ownFile: ownFile ?? (ownFolder === undefined ? "your own configuration" : join(ownFolder, "config.json")),
     allowedHosts: own.allowedHosts ?? [],
     env,
   });
-  return { config: mergeConfigs(own, nearer), file: project.file, ownFile, project };
+  return { ...found, config: mergeConfigs(own, nearer), file: project.file };
 }
 
-/** Which configurations there are for a folder, and what the person has said about them. Runs and reads none of them. */
-export async function inspectConfig(options: LoadConfigOptions): Promise<Pick<LoadedConfig, "ownFile" | "project">> {
-  const { env, files = createSystemFiles() } = options;
-  const folder = ownConfigFolder(env);
+/** Which configurations there are for a folder, and what the person has said about them. Runs none of them. */
+export async function inspectConfig(
+  options: LoadConfigOptions,
+): Promise<Pick<LoadedConfig, "ownFile" | "refusedOwn" | "project"> & { readonly ownFolder: string | undefined }> {
+  const files = filesOf(options);
+  const { folder, refused } = await findOwnFolder({ ...options, files });
   return {
+    ownFolder: folder,
     ownFile: folder === undefined ? undefined : await findOwn(folder, files),
-    project: await judgeProject(options),
+    ...(refused !== undefined && { refusedOwn: refused }),
+    project: await judgeProject(options, folder === undefined ? undefined : openTrustBook(folder, files)),
   };
 }
 
 /** The book of trusted files of the person whose variables these are. @throws StartError where there is no home. */
-export function trustBookOf({ env, files = createSystemFiles() }: Pick<LoadConfigOptions, "env" | "files">): TrustBook {
-  const folder = ownConfigFolder(env);
+export async function trustBookOf(
+  options: Pick<LoadConfigOptions, "cwd" | "env" | "files" | "account">,
+): Promise<TrustBook> {
+  const files = filesOf(options);
+  const { folder, refused } = await findOwnFolder({ ...options, files });
   if (folder !== undefined) return openTrustBook(folder, files);
-  throw new StartError(
-    "invalid-config",
-    "There is no folder to remember trusted files in: neither XDG_CONFIG_HOME nor HOME is set. Set one of them.",
-  );
+  const why =
+    refused === undefined
+      ? "neither XDG_CONFIG_HOME nor HOME is set. Set one of them"
+      : `${refused} is inside of this project. Set HOME or XDG_CONFIG_HOME to a folder of your own`;
+  throw new StartError("invalid-config", `There is no folder to remember trusted files in: ${why}.`);
 }
 
+/** What is remembered of a file that is trusted: it, and everything it imports, as they are now. */
+export async function describeTrust(
+  file: string,
+  files: FileSystem,
+): Promise<{ readonly bytes: Uint8Array; readonly proof: Uint8Array; readonly imports: readonly string[] }> {
+  const { bytes, proof, digests } = await readReach(file, files);
+  return { bytes, proof, imports: [...digests.keys()].filter((path) => path !== file) };
+}
+
+const filesOf = ({ files = createSystemFiles() }: Pick<LoadConfigOptions, "files">): FileSystem => files;
+
 /** The project's configuration for a folder, and what the person has said about it. */
-async function judgeProject(options: LoadConfigOptions): Promise<ProjectConfig | undefined> {
-  const { cwd, env, files = createSystemFiles(), look = lookAtFile } = options;
+async function judgeProject(
+  options: LoadConfigOptions,
+  book: TrustBook | undefined,
+): Promise<ProjectConfig | undefined> {
+  const { cwd, look = lookAtFile } = options;
+  const files = filesOf(options);
   if (options.file !== undefined) return { file: resolve(cwd, options.file), state: "named" };
   const found = await findConfigs(cwd, { files, look });
-  const folder = ownConfigFolder(env);
-  const book = folder === undefined ? undefined : openTrustBook(folder, files);
   const judged: ProjectConfig[] = [];
   for (const one of found) judged.push(await judge(one, book, files));
   const trusted = judged.filter(({ state }) => state === "trusted");
@@ -111,8 +141,15 @@ async function judge(found: FoundConfig, book: TrustBook | undefined, files: Fil
   const { file, refusal } = found;
   if (refusal !== undefined) return { file, state: "refused", why: refusal };
   if (book === undefined) return { file, state: "unknown" };
-  // Its bytes are looked at for their digest alone.
-  return { file, state: await book.judge(file, await files.read(file)) };
+  let proof: Uint8Array;
+  try {
+    // What is in the files is looked at for their digests alone.
+    ({ proof } = await readReach(file, files));
+  } catch (error) {
+    if (!isStartError(error)) throw error;
+    return { file, state: "refused", why: error.message.replace(/\.$/, "") };
+  }
+  return { file, state: await book.judge(file, proof) };
 }
 
 async function findOwn(folder: string, files: FileSystem): Promise<string | undefined> {
@@ -124,35 +161,41 @@ async function findOwn(folder: string, files: FileSystem): Promise<string | unde
   return found[0] === undefined ? undefined : join(folder, found[0]);
 }
 
-/** Looks at the bytes that are about to be used. @throws StartError when they must not be. */
-type Accept = (bytes: Uint8Array) => Promise<void>;
-
-/** Between the judgement and the use a file may change: what is used is judged, and not what was there before. */
-function stillTrusted(file: string, options: LoadConfigOptions): Accept {
-  return async (bytes) => {
-    if ((await trustBookOf(options).judge(file, bytes)) === "trusted") return;
+async function readConfig(file: string, options: LoadConfigOptions, book?: TrustBook): Promise<Config> {
+  const files = filesOf(options);
+  if (book === undefined) {
+    const text = decode(file, await readBytes(file, files));
+    return extname(file) === ".json" ? readJson(file, text) : await readModule(file, options.load);
+  }
+  // Between the judgement and the use a file may change: what is used is judged, and not what was there before.
+  const { bytes, proof, digests } = await readReach(file, files);
+  if ((await book.judge(file, proof)) !== "trusted") {
     throw new StartError(
       "invalid-config",
       `${file} changed while it was read, and is not used. Look at it, and say: millrace trust ${JSON.stringify(file)}`,
     );
-  };
+  }
+  const text = decode(file, bytes);
+  if (extname(file) === ".json") return readJson(file, text);
+  return await readModule(file, options.load ?? (() => importGuarded(file, digests)));
 }
 
-async function readConfig(file: string, options: LoadConfigOptions, accept?: Accept): Promise<Config> {
-  const { files = createSystemFiles() } = options;
-  const text = await readText(file, files, accept);
-  return extname(file) === ".json" ? readJson(file, text) : await readModule(file, options.load);
-}
-
-async function readText(file: string, files: FileSystem, accept: Accept | undefined): Promise<string> {
+async function readBytes(file: string, files: FileSystem): Promise<Uint8Array> {
   try {
-    const bytes = await files.read(file);
-    await accept?.(bytes);
+    return await files.read(file);
+  } catch (error) {
+    const why = (error as { readonly code?: unknown }).code === "EISDIR" ? "it is a folder" : describeThrown(error);
+    throw new StartError("invalid-config", `${file} cannot be read: ${why}. Check the path.`, { cause: error });
+  }
+}
+
+function decode(file: string, bytes: Uint8Array): string {
+  try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
-    if (isStartError(error)) throw error;
-    const why = error instanceof TypeError ? "it is not UTF-8" : describeThrown(error);
-    throw new StartError("invalid-config", `${file} cannot be read: ${why}. Check the path.`, { cause: error });
+    throw new StartError("invalid-config", `${file} cannot be read: it is not UTF-8. Check the path.`, {
+      cause: error,
+    });
   }
 }
 
@@ -183,6 +226,10 @@ async function readModule(file: string, load?: LoadConfigOptions["load"]): Promi
   try {
     module = await (load ?? importModule)(pathToFileURL(file).href);
   } catch (error) {
+    // What defineConfig refuses is said as if it stood in JSON: with the file in front.
+    if (isStartError(error) && error.message.startsWith(`${DEFINED_BY}: `)) {
+      throw new StartError("invalid-config", `${file}${error.message.slice(DEFINED_BY.length)}`, { cause: error });
+    }
     throw new StartError("invalid-config", `${file} could not be loaded: ${explainLoad(error, file)}`, {
       cause: error,
     });
@@ -201,15 +248,3 @@ async function readModule(file: string, load?: LoadConfigOptions["load"]): Promi
 const CONFIG_ENDINGS = [".ts", ".mts", ".js", ".mjs"];
 
 const importModule = (url: string): Promise<unknown> => import(url);
-
-function explainLoad(error: unknown, file: string): string {
-  const { code } = error as { readonly code?: unknown };
-  if (code === "ERR_UNKNOWN_FILE_EXTENSION" || code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") {
-    return (
-      `Node ${process.versions.node} cannot read TypeScript${code === "ERR_UNKNOWN_FILE_EXTENSION" ? "" : " that is more than types"}. ` +
-      `Use Node 22.18 or later, or write it as ${basename(file).replace(/\.m?ts$/, ".mjs")} or .json.`
-    );
-  }
-  const hint = error instanceof SyntaxError ? ` (node --check ${file} shows where)` : "";
-  return `${describeThrown(error)}${hint}`;
-}

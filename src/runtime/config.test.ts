@@ -6,7 +6,8 @@ import { afterAll, describe, expect, it } from "vitest";
 import { isStartError } from "#domain";
 import { createMemoryFiles } from "#testing";
 import { tool } from "#tools";
-import { applyConfig, type Config, defineConfig } from "./config.ts";
+import { applyConfig, type Config } from "./config.ts";
+import { defineConfig } from "./define-config.ts";
 import { readJsonPlaces } from "./config-json.ts";
 import { loadConfig, trustBookOf } from "./config-load.ts";
 
@@ -18,7 +19,7 @@ const look = async (path: string) => ({ realPath: path, isOwn: true });
 /** Loads from files in memory, all of them trusted. */
 async function loadFrom(tree: Readonly<Record<string, string>>, cwd = "/home/ada/work/app", file?: string) {
   const files = createMemoryFiles();
-  const book = trustBookOf({ env, files });
+  const book = await trustBookOf({ cwd, env, files });
   for (const [path, text] of Object.entries(tree)) {
     await files.write(path, encode(text));
     await book.add(path, encode(text));
@@ -93,7 +94,7 @@ describe("F-A1: a project's configuration", () => {
   ) => {
     const files = createMemoryFiles();
     await files.write(file, encode(text));
-    await trustBookOf({ env, files }).add(file, encode(text));
+    await (await trustBookOf({ cwd: "/home/ada/work/app", env, files })).add(file, encode(text));
     const seen = async (path: string) => ({ realPath: path, isOwn: true, ...facts[path] });
     return loadConfig({ cwd: "/home/ada/work/app", files, env, look: seen });
   };
@@ -119,7 +120,7 @@ describe("F-A1: a project's configuration", () => {
       const path = `/home/ada/work/app/${name}`;
       const files = createMemoryFiles();
       await files.write(path, encode(text));
-      await trustBookOf({ env, files }).add(path, encode(text));
+      await (await trustBookOf({ cwd: "/home/ada/work/app", env, files })).add(path, encode(text));
       let reads = 0;
       const changing = {
         ...files,
@@ -159,7 +160,7 @@ describe("F-A1: a project's configuration", () => {
     await files.write(file, encode(text));
     const loaded = await loadConfig({ cwd: "/home/ada/work/app", files, env: {}, look });
     expect(loaded).toMatchObject({ config: {}, project: { state: "unknown" } });
-    expect(() => trustBookOf({ env: {}, files })).toThrow(/XDG_CONFIG_HOME/);
+    await expect(trustBookOf({ cwd: "/home/ada", env: {}, files })).rejects.toThrow(/XDG_CONFIG_HOME/);
   });
 });
 
@@ -351,5 +352,19 @@ describe("flags go before the configuration, and that before the defaults", () =
       kind: "swarm",
       start: "b",
     });
+  });
+});
+
+describe("F-C7: defineConfig", () => {
+  it("refuses what is wrong, and a file says it with its own name", async () => {
+    expect(() => defineConfig({ backnd: "offline" } as never)).toThrow(
+      "defineConfig: There is no field backnd. Did you",
+    );
+    const load = async () => ({ config: defineConfig({ limits: { turn: 1 } } as never) });
+    const files = createMemoryFiles();
+    await files.write("/p/mine.mjs", new Uint8Array());
+    await expect(loadConfig({ cwd: "/p", env: {}, file: "mine.mjs", files, load })).rejects.toThrow(
+      /^\/p\/mine\.mjs: There is no limits\.turn\. Did you mean turns\?$/,
+    );
   });
 });

@@ -3,7 +3,7 @@ import type { Tool } from "#tools";
 import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
 import type { Agent } from "./agent.ts";
 import type { Target } from "./plan-run.ts";
-import { FROM_CONFIGURATION } from "./option-support.ts";
+import { FROM_CONFIGURATION } from "./option-row.ts";
 import { swarm, type SwarmOptions } from "./swarm.ts";
 
 /** What a `millrace.config` file holds. Every field may be left out; what the command line says goes before it. */
@@ -27,17 +27,6 @@ export interface Config extends PolicyOptions {
   readonly allowedHosts?: readonly string[];
   /** For `millrace serve`. */
   readonly server?: Readonly<Record<string, unknown>>;
-}
-
-/**
- * Gives a configuration its type; does nothing else.
- *
- * @example
- * // millrace.config.ts
- * export const config = defineConfig({ backend: "offline", limits: { turns: 5 } })
- */
-export function defineConfig(config: Config): Config {
-  return config;
 }
 
 /** What a run is told beside a configuration: by flags, or by a program. */

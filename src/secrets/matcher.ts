@@ -4,6 +4,9 @@ const SHORTEST_CUT = 12;
 /** Codes below this are looked up in a table, where a text is not inside a form. */
 const TABLE_SIZE = 128;
 
+/** Such a text is not looked through twice. */
+const LONG_TEXT = 65_536;
+
 /** How many characters a form keeps at its beginning when it is covered. It must not grow faster than the length. */
 export type Kept = (length: number) => number;
 
@@ -38,6 +41,8 @@ export class SecretMatcher {
   private readonly _reach: number;
   /** The beginnings of forms that must not be shown as they are: what they keep, and one character more. */
   private readonly _openings: RegExp;
+  /** The last long text in which there was none: the same one comes as a delta, in its message and in the result. */
+  private _clean = "";
   /** What stands at the end of the text, by state, for those that no form has to hold back. */
   private readonly _begun = new Map<number, string>([[0, ""]]);
 
@@ -64,6 +69,15 @@ export class SecretMatcher {
     }
   }
 
+  /** `false`: there is no form in the text, nor one that its end has cut off. */
+  mayBeIn(text: string): boolean {
+    if (text.length < LONG_TEXT) return this._openings.test(text);
+    if (text === this._clean) return false;
+    const isClean = !this._openings.test(text);
+    if (isClean) this._clean = text;
+    return !isClean;
+  }
+
   /**
    * The state after a text of which nothing is held back or covered; `undefined` when something may be. Nearly all texts
    * are such, and the engine looks through them with one pattern, many times as fast as a state for every character.
@@ -72,7 +86,7 @@ export class SecretMatcher {
     const begun = this._begun.get(state);
     if (begun === undefined) return undefined;
     const all = begun + text;
-    if (this._openings.test(all)) return undefined;
+    if (this.mayBeIn(all)) return undefined;
     // Without an opening in it no more than these characters can be the beginning of a form.
     let next = 0;
     for (let at = Math.max(0, all.length - this._reach); at < all.length; at += 1) {

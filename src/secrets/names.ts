@@ -7,11 +7,15 @@ const SECRET_REQUEST_HEADER = /key|token|secret|auth|cookie|password|credential|
 
 /** Names of variables whose values are secrets. */
 const SECRET_VARIABLE =
-  /(?:^|_)(?:API_?KEY|API_?TOKEN|ACCESS_?KEY|AUTH_?TOKEN|KEY|TOKEN|SECRET|(?:PG)?PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH|COOKIE|BEARER|JWT|PAT)(?:_|$)|_PWD$/i;
+  /(?:^|_)(?:API_?KEYS?|API_?TOKEN|(?:ACCESS|ACCOUNT|PRIVATE|MASTER|SIGNING)_?KEY|AUTH_?TOKEN|KEY|TOKEN|SECRETS?|(?:PG)?PASSWORDS?|PASSWD|PASSPHRASE|(?:SSH|PG)?PASS|CREDENTIALS?|AUTH|COOKIE|BEARER|JWT|PAT|WEBHOOK(?:_UR[LI])?)(?:_|$)|_PWD$/i;
 
 /** Names of options whose values are secrets, in JSON and on a command line. */
 const SECRET_OPTION =
-  /(?:^|[-_])(?:api[-_]?key|key|token|secret|password|passwd|passphrase|auth|authorization|cookie|credentials?)$/i;
+  /(?:^|[-_])(?:api[-_]?keys?|(?:account|private)[-_]?key|key|token|secrets?|passwords?|passwd|passphrase|(?:ssh)?pass|pwd|auth|authorization|cookie|credentials?|jwt|bearer|webhook(?:[-_]?ur[li])?)$/i;
+
+/** Names of what says where a database or a service is, and with which password. */
+const CONNECTION =
+  /(?:^|[-_])(?:connection[-_]?(?:string|ur[li])|conn[-_]?str(?:ing)?|(?:sql|mysql|postgresql|custom)?connstr|dsn|(?:database|db|postgres(?:ql)?|pg|mysql|mariadb|mongo(?:db)?|redis|amqp|rabbitmq|clickhouse|jdbc|sql|broker|smtp|mailer|ldap)[-_]?(?:ur[li]|dsn))(?:[-_]|$)/i;
 
 export function isSecretHeader(name: string): boolean {
   return SECRET_HEADER.test(name);
@@ -21,11 +25,23 @@ export function isSecretRequestHeader(name: string): boolean {
   return SECRET_REQUEST_HEADER.test(name);
 }
 
+/** Names of settings, not of keys: `GIT_CONFIG_KEY_0` is `core.hooksPath`. */
+const NO_SECRET_VARIABLE = /^GIT_CONFIG_KEY_\d+$/i;
+
 export function isSecretVariable(name: string): boolean {
-  return SECRET_VARIABLE.test(name);
+  return SECRET_VARIABLE.test(name) && !NO_SECRET_VARIABLE.test(name);
 }
 
 /** `clientSecret` is a name as `client-secret` is. */
 export function isSecretOption(name: string): boolean {
-  return SECRET_OPTION.test(name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_"));
+  return SECRET_OPTION.test(inWords(name));
+}
+
+/** `DATABASE_URL`, `connectionString`: its value has a password somewhere in it. */
+export function isConnection(name: string): boolean {
+  return CONNECTION.test(inWords(name));
+}
+
+function inWords(name: string): string {
+  return name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_");
 }

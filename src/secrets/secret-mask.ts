@@ -35,6 +35,7 @@ export function createSecretMask(secrets: Iterable<string>): SecretMask | undefi
   /** The last long text without a secret: the same one comes several times, in a message, a result and at the end. */
   let clean = "";
   const text = (given: string): string => {
+    if (given.length < LONG_TEXT && !matcher.mayBeIn(given)) return given;
     if (given.length >= LONG_TEXT && given === clean) return given;
     const spans = findForms(given, matcher);
     if (given.length >= LONG_TEXT && spans.length === 0) clean = given;

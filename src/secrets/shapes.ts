@@ -19,9 +19,10 @@ const SHAPES: readonly RegExp[] = [
   /(?<![A-Za-z0-9])bearer[ \t]{1,4}(?=[A-Za-z._~+/=-]{0,64}[0-9]|[A-Za-z._~+/=-]{20})([A-Za-z0-9._~+/=-]{6,})/gi,
   // Something long behind a name that says what it is. A letter is asked for: a bare number may be JSON.
   /(?:api[-_ ]?key|access[-_ ]?key|secret|private[-_ ]?key|token|authorization|credential|password|passwd)s?["'\\]{0,4}[ \t]{0,4}[:=][ \t]{0,4}["'\\]{0,4}(?:(?:bearer|basic)[ \t]{1,4})?(?=[0-9+/_=.~-]{0,64}[A-Za-z])([A-Za-z0-9+/_=.~-]{16,})/gi,
+  /(?<![A-Za-z])(?:pwd|account[-_]?key|shared[-_]?access[-_]?key)[ \t]{0,4}=[ \t]{0,4}(?![/~$]|[A-Za-z]:)([^;"'\\\s]{6,256})/gi,
   /(?:password|passwd|passphrase)["'\\]{0,4}[ \t]{0,4}[:=][ \t]{0,4}["'\\]{1,4}([^"'\\\s]{4,128})/gi,
   // Addresses: the password before the @, and parameters that are keys.
-  /:\/\/[^\s/:@"'\\]{0,64}:([^\s/@"'\\]{1,256})@/g,
+  /:\/\/[^\s/:@"'\\]{0,64}:([^\s/"'\\]{1,256})@/g,
   /[?&][A-Za-z0-9_-]{0,32}(?:key|token|secret|password|signature|sig|auth)=([^&\s"'\\#]{6,512})/gi,
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}/g,
 ];

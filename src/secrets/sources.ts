@@ -1,4 +1,4 @@
-import { isSecretHeader, isSecretOption, isSecretRequestHeader, isSecretVariable } from "./names.ts";
+import { isConnection, isSecretHeader, isSecretOption, isSecretRequestHeader, isSecretVariable } from "./names.ts";
 
 /** Variables that say where a secret is, and not what it is. */
 const PATH_VARIABLE = /(?:_SOCK|_FILE|_PATH|_DIR|CREDENTIALS|CLIENT_KEY)$/i;
@@ -13,7 +13,7 @@ export function secretsOfVariables(env: Readonly<Record<string, string | undefin
     const isPath = /^(?:\/|~|[A-Za-z]:\\)/.test(value) && PATH_VARIABLE.test(name);
     if (isSecretVariable(name) && !isPath) secrets.push(value);
     if (HEADERS_VARIABLE.test(name)) secrets.push(...secretsOfHeaders(readHeaderLines(value)));
-    secrets.push(...secretsOfAddress(value));
+    secrets.push(...(isConnection(name) ? secretsOfConnection(value) : secretsOfAddress(value)));
   }
   return secrets;
 }
@@ -51,7 +51,7 @@ function collect(value: unknown, name: string, state: Collecting): void {
   const deeper = { ...state, depth: depth + 1 };
   if (typeof value === "string") {
     if (isSecretVariable(name) || isSecretOption(name) || isSecretHeader(name)) secrets.push(...partsOfHeader(value));
-    secrets.push(...secretsOfAddress(value));
+    secrets.push(...(isConnection(name) ? secretsOfConnection(value) : secretsOfAddress(value)));
     if (value.trimStart().startsWith("{")) collect(parse(value), name, deeper);
     return;
   }
@@ -73,11 +73,19 @@ export function secretsOfArguments(args: readonly unknown[]): readonly string[] 
   return args.flatMap((arg, at) => {
     if (typeof arg !== "string") return [];
     const before: unknown = args[at - 1];
-    const isValue =
-      typeof before === "string" && /^-[^=]*$/.test(before) && isSecretOption(before) && !arg.startsWith("-");
+    const isValue = typeof before === "string" && /^-[^=]*$/.test(before) && !arg.startsWith("-");
     const [, name = "", value = ""] = /^(-[^=]*)=(.*)$/s.exec(arg) ?? [];
-    return [...(isValue ? [arg] : []), ...(isSecretOption(name) ? [value] : []), ...secretsOfAddress(arg)];
+    return [
+      ...(isValue ? secretsOfOption(before, arg) : []),
+      ...secretsOfOption(name, value),
+      ...secretsOfAddress(arg),
+    ];
   });
+}
+
+function secretsOfOption(name: string, value: string): readonly string[] {
+  if (isConnection(name)) return secretsOfConnection(value);
+  return isSecretOption(name) ? [value] : [];
 }
 
 function textsOf(fields: readonly (readonly [string, unknown])[]): Readonly<Record<string, string>> {
@@ -109,13 +117,30 @@ const SECRET_PARAMETER = /(?:key|token|secret|password|signature|sig|auth|creden
 export function secretsOfAddress(text: string): readonly string[] {
   if (!text.includes("://")) return [];
   const found: string[] = [];
-  const [, user = "", password] = /:\/\/([^\s/:@?#]*)(?::([^\s/@?#]*))?@/.exec(text) ?? [];
-  if (password !== undefined && password !== "") found.push(password);
-  if (password === undefined || password === "" || password === "x-oauth-basic") found.push(user);
+  // To the last sign before the path: a password may hold one that nobody has escaped.
+  for (const [, user = "", password] of text.matchAll(/:\/\/([^\s/:@?#]{0,256})(?::([^\s/?#]{0,2048}))?@/g)) {
+    if (password !== undefined && password !== "") found.push(password, password.split("@", 1)[0] ?? "");
+    if (password === undefined || password === "" || password === "x-oauth-basic") found.push(user);
+  }
   for (const [, name = "", value = ""] of text.matchAll(/[?&]([^=&\s#]{1,64})=([^&\s#]{1,2048})/g)) {
     if (SECRET_PARAMETER.test(name)) found.push(value);
   }
-  return found.flatMap((one) => (one === "" ? [] : [one, safeDecode(one)]));
+  return [...new Set(found.flatMap((one) => (one === "" ? [] : [one, safeDecode(one)])))];
+}
+
+/** `Password=…;`, `password='…' dbname=…`. */
+const SECRET_PAIR =
+  /(?:^|[;\s?&,])(?:[\w ]{0,32}(?:password|passwd|accountkey|accesskey|accesssignature|secret|token)|pwd|pass)\s{0,4}=\s{0,4}(?:"([^"]{1,2048})"|'([^']{1,2048})'|([^;&\s]{1,2048}))/gi;
+
+/** The secrets in what says how to reach a database or a service: all of it, and the passwords in it. */
+function secretsOfConnection(text: string): readonly string[] {
+  const found = [text, ...secretsOfAddress(text)];
+  for (const [, quoted, single, plain] of text.matchAll(SECRET_PAIR)) found.push(quoted ?? single ?? plain ?? "");
+  // A password may hold what ends the name of a host: then the address cannot be read as one.
+  const [, unescaped = ""] = URL.canParse(text) ? [] : (/:\/\/[^\s/:@?#]{0,256}:(\S{1,2048})@/.exec(text) ?? []);
+  // `name:password@tcp(host)/…`, `name/password@host`.
+  const [, driver = ""] = text.includes("=") ? [] : (/^[^\s:/@]{1,256}[:/]([^\s@/][^\s@]{0,2047})@/.exec(text) ?? []);
+  return [...found, unescaped, driver].filter((one) => one !== "");
 }
 
 function passwordOf([scheme, credentials = ""]: readonly string[]): readonly string[] {

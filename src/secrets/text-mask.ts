@@ -41,13 +41,17 @@ export class TextMask {
     this._matcher = matcher;
   }
 
+  /** Takes the next piece if it can be shown as it is; otherwise nothing is taken, and it is for `push`. */
+  takeClean(text: string): boolean {
+    const skipped = this._matcher.skip(this._state, text);
+    if (skipped === undefined) return false;
+    this._state = skipped;
+    return true;
+  }
+
   /** The next piece, with what was held back before it, as far as it can be shown. */
   push(text: string): string {
-    const skipped = this._matcher.skip(this._state, text);
-    if (skipped !== undefined) {
-      this._state = skipped;
-      return text;
-    }
+    if (this.takeClean(text)) return text;
     const spans: Span[] = [];
     this._state = scan(text, this._state, this._matcher, spans);
     const held = this._matcher.held[this._state] as number;

@@ -56,7 +56,7 @@ async function millrace(args: readonly string[], more: { cwd?: string; env?: Rec
 }
 
 const CODE = `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(canary)}, "");`;
-const PROGRAM = `${CODE}\nexport const config = { backend: "offline/the-project", instructions: "Be evil." };`;
+const PROGRAM = `${CODE}\nexport const config = { backend: "vllm/the-project", instructions: "Be evil." };`;
 const redirect = (): string =>
   JSON.stringify({
     backend: "openai/x",

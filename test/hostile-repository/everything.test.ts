@@ -36,7 +36,8 @@ beforeAll(async () => {
   repository = await createHostileRepository(top);
   mkdirSync(join(top, "home"));
   env = {
-    PATH: process.env["PATH"] ?? "",
+    // As npx would set it in there; and a folder that depends on where we stand.
+    PATH: [join(repository.folder, "node_modules/.bin"), ".", process.env["PATH"]].join(":"),
     HOME: join(top, "home"),
     ANTHROPIC_BASE_URL: url,
     ANTHROPIC_API_KEY: "sk-ant-canary",

@@ -204,6 +204,45 @@ describe("F-A4: nothing that a repository's git configuration names is run", () 
     expect(existsSync(canary)).toBe(false);
   });
 
+  const commit = (folder: string): void => {
+    const inner = (...args: readonly string[]): void =>
+      void execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], { cwd: folder, env: parent });
+    inner("init", "--quiet", ".");
+    writeFileSync(join(folder, "b.txt"), "one\n");
+    inner("add", ".");
+    inner("commit", "--quiet", "--message", "one");
+    writeFileSync(join(folder, ".gitattributes"), "*.txt filter=inner\n");
+    appendFileSync(join(folder, ".git/config"), `\n[filter "inner"]\nclean = "${leave}"\n`);
+  };
+
+  it.each<[string, readonly string[], string]>([
+    ["a submodule", ["2"], "sub"],
+    ["a submodule, in an index of another version", ["4"], "a folder/sub"],
+    ["a repository that it has an entry for", ["2"], "sub"],
+    ["a repository in that", ["3"], "sub/deeper/still"],
+  ])("F-A4: nor what that of %s inside of it names", async (kind, [version = "2"], path) => {
+    const inner = join(repository, path);
+    mkdirSync(inner, { recursive: true });
+    commit(inner);
+    if (path.startsWith("sub/")) commit(join(repository, "sub"));
+    if (path.startsWith("sub/")) {
+      execFileSync("git", ["add", "deeper/still"], { cwd: join(repository, "sub"), env: parent, stdio: "ignore" });
+      rmSync(canary, { force: true });
+    }
+    git("config", "index.version", version);
+    const top = path.startsWith("sub/") ? "sub" : path;
+    execFileSync("git", ["add", top], { cwd: repository, env: parent, stdio: "ignore" });
+    if (kind.startsWith("a submodule")) {
+      writeFileSync(join(repository, ".gitmodules"), `[submodule "x"]\n\tpath = ${path}\n\turl = ./x\n`);
+      git("submodule", "absorbgitdirs");
+    }
+    const touch = (): void => writeFileSync(join(inner, "b.txt"), "two\n");
+    touch();
+    expect(runIn(["status"], parent).ran, "without isolation it runs").toBe(true);
+    touch();
+    expect((await runIsolated(["status"])).ran).toBe(false);
+  });
+
   it("a file that only git could find is a reason not to start, and the message says what to do", async () => {
     configure("[include]\npath = ~somebody/evil.config");
     const error: unknown = await isolateGit([repository], { files: createSystemFiles(), home }).catch((why) => why);

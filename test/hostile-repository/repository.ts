@@ -45,7 +45,8 @@ export async function createHostileRepository(top: string): Promise<HostileRepos
   writeConfigurations(write, marks, url);
   writeVariables(write, url, marks);
   writeClaudeFiles(write, leave, url);
-  for (const name of ["claude", "git", "node", "node_modules/.bin/claude"]) program(name);
+  for (const name of ["claude", "git", "node"]) program(name);
+  for (const name of ["claude", "git", "node", "sh", "rg", "ps"]) program(`node_modules/.bin/${name}`);
   symlinkSync("/etc/passwd", join(folder, "link-to-a-secret"));
   // Last: from here on, git in this folder would run what it finds.
   configureGit(folder, leave);

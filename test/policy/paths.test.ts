@@ -28,6 +28,7 @@ beforeAll(() => {
   symlinkSync("../private/key", join(cwd, "src/innocent.ts"));
   symlinkSync(join(top, "outside/new-file"), join(cwd, "src/dangling"));
   symlinkSync("loop", join(cwd, "loop"));
+  for (const name of ["src/blank ", " src", "src/blank \n"]) symlinkSync(join(top, "outside/secret"), join(cwd, name));
   symlinkSync(cwd, join(top, "way-in"));
   symlinkSync("../../outside/sub", join(cwd, "src/sub"));
 });
@@ -214,6 +215,84 @@ describe("where paths start from", () => {
     expect(await decide({ deny: ["Read(private/*)"] }, call, broken)).toBe("asked");
     expect(await decide({ allow: ["Read(src/*)"], otherwise: "deny" }, call, broken)).toBe("denied");
   });
+
+  /** A disk that finds names whatever their capitals and lists them as they are, as one of Windows that is mounted here. */
+  const mounted: Partial<PathSight> = {
+    async realPath(path) {
+      if (cwd.startsWith(path)) return path;
+      const names = path.slice(cwd.length + 1).split("/");
+      let at = cwd;
+      for (const name of names) {
+        const there = (await files.list(at)).some((other) => other.toLowerCase() === name.toLowerCase());
+        if (!there) throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
+        at = `${at}/${name.toLowerCase()}`;
+      }
+      return path;
+    },
+    list: (path) => files.list(path.startsWith(cwd) ? cwd + path.slice(cwd.length).toLowerCase() : path),
+  };
+
+  it.each([
+    ["PRIVATE/Key", "denied"],
+    ["private/KEY", "denied"],
+    ["Private/not-there-yet", "denied"],
+    ["SRC/A.ts", "run"],
+    ["nowhere/key", "run"],
+  ])("F-A11: %s on a disk that ignores case although the system does not", async (path, expected) => {
+    const call = { name: "Read", input: { file_path: path } };
+    expect(await decide({ deny: ["Read(private/*)"] }, call, mounted)).toBe(expected);
+  });
+
+  it.each<[string, string]>([
+    ["private./key", "dots at the end of a name"],
+    ["private /key", "blanks at the end of a name"],
+    ["private/key.", "dots at the end"],
+    ["private/key::$DATA", "a stream"],
+    ["private::$INDEX_ALLOCATION/key", "a stream of a folder"],
+    ["PR\u0130VATE/../private/key", "detours"],
+    ["privatE/\u212Aey", "letters that are another letter's capital"],
+    ["/System/Volumes/Data@/work/private/key", "the volume of the data"],
+  ])("F-A11: where case is ignored, %j is denied: %s", async (path) => {
+    const call = { name: "Read", input: { file_path: place(path) } };
+    expect(await decide({ deny: ["Read(private/*)"] }, call, { ignoresCase: true })).not.toBe("run");
+  });
+
+  it.each([
+    ["Read(caf\u00e9/*)", "cafe\u0301/x"],
+    ["Read(cafe\u0301/*)", "caf\u00e9/x"],
+    ["Read(@/work/caf\u00e9/*)", "@/work/cafe\u0301/x"],
+  ])("F-A11: %s denies %s: letters that look the same are the same to a denial", async (rule, path) => {
+    const call = { name: "Read", input: { file_path: place(path) } };
+    expect(await decide({ deny: [place(rule)] }, call)).toBe("denied");
+    expect(await decide({ allow: [place(rule)], otherwise: "deny" }, call), "and not to an allowance").toBe("denied");
+  });
+
+  it.each([
+    ["/proc/self/root@/work/private/key", "denied"],
+    ["/proc/self/cwd/private/key", "asked"],
+    ["/proc/thread-self/root/etc/hosts", "asked"],
+    ["/proc/1/root/etc/hosts", "asked"],
+    ["/proc/self/fd/3", "asked"],
+    ["/dev/fd/3", "asked"],
+    ["/dev/stdin", "asked"],
+    ["src/../../../../../proc/self/environ", "asked"],
+    ["/.vol/16777220/2", "asked"],
+    ["//localhost/c$/x", "asked"],
+  ])("F-A11: %s may be any place: %s", async (path, expected) => {
+    const call = { name: "Read", input: { file_path: place(path) } };
+    expect(await decide({ deny: ["Read(private/*)"] }, call)).toBe(expected);
+    expect(await decide({ allow: ["Read(/*)"], otherwise: "deny" }, call)).toBe("denied");
+  });
+
+  it.each(["src/blank ", " src/blank", "src/blank \n"])(
+    "F-A11: %j is a name with its blanks, and without",
+    async (path) => {
+      const call = { name: "Read", input: { file_path: path } };
+      expect(await decide({ allow: ["Read(src/*)"], otherwise: "deny" }, call)).toBe("denied");
+      const { trim } = { trim: { name: "Read", input: { file_path: " private/key " } } };
+      expect(await decide({ deny: ["Read(private/*)"] }, trim)).toBe("denied");
+    },
+  );
 
   it("the folders of this test are real", () => {
     expect(realpathSync(join(cwd, "alias"))).toBe(realpathSync(join(cwd, "private")));

@@ -105,6 +105,6 @@ describe("F-A3 SEC16: the command line shows no secret", () => {
     const io = createMemoryIo({ cwd: folder, env: { MY_TOKEN: "offline" } });
     await main(["run", "-b", "offline", "--nope", "hi"], io);
     await main(["explain", "-b", "offline"], io);
-    expect(io.stdout()).toContain("backend: offline");
+    expect(io.stdout()).toContain("Backend: offline");
   });
 });

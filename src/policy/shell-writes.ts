@@ -1,0 +1,95 @@
+import { programName } from "./shell-names.ts";
+import { isWritingSed } from "./shell-sed.ts";
+import { isLongOption } from "./shell-unseen.ts";
+
+/** With what a program that otherwise prints writes a file, or takes from a file what it is to do. */
+interface Writing {
+  readonly name: RegExp;
+  /** Any word that it fits. */
+  readonly word?: RegExp;
+  /** Long options, without the hyphens: any beginning of one is taken for it. */
+  readonly long?: string;
+  /** With more operands than this, the last one is written. */
+  readonly operands?: number;
+  /** Options whose value is the next word, so that it is no operand. */
+  readonly values?: RegExp;
+}
+
+const WRITING: readonly Writing[] = [
+  { name: /^(?:g?sort|g?shuf|sdiff|iconv|xmllint|g?base64|tree|gpg2?)$/, word: /^-[a-zA-Z]*o/, long: "output" },
+  { name: /^g?uniq$/, operands: 1, values: /^-[fsw]$/ },
+  { name: /^xxd$/, operands: 1, values: /^-(?:[cglos]|cols|groupsize|len|seek)$/ },
+  {
+    name: /^curl$/,
+    // Behind the flags that take no value, as in `-sLo`.
+    word: /^-[#0-46aBfgGiIjklLMnNpqRsSvZ]*[oODcKJ]|%output\{/,
+    long: "output output-dir remote-name remote-name-all dump-header cookie-jar config trace trace-ascii stderr etag-save hsts alt-svc libcurl",
+  },
+  {
+    name: /^[gmn]?awk$/,
+    word: /^-[ildopDEfW]/,
+    long: "include load pretty-print profile dump-variables debug file exec",
+  },
+  { name: /^g?sed$/, word: /^-[nErsuz]*[iIf]/, long: "in-place file" },
+  { name: /^git$/, long: "git-dir output-directory" },
+  { name: /^(?:less|more)$/, word: /^-[a-zA-Z]*[oO]/, long: "log-file LOG-FILE" },
+  { name: /^(?:vim?|nvim|ex|view|gvim)$/, word: /^-[wWi]/ },
+  { name: /^openssl$/, word: /^-(?!noout$)(?:\w*out\w*|writerand|CAserial|CAcreateserial)$/ },
+  { name: /^yq$/, word: /^-[a-zA-Z]*[is]/, long: "inplace in-place split-exp" },
+  { name: /^tcpdump$/, word: /^-[a-zA-Z]*w/ },
+  { name: /^sqlite3$/, word: /^\s*\.(?:output|once|backup|save|clone|log|excel|archive|ar)\b/m },
+  { name: /^(?:kubectl|oc|helm)$/, long: "kubeconfig" },
+];
+
+/**
+ * Whether an option has a program write a file, or do what stands in one, that otherwise shows something. Programs whose
+ * purpose it is to write (`cp`, `tee`, `tar`) are left out.
+ */
+export function writesByOption(words: readonly string[]): boolean {
+  const name = programName(words[0] ?? "");
+  const rest = words.slice(1);
+  if (/^g?sed$/.test(name) && isWritingSed(rest)) return true;
+  if (/^[gmn]?awk$/.test(name) && rest.some(isWritingAwk)) return true;
+  // Only these write what `-o` names; for others it is something else.
+  if (
+    name === "git" &&
+    /^(?:archive|format-patch)$/.test(subcommandOf(rest)) &&
+    rest.some((word) => word.startsWith("-o"))
+  )
+    return true;
+  return WRITING.some((writing) => writing.name.test(name) && isWriting(rest, writing));
+}
+
+function isWriting(rest: readonly string[], { word, long, operands, values }: Writing): boolean {
+  if (word !== undefined && rest.some((one) => word.test(one))) return true;
+  if (long !== undefined && rest.some((one) => isLongOption(one, long.split(" ")))) return true;
+  if (operands === undefined) return false;
+  const given = rest.filter((one, at) => !/^-./.test(one) && values?.test(rest[at - 1] ?? "") !== true);
+  return given.length > operands;
+}
+
+function subcommandOf(rest: readonly string[]): string {
+  return rest.find((word, at) => !word.startsWith("-") && !/^-[cC]$/.test(rest[at - 1] ?? "")) ?? "";
+}
+
+/** `print a > "file"`: a comparison stands in parentheses there. */
+function isWritingAwk(program: string): boolean {
+  for (const { index } of program.matchAll(/\bprintf?\b/g)) {
+    if (isWritingStatement(program.slice(index))) return true;
+  }
+  return false;
+}
+
+function isWritingStatement(text: string): boolean {
+  const [statement = ""] = /^[^;}\n]*/.exec(text) ?? [];
+  // A pattern between slashes may hold quotes that begin no text.
+  if (statement.includes("/")) return statement.includes(">");
+  let depth = 0;
+  for (const piece of text.match(/"(?:\\.|[^"\\])*"|[^"]/gs) ?? []) {
+    if (/^[;}\n]$/.test(piece)) return false;
+    if (piece === "(") depth += 1;
+    else if (piece === ")") depth -= 1;
+    else if (piece === ">" && depth <= 0) return true;
+  }
+  return false;
+}

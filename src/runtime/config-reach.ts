@@ -1,0 +1,143 @@
+import { extname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { describeThrown, type FileSystem, StartError } from "#domain";
+import { isPath, namedImports } from "./config-imports.ts";
+import { packageFiles } from "./config-packages.ts";
+
+/** A configuration file as it is now, with everything that it would load. */
+export interface ConfigReach {
+  /** What is in the file itself. */
+  readonly bytes: Uint8Array;
+  /** What is remembered when it is trusted: its bytes, and the digests of all files it imports. */
+  readonly proof: Uint8Array;
+  /** The digest of each file by its real path: the configuration itself, and what it imports. */
+  readonly digests: ReadonlyMap<string, string>;
+}
+
+const MOST_FILES = 5_000;
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** Ways to load a file that no import names, and that cannot be guarded on every Node. */
+const UNREADABLE = /\bcreateRequire\b|["'`](?:node:)?(?:module|vm)["'`]/;
+
+/** Where this package is: whoever runs it trusts it. */
+const OWN_FOLDER = fileURLToPath(new URL("../../", import.meta.url));
+
+/**
+ * Reads a configuration and, if it is a module, the files it imports and those that they import: in the project, above
+ * it, in `node_modules`. Runs none of them.
+ *
+ * @throws StartError `invalid-config` when what it would load cannot be known.
+ */
+export async function readReach(file: string, files: FileSystem): Promise<ConfigReach> {
+  const bytes = await readRequired(file, files);
+  if (extname(file) === ".json") return { bytes, proof: bytes, digests: new Map() };
+  const digests = new Map<string, string>([[file, sha256Of(bytes)]]);
+  const waiting: (readonly [path: string, bytes: Uint8Array])[] = [[file, bytes]];
+  let size = bytes.length;
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const [importer, content] = next;
+    if (!/\.[mc]?[jt]s$/.test(importer)) continue;
+    const text = new TextDecoder().decode(content);
+    requireReadable(importer, text);
+    for (const path of await namedFiles(text, importer, files)) {
+      const found = await readIfFile(path, files);
+      if (found === undefined || digests.has(found.path) || found.path.startsWith(OWN_FOLDER)) continue;
+      size += found.bytes.length;
+      if (digests.size >= MOST_FILES || size > MOST_BYTES) throw tooMuch(file);
+      digests.set(found.path, sha256Of(found.bytes));
+      waiting.push([found.path, found.bytes]);
+    }
+  }
+  return { bytes, proof: proofOf(bytes, digests), digests };
+}
+
+function proofOf(bytes: Uint8Array, digests: ReadonlyMap<string, string>): Uint8Array {
+  if (digests.size === 1) return bytes;
+  const others = JSON.stringify([...digests].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const listed = new TextEncoder().encode(`\0${others}`);
+  const proof = new Uint8Array(bytes.length + listed.length);
+  proof.set(bytes);
+  proof.set(listed, bytes.length);
+  return proof;
+}
+
+function requireReadable(importer: string, text: string): void {
+  // Packages do it to find files of their own; which those are, nobody but they can say.
+  if (/[\\/]node_modules[\\/]/.test(importer)) return;
+  const [how] = UNREADABLE.exec(text) ?? [];
+  if (how === undefined) return;
+  throw new StartError(
+    "invalid-config",
+    `${importer} uses ${how}, so nobody can say which files it loads. Use import instead.`,
+  );
+}
+
+function tooMuch(file: string): StartError {
+  return new StartError(
+    "invalid-config",
+    `${file} imports more than ${MOST_FILES} files or ${MOST_BYTES / 1024 / 1024} MiB, which is too much to remember. ` +
+      "Let it import less.",
+  );
+}
+
+/** Every path that something in the text of a module may stand for. */
+async function namedFiles(text: string, importer: string, files: FileSystem): Promise<readonly string[]> {
+  const { imported, mentioned } = namedImports(text);
+  const found: string[] = [];
+  for (const name of [...imported, ...mentioned]) {
+    if (isPath(name)) found.push(...variants(pathOf(name, importer)));
+    else if (!isBuiltin(name)) {
+      const known = await packageFiles(name, importer, files);
+      for (const path of known?.paths ?? []) found.push(...variants(path));
+    }
+  }
+  return found;
+}
+
+/** A path as `import` and as `require` would read it. */
+function variants(path: string | undefined): readonly string[] {
+  if (path === undefined) return [];
+  const endings = ["", ".js", ".cjs", ".mjs", ".ts", ".mts", ".cts", ".json", ".node"];
+  return [...endings.map((ending) => `${path}${ending}`), ...endings.slice(1).map((end) => join(path, `index${end}`))];
+}
+
+function pathOf(name: string, importer: string): string | undefined {
+  try {
+    return fileURLToPath(new URL(name, pathToFileURL(importer)));
+  } catch {
+    return undefined;
+  }
+}
+
+async function readIfFile(
+  path: string,
+  files: FileSystem,
+): Promise<{ readonly path: string; readonly bytes: Uint8Array } | undefined> {
+  try {
+    const real = await files.realPath(path);
+    return { path: real, bytes: await files.read(real) };
+  } catch {
+    // Nothing, or a folder. Should there be something when it is loaded, it is refused then.
+    return undefined;
+  }
+}
+
+async function readRequired(file: string, files: FileSystem): Promise<Uint8Array> {
+  try {
+    return await files.read(file);
+  } catch (error) {
+    const why = describeThrown(error);
+    throw new StartError("invalid-config", `${file} cannot be read: ${why}. Check the path.`, { cause: error });
+  }
+}
+
+function isBuiltin(name: string): boolean {
+  return process.getBuiltinModule("node:module").isBuiltin(name);
+}
+
+/** Loaded here and not at the top: most programs that import this package have no configuration. */
+export function sha256Of(bytes: Uint8Array): string {
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  return createHash("sha256").update(bytes).digest("hex");
+}
