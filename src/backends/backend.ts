@@ -34,6 +34,8 @@ export interface ModelRequest {
   readonly temperature?: number | undefined;
   /** Let the model think first, with at most this many tokens. */
   readonly thinkingTokens?: number | undefined;
+  /** Each chunk keeps the frame it was read from, as `raw`. */
+  readonly keepRaw?: boolean | undefined;
   /** Have the answer written as JSON of this form. Only what `nativeOutput` has said `true` to is given here. */
   readonly output?: OutputSpec | undefined;
 }
@@ -87,6 +89,8 @@ export interface AgentSettings {
   /** Tokens of one reply. */
   readonly maxTokens?: number | undefined;
   readonly thinkingTokens?: number | undefined;
+  /** Each chunk keeps the frame it was read from, as `raw`. */
+  readonly keepRaw?: boolean | undefined;
   /** How often a model is asked before a failure counts, the first time included. */
   readonly attempts?: number | undefined;
   /** Models to fall back to, by the names the agent knows them by. */
@@ -112,7 +116,13 @@ export type AgentFeature =
 
 /** Where a conversation goes on. */
 export type Resume =
-  | { readonly kind: "resume"; readonly sessionId: string; readonly fork: boolean }
+  | {
+      readonly kind: "resume";
+      readonly sessionId: string;
+      readonly fork: boolean;
+      /** Where the session is gone, begin another one: the messages hold all that was said. A notice says so. */
+      readonly orReplay?: boolean | undefined;
+    }
   | { readonly kind: "continue"; readonly fork: boolean };
 
 /** How an agent backend reaches us during one turn of a conversation. */
@@ -125,6 +135,11 @@ export interface AgentLink {
   readonly policy: RunPolicy;
   /** Our tools that hand over to another agent: rules that are not about them leave them alone. */
   readonly finalTools?: readonly string[] | undefined;
+  /**
+   * The whole conversation, the messages of this turn included. An agent that has lost what was said before, with its
+   * process for example, is told this in place of the messages alone. Missing where the messages are all there is.
+   */
+  readonly transcript?: readonly Message[] | undefined;
   /** Nothing is sent after this turn: the agent may end with it, and how it ends belongs to the turn. */
   readonly isLast?: boolean | undefined;
   /**
@@ -154,6 +169,8 @@ export interface AgentBackend {
   readonly model: string | undefined;
   /** The folder it works in unless its settings name another. */
   readonly cwd?: string | undefined;
+  /** It keeps sessions, and `resume` goes on with one. Without this member it does not. */
+  readonly keepsSessions?: boolean;
   /** Why a block of the input cannot be sent; as for a model. */
   readonly cannotSend?: (block: Block) => string | undefined;
   /** The mode and the reasons, without doing anything. Pure. */
@@ -191,8 +208,6 @@ export interface AgentConversation {
   /** Starts what the first turn needs. `false`: nothing can be started before there is a message. */
   warmUp?(): Promise<boolean>;
   readonly sessionId: string | undefined;
-  /** `true`: what was said in earlier turns is lost, and the next one has to be given all of it again. */
-  readonly hasForgotten?: boolean;
   /** Gives back everything; resolves when no process is left. Idempotent. */
   close(): Promise<void>;
 }

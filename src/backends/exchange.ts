@@ -17,6 +17,8 @@ export interface Exchange {
   readonly provider: string;
   /** Where the key came from, for the remedy of an authentication error. */
   readonly keyHint: string;
+  /** Each chunk keeps the frame it was read from. */
+  readonly keepRaw?: boolean | undefined;
 }
 
 /** An error body is read up to here; it is shown to people, not parsed for ever. */
@@ -54,7 +56,7 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
   constructor(exchange: Exchange, signal: AbortSignal) {
     this._exchange = exchange;
     this._signal = signal;
-    this._decoder = createDecoder(exchange.format, { readText: readUtf8 });
+    this._decoder = createDecoder(exchange.format, { readText: readUtf8, keepRaw: exchange.keepRaw ?? false });
   }
 
   [Symbol.asyncIterator](): this {

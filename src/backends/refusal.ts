@@ -83,7 +83,13 @@ function hintFor(asked: Asked, status: number): Pick<Diagnostic, "hint" | "troub
       troubleshooting: "Set the base URL to the final address.",
     };
   }
-  return {};
+  if (status === 408 || status === 409 || status >= 500) {
+    return { hint: "Something went wrong at the host.", troubleshooting: "Try again later, or ask another backend." };
+  }
+  return {
+    hint: "The host does not accept the request.",
+    troubleshooting: "Correct what it names: an option, the input, or the model, which may not be able to do this.",
+  };
 }
 
 /** The three vendors' error bodies differ in wording only: `{ error: { message, type | code | status } }`, Gemini's perhaps in a list. */

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AgentEvent } from "#domain";
+import type { AgentEvent, ProcessRequest } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, systemWorld } from "#runtime";
-import { assertRunLog } from "#testing";
+import { assertRunLog, type SpawnStep } from "#testing";
 import { tool } from "#tools";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { greet, INIT, openScripted, says, writes } from "./scripted.ts";
 
 // Budgets mean the same on the real CLI as on a model: an end with a name, and everything produced is kept.
 
@@ -64,3 +65,36 @@ describe.runIf(executable !== undefined)("the limits of a run on the real Claude
     expect(result.toolCalls).toHaveLength(1);
   });
 });
+
+describe.each(["plain", "control"] as const)(
+  "a CLI in %s mode that goes without a verdict when it is interrupted",
+  (mode) => {
+    it.each([0, 1])("F-C2: at a limit of tokens the run ends with the limit, exit code %i", async (exit) => {
+      const message = says("m1", "again");
+      const spent = { ...message, message: { ...message.message, usage: { input_tokens: 10, output_tokens: 10 } } };
+      const begin: readonly SpawnStep[] =
+        mode === "plain" ? [{ waitForInput: "end" }] : [greet, { waitForInput: "line" }];
+      const place = openScripted((request: ProcessRequest): readonly SpawnStep[] =>
+        request.args.includes("--version")
+          ? [{ write: "2.1.197 (Claude Code)\n" }, { exit: 0 }]
+          : [...begin, writes(INIT, spent), { exit }],
+      );
+      const { clock, random, spawn, files, env } = place.world;
+      const world = { ...systemWorld(), clock, random, spawn, files, env };
+      const log: AgentEvent[] = [];
+      const run = startRun(place.backend({ mode, watchdog: false }), "go", { limits: { tokens: 1 } }, world);
+      const reading = (async () => {
+        for await (const event of run) log.push(event);
+      })();
+      for (let step = 0; !run.isComplete() && step < 2000; step += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (step > 50) await place.clock.advance(100);
+      }
+      await reading;
+      assertRunLog(log);
+      const result = await run.result();
+      expect(result).toMatchObject({ status: "error", subtype: "error_max_total_tokens", text: "again", warnings: [] });
+      expect(result.usage).toMatchObject({ inputTokens: 10, outputTokens: 10 });
+    });
+  },
+);

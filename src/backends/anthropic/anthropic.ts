@@ -43,6 +43,7 @@ export function createAnthropicBackend(options: AnthropicOptions): ModelBackend 
           format: anthropicMessages,
           provider,
           keyHint: options.keyHint ?? "ANTHROPIC_API_KEY",
+          keepRaw: request.keepRaw,
         },
         signal,
       ),

@@ -17,7 +17,7 @@ function added(options: ClaudeCodeOptions): readonly string[] {
   return rest;
 }
 
-describe("S0-30: options as arguments", () => {
+describe("S0-30 S1-98…S1-112: options as arguments", () => {
   it.each<[string, ClaudeCodeOptions, readonly string[]]>([
     ["S1-98", { model: "sonnet" }, ["--model", "sonnet"]],
     ["S1-99", { maxTurns: 7 }, ["--max-turns", "7"]],

@@ -1,4 +1,4 @@
-import { StartError, type WarningDetail } from "#domain";
+import { checkNames, checkOptionNames, describeValue, StartError, type WarningDetail } from "#domain";
 import { settleConflicts } from "./conflicts.ts";
 import type { ClaudeCodeOptions, McpServerConfig } from "./options.ts";
 
@@ -14,6 +14,21 @@ export interface ArgvPlan {
   readonly permissionPrompts?: boolean;
 }
 
+const PLAN_NAMES = ["mode", "prompt", "permissionPrompts"] satisfies (keyof ArgvPlan)[];
+
+/** Checks a plan that may come from anywhere. @throws StartError `invalid-option`. */
+export function checkArgvPlan(plan: ArgvPlan): void {
+  checkOptionNames(plan, PLAN_NAMES, "the plan of buildArgv");
+  const { mode, prompt } = plan as { readonly mode: unknown; readonly prompt?: unknown };
+  if (mode !== "plain" && mode !== "control") {
+    throw new StartError("invalid-option", `plan.mode is ${describeValue(mode)}. Give "plain" or "control".`);
+  }
+  if (prompt === undefined || prompt === "stdin") return;
+  if (typeof prompt === "object" && prompt !== null) checkNames(prompt, ["argument"], "plan.prompt.");
+  if (typeof (prompt as { readonly argument?: unknown } | null)?.argument === "string") return;
+  throw new StartError("invalid-option", `plan.prompt is ${describeValue(prompt)}. Give "stdin" or { argument }.`);
+}
+
 /** The arguments of one start of the CLI. */
 export interface Argv {
   readonly args: readonly string[];
@@ -25,6 +40,7 @@ export interface Argv {
   readonly files: readonly ArgvFile[];
 }
 
+/** A text that is handed to the CLI in a file, because it is too long or too private for the command line. */
 export interface ArgvFile {
   readonly flag: string;
   readonly text: string;

@@ -21,4 +21,13 @@ describe("F-A9: what the CLI may take for files in a prompt", () => {
   it("a long text is read in time that grows with its length alone", () => {
     expect(findAttachments('@"'.repeat(100_000)).length).toBeGreaterThan(0);
   });
+
+  it.each([
+    ["a quote that is not closed", 'See @"a, @b.txt and "c"', "b.txt"],
+    ["a quote that is closed lines later", 'x @"a\n@/etc/passwd\n" y', "/etc/passwd"],
+    ["a quote inside of a name", '@a"b.txt', 'a"b.txt'],
+    ["a detour behind a quote", 'say @" then @./sub/../b.txt "', "./sub/../b.txt"],
+  ])("none is hidden by %s", (_, text, path) => {
+    expect(findAttachments(text)).toContain(path);
+  });
 });

@@ -4,19 +4,19 @@ import { createPolicy, type RunPolicy } from "#policy";
 import type { AgentLink } from "../backend.ts";
 import type { ConversationPlan } from "./conversation-plan.ts";
 
-/** A path in a prompt: `@src/a.ts`, `@"a name with blanks"`. An address such as `ada@example.com` is none. */
-const MENTION = /(?<!\w)@(?:"([^"]+)"|([^\s"]+))/g;
+/** A path in a prompt: `@"a name with blanks"`, `@src/a.ts`. An address such as `ada@example.com` is none. */
+const QUOTED = /(?<!\w)@"([^"]+)"/g;
+const BARE = /(?<!\w)@(?!")(\S+)/g;
 
 /**
  * The paths that the CLI may take for files to attach: without the punctuation of the sentence around them, and
- * without a range of lines.
+ * without a range of lines. It looks for both forms in all of the text, so that neither can hide the other.
  */
 export function findAttachments(text: string): readonly string[] {
   const paths = new Set<string>();
-  for (const [, quoted, bare = ""] of text.matchAll(MENTION)) {
-    if (quoted !== undefined) paths.add(quoted);
-    const written = quoted ?? bare.replace(/[^\w/~]+$/, "");
-    paths.add(written.replace(/#.*$/s, ""));
+  for (const [, path = ""] of text.matchAll(QUOTED)) paths.add(path).add(path.replace(/#.*$/s, ""));
+  for (const [, bare = ""] of text.matchAll(BARE)) {
+    for (const path of [bare, bare.replace(/".*$/s, "")]) paths.add(path.replace(/[^\w/~]+$/, "").replace(/#.*$/s, ""));
   }
   paths.delete("");
   return [...paths];

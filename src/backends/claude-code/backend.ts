@@ -12,6 +12,7 @@ import { type GatedFeature, hasFeature, requireFeature, requireFlags } from "./f
 import { cliSecrets } from "./environment.ts";
 import { type ClaudeCodeWorld, findCli, type FoundCli } from "./launch.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
+import { isSessionSaved } from "./saved-session.ts";
 import { withOwnSpawn } from "./own-spawn.ts";
 import { cannotSendToAnthropic } from "../media.ts";
 
@@ -30,11 +31,11 @@ export interface ClaudeCodeBackend extends AgentBackend {
 
 /** Makes the backend. Nothing is looked for or started before a conversation is opened. @throws StartError `invalid-option`. */
 export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine: ClaudeCodeWorld): ClaudeCodeBackend {
-  const { prewarm, ...rest } = given;
+  const { prewarm } = given;
   if (prewarm !== undefined && typeof prewarm !== "boolean") {
     throw new StartError("invalid-option", `claudeCode.prewarm is a ${typeof prewarm}. Give true or false.`);
   }
-  const options = checkClaudeCodeOptions(rest);
+  const options = checkClaudeCodeOptions(given, ["prewarm"]);
   const world = withOwnSpawn(options, machine);
   let found: Promise<FoundCli> | undefined;
 
@@ -56,12 +57,15 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine
     name: "claude-code",
     model: options.model,
     cwd: options.cwd,
+    keepsSessions: true,
     explain: explainSettings,
     cannotControl: (control, settings) =>
       control === "mcpStatus" && explainSettings(settings).mode === "plain" ? STATUS_NEEDS_CONTROL : undefined,
     find,
     secrets: (env) => cliSecrets({ ...options, env: { ...options.env, ...env } }, world),
-    async open(settings) {
+    async open(given) {
+      const lostSession = await findLost(given, options, world);
+      const settings = lostSession === undefined ? given : { ...given, resume: undefined };
       const explanation = explainSettings(settings);
       if (settings.strict && explanation.ignored.length > 0) throw refuseIgnored(explanation);
       if (explanation.ignored.includes("unsaved-session") && settings.features.includes("session"))
@@ -80,7 +84,9 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine
         features: explanation.features,
         warnings: [...warnOfIgnored(explanation), ...cli.warnings, ...argv.warnings],
         idleMs: settings.idleMs ?? SILENCE.limitMs,
+        keepRaw: settings.keepRaw ?? false,
         world,
+        lostSession,
       };
       if (!isControl) return createPlainConversation(plan);
       const conversation = createControlConversation(plan);
@@ -88,6 +94,20 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine
       return conversation;
     },
   };
+}
+
+/** The session that is to go on, when it is gone and may be told again. */
+async function findLost(
+  { resume, cwd, env }: AgentSettings,
+  options: ClaudeCodeOptions,
+  world: ClaudeCodeWorld,
+): Promise<string | undefined> {
+  if (resume?.kind !== "resume" || resume.orReplay !== true) return undefined;
+  const where = {
+    ...((cwd ?? options.cwd) !== undefined && { cwd: cwd ?? options.cwd }),
+    env: { ...options.env, ...env },
+  };
+  return (await isSessionSaved(resume.sessionId, where as ClaudeCodeOptions, world)) ? undefined : resume.sessionId;
 }
 
 /** Said once, where a user asks what will happen. On Linux it depends on the machine; `doctor` looks at that. */

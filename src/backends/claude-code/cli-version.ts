@@ -24,7 +24,14 @@ export function parseVersion(text: string): CliVersion | undefined {
   return { major: Number(major), minor: Number(minor), patch: Number(patch), raw };
 }
 
-/** Whether a version is the minimum or newer. The only place where versions are compared. */
+/**
+ * Whether a version is the minimum or newer. The only place where versions are compared.
+ *
+ * @example
+ * const version = parseVersion("2.1.197 (Claude Code)")
+ * const minimum = parseVersion("2.0.64")
+ * if (version && minimum) console.log(versionMeetsMinimum(version, minimum)) // true
+ */
 export function versionMeetsMinimum(version: CliVersion, minimum: CliVersion): boolean {
   if (version.major !== minimum.major) return version.major > minimum.major;
   if (version.minor !== minimum.minor) return version.minor > minimum.minor;

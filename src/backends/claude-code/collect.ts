@@ -1,5 +1,6 @@
 import { type ErrorDetail, RunError, type WarningDetail } from "#domain";
-import type { ClaudeCodeMessage, Query, QueryItem } from "./query.ts";
+import type { ClaudeCodeMessage } from "./messages/message.ts";
+import type { Query, QueryItem } from "./query.ts";
 
 /** A whole query, sorted by kind. Nothing is swallowed. */
 export interface CollectedItems {
@@ -11,7 +12,12 @@ export interface CollectedItems {
   readonly terminalError?: ErrorDetail;
 }
 
-/** Reads a query to its end and sorts what it gave. */
+/**
+ * Reads a query to its end and sorts what it gave.
+ *
+ * @example
+ * const { items, warnings, terminalError } = await collectItems(await query("What is 25 + 17?"))
+ */
 export async function collectItems(query: Query): Promise<CollectedItems> {
   const items: Extract<QueryItem, { kind: "message" }>[] = [];
   const warnings: WarningDetail[] = [];
@@ -28,7 +34,12 @@ export async function collectItems(query: Query): Promise<CollectedItems> {
   return { items, warnings, nonTerminalErrors, ...(terminalError !== undefined && { terminalError }) };
 }
 
-/** The messages of a query. Rejects with `RunError` when an error ended it; warnings and lesser errors are left out. */
+/**
+ * The messages of a query. Rejects with `RunError` when an error ended it; warnings and lesser errors are left out.
+ *
+ * @example
+ * for (const message of await collectMessages(await query("What is 25 + 17?"))) console.log(message.type)
+ */
 export async function collectMessages(query: Query): Promise<readonly ClaudeCodeMessage[]> {
   const { items, terminalError } = await collectItems(query);
   if (terminalError === undefined) return items.map((item) => item.message);
@@ -36,7 +47,12 @@ export async function collectMessages(query: Query): Promise<readonly ClaudeCode
   throw new RunError(code, message, { diagnostic });
 }
 
-/** Puts every item of a query together, in order: messages, warnings and errors. What `step` throws closes the query. */
+/**
+ * Puts every item of a query together, in order: messages, warnings and errors. What `step` throws closes the query.
+ *
+ * @example
+ * const messages = await fold(await query("Hello"), 0, (count, item) => (item.kind === "message" ? count + 1 : count))
+ */
 export async function fold<Value>(
   query: Query,
   start: Value,

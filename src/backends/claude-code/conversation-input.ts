@@ -1,4 +1,5 @@
 import { type Block, type MediaBlock, type Message, unreachable } from "#domain";
+import type { AgentLink } from "../backend.ts";
 import { isMedia, outputText, splitContent } from "../content.ts";
 import { encodeMessagesMedia } from "../media.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
@@ -9,6 +10,15 @@ export interface CliInput {
   readonly text: string;
   /** As the CLI's own blocks; `undefined` when text says everything. */
   readonly blocks: readonly unknown[] | undefined;
+}
+
+/** The messages to tell: a CLI that does not remember the conversation is told all of it. */
+export function toTell(
+  messages: readonly Message[],
+  link: Pick<AgentLink, "transcript">,
+  isKnown: boolean,
+): readonly Message[] {
+  return isKnown ? messages : (link.transcript ?? messages);
 }
 
 /**

@@ -51,6 +51,7 @@ export async function startLive(request: LiveRequest): Promise<Live> {
     server: tools.length === 0 ? undefined : createOwnToolServer(tools, SERVER_VERSION, desk),
     initialize: initializeRequest({ features, hasTools: tools.length > 0 }),
     maxLineBytes: options.maxLineBytes,
+    keepRaw: plan.keepRaw,
     take(chunks) {
       if (chunks.length === 0) return undefined;
       live.hasOutput = true;

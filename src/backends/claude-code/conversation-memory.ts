@@ -25,11 +25,6 @@ export class ConversationMemory {
     return this._isKnown;
   }
 
-  /** Turns were answered, and no other process could go on with them. */
-  get isLostWithProcess(): boolean {
-    return this._hasTurned && !(this._isKnown && this._isSaved);
-  }
-
   get features(): readonly string[] {
     return this._features;
   }

@@ -38,6 +38,7 @@ import {
   stepRule,
 } from "./result-rule.ts";
 import { createTaskCount, readChunk, type TaskCount } from "./result-rule-frames.ts";
+import { explainVerdict } from "./verdict-words.ts";
 
 /** What one process is to do. */
 export interface PlainWork {
@@ -74,6 +75,7 @@ export class PlainTurn {
     this._plan = plan;
     this._decoder = createDecoder(claudeCode, {
       readText: readUtf8,
+      keepRaw: plan.keepRaw,
       adapter: { mode: "plain" },
       ...limitLines(plan.options.maxLineBytes),
     });
@@ -260,6 +262,7 @@ export class PlainTurn {
   /** `false`: nothing behind this chunk counts. */
   private _pass(chunk: Chunk, passed: Chunk[]): boolean {
     if (chunk.type === "start" || chunk.type === "result") this.sessionId = chunk.sessionId ?? this.sessionId;
+    if (chunk.type === "result") explainVerdict(chunk);
     const isLate = this._state.phase !== "streaming";
     const input = readChunk(chunk, this._tasks, isLate);
     if (!isLate && input === undefined) {

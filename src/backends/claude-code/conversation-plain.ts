@@ -1,9 +1,10 @@
-import { type McpServerStatus, type Message, StartError, warningItem } from "#domain";
+import { type McpServerStatus, type Message, StartError } from "#domain";
 import type { AgentLink } from "../backend.ts";
 import type { ClaudeCodeConversation } from "./conversation-contract.ts";
 import { PlainTurn } from "./conversation-plain-turn.ts";
+import { toTell } from "./conversation-input.ts";
 import { CHANGES, ConversationMemory } from "./conversation-memory.ts";
-import { type ConversationPlan, refuseTurn } from "./conversation-plan.ts";
+import { type ConversationPlan, firstWords, refuseTurn } from "./conversation-plan.ts";
 
 /** Creates a conversation in plain mode: one process per turn, and each goes on with the session of the last. */
 export function createPlainConversation(plan: ConversationPlan): ClaudeCodeConversation {
@@ -35,10 +36,6 @@ class PlainConversation implements ClaudeCodeConversation {
     return this._memory.sessionId;
   }
 
-  get hasForgotten(): boolean {
-    return this._memory.isLostWithProcess;
-  }
-
   async send(messages: readonly Message[], link: AgentLink): Promise<void> {
     if (link.signal.aborted) return;
     const refusal = refuseTurn(this._isClosed, this._turn !== undefined);
@@ -52,10 +49,12 @@ class PlainConversation implements ClaudeCodeConversation {
     this._leaving.add(turn);
     turn.gone.then(() => this._leaving.delete(turn)).catch(() => undefined);
     try {
-      if (!this._isWarned && this._plan.warnings.length > 0) await link.write(this._plan.warnings.map(warningItem));
+      const words = this._isWarned ? [] : firstWords(this._plan);
+      if (words.length > 0) await link.write(words);
       this._isWarned = true;
       const options = this._memory.startOptions();
-      await turn.carryOut({ options, messages, isKnown: this._memory.isKnown, after: earlier });
+      const { isKnown } = this._memory;
+      await turn.carryOut({ options, messages: toTell(messages, link, isKnown), isKnown, after: earlier });
     } finally {
       this._memory.sessionId = turn.sessionId ?? this._memory.sessionId;
       if (turn.hasResult) this._memory.noteTurn();

@@ -1,4 +1,4 @@
-import { type ErrorItem, errorItem, type WarningDetail } from "#domain";
+import { type Chunk, type ErrorItem, errorItem, noticeItem, type WarningDetail, warningItem } from "#domain";
 import type { Tool } from "#tools";
 import type { AgentSettings, Resume } from "../backend.ts";
 import type { ClaudeCodeWorld, FoundCli } from "./launch.ts";
@@ -18,7 +18,19 @@ export interface ConversationPlan {
   /** Told before anything else. */
   readonly warnings: readonly WarningDetail[];
   readonly idleMs: number;
+  /** Each chunk keeps the frame it was read from. */
+  readonly keepRaw: boolean;
   readonly world: ClaudeCodeWorld;
+  /** The session that was to go on and is gone. */
+  readonly lostSession?: string | undefined;
+}
+
+/** What readers are told before the first turn. */
+export function firstWords({ warnings, lostSession }: ConversationPlan): readonly Chunk[] {
+  const words: Chunk[] = warnings.map(warningItem);
+  if (lostSession === undefined) return words;
+  const message = `The session ${lostSession} is not saved any more. Its messages were told again, to a new session.`;
+  return [...words, noticeItem("session-lost", { sessionId: lostSession, message })];
 }
 
 /** The backend's options with what the conversation's settings say. The settings are nearer, so they win. */
@@ -43,10 +55,8 @@ export function mergeSettings(options: ClaudeCodeOptions, settings: AgentSetting
 }
 
 /** What the CLI can be told by variables alone. */
-function variablesFor({ maxTokens, attempts, thinkingTokens }: AgentSettings): Record<string, string> {
+function variablesFor({ maxTokens, attempts }: AgentSettings): Record<string, string> {
   return {
-    // Otherwise a model that can do both decides by itself how much it thinks, and the number is dropped.
-    ...(thinkingTokens !== undefined && { CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING: "1" }),
     ...(maxTokens !== undefined && { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(maxTokens) }),
     ...(attempts !== undefined && { CLAUDE_CODE_MAX_RETRIES: String(attempts - 1) }),
   };

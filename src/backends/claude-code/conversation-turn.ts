@@ -16,6 +16,7 @@ import type { AgentLink } from "../backend.ts";
 import { Turn, type TurnControl } from "./control/turn.ts";
 import { DRAIN, secondResultWarning } from "./result-rule.ts";
 import { createTaskCount, lateWarning, type TaskCount } from "./result-rule-frames.ts";
+import { explainVerdict } from "./verdict-words.ts";
 
 /**
  * One `send` on its way: what is ours to say about the chunks of its turn, and when it is over.
@@ -127,7 +128,7 @@ export class ActiveTurn {
           this._noteToolResult(chunk);
           break;
         case "result":
-          chunks[index] = this._noteResult(chunk);
+          chunks[index] = this._noteResult(explainVerdict(chunk));
           break;
         case "error":
           if (chunk.terminal) this.isFailed = true;

@@ -26,12 +26,12 @@ import {
   withoutEndFaults,
 } from "./conversation-exit.ts";
 import { createHeldChunks } from "./conversation-held.ts";
-import { renderInput, userLine } from "./conversation-input.ts";
+import { type CliInput, renderInput, toTell, userLine } from "./conversation-input.ts";
 import { ProcessKeeper } from "./conversation-keeper.ts";
 import { type Live, requestOf, startLive } from "./conversation-live.ts";
 import { CHANGES, ConversationMemory } from "./conversation-memory.ts";
 import { readServers, unknownAgent } from "./conversation-answers.ts";
-import { type ConversationPlan, refuseTurn } from "./conversation-plan.ts";
+import { type ConversationPlan, firstWords, refuseTurn } from "./conversation-plan.ts";
 import { watchTurn } from "./conversation-silence.ts";
 import { ActiveTurn } from "./conversation-turn.ts";
 import { hasFeature, requireFeature } from "./features.ts";
@@ -69,10 +69,6 @@ class ControlConversation implements ClaudeCodeConversation {
 
   get sessionId(): string | undefined {
     return this._memory.sessionId;
-  }
-
-  get hasForgotten(): boolean {
-    return this._keeper.live === undefined && this._memory.isLostWithProcess;
   }
 
   async warmUp(): Promise<boolean> {
@@ -181,7 +177,7 @@ class ControlConversation implements ClaudeCodeConversation {
 
   /** Has the files judged that the CLI would read for this turn. */
   private async _judge(messages: readonly Message[], active: ActiveTurn): Promise<void> {
-    const { text } = renderInput(messages, this._memory.isKnown, this._plan.options);
+    const { text } = this._render(messages, active);
     // Whoever is asked about a file may take his time.
     this._silence?.pause();
     const refusal = await judgeAttachments(text, this._plan, active.turn.link);
@@ -189,10 +185,17 @@ class ControlConversation implements ClaudeCodeConversation {
     if (refusal !== undefined) this._fail(active, refusal);
   }
 
+  /** What the CLI is told, as far as it is known now what it remembers. */
+  private _render(messages: readonly Message[], active: ActiveTurn): CliInput {
+    const { isKnown } = this._memory;
+    return renderInput(toTell(messages, active.turn.link, isKnown), isKnown, this._plan.options);
+  }
+
   private async _warn(link: AgentLink): Promise<void> {
     if (this._isWarned) return;
     this._isWarned = true;
-    if (this._plan.warnings.length > 0) await link.write(this._plan.warnings.map(warningItem));
+    const words = firstWords(this._plan);
+    if (words.length > 0) await link.write(words);
   }
 
   /** A process that fits the turn. */
@@ -229,7 +232,7 @@ class ControlConversation implements ClaudeCodeConversation {
     this._question = () => {
       this._question = undefined;
       active.awaitResult();
-      live.connection.write(userLine(renderInput(messages, this._memory.isKnown, this._plan.options), active.uuid));
+      live.connection.write(userLine(this._render(messages, active), active.uuid));
     };
     active.adopt(live);
     const late = this._held.take();

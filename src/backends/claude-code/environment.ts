@@ -1,5 +1,6 @@
 import { secretsOfData, secretsOfVariables } from "#secrets";
 import { createCloudFilter } from "./cloud-variables.ts";
+import { programFolders } from "./program-folders.ts";
 import { ALWAYS_OFF, type GitSetting, isPrivateSetting, numberGitSettings, readGitSettings } from "./git-settings.ts";
 
 /** Variables of our own process that the CLI gets, by their exact names. Everything else stays here. */
@@ -77,13 +78,15 @@ export interface EnvironmentRequest {
   readonly attachments?: boolean | undefined;
   /** Settings for every git the CLI starts; they win over the repository's own. Default `ALWAYS_OFF`. */
   readonly git?: readonly GitSetting[] | undefined;
+  /** Where we stand, and where the CLI works: programs that a project there brings along are not found by name. */
+  readonly folders?: readonly string[] | undefined;
   /** Default: the one we run on. On Windows names are the same however they are capitalised. */
   readonly platform?: string | undefined;
 }
 
 /** The variables of the CLI's process: allowed ones of ours, then the caller's, then what keeps foreign texts at bay. */
 export function childEnvironment(request: EnvironmentRequest): Record<string, string> {
-  const { parent, extra = {}, runTag, git = ALWAYS_OFF, platform = process.platform } = request;
+  const { parent, extra = {}, runTag, git = ALWAYS_OFF, folders = [], platform = process.platform } = request;
   const isWindows = platform === "win32";
   const env = createVariables(isWindows);
   // Here and once more at the end: a listing of processes may be cut after the first variables.
@@ -95,7 +98,9 @@ export function childEnvironment(request: EnvironmentRequest): Record<string, st
   const allowed = new Set(ALLOWED_VARIABLES.map(env.fold));
   for (const [name, value] of Object.entries(parent)) {
     const isAllowed = allowed.has(env.fold(name)) || ALLOWED_PREFIXES.some((prefix) => name.startsWith(prefix));
-    if (isAllowed || isOfCloud(name)) env.set(name, value);
+    if (!isAllowed && !isOfCloud(name)) continue;
+    const isPath = env.fold(name) === "PATH" && value !== undefined;
+    env.set(name, isPath ? programFolders({ path: value, folders, isWindows }).join(isWindows ? ";" : ":") : value);
   }
   for (const [name, value] of Object.entries(extra)) env.set(name, value);
   for (const name of STRIPPED_VARIABLES) env.delete(name);

@@ -1,7 +1,11 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { describeThrown, type FileSystem, StartError } from "#domain";
 import { type GitConfigEntry, parseGitConfig } from "./git-config.ts";
+import { readGitLinks } from "./git-links.ts";
 import { ALWAYS_OFF, type GitSetting } from "./git-settings.ts";
+
+/** More repositories inside of each other are not looked into: git would be asked about each of them. */
+const MOST_REPOSITORIES = 200;
 
 /** As deep as git itself follows files that include each other. */
 const DEEPEST_INCLUDE = 10;
@@ -21,19 +25,51 @@ interface Machine {
  */
 export async function isolateGit(folders: readonly string[], machine: Machine): Promise<readonly GitSetting[]> {
   const settings = new Map<string, string>(ALWAYS_OFF);
-  for (const folder of folders) {
-    for (const entry of await readRepository(folder, machine)) {
+  const waiting = [...folders];
+  const seen = new Set<string>();
+  for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
+    const place = await findGitFolder(folder, machine.files);
+    if (place === undefined || seen.has(place.gitFolder)) continue;
+    seen.add(place.gitFolder);
+    if (seen.size > MOST_REPOSITORIES) throw tooMany(folder);
+    const entries = await readRepository(place.gitFolder, machine);
+    for (const entry of entries) {
       for (const [key, value] of replacements(entry)) settings.set(key, value);
     }
+    waiting.push(...(await innerRepositories(place, entries, machine.files)));
   }
   return [...settings];
 }
 
-/** What git reads for the repository of a folder; nothing where there is none. */
-async function readRepository(folder: string, machine: Machine): Promise<readonly GitConfigEntry[]> {
+/** The repositories in a working tree, which git goes into by itself: submodules, and others that it has an entry for. */
+async function innerRepositories(
+  { gitFolder, top }: GitPlace,
+  entries: readonly GitConfigEntry[],
+  files: FileSystem,
+): Promise<readonly string[]> {
+  const modules = parseGitConfig((await readText(join(top, ".gitmodules"), files)) ?? "");
+  const named = modules.filter(({ section, name }) => section === "submodule" && name === "path");
+  const usesSha256 = entries.some(({ name, value }) => name === "objectformat" && value.toLowerCase() === "sha256");
+  const index = (await readBytes(join(gitFolder, "index"), files)) ?? new Uint8Array();
+  const links = readGitLinks(index, usesSha256 ? 32 : 20);
+  const inner = [...new Set([...named.map(({ value }) => value), ...links])].map((path) => resolve(top, path));
+  const found: string[] = [];
+  // Without a repository of its own, git would find this one again.
+  for (const folder of inner) if (await exists(join(folder, ".git"), files)) found.push(folder);
+  return found;
+}
+
+function tooMany(folder: string): StartError {
+  return new StartError(
+    "invalid-config",
+    `There are more than ${MOST_REPOSITORIES} repositories inside of each other (${folder} is the next), so the commands in their git ` +
+      "configuration cannot be switched off. Work in one of them, or set claudeCode.repositoryGit to true if you trust them.",
+  );
+}
+
+/** What git reads for a repository. */
+async function readRepository(gitFolder: string, machine: Machine): Promise<readonly GitConfigEntry[]> {
   const { files } = machine;
-  const gitFolder = await findGitFolder(folder, files);
-  if (gitFolder === undefined) return [];
   const common = (await readText(join(gitFolder, "commondir"), files))?.trim();
   const shared = common === undefined ? gitFolder : resolve(gitFolder, common);
   const entries: GitConfigEntry[] = [];
@@ -44,15 +80,22 @@ async function readRepository(folder: string, machine: Machine): Promise<readonl
   return entries;
 }
 
-async function findGitFolder(folder: string, files: FileSystem): Promise<string | undefined> {
+/** A repository: its git folder, and the top of its working tree. */
+interface GitPlace {
+  readonly gitFolder: string;
+  readonly top: string;
+}
+
+async function findGitFolder(folder: string, files: FileSystem): Promise<GitPlace | undefined> {
   for (let at = resolve(folder); ; at = dirname(at)) {
     const link = join(at, ".git");
     if (await exists(link, files)) {
       // A file in a working tree that was added with `git worktree`, or in a submodule, says where the folder is.
       const [, target] = /^gitdir:\s*(.+?)\s*$/m.exec((await readText(link, files)) ?? "") ?? [];
-      return target === undefined ? link : resolve(at, target);
+      return { gitFolder: target === undefined ? link : resolve(at, target), top: at };
     }
-    if ((await exists(join(at, "HEAD"), files)) && (await exists(join(at, "objects"), files))) return at;
+    const isBare = (await exists(join(at, "HEAD"), files)) && (await exists(join(at, "objects"), files));
+    if (isBare) return { gitFolder: at, top: at };
     if (at === dirname(at)) return undefined;
   }
 }
@@ -131,8 +174,13 @@ function replacements({ section, subsection, name, value }: GitConfigEntry): rea
 }
 
 async function readText(file: string, files: FileSystem): Promise<string | undefined> {
+  const bytes = await readBytes(file, files);
+  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
+}
+
+async function readBytes(file: string, files: FileSystem): Promise<Uint8Array | undefined> {
   try {
-    return new TextDecoder().decode(await files.read(file));
+    return await files.read(file);
   } catch (error) {
     requireMissing(file, error);
     return undefined;

@@ -95,15 +95,16 @@ async function lookForCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld): P
 /** The variables of a version check, and what ends whatever it has started. */
 export function prepareCheck(
   options: Pick<ClaudeCodeOptions, "env">,
-  world: Pick<ClaudeCodeWorld, "env" | "random" | "clock" | "processes" | "platform" | "stop">,
+  world: Pick<ClaudeCodeWorld, "env" | "random" | "clock" | "processes" | "platform" | "stop" | "cwd">,
 ): Pick<DetectRequest, "env" | "tag" | "stop"> {
-  const { env: parent, random, clock, processes: table, platform } = world;
+  const { env: parent, random, clock, processes: table, platform, cwd } = world;
   const tag = { name: RUN_TAG_VARIABLE, value: random.id() };
   const stop = world.stop ?? stopProcess;
   return {
     env: childEnvironment({
       parent,
       platform,
+      folders: [cwd],
       runTag: tag.value,
       ...(options.env !== undefined && { extra: options.env }),
     }),
@@ -167,13 +168,15 @@ export async function launchCli({ cli, options, plan }: LaunchRequest, world: Cl
   const { args, files } = buildArgv(options, plan);
   const runTag = world.random.id();
   const tag = { name: RUN_TAG_VARIABLE, value: runTag };
+  const folders = foldersOf(options, world);
   const env = childEnvironment({
     parent: world.env,
     runTag,
     platform: world.platform,
+    folders: [world.cwd, ...folders],
     attachments: options.attachments,
-    git: options.repositoryGit === true ? [] : await isolateGit(foldersOf(options, world), machineOf(world)),
-    ...(options.env !== undefined && { extra: options.env }),
+    git: options.repositoryGit === true ? [] : await isolateGit(folders, machineOf(world)),
+    extra: { ...thinkingVariables(options), ...options.env },
   });
   const { flags, remove } = await writeFiles(files, runTag, world);
   try {
@@ -355,4 +358,9 @@ function within<Value>(promise: Promise<Value>, clock: Clock, maxMs: number): Pr
     };
     promise.then(settle, () => settle(undefined));
   });
+}
+
+/** Otherwise a model that can do both decides by itself how much it thinks, and the number is dropped. */
+function thinkingVariables({ maxThinkingTokens = 0 }: ClaudeCodeOptions): Record<string, string> {
+  return maxThinkingTokens > 0 ? { CLAUDE_CODE_DISABLE_ADAPTIVE_THINKING: "1" } : {};
 }

@@ -1,6 +1,7 @@
 import { posix, win32 } from "node:path";
 import { StartError } from "#domain";
 import { readVariable } from "./environment.ts";
+import { programFolders } from "./program-folders.ts";
 
 /** What stands at a path. */
 export type ExecutableState = "executable" | "not-executable" | "folder" | "missing";
@@ -23,8 +24,7 @@ export interface LocateRequest {
  * Finds the CLI, without starting anything and without a shell. Resolves to an absolute path, which serves the
  * version check and every start.
  *
- * Folders of PATH that are not absolute are passed over: what they mean depends on where we stand, and that may be
- * somebody else's repository. Rejects with `StartError`: `cli-not-found`, or `spawn` when there is something at the
+ * Folders of PATH that belong to where we stand are passed over: that may be somebody else's repository. Rejects with `StartError`: `cli-not-found`, or `spawn` when there is something at the
  * path that cannot be run. On Windows the path may be that of a batch file, which is read and not run (`readShim`).
  */
 export async function locateClaude({ executable, env, probe, cwd, platform }: LocateRequest): Promise<string> {
@@ -34,19 +34,21 @@ export async function locateClaude({ executable, env, probe, cwd, platform }: Lo
   if (wanted.includes("/") || (isWindows && wanted.includes("\\"))) {
     return await checkPath(paths.resolve(cwd, wanted), probe);
   }
-  const folders = searchFolders(env, isWindows);
+  const path = readVariable(env, "PATH", isWindows) ?? "";
+  const folders = programFolders({ path, folders: [cwd], isWindows });
   const names = isWindows ? windowsNames(wanted, env) : [wanted];
   let unusable: string | undefined;
   for (const folder of folders) {
     for (const name of names) {
-      const path = paths.join(folder, name);
-      const state = await probe(path);
-      if (state === "executable") return path;
+      const program = paths.join(folder, name);
+      const state = await probe(program);
+      if (state === "executable") return program;
       // As a shell does: what cannot be run is passed over, and named only when nothing better comes.
-      if (state === "not-executable") unusable ??= path;
+      if (state === "not-executable") unusable ??= program;
     }
   }
-  throw unusable === undefined ? notInPath(wanted, folders) : notExecutable(unusable);
+  const passedOver = path.split(paths.delimiter).filter((folder) => folder !== "" && !folders.includes(folder));
+  throw unusable === undefined ? notInPath(wanted, folders, passedOver) : notExecutable(unusable);
 }
 
 async function checkPath(path: string, probe: ProbeExecutable): Promise<string> {
@@ -58,7 +60,7 @@ async function checkPath(path: string, probe: ProbeExecutable): Promise<string> 
   }
   throw new StartError(
     "cli-not-found",
-    `There is no Claude Code CLI at ${path}. Correct executable, or leave it out to search PATH.`,
+    `There is no Claude Code CLI at ${path}. Correct claudeCode.executable, or leave it out to search PATH.`,
   );
 }
 
@@ -70,12 +72,6 @@ function windowsNames(wanted: string, env: LocateRequest["env"]): readonly strin
   return (known.length === 0 ? [".com", ".exe", ".bat", ".cmd"] : known).map((extension) => `${wanted}${extension}`);
 }
 
-function searchFolders(env: LocateRequest["env"], isWindows: boolean): readonly string[] {
-  const list = readVariable(env, "PATH", isWindows) ?? "";
-  const { delimiter, isAbsolute } = isWindows ? win32 : posix;
-  return [...new Set(list.split(delimiter).filter((folder) => isAbsolute(folder)))];
-}
-
 function notExecutable(path: string): StartError {
   return new StartError(
     "spawn",
@@ -83,11 +79,15 @@ function notExecutable(path: string): StartError {
   );
 }
 
-function notInPath(wanted: string, folders: readonly string[]): StartError {
+function notInPath(wanted: string, folders: readonly string[], passedOver: readonly string[]): StartError {
   const where = folders.length === 0 ? "PATH, which names no folder" : `PATH (${folders.join(", ")})`;
+  const why =
+    passedOver.length === 0
+      ? ""
+      : ` Not searched, because they belong to the folder you are in: ${passedOver.join(", ")}.`;
   return new StartError(
     "cli-not-found",
     `The Claude Code CLI was not found: no ${JSON.stringify(wanted)} in ${where}. ` +
-      "Install it with npm install -g @anthropic-ai/claude-code, or set executable to its path.",
+      `Install it with npm install -g @anthropic-ai/claude-code, or set executable to its path.${why}`,
   );
 }

@@ -31,6 +31,9 @@ const OUR_FLAGS = [
   "help",
 ];
 
+const SUBAGENT_NAMES = ["description", "prompt", "tools", "model"];
+const SERVER_NAMES = ["type", "name", "command", "args", "env", "url", "headers"];
+
 /** Every option with its check; what is not here is not an option. */
 export const OPTION_CHECKS = {
   model: name,
@@ -182,6 +185,8 @@ function subagent(value: unknown, key: string): string | undefined {
   const problem = name(key);
   if (problem !== undefined) return problem;
   if (typeof value !== "object" || value === null) return say(value, "Give { description, prompt }");
+  const misspelt = misspeltName(value, SUBAGENT_NAMES);
+  if (misspelt !== undefined) return misspelt;
   const { description, prompt } = value as Readonly<Record<string, unknown>>;
   if (typeof description !== "string") return `.description${say(description, "Say what the agent is for")}`;
   if (typeof prompt !== "string") return `.prompt${say(prompt, "Give the agent's instructions")}`;
@@ -197,6 +202,8 @@ function mcpServer(value: unknown, key: string): string | undefined {
   const problem = name(key);
   if (problem !== undefined) return problem;
   if (typeof value !== "object" || value === null) return say(value, "Give { command } or { type, url }");
+  const misspelt = misspeltName(value, SERVER_NAMES);
+  if (misspelt !== undefined) return misspelt;
   const { type, command, url } = value as Readonly<Record<string, unknown>>;
   if (type === "sdk") {
     return '.type is "sdk", a server of another program\'s SDK, which nothing here would serve. Give its tools as the option tools';
@@ -206,6 +213,15 @@ function mcpServer(value: unknown, key: string): string | undefined {
   }
   if (type !== undefined && type !== "stdio") return `.type${oneOf("stdio", "http", "sse")(type)}`;
   return typeof command === "string" && command !== "" ? json(value) : `.command${say(command, "Give a program")}`;
+}
+
+/** A name that is a slip of the pen. Others go on to the CLI: these are its own words, and later versions have more. */
+function misspeltName(value: object, known: readonly string[]): string | undefined {
+  for (const name of Object.keys(value)) {
+    const near = known.includes(name) ? undefined : nearestName(name, known);
+    if (near !== undefined) return `.${name} is not known. Did you mean ${near}?`;
+  }
+  return undefined;
 }
 
 function json(value: unknown): string | undefined {

@@ -45,8 +45,8 @@ describe("checking the options of the CLI", () => {
   });
 
   it.each<[unknown, string]>([
-    [{ modle: "x" }, "claudeCode.modle is not an option. Did you mean model?"],
-    [{ zzzzzzzz: 1 }, "claudeCode.zzzzzzzz is not an option. Known are: model"],
+    [{ modle: "x" }, "There is no claudeCode.modle. Did you mean model?"],
+    [{ zzzzzzzz: 1 }, "There is no claudeCode.zzzzzzzz. Known are: model"],
     ["text", "claudeCode is a string. Give an object"],
     [{ permissionMode: "acceptedits!" }, 'claudeCode.permissionMode is "acceptedits!". Did you mean acceptEdits?'],
     [{ settingSources: ["projct"] }, 'claudeCode.settingSources[0] is "projct". Did you mean project?'],
@@ -77,7 +77,7 @@ describe("checking the options of the CLI", () => {
 
   it("takes own properties only", () => {
     expect(attempt(Object.create({ model: "-evil" }))).toEqual({});
-    expect(attempt(JSON.parse('{"__proto__": {"model": "x"}}'))).toContain("claudeCode.__proto__ is not an option");
+    expect(attempt(JSON.parse('{"__proto__": {"model": "x"}}'))).toContain("There is no claudeCode.__proto__");
   });
 
   it("says in time that a circle cannot be written", () => {

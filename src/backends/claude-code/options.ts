@@ -1,4 +1,4 @@
-import { nearestName, type Spawn, StartError } from "#domain";
+import { checkNames, type Spawn, StartError } from "#domain";
 import { type Check, OPTION_CHECKS } from "./option-checks.ts";
 import type { Effort, PermissionMode, SettingSource } from "./option-words.ts";
 
@@ -38,9 +38,13 @@ export interface ClaudeCodeOptions {
   readonly model?: string;
   /** Tried in this order when the model is overloaded. */
   readonly fallbackModel?: string | readonly string[];
+  /** Replies of the model before the CLI stops. */
   readonly maxTurns?: number;
+  /** What the CLI may spend, in dollars. */
   readonly maxBudgetUsd?: number;
+  /** Tokens for thinking before an answer. */
   readonly maxThinkingTokens?: number;
+  /** How hard the model is to try. */
   readonly effort?: Effort;
   /** Replaces the CLI's own system prompt. Wins over `appendSystemPrompt`. */
   readonly systemPrompt?: string;
@@ -61,6 +65,7 @@ export interface ClaudeCodeOptions {
   readonly mcpConfig?: string | readonly string[] | Readonly<Record<string, McpServerConfig>>;
   /** Only the servers of `mcpConfig`. Default: true, unless `settingSources` names a source. */
   readonly strictMcpConfig?: boolean;
+  /** How the CLI treats tool calls that no rule is about. */
   readonly permissionMode?: PermissionMode;
   /** A tool of one of the servers that is asked for permissions, in plain mode. */
   readonly permissionPromptTool?: string;
@@ -76,6 +81,7 @@ export interface ClaudeCodeOptions {
   readonly persistSession?: boolean;
   /** The working folder. `""` and nothing mean ours. */
   readonly cwd?: string;
+  /** Further folders that the CLI may read and write. */
   readonly addDirs?: readonly string[];
   /** Variables for the CLI beside the allowed ones. */
   readonly env?: Readonly<Record<string, string>>;
@@ -99,13 +105,17 @@ export interface ClaudeCodeOptions {
   readonly settings?: string | Readonly<Record<string, unknown>>;
   /** Deltas while a message is being written. Runs set it; messages alone come without. */
   readonly includePartialMessages?: boolean;
+  /** Also give events for the CLI's own hooks, as notices. */
   readonly includeHookEvents?: boolean;
+  /** Sub-agents of the CLI, by name. */
   readonly agents?: Readonly<Record<string, SubagentDefinition>>;
   /** The agent that answers: one of `agents`, or of the CLI's own. */
   readonly agent?: string;
   /** The final answer is a value of this JSON Schema. */
   readonly jsonSchema?: Readonly<Record<string, unknown>>;
+  /** Beta headers for Anthropic's API. */
   readonly betas?: readonly string[];
+  /** Folders with plugins of the CLI to load. */
   readonly pluginDirs?: readonly string[];
   /** `--name` or `--name=value` for everything not listed here; `null` for a flag without a value. */
   readonly extraArgs?: Readonly<Record<string, string | null>>;
@@ -143,27 +153,20 @@ const CHECKS: { readonly [Field in keyof Required<ClaudeCodeOptions>]: Check } =
  * Checks options that may come from anywhere, and returns a copy without what was left unset (`undefined`, `null`).
  *
  * Throws `StartError` (`invalid-option`) with the field, the value and the remedy; a field nobody knows is named with
- * the nearest one that exists.
+ * the nearest one that exists. `besides` are names that somebody else checks; they are left out of the copy.
  */
-export function checkClaudeCodeOptions(options: unknown): ClaudeCodeOptions {
+export function checkClaudeCodeOptions(options: unknown, besides: readonly string[] = []): ClaudeCodeOptions {
   if (options === undefined || options === null) return {};
   if (typeof options !== "object" || Array.isArray(options)) {
     throw new StartError("invalid-option", `claudeCode is a ${typeof options}. Give an object of options.`);
   }
   const checked: Record<string, unknown> = {};
+  checkNames(options, [...Object.keys(CHECKS), ...besides], "claudeCode.");
   for (const [field, value] of Object.entries(options)) {
-    if (!Object.hasOwn(CHECKS, field)) throw unknownField(field);
-    if (value === undefined || value === null) continue;
+    if (value === undefined || value === null || besides.includes(field)) continue;
     const problem = CHECKS[field as keyof ClaudeCodeOptions](value);
     if (problem !== undefined) throw new StartError("invalid-option", `claudeCode.${field}${problem}`);
     checked[field] = value;
   }
   return checked;
-}
-
-function unknownField(field: string): StartError {
-  const known = Object.keys(CHECKS);
-  const nearest = nearestName(field, known);
-  const remedy = nearest === undefined ? `Known are: ${known.join(", ")}` : `Did you mean ${nearest}?`;
-  return new StartError("invalid-option", `claudeCode.${field.slice(0, 64)} is not an option. ${remedy}`);
 }

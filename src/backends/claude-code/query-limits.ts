@@ -1,6 +1,6 @@
 import { type Clock, describeValue, type ErrorDetail, StartError } from "#domain";
 import { followSignal } from "#streams";
-import type { ClaudeCodeOptions } from "./options.ts";
+import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
 
 /**
  * The options of a query: those of the CLI, and what ends it from outside.
@@ -23,17 +23,18 @@ export interface QueryOptions extends ClaudeCodeOptions {
 /** What ends a query from outside. */
 export type QueryLimits = Pick<QueryOptions, "signal" | "timeoutMs" | "idleMs">;
 
+const LIMIT_NAMES = ["signal", "timeoutMs", "idleMs"] as const satisfies readonly (keyof QueryLimits)[];
+
 /** Timers of Node are no longer than this. */
 const LONGEST_MS = 2_147_483_647;
 
-/** The limits of a query, checked, and the options for the CLI, which are not. @throws StartError `invalid-option`. */
+/** The limits of a query, and the options for the CLI, all of them checked. @throws StartError `invalid-option`. */
 export function splitQueryOptions(given: QueryOptions): {
   readonly limits: QueryLimits;
   readonly options: ClaudeCodeOptions;
 } {
-  // Checked where the others are.
-  if (typeof given !== "object" || given === null || Array.isArray(given)) return { limits: {}, options: given };
-  const { signal, timeoutMs, idleMs, ...options } = given;
+  const options = checkClaudeCodeOptions(given, LIMIT_NAMES);
+  const { signal, timeoutMs, idleMs } = (given ?? {}) as QueryOptions;
   checkSignal(signal);
   checkTime("timeoutMs", timeoutMs);
   checkTime("idleMs", idleMs);

@@ -15,7 +15,9 @@ import { isRecord } from "#wire";
 import { backgroundWarning, cutError, exitError, withoutEndFaults } from "./conversation-exit.ts";
 import { awaitExit, type CliProcess } from "./launch.ts";
 import { limitLines } from "./line-limit.ts";
-import type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
+import type { ClaudeCodeMessage, UnlistedMessage } from "./messages/message.ts";
+import { missingField } from "./messages/missing-field.ts";
+import type { QueryItem } from "./query-item.ts";
 import { stalledError } from "./query-limits.ts";
 import { SILENCE } from "./conversation-plan.ts";
 import { DRAIN, NEXT_TURN_MS, type RuleInput } from "./result-rule.ts";
@@ -191,9 +193,12 @@ export class QuerySource {
     }
     if (chunk.type !== "notice" || chunk.raw === undefined) return undefined;
     const { data, raw } = chunk;
+    const missing = isRecord(data) ? missingField(data) : undefined;
+    if (missing !== undefined) return faultOf(incomplete(data as ClaudeCodeMessage, missing), raw);
     const input = isRecord(data) ? readRuleInput(data, this._tasks) : undefined;
-    if (input === undefined) return faultOf(UNKNOWN, raw);
-    return { input, given: { kind: "message", message: data as ClaudeCodeMessage, raw } };
+    if (input !== undefined) return { input, given: { kind: "message", message: data as ClaudeCodeMessage, raw } };
+    const isMessage = isRecord(data) && typeof data.type === "string";
+    return faultOf(UNKNOWN, raw, isMessage ? (data as UnlistedMessage) : undefined);
   }
 }
 
@@ -203,11 +208,25 @@ const UNKNOWN: ErrorDetail = {
   terminal: false,
 };
 
-function faultOf(error: ErrorDetail, raw: Raw | undefined): Happening {
-  const { code, message, terminal, diagnostic } = error;
-  const detail: ErrorDetail = { code, message, terminal, ...(diagnostic !== undefined && { diagnostic }) };
+function incomplete({ type }: ClaudeCodeMessage, field: string): ErrorDetail {
+  return { code: "json-decode", message: `The CLI sent a message of type ${type} without ${field}.`, terminal: false };
+}
+
+function faultOf(error: ErrorDetail, raw: Raw | undefined, message?: UnlistedMessage): Happening {
+  const { code, terminal, diagnostic } = error;
+  const detail: ErrorDetail = {
+    code,
+    message: error.message,
+    terminal,
+    ...(diagnostic !== undefined && { diagnostic }),
+  };
   return {
-    input: { kind: "fault", error: detail, seen: raw?.json || (diagnostic?.seen ?? message) },
-    given: { kind: "error", error: detail, ...(raw !== undefined && { raw }) },
+    input: { kind: "fault", error: detail, seen: raw?.json || (diagnostic?.seen ?? error.message) },
+    given: {
+      kind: "error",
+      error: detail,
+      ...(raw !== undefined && { raw }),
+      ...(message !== undefined && { message }),
+    },
   };
 }

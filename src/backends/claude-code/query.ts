@@ -5,14 +5,14 @@ import { inputWarning } from "./conversation-exit.ts";
 import { asPlainText } from "./conversation-input.ts";
 import { requireFlags } from "./features.ts";
 import { type ClaudeCodeWorld, type CliProcess, findCli, type FoundCli, launchCli } from "./launch.ts";
-import { checkClaudeCodeOptions } from "./options.ts";
 import { withOwnSpawn } from "./own-spawn.ts";
-import type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
+import type { ClaudeCodeMessage } from "./messages/message.ts";
+import type { QueryItem } from "./query-item.ts";
 import { type OutsideEnd, type QueryOptions, splitQueryOptions, watchOutside } from "./query-limits.ts";
 import { PULL, QuerySource } from "./query-source.ts";
 import { mayWait, RESULT_GRACE_MS, RULE_START, type RuleItem, type RuleState, stepRule } from "./result-rule.ts";
 
-export type { ClaudeCodeMessage, QueryItem } from "./query-item.ts";
+export type { QueryItem } from "./query-item.ts";
 export type { QueryOptions } from "./query-limits.ts";
 
 /**
@@ -35,8 +35,7 @@ export async function openQuery(prompt: string, given: QueryOptions, machine: Cl
   if (typeof prompt !== "string" || prompt.trim() === "") {
     throw new StartError("invalid-input", "The prompt says nothing. Give it text.");
   }
-  const { limits, options: rest } = splitQueryOptions(given);
-  const options = checkClaudeCodeOptions(rest);
+  const { limits, options } = splitQueryOptions(given);
   const world = withOwnSpawn(options, machine);
   const plan = { mode: "plain", prompt: "stdin" } as const;
   const argv = buildArgv(options, plan);

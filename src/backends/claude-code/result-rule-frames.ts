@@ -20,6 +20,7 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set([
   "auth_status",
   "prompt_suggestion",
   "tool_use_summary",
+  "active_goal",
 ]);
 
 /** A shell or a sub-agent that the CLI has in the background. */

@@ -65,7 +65,7 @@ function createConversation(command: StartedCommand, settings: AgentSettings, wo
     sessionId: undefined,
     async send(messages, link) {
       if (link.signal.aborted) return;
-      turn = new CommandTurn(started, { ...world, idleMs: settings.idleMs }, link);
+      turn = new CommandTurn(started, { ...world, idleMs: settings.idleMs, keepRaw: settings.keepRaw ?? false }, link);
       try {
         await turn.carryOut(promptOf(messages));
       } finally {

@@ -19,10 +19,15 @@ const NOTICE_MS = 60_000;
 /** A command with the format of its output at hand. */
 export type StartedCommand = Omit<CommandSettings, "format"> & { readonly format: Format };
 
+interface TurnWorld extends CommandWorld {
+  readonly idleMs: number | undefined;
+  readonly keepRaw: boolean;
+}
+
 /** One start of a command, from its prompt to its exit. */
 export class CommandTurn {
   private readonly _command: StartedCommand;
-  private readonly _world: CommandWorld & { readonly idleMs: number | undefined };
+  private readonly _world: TurnWorld;
   private readonly _link: AgentLink;
   private _stop: (() => Promise<void>) | undefined;
   /** Nothing more is written: aborted, or a terminal error was written. */
@@ -71,9 +76,9 @@ export class CommandTurn {
   private async _read(handle: ProcessHandle, prompt: string): Promise<void> {
     const { format, onStderr } = this._command;
     const stderr = createStderrTail({ ...(onStderr !== undefined && { onLine: (line) => onStderr(`${line}\n`) }) });
-    const said = stderr.drain(handle.stderr);
+    const heard = stderr.drain(handle.stderr);
     feed(handle, this._command.input === "stdin" ? prompt : "");
-    const decoder = createDecoder(format, { readText: readUtf8, keepRaw: true });
+    const decoder = createDecoder(format, { readText: readUtf8, keepRaw: this._world.keepRaw });
     const verdict = createMissingVerdict();
     const silence = this._watch();
     try {
@@ -87,18 +92,24 @@ export class CommandTurn {
     }
     const exit = await handle.exit;
     if (exit.code === 0) return this._write([...verdict.look(decoder.end()), ...verdict.missing()]);
-    await said;
+    await heard;
     const how = exit.code === null ? `was ended by ${exit.signal}` : `ended with exit code ${exit.code}`;
     const stderrTail = stderr.text().trim().slice(-2000);
+    // Its last words; the rest is in the diagnostic.
+    const said = (stderrTail.split("\n").at(-1) ?? "").trim().replace(/[.:]+$/u, "");
     const rest = decoder
       .end()
       .filter((chunk) => !(chunk.type === "error" && chunk.terminal) && chunk.type !== "result");
     await this._write(rest);
     await this._fail({
       code: "process-exited",
-      message: `The command ${this._command.executable} ${how}${stderrTail === "" ? "" : `: ${stderrTail}`}`,
+      message: `The command ${this._command.executable} ${how}${said === "" ? "" : `: ${said}`}.`,
       terminal: true,
-      ...(stderrTail !== "" && { diagnostic: { stderrTail } }),
+      diagnostic: {
+        troubleshooting: "Run the command by itself and read what it says, or correct its arguments.",
+        ...(exit.code !== null && { exitCode: exit.code }),
+        ...(stderrTail !== "" && { stderrTail }),
+      },
     });
   }
 

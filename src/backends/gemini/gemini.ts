@@ -34,6 +34,7 @@ export function createGeminiBackend(options: GeminiOptions): ModelBackend {
           format: gemini,
           provider: "google",
           keyHint: "GEMINI_API_KEY",
+          keepRaw: request.keepRaw,
         },
         signal,
       ),

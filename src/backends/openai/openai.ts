@@ -53,6 +53,7 @@ function askHost(options: OpenaiOptions, request: ModelRequest, known: EncodedTr
       format: openAiChat,
       provider: options.provider,
       keyHint: options.profile.keyVariable ?? "the apiKey option",
+      keepRaw: request.keepRaw,
     },
     signal,
   );

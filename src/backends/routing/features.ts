@@ -35,6 +35,9 @@ const ORDER = [
 /**
  * What is asked for: by the settings of the conversation, and by the backend's own options. Empty lists and maps ask
  * for nothing. Pure; never throws.
+ *
+ * @example
+ * detectFeatures({ features: ["hooks"] }) // ["hooks"]
  */
 export function detectFeatures(
   settings: Partial<Pick<AgentSettings, "features" | "tools" | "outputSchema">> | undefined,

@@ -47,7 +47,13 @@ const MODE_NEED: Need = {
   why: "the permission mode can be changed over the control channel",
 };
 
-/** Whether any of these features needs the control protocol. */
+/**
+ * Whether any of these features needs the control protocol.
+ *
+ * @example
+ * requiresControl(["hooks"]) // true
+ * requiresControl([]) // false
+ */
 export function requiresControl(features: readonly RoutedFeature[]): boolean {
   return features.some((feature) => needOf(feature).control);
 }

@@ -20,6 +20,7 @@ export interface ConnectionParts {
   /** The `initialize` request. */
   readonly initialize: JsonRecord;
   readonly maxLineBytes?: number | undefined;
+  readonly keepRaw: boolean;
   readonly take: TakeChunks;
   /** We owe the CLI answers, or no longer. */
   readonly onBusy: (isBusy: boolean) => void;
@@ -71,6 +72,7 @@ export class ControlConnection {
     const { ownTool } = parts.desk;
     this._decoder = createDecoder(format, {
       readText: readUtf8,
+      keepRaw: parts.keepRaw,
       adapter: { mode: "control", ownTool, hasSeveralRuns: true },
       ...limitLines(parts.maxLineBytes),
     });

@@ -58,11 +58,11 @@ export async function answerHook(request: JsonRecord, desk: HookDesk, signal: Ab
       case HOOK_IDS.PreToolUse:
         return turn === undefined ? denyTool(NOBODY) : await beforeTool(turn, { callId, input, signal }, desk);
       case HOOK_IDS.PostToolUse:
-        return turn === undefined ? {} : await afterTool(turn, callId, input, desk, "PostToolUse");
+        return turn === undefined ? {} : await afterTool(turn, { callId, input, signal }, desk, "PostToolUse");
       case HOOK_IDS.PostToolUseFailure:
-        return turn === undefined ? {} : await afterTool(turn, callId, input, desk, "PostToolUseFailure");
+        return turn === undefined ? {} : await afterTool(turn, { callId, input, signal }, desk, "PostToolUseFailure");
       case HOOK_IDS.Stop:
-        return turn === undefined ? {} : await beforeStop(turn, input);
+        return turn === undefined ? {} : await beforeStop(turn, input, signal);
       default:
         // Not one of ours: if it stands before a tool, the tool does not run.
         return ownString(input, "hook_event_name") === "PreToolUse" ? denyTool("Unknown hook.") : {};
@@ -74,16 +74,20 @@ export async function answerHook(request: JsonRecord, desk: HookDesk, signal: Ab
 
 const NOBODY = "Not run: no turn is under way, so nobody can allow it.";
 
-async function beforeTool(
-  turn: Turn,
-  { callId, input, signal }: { readonly callId: string; readonly input: JsonRecord; readonly signal: AbortSignal },
-  desk: HookDesk,
-): Promise<JsonRecord> {
+/** A hook of the CLI that stands before or behind a tool. */
+interface ToolHook {
+  readonly callId: string;
+  readonly input: JsonRecord;
+  /** Fires when the CLI takes it back: then nothing we say about it reaches the model any more. */
+  readonly signal: AbortSignal;
+}
+
+async function beforeTool(turn: Turn, { callId, input, signal }: ToolHook, desk: HookDesk): Promise<JsonRecord> {
   const toolInput = ownValue(input, "tool_input") ?? {};
   const record = recordOf(turn, callId, input, desk);
   record.cwd = ownString(input, "cwd");
   const verdict = await turn.decide(callId, record, { input: toolInput, signal });
-  const note = takeNotes(turn, callId, record);
+  const note = signal.aborted ? undefined : takeNotes(turn, callId, record);
   const context = note === undefined ? {} : { additionalContext: note };
   if (verdict.kind === "denied") {
     // `continue: false` beside a denial is ignored, so the turn is ended by hand.
@@ -103,15 +107,16 @@ async function beforeTool(
 
 async function afterTool(
   turn: Turn,
-  callId: string,
-  input: JsonRecord,
+  hook: ToolHook,
   desk: HookDesk,
   hookEventName: "PostToolUse" | "PostToolUseFailure",
 ): Promise<JsonRecord> {
+  const { callId, input, signal } = hook;
   const record = recordOf(turn, callId, input, desk);
   // Our own tools were looked at before the CLI got their answer.
-  const replaced = record.executedBy === "millrace" ? undefined : await checkOutput(turn, callId, record, input, desk);
+  const replaced = record.executedBy === "millrace" ? undefined : await checkOutput(turn, record, hook, desk);
   if (replaced === "impossible") return { continue: false, stopReason: UNREPLACEABLE };
+  if (signal.aborted) return {};
   const note = takeNotes(turn, callId, record);
   const output = {
     ...(replaced !== undefined && { updatedToolOutput: replaced.output }),
@@ -128,9 +133,8 @@ const UNREPLACEABLE = "The output of a tool had to be replaced, and Claude Code 
 /** What is to stand in the place of the tool's output: nothing, something in the tool's own shape, or it cannot be done. */
 async function checkOutput(
   turn: Turn,
-  callId: string,
   record: CallRecord,
-  input: JsonRecord,
+  { callId, input, signal }: ToolHook,
   desk: HookDesk,
 ): Promise<{ readonly output: unknown } | "impossible" | undefined> {
   const failure = ownString(input, "error");
@@ -139,25 +143,28 @@ async function checkOutput(
   const given = isError
     ? { value: failure, write: () => undefined }
     : readToolOutput(name, ownValue(input, "tool_response"));
-  const call = { callId, name: record.name, input: ownValue(input, "tool_input"), executedBy: record.executedBy };
+  const { name: shownName, executedBy } = record;
+  const call = { callId, name: shownName, input: ownValue(input, "tool_input"), executedBy, signal };
   const verdict = await turn.link.policy.checkResult(call, { output: given.value, isError });
   record.notes.push(...verdict.notes);
   if (verdict.stop !== undefined) turn.stopReason ??= verdict.stop;
   if (isSame(verdict.output, given.value)) return undefined;
   record.answer = { output: verdict.output, isError: verdict.isError };
-  const output = desk.replacesOutput ? given.write(verdict.output) : undefined;
+  const output = desk.replacesOutput && !signal.aborted ? given.write(verdict.output) : undefined;
   if (output !== undefined) return { output };
   turn.control.giveUp({
     code: "guard-denied",
-    message: `The output of the tool "${record.name}" had to be replaced before the model sees it, and Claude Code cannot do that for this tool. The conversation was ended instead.`,
+    message: `The output of the tool "${record.name}" had to be replaced before the model sees it, and Claude Code ${
+      signal.aborted ? "has withdrawn the question" : "cannot do that for this tool"
+    }. The conversation was ended instead.`,
     terminal: true,
   });
   return "impossible";
 }
 
-async function beforeStop(turn: Turn, input: JsonRecord): Promise<JsonRecord> {
+async function beforeStop(turn: Turn, input: JsonRecord, signal: AbortSignal): Promise<JsonRecord> {
   const text = ownString(input, "last_assistant_message") ?? "";
-  const verdict = await turn.link.policy.checkStop(text, turn.sentBack);
+  const verdict = await turn.link.policy.checkStop(text, turn.sentBack, signal);
   if (verdict.stop !== undefined) turn.stopReason ??= verdict.stop;
   if (verdict.kind === "stop" || verdict.stop !== undefined) return {};
   turn.sentBack += 1;

@@ -63,7 +63,8 @@ async function runOwnTool(turn: Turn, callId: string, call: ServerCall): Promise
   const outcome = await turn.link.runTool({ callId, name, input, signal });
   const isError = outcome.kind === "failed";
   if (policy.isSilentOnTools) return (record.answer = { output: outcome.output, isError });
-  const checked = await policy.checkResult({ callId, name, input, executedBy: "millrace" }, { ...outcome, isError });
+  const ran = { callId, name, input, executedBy: "millrace", signal } as const;
+  const checked = await policy.checkResult(ran, { ...outcome, isError });
   record.notes.push(...checked.notes);
   if (checked.stop !== undefined) turn.stopReason ??= checked.stop;
   return (record.answer = { output: checked.output, isError: checked.isError });

@@ -1,0 +1,24 @@
+import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire";
+
+/** The field that a message of this type always has and this one has not; `undefined` when there is none. */
+export function missingField(message: JsonRecord): string | undefined {
+  switch (message.type) {
+    case "result":
+      return ownString(message, "subtype") === undefined ? "subtype" : undefined;
+    case "assistant":
+      return Array.isArray(contentOf(message)) ? undefined : "message.content";
+    case "user":
+      return typeof contentOf(message) === "string" || Array.isArray(contentOf(message))
+        ? undefined
+        : "message.content";
+    case "stream_event":
+      return ownString(ownRecord(message, "event") ?? {}, "type") === undefined ? "event.type" : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function contentOf(message: JsonRecord): unknown {
+  const inner = ownValue(message, "message");
+  return isRecord(inner) ? ownValue(inner, "content") : undefined;
+}
