@@ -4,7 +4,7 @@ import type { Access } from "./access.ts";
 import type { SecretMask } from "#secrets";
 import { ApiError, asApiError } from "./api-error.ts";
 import { checkOrigin, type OriginRules } from "./origin-check.ts";
-import { type Page, PAGE_POLICY } from "./page.ts";
+import type { Page } from "./page.ts";
 import type { ServerContext, ServerEnv, ServerParts } from "./parts.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { healthz, listBackends, readyz, showMetrics } from "./routes/about.ts";
@@ -135,7 +135,7 @@ function requireOperator(context: ServerContext, access: Access): void {
 }
 
 function addPage(app: Hono<ServerEnv>, page: Page | undefined): void {
-  for (const [path, { bytes, type, tag }] of page ?? []) {
+  for (const [path, { bytes, type, tag, policy }] of page ?? []) {
     app.all(path, (context) => {
       const { method } = context.req;
       if (method !== "GET" && method !== "HEAD") {
@@ -145,7 +145,7 @@ function addPage(app: Hono<ServerEnv>, page: Page | undefined): void {
         "content-type": type,
         etag: tag,
         "cache-control": "no-cache",
-        "content-security-policy": PAGE_POLICY,
+        "content-security-policy": policy,
       };
       if (context.req.header("if-none-match") === tag) return context.body(null, 304, headers);
       return context.body(bytes, 200, headers);

@@ -104,14 +104,36 @@ class LargeBatch implements Iterable<Uint8Array, undefined> {
 }
 
 function* writeSlices(batch: EventBatch): Generator<Uint8Array, undefined> {
+  yield* encodePieces(writeAll(batch));
+  return undefined;
+}
+
+function* writeAll(batch: EventBatch): Generator<string, undefined> {
+  for (const event of batch) yield* encodeEventSseInSlices(event);
+  return undefined;
+}
+
+/** Text of one reader as bytes: all of it when it is little, otherwise bit by bit. */
+export function encodeFrames(pieces: Iterable<string>): BatchFrames {
+  const slices = encodePieces(pieces);
+  const first = slices.next().value ?? new Uint8Array();
+  return first.length < SLICE_CHARACTERS ? first : prepend(first, slices);
+}
+
+function* prepend(first: Uint8Array, rest: Iterable<Uint8Array>): Generator<Uint8Array, undefined> {
+  yield first;
+  yield* rest;
+  return undefined;
+}
+
+/** Text as bytes, in slices of about the same size; only the last one is smaller. */
+function* encodePieces(pieces: Iterable<string>): Generator<Uint8Array, undefined> {
   let waiting = "";
-  for (const event of batch) {
-    for (const piece of encodeEventSseInSlices(event)) {
-      waiting += piece;
-      if (waiting.length < SLICE_CHARACTERS) continue;
-      yield encoder.encode(waiting);
-      waiting = "";
-    }
+  for (const piece of pieces) {
+    waiting += piece;
+    if (waiting.length < SLICE_CHARACTERS) continue;
+    yield encoder.encode(waiting);
+    waiting = "";
   }
   if (waiting !== "") yield encoder.encode(waiting);
   return undefined;

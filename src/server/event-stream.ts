@@ -1,8 +1,9 @@
 import type { Clock } from "#domain";
 import type { EventBatch, EventLog } from "#sessions";
 import { Alarm } from "#streams";
+import type { ReportOptions } from "#views";
 import { encodeEventSse, encodeSse } from "#wire";
-import type { BatchFrames } from "./event-frames.ts";
+import { type BatchFrames, encodeFrames } from "./event-frames.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { FailPointName } from "./options.ts";
 import { createTeller, type StreamCursor, type Vocabulary } from "./sse-vocabulary.ts";
@@ -16,6 +17,8 @@ export interface StreamSetting {
   readonly failPoint: ((name: FailPointName) => Promise<void> | void) | undefined;
   /** Resolves in the next turn of the event loop. */
   readonly nextTurn: (() => Promise<void>) | undefined;
+  /** What tool results mean to the application. */
+  readonly reports?: ReportOptions | undefined;
 }
 
 export interface StreamWanted {
@@ -170,9 +173,9 @@ class PieceReader implements Pieces {
   private _isAtDone = false;
   private _isLeft = false;
 
-  constructor({ log, limits, frame, nextTurn }: StreamSetting, { runId, cursor, vocabulary }: StreamWanted) {
-    const teller = vocabulary === "millrace" ? undefined : createTeller(vocabulary, cursor);
-    this._frame = teller === undefined ? frame : (batch) => encoder.encode(teller.tell(batch).join(""));
+  constructor({ log, limits, frame, nextTurn, reports }: StreamSetting, { runId, cursor, vocabulary }: StreamWanted) {
+    const teller = vocabulary === "millrace" ? undefined : createTeller(vocabulary, cursor, reports);
+    this._frame = teller === undefined ? frame : (batch) => encodeFrames(teller.tell(batch));
     this._nextTurn = nextTurn;
     this._batches = log.follow(runId, { after: teller?.readFrom ?? cursor.seq });
     this._pieceBytes = Math.max(1, Math.min(PIECE_BYTES, limits.readerBytes));

@@ -1,3 +1,8 @@
+/**
+ * Threads, chat, approvals and events over HTTP, with a chat page.
+ *
+ * @module
+ */
 export type { ApiErrorCode } from "./api-error.ts";
 export type { ServerLimits } from "./limits.ts";
 export { SERVER_LIMITS } from "./limits.ts";

@@ -14,7 +14,7 @@ export function answerJson(context: ServerContext, { settings }: ServerParts, va
   return context.body(body, 200, { "content-type": "application/json" });
 }
 
-/** Text as bytes, a little in each turn of the event loop. */
+/** Text as bytes, a little in each turn of the event loop. An empty piece is work that others need not wait for, too. */
 export async function* encodeInTurns(
   pieces: Iterable<string>,
   nextTurn: (() => Promise<void>) | undefined,
@@ -23,8 +23,8 @@ export async function* encodeInTurns(
   let waiting = "";
   for (const piece of pieces) {
     waiting += piece;
-    if (waiting.length < TURN_CHARACTERS) continue;
-    yield encoder.encode(waiting);
+    if (waiting.length < TURN_CHARACTERS && piece !== "") continue;
+    if (waiting !== "") yield encoder.encode(waiting);
     waiting = "";
     await nextTurn?.();
   }

@@ -1,4 +1,4 @@
-import { StartError } from "#domain";
+import { checkNames, StartError } from "#domain";
 
 /** What one server takes, and for how long. Every number can be set; none can be switched off by a request. */
 export interface ServerLimits {
@@ -33,10 +33,22 @@ export interface ServerLimits {
   /** Silence before the first heartbeat, and between later ones. */
   readonly firstHeartbeatMs: number;
   readonly heartbeatMs: number;
+  /** Agents' processes that wait for the next message of their thread. 0: each is ended with its run. */
+  readonly warmThreads: number;
+  /** How long such a process waits. */
+  readonly warmMs: number;
+  /** Processes that wait for a thread's first message, for each target that is an agent with a process of its own. */
+  readonly warmSpares: number;
   /** How long `close` lets runs finish before it aborts them. */
   readonly shutdownMs: number;
 }
 
+/**
+ * The limits of a server that is given none.
+ *
+ * @example
+ * createServer({ store, limits: { bodyBytes: SERVER_LIMITS.bodyBytes * 4 } })
+ */
 export const SERVER_LIMITS: ServerLimits = {
   bodyBytes: 1_048_576,
   bodyDepth: 64,
@@ -54,6 +66,9 @@ export const SERVER_LIMITS: ServerLimits = {
   stallMs: 30_000,
   firstHeartbeatMs: 5000,
   heartbeatMs: 15_000,
+  warmThreads: 8,
+  warmMs: 300_000,
+  warmSpares: 0,
   shutdownMs: 10_000,
 };
 
@@ -62,13 +77,8 @@ export const SERVER_LIMITS: ServerLimits = {
  * limit anything.
  */
 export function readLimits(given: Partial<ServerLimits> = {}, tenants = 1): ServerLimits {
+  checkNames(given, Object.keys(SERVER_LIMITS), "limits.");
   for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(SERVER_LIMITS, name)) {
-      throw new StartError(
-        "invalid-option",
-        `There is no limit ${name}. Known are: ${Object.keys(SERVER_LIMITS).join(", ")}.`,
-      );
-    }
     if (typeof value !== "number" || !(value >= 0)) {
       throw new StartError("invalid-option", `limits.${name} is ${String(value)}. Give a number from 0 on.`);
     }

@@ -2,11 +2,12 @@ import type { Server as HttpServer, ServerResponse } from "node:http";
 import { isIP } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type Clock, StartError } from "#domain";
+import { checkOptionNames, type Clock, StartError } from "#domain";
 import type { ServerLimits } from "./limits.ts";
 import { isLoopback } from "./origin-check.ts";
 import { sendStream } from "./stream-response.ts";
 
+/** Where the server listens. */
 export interface ListenOptions {
   /** Default 0: any free one. */
   readonly port?: number;
@@ -14,6 +15,14 @@ export interface ListenOptions {
   readonly host?: string;
 }
 
+const LISTEN_NAMES = ["port", "host"] satisfies (keyof ListenOptions)[];
+
+/** @throws StartError for a name that is none. */
+export function checkListenOptions(options: ListenOptions): void {
+  checkOptionNames(options, LISTEN_NAMES, "listen");
+}
+
+/** A server that listens. */
 export interface Listening {
   readonly url: string;
   readonly port: number;

@@ -1,5 +1,5 @@
 import { type DoneEvent, describeThrown, type ErrorDetail, familyOf, type Message, type RunResult } from "#domain";
-import { askFirst, type RunOptions, startRun } from "#runtime";
+import { askFirst, findSoleAgent, type RunOptions, type SoleAgent, startRun, type Target } from "#runtime";
 import {
   closeInterruptedRun,
   createUsageTally,
@@ -20,6 +20,7 @@ import type { Metrics } from "./metrics.ts";
 import { requireOffered, type Settings, targetOf } from "./options.ts";
 import type { WriteLog } from "./server-log.ts";
 import type { StorageQuota } from "./storage-quota.ts";
+import type { TakenAgent, WarmThreads } from "./warm-threads.ts";
 
 type Run = ReturnType<typeof startRun>;
 export type Decision = Parameters<Run["answer"]>[1];
@@ -31,6 +32,8 @@ export interface LiveRuns {
    * whether or not anybody watches. @throws ApiError `run-active` while another one does.
    */
   start(thread: StoredThread, input: Message, limits: RunOptions["limits"]): Promise<string>;
+  /** Starts what waits for the first messages of threads, if anything is to. */
+  prepare(): void;
   /** `false`: no such run is under way. */
   abort(runId: string, reason: string): boolean;
   /** `false`: nobody asks that (any more). */
@@ -48,7 +51,15 @@ export interface LiveRunsOptions {
   readonly settings: Settings;
   readonly metrics: Metrics;
   readonly quota: StorageQuota;
+  readonly warm: WarmThreads;
   readonly write: WriteLog;
+}
+
+/** How a run of a thread is started. */
+interface ThreadRun {
+  readonly options: RunOptions;
+  readonly ready: Promise<void>;
+  readonly agent: TakenAgent | undefined;
 }
 
 interface LiveRun {
@@ -57,7 +68,7 @@ interface LiveRun {
 }
 
 export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
-  const { store, log, ends, settings, metrics, quota, write } = options;
+  const { store, log, ends, settings, metrics, quota, warm, write } = options;
   const { world } = settings;
   const runs = new Map<string, LiveRun>();
   /** Runs of which something may be left, also after their end. */
@@ -66,21 +77,31 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
   const busy = new Map<string, { readonly tenant: string }>();
   let closing = false;
 
+  const optionsFor = (target: Target, limits: RunOptions["limits"]): RunOptions =>
+    askFirst(target, { ...settings.run, limits: tighten(settings.run.limits, limits) }, settings.folder);
+
   const begin = async (thread: StoredThread, input: Message, limits: RunOptions["limits"]): Promise<string> => {
     const { tenant, id: threadId } = thread;
     if (thread.runId !== undefined) await closeAbandoned(tenant, thread.runId);
     const history = await store.listMessages(tenant, threadId);
     const target = targetOf(thread.target, settings);
-    const options = askFirst(
-      target,
-      { ...settings.run, limits: tighten(settings.run.limits, limits) },
-      settings.folder,
-    );
+    const options = optionsFor(target, limits);
+    const sole = findAgent(target, options);
+    const terms = JSON.stringify(options.limits);
+    const agent =
+      sole?.canWait === true ? warm.take({ thread, agent: sole, isNew: history.length === 0, terms }) : undefined;
+    const mayResume = sole?.hasSessions === true && agent?.remembers !== true && history.length > 0;
+    const session = mayResume ? await findSession(thread) : undefined;
+    if (session !== undefined) await warm.ended(threadId);
     const stored = createDeferred<void>();
     // What is kept is shown to others later; the model gets what was written.
     const shown = settings.secrets?.value(input) ?? input;
     // The message is stored before a model is asked.
-    const run = startRun(target, [...history, input], options, world, stored.promise);
+    const run = startThreadRun(target, [...history, input], {
+      options: session === undefined ? options : { ...options, session: { resume: session, orReplay: true } },
+      ready: stored.promise,
+      agent,
+    });
     const stub: NewRun = { id: run.id, createdAt: world.clock.now(), threadId, tenant };
     try {
       await store.createRun(stub, [shown]);
@@ -88,12 +109,13 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       const aborted = run.abort("The run could not be stored.");
       stored.resolve();
       await aborted;
+      agent?.giveBack(false);
       throw error;
     }
     stored.resolve();
     open.add(run);
     run.closed.then(() => open.delete(run)).catch(() => undefined);
-    const written = keep(run, stub, shown).finally(() => {
+    const written = keep(run, stub, shown, agent).finally(() => {
       runs.delete(run.id);
       busy.delete(threadId);
     });
@@ -118,7 +140,44 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     if (stored !== undefined && !stored.isOver) await closeInterruptedRun(store, stored, world.clock);
   };
 
-  const keep = async (run: Run, stub: NewRun, input: Message): Promise<void> => {
+  /** The agent of a target that is one agent. Who cannot be planned is left to the run, which says why. */
+  const findAgent = (target: Target, options: RunOptions): SoleAgent | undefined => {
+    try {
+      return findSoleAgent(target, options, world);
+    } catch {
+      return undefined;
+    }
+  };
+
+  /** The session an agent can go on with: that of the last run, if it was answered. One that failed may hold anything. */
+  const findSession = async ({ id }: StoredThread): Promise<string | undefined> => {
+    const [last] = await store.listRuns({ threadId: id });
+    if (last?.status !== "success") return undefined;
+    const done = (await store.read(last.id, { after: last.lastSeq - 1 })).at(-1);
+    return done?.type === "done" ? done.result.sessionId : undefined;
+  };
+
+  const startThreadRun = (target: Target, messages: readonly Message[], given: ThreadRun): Run => {
+    const { options, ready, agent } = given;
+    try {
+      return startRun(target, messages, options, world, ready, agent?.kept.conversations);
+    } catch (error) {
+      agent?.giveBack(false);
+      throw error;
+    }
+  };
+
+  const keep = async (run: Run, stub: NewRun, input: Message, agent: TakenAgent | undefined): Promise<void> => {
+    try {
+      await keepRun(run, stub, input);
+      const { status, sessionId } = await run.result();
+      agent?.giveBack(status === "success" && sessionId !== undefined);
+    } finally {
+      agent?.giveBack(false);
+    }
+  };
+
+  const keepRun = async (run: Run, stub: NewRun, input: Message): Promise<void> => {
     const books = createBooks(input, metrics, {
       stored: (weight) => quota.grow(stub.tenant ?? LOCAL_TENANT, weight),
       stop: () => void run.abort("The storage of its tenant is full.").catch(() => undefined),
@@ -156,6 +215,15 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
   return {
     get size() {
       return runs.size;
+    },
+    prepare() {
+      if (settings.limits.warmSpares === 0) return;
+      for (const name of settings.targets) {
+        const target = targetOf(name, settings);
+        const options = optionsFor(target, {});
+        const agent = findAgent(target, options);
+        if (agent !== undefined) warm.prepare({ target: name, agent, terms: JSON.stringify(options.limits) });
+      }
     },
     async start(thread, input, limits) {
       // The operator may have changed his mind since the thread was made.
@@ -197,6 +265,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       await all;
       // What a run has started may be slower to go than its answer.
       await Promise.all([...open].map((run) => run.abort("The server was shut down.")));
+      await warm.close();
     },
   };
 }

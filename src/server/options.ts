@@ -1,7 +1,17 @@
-import { checkNames, isId, isStartError, StartError } from "#domain";
-import { type Agent, resolveBackend, type RunOptions, swarm, systemWorld, type Target, type World } from "#runtime";
+import { checkNames, checkOptionNames, isId, isStartError, StartError } from "#domain";
+import {
+  type Agent,
+  checkOptions,
+  resolveBackend,
+  type RunOptions,
+  swarm,
+  systemWorld,
+  type Target,
+  type World,
+} from "#runtime";
 import { LOCAL_TENANT, type Store } from "#sessions";
 import type { SecretMask } from "#secrets";
+import type { ReportOptions } from "#views";
 import { createServerMask, withTokens } from "./server-secrets.ts";
 import { ApiError } from "./api-error.ts";
 import { readLimits, type ServerLimits } from "./limits.ts";
@@ -15,6 +25,7 @@ export interface AccessToken {
   readonly tenant?: string;
 }
 
+/** The options of `createServer`. */
 export interface ServerOptions {
   /** Where threads and runs are kept. The server does not close it. */
   readonly store: Store;
@@ -50,13 +61,33 @@ export interface ServerOptions {
   /** The folder of the chat page, or `false` for none. Default: the one that comes with the package. */
   readonly page?: string | false;
   readonly limits?: Partial<ServerLimits>;
+  /**
+   * Which tool results are artifacts, and which documents they used, for readers of the vocabularies `chat` and `runner`.
+   * Called anew for every reader, so they have to give the same answer each time. Tools of your own may say it themselves:
+   * `context.artifact`, `context.documents`.
+   */
+  readonly reports?: ReportOptions;
   /** Hears what happens. Default: nobody. */
   readonly log?: (record: LogRecord) => void;
+  /**
+   * For tests: the outside.
+   *
+   * @internal
+   */
   readonly world?: World;
-  /** For tests: where they may stop the world. */
+  /**
+   * For tests: where they may stop the world.
+   *
+   * @internal
+   */
   readonly failPoint?: (name: FailPointName) => Promise<void> | void;
 }
 
+/**
+ * The places of `failPoint`.
+ *
+ * @internal
+ */
 export type FailPointName = "before-append" | "after-append" | "inside-frame" | "after-emit";
 
 /** The options, checked and complete. */
@@ -73,6 +104,7 @@ export interface Settings {
   readonly trustProxy: boolean;
   readonly page: string | false | undefined;
   readonly limits: ServerLimits;
+  readonly reports: ReportOptions;
   readonly world: World;
   /** Covers the server's secrets in its log, in its refusals and in what callers have it keep. */
   readonly secrets: SecretMask | undefined;
@@ -96,6 +128,7 @@ const SERVER_OPTION_NAMES: readonly string[] = Object.keys({
   trustProxy: 1,
   page: 1,
   limits: 1,
+  reports: 1,
   log: 1,
   world: 1,
   failPoint: 1,
@@ -103,7 +136,8 @@ const SERVER_OPTION_NAMES: readonly string[] = Object.keys({
 
 /** @throws StartError naming field, value and remedy. */
 export function readSettings(options: ServerOptions): Settings {
-  checkNames(options, SERVER_OPTION_NAMES, "option of createServer called ");
+  checkOptionNames(options, SERVER_OPTION_NAMES, "createServer");
+  checkOptions(options.run ?? {}, ["signal", "session", "record", "replay"]);
   const agents = new Map((options.agents ?? []).map((agent) => [agent.name, agent]));
   // Wrong handoffs are found here and not with the first thread.
   if (agents.size > 0) swarm([...agents.values()]);
@@ -131,9 +165,19 @@ export function readSettings(options: ServerOptions): Settings {
       options.limits,
       new Set((options.tokens ?? []).map(({ tenant }) => tenant ?? LOCAL_TENANT)).size,
     ),
+    reports: readReportOptions(options.reports),
     world,
     folder: process.cwd(),
   };
+}
+
+function readReportOptions(reports: ReportOptions = {}): ReportOptions {
+  checkOptionNames(reports, ["artifactOf", "documentsOf"] satisfies (keyof ReportOptions)[], "reports");
+  for (const [name, value] of Object.entries(reports)) {
+    if (value === undefined || typeof value === "function") continue;
+    throw new StartError("invalid-option", `reports.${name} is a ${typeof value}. Give a function, or leave it out.`);
+  }
+  return reports;
 }
 
 /** A key that is missing today may be there tomorrow; a name that is wrong stays wrong. */
@@ -162,7 +206,9 @@ export function targetOf(name: string, { agents }: Settings): Target {
   return agents.size === 1 ? agent : swarm([...agents.values()], { start: name });
 }
 
-function readToken({ token, tenant = LOCAL_TENANT }: AccessToken, index: number): Required<AccessToken> {
+function readToken(given: AccessToken, index: number): Required<AccessToken> {
+  checkNames(given, ["token", "tenant"] satisfies (keyof AccessToken)[], `tokens[${index}].`);
+  const { token, tenant = LOCAL_TENANT } = given;
   requireSecret(`tokens[${index}].token`, token);
   if (!isId(tenant)) {
     throw new StartError("invalid-option", `tokens[${index}].tenant must be 1 to 64 letters, digits, "-" or "_".`);

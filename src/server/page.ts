@@ -8,6 +8,8 @@ export interface PageFile {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly type: string;
   readonly tag: string;
+  /** Its content security policy. */
+  readonly policy: string;
 }
 
 /** The page's files by their path. Only what was there at the start is ever served: no request can name a file. */
@@ -26,19 +28,23 @@ const TYPES: Readonly<Record<string, string>> = {
   ".txt": "text/plain; charset=utf-8",
 };
 
-/** Scripts and styles of ours alone, nothing inline, nothing from elsewhere, in no frame. */
-export const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "manifest-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+/**
+ * Scripts and styles of ours alone, nothing from elsewhere, in no frame. Inline runs only what the file itself holds on
+ * the disk, which is named by its digest.
+ */
+const policyOf = (inline: readonly string[]): string =>
+  [
+    "default-src 'none'",
+    ["script-src 'self'", ...inline.map((script) => `'sha256-${digestOf(script, "base64")}'`)].join(" "),
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "manifest-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
 
 /** Reads the chat page; `undefined` when there is none. */
 export function readPage(folder: string | false | undefined): Page | undefined {
@@ -51,13 +57,22 @@ export function readPage(folder: string | false | undefined): Page | undefined {
     if (!entry.isFile() || type === undefined) continue;
     const file = join(entry.parentPath ?? entry.path, entry.name);
     const bytes = new Uint8Array(readFileSync(file));
-    const tag = `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`;
+    const tag = `"${digestOf(bytes, "base64url").slice(0, 22)}"`;
+    const policy = policyOf(type.startsWith("text/html") ? inlineScripts(new TextDecoder().decode(bytes)) : []);
     const path = file.slice(root.length).split(sep).join("/");
-    files.set(path.startsWith("/") ? path : `/${path}`, { bytes, type, tag });
+    files.set(path.startsWith("/") ? path : `/${path}`, { bytes, type, tag, policy });
   }
   const index = files.get("/index.html");
   if (index !== undefined) files.set("/", index);
   return files;
+}
+
+function digestOf(content: string | Uint8Array, encoding: "base64" | "base64url"): string {
+  return createHash("sha256").update(content).digest(encoding);
+}
+
+function inlineScripts(html: string): readonly string[] {
+  return [...html.matchAll(/<script>([^<]*)<\/script>/g)].map(([, script = ""]) => script);
 }
 
 /** Where the page is in the package, and where in its sources. */

@@ -9,12 +9,14 @@ import type { Settings } from "./options.ts";
 import type { Readiness } from "./readiness.ts";
 import type { WriteLog } from "./server-log.ts";
 import type { StorageQuota } from "./storage-quota.ts";
+import type { WarmThreads } from "./warm-threads.ts";
 
 /** What the routes of one server share. */
 export interface ServerParts {
   readonly store: Store;
   readonly log: EventLog;
   readonly runs: LiveRuns;
+  readonly warm: WarmThreads;
   readonly settings: Settings;
   readonly metrics: Metrics;
   readonly quota: StorageQuota;

@@ -1,6 +1,6 @@
 import { describeThrown } from "#domain";
-import { inspectTarget } from "#runtime";
-import type { Settings } from "./options.ts";
+import { askFirst, explainIn, inspectTarget } from "#runtime";
+import { type Settings, targetOf } from "./options.ts";
 
 /** Whether a target can answer now. */
 export interface TargetState {
@@ -16,18 +16,31 @@ export interface Readiness {
 /** How long an answer holds: looking starts a program, or asks a host for a sign of life. */
 const HOLDS_MS = 30_000;
 
+type BackendState = Awaited<ReturnType<typeof inspectTarget>>;
+
+/** What a Claude Code that is too old for control mode cannot do. */
+const NEEDS_CONTROL = "permissions";
+
 /** Says of each target what `millrace doctor` would, and looks again only now and then. */
 export function createReadiness(settings: Settings): Readiness {
   const { agents, run, world, folder } = settings;
-  const known = new Map<string, { readonly at: number; readonly state: Promise<TargetState> }>();
+  const known = new Map<string, { readonly at: number; readonly state: Promise<BackendState> }>();
 
-  const look = async (backend: string): Promise<TargetState> => {
-    try {
-      const { isReady, missing } = await inspectTarget(backend, { cwd: folder, run }, world);
-      return isReady ? { available: true } : { available: false, reason: missing.join(" ") };
-    } catch (error) {
-      return { available: false, reason: describeThrown(error) };
-    }
+  const look = (backend: string): Promise<BackendState> => {
+    const now = world.clock.now();
+    const last = known.get(backend);
+    // An answer from the future was given before the clock was set back.
+    if (last !== undefined && now >= last.at && now - last.at < HOLDS_MS) return last.state;
+    const state = inspectTarget(backend, { cwd: folder, run }, world);
+    known.set(backend, { at: now, state });
+    return state;
+  };
+
+  /** A program that is there may be too old for runs of this server, which ask before its tools are used. */
+  const canRun = (name: string, { can }: BackendState): boolean => {
+    if (can.includes(NEEDS_CONTROL)) return true;
+    const target = targetOf(name, settings);
+    return explainIn(target, askFirst(target, run, folder), world).mode !== "control";
   };
 
   return {
@@ -35,13 +48,13 @@ export function createReadiness(settings: Settings): Readiness {
       const backend = agents.get(target)?.backend ?? target;
       // One that was made by hand brings what it needs.
       if (typeof backend !== "string") return { available: true };
-      const now = world.clock.now();
-      const last = known.get(backend);
-      // An answer from the future was given before the clock was set back.
-      if (last !== undefined && now >= last.at && now - last.at < HOLDS_MS) return last.state;
-      const state = look(backend);
-      known.set(backend, { at: now, state });
-      return state;
+      try {
+        const state = await look(backend);
+        if (state.isReady && canRun(target, state)) return { available: true };
+        return { available: false, reason: state.missing.join(" ") };
+      } catch (error) {
+        return { available: false, reason: describeThrown(error) };
+      }
     },
   };
 }

@@ -37,7 +37,12 @@ export function createServerLog(
   };
 }
 
-/** A record as one line of JSON. */
+/**
+ * A record as one line of JSON.
+ *
+ * @example
+ * const server = createServer({ store, log: (record) => process.stderr.write(logLine(record)) })
+ */
 export function logLine(record: LogRecord): string {
   return `${JSON.stringify(record)}\n`;
 }

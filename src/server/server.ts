@@ -3,7 +3,7 @@ import { closeInterruptedRuns, createEventLog, createUnstoredEnds } from "#sessi
 import { createAccess } from "./access.ts";
 import { createApp } from "./app.ts";
 import { createFrameCache } from "./event-frames.ts";
-import { type Listening, type ListenOptions, listenOn, requireSafeAddress } from "./listen.ts";
+import { checkListenOptions, type Listening, type ListenOptions, listenOn, requireSafeAddress } from "./listen.ts";
 import { createLiveRuns } from "./live-runs.ts";
 import { createMetrics } from "./metrics.ts";
 import { readSettings, type ServerOptions } from "./options.ts";
@@ -14,6 +14,7 @@ import { createRateLimit } from "./rate-limit.ts";
 import { createReadiness } from "./readiness.ts";
 import { createServerLog } from "./server-log.ts";
 import { createStorageQuota } from "./storage-quota.ts";
+import { createWarmThreads } from "./warm-threads.ts";
 
 /** Threads, chat and events over HTTP. */
 export interface Server {
@@ -53,7 +54,8 @@ export function createServer(options: ServerOptions): Server {
     ...(failPoint !== undefined && { failPoint }),
   });
   const quota = createStorageQuota(store, limits.bytesPerTenant);
-  const runs = createLiveRuns({ store, log, ends, settings, metrics, quota, write });
+  const warm = createWarmThreads({ clock: world.clock, limits, write });
+  const runs = createLiveRuns({ store, log, ends, settings, metrics, quota, warm, write });
   const openStreams = new Map<string, number>();
   const listening = new Set<Listening>();
   let isOpen = false;
@@ -63,16 +65,26 @@ export function createServer(options: ServerOptions): Server {
     store,
     log,
     runs,
+    warm,
     settings,
     metrics,
     quota,
     readiness: createReadiness(settings),
     write,
-    streams: { log, clock: world.clock, limits, frame: createFrameCache(), failPoint, nextTurn: world.nextTurn },
+    streams: {
+      log,
+      clock: world.clock,
+      limits,
+      frame: createFrameCache(),
+      failPoint,
+      nextTurn: world.nextTurn,
+      reports: settings.reports,
+    },
     openStreams,
     isClosing: () => closing !== undefined,
   };
   metrics.gauge("millrace_runs_active", "Runs under way.", () => runs.size);
+  metrics.gauge("millrace_warm_processes", "Agents' processes that wait for a message.", () => warm.size);
   metrics.gauge("millrace_streams_open", "Open event streams.", () =>
     [...openStreams.values()].reduce((sum, open) => sum + open, 0),
   );
@@ -117,12 +129,14 @@ export function createServer(options: ServerOptions): Server {
   return {
     fetch: answer,
     async listen(where = {}) {
+      checkListenOptions(where);
       const { host = "127.0.0.1" } = where;
       requireSafeAddress(host, tokens.length > 0);
       await recover();
       isOpen ||= !isLoopback(host);
       const opened = await listenOn(answer, where, { limits, clock: world.clock });
       listening.add(opened);
+      runs.prepare();
       write("info", "listening", { url: opened.url });
       return opened;
     },

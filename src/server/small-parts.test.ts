@@ -110,7 +110,7 @@ describe("readLimits", () => {
   it("fills in defaults, and refuses what would not limit anything", () => {
     expect(readLimits({ streams: 5 })).toMatchObject({ streams: 5, bodyBytes: 1_048_576, stallMs: 30_000 });
     expect(() => readLimits({ streams: Number.NaN })).toThrow(/limits\.streams/);
-    expect(() => readLimits({ stream: 5 } as never)).toThrow(/no limit stream/);
+    expect(() => readLimits({ stream: 5 } as never)).toThrow(/no limits\.stream\. Did you mean streams/);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "#domain";
 import type { EventBatch } from "#sessions";
-import { createSseFrames, SSE_VOCABULARIES, type SseVocabulary } from "#views";
+import { createSseFrames, type ReportOptions, SSE_VOCABULARIES, type SseVocabulary } from "#views";
 
 /** The words a stream can be told in. */
 export const VOCABULARIES = SSE_VOCABULARIES;
@@ -28,17 +28,26 @@ export function readCursor(text: string): StreamCursor | undefined {
 export interface Teller {
   /** Where in the log the teller has to begin: a view rebuilds its memory from the start. */
   readonly readFrom: number;
-  tell(batch: EventBatch): readonly string[];
+  /** The frames in pieces, each written when it is asked for. To be asked to the end before the next batch. */
+  tell(batch: EventBatch): Iterable<string>;
 }
 
 /** Creates the teller of another vocabulary. */
-export function createTeller(vocabulary: Exclude<Vocabulary, "millrace">, cursor: StreamCursor): Teller {
-  const frames = createSseFrames(vocabulary);
-  const tellEvent = (event: AgentEvent): readonly string[] => {
-    const told = frames.next(event);
+export function createTeller(
+  vocabulary: Exclude<Vocabulary, "millrace">,
+  cursor: StreamCursor,
+  reports: ReportOptions = {},
+): Teller {
+  const frames = createSseFrames(vocabulary, reports);
+  const tellEvent = (event: AgentEvent): readonly Iterable<string>[] => {
+    const told = frames.slices(event);
     if (event.seq > cursor.seq) return told;
     // Seen whole, or as far as the cursor says.
     return event.seq < cursor.seq || cursor.frames === undefined ? [] : told.slice(cursor.frames);
   };
-  return { readFrom: -1, tell: (batch) => batch.flatMap(tellEvent) };
+  function* tell(batch: EventBatch): Generator<string, undefined> {
+    for (const event of batch) for (const frame of tellEvent(event)) yield* frame;
+    return undefined;
+  }
+  return { readFrom: -1, tell };
 }

@@ -159,11 +159,10 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
   /** The same conversation, told only what is new to it. */
   const speaker = (entry: Entry, live: Live): Live => ({
     async send(messages, link) {
-      if (live.hasForgotten === true) entry.sent.clear();
       const news = unknownTo(entry.sent, messages);
       for (const message of news) entry.sent.add(message.id);
       const patient = createPatientSignal(link.signal, () => live.interrupt(), patience);
-      const over = handled(live.send(news, { ...link, signal: patient.signal, isLast: false }));
+      const over = handled(live.send(news, { ...link, signal: patient.signal, isLast: false, transcript: messages }));
       entry.turn = { over, force: patient.force };
       try {
         await over;

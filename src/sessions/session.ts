@@ -9,7 +9,7 @@ import {
   type RunWriter,
 } from "#agents";
 import {
-  checkNames,
+  checkOptionNames,
   type McpServerStatus,
   type Message,
   RunError,
@@ -101,6 +101,7 @@ export interface Session<Output = string> extends AsyncDisposable {
   close(): Promise<void>;
 }
 
+/** The options of `session.send`. */
 export interface SendOptions {
   /** Aborts the run, also while it waits. */
   readonly signal?: AbortSignal | undefined;
@@ -172,7 +173,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
 
   const send = (input: RunInput, options: SendOptions = {}): Run<Output> => {
     checkOpen();
-    checkNames(options, ["signal"] satisfies (keyof SendOptions)[], "option of a message called ");
+    checkSendOptions(options);
     const id = random.id();
     const messages = readTurnInput(input, id);
     seams.checkInput?.(messages);
@@ -206,8 +207,9 @@ export function createSession<Output = string>(conversation: Conversation, seams
     return run;
   };
 
-  const retry = (options?: SendOptions): Run<Output> => {
+  const retry = (options: SendOptions = {}): Run<Output> => {
     checkOpen();
+    checkSendOptions(options);
     if (last === undefined) throw new StartError("invalid-input", "There is nothing to retry: nothing was sent yet.");
     if (last.status === undefined) {
       const remedy = "Wait for its end, or end it with interrupt().";
@@ -284,4 +286,8 @@ export function createSession<Output = string>(conversation: Conversation, seams
 /** What is thrown at once is a rejection like any other. */
 async function closeSafely(conversation: Conversation): Promise<void> {
   await conversation.close();
+}
+
+function checkSendOptions(options: SendOptions): void {
+  checkOptionNames(options, ["signal"] satisfies (keyof SendOptions)[], "a message");
 }

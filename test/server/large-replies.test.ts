@@ -2,11 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { messageItem, textDelta } from "#domain";
+import { type Block, messageItem, textDelta, toolCallItem } from "#domain";
 import { agent, systemWorld } from "#runtime";
 import type { Store } from "#sessions";
 import { assertRunLog, createScriptedBackend } from "#testing";
+import { tool } from "#tools";
 import { createSystemFiles, startThread, systemClock } from "#transports";
+import { createSseFrames } from "#views";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
 import { readEvents, readFrames, startServer } from "./support.ts";
@@ -64,6 +66,52 @@ describe.each(STORES)("F-B1: a reply of more than a megabyte, over the %s store"
     const lines = (await readPieces(await ask("GET", `/api/threads/${id}/export`))).trim().split("\n");
     expect(lines.map((line) => JSON.parse(line)).slice(3)).toEqual(events.map((event) => ({ kind: "event", event })));
     expect(await readPieces(await ask("GET", `/api/threads/${id}/export?format=markdown`))).toContain(TEXT);
+    for (const vocabulary of ["runner", "chat"] as const) {
+      const frames = createSseFrames(vocabulary);
+      const told = await readPieces(await ask("GET", `/api/runs/${runId}/events?events=${vocabulary}`));
+      const expected = events.flatMap((event) => frames.next(event)).join("");
+      // Ours begins with how long a reader is to wait before it comes back.
+      expect(told.endsWith(expected)).toBe(true);
+      expect(told.length - expected.length).toBeLessThan(32);
+    }
+    await server.close();
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("is exported as markdown in small pieces, thinking and arguments with very many members too", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "millrace-large-"));
+    const store = await open(join(folder, "data"));
+    const input = { fenced: "a ```` b", rows: Array.from({ length: 40_000 }, (_, at) => ({ at, name: `row ${at}` })) };
+    const call = { callId: "c", name: "keep", input };
+    const blocks: Block[] = [
+      { type: "thinking", text: TEXT },
+      { type: "tool-call", ...call },
+    ];
+    const reply = [
+      messageItem({ id: "m", role: "assistant", blocks, stopReason: "tool-use" }),
+      toolCallItem({ ...call, executedBy: "millrace" }),
+    ];
+    const keep = tool({ name: "keep", description: "Keeps it.", input: { type: "object" }, run: () => "kept" });
+    const backend = createScriptedBackend([reply, { text: "Kept." }]);
+    const clerk = agent({ name: "clerk", backend, tools: [keep] });
+    let turns = 0;
+    const world = systemWorld();
+    const nextTurn = (): Promise<void> => ((turns += 1), world.nextTurn?.() ?? Promise.resolve());
+    const { ask, server } = startServer({ store, agents: [clerk], target: "clerk", world: { ...world, nextTurn } });
+    const { id } = (await (await ask("POST", "/api/threads", {})).json()) as { id: string };
+    await (await ask("POST", `/api/threads/${id}/chat`, { input: "Go on" })).text();
+    const before = turns;
+    const markdown = await (await ask("GET", `/api/threads/${id}/export?format=markdown`)).text();
+    const thinking = TEXT.split("\n")
+      .map((line) => `> ${line}`)
+      .join("\n");
+    const args = `\`\`\`\`\`json\n${JSON.stringify(input)}\n\`\`\`\`\``;
+    const shown = `## Assistant\n\n${thinking}\n\nCalls \`keep\`:\n\n${args}\n\n## Tool results\n`;
+    // Not `toContain`: it would print megabytes.
+    expect(markdown.includes(shown)).toBe(true);
+    // Once for what is written, and once more for the fences around the arguments.
+    expect(turns - before).toBeGreaterThan((markdown.length + JSON.stringify(input).length) / 131_072);
     await server.close();
     await store.close();
     rmSync(folder, { recursive: true, force: true });

@@ -15,7 +15,7 @@ const TARGETS = [
   "claude-code",
   "claude-code/opus",
   "offline",
-  "offline/x",
+  "offline/offline",
   "anthropic",
   "openai/gpt-5",
   "google",
@@ -104,6 +104,29 @@ describe("F-C9: a target is available when doctor says so", () => {
       { target: "worker", kind: "agent", available: true },
       { target: "claude-code", kind: "backend", available: true },
     ]);
+  });
+
+  it.each([
+    ["is not where runs would need hooks that it is too old for", {}, false],
+    ["is where runs ask it for none", { mode: "plain" }, true],
+  ] as const)("Claude Code 1 %s", async (_, more, available) => {
+    const old = join(folder, "claude-1");
+    writeFileSync(old, "#!/bin/sh\necho '1.0.128 (Claude Code)'\n");
+    chmodSync(old, 0o755);
+    const run = { claudeCode: { executable: old, ...more } };
+    const server = startServer({
+      world,
+      agents: [agent({ name: "worker", backend: "claude-code" })],
+      targets: ["claude-code"],
+      run,
+    });
+    const { backends } = await listed(server);
+    expect(backends).toMatchObject([{ available }, { available }]);
+    if (available) return;
+    expect(backends[0]?.reason).toContain("npm update -g @anthropic-ai/claude-code");
+    const { body } = await create(server, "claude-code");
+    const answer = await server.ask("POST", `/api/threads/${body.id}/chat`, { input: "hi" });
+    expect(await answer.text()).toContain("feature-unavailable");
   });
 
   it("a host that does not answer is not; one without a key says which variable", async () => {

@@ -1,9 +1,12 @@
 import { type AgentEvent, type Block, type Message, unreachable } from "#domain";
 import type { StoredThread } from "#sessions";
-import { encodeEventInSlices, encodeInSlices, endOfPiece } from "#wire";
+import { encodeEventInSlices, encodeInSlices, endOfPiece, measureJson } from "#wire";
 import { ApiError } from "../api-error.ts";
 import { encodeInTurns } from "../json-response.ts";
 import { requireThread, type ServerContext, type ServerParts, showThread } from "../parts.ts";
+
+/** A value of more characters is written on one line. */
+const LARGE_VALUE = 1_048_576;
 
 /** A thread as a file: JSONL with everything that was ever stored of it, or markdown for people. */
 export async function exportThread(context: ServerContext, parts: ServerParts): Promise<Response> {
@@ -78,52 +81,76 @@ function* writeMarkdown(thread: StoredThread, messages: readonly Message[]): Gen
   const head = `# ${thread.title.replaceAll(/\s+/g, " ") || "Conversation"}\n\nWith ${thread.target}, ${new Date(thread.createdAt).toISOString()}\n`;
   yield head;
   for (const message of messages) {
-    const text = `\n${writeMessage(message)}`;
-    for (let from = 0; from < text.length; ) {
-      const end = endOfPiece(text, from, 65_536);
-      yield text.slice(from, end);
-      from = end;
+    const said = message.source === "millrace" ? "Millrace" : "User";
+    const who = message.role === "user" ? (message.blocks.some(isResult) ? "Tool results" : said) : "Assistant";
+    yield `\n## ${who}\n`;
+    for (const block of message.blocks) {
+      yield "\n";
+      yield* writeBlock(block);
+      yield "\n";
     }
   }
   return undefined;
 }
 
-function writeMessage(message: Message): string {
-  const said = message.source === "millrace" ? "Millrace" : "User";
-  const who = message.role === "user" ? (message.blocks.some(isResult) ? "Tool results" : said) : "Assistant";
-  return `## ${who}\n\n${message.blocks.map(writeBlock).join("\n\n")}\n`;
-}
-
 const isResult = (block: Block): boolean => block.type === "tool-result";
 
-function writeBlock(block: Block): string {
+function* writeBlock(block: Block): Generator<string, undefined> {
   switch (block.type) {
     case "text":
-      return block.text;
+      return yield* cutText(block.text);
     case "thinking":
-      return block.text
-        .split("\n")
-        .map((line) => `> ${line}`)
-        .join("\n");
+      yield "> ";
+      for (const piece of cutText(block.text)) yield piece.replaceAll("\n", "\n> ");
+      return undefined;
     case "tool-call":
-      return `Calls \`${block.name.replaceAll("`", "'")}\`:\n\n${fence(JSON.stringify(block.input, null, 2), "json")}`;
+      yield `Calls \`${block.name.replaceAll("`", "'")}\`:\n\n`;
+      return yield* fence(block.input, "json");
     case "tool-result":
-      return fence(typeof block.output === "string" ? block.output : JSON.stringify(block.output, null, 2), "");
+      return yield* fence(block.output, "");
     case "image":
     case "document":
     case "audio":
-      return `*(${block.type}${block.title === undefined ? "" : `: ${block.title}`})*`;
+      yield `*(${block.type}${block.title === undefined ? "" : `: ${block.title}`})*`;
+      return undefined;
     case "unknown":
-      return fence(JSON.stringify(block.raw, null, 2), "json");
+      return yield* fence(block.raw, "json");
     default:
       return unreachable(block);
   }
 }
 
-/** A fence longer than any in the text, so that nothing gets out of it. */
-function fence(text: string | undefined, language: string): string {
-  const body = text ?? "null";
-  const longest = Math.max(2, ...[...body.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+/** A value between fences that are longer than any in it, so that nothing gets out of them. */
+function* fence(value: unknown, language: string): Generator<string, undefined> {
+  let longest = 2;
+  let row = 0;
+  for (const piece of writeValue(value, language)) {
+    for (const [ticks] of piece.matchAll(/`+|[^`]+/g)) {
+      // A row of them may go on in the next piece.
+      row = ticks.startsWith("`") ? row + ticks.length : 0;
+      longest = Math.max(longest, row);
+    }
+    if (piece.length >= 32_768) yield "";
+  }
   const ticks = "`".repeat(longest + 1);
-  return `${ticks}${language}\n${body}\n${ticks}`;
+  yield `${ticks}${language}\n`;
+  yield* writeValue(value, language);
+  yield `\n${ticks}`;
+  return undefined;
+}
+
+/** Indented for people, unless it is larger than anybody reads: then as it is. */
+function* writeValue(value: unknown, language: string): Generator<string, undefined> {
+  if (language === "" && typeof value === "string") return yield* cutText(value);
+  if (measureJson(value, LARGE_VALUE) >= LARGE_VALUE) return yield* encodeInSlices(value);
+  return yield* cutText(JSON.stringify(value, null, 2) ?? "null");
+}
+
+function* cutText(text: string): Generator<string, undefined> {
+  for (let from = 0; from < text.length; ) {
+    const end = endOfPiece(text, from, 65_536);
+    yield text.slice(from, end);
+    from = end;
+  }
+  return undefined;
 }

@@ -25,7 +25,8 @@ export async function createThread(context: ServerContext, parts: ServerParts): 
   };
   await store.createThread(thread);
   const shown = showThread({ ...thread, updatedAt: thread.createdAt, usage: {} });
-  return context.json(shown, 201, { location: `/api/threads/${thread.id}` });
+  // Relative to the path of the request: the server may be below a prefix that it does not know.
+  return context.json(shown, 201, { location: `threads/${thread.id}` });
 }
 
 async function requireRoom(tenant: string, { store, settings, quota }: ServerParts): Promise<void> {
@@ -92,6 +93,7 @@ export async function renameThread(context: ServerContext, parts: ServerParts): 
 export async function removeThread(context: ServerContext, parts: ServerParts): Promise<Response> {
   const { id, tenant } = await requireThread(context, parts);
   await parts.store.removeThread(tenant, id);
+  await parts.warm.drop(id);
   const at = parts.settings.world.clock.now();
   await noteDeed(parts, { at, tenant, action: "thread-removed", threadId: id, by: "user" });
   return context.body(null, 204);

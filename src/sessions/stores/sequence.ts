@@ -1,5 +1,5 @@
-import { type AgentEvent, isId } from "#domain";
-import type { NewRun, ReadOptions } from "./store.ts";
+import { type AgentEvent, checkOptionNames, isId } from "#domain";
+import type { NewRun, ReadOptions, RunsWanted } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 // The rules every driver has to hold, written once. Pure: a driver calls them inside its own transaction.
@@ -53,6 +53,7 @@ export function requireNext(
 
 /** The cursor and the limits of a read, checked. */
 export function requireCursor(options: ReadOptions = {}): Required<ReadOptions> {
+  checkOptionNames(options, ["after", "limit", "maxCharacters"] satisfies (keyof ReadOptions)[], "read");
   const { after = -1, limit = Number.MAX_SAFE_INTEGER, maxCharacters = Number.MAX_SAFE_INTEGER } = options;
   if (!Number.isSafeInteger(after) || after < -1) {
     throw new StoreError("invalid-cursor", `after must be a whole number from -1 on, not ${show(after)}.`);
@@ -64,6 +65,12 @@ export function requireCursor(options: ReadOptions = {}): Required<ReadOptions> 
     throw new StoreError("invalid-cursor", `maxCharacters must be a number from 1 on, not ${show(maxCharacters)}.`);
   }
   return { after, limit, maxCharacters };
+}
+
+/** Which runs are wanted. @throws StartError for a name that is none: all runs would be listed otherwise. */
+export function requireWanted(wanted: RunsWanted = {}): RunsWanted {
+  checkOptionNames(wanted, ["threadId", "isOver"] satisfies (keyof RunsWanted)[], "listRuns");
+  return wanted;
 }
 
 export function show(value: unknown): string {

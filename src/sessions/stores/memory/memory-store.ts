@@ -1,6 +1,6 @@
 import type { AgentEvent, Message } from "#domain";
 import { measureJson } from "#wire";
-import { requireCursor, requireNext, requireRun } from "../sequence.ts";
+import { requireCursor, requireNext, requireRun, requireWanted } from "../sequence.ts";
 import type {
   AuditEntry,
   ModelUsage,
@@ -46,6 +46,9 @@ interface Shelf {
 /**
  * Creates a store that lives as long as the process: what is appended survives the run, not the machine's next start.
  * It keeps the event objects themselves, which never change.
+ *
+ * @example
+ * const server = createServer({ store: createMemoryStore() })
  */
 export function createMemoryStore(): Store {
   const logs = new Map<string, Log>();
@@ -140,15 +143,15 @@ export function createMemoryStore(): Store {
       if (settlement !== undefined) settle(log, settlement);
     },
     async read(runId, options) {
-      const { events } = findLog(runId);
       const { after, limit, maxCharacters } = requireCursor(options);
+      const { events } = findLog(runId);
       const first = firstBehind(events, after);
       const wanted = events.slice(first, Math.min(events.length, first + limit));
       return maxCharacters === Number.MAX_SAFE_INTEGER ? wanted : cutAt(wanted, maxCharacters);
     },
-    async listRuns(wanted = {}) {
+    async listRuns(wanted) {
       requireOpen();
-      const { threadId, isOver } = wanted;
+      const { threadId, isOver } = requireWanted(wanted);
       return [...logs.values()]
         .filter(({ run }) => threadId === undefined || run.threadId === threadId)
         .filter(({ end }) => isOver === undefined || end.isOver === isOver)

@@ -3,9 +3,9 @@ import type { Settlement } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { LOCAL_TENANT } from "../thread-rules.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import { DraftWriter, encodeMessage, isLarge } from "./drafts.ts";
-import type { EngineHost } from "./engine-host.ts";
+import { encodeMessage, isLarge } from "./bodies.ts";
 import type { FreshRows } from "./fresh-rows.ts";
+import type { LargeBodyWriter } from "./large-bodies.ts";
 import type { OpenRun, OpenRuns } from "./open-runs.ts";
 import type { Reader } from "./reads.ts";
 import { readUsageRow } from "./rows.ts";
@@ -16,21 +16,19 @@ export interface AppenderParts {
   readonly queue: CommitQueue;
   readonly reader: Reader;
   readonly fresh: FreshRows;
-  readonly writer: EngineHost;
+  readonly large: LargeBodyWriter;
   readonly bytes: TenantBytes;
   readonly open: OpenRuns;
 }
 
 /** Adds events to logs, those of one run one after the other. */
 export class Appender {
-  readonly drafts: DraftWriter;
   private readonly _parts: AppenderParts;
   /** Runs for which something has to be read or handed over first, and when that is stored: what comes later waits behind it. */
   private readonly _turns = new Map<string, Promise<void>>();
 
   constructor(parts: AppenderParts) {
     this._parts = parts;
-    this.drafts = new DraftWriter((question) => parts.writer.ask(question));
   }
 
   /** Where a log ends is checked at once when it is known; only then is nothing waited for. */
@@ -56,7 +54,7 @@ export class Appender {
     events: readonly AgentEvent[],
     settlement: Settlement | undefined,
   ): Promise<void> {
-    const { run } = await this._find(runId);
+    const { key, run, texts: known } = await this._find(runId);
     const isSettled = settlement !== undefined && run.threadId !== undefined;
     // One run of a thread at a time: nobody else writes what is read here.
     const usage = isSettled
@@ -66,14 +64,16 @@ export class Appender {
       const messages = (settlement?.messages ?? []).map(encodeMessage);
       return await this._add(await this._find(runId), { runId, events, settlement, messages, usage });
     }
-    const handed = await this.drafts.hand(runId, events, settlement?.messages ?? [], questionsOf(run, events));
+    const messages = isSettled ? settlement.messages : [];
+    const questions = questionsOf(run, events);
+    const large = await this._parts.large.write({ runId, key, events, messages, questions, known });
     try {
-      const { events: bodies, messages, questions } = handed;
-      const appending = { runId, events, bodies, settlement, messages, questions, usage };
-      await this._add(await this._find(runId), appending);
-    } finally {
-      this.drafts.drop(handed.drafts);
+      await this._add(await this._find(runId), { runId, events, large, settlement, usage });
+    } catch (error) {
+      large.drop();
+      throw error;
     }
+    known.push(...large.texts);
   }
 
   private _known(runId: string): OpenRun {
@@ -90,7 +90,7 @@ export class Appender {
       if (known !== undefined) return known;
       const row = await reader.findRun(runId);
       if (row === undefined) throw unknownRun(runId);
-      if (row.run.isOver) return { ...row, bytes: 0 };
+      if (row.run.isOver) return { ...row, bytes: 0, texts: [] };
       const bytes = Number((await reader.first("logBytes", row.key))?.["bytes"]);
       if (open.get(runId) === undefined) open.add(row, bytes + fresh.bytes(row.key));
     }

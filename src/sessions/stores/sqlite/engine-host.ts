@@ -72,7 +72,7 @@ export class EngineHost {
       this._onLost();
     }
     // A part of something large: others have their turn between two of them.
-    if (question.kind === "draft" || question.kind === "open" || question.kind === "next") await this._nextTurn();
+    if (question.kind === "open" || question.kind === "next") await this._nextTurn();
     return this._here(wasAsked && question.kind === "commit" ? { ...question, isRepeated: true } : question);
   }
 

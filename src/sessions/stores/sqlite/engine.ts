@@ -3,14 +3,11 @@ import type { StatementName } from "./statements.ts";
 
 // What is asked of the database, as plain data: it is carried out in a worker, and here when there is none.
 
-/** A value of a column, or a text that was handed over before, piece by piece. */
-export type Argument = SqlValue | { readonly draft: number };
-
 /**
  * One statement of a piece of work. `some` and `none` are checks: the work is refused unless there is a row, or unless
  * there is none. `get` also answers with its row. Checks stand before everything that writes.
  */
-export type WorkStep = readonly [mode: "some" | "none" | "get" | "run", statement: StatementName, ...args: Argument[]];
+export type WorkStep = readonly [mode: "some" | "none" | "get" | "run", statement: StatementName, ...args: SqlValue[]];
 
 /** What came of a piece of work: the number of the check that refused it, with the row it found; or the rows it asked for. */
 export interface WorkReply {
@@ -65,7 +62,26 @@ export type ReadAnswer =
     }
   | { readonly failure: string; readonly isBusy: boolean };
 
-/** A text that is too large to be handed over in one piece stands in its row as this. */
+/**
+ * A part of a large body: JSON text, or pieces that stand in their own table. Those of `text` are the inside of one JSON
+ * string, those of `json` are any JSON text.
+ */
+export type BodyPart =
+  | string
+  | { readonly text: number; readonly pieces: number }
+  | { readonly json: number; readonly pieces: number };
+
+/**
+ * How a large body stands in its row, as JSON: about how many characters it has, then its parts. Every other body is an
+ * object, so the first character tells them apart.
+ */
+export type PartedBody = readonly [characters: number, ...parts: BodyPart[]];
+
+type LongText = Extract<BodyPart, { readonly text: number }>;
+/** By the name that stands for each while its body is parsed. */
+type LongTexts = Map<string, LongText>;
+
+/** A body that is too large to be handed over in one piece stands in its row as this. */
 export interface Parcel {
   readonly parcel: number;
 }
@@ -82,6 +98,7 @@ export type AssemblyStep =
   | readonly ["text", key: string, text: number];
 
 export interface ParcelAnswer {
+  readonly failure?: never;
   readonly steps: readonly AssemblyStep[];
   readonly isLast: boolean;
 }
@@ -91,12 +108,7 @@ export type EngineQuestion =
   | ReadQuestion
   | EventsQuestion
   | { readonly kind: "next"; readonly more: number }
-  | { readonly kind: "open"; readonly parcel: number }
-  /** Adds to a draft: JSON text, and other drafts as JSON texts. */
-  | { readonly kind: "draft"; readonly draft: number; readonly pieces: readonly (string | number)[] }
-  /** The draft is complete: answers with its bytes. */
-  | { readonly kind: "seal"; readonly draft: number }
-  | { readonly kind: "drop"; readonly drafts: readonly number[] };
+  | { readonly kind: "open"; readonly parcel: number };
 
 /**
  * Creates what carries out questions on one connection. Never throws.
@@ -116,10 +128,13 @@ export function createEngine(
   /** Events are taken from the database in small pages: each may have many megabytes. */
   const PAGE_EVENTS = 16;
 
+  /** So many pieces are taken from the database at a time. */
+  const PAGE_PIECES = 4;
+  const GONE = "A part of what is read is gone.";
+
   const prepared = new Map<StatementName, SqlStatement>();
-  const drafts = new Map<number, string[]>();
   const rest = new Map<number, readonly unknown[]>();
-  const parcels = new Map<number, { text: string | undefined; steps: Iterator<AssemblyStep> | undefined }>();
+  const parcels = new Map<number, { body: string | undefined; steps: Iterator<AssemblyStep> | undefined }>();
   let tickets = 0;
 
   function statement(name: StatementName): SqlStatement {
@@ -131,24 +146,14 @@ export function createEngine(
     return found;
   }
 
-  function valueOf(argument: Argument): SqlValue {
-    if (typeof argument !== "object" || argument === null) return argument;
-    const pieces = drafts.get(argument.draft);
-    if (pieces === undefined) throw new Error("A text that was to be stored is gone.");
-    return join(pieces);
-  }
-
-  function join(pieces: string[]): string {
-    if (pieces.length > 1) pieces.splice(0, pieces.length, pieces.join(""));
-    return pieces[0] ?? "";
-  }
-
+  /** Whether asking again may help. */
   function isBusy(error: unknown): boolean {
     const { code, errcode, message } = (error ?? {}) as { code?: unknown; errcode?: unknown; message?: unknown };
     return (
       (typeof code === "string" && code.startsWith("SQLITE_BUSY")) ||
       errcode === 5 ||
-      (typeof message === "string" && message.includes("database is locked"))
+      (typeof message === "string" && message.includes("database is locked")) ||
+      message === GONE
     );
   }
 
@@ -170,12 +175,11 @@ export function createEngine(
     const rows: unknown[] = [];
     for (let at = 0; at < steps.length; at += 1) {
       const [mode, name, ...args] = steps[at] as WorkStep;
-      const values = args.map(valueOf);
       if (mode === "run") {
-        statement(name).run(...values);
+        statement(name).run(...args);
         continue;
       }
-      const row = statement(name).get(...values);
+      const row = statement(name).get(...args);
       const found = row === undefined ? undefined : { ...row };
       if ((mode === "some" && row === undefined) || (mode === "none" && row !== undefined)) {
         return { refusedAt: at, rows: [found] };
@@ -213,13 +217,22 @@ export function createEngine(
     return tickets;
   }
 
+  function isParted(body: string): boolean {
+    return body.charCodeAt(0) === 0x5b;
+  }
+
+  function lengthOf(body: string): number {
+    return isParted(body) ? Number.parseInt(body.slice(1, 32), 10) : body.length;
+  }
+
   /** A row as it is handed over. */
   function pack(row: unknown): unknown {
     const packed: Record<string, unknown> = { ...(row as object) };
     for (const name of Object.keys(packed)) {
       const text = packed[name];
-      if (typeof text !== "string" || text.length <= LARGE_CHARACTERS) continue;
-      packed[name] = { parcel: ticketFor(parcels, { text, steps: undefined }) };
+      if (typeof text !== "string" || (text.length <= LARGE_CHARACTERS && !(name === "body" && isParted(text))))
+        continue;
+      packed[name] = { parcel: ticketFor(parcels, { body: text, steps: undefined }) };
     }
     return packed;
   }
@@ -254,7 +267,7 @@ export function createEngine(
       for (const row of found) {
         cursor = Number(row.seq);
         rows.push(row);
-        characters += String(row.body).length;
+        characters += lengthOf(String(row.body));
         if (rows.length >= limit || characters >= maxCharacters) return rows;
       }
       if (found.length < page) return rows;
@@ -269,24 +282,69 @@ export function createEngine(
     }
   }
 
-  /** Whether a value is small: texts count by their length. Looks no further than it has to. */
-  function isSmall(value: unknown): boolean {
-    return measure(value, LONG_TEXT) < LONG_TEXT;
-  }
-
-  function measure(value: unknown, most: number): number {
-    if (typeof value === "string") return 8 + value.length;
+  /** How many characters a value has, `most` at least. Looks no further than it has to. */
+  function measure(value: unknown, most: number, long: LongTexts | undefined): number {
+    if (typeof value === "string") return long?.has(value) === true ? most : 8 + value.length;
     if (typeof value !== "object" || value === null) return 8;
     let characters = 8;
     for (const key of Object.keys(value)) {
       if (characters >= most) break;
-      characters += key.length + measure((value as Record<string, unknown>)[key], most - characters);
+      characters += key.length + measure((value as Record<string, unknown>)[key], most - characters, long);
     }
     return characters;
   }
 
-  function* takeApart(value: unknown, key: string, texts: Map<string, number>): Generator<AssemblyStep, undefined> {
-    if (typeof value === "string" && value.length > LONG_TEXT) {
+  /** Pieces of a part, read as they are asked for. */
+  function* readPieces(part: number, pieces: number): Generator<string, undefined> {
+    for (let from = 0; from < pieces; from += PAGE_PIECES) {
+      const found = statement("pieces").all(part, from, PAGE_PIECES) as { readonly body: string }[];
+      // Its thread may have been removed since its row was read: whoever asks again is not given that row.
+      if (found.length < Math.min(PAGE_PIECES, pieces - from)) throw new Error(GONE);
+      for (const { body } of found) yield body;
+    }
+    return undefined;
+  }
+
+  /** The steps of a body that stands in parts: its long texts are left out while it is parsed, and put in by name. */
+  function openParted([, ...parts]: PartedBody): Iterator<AssemblyStep> {
+    const pieces = parts.map((part) => {
+      if (typeof part === "string") return part;
+      return "json" in part ? [...readPieces(part.json, part.pieces)].join("") : part;
+    });
+    const bare = pieces.filter((piece) => typeof piece === "string").join("");
+    let name = "text ";
+    while (bare.includes(name)) name += "=";
+    const long: LongTexts = new Map();
+    let json = "";
+    for (const piece of pieces) {
+      if (typeof piece === "string") {
+        json += piece;
+      } else {
+        long.set(name + piece.text, piece);
+        json += JSON.stringify(name + piece.text);
+      }
+    }
+    return takeApart(JSON.parse(json), "", new Map(), long);
+  }
+
+  function* takeApart(
+    value: unknown,
+    key: string,
+    texts: Map<string, number>,
+    long: LongTexts | undefined,
+  ): Generator<AssemblyStep, undefined> {
+    const parted = typeof value === "string" ? long?.get(value) : undefined;
+    if (parted !== undefined) {
+      let number = texts.get(value as string);
+      if (number === undefined) {
+        number = texts.size;
+        texts.set(value as string, number);
+        for (const piece of readPieces(parted.text, parted.pieces)) {
+          yield ["piece", number, JSON.parse(`"${piece}"`) as string];
+        }
+      }
+      yield ["text", key, number];
+    } else if (typeof value === "string" && value.length > LONG_TEXT) {
       let number = texts.get(value);
       if (number === undefined) {
         number = texts.size;
@@ -296,7 +354,7 @@ export function createEngine(
         }
       }
       yield ["text", key, number];
-    } else if (isSmall(value)) {
+    } else if (measure(value, LONG_TEXT, long) < LONG_TEXT) {
       yield ["value", key, value];
     } else {
       const isList = Array.isArray(value);
@@ -305,7 +363,7 @@ export function createEngine(
       let characters = 0;
       for (const name of Object.keys(value as object)) {
         const member = (value as Record<string, unknown>)[name];
-        const size = measure(member, LONG_TEXT);
+        const size = measure(member, LONG_TEXT, long);
         if (size < LONG_TEXT) {
           members.push(isList ? member : [name, member]);
           characters += size + name.length;
@@ -315,7 +373,7 @@ export function createEngine(
           members = [];
           characters = 0;
         }
-        if (size >= LONG_TEXT) yield* takeApart(member, name, texts);
+        if (size >= LONG_TEXT) yield* takeApart(member, name, texts, long);
       }
       if (members.length > 0) yield ["members", members];
       yield ["end"];
@@ -323,12 +381,17 @@ export function createEngine(
     return undefined;
   }
 
+  function openBody(body: string): Iterator<AssemblyStep> {
+    const value: unknown = JSON.parse(body);
+    return isParted(body) ? openParted(value as PartedBody) : takeApart(value, "", new Map(), undefined);
+  }
+
   function openParcel(number: number): ParcelAnswer | { readonly failure: string; readonly isBusy: boolean } {
     const parcel = parcels.get(number);
     if (parcel === undefined) return failed("A part of the answer is gone.");
     try {
-      parcel.steps ??= takeApart(JSON.parse(parcel.text as string), "", new Map());
-      parcel.text = undefined;
+      parcel.steps ??= openBody(parcel.body as string);
+      parcel.body = undefined;
       const steps: AssemblyStep[] = [];
       for (let characters = 0; characters < ANSWER_CHARACTERS; ) {
         const next = parcel.steps.next();
@@ -337,32 +400,11 @@ export function createEngine(
           return { steps, isLast: true };
         }
         steps.push(next.value);
-        characters += measure(next.value, ANSWER_CHARACTERS);
+        characters += measure(next.value, ANSWER_CHARACTERS, undefined);
       }
       return { steps, isLast: false };
     } catch (error) {
       parcels.delete(number);
-      return failed(error);
-    }
-  }
-
-  function addToDraft(draft: number, pieces: readonly (string | number)[]): unknown {
-    const known = drafts.get(draft) ?? [];
-    drafts.set(draft, known);
-    try {
-      for (const piece of pieces) {
-        known.push(typeof piece === "string" ? piece : JSON.stringify(join(drafts.get(piece) ?? [])));
-      }
-      return undefined;
-    } catch (error) {
-      return failed(error);
-    }
-  }
-
-  function seal(draft: number): unknown {
-    try {
-      return Buffer.byteLength(join(drafts.get(draft) ?? []));
-    } catch (error) {
       return failed(error);
     }
   }
@@ -382,13 +424,6 @@ export function createEngine(
       }
       case "open":
         return openParcel(question.parcel);
-      case "draft":
-        return addToDraft(question.draft, question.pieces);
-      case "seal":
-        return seal(question.draft);
-      case "drop":
-        for (const draft of question.drafts) drafts.delete(draft);
-        return undefined;
       default:
         return undefined;
     }

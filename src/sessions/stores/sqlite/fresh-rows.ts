@@ -1,4 +1,5 @@
 import type { SqlDatabase, SqlRow } from "./sql-driver.ts";
+import { LOG_BYTES } from "./statements.ts";
 
 // Rows that are stored and not in their place yet. A thousand runs that write at once change a thousand pages when each
 // event goes to its place at once; written behind each other they change a few, and go to their places by the dozen.
@@ -197,8 +198,7 @@ export function placeFresh(database: SqlDatabase): void {
     }
     database.exec("DELETE FROM fresh");
     // How much a run has is written when it ends; these have not.
-    database.exec(`UPDATE runs SET bytes = coalesce(
-      (SELECT sum(length(CAST(body AS BLOB))) FROM events WHERE events.run_key = runs.run_key), 0) WHERE status IS NULL`);
+    database.exec(`UPDATE runs SET bytes = ${LOG_BYTES} WHERE status IS NULL`);
     database.exec("COMMIT");
   } catch (error) {
     database.exec("ROLLBACK");

@@ -88,6 +88,26 @@ const STEPS: readonly string[] = [
   CREATE TABLE progress (number INTEGER NOT NULL, replies TEXT NOT NULL);
   INSERT INTO progress (number, replies) VALUES (0, '[]');
   `,
+  // Large bodies in pieces (large-bodies.ts). A part without bytes belongs to nothing yet. It cannot refer to its run,
+  // which may be made after it.
+  `
+  CREATE TABLE parts (
+    part INTEGER PRIMARY KEY,
+    run_key INTEGER NOT NULL,
+    bytes INTEGER
+  );
+  CREATE INDEX parts_of_run ON parts (run_key);
+  CREATE INDEX parts_of_nothing ON parts (part) WHERE bytes IS NULL;
+  CREATE TRIGGER parts_go_with_run AFTER DELETE ON runs BEGIN
+    DELETE FROM parts WHERE run_key = OLD.run_key;
+  END;
+  CREATE TABLE pieces (
+    part INTEGER NOT NULL REFERENCES parts (part) ON DELETE CASCADE,
+    piece INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    PRIMARY KEY (part, piece)
+  ) WITHOUT ROWID;
+  `,
 ];
 
 /**

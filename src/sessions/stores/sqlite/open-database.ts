@@ -41,6 +41,8 @@ export interface OpenedDatabase {
   readonly lastKey: number;
   /** The number of the last transaction. */
   readonly lastGroup: number;
+  /** The number of the last part of a large body. */
+  readonly lastPart: number;
   /** Gives back both. */
   close(): void;
 }
@@ -64,17 +66,20 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
   }
   const lock = lockFolder(folder, lockPath, open);
   let database: SqlDatabase | undefined;
-  let numbers: Pick<OpenedDatabase, "lastKey" | "lastGroup">;
+  let numbers: Pick<OpenedDatabase, "lastKey" | "lastGroup" | "lastPart">;
   try {
     database = open(path);
     database.prepare("PRAGMA journal_mode = WAL").get();
     database.exec(PATIENT + SETTINGS);
     migrate(database);
+    // Before bytes are counted.
+    database.exec("DELETE FROM parts WHERE bytes IS NULL");
     placeFresh(database);
     database.exec(IMPATIENT);
     numbers = {
       lastKey: readNumber(database, "SELECT coalesce(max(run_key), 0) AS number FROM runs"),
       lastGroup: readNumber(database, "SELECT number FROM progress"),
+      lastPart: readNumber(database, "SELECT coalesce(max(part), 0) AS number FROM parts"),
     };
   } catch (error) {
     database?.close();

@@ -1,9 +1,12 @@
 import type { StoredRun } from "../store.ts";
+import type { StoredTexts } from "./large-bodies.ts";
 import type { RunRow } from "./rows.ts";
 
 export interface OpenRun extends RunRow {
   /** Bytes of its log. */
   readonly bytes: number;
+  /** Its long texts that are stored. */
+  readonly texts: StoredTexts;
 }
 
 /**
@@ -19,12 +22,12 @@ export class OpenRuns {
 
   /** A run that is under way. */
   add(row: RunRow, bytes: number): void {
-    this._runs.set(row.run.id, { ...row, bytes });
+    this._runs.set(row.run.id, { ...row, bytes, texts: [] });
   }
 
   /** The log of a run grows. */
-  grow({ key, run, bytes }: OpenRun, end: Pick<StoredRun, "lastSeq" | "isOver">, more: number): void {
-    this._runs.set(run.id, { key, run: { ...run, ...end }, bytes: bytes + more });
+  grow({ key, run, bytes, texts }: OpenRun, end: Pick<StoredRun, "lastSeq" | "isOver">, more: number): void {
+    this._runs.set(run.id, { key, run: { ...run, ...end }, bytes: bytes + more, texts });
   }
 
   /** What is known of the run is wrong, or of no use any more. */

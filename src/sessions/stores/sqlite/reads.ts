@@ -10,6 +10,9 @@ import { type RunRow, readEventBody, readRunRow } from "./rows.ts";
 import type { SqlRow, SqlValue } from "./sql-driver.ts";
 import type { StatementName } from "./statements.ts";
 
+type Failure = Extract<ReadAnswer, { readonly failure: string }>;
+type Answer = { readonly rows: readonly SqlRow[]; readonly failure?: never } | Failure;
+
 /** Reads what is stored: what stands in its place, and what is not there yet. */
 export class Reader {
   private readonly _host: EngineHost;
@@ -69,10 +72,10 @@ export class Reader {
   }
 
   /** Asks at once, and again after a while when another program has locked the database. */
-  private async _read(question: EventsQuestion | EngineQuestion): Promise<readonly SqlRow[]> {
+  private async _read(question: EngineQuestion): Promise<readonly SqlRow[]> {
     for (let waitedMs = 0; ; waitedMs += BUSY.retryMs) {
-      const answer = (await this._ask(question)) as ReadAnswer;
-      if (answer.failure === undefined) return await this._unpack(answer);
+      const answer = await this._readOnce(question);
+      if (answer.failure === undefined) return answer.rows;
       if (!answer.isBusy || waitedMs >= BUSY.patienceMs) throw unreadable(answer.failure);
       await new Promise<void>((resolve) => {
         this._clock.after(BUSY.retryMs, resolve);
@@ -89,31 +92,38 @@ export class Reader {
   }
 
   /** The whole of an answer, as it comes: others have their turn between its parts. */
-  private async _unpack(first: ReadAnswer): Promise<readonly SqlRow[]> {
+  private async _readOnce(question: EngineQuestion): Promise<Answer> {
     const rows: SqlRow[] = [];
-    for (let answer = first; ; ) {
-      if (answer.failure !== undefined) throw unreadable(answer.failure);
-      for (const row of answer.rows) rows.push(await this._openParcels(row as SqlRow));
-      if (answer.more === undefined) return rows;
-      answer = (await this._ask({ kind: "next", more: answer.more })) as ReadAnswer;
+    for (let next: EngineQuestion = question; ; ) {
+      const answer = (await this._ask(next)) as ReadAnswer;
+      if (answer.failure !== undefined) return answer;
+      for (const row of answer.rows) {
+        const opened = await this._openParcels(row as SqlRow);
+        if (opened.failure !== undefined) return opened;
+        rows.push(...opened.rows);
+      }
+      if (answer.more === undefined) return { rows };
+      next = { kind: "next", more: answer.more };
     }
   }
 
-  private async _openParcels(row: SqlRow): Promise<SqlRow> {
+  private async _openParcels(row: SqlRow): Promise<Answer> {
     let opened: Record<string, unknown> | undefined;
     for (const [name, value] of Object.entries(row)) {
       if (typeof value !== "object" || value === null) continue;
+      const assembled = await this._assemble((value as Parcel).parcel);
+      if (!(assembled instanceof Assembled)) return assembled;
       opened ??= { ...row };
-      opened[name] = await this._assemble((value as Parcel).parcel);
+      opened[name] = assembled;
     }
-    return opened ?? row;
+    return { rows: [opened ?? row] };
   }
 
-  private async _assemble(parcel: number): Promise<Assembled> {
+  private async _assemble(parcel: number): Promise<Assembled | Failure> {
     const assembler = new Assembler();
     for (;;) {
-      const answer = (await this._ask({ kind: "open", parcel })) as ParcelAnswer | { readonly failure: string };
-      if ("failure" in answer) throw unreadable(answer.failure);
+      const answer = (await this._ask({ kind: "open", parcel })) as ParcelAnswer | Failure;
+      if (answer.failure !== undefined) return answer;
       for (const step of answer.steps) assembler.add(step);
       if (answer.isLast) return new Assembled(assembler.value);
     }

@@ -1,14 +1,15 @@
 import { type Clock, describeThrown, type FileSystem, type StartThread } from "#domain";
-import { requireCursor, requireRun } from "../sequence.ts";
+import { requireCursor, requireRun, requireWanted } from "../sequence.ts";
 import type { ModelUsage, Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { foldCase, LOCAL_TENANT, placeBehind, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
 import { Appender, unknownRun } from "./appender.ts";
 import { CommitQueue, type Write } from "./commit-queue.ts";
-import { encodeMessage, isLarge, plain } from "./drafts.ts";
+import { encodeMessage, isLarge, plain } from "./bodies.ts";
 import type { WorkReply } from "./engine.ts";
 import { EngineHost } from "./engine-host.ts";
 import { FreshRows } from "./fresh-rows.ts";
+import { LargeBodyWriter } from "./large-bodies.ts";
 import { READER_SETTINGS, openDatabase, type OpenedDatabase, WRITER_SETTINGS } from "./open-database.ts";
 import { OpenRuns } from "./open-runs.ts";
 import { Reader } from "./reads.ts";
@@ -69,7 +70,7 @@ function assemble(opened: OpenedDatabase, driver: SqlDriver, options: SqliteStor
     queue,
     reader: new Reader(reader, fresh, clock),
     fresh,
-    writer,
+    large: new LargeBodyWriter(queue, opened.lastPart),
     bytes,
     lastKey: opened.lastKey,
     async close() {
@@ -83,16 +84,16 @@ interface Parts {
   readonly queue: CommitQueue;
   readonly reader: Reader;
   readonly fresh: FreshRows;
-  readonly writer: EngineHost;
+  readonly large: LargeBodyWriter;
   readonly bytes: TenantBytes;
   /** The greatest key of a run. */
   readonly lastKey: number;
   close(): Promise<void>;
 }
 
-function createStore({ queue, reader, fresh, writer, bytes, lastKey, close }: Parts): Store {
+function createStore({ queue, reader, fresh, large, bytes, lastKey, close }: Parts): Store {
   const open = new OpenRuns();
-  const appender = new Appender({ queue, reader, fresh, writer, bytes, open });
+  const appender = new Appender({ queue, reader, fresh, large, bytes, open });
   let closing: Promise<void> | undefined;
   let runKey = lastKey;
 
@@ -111,18 +112,21 @@ function createStore({ queue, reader, fresh, writer, bytes, lastKey, close }: Pa
       requireRun(run);
       runKey += 1;
       const key = runKey;
-      const handed = isLarge([], messages) ? await appender.drafts.hand(run.id, [], messages) : undefined;
-      const bodies = handed?.messages ?? messages.map(encodeMessage);
+      const kept = run.threadId === undefined ? [] : messages;
+      const parted = isLarge([], kept) ? await large.write({ runId: run.id, key, messages: kept }) : undefined;
+      const bodies = parted?.messages ?? kept.map(encodeMessage);
       try {
-        requireBegun(await write(addRun(run, key, bodies)), run);
-      } finally {
-        appender.drafts.drop(handed?.drafts ?? []);
+        requireBegun(await write(addRun(run, key, bodies, parted?.keep)), run);
+      } catch (error) {
+        parted?.drop();
+        throw error;
       }
-      open.add({ key, run: { ...run, lastSeq: -1, isOver: false } }, 0);
-      if (run.threadId !== undefined) {
-        const added = bodies.reduce((sum, body) => sum + body.bytes, 0);
-        bytes.add(run.tenant, added);
-      }
+      const partBytes = parted?.bytes ?? 0;
+      open.add({ key, run: { ...run, lastSeq: -1, isOver: false } }, partBytes);
+      bytes.add(
+        run.tenant,
+        bodies.reduce((sum, body) => sum + body.bytes, partBytes),
+      );
     },
     // Not `async`, which would cost as much again: it is asked once per event.
     append(runId, events, settlement) {
@@ -140,8 +144,9 @@ function createStore({ queue, reader, fresh, writer, bytes, lastKey, close }: Pa
       if (key === undefined) throw unknownRun(runId);
       return await reader.events(key, cursor);
     },
-    async listRuns({ threadId, isOver } = {}) {
+    async listRuns(wanted) {
       requireOpen();
+      const { threadId, isOver } = requireWanted(wanted);
       const thread = threadId ?? null;
       const over = isOver === undefined ? null : Number(isOver);
       const rows =

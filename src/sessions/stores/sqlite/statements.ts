@@ -16,6 +16,13 @@ const LAST_SEQ = `CASE WHEN status IS NULL
   ELSE last_seq END AS last_seq`;
 const RUN = `run_key, id, thread_id, tenant, created_at, ${LAST_SEQ}, status`;
 
+const NEXT_POSITION = "(SELECT coalesce(max(position), -1) + 1 FROM messages WHERE thread_id = ?)";
+
+/** What a run keeps, counted anew. */
+export const LOG_BYTES = `
+  coalesce((SELECT sum(length(CAST(body AS BLOB))) FROM events WHERE events.run_key = runs.run_key), 0)
+  + coalesce((SELECT sum(parts.bytes) FROM parts WHERE parts.run_key = runs.run_key), 0)`;
+
 export const STATEMENTS = {
   addThread: `INSERT INTO threads (${THREAD}, search) VALUES (?, ?, ?, ?, ?, ?, ?)`,
   anyThread: "SELECT 1 AS found FROM threads WHERE id = ?",
@@ -34,8 +41,9 @@ export const STATEMENTS = {
     FROM threads WHERE id = ?`,
   removeThread: "DELETE FROM threads WHERE id = ?",
 
-  addMessage: `INSERT INTO messages (thread_id, position, body, search)
-    VALUES (?, (SELECT coalesce(max(position), -1) + 1 FROM messages WHERE thread_id = ?), ?, ?)`,
+  addMessage: `INSERT INTO messages (thread_id, position, body, search) VALUES (?, ${NEXT_POSITION}, ?, ?)`,
+  addLargeMessage: `INSERT INTO messages (thread_id, position, body, search) VALUES (?, ${NEXT_POSITION}, ?,
+    (SELECT group_concat(body, '') FROM (SELECT body FROM pieces WHERE part = ? ORDER BY piece)))`,
   messages: `SELECT body FROM messages
     WHERE thread_id = (SELECT id FROM threads WHERE id = ? AND tenant = ?) ORDER BY position`,
 
@@ -52,9 +60,15 @@ export const STATEMENTS = {
 
   addEvent: "INSERT INTO events (run_key, seq, body) VALUES (?, ?, ?)",
   events: "SELECT seq, body FROM events WHERE run_key = ? AND seq > ? ORDER BY seq LIMIT ?",
-  logBytes: "SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) AS bytes FROM events WHERE run_key = ?",
+  logBytes: `SELECT ${LOG_BYTES} AS bytes FROM runs WHERE run_key = ?`,
   addFresh: "INSERT INTO fresh (entry, rows) VALUES (?, ?)",
   dropFresh: "DELETE FROM fresh WHERE entry <= ?",
+
+  addPart: "INSERT INTO parts (part, run_key) VALUES (?, ?)",
+  addPiece: "INSERT INTO pieces (part, piece, body) VALUES (?, ?, ?)",
+  keepPart: "UPDATE parts SET bytes = ? WHERE part = ?",
+  dropPart: "DELETE FROM parts WHERE part = ?",
+  pieces: "SELECT body FROM pieces WHERE part = ? AND piece >= ? ORDER BY piece LIMIT ?",
 
   addQuestion: "INSERT OR REPLACE INTO questions (run_key, call_id, tenant, asked_at, body) VALUES (?, ?, ?, ?, ?)",
   answerQuestion: "DELETE FROM questions WHERE run_key = ? AND call_id = ?",

@@ -4,20 +4,26 @@ import type { ModelUsage, NewRun, Question, Settlement, StoredRun } from "../sto
 import { StoreError } from "../store-error.ts";
 import { addModelUsage, LOCAL_TENANT, permissionSteps, statusAfter } from "../thread-rules.ts";
 import type { Write } from "./commit-queue.ts";
-import { type Body, encodeAll, encodeBody, type MessageBody } from "./drafts.ts";
+import { type Body, encodeAll, encodeBody, type MessageBody } from "./bodies.ts";
 import type { WorkReply, WorkStep } from "./engine.ts";
+import type { LargeBodies } from "./large-bodies.ts";
 import { type RunRow, writeBody } from "./rows.ts";
 import type { SqlRow } from "./sql-driver.ts";
 
 // What is written, as plain data for the engine. Each piece of work checks first and writes afterwards.
 
 /** Begins a run. `unknown-thread`, `thread-busy` and `run-exists` are what its checks say: see `requireBegun`. */
-export function addRun(run: NewRun, key: number, messages: readonly MessageBody[]): Write {
+export function addRun(
+  run: NewRun,
+  key: number,
+  messages: readonly MessageBody[],
+  keep: readonly WorkStep[] = [],
+): Write {
   const { id, threadId, tenant, createdAt } = run;
   const work: WorkStep[] = [["none", "anyRun", id]];
   if (threadId !== undefined) {
     work.push(["some", "ownThread", threadId, tenant ?? LOCAL_TENANT], ["none", "activeRun", threadId]);
-    work.push(...addMessages(threadId, messages, createdAt));
+    work.push(...addMessages(threadId, messages, createdAt), ...keep);
   }
   work.push(["run", "addRun", key, id, threadId ?? null, tenant ?? null, createdAt]);
   return { work, run: key };
@@ -40,11 +46,10 @@ export function busy(threadId: string, rows: readonly unknown[]): StoreError {
 export interface Appending {
   readonly runId: string;
   readonly events: readonly AgentEvent[];
-  /** Those that were handed over before; without them the events are encoded at once. */
-  readonly bodies?: readonly Body[];
+  /** When something is large: what of it is written already. Without it the events are encoded at once. */
+  readonly large?: LargeBodies;
   readonly settlement?: Settlement | undefined;
   readonly messages?: readonly MessageBody[];
-  readonly questions?: readonly Body[];
   /** What each model was asked in the thread before. */
   readonly usage?: readonly ModelUsage[];
 }
@@ -59,9 +64,9 @@ export interface Appended {
 
 /** @throws StoreError for events that do not go on where the log ends, or that cannot be written. */
 export function appendEvents({ key, run, bytes }: RunRow & { readonly bytes: number }, appending: Appending): Appended {
-  const { runId, events, settlement } = appending;
+  const { runId, events, settlement, large } = appending;
   const end = requireNext(runId, run, events);
-  if (appending.bodies === undefined) {
+  if (large === undefined) {
     const bodies = encodeAll(runId, events);
     const logBytes = countBytes(bodies);
     if (settlement === undefined && events.every(isRowOnly)) {
@@ -70,8 +75,8 @@ export function appendEvents({ key, run, bytes }: RunRow & { readonly bytes: num
     }
     return appendWork({ key, run, bytes }, appending, bodies, { end, logBytes });
   }
-  const logBytes = appending.bodies.reduce((sum, body) => sum + body.bytes, 0);
-  const bodies = appending.bodies.map(({ argument }) => argument);
+  const logBytes = large.events.reduce((sum, body) => sum + body.bytes, large.bytes);
+  const bodies = large.events.map(({ text }) => text);
   return appendWork({ key, run, bytes }, appending, bodies, { end, logBytes });
 }
 
@@ -89,15 +94,16 @@ function isRowOnly({ type }: AgentEvent): boolean {
 /** Events that change more than their own table, or that are large. */
 function appendWork(
   { key, run, bytes }: RunRow & { readonly bytes: number },
-  { events, settlement, messages = [], questions, usage = [] }: Appending,
-  bodies: readonly Body["argument"][],
+  { events, settlement, large, messages = large?.messages ?? [], usage = [] }: Appending,
+  bodies: readonly string[],
   { end, logBytes }: Pick<Appended, "end" | "logBytes">,
 ): Appended {
   const status = statusAfter(events);
-  const work = events.map(({ seq }, at): WorkStep => ["run", "addEvent", key, seq, bodies[at] as Body["argument"]]);
+  const work = events.map(({ seq }, at): WorkStep => ["run", "addEvent", key, seq, bodies[at] as string]);
+  work.push(...(large?.keep ?? []));
   // Where the log of a run ends that goes on is what its events say; a second write per append would say it again.
   if (status !== undefined) work.push(["run", "endRun", end.lastSeq, status, bytes + logBytes, key]);
-  work.push(...noteSteps({ key, run }, events, questions ?? questionsOf(run, events).map(encodeBody)));
+  work.push(...noteSteps({ key, run }, events, large?.questions ?? questionsOf(run, events).map(encodeBody)));
   if (status !== undefined) work.push(["run", "dropQuestions", key]);
   const isSettled = settlement !== undefined && run.threadId !== undefined;
   if (isSettled) work.push(...settle(run.threadId as string, settlement, messages, usage));
@@ -126,7 +132,7 @@ function noteSteps(
   return permissionSteps(events).flatMap((step): WorkStep[] => {
     if (step.kind === "asked") {
       const { callId, askedAt } = step.question;
-      const body = (questions[asked] as Body).argument;
+      const body = (questions[asked] as Body).text;
       asked += 1;
       return [["run", "addQuestion", key, callKey(callId), tenant, askedAt, body]];
     }
@@ -151,9 +157,14 @@ function settle(
 }
 
 function addMessages(threadId: string, messages: readonly MessageBody[], at: number): readonly WorkStep[] {
-  const added = messages.map(
-    ({ argument, search }): WorkStep => ["run", "addMessage", threadId, threadId, argument, search],
-  );
+  const added = messages.flatMap(({ text, search }): WorkStep[] => {
+    if (typeof search === "string") return [["run", "addMessage", threadId, threadId, text, search]];
+    const { part } = search;
+    return [
+      ["run", "addLargeMessage", threadId, threadId, text, part],
+      ["run", "dropPart", part],
+    ];
+  });
   const bytes = messages.reduce((sum, body) => sum + body.bytes, 0);
   return [...added, ["run", "growThread", at, bytes, threadId]];
 }

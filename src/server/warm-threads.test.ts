@@ -1,0 +1,181 @@
+import { describe, expect, it } from "vitest";
+import type { KeptAgent, SoleAgent } from "#runtime";
+import { createVirtualClock } from "#testing";
+import { createWarmThreads } from "./warm-threads.ts";
+
+function open(limits: { warmThreads?: number; warmMs?: number; warmSpares?: number } = {}) {
+  const clock = createVirtualClock();
+  const made: (KeptAgent & { isClosed: boolean; isWarm: boolean })[] = [];
+  const log: string[] = [];
+  let failing = false;
+  const agent: SoleAgent = {
+    hasSessions: true,
+    canWait: true,
+    keep() {
+      const kept = {
+        conversations: {} as never,
+        isClosed: false,
+        isWarm: false,
+        async warmUp() {
+          if (failing) throw new Error("no CLI");
+          kept.isWarm = true;
+          return true;
+        },
+        async close() {
+          kept.isClosed = true;
+        },
+      };
+      made.push(kept);
+      return kept;
+    },
+  };
+  const pool = createWarmThreads({
+    clock,
+    limits: { warmThreads: 2, warmMs: 1000, warmSpares: 0, ...limits },
+    write: (_, event) => void log.push(event),
+  });
+  const thread = (id: string, tenant = "a", target = "claude-code") => ({ id, tenant, target });
+  const take = (id: string, more: { tenant?: string; target?: string; terms?: string; isNew?: boolean } = {}) =>
+    pool.take({
+      thread: thread(id, more.tenant, more.target),
+      agent,
+      isNew: more.isNew ?? true,
+      terms: more.terms ?? "{}",
+    });
+  return { pool, clock, made, log, agent, take, fail: (isFailing: boolean) => (failing = isFailing) };
+}
+
+describe("S3-31: processes that wait for the next message of their thread", () => {
+  it("a thread gets back its own, which remembers; another thread does not", () => {
+    const { take, made } = open();
+    const first = take("t1");
+    expect(first.remembers).toBe(false);
+    first.giveBack(true);
+    expect(take("t2").kept).not.toBe(first.kept);
+    const again = take("t1", { isNew: false });
+    expect(again).toMatchObject({ remembers: true });
+    expect(again.kept).toBe(first.kept);
+    expect(made).toHaveLength(2);
+  });
+
+  it.each([{ tenant: "b" }, { target: "claude-code/opus" }, { terms: '{"turns":1}' }])(
+    "what was started under other conditions is ended, and not used: %j",
+    async (other) => {
+      const { take, made } = open();
+      take("t1").giveBack(true);
+      expect(take("t1", other)).toMatchObject({ remembers: false });
+      expect(made.map(({ isClosed }) => isClosed)).toEqual([true, false]);
+    },
+  );
+
+  it("what is not fit to go on is ended", () => {
+    const { take, made, pool } = open();
+    const taken = take("t1");
+    taken.giveBack(false);
+    taken.giveBack(true);
+    expect(made[0]?.isClosed).toBe(true);
+    expect(pool.size).toBe(0);
+  });
+
+  it("waits so long and no longer", async () => {
+    const { take, made, clock, pool } = open();
+    take("t1").giveBack(true);
+    await clock.advance(999);
+    expect(made[0]?.isClosed).toBe(false);
+    await clock.advance(1);
+    expect(made[0]?.isClosed).toBe(true);
+    expect(pool.size).toBe(0);
+  });
+
+  it("so many wait and no more: the one that has waited longest goes", () => {
+    const { take, made, pool } = open();
+    for (const id of ["t1", "t2", "t3"]) take(id).giveBack(true);
+    expect(made.map(({ isClosed }) => isClosed)).toEqual([true, false, false]);
+    expect(pool.size).toBe(2);
+  });
+
+  it("whoever goes on with a session can wait until its last process is gone", async () => {
+    const { take, made, pool } = open();
+    const taken = take("t1");
+    let close: (() => void) | undefined;
+    Object.assign(made[0] ?? {}, { close: () => new Promise<void>((resolve) => (close = resolve)) });
+    taken.giveBack(false);
+    let isEnded = false;
+    const ended = pool.ended("t1").then(() => (isEnded = true));
+    await pool.ended("t2");
+    expect(isEnded).toBe(false);
+    close?.();
+    await ended;
+  });
+
+  it("0: none waits", () => {
+    const { take, made } = open({ warmThreads: 0 });
+    take("t1").giveBack(true);
+    expect(made[0]?.isClosed).toBe(true);
+  });
+
+  it("a removed thread takes its process along", async () => {
+    const { take, made, pool } = open();
+    take("t1").giveBack(true);
+    await pool.drop("t1");
+    await pool.drop("t1");
+    expect(made[0]?.isClosed).toBe(true);
+  });
+
+  it("closing ends all that wait, and what is given back later", async () => {
+    const { take, made, pool } = open({ warmSpares: 1 });
+    take("t1").giveBack(true);
+    const late = take("t2");
+    await pool.close();
+    late.giveBack(true);
+    await pool.close();
+    expect(made.every(({ isClosed }) => isClosed)).toBe(true);
+    expect(pool.size).toBe(0);
+  });
+});
+
+describe("S3-31: spares", () => {
+  it("a new thread gets one, once, and another one is started", async () => {
+    const { pool, take, made, agent } = open({ warmSpares: 1 });
+    pool.prepare({ target: "claude-code", agent, terms: "{}" });
+    expect(made.map(({ isWarm }) => isWarm)).toEqual([true]);
+    const taken = take("t1");
+    expect(taken.kept).toBe(made[0]);
+    expect(taken.remembers).toBe(false);
+    expect(take("t2", { tenant: "b" }).kept).toBe(made[1]);
+    taken.giveBack(true);
+    // What has heard a message is nobody's spare.
+    expect(take("t3", { tenant: "b" }).kept).toBe(made[2]);
+  });
+
+  it("a thread in which something was said gets none: it would have to be told everything", () => {
+    const { pool, take, made, agent } = open({ warmSpares: 1 });
+    pool.prepare({ target: "claude-code", agent, terms: "{}" });
+    expect(take("t1", { isNew: false }).kept).not.toBe(made[0]);
+    expect(take("t1", { terms: "other" }).kept).not.toBe(made[0]);
+  });
+
+  it("after a failure the next is tried later, each time twice as late", async () => {
+    const { pool, agent, made, clock, log, fail } = open({ warmSpares: 1 });
+    const prepare = async () => {
+      pool.prepare({ target: "claude-code", agent, terms: "{}" });
+      await clock.advance(0);
+    };
+    fail(true);
+    await prepare();
+    expect(log).toEqual(["spare-not-started"]);
+    await prepare();
+    expect(made).toHaveLength(1);
+    await clock.advance(1000);
+    await prepare();
+    expect(made).toHaveLength(2);
+    await clock.advance(1000);
+    await prepare();
+    expect(made).toHaveLength(2);
+    await clock.advance(1000);
+    fail(false);
+    await prepare();
+    expect(made.map(({ isClosed }) => isClosed)).toEqual([true, true, false]);
+    expect(pool.size).toBe(1);
+  });
+});
