@@ -124,5 +124,5 @@ export {
   swarm,
 } from "#runtime";
 export type { SendOptions, Session } from "#sessions";
-export type { JsonSchema, StandardSchema, Tool, ToolContext, ToolDefinition, ToolOptions } from "#tools";
+export type { Artifact, JsonSchema, StandardSchema, Tool, ToolContext, ToolDefinition, ToolOptions } from "#tools";
 export { tool } from "#tools";

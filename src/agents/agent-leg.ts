@@ -1,14 +1,17 @@
 import type { AgentConversation, AgentFeature, AgentLink, AgentSettings, ToolSpec } from "#backends";
 import {
+  addUsage,
   type Chunk,
   errorItem,
   type Message,
   type MessageItem,
   messageItem,
-  noticeItem,
   type ResultItem,
+  resultItem,
   startFailure,
   textOf,
+  type Usage,
+  type WarningCode,
 } from "#domain";
 import { concernsCalls, type OutputGate, type RunPolicy } from "#policy";
 import { runTool, type Tool, ToolPlaces } from "#tools";
@@ -19,6 +22,7 @@ import { HANDOFF_TOOL, handoffTool, readHandoff } from "./handoff.ts";
 import { AgentOutput } from "./agent-output.ts";
 import type { AgentLeg, Conversations, LegEnd, LegWork } from "./leg.ts";
 import { showOutput } from "./shown-output.ts";
+import { stateNotice } from "./state-notice.ts";
 import { showSchema } from "./structured.ts";
 
 /**
@@ -80,6 +84,7 @@ export function agentSettings(leg: AgentLeg, limits: { readonly costUsd?: number
     costUsd: limits.costUsd,
     maxTokens: leg.maxTokens,
     thinkingTokens: leg.thinkingTokens,
+    keepRaw: leg.keepRaw,
     attempts: leg.retry === false ? 1 : leg.retry?.attempts,
     fallbackModels: leg.fallbackModels,
     resume: place?.resume,
@@ -122,6 +127,8 @@ class AgentRun {
   private _finalText: string | undefined;
   private _turns = 0;
   private _limit: LimitReached | undefined;
+  /** What its messages have used. */
+  private _used: Usage = {};
   /** What was said, by message: one that was told before its end comes again, whole. */
   private readonly _said = new Map<string, Message>();
   /** Messages whose counts are in the budget. */
@@ -146,7 +153,9 @@ class AgentRun {
   }
 
   link(): AgentLink {
-    const { writer, policy } = this._work;
+    const { writer, policy, ids } = this._work;
+    // A command that is started again for a repair calls its messages as it did before.
+    const names = ids.forReply();
     return {
       runId: writer.runId,
       signal: writer.latch.signal,
@@ -154,7 +163,10 @@ class AgentRun {
       finalTools: this._leg.handoffs === undefined ? [] : [HANDOFF_TOOL],
       isLast: true,
       cleanUp: writer.cleanUp,
-      write: (chunks) => this._write(chunks),
+      write: (chunks) => {
+        for (const chunk of chunks) names.rename(chunk);
+        return this._write(chunks);
+      },
       runTool: (call) => this._runTool(call),
     };
   }
@@ -229,14 +241,21 @@ class AgentRun {
   }
 
   private _pass(chunks: readonly Chunk[]): Promise<void> | undefined {
-    const shown = chunks.filter((chunk) => this._look(chunk));
+    const shown = chunks.map((chunk) => this._atLimit(chunk)).filter((chunk) => this._look(chunk));
     return this._work.writer.write(shown, this._leg.agent);
+  }
+
+  /** An agent that was interrupted at a limit may go without a verdict. What ended it is the limit all the same. */
+  private _atLimit(chunk: Chunk): Chunk {
+    if (this._limit === undefined || chunk.type !== "error" || !chunk.terminal) return chunk;
+    return resultItem({ subtype: this._limit, isError: true, usage: this._used });
   }
 
   /** Remembers what the leg's end depends on. */
   private _look(chunk: Chunk): boolean {
     if (chunk.type === "message" && chunk.parent === undefined) this._lookAtMessage(chunk);
-    else if (chunk.type === "warning" && isSaid(this._leg, chunk.context)) return false;
+    else if (chunk.type === "warning" && (isSaid(this._leg, chunk.context) || this._isOfLimit(chunk.code)))
+      return false;
     else if (chunk.type === "tool-result") {
       this._times.complete(chunk);
       this._isHandoffTold ||= chunk.callId === this._handoff?.callId;
@@ -245,6 +264,10 @@ class AgentRun {
       return this._output?.hold(chunk) !== true;
     }
     return true;
+  }
+
+  private _isOfLimit(code: WarningCode): boolean {
+    return this._limit !== undefined && code === "clean-exit-no-result";
   }
 
   /** Counts what was used, and remembers what was said, for who goes on from here. */
@@ -261,6 +284,7 @@ class AgentRun {
     this._booked.add(id);
     const { budget } = this._work;
     budget.addSpent(usage, 0);
+    this._used = addUsage(this._used, usage);
     if (this._limit !== undefined || budget.reached === undefined) return;
     this._limit = budget.reached;
     this._conversation.interrupt().catch(() => undefined);
@@ -322,8 +346,7 @@ class AgentRun {
       signal,
       clock,
       timeoutMs: this._leg.limits.toolMs,
-      onProgress: (state) =>
-        void this._write([noticeItem("tool-progress", { callId: call.callId, name: call.name, state })]),
+      onProgress: (state) => void this._write([stateNotice(call, state)]),
     });
     return this._times.running(call.callId, running).finally(leave);
   }

@@ -16,7 +16,8 @@ interface OpenText {
  */
 export class ChunkMask {
   private readonly _secrets: SecretMask;
-  private readonly _open = new Map<string, OpenText[]>();
+  /** By message, then by block. */
+  private readonly _open = new Map<string, Map<string, OpenText>>();
   /** Frames hold the pieces of a text as deltas do. */
   private readonly _frames: LineMask;
   private _last: OpenText | undefined;
@@ -36,8 +37,17 @@ export class ChunkMask {
 
   pass(chunks: readonly Chunk[]): readonly Chunk[] {
     let passed: Chunk[] | undefined;
+    let rowEnd = 0;
     for (let at = 0; at < chunks.length; at += 1) {
       const chunk = chunks[at] as Chunk;
+      if (at >= rowEnd && isDelta(chunk)) {
+        rowEnd = endOfRow(chunks, at, chunk);
+        if (this._takeClean(chunks, at, rowEnd)) {
+          passed?.push(...chunks.slice(at, rowEnd));
+          at = rowEnd - 1;
+          continue;
+        }
+      }
       const shown = isDelta(chunk) ? this._showDelta(chunk) : this._showItem(chunk);
       if (passed === undefined) {
         if (shown === chunk) continue;
@@ -54,8 +64,18 @@ export class ChunkMask {
     return this._tearAll();
   }
 
+  /** Takes deltas that write on one text if all can be shown as they are: one look at all is cheaper than many. */
+  private _takeClean(chunks: readonly Chunk[], from: number, end: number): boolean {
+    if (end - from < 2) return false;
+    const { mask, isPlain } = this._textOf(chunks[from] as DeltaEvent);
+    if (!isPlain) return false;
+    let text = "";
+    for (let at = from; at < end; at += 1) text += textOf(chunks[at] as DeltaEvent);
+    return mask.takeClean(text);
+  }
+
   private _showDelta(delta: DeltaEvent): Chunk | undefined {
-    const text = delta.type === "tool-input-delta" ? delta.json : delta.text;
+    const text = textOf(delta);
     const { mask, isPlain } = this._textOf(delta);
     const shown = mask.push(text);
     if (shown === text && isPlain && delta.raw === undefined) return delta;
@@ -65,12 +85,14 @@ export class ChunkMask {
 
   private _textOf(delta: DeltaEvent): OpenText {
     if (this._last !== undefined && isSameText(this._last.first, delta)) return this._last;
-    const known = this._open.get(delta.messageId) ?? [];
-    let open = known.find(({ first }) => isSameText(first, delta));
+    let known = this._open.get(delta.messageId);
+    if (known === undefined) this._open.set(delta.messageId, (known = new Map()));
+    const block = `${delta.index} ${delta.type}`;
+    let open = known.get(block);
     if (open === undefined) {
       const bare = withText(delta, "");
       open = { mask: this._secrets.stream(), first: delta, isPlain: this._secrets.value(bare) === bare };
-      this._open.set(delta.messageId, [...known, open]);
+      known.set(block, open);
     }
     this._last = open;
     return open;
@@ -92,26 +114,42 @@ export class ChunkMask {
   }
 
   private _finish(messageId: string): readonly Chunk[] {
-    const texts = this._open.get(messageId) ?? [];
+    const texts = this._open.get(messageId);
     this._open.delete(messageId);
     this._last = undefined;
-    return texts.flatMap(({ mask, first }) => this._rest(first, mask.end()));
+    return [...(texts?.values() ?? [])].flatMap(({ mask, first }) => this._rest(first, mask.end()));
   }
 
   private _forget({ messageId, fromIndex = 0 }: Retraction): void {
-    const kept = (this._open.get(messageId) ?? []).filter(({ first }) => first.index < fromIndex);
-    this._open.set(messageId, kept);
+    const texts = this._open.get(messageId);
+    for (const [block, { first }] of texts ?? []) if (first.index >= fromIndex) texts?.delete(block);
     this._last = undefined;
   }
 
   /** The texts stay known: should one go on all the same, no secret can be joined from what was shown of it. */
   private _tearAll(): readonly Chunk[] {
-    return [...this._open.values()].flat().flatMap(({ mask, first }) => this._rest(first, mask.tear()));
+    return [...this._open.values()]
+      .flatMap((texts) => [...texts.values()])
+      .flatMap(({ mask, first }) => this._rest(first, mask.tear()));
   }
 
   private _rest(first: DeltaEvent, text: string): readonly Chunk[] {
     return text === "" ? [] : [withText(this._secrets.value(first), text)];
   }
+}
+
+/** Where the deltas end that go on with the text of the first one. One with its frame is looked at by itself. */
+function endOfRow(chunks: readonly Chunk[], from: number, first: DeltaEvent): number {
+  let end = from;
+  for (; end < chunks.length; end += 1) {
+    const delta = chunks[end] as Chunk;
+    if (!isDelta(delta) || delta.raw !== undefined || !isSameText(first, delta)) break;
+  }
+  return end;
+}
+
+function textOf(delta: DeltaEvent): string {
+  return delta.type === "tool-input-delta" ? delta.json : delta.text;
 }
 
 function isSameText(first: DeltaEvent, delta: DeltaEvent): boolean {

@@ -51,10 +51,8 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
 export function describeEnd(subtype: string, facts: EndFacts): string | undefined {
   const describe = Object.hasOwn(SENTENCES, subtype) ? SENTENCES[subtype] : undefined;
   if (describe !== undefined) return describe(facts);
-  // A run whose last request failed is a "success" of the CLI with a flag.
-  return facts.detail === undefined || subtype === "success"
-    ? facts.detail
-    : `The run ended with ${subtype}: ${facts.detail}`;
+  // The subtype stands beside the message, so that what the backend said can stand alone.
+  return facts.detail;
 }
 
 /** Without the full stop that the sentence around it has. */

@@ -49,6 +49,8 @@ export interface Leg<Kind extends Backend = Backend> {
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
   readonly thinkingTokens?: number | undefined;
+  /** Events keep the frames they were read from. */
+  readonly keepRaw?: boolean | undefined;
   /** For agent backends: the names of models to fall back to. */
   readonly fallbackModels?: readonly string[] | undefined;
   /** Options that were given and do not hold on its backend, with why. Readers are warned when the leg begins. */

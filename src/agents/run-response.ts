@@ -1,4 +1,4 @@
-import { type AgentEvent, checkNames, type Clock, StartError } from "#domain";
+import { type AgentEvent, checkNames, checkOptionNames, type Clock, StartError } from "#domain";
 import type { ResponseOptions, TextResponseOptions } from "./run.ts";
 import { createTextReader, failureOf } from "./run-text.ts";
 
@@ -18,6 +18,8 @@ const COMMON_HEADERS = {
 const HEARTBEAT_MS = 15_000;
 const HEARTBEAT = ": ping\n\n";
 
+// Named here too: the views are loaded with the first stream that is told in another vocabulary.
+const REPORT_NAMES = ["artifactOf", "documentsOf"] satisfies (keyof NonNullable<ResponseOptions["reports"]>)[];
 const VOCABULARIES = ["millrace", "runner", "chat"] as const;
 
 /** Tells events as text, piece by piece. Throws to break the answer off. */
@@ -25,7 +27,8 @@ type Teller = (event: AgentEvent) => string;
 
 /** A run's events as server-sent events. */
 export function eventResponse(run: RunEvents, clock: Clock, options: ResponseOptions = {}): Response {
-  checkNames(options, ["events", "headers"] satisfies (keyof ResponseOptions)[], "option of toResponse called ");
+  checkOptionNames(options, ["events", "reports", "headers"] satisfies (keyof ResponseOptions)[], "toResponse");
+  checkNames(options.reports ?? {}, REPORT_NAMES, "reports.");
   const vocabulary = options.events ?? "millrace";
   if (!VOCABULARIES.includes(vocabulary)) {
     throw new StartError(
@@ -38,7 +41,7 @@ export function eventResponse(run: RunEvents, clock: Clock, options: ResponseOpt
     heartbeat: HEARTBEAT,
     // Loaded with the first answer: a run that nobody sends anywhere needs none of it.
     openTeller: async () => {
-      const frames = (await import("#views")).createSseFrames(vocabulary);
+      const frames = (await import("#views")).createSseFrames(vocabulary, options.reports);
       return (event) => frames.next(event).join("");
     },
   });
@@ -47,7 +50,7 @@ export function eventResponse(run: RunEvents, clock: Clock, options: ResponseOpt
 
 /** A run's text. A run that fails breaks the body off: half an answer must not look like a whole one. */
 export function textResponse(run: RunEvents, clock: Clock, options: TextResponseOptions = {}): Response {
-  checkNames(options, ["headers"] satisfies (keyof TextResponseOptions)[], "option of toTextResponse called ");
+  checkOptionNames(options, ["headers"] satisfies (keyof TextResponseOptions)[], "toTextResponse");
   const body = streamOf(run, {
     clock,
     heartbeat: undefined,

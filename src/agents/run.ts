@@ -1,6 +1,7 @@
 import type { AgentEvent, Chunk, EventOf, EventType, RunResult } from "#domain";
 import type { Decision } from "#policy";
 import type { AbortLatch } from "#streams";
+import type { ReportOptions } from "#views";
 
 /** What `on` may listen to: one type of event, or all of them. */
 export type Topic = EventType | "*";
@@ -12,6 +13,8 @@ export type TopicEvent<Name extends Topic> = Name extends EventType ? EventOf<Na
 export interface ResponseOptions {
   /** The words of the stream: our own events (`millrace`, the default), or those of another vocabulary. */
   readonly events?: "millrace" | "runner" | "chat";
+  /** Which tool results are artifacts, and which documents they used, in the words of `runner` and `chat`. */
+  readonly reports?: ReportOptions;
   /** Further headers, and others in the place of ours. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -24,6 +27,7 @@ export interface HandleJson {
   readonly state: string;
 }
 
+/** The options of `run.toTextResponse`. */
 export type TextResponseOptions = Pick<ResponseOptions, "headers">;
 
 /**
@@ -34,8 +38,9 @@ export type TextResponseOptions = Pick<ResponseOptions, "headers">;
  * source is paused. No order of use gives an unhandled rejection.
  *
  * @example
- * for await (const event of run) if (event.type === "text-delta") process.stdout.write(event.text)
- * const { status, usage } = await run.result()
+ * const answer = run("offline", "What is 25 + 17?")
+ * for await (const event of answer) if (event.type === "text-delta") process.stdout.write(event.text)
+ * const { status, usage } = await answer.result()
  */
 export interface Run<Output = string> extends AsyncIterable<AgentEvent> {
   readonly id: string;

@@ -253,6 +253,7 @@ class Runner {
       maxTokens: leg.maxTokens,
       temperature: leg.temperature,
       thinkingTokens: leg.thinkingTokens,
+      keepRaw: leg.keepRaw,
       output: this._answer.spec,
     };
   }

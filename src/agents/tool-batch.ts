@@ -2,7 +2,6 @@ import {
   type Chunk,
   type Clock,
   elapsedSince,
-  noticeItem,
   type Skipped,
   type ToolCallItem,
   type ToolResultBlock,
@@ -13,6 +12,7 @@ import { type Outcome, runTool, type Tool, ToolPlaces } from "#tools";
 import { HANDOFF_TOOL, readHandoff } from "./handoff.ts";
 import type { OuterRun } from "./leg.ts";
 import type { RunWriter } from "./run.ts";
+import { stateNotice } from "./state-notice.ts";
 
 export interface BatchSettings {
   readonly tools: ReadonlyMap<string, Tool>;
@@ -295,7 +295,6 @@ async function outcomeOf(
     signal: writer.latch.signal,
     clock: settings.clock,
     timeoutMs: settings.toolMs,
-    onProgress: (state) =>
-      void writer.write([noticeItem("tool-progress", { callId: call.callId, name: call.name, state })], settings.agent),
+    onProgress: (state) => void writer.write([stateNotice(call, state)], settings.agent),
   });
 }

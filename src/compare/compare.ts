@@ -3,7 +3,7 @@ import { checkNames, describeThrown, describeValue, StartError } from "#domain";
 import { checkTarget, systemWorld, type World } from "#runtime";
 import { type DecisionRule, DEFAULT_RULE } from "./decision.ts";
 import { createMemoryJournal, type Journal, openJournal } from "./journal.ts";
-import { DEFAULT_RUBRIC, judgeGroup, type JudgeOptions, type Judgement, scoreOf } from "./judge.ts";
+import { DEFAULT_RUBRIC, judgeGroup, type JudgeOptions, type Judgement, type RubricItem, scoreOf } from "./judge.ts";
 import { createDraw } from "./chance.ts";
 import { type Plan, planComparison, type Task } from "./plan.ts";
 import { type ComparisonReport, writeReport } from "./report.ts";
@@ -29,13 +29,18 @@ export async function compare(options: CompareOptions): Promise<ComparisonReport
   return await compareIn(options, systemWorld());
 }
 
-/** `compare` with its seams passed in. */
+/**
+ * `compare` with its seams passed in.
+ *
+ * @internal
+ */
 export async function compareIn(options: CompareOptions, world: World): Promise<ComparisonReport> {
   const plan = planComparison(options);
   const rule = readRule(options.rule ?? {});
   const scorers = readScorers(options.scorers ?? documentScorers());
   const judge = typeof options.judge === "string" ? { target: options.judge } : options.judge;
   for (const { target, options: own } of plan.targets) checkTarget(target, { ...options.options, ...own }, world);
+  if (judge !== undefined) checkJudge(judge);
   if (judge !== undefined) checkTarget(judge.target, judge.options ?? {}, world);
   const journal = await openFolder(options, plan, world);
 
@@ -244,6 +249,13 @@ function readScorers(scorers: readonly Scorer[]): readonly Scorer[] {
       throw new StartError("invalid-option", `scorers has "${scorer.name}" twice. Give each a name of its own.`);
   }
   return scorers;
+}
+
+function checkJudge({ rubric = [], ...judge }: JudgeOptions): void {
+  checkNames(judge, ["target", "options", "rubric"] satisfies (keyof JudgeOptions)[], "judge.");
+  for (const [index, item] of rubric.entries()) {
+    checkNames(item, ["name", "description"] satisfies (keyof RubricItem)[], `judge.rubric[${index}].`);
+  }
 }
 
 function readRule(given: Partial<DecisionRule>): DecisionRule {

@@ -60,6 +60,7 @@ export interface PairReport {
   readonly reasons: readonly string[];
 }
 
+/** What a comparison recommends, and why. */
 export interface Decision {
   readonly verdict: "adopt" | "stay" | "undecided";
   /** The target to use. Missing when undecided. */
@@ -137,7 +138,7 @@ function judge(
   });
   const reasons = [...pairs.flatMap((pair) => pair.reasons), ...excluded];
   if (tooFew) return { verdict: "undecided", reasons };
-  return { verdict: "stay", target: base.name, reasons: [`Stay with ${base.name}.`, ...reasons] };
+  return { verdict: "stay", target: base.name, reasons };
 }
 
 function comparePair(one: Contender, other: Contender, rule: DecisionRule): PairReport {

@@ -25,6 +25,12 @@ type Line =
   | { readonly type: "sample"; readonly sample: Sample }
   | { readonly type: "judgement"; readonly judgement: Judgement };
 
+/**
+ * The file in the folder of a comparison that keeps every sample as it is made.
+ *
+ * @example
+ * const lines = (await readFile(join(folder, JOURNAL_FILE), "utf8")).split("\n")
+ */
 export const JOURNAL_FILE = "comparison.ndjson";
 
 /** A journal that nobody reads again. */

@@ -1,6 +1,6 @@
-import { checkNames, describeValue, StartError } from "#domain";
+import { checkNames, checkOptionNames, describeValue, StartError } from "#domain";
 import { createDraw, shuffle } from "./chance.ts";
-import type { CompareDocument, CompareOptions, CompareTarget } from "./types.ts";
+import type { CompareDocument, CompareOptions, ComparePrompt, CompareTarget } from "./types.ts";
 
 /** One answer to be had. */
 export interface Task {
@@ -49,7 +49,7 @@ const OPTION_NAMES = [
 
 /** @throws StartError naming the option that is wrong. */
 export function planComparison(options: CompareOptions): Plan {
-  checkNames(options, OPTION_NAMES, "option ");
+  checkOptionNames(options, OPTION_NAMES, "compare");
   const targets = readTargets(options.targets);
   const prompts = readPrompts(options.prompts);
   const documents = readDocuments(options.documents ?? []);
@@ -102,6 +102,7 @@ function readTargets(given: CompareOptions["targets"]): readonly CompareTarget[]
   if (!Array.isArray(given) || given.length < 2) refuse("targets must name at least two targets to compare.");
   const targets = given.map((one, index): CompareTarget => {
     if (typeof one === "string" && one.trim() !== "") return { name: one, target: one };
+    checkEntry("targets", index, one, ["name", "target", "options"] satisfies (keyof CompareTarget)[]);
     if (typeof one === "object" && one !== null && typeof one.name === "string" && one.name.trim() !== "") return one;
     return refuse(`targets[${index}] is ${describeValue(one)}. Give a backend string, or { name, target, options }.`);
   });
@@ -116,6 +117,7 @@ function readTargets(given: CompareOptions["targets"]): readonly CompareTarget[]
 function readPrompts(given: CompareOptions["prompts"]): Plan["prompts"] {
   if (!Array.isArray(given) || given.length === 0) refuse("prompts is empty. Give at least one prompt.");
   const prompts = given.map((one, index) => {
+    checkEntry("prompts", index, one, ["id", "prompt"] satisfies (keyof ComparePrompt)[]);
     const { id = String(index + 1), prompt } = typeof one === "string" ? { prompt: one } : (one ?? {});
     if (typeof prompt === "string" && prompt.trim() !== "" && typeof id === "string") return { id, text: prompt };
     return refuse(`prompts[${index}] is ${describeValue(one)}. Give a text, or { id, prompt }.`);
@@ -139,6 +141,10 @@ function readDocuments(given: readonly CompareDocument[]): readonly CompareDocum
     "Give each a name of its own.",
   );
   return given;
+}
+
+function checkEntry(list: string, index: number, one: unknown, known: readonly string[]): void {
+  if (typeof one === "object" && one !== null) checkNames(one, known, `${list}[${index}].`);
 }
 
 function readCount(name: string, value: number): number {

@@ -67,6 +67,7 @@ export interface CompareProgress {
   readonly latest?: string;
 }
 
+/** The options of `compare`. */
 export interface CompareOptions {
   readonly prompts: readonly (string | ComparePrompt)[];
   /** At least two; backend strings, or targets with names of their own. */

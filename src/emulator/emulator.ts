@@ -1,4 +1,4 @@
-import { checkNames, type Clock, type Fetch, type Random } from "#domain";
+import { checkOptionNames, type Clock, type Fetch, type Random } from "#domain";
 import { createAnswer } from "./answer.ts";
 import type { Exchanges } from "./exchanges.ts";
 import { createInProcessFetch } from "./in-process.ts";
@@ -9,6 +9,7 @@ import { parseScript } from "./script-check.ts";
 import { listen, type ListeningServer, type ListenOptions } from "./server.ts";
 import { systemClock } from "./system.ts";
 
+/** The options of `createEmulator`. */
 export interface EmulatorOptions {
   /** What to answer. Default: the offline model answers everything. */
   readonly script?: EmulatorScript;
@@ -50,7 +51,7 @@ export interface Emulator {
  * await emulator.close();
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
-  checkNames(options, OPTION_NAMES, "option of createEmulator called ");
+  checkOptionNames(options, OPTION_NAMES, "createEmulator");
   const log = createRequestLog();
   const answer = createAnswer({
     script: createScriptPlayer(options.script === undefined ? { rules: [] } : parseScript(options.script)),
@@ -75,7 +76,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   return {
     fetch: createInProcessFetch(answer, exchanges),
     async listen(listening = {}) {
-      checkNames(listening, LISTEN_NAMES, "option of listen called ");
+      checkOptionNames(listening, LISTEN_NAMES, "listen");
       if (isClosed) throw closedError();
       const server = await listen(answer, listening, exchanges);
       servers.add(server);

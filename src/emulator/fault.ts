@@ -1,4 +1,4 @@
-import { nearestName } from "#domain";
+import { remedyForName } from "#domain";
 import { isRecord } from "#wire";
 
 /**
@@ -107,9 +107,7 @@ export function findFaultMistake(value: unknown, path: string): string | undefin
 }
 
 function unknownField(path: string, field: string): string {
-  const nearest = nearestName(field, Object.keys(FIELDS));
-  const remedy = nearest === undefined ? `Known are: ${Object.keys(FIELDS).join(", ")}.` : `Did you mean "${nearest}"?`;
-  return `${path}.${field} is no field of a fault. ${remedy}`;
+  return `There is no ${path}.${field}. ${remedyForName(field, Object.keys(FIELDS))}`;
 }
 
 function fits(kind: Kind, given: unknown): boolean {

@@ -2,7 +2,12 @@ import { isRecord, parseJson } from "#wire";
 import { type Fault, findFaultMistake } from "./fault.ts";
 import { Refusal } from "./refusal.ts";
 
-/** Any SDK can send a header, so any SDK can be tested with it. */
+/**
+ * Any SDK can send a header, so any SDK can be tested with it.
+ *
+ * @example
+ * const backend = openai({ model: "any", apiKey: "offline", baseUrl: url, headers: { [FAULT_HEADER]: '{"status":429}' } })
+ */
 export const FAULT_HEADER = "x-millrace-fault";
 
 const MAX_COUNTED = 1000;

@@ -1,3 +1,8 @@
+/**
+ * An offline model server that speaks the protocols of Anthropic, OpenAI and Google, from a script or by itself.
+ *
+ * @module
+ */
 export type { Emulator, EmulatorOptions } from "./emulator.ts";
 export { createEmulator } from "./emulator.ts";
 export type { Fault } from "./fault.ts";

@@ -1,4 +1,4 @@
-import { nearestName, type StopReason, StartError, USAGE_FIELDS } from "#domain";
+import { checkNames, type StopReason, StartError, USAGE_FIELDS } from "#domain";
 import { isRecord, type JsonRecord } from "#wire";
 import { findFaultMistake } from "./fault.ts";
 import type { EmulatorScript } from "./script.ts";
@@ -21,7 +21,7 @@ const STOP_REASONS: readonly StopReason[] = [
  * Throws `StartError` (`invalid-option`) with the path of the field, its value and what to write instead.
  *
  * @example
- * const script = parseScript(JSON.parse(text));
+ * const script = parseScript(JSON.parse(await readFile("script.json", "utf8")))
  */
 export function parseScript(value: unknown): EmulatorScript {
   const script = requireRecord(value, "script");
@@ -126,12 +126,7 @@ function requireRecord(value: unknown, path: string): JsonRecord {
 }
 
 function allowFields(record: JsonRecord, path: string, known: readonly string[]): void {
-  for (const field of Object.keys(record)) {
-    if (known.includes(field)) continue;
-    const nearest = nearestName(field, known);
-    const remedy = nearest === undefined ? `Known are: ${known.join(", ")}.` : `Did you mean "${nearest}"?`;
-    throw new StartError("invalid-option", `${path}.${field} is not known. ${remedy}`);
-  }
+  checkNames(record, known, `${path}.`);
 }
 
 function refuse(path: string, value: unknown, expected: string): never {

@@ -20,6 +20,7 @@ export interface EmulatorScript {
   readonly otherwise?: "brain" | Reply;
 }
 
+/** One rule of a script: which requests it is about, what they are answered, and what goes wrong. */
 export interface ScriptRule {
   /** All of it has to hold; `{}` or nothing matches every request. */
   readonly match?: ScriptMatch;
@@ -28,6 +29,7 @@ export interface ScriptRule {
   readonly fault?: Fault;
 }
 
+/** Which requests a rule is about. */
 export interface ScriptMatch {
   /** The last thing the user said: contains this, in any case of letters; or is exactly this. */
   readonly user?: string | { readonly contains: string } | { readonly equals: string };

@@ -5,6 +5,7 @@ import type { Answer } from "./answer.ts";
 import type { Exchanges } from "./exchanges.ts";
 import { type ApiRequest, ConnectionBroken, MAX_BODY_BYTES } from "./request.ts";
 
+/** Where the emulator listens. */
 export interface ListenOptions {
   /** Default 0: any free one. */
   readonly port?: number;

@@ -12,7 +12,12 @@ export interface FormatEntry {
   readonly aliases?: readonly string[];
 }
 
-/** The formats that come with the package. */
+/**
+ * The formats that come with the package.
+ *
+ * @example
+ * for (const { format } of builtInFormats()) console.log(format.name, format.description)
+ */
 export function builtInFormats(): readonly FormatEntry[] {
   return [
     { format: claudeCode, aliases: ["claude-agent-sdk", "@mlld/claude-agent-sdk", "anthropic"] },

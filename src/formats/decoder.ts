@@ -1,10 +1,11 @@
 import type { Chunk, Raw } from "#domain";
-import { checkNames, describeThrown, errorItem } from "#domain";
+import { checkNames, checkOptionNames, describeThrown, errorItem } from "#domain";
 import type { FaultyFrame, Frame, Framer, ReadText, WireLimits } from "#wire";
 import { createFramer, DEFAULT_WIRE_LIMITS, MAX_CONSECUTIVE_FAULTS, rawOf } from "#wire";
 import { cutText, faultChunk, SEEN_LENGTH, tooManyFaultsError } from "./decoder-faults.ts";
 import type { Adapter, AdapterOptions, Format } from "./format.ts";
 
+/** The options of `createDecoder`. */
 export interface DecoderOptions {
   readonly limits?: Partial<WireLimits>;
   /** How bytes are read as text, where there is a faster way than the platform's decoder. */
@@ -16,6 +17,7 @@ export interface DecoderOptions {
 }
 
 const OPTION_NAMES = ["limits", "readText", "keepRaw", "adapter"] satisfies (keyof DecoderOptions)[];
+const ADAPTER_NAMES = ["mode", "ownTool", "hasSeveralRuns", "keepRaw"] satisfies (keyof AdapterOptions)[];
 
 /**
  * Bytes in, chunks out: a framing, an adapter and what happens to frames that cannot be read.
@@ -40,12 +42,14 @@ export interface Decoder {
  * A decoder for one stream of that format.
  *
  * @example
- * const decoder = createDecoder(openAiChat);
- * for await (const bytes of body) show(decoder.push(bytes));
- * show(decoder.end());
+ * const decoder = createDecoder(openAiChat)
+ * for await (const bytes of createReadStream("captured.sse")) console.log(decoder.push(bytes))
+ * console.log(decoder.end())
  */
 export function createDecoder(format: Format, options: DecoderOptions = {}): Decoder {
-  checkNames(options, OPTION_NAMES, "option of createDecoder called ");
+  checkOptionNames(options, OPTION_NAMES, "createDecoder");
+  checkNames(options.limits ?? {}, Object.keys(DEFAULT_WIRE_LIMITS), "limits.");
+  checkNames(options.adapter ?? {}, ADAPTER_NAMES, "adapter.");
   return new StreamDecoder(format, options);
 }
 

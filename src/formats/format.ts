@@ -44,6 +44,7 @@ export interface Adapter {
   reset(): void;
 }
 
+/** What an adapter may be told about the stream it reads. */
 export interface AdapterOptions {
   /** How the stream was obtained, for the `start` item. Defaults to the dialect's own. */
   readonly mode?: "plain" | "control" | "http" | "tape";

@@ -1,3 +1,8 @@
+/**
+ * Bytes of a stream to chunks: the built-in dialects, and formats of your own made of data.
+ *
+ * @module
+ */
 export { anthropicMessages } from "./anthropic/anthropic.ts";
 export type { FormatEntry } from "./built-in.ts";
 export { builtInFormats } from "./built-in.ts";

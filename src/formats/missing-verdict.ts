@@ -23,6 +23,11 @@ export interface MissingVerdict {
  * Adds up a model's replies for the verdict that their format does not give. A reply that its vendor refused, filtered
  * or cut is no success. A stream that gave no message and of which something could not be read is a failure: it was
  * written in another format.
+ *
+ * @example
+ * const decoder = createDecoder(openAiChat)
+ * const verdict = createMissingVerdict()
+ * const chunks = [...verdict.look(decoder.push(bytes)), ...verdict.look(decoder.end()), ...verdict.missing()]
  */
 export function createMissingVerdict(): MissingVerdict {
   let given = false;
@@ -49,7 +54,7 @@ export function createMissingVerdict(): MissingVerdict {
     },
     missing() {
       if (given) return [];
-      if (unread !== undefined) return [unreadable(unread)];
+      if (unread !== undefined) return [unreadable()];
       const failure = last && stopFailure("The model", last);
       if (failure !== undefined) return [errorItem(failure)];
       return verdictOn(last, { usage, turns });
@@ -67,10 +72,11 @@ function verdictOn(last: MessageItem | undefined, used: { readonly usage: Usage;
   return [...warnings, resultItem({ subtype: "success", isError: false, text, ...used })];
 }
 
-function unreadable(message: string): Chunk {
+/** Which line it was, and why, has been said already. */
+function unreadable(): Chunk {
   return errorItem({
     code: "json-decode",
-    message: `The output is not in the format it was read as: ${message}`,
+    message: "The output is not in the format it was read as.",
     terminal: true,
     diagnostic: { troubleshooting: 'Read plain text with the format "text", or have the command write JSON lines.' },
   });

@@ -23,6 +23,9 @@ const USAGE = {
  * tool calls and errors by their `type`. A line in which none of them is found is kept as `unknown:<type>`.
  *
  * It knows no end signal: whether the command succeeded, its exit status says.
+ *
+ * @example
+ * run(command(["my-agent", "--json"], { format: ndjson }), "Hello")
  */
 export const ndjson: DeclarativeFormat = createDeclarativeFormat({
   name: "ndjson",

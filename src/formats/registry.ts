@@ -1,4 +1,4 @@
-import { nearestName, StartError } from "#domain";
+import { checkNames, checkOptionNames, nearestName, StartError } from "#domain";
 import type { Framing } from "#wire";
 import { builtInFormats, type FormatEntry } from "./built-in.ts";
 import { createDeclarativeFormat, type DeclarativeFormat } from "./declarative/create-format.ts";
@@ -52,6 +52,7 @@ export function createFormatRegistry(formats: readonly (Format | FormatEntry)[] 
   const names = new Map<string, FormatEntry>();
 
   const register: FormatRegistry["register"] = (format, options = {}) => {
+    checkOptionNames(options, ["aliases"], "register");
     const entry = { format: checkFormat(format), aliases: [...(options.aliases ?? [])] };
     const added = [format.name, ...entry.aliases.map((alias, index) => readName(alias, `aliases[${index}]`))];
     for (const [index, name] of added.entries()) {
@@ -65,6 +66,7 @@ export function createFormatRegistry(formats: readonly (Format | FormatEntry)[] 
   };
 
   for (const given of formats) {
+    if ("format" in given) checkNames(given, ["format", "aliases"] satisfies (keyof FormatEntry)[], "formats[].");
     if ("format" in given) register(given.format, given.aliases === undefined ? {} : { aliases: given.aliases });
     else register(given);
   }

@@ -3,6 +3,7 @@ import { ToolFailure } from "#domain";
 import { OUTER_RUN, type Tool, type ToolContext, type ToolOptions, tool } from "#tools";
 import { type Agent, agent } from "./agent.ts";
 
+/** The options of `agentTool`. */
 export interface AgentToolOptions extends ToolOptions {
   /** The name of the tool. Default: the agent's. */
   readonly name?: string;
@@ -22,7 +23,7 @@ const AGENT_TOOL_MS = 3_600_000;
  * and an abort ends it. At most 5 agents may stand within each other.
  *
  * @example
- * const researcher = agent({ name: "researcher", backend: "anthropic", instructions: "Find sources.", tools: [search] })
+ * const researcher = agent({ name: "researcher", backend: "anthropic", instructions: "Find sources." })
  * await run("offline", "Write about mills.", { tools: [agentTool(researcher)] }).result()
  */
 export function agentTool(one: Agent, options: AgentToolOptions = {}): Tool {

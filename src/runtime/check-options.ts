@@ -14,10 +14,15 @@ import {
 } from "./options.ts";
 import { readOutputOption } from "./output-option.ts";
 
-/** Checks what a caller gave, before anything starts. @throws StartError `invalid-option` naming field, value and remedy. */
-export function checkOptions(options: RunOptions): void {
+/**
+ * Checks what a caller gave, before anything starts; `without` are options that he cannot give.
+ *
+ * @throws StartError `invalid-option` naming field, value and remedy.
+ */
+export function checkOptions(options: RunOptions, without: readonly (keyof RunOptions)[] = []): void {
   checkObject("options", options);
-  checkNames(options, OPTION_NAMES, "option ");
+  const known = OPTION_NAMES.filter((name) => !without.includes(name));
+  checkNames(options, known, "option ");
   checkText("instructions", options.instructions);
   checkTools(options.tools ?? []);
   checkLimits(options.limits);
@@ -44,6 +49,7 @@ function checkModelOptions(options: RunOptions): void {
 
 /** Where a run takes place. */
 function checkPlaceOptions(options: RunOptions): void {
+  checkFlag("keepRaw", options.keepRaw);
   checkFlag("strict", options.strict);
   checkText("cwd", options.cwd);
   checkText("record", options.record);
@@ -150,11 +156,12 @@ function checkEnv(env: unknown): void {
 function checkSession(session: unknown): void {
   if (session === undefined) return;
   checkObject("session", session);
-  checkNames(session, ["resume", "continue", "fork"], "session.");
-  const { resume, continue: goOn, fork } = session as { readonly [name: string]: unknown };
+  checkNames(session, ["resume", "continue", "fork", "orReplay"], "session.");
+  const { resume, continue: goOn, fork, orReplay } = session as { readonly [name: string]: unknown };
   checkText("session.resume", resume);
   checkFlag("session.continue", goOn);
   checkFlag("session.fork", fork);
+  checkFlag("session.orReplay", orReplay);
 }
 
 /** Whether a value is a backend: what runs and agents take besides a name. */
@@ -189,6 +196,7 @@ function checkFlag(name: string, value: unknown): void {
 
 function checkToolChoice(choice: unknown): void {
   if (choice === undefined || choice === "auto" || choice === "none" || choice === "required") return;
+  if (typeof choice === "object" && choice !== null) checkNames(choice, ["name"], "toolChoice.");
   if (typeof choice === "object" && choice !== null && "name" in choice && typeof choice.name === "string") return;
   throw invalid(`toolChoice is ${describeValue(choice)}. Give "auto", "none", "required" or { name: "<tool>" }.`);
 }

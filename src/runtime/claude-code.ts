@@ -8,7 +8,7 @@ import {
   type ClaudeCodeBackend,
   type ClaudeCodeBackendOptions,
 } from "../backends/claude-code/backend.ts";
-import { type Argv, type ArgvPlan, buildArgv as writeArgv } from "../backends/claude-code/argv.ts";
+import { type Argv, type ArgvPlan, buildArgv as writeArgv, checkArgvPlan } from "../backends/claude-code/argv.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "../backends/claude-code/options.ts";
 import { openQuery, type Query, type QueryOptions } from "../backends/claude-code/query.ts";
 import { withOpenQuery } from "../backends/claude-code/collect.ts";
@@ -27,7 +27,15 @@ export type { ExitSeen } from "../backends/claude-code/diagnostics.ts";
 export { diagnoseExit } from "../backends/claude-code/diagnostics.ts";
 export type { PermissionMode, SettingSource } from "../backends/claude-code/option-words.ts";
 export type { ClaudeCodeOptions, McpServerConfig, SubagentDefinition } from "../backends/claude-code/options.ts";
-export type { ClaudeCodeMessage, Query, QueryItem, QueryOptions } from "../backends/claude-code/query.ts";
+export type {
+  ClaudeCodeMessage,
+  ClaudeCodeMessageKind,
+  ClaudeCodeMessageOf,
+  UnlistedMessage,
+} from "../backends/claude-code/messages/message.ts";
+export { isMessageOf } from "../backends/claude-code/messages/message.ts";
+export type { ContentBlock } from "../backends/claude-code/messages/conversation-messages.ts";
+export type { Query, QueryItem, QueryOptions } from "../backends/claude-code/query.ts";
 export type { RoutedFeature, RoutingOptions } from "../backends/routing/features.ts";
 export { detectFeatures } from "../backends/routing/features.ts";
 export type { Route } from "../backends/routing/route.ts";
@@ -41,6 +49,7 @@ export { requiresControl, route } from "../backends/routing/route.ts";
  * const { args } = buildArgv({ model: "sonnet" }, { mode: "plain" })
  */
 export function buildArgv(options: ClaudeCodeOptions, plan: ArgvPlan): Argv {
+  checkArgvPlan(plan);
   return writeArgv(checkClaudeCodeOptions(options), plan);
 }
 

@@ -1,5 +1,5 @@
 import type { AgentBackend } from "#backends";
-import { checkNames, describeValue, StartError } from "#domain";
+import { checkOptionNames, describeValue, StartError } from "#domain";
 import type { Format } from "#formats";
 import { createSecretMask } from "#secrets";
 import { commandSecrets, createCommandBackend } from "../backends/command/backend.ts";
@@ -50,7 +50,7 @@ function createCommand(argv: readonly string[], options: CommandOptions, world: 
   if (!Array.isArray(argv) || argv.length === 0 || !argv.every((word) => typeof word === "string") || argv[0] === "") {
     throw invalid(`command: argv is ${describeValue(argv)}. Give the program and its arguments as a list of texts.`);
   }
-  checkNames(options, OPTION_NAMES, "option of command called ");
+  checkOptionNames(options, OPTION_NAMES, "command");
   const { format = "ndjson", input = "stdin", cwd, env = {}, onStderr } = options;
   if (!INPUTS.includes(input)) throw invalid(`command: input is ${describeValue(input)}. Give ${INPUTS.join(", ")}.`);
   const [executable = "", ...args] = argv;

@@ -1,4 +1,4 @@
-import { checkNames } from "#domain";
+import { checkOptionNames } from "#domain";
 import { createRun, type Run } from "#agents";
 import { createDecoder, createMissingVerdict, type Format } from "#formats";
 import { readUtf8 } from "#transports";
@@ -25,7 +25,7 @@ export function decodeStream(
   options: DecodeOptions = {},
   world: World = systemWorld(),
 ): Run {
-  checkNames(options, ["keepRaw"] satisfies readonly (keyof DecodeOptions)[], "option of decodeStream called ");
+  checkOptionNames(options, ["keepRaw"] satisfies (keyof DecodeOptions)[], "decodeStream");
   return createRun(
     async (writer) => {
       const decoder = createDecoder(format, { keepRaw: options.keepRaw ?? false, readText: readUtf8 });

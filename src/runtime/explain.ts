@@ -37,10 +37,10 @@ function explainPlan(plan: RunPlan): Explanation {
   const { features } = agentSettings(leg as unknown as AgentLeg, plan.limits);
   const reasons = [`${name} is a model behind an API: our own loop runs the tools and keeps the rules.`];
   const text = [
-    `backend: ${name}${model === "" ? "" : `/${model}`}`,
-    "mode: http",
-    `features: ${features.join(", ") || "none"}`,
-    ...reasons.map((reason) => `reason: ${reason}`),
+    `Backend: ${name}${model === "" || model === name ? "" : `/${model}`}`,
+    "Mode: http",
+    `Features: ${features.join(", ") || "none"}`,
+    ...reasons.map((reason) => `Reason: ${reason}`),
   ].join("\n");
   const explanation: Explanation = {
     backend: name,
@@ -66,7 +66,7 @@ function withIgnored(explanation: Explanation, options: readonly string[]): Expl
 /** The backend without its key; where even its address is missing, a stand-in: nobody asks it anything here. */
 function resolveWithoutKey(text: string, options: RunOptions, world: World): Backend {
   const { name, model } = requireName(text);
-  if (name === "claude-code") return resolveBackend(text, options, world);
+  if (name === "claude-code" || name === "offline") return resolveBackend(text, options, world);
   try {
     const provider = name as ProviderName;
     return resolveBackend(text, { [provider]: { apiKey: "none", ...options[provider] } }, world);

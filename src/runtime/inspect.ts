@@ -75,7 +75,7 @@ async function inspectClaudeCode({ cwd, ...options }: InspectOptions, world: Wor
         ? await locateCommand(executable, { env, probe: probeExecutable, cwd, files })
         : commandElsewhere(executable);
     const processes = own === undefined ? createProcessTable() : undefined;
-    const check = prepareCheck({ env: extra }, { env, random, clock, processes });
+    const check = prepareCheck({ env: extra }, { env, random, clock, processes, cwd });
     const detection = await detectVersion({ path, command, spawn: own ?? spawn, clock, ...check });
     const verdict = applyVersionPolicy(detection);
     if (verdict.kind === "refused") return unready(name, [`The CLI is ${path}.`], verdict.error);

@@ -2,7 +2,8 @@ import { agentSettings, type AgentLeg, type Leg } from "#agents";
 import type { Backend, ModelBackend } from "#backends";
 import { StartError } from "#domain";
 import type { Agent } from "./agent.ts";
-import { findIgnored, type IgnoredOption, SUPPORT_COLUMNS, type SupportColumn } from "./option-support.ts";
+import { SUPPORT_COLUMNS, type SupportColumn } from "./option-row.ts";
+import { findIgnored, type IgnoredOption } from "./option-support.ts";
 import type { Limits, RunOptions } from "./options.ts";
 
 /** What is known of a leg when its options are judged. */

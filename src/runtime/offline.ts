@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
  * The built-in model: the offline model server, asked in this process without a socket. The bytes are the same as on
  * the wire, so everything above works as it does with a real provider.
  */
-export function createOfflineBackend(model: string, world: World): ModelBackend {
+export function createOfflineBackend(world: World): ModelBackend {
   const { clock, random } = world.tap?.real ?? world;
   let emulator: Promise<Emulator> | undefined;
   // Loaded when it is first asked: a program that talks to a real provider never pays for it.
@@ -16,12 +16,11 @@ export function createOfflineBackend(model: string, world: World): ModelBackend 
     emulator ??= import("#emulator").then(({ createEmulator }) => createEmulator({ clock, random }));
     return (await emulator).fetch(request);
   };
-  const backend = createAnthropicBackend({
+  return createAnthropicBackend({
     provider: "offline",
-    model: model === "" ? "offline" : model,
+    model: "offline",
     apiKey: "offline",
     baseUrl: "http://offline.invalid",
     fetch: world.tap?.exchange(ask) ?? ask,
   });
-  return { ...backend, withModel: (other) => createOfflineBackend(other, world) };
 }

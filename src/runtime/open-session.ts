@@ -8,7 +8,7 @@ import {
   readInput,
   repairPairs,
 } from "#agents";
-import { checkNames, type Message, StartError } from "#domain";
+import { checkOptionNames, type Message, StartError } from "#domain";
 import { type ConversationChanges, createConversation, createLiveAgents, createSession, type Session } from "#sessions";
 import type { SchemaInput } from "#tools";
 import { OPTION_NAMES, type RunOptions } from "./options.ts";
@@ -63,9 +63,7 @@ export function startSession(
       "A session cannot be answered from a tape, because a tape holds one run. Give replay to run(…), and the earlier messages as its input.",
     );
   }
-  coverStartErrors([target, options], world, () =>
-    checkNames(options, SESSION_OPTION_NAMES, "option of a session called "),
-  );
+  coverStartErrors([target, options], world, () => checkOptionNames(options, SESSION_OPTION_NAMES, "a session"));
   const { messages, ...runOptions } = options;
   const planWith = (changes: ConversationChanges): RunPlan =>
     coverStartErrors([target, runOptions], world, () => planRun(retarget(target, changes), runOptions, world));

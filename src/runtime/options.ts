@@ -7,8 +7,11 @@ import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
 
 /** What a provider may be told apart from its variables. */
 export interface ProviderOptions {
+  /** The key. Default: the provider's variable. */
   readonly apiKey?: string;
+  /** Another address of the same API. */
   readonly baseUrl?: string;
+  /** Further headers for every request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -56,12 +59,17 @@ export interface PolicyOptions {
 
 /** Which earlier conversation of an agent backend a run goes on with. */
 export interface SessionOptions {
-  /** Its session id. */
+  /** The id of the session to go on with. */
   readonly resume?: string;
-  /** The latest one in this folder. */
+  /** Go on with the latest session in this folder. */
   readonly continue?: boolean;
   /** Go on in a copy, and leave the original as it is. */
   readonly fork?: boolean;
+  /**
+   * With `resume`: when that session is not saved any more, begin another one and tell it the earlier messages of the
+   * input, with a `notice` of kind `session-lost`. Without it such a run fails.
+   */
+  readonly orReplay?: boolean;
 }
 
 /** A tape to answer a run from. */
@@ -82,8 +90,11 @@ export interface ReplaySource {
 
 /** The options of a run. `Output` is the schema its answer is to fit. */
 export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput | undefined> extends PolicyOptions {
+  /** What the model is told before everything else: the system prompt. */
   readonly instructions?: string;
+  /** Your functions that the model may call. Default: none. */
   readonly tools?: readonly Tool[];
+  /** Whether a tool is used: `"auto"` (default), `"none"`, `"required"`, or `{ name }` for a certain one. */
   readonly toolChoice?: ToolChoice;
   /** How many tool calls of one reply may run at the same time. Default 8; 1 runs them one after the other. */
   readonly toolConcurrency?: number;
@@ -94,9 +105,11 @@ export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput
    * to say how often an answer that does not fit is sent back (default 2).
    */
   readonly output?: Output;
+  /** What ends the run early: turns, cost, tokens, time. */
   readonly limits?: Limits;
   /** Handed to every tool, hook and guard of this run, and to no other run's. */
   readonly context?: unknown;
+  /** Aborts the run when it fires. */
   readonly signal?: AbortSignal;
   /** When the model is asked again. `false`: never. Default: up to 4 attempts, before the first token only. */
   readonly retry?: RetryOptions | false;
@@ -104,6 +117,7 @@ export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput
   readonly fallback?: string | ModelBackend | readonly (string | ModelBackend)[];
   /** The longest answer, in tokens; thinking comes on top. Default: as long as the model allows. */
   readonly maxTokens?: number;
+  /** How much chance there is in the answer. Default: the vendor's. */
   readonly temperature?: number;
   /** Lets the model think first, with at most this many tokens. */
   readonly thinkingTokens?: number;
@@ -113,6 +127,14 @@ export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput
   readonly cwd?: string;
   /** Agent backends: variables for their process, beside the few that are passed on. */
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * Keeps the frame each event was read from, as `raw`: the exact bytes off the wire, with the secrets in them covered. It
+   * takes a multiple of the memory, because no deltas are merged; `limits.replyBytes` bounds it. Default `false`.
+   *
+   * @example
+   * for await (const event of run("claude-code", "hi", { keepRaw: true })) console.log(event.raw?.json);
+   */
+  readonly keepRaw?: boolean;
   /** Refuse to start when something asked for cannot be had, instead of a warning. */
   readonly strict?: boolean;
   /** Writes a tape of the run into this file; it must not exist yet. */
@@ -127,13 +149,21 @@ export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput
   readonly replay?: string | ReplaySource;
   /** OpenTelemetry spans and metrics, when `@opentelemetry/api` is installed. */
   readonly telemetry?: boolean | TelemetryOptions;
+  /** Options of Claude Code alone. */
   readonly claudeCode?: ClaudeCodeOptions;
+  /** Key, address and headers for Anthropic. */
   readonly anthropic?: ProviderOptions;
+  /** Key, address and headers for OpenAI. */
   readonly openai?: ProviderOptions;
+  /** Key, address and headers for OpenRouter. */
   readonly openrouter?: ProviderOptions;
+  /** Key, address and headers for DeepSeek. */
   readonly deepseek?: ProviderOptions;
+  /** Key, address and headers for vLLM. */
   readonly vllm?: ProviderOptions;
+  /** Key, address and headers for Modal. */
   readonly modal?: ProviderOptions;
+  /** Key, address and headers for Gemini. */
   readonly google?: ProviderOptions;
 }
 
@@ -173,6 +203,7 @@ export const OPTION_NAMES = [
   "session",
   "cwd",
   "env",
+  "keepRaw",
   "strict",
   "record",
   "replay",

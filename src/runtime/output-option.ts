@@ -3,6 +3,7 @@ import { type InputOf, readSchema, type Schema, type SchemaInput } from "#tools"
 
 /** An answer's schema, with how often an answer that does not fit is sent back. */
 export interface OutputRequest<Given extends SchemaInput = SchemaInput> {
+  /** The schema the answer has to fit. */
   readonly schema: Given;
   /** The JSON Schema that models are shown, for a schema that cannot be written as one. */
   readonly jsonSchema?: Readonly<Record<string, unknown>>;
@@ -44,5 +45,6 @@ export function readOutputOption(output: SchemaInput, field = "output"): ReadOut
 
 function isRequest(output: unknown): output is OutputRequest {
   if (typeof output !== "object" || output === null) return false;
-  return Object.hasOwn(output, "schema") && typeof (output as { repairs?: unknown }).repairs === "number";
+  // Any number: one under a misspelt name is to be told the right one.
+  return Object.hasOwn(output, "schema") && Object.values(output).some((value) => typeof value === "number");
 }

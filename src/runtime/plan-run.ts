@@ -173,6 +173,7 @@ function planLeg(one: Someone, options: RunOptions, { resolve, world, isAmongOth
     maxTokens: options.maxTokens,
     temperature: options.temperature,
     thinkingTokens: options.thinkingTokens,
+    keepRaw: options.keepRaw,
     place: readPlace(options),
   };
   const ignored = judgeOptions({ leg, one, options, isAmongOthers, foreignFallbacks: fallbacks.foreign, named });
@@ -214,9 +215,13 @@ function watches({ hooks, permissions, permission, guards }: PolicyOptions): boo
 }
 
 function readPlace(options: RunOptions): AgentPlace {
-  const { resume, continue: goOn = false, fork = false } = options.session ?? {};
+  const { resume, continue: goOn = false, fork = false, orReplay = false } = options.session ?? {};
   const where: Resume | undefined =
-    resume !== undefined ? { kind: "resume", sessionId: resume, fork } : goOn ? { kind: "continue", fork } : undefined;
+    resume !== undefined
+      ? { kind: "resume", sessionId: resume, fork, orReplay }
+      : goOn
+        ? { kind: "continue", fork }
+        : undefined;
   return { cwd: options.cwd, env: options.env ?? {}, strict: options.strict === true, resume: where };
 }
 

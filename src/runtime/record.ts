@@ -1,7 +1,7 @@
 import { ChunkMask, type Run, type RunInput, type RunSource } from "#agents";
 import { asksPerson, type Chunk, describeThrown, type FileSystem, StartError, waitForPerson } from "#domain";
 import { createSecretMask } from "#secrets";
-import { toJsonValue } from "#tools";
+import { artifactState, documentsState, toJsonValue } from "#tools";
 import { createRecorder, createTapeFile, type Recorder, type TapeFile } from "#transports";
 import type { Backend, ModelBackend } from "#backends";
 import type { RunOptions } from "./options.ts";
@@ -202,7 +202,11 @@ function withProgress(args: readonly unknown[], key: string, recorder: Recorder)
     recorder.progress(key, state);
     progress(state);
   };
-  return [input, { ...context, progress: tapped }, ...rest];
+  const reports = {
+    artifact: (artifact: unknown) => tapped(artifactState(artifact)),
+    documents: (documents: unknown) => tapped(documentsState(documents)),
+  };
+  return [input, { ...context, progress: tapped, ...reports }, ...rest];
 }
 
 /** A backend that was made by hand has seams of its own: what it yields is recorded instead. */

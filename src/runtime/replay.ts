@@ -1,6 +1,6 @@
 import type { Run, RunInput, RunSource, RunWriter } from "#agents";
 import type { AgentBackend, ModelBackend } from "#backends";
-import { checkNames, type Chunk, describeThrown, isStartError, StartError, waitForPerson } from "#domain";
+import { checkOptionNames, type Chunk, describeThrown, isStartError, StartError, waitForPerson } from "#domain";
 import type { Decision } from "#policy";
 import {
   createPlayer,
@@ -20,6 +20,7 @@ import { startRun } from "./run.ts";
 import { saysTape } from "./says-tape.ts";
 import { systemWorld, type Tap, type World } from "./world.ts";
 
+/** The options of `replay`. */
 export interface ReplayOptions extends OpenTapeOptions, Omit<PlayerOptions, "clock"> {
   readonly signal?: AbortSignal;
 }
@@ -51,7 +52,7 @@ export function replay(tape: string | Uint8Array | Tape, options: ReplayOptions 
 
 /** `replay` with its seams in hand: the clock is for the speed alone. */
 export function replayIn(tape: string | Uint8Array | Tape, options: ReplayOptions, real: World): Run<unknown> {
-  checkNames(options, REPLAY_OPTION_NAMES, "option of replay called ");
+  checkOptionNames(options, REPLAY_OPTION_NAMES, "replay");
   const opened = open(tape, options);
   const program = readProgram(opened);
   const player = createPlayer(opened, { ...options, clock: real.clock });

@@ -1,8 +1,9 @@
 import type { Backend } from "#backends";
-import { nearestName, StartError } from "#domain";
+import { StartError } from "#domain";
 import { createClaudeCodeBackend } from "../backends/claude-code/backend.ts";
 import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
 import { claudeCodeWorld } from "./claude-code-world.ts";
+import { backendOfModel, suggestBackend } from "./model-names.ts";
 import { createOfflineBackend } from "./offline.ts";
 import { PROVIDER_NAMES, type ProviderName, type RunOptions } from "./options.ts";
 import { makeBackend, PROVIDERS } from "./providers.ts";
@@ -17,7 +18,7 @@ export function requireName(text: string): { readonly name: string; readonly mod
   const slash = text.indexOf("/");
   const name = slash === -1 ? text : text.slice(0, slash);
   const given = slash === -1 ? "" : text.slice(slash + 1);
-  if (!BACKEND_NAMES.includes(name)) throw unknownBackend(text, name);
+  if (!BACKEND_NAMES.includes(name)) throw unknownBackend(text);
   return { name, model: given === "" ? undefined : given };
 }
 
@@ -32,7 +33,10 @@ export function resolveBackend(
   world: World,
 ): Backend {
   const { name, model: given } = requireName(text);
-  if (name === "offline") return createOfflineBackend(given ?? "", world);
+  if (name === "offline") {
+    requireOffline(given);
+    return createOfflineBackend(world);
+  }
   if (name === "claude-code") return makeClaudeCode(given, settings.claudeCode ?? {}, world);
   const provider = name as ProviderName;
   const model = given ?? PROVIDERS[provider].defaultModel;
@@ -63,12 +67,23 @@ function makeClaudeCode(model: string | undefined, options: ClaudeCodeOptions, w
   return createClaudeCodeBackend(recorded, world.tap.claudeCode?.(unknowing) ?? tapClaudeCode(unknowing, world.tap));
 }
 
-function unknownBackend(text: string, name: string): StartError {
-  const near = nearestName(name, BACKEND_NAMES);
-  const guess = near === undefined ? "" : ` Did you mean "${near}"?`;
+/** The offline model must not answer under another model's name. @throws StartError naming that model's provider. */
+function requireOffline(model: string | undefined): void {
+  if (model === undefined || model === "offline") return;
+  const shown = model.length <= 80 ? model : `${model.slice(0, 79)}…`;
+  const full = BACKEND_NAMES.includes(model.split("/", 1)[0] ?? "") ? model : backendOfModel(model);
+  const remedy =
+    full === undefined
+      ? "Leave the model out, or name its provider, as in openai/<model>."
+      : `Write ${full} as the backend, or leave the model out.`;
+  throw new StartError("unknown-backend", `The backend offline is one model and has no "${shown}". ${remedy}`);
+}
+
+function unknownBackend(text: string): StartError {
+  const guess = suggestBackend(text, BACKEND_NAMES);
   const shown = text.length <= 80 ? text : `${text.slice(0, 79)}…`;
   return new StartError(
     "unknown-backend",
-    `There is no backend "${shown}".${guess} Known are: ${BACKEND_NAMES.join(", ")}, each followed by /<model>.`,
+    `There is no backend "${shown}".${guess === "" ? "" : ` ${guess}`} Known are: ${BACKEND_NAMES.join(", ")}, each followed by /<model>.`,
   );
 }

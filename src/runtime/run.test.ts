@@ -47,9 +47,10 @@ describe("run", () => {
     expect(result.toolCalls).toMatchObject([{ name: "add", input: { a: 25, b: 17 }, output: 42, isError: false }]);
   });
 
-  it("offline takes any model's name", async () => {
-    const result = await run("offline/my-model", "Hello").result();
-    expect(result).toMatchObject({ status: "success", model: "my-model" });
+  it("F-F offline never answers under another model's name", async () => {
+    const result = await run("offline/offline", "Hello").result();
+    expect(result).toMatchObject({ status: "success", model: "offline" });
+    expect(() => run("offline/my-model", "Hello")).toThrow('The backend offline is one model and has no "my-model".');
   });
 
   it("a prompt of 10 MB works", async () => {

@@ -1,5 +1,6 @@
 import {
   checkSendable,
+  type Conversations,
   createRun,
   createRunSource,
   isWrappedOutput,
@@ -45,15 +46,25 @@ export function run(target: Target, input: RunInput, options: RunOptions = {}): 
   return startRun(target, input, options, systemWorld()) as Run<never>;
 }
 
-/** `run` with its seams in hand. With `ready`, nothing is begun before that resolves. */
+/** `run` with its seams in hand. With `ready`, nothing is begun before that resolves; with `conversations`, agents outlive the run. */
 export function startRun(
   target: Target,
   input: RunInput,
   options: RunOptions,
   world: World,
   ready?: Promise<void>,
+  conversations?: Conversations,
 ): Run<unknown> {
-  return coverStartErrors([target, options], world, () => startPlanned(target, input, options, world, ready));
+  return coverStartErrors([target, options], world, () =>
+    startPlanned(target, input, options, world, { ready, conversations }),
+  );
+}
+
+/** What the caller of a run keeps in hand. */
+interface Kept {
+  readonly ready: Promise<void> | undefined;
+  /** Keeps agents' conversations beyond the run. */
+  readonly conversations: Conversations | undefined;
 }
 
 function startPlanned(
@@ -61,7 +72,7 @@ function startPlanned(
   input: RunInput,
   options: RunOptions,
   world: World,
-  ready: Promise<void> | undefined,
+  { ready, conversations }: Kept,
 ): Run<unknown> {
   if (typeof options?.record === "string" && options.replay === undefined) {
     // What else is wrong is told before a file is written.
@@ -76,7 +87,7 @@ function startPlanned(
   const messages = readInput(input);
   checkLast(messages);
   checkSendable(messages, plan);
-  const source = whenReady(createRunSource(plan, messages), ready);
+  const source = whenReady(createRunSource({ ...plan, conversations }, messages), ready);
   const run = createRun<unknown>(world.tap?.around(source) ?? source, {
     clock: world.clock,
     random: world.random,

@@ -1,4 +1,4 @@
-import { checkNames, describeValue, nearestName, StartError } from "#domain";
+import { checkOptionNames, describeValue, nearestName, StartError } from "#domain";
 import { type Agent, agent } from "./agent.ts";
 
 /** Agents that hand over to each other. Data, like an agent. */
@@ -11,6 +11,7 @@ export interface Swarm {
   readonly context: "fresh" | "shared";
 }
 
+/** The options of `swarm`. */
 export interface SwarmOptions {
   /** The agent that begins. Default: the first. */
   readonly start?: string;
@@ -24,6 +25,8 @@ const SWARM_OPTION_NAMES = ["start", "context"] as const satisfies readonly (key
  * Puts agents together that may hand over to each other. Names that nobody has are refused here.
  *
  * @example
+ * const triage = agent({ name: "triage", backend: "offline", handoffs: ["billing"] })
+ * const billing = agent({ name: "billing", backend: "offline" })
  * const desk = swarm([triage, billing])
  * await run(desk, "I was charged twice").result()
  */
@@ -31,7 +34,7 @@ export function swarm(agents: readonly Agent[], options: SwarmOptions = {}): Swa
   if (!Array.isArray(agents) || agents.length === 0) {
     throw invalid(`The agents of a swarm are ${describeValue(agents)}. Give a list with at least one agent.`);
   }
-  checkNames(options, SWARM_OPTION_NAMES, "option of a swarm called ");
+  checkOptionNames(options, SWARM_OPTION_NAMES, "a swarm");
   const checked = agents.map((one) => agent(one));
   const names = checked.map((one) => one.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);

@@ -1,7 +1,8 @@
-import { nearestName, StartError, ToolFailure } from "#domain";
+import { checkOptionNames, nearestName, StartError, ToolFailure } from "#domain";
 import { runTool, type Tool } from "#tools";
 import { systemWorld, type World } from "./world.ts";
 
+/** The options of `registry.execute`. */
 export interface ExecuteOptions {
   /** Handed to the tool. */
   readonly context?: unknown;
@@ -56,7 +57,9 @@ export function createToolRegistryIn(given: readonly Tool[], { clock, random }: 
     },
     unregister: (name) => tools.delete(name),
     get: (name) => tools.get(name),
-    async execute(name, input, { context, signal = new AbortController().signal } = {}) {
+    async execute(name, input, options = {}) {
+      checkOptionNames(options, ["context", "signal"] satisfies (keyof ExecuteOptions)[], "execute");
+      const { context, signal = new AbortController().signal } = options;
       const found = tools.get(name);
       if (found === undefined) throw new ToolFailure(describeUnknown(name, [...tools.keys()]));
       const { kind, output } = await runTool(found, input, {

@@ -1,5 +1,6 @@
 import { isAbsolute, join } from "node:path";
 import { describeThrown, type FileSystem, StartError } from "#domain";
+import { sha256Of } from "./config-reach.ts";
 
 /** What a person has said about a configuration file. `changed`: he trusted it, and it was another one then. */
 export type TrustState = "trusted" | "changed" | "unknown";
@@ -7,17 +8,17 @@ export type TrustState = "trusted" | "changed" | "unknown";
 /** One file that was trusted. */
 export interface TrustedFile {
   readonly file: string;
-  /** Of its bytes, in hex. */
+  /** Of its bytes, and of the files it imports, in hex. */
   readonly sha256: string;
 }
 
-/** The files a person trusts: each by its real path and the digest of what was in it. */
+/** The files a person trusts: each by its real path and the digest of what was in it (`ConfigReach.proof`). */
 export interface TrustBook {
   /** Where it is kept. */
   readonly path: string;
   list(): Promise<readonly TrustedFile[]>;
-  judge(file: string, bytes: Uint8Array): Promise<TrustState>;
-  add(file: string, bytes: Uint8Array): Promise<TrustedFile>;
+  judge(file: string, proof: Uint8Array): Promise<TrustState>;
+  add(file: string, proof: Uint8Array): Promise<TrustedFile>;
   /** `false`: it was not in there. */
   remove(file: string): Promise<boolean>;
 }
@@ -58,7 +59,11 @@ export function openTrustBook(folder: string, files: FileSystem): TrustBook {
     try {
       await files.write(path, new TextEncoder().encode(text));
     } catch (error) {
-      throw new StartError("invalid-config", `${path} cannot be written: ${describeThrown(error)}`, { cause: error });
+      throw new StartError(
+        "invalid-config",
+        `${path} cannot be written: ${describeThrown(error)}. Make its folder writable, or set XDG_CONFIG_HOME to another one.`,
+        { cause: error },
+      );
     }
   };
 
@@ -67,13 +72,13 @@ export function openTrustBook(folder: string, files: FileSystem): TrustBook {
     async list() {
       return [...(await read())].map(([file, sha256]) => ({ file, sha256 }));
     },
-    async judge(file, bytes) {
+    async judge(file, proof) {
       const known = (await read()).get(file);
       if (known === undefined) return "unknown";
-      return known === sha256Of(bytes) ? "trusted" : "changed";
+      return known === sha256Of(proof) ? "trusted" : "changed";
     },
-    async add(file, bytes) {
-      const sha256 = sha256Of(bytes);
+    async add(file, proof) {
+      const sha256 = sha256Of(proof);
       await write(new Map([...(await read()), [file, sha256]]));
       return { file, sha256 };
     },
@@ -102,12 +107,10 @@ async function readIfThere(path: string, files: FileSystem): Promise<Uint8Array 
     return await files.read(path);
   } catch (error) {
     if ((error as { readonly code?: unknown }).code === "ENOENT") return undefined;
-    throw new StartError("invalid-config", `${path} cannot be read: ${describeThrown(error)}`, { cause: error });
+    throw new StartError(
+      "invalid-config",
+      `${path} cannot be read: ${describeThrown(error)}. Put it right, or set XDG_CONFIG_HOME to another folder.`,
+      { cause: error },
+    );
   }
-}
-
-/** Loaded here and not at the top: most programs that import this package have no configuration. */
-function sha256Of(bytes: Uint8Array): string {
-  const { createHash } = process.getBuiltinModule("node:crypto");
-  return createHash("sha256").update(bytes).digest("hex");
 }

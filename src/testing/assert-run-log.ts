@@ -17,7 +17,16 @@ export interface Violation {
   readonly message: string;
 }
 
-/** A run log that breaks one of its promises. */
+/**
+ * A run log that breaks one of its promises.
+ *
+ * @example
+ * try {
+ *   assertRunLog(events)
+ * } catch (error) {
+ *   if (error instanceof RunLogViolation) console.error(error.invariant, error.seq)
+ * }
+ */
 export class RunLogViolation extends Error {
   override readonly name = "RunLogViolation";
   readonly invariant: Invariant;
@@ -38,8 +47,8 @@ export class RunLogViolation extends Error {
  * Takes the log of one complete run, `done` included. Linear in its size.
  *
  * @example
- * const events = []
- * for await (const event of run) events.push(event)
+ * const events: AgentEvent[] = []
+ * for await (const event of run("offline", "Hello")) events.push(event)
  * assertRunLog(events)
  */
 export function assertRunLog(events: readonly AgentEvent[]): void {
@@ -47,7 +56,13 @@ export function assertRunLog(events: readonly AgentEvent[]): void {
   if (violation !== undefined) throw new RunLogViolation(violation);
 }
 
-/** The first violation in the order of events, or `undefined` when the log keeps all its promises. */
+/**
+ * The first violation in the order of events, or `undefined` when the log keeps all its promises.
+ *
+ * @example
+ * const violation = findViolation(events)
+ * if (violation) console.error(violation.message)
+ */
 export function findViolation(events: readonly AgentEvent[]): Violation | undefined {
   if (events.length === 0) return { invariant: "non-empty", seq: -1, message: "there is no event" };
   // Some violations show only later (a delta nobody covered), so all are found and the earliest is told.

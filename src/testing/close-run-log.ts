@@ -21,7 +21,7 @@ import { finalText } from "./run-log/verdict.ts";
  * The chunks are copied, and neither put right nor left out: a source that breaks a promise stays visible.
  *
  * @example
- * const decoder = createDecoder(format)
+ * const decoder = createDecoder(openAiChat)
  * assertRunLog(closeRunLog([...decoder.push(bytes), ...decoder.end()]))
  */
 export function closeRunLog(chunks: readonly Chunk[], runId = "run-1"): AgentEvent[] {

@@ -8,7 +8,12 @@ export interface FilesPlace {
   readonly root: string;
 }
 
-/** Tries a file system against the promises of the seam and returns the broken ones. Works with any test runner. */
+/**
+ * Tries a file system against the promises of the seam and returns the broken ones. Works with any test runner.
+ *
+ * @example
+ * const failures = await checkFiles(() => ({ files: createMemoryFiles(), root: "/trial" }))
+ */
 export function checkFiles(createPlace: () => Promise<FilesPlace> | FilesPlace): Promise<readonly Failure[]> {
   return runTrials(TRIALS, createPlace);
 }

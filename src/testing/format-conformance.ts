@@ -1,4 +1,4 @@
-import { type Chunk, describeThrown, isDelta, UNNUMBERED } from "#domain";
+import { checkOptionNames, type Chunk, describeThrown, isDelta, UNNUMBERED } from "#domain";
 import type { Adapter, Format } from "#formats";
 import { createFramer, type Frame } from "#wire";
 import { findViolation } from "./assert-run-log.ts";
@@ -20,14 +20,17 @@ export interface FormatSample {
   readonly seed?: number;
 }
 
+const SAMPLE_NAMES = ["bytes", "maxCuts", "spoilt", "seed"] satisfies (keyof FormatSample)[];
+
 /**
  * Tries a format against the promises of its contract, on one captured stream, and returns the broken ones. Works
  * with any test runner.
  *
  * @example
- * expect(await checkFormat(myFormat, { bytes: await readFile("captured.ndjson") })).toEqual([])
+ * assert.deepEqual(await checkFormat(ndjson, { bytes: await readFile("captured.ndjson") }), [])
  */
 export function checkFormat(format: Format, sample: FormatSample): Promise<readonly Failure[]> {
+  checkOptionNames(sample, SAMPLE_NAMES, "checkFormat");
   const { bytes, maxCuts = 2000, spoilt = 300, seed = 1 } = sample;
   // Decoded once, by the first adapter there is: what later ones give must not depend on those before them.
   let first: readonly Chunk[] | undefined;

@@ -1,3 +1,9 @@
+/**
+ * For tests of what is built with Millrace: scripted models, processes and HTTP, a virtual clock, and checks of logs,
+ * formats and stores. Needs no test framework.
+ *
+ * @module
+ */
 export type { Violation } from "./assert-run-log.ts";
 export { assertRunLog, findViolation, RunLogViolation } from "./assert-run-log.ts";
 export { closeRunLog } from "./close-run-log.ts";

@@ -1,7 +1,12 @@
 import { posix } from "node:path";
 import type { FileSystem } from "#domain";
 
-/** Files in memory, with the behaviour of the real ones; every call gives a new, empty set. */
+/**
+ * Files in memory, with the behaviour of the real ones; every call gives a new, empty set.
+ *
+ * @example
+ * const sink = createLogSink({ path: "/log.jsonl", files: createMemoryFiles() })
+ */
 export function createMemoryFiles(): FileSystem {
   const files = new Map<string, Uint8Array>();
 

@@ -1,5 +1,5 @@
 import type { ModelBackend, ModelRequest } from "#backends";
-import { type Chunk, messageItem, textDelta, toolCallItem, toolInputDelta } from "#domain";
+import { checkNames, type Chunk, messageItem, textDelta, toolCallItem, toolInputDelta } from "#domain";
 
 /** One reply of a scripted backend: chunks in batches, or what is needed to make them. */
 export type ScriptedReply =
@@ -20,6 +20,7 @@ export type ScriptedBackend = ModelBackend & { readonly requests: readonly Model
  * const backend = createScriptedBackend([{ calls: [{ name: "add", input: { a: 1, b: 2 } }] }, { text: "3" }])
  */
 export function createScriptedBackend(replies: readonly ScriptedReply[], name = "scripted"): ScriptedBackend {
+  for (const [index, reply] of replies.entries()) checkReply(reply, `replies[${index}].`);
   const requests: ModelRequest[] = [];
   return {
     kind: "model",
@@ -60,6 +61,14 @@ function replyChunks(
     }),
     ...calls.map(({ callId, name, input }) => toolCallItem({ callId, name, input, executedBy: "millrace" })),
   ];
+}
+
+function checkReply(reply: ScriptedReply, place: string): void {
+  if (typeof reply === "function" || isChunks(reply)) return;
+  checkNames(reply, ["text", "calls"] satisfies (keyof typeof reply)[], place);
+  for (const [index, call] of (reply.calls ?? []).entries()) {
+    checkNames(call, ["name", "input", "id"] satisfies (keyof typeof call)[], `${place}calls[${index}].`);
+  }
 }
 
 function isChunks(reply: ScriptedReply): reply is readonly Chunk[] {

@@ -1,4 +1,4 @@
-import type { Fetch, HttpRequest } from "#domain";
+import { checkNames, type Fetch, type HttpRequest } from "#domain";
 import { followSignal } from "#streams";
 import type { Bytes } from "./scripted-steps.ts";
 
@@ -43,6 +43,7 @@ export interface ScriptedFetch extends Fetch {
  * const fetch = createScriptedFetch([{ body: ["data: {}\n\n", { break: new Error("reset") }] }])
  */
 export function createScriptedFetch(script: FetchScript): ScriptedFetch {
+  if (typeof script !== "function") for (const [index, reply] of script.entries()) checkReply(reply, index);
   const requests: RecordedRequest[] = [];
   const fetch: Fetch = async (request) => {
     request.signal?.throwIfAborted();
@@ -50,6 +51,7 @@ export function createScriptedFetch(script: FetchScript): ScriptedFetch {
     const call = requests.push(recorded) - 1;
     const reply = typeof script === "function" ? script(recorded, call) : script[call];
     if (reply === undefined) throw new Error(`The script has no reply for request ${call + 1} to ${request.url}.`);
+    checkReply(reply, call);
     if ("fail" in reply) throw reply.fail;
     if ("stall" in reply) return await untilAborted(request.signal);
     return {
@@ -59,6 +61,15 @@ export function createScriptedFetch(script: FetchScript): ScriptedFetch {
     };
   };
   return Object.assign(fetch, { requests });
+}
+
+/** A name that is misspelt would change nothing, and the test would pass for another reason. */
+function checkReply(reply: FetchReply, index: number): void {
+  checkNames(reply, ["status", "headers", "body", "fail", "stall"], `script[${index}].`);
+  for (const [at, step] of ("body" in reply ? (reply.body ?? []) : []).entries()) {
+    if (typeof step === "string" || step instanceof Uint8Array) continue;
+    checkNames(step, ["break", "stall"], `script[${index}].body[${at}].`);
+  }
 }
 
 async function* play(steps: readonly BodyStep[], signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {

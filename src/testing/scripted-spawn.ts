@@ -1,6 +1,6 @@
-import type { Clock, ProcessRequest, Spawn } from "#domain";
+import { checkOptionNames, type Clock, type ProcessRequest, type Spawn } from "#domain";
 import { openScriptedProcess } from "./scripted-process.ts";
-import type { SpawnCall, SpawnStep } from "./scripted-steps.ts";
+import { checkSteps, type SpawnCall, type SpawnStep } from "./scripted-steps.ts";
 
 /**
  * What a process does: steps, or a function that makes them from the request and the number of the call. What the
@@ -19,12 +19,14 @@ export interface ScriptedSpawn extends Spawn {
  * @example
  * const spawn = createScriptedSpawn([{ waitForInput: "line" }, { write: '{"type":"result"}\n' }, { exit: 0 }])
  * const { stdout, exit } = await spawn({ executable: "claude", args: ["-p"], env: {} })
- * spawn.calls[0].args // ["-p"]
+ * spawn.calls[0]?.args // ["-p"]
  */
 export function createScriptedSpawn(script: SpawnScript, options: { readonly clock?: Clock } = {}): ScriptedSpawn {
+  checkOptionNames(options, ["clock"], "createScriptedSpawn");
+  if (typeof script !== "function") checkSteps(script);
   const calls: SpawnCall[] = [];
   const spawn: Spawn = async (request) => {
-    const steps = typeof script === "function" ? script(request, calls.length) : script;
+    const steps = typeof script === "function" ? checkSteps(script(request, calls.length)) : script;
     const { handle, call } = openScriptedProcess(request, { steps, pid: 1000 + calls.length, clock: options.clock });
     calls.push(call);
     return handle;

@@ -1,4 +1,4 @@
-import type { ProcessRequest } from "#domain";
+import { checkNames, type ProcessRequest } from "#domain";
 
 /** Text is written as UTF-8. */
 export type Bytes = string | Uint8Array;
@@ -22,6 +22,26 @@ export type SpawnStep =
   | { readonly hang: true }
   /** Exits with this code, or dies by this signal. A script without it exits with 0 behind its last step. */
   | { readonly exit: number | "SIGINT" | "SIGTERM" | "SIGKILL" | "SIGSEGV" };
+
+type StepName<Step> = Step extends unknown ? keyof Step : never;
+
+const STEP_NAMES = [
+  "write",
+  "stderr",
+  "waitForInput",
+  "reply",
+  "waitMs",
+  "closeInput",
+  "ignore",
+  "hang",
+  "exit",
+] satisfies StepName<SpawnStep>[];
+
+/** The steps, each of which has a name that is known: one that is misspelt would do nothing. */
+export function checkSteps(steps: readonly SpawnStep[]): readonly SpawnStep[] {
+  for (const [index, step] of steps.entries()) checkNames(step, STEP_NAMES, `script[${index}].`);
+  return steps;
+}
 
 /** What one started process was given. */
 export interface SpawnCall extends ProcessRequest {

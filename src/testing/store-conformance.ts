@@ -1,4 +1,4 @@
-import { type AgentEvent, type Chunk, errorItem, noticeItem, textDelta } from "#domain";
+import { type AgentEvent, checkOptionNames, type Chunk, errorItem, noticeItem, textDelta } from "#domain";
 import type { Store } from "#sessions";
 import { closeRunLog } from "./close-run-log.ts";
 import { expectSame, expectThat, type Failure, runTrials, type Trial } from "./conformance.ts";
@@ -19,12 +19,13 @@ export interface StoreTrialOptions {
  * `createStore` gives a store without runs, once per promise; the suite closes it.
  *
  * @example
- * expect(await checkStore(() => createMemoryStore())).toEqual([])
+ * assert.deepEqual(await checkStore(() => createMemoryStore()), [])
  */
 export function checkStore(
   createStore: () => Promise<Store> | Store,
   options: StoreTrialOptions = {},
 ): Promise<readonly Failure[]> {
+  checkOptionNames(options, ["reopen"] satisfies (keyof StoreTrialOptions)[], "checkStore");
   const { reopen } = options;
   const trials = [
     ...TRIALS,

@@ -13,7 +13,11 @@ export interface TransportPair {
  * `createPair` gives a fresh pair, once per promise; the suite closes both.
  *
  * @example
- * expect(await checkTransport(() => { const [near, far] = createLinkedTransports(); return { near, far } })).toEqual([])
+ * const createPair = () => {
+ *   const [near, far] = createLinkedTransports()
+ *   return { near, far }
+ * }
+ * assert.deepEqual(await checkTransport(createPair), [])
  */
 export function checkTransport(createPair: () => Promise<TransportPair> | TransportPair): Promise<readonly Failure[]> {
   return runTrials(

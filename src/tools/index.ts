@@ -11,4 +11,6 @@ export { readSchema } from "./schema.ts";
 export type { FieldType, Shorthand, ShorthandValue } from "./shorthand.ts";
 export type { InputOf, Tool, ToolContext, ToolDefinition, ToolOptions } from "./tool.ts";
 export { OUTER_RUN, tool } from "./tool.ts";
+export type { Artifact, ToolReport } from "./tool-report.ts";
+export { artifactState, documentsState, readReportState } from "./tool-report.ts";
 export { DEFAULT_TOOL_CONCURRENCY, ToolPlaces } from "./tool-places.ts";

@@ -1,6 +1,7 @@
 import { type Clock, describeThrown, isToolFailure } from "#domain";
 import { toJsonValue } from "./json-value.ts";
 import { type Outcome, toOutcome } from "./outcome.ts";
+import { artifactState, documentsState } from "./tool-report.ts";
 import { OUTER_RUN, type Tool, type ToolContext } from "./tool.ts";
 
 /** Without a deadline of its own or the run's, a tool gets this long. */
@@ -57,6 +58,9 @@ export async function runTool(tool: Tool, input: unknown, run: ToolRun): Promise
       });
       controller.abort(new DOMException(`The tool had ${deadlineMs} ms.`, "TimeoutError"));
     });
+    const progress = (state: unknown): void => {
+      if (!over) run.onProgress(shownState(state));
+    };
     const context: ToolContext = {
       callId: run.callId,
       name: tool.name,
@@ -65,9 +69,9 @@ export async function runTool(tool: Tool, input: unknown, run: ToolRun): Promise
       signal: controller.signal,
       context: run.context,
       [OUTER_RUN]: run.outer,
-      progress: (state) => {
-        if (!over) run.onProgress(shownState(state));
-      },
+      progress,
+      artifact: (artifact) => progress(artifactState(artifact)),
+      documents: (documents) => progress(documentsState(documents)),
     };
     call(tool, parsed.value, context).then(
       (value) => settle(outcomeOf(tool, value, run.maxResultCharacters)),

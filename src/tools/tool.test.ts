@@ -32,11 +32,11 @@ describe("tool()", () => {
   it("F-C7: an option that is none is refused by name, in both notations", () => {
     // @ts-expect-error there is no such option
     expect(() => tool("t", "T", numbers, () => 1, { timeoutms: 5 })).toThrow(
-      /tool "t": there is no option timeoutms. Did you mean timeoutMs\?/,
+      /no option of the tool "t" called timeoutms. Did you mean timeoutMs\?/,
     );
     // @ts-expect-error there is no such field
     expect(() => tool({ name: "t", description: "T", input: numbers, run: () => 1, schema: {} })).toThrow(
-      /tool "t": there is no option schema/,
+      /no option of the tool "t" called schema/,
     );
   });
 

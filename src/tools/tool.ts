@@ -1,4 +1,4 @@
-import { nearestName, StartError } from "#domain";
+import { checkOptionNames, StartError } from "#domain";
 import type { JsonSchema } from "./json-schema.ts";
 import {
   type CheckedSchema,
@@ -8,6 +8,7 @@ import {
   type ShownSchema,
   type StandardSchema,
 } from "./schema.ts";
+import type { Artifact } from "./tool-report.ts";
 import type { IsSimpleSchema, Shorthand, ShorthandValue, SimpleValue } from "./shorthand.ts";
 
 /** Where a tool finds the run it is called in. Nobody's but ours: what is behind it is no contract. */
@@ -26,6 +27,30 @@ export interface ToolContext<Context = unknown> {
   readonly context: Context;
   /** Tells readers how far the work is: a `notice` of kind `tool-progress`. */
   progress(state: unknown): void;
+  /**
+   * Reports something the tool has made: a `notice` of kind `artifact`, `artifact_created` in the vocabularies `chat` and
+   * `runner`. The model is not told. Throws when it is no object, or too large to be sent to every reader.
+   *
+   * @example
+   * const draw = tool("draw", "Draw a chart", { title: "string" }, async ({ title }, { artifact }) => {
+   *   const url = await saveChart(title)
+   *   artifact({ name: title, type: "image/svg+xml", url })
+   *   return `The chart is at ${url}.`
+   * })
+   */
+  artifact(artifact: Artifact): void;
+  /**
+   * Reports documents the answer rests on: a `notice` of kind `documents`, and part of `documents_used` in the vocabularies
+   * `chat` and `runner`. The model is not told.
+   *
+   * @example
+   * const search = tool("search", "Search the handbook", { words: "string" }, async ({ words }, { documents }) => {
+   *   const found = await searchHandbook(words)
+   *   documents(found.map(({ id, title }) => ({ id, title })))
+   *   return found.map(({ text }) => text).join("\n")
+   * })
+   */
+  documents(documents: readonly unknown[]): void;
   /** @internal */
   readonly [OUTER_RUN]?: unknown;
 }
@@ -45,6 +70,7 @@ export interface Tool {
   run(input: never, context: ToolContext<never>): unknown;
 }
 
+/** What may be said of a tool beside its name, description, schema and function. */
 export interface ToolOptions {
   /** The tool's own deadline. Default: `limits.toolMs` of the run. */
   readonly timeoutMs?: number;
@@ -69,6 +95,7 @@ export type InputOf<Schema> =
             ? ShorthandValue<Schema>
             : unknown;
 
+/** A tool as one object, for the form of `tool` that takes one. */
 export interface ToolDefinition<Schema extends SchemaInput> extends ToolOptions {
   readonly name: string;
   readonly description: string;
@@ -128,7 +155,7 @@ function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { 
   if (timeoutMs !== undefined && !(timeoutMs > 0)) {
     throw invalid(`tool "${name}": timeoutMs ${timeoutMs}`, "Give a number of milliseconds above 0");
   }
-  checkNames(given, `tool "${name}"`);
+  checkOptionNames(given, FIELD_NAMES, `the tool "${name}"`);
   if (typeof sequential !== "boolean") {
     throw invalid(`tool "${name}": sequential ${JSON.stringify(sequential)}`, "Give true or false");
   }
@@ -138,15 +165,6 @@ function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { 
     throw invalid(`tool "${name}": input of type ${JSON.stringify(type)}`, "Models give a tool an object of fields");
   }
   return { name, description, inputSchema: schema.jsonSchema, timeoutMs, sequential, parse: schema.parse, run };
-}
-
-function checkNames(given: object, what: string): void {
-  for (const name of Object.keys(given)) {
-    if ((FIELD_NAMES as readonly string[]).includes(name)) continue;
-    const near = nearestName(name, FIELD_NAMES);
-    const remedy = near === undefined ? `Known are: ${FIELD_NAMES.join(", ")}.` : `Did you mean ${near}?`;
-    throw new StartError("invalid-option", `${what}: there is no option ${name}. ${remedy}`);
-  }
 }
 
 function invalid(what: string, remedy: string): StartError {

@@ -1,3 +1,4 @@
+import { checkOptionNames } from "#domain";
 import { createBytePipe } from "./byte-pipe.ts";
 import { guardTransport } from "./guarded.ts";
 import type { Transport } from "./transport.ts";
@@ -13,6 +14,7 @@ import type { Transport } from "./transport.ts";
  * await near.write(bytes)
  */
 export function createLinkedTransports(options: { readonly capacityBytes?: number } = {}): [Transport, Transport] {
+  checkOptionNames(options, ["capacityBytes"], "createLinkedTransports");
   const there = createBytePipe(options.capacityBytes);
   const back = createBytePipe(options.capacityBytes);
   const side = (incoming: typeof there, outgoing: typeof there): Transport =>

@@ -1,6 +1,7 @@
-import { type AgentEvent, type DoneEvent, type ToolResultItem, unreachable } from "#domain";
+import { type AgentEvent, checkOptionNames, type DoneEvent, unreachable } from "#domain";
 import { type ChunkUsage, chunkUsage, type RetractedText } from "./stream-chunks.ts";
 import { createTextLedger } from "./text-ledger.ts";
+import { REPORT_OPTION_NAMES, type ReportOptions, readReports } from "./tool-reports.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
 /** One event of the chat vocabulary: a name and what is sent with it. */
@@ -28,28 +29,29 @@ export interface ChatMessage {
   readonly documents_used: readonly unknown[];
 }
 
-/**
- * What only the application knows: which tool results are artifacts, and which documents they used. Without these
- * there are no `artifact_created` events and `documents_used` is empty. One that throws counts as "none".
- */
-export interface ChatOptions {
-  readonly artifactOf?: (result: ToolResultItem) => unknown;
-  readonly documentsOf?: (result: ToolResultItem) => readonly unknown[];
-}
+/** How `toChatEvents` knows what tools have made and used, beside what they say themselves. */
+export interface ChatOptions extends ReportOptions {}
 
 /**
  * A run as the chat server's events. Exactly one of them ends it: `message_complete` when the run succeeded,
  * otherwise `error`, also when the log breaks off. A sub-agent's text is left out.
  *
  * @example
- * for await (const { event, data } of toChatEvents(run)) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+ * for await (const { event, data } of toChatEvents(run("offline", "Hello"))) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
  */
 export function toChatEvents(events: EventSource, options: ChatOptions = {}): AsyncIterableIterator<ChatEvent> {
   return applyView(events, createChatEvents(options));
 }
 
-/** The synchronous form of `toChatEvents`. */
+/**
+ * The synchronous form of `toChatEvents`.
+ *
+ * @example
+ * const view = createChatEvents()
+ * for await (const event of run("offline", "Hello")) for (const told of view.next(event)) console.log(told.event)
+ */
 export function createChatEvents(options: ChatOptions = {}): View<ChatEvent> {
+  checkOptionNames(options, REPORT_OPTION_NAMES, "chat events");
   const ledger = createTextLedger({ keepText: true });
   const documents: unknown[] = [];
   let model: string | null = null;
@@ -60,11 +62,11 @@ export function createChatEvents(options: ChatOptions = {}): View<ChatEvent> {
     return [{ event: "error", data: { message, code } }];
   };
 
-  const onToolResult = (result: ToolResultItem): readonly ChatEvent[] => {
-    const used: unknown = ask(options.documentsOf, result);
-    if (Array.isArray(used)) for (const document of used) documents.push(document);
-    const artifact = ask(options.artifactOf, result);
-    return artifact === undefined || artifact === null ? NOTHING : [{ event: "artifact_created", data: artifact }];
+  const onReport = (event: AgentEvent): readonly ChatEvent[] => {
+    const reports = readReports(event, options);
+    if (reports === undefined) return NOTHING;
+    documents.push(...reports.documents);
+    return reports.artifacts.map((artifact) => ({ event: "artifact_created", data: artifact }));
   };
 
   const onDone = ({ result }: DoneEvent): readonly ChatEvent[] => {
@@ -97,10 +99,11 @@ export function createChatEvents(options: ChatOptions = {}): View<ChatEvent> {
         return [{ event: "tool_executing", data: tool }];
       }
       case "tool-result":
-        return onToolResult(event);
+        return onReport(event);
       case "notice": {
         const retracted = ledger.retract(event);
-        if (retracted === undefined || retracted.text === "") return NOTHING;
+        if (retracted === undefined) return onReport(event);
+        if (retracted.text === "") return NOTHING;
         const { messageId, text } = retracted;
         return [{ event: "text_delta", data: { text: "", retracted: { message_id: messageId, text } } }];
       }
@@ -126,16 +129,4 @@ export function createChatEvents(options: ChatOptions = {}): View<ChatEvent> {
     next: (event) => (over ? NOTHING : onEvent(event)),
     end: () => (over ? NOTHING : fail("stream-cut", "The events broke off before the run was done.")),
   };
-}
-
-/** The caller's functions must not be able to break the stream. */
-function ask<Answer>(
-  question: ((result: ToolResultItem) => Answer) | undefined,
-  result: ToolResultItem,
-): Answer | undefined {
-  try {
-    return question?.(result);
-  } catch {
-    return undefined;
-  }
 }

@@ -18,7 +18,7 @@ export interface CollectResult {
  * Reads a stream to its end and sorts what it gave. Takes a run's events, or what `toItems` made of them.
  *
  * @example
- * const { items, warnings, terminalError } = await collect(run)
+ * const { items, warnings, terminalError } = await collect(run("offline", "Hello"))
  */
 export async function collect(
   source: Source<AgentEvent | StreamItem>,

@@ -30,7 +30,7 @@ const TOOL_TYPES: ReadonlySet<string> = new Set(["tool_use_start", "tool_input_d
  * Only the maps that show text being written.
  *
  * @example
- * for await (const map of textOnly(run)) if (map.type === "text_delta") process.stdout.write(map.text)
+ * for await (const map of textOnly(run("offline", "Hello"))) if (map.type === "text_delta") process.stdout.write(map.text)
  */
 export function textOnly<Entry extends AgentEvent | AnyMap>(
   source: Source<Entry>,
@@ -42,7 +42,7 @@ export function textOnly<Entry extends AgentEvent | AnyMap>(
  * Only the maps that show tools at work: calls, their arguments, their results.
  *
  * @example
- * for await (const map of toolsOnly(run)) console.log(map.type)
+ * for await (const map of toolsOnly(run("offline", "Hello"))) console.log(map.type)
  */
 export function toolsOnly<Entry extends AgentEvent | AnyMap>(
   source: Source<Entry>,
@@ -56,7 +56,7 @@ export function toolsOnly<Entry extends AgentEvent | AnyMap>(
  * Every map of one type, once the source is over.
  *
  * @example
- * const tools = await collectType(run, "tool_complete")
+ * const tools = await collectType(run("offline", "Hello"), "tool_complete")
  */
 export async function collectType<Entry extends AgentEvent | AnyMap, Type extends MapOf<Entry>["type"]>(
   source: Source<Entry>,
@@ -73,7 +73,7 @@ export async function collectType<Entry extends AgentEvent | AnyMap, Type extend
  * It shrinks only where a retry made text void.
  *
  * @example
- * for await (const text of accumulateText(run)) render(text)
+ * for await (const text of accumulateText(run("offline", "Hello"))) console.log(text)
  */
 export function accumulateText<Entry extends AgentEvent | AnyMap>(
   source: Source<Entry>,
@@ -89,7 +89,7 @@ export function accumulateText<Entry extends AgentEvent | AnyMap>(
  * `message` with its content, tagged entries lose their tag, and anything else is kept as `unknown`.
  *
  * @example
- * for await (const map of toEvents(toTagged(run))) console.log(map.type)
+ * for await (const map of toEvents(toTagged(run("offline", "Hello")))) console.log(map.type)
  */
 export function toEvents<Entry extends AgentEvent | AnyMap | Tagged>(
   source: Source<Entry>,
@@ -105,13 +105,19 @@ export function toEvents<Entry extends AgentEvent | AnyMap | Tagged>(
  * facts (messages, tool results and the rest), each as our own item.
  *
  * @example
- * for await (const entry of toTagged(run)) if ("message" in entry) console.log(entry.message.type)
+ * for await (const entry of toTagged(run("offline", "Hello"))) if ("message" in entry) console.log(entry.message.type)
  */
 export function toTagged(events: EventSource): AsyncIterableIterator<Tagged> {
   return applyView(events, createTagged());
 }
 
-/** The synchronous form of `toTagged`. */
+/**
+ * The synchronous form of `toTagged`.
+ *
+ * @example
+ * const view = createTagged()
+ * for await (const event of run("offline", "Hello")) for (const entry of view.next(event)) console.log(Object.keys(entry))
+ */
 export function createTagged(): View<Tagged> {
   const maps = createEventMaps();
   return {

@@ -21,13 +21,19 @@ import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
  * text. The maps end when the run does; a failure is an `error` map.
  *
  * @example
- * for await (const map of toEventMaps(run)) if (map.type === "text_delta") process.stdout.write(map.text)
+ * for await (const map of toEventMaps(run("offline", "Hello"))) if (map.type === "text_delta") process.stdout.write(map.text)
  */
 export function toEventMaps(events: EventSource): AsyncIterableIterator<EventMap> {
   return applyView(events, createEventMaps());
 }
 
-/** The synchronous form of `toEventMaps`. May be fed the runs of a session one after the other. */
+/**
+ * The synchronous form of `toEventMaps`. May be fed the runs of a session one after the other.
+ *
+ * @example
+ * const view = createEventMaps()
+ * for await (const event of run("offline", "Hello")) for (const map of view.next(event)) console.log(map.type)
+ */
 export function createEventMaps(): View<EventMap> {
   let ledger = createTextLedger();
   let writer = createMapWriter();

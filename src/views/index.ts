@@ -1,3 +1,8 @@
+/**
+ * The same events in the words of other programs: pure functions over a run, a list or a stream of events.
+ *
+ * @module
+ */
 export type { ChatEvent, ChatMessage, ChatOptions, ChatTool } from "./chat-events.ts";
 export { createChatEvents, toChatEvents } from "./chat-events.ts";
 export type { CollectResult } from "./collect.ts";
@@ -45,6 +50,8 @@ export type {
   RawResponseEvent,
   RunCompleteEvent,
   RunItemEvent,
+  RunnerArtifact,
+  RunnerDocuments,
   RunnerEvent,
   RunnerMessage,
   RunnerToolCall,
@@ -83,3 +90,4 @@ export type { VendorUsage } from "./vendor-words.ts";
 export type { EventSource, Source, View } from "./view.ts";
 export type { SseVocabulary } from "./sse-frames.ts";
 export { createSseFrames, SSE_VOCABULARIES } from "./sse-frames.ts";
+export type { ReportOptions } from "./tool-reports.ts";

@@ -36,7 +36,13 @@ export function toItemError(event: ErrorItem): ItemError {
   }
 }
 
-/** Whether nothing but the end follows. */
+/**
+ * Whether nothing but the end follows.
+ *
+ * @example
+ * const { nonTerminalErrors } = await collect(run("offline", "Hello"))
+ * console.log(nonTerminalErrors.some(isTerminal)) // false
+ */
 export function isTerminal(error: ItemError): boolean {
   switch (error.type) {
     case "ProcessError":
@@ -52,7 +58,13 @@ export function isTerminal(error: ItemError): boolean {
   }
 }
 
-/** One readable line, or a few, for an error of the stream or one thrown before it. */
+/**
+ * One readable line, or a few, for an error of the stream or one thrown before it.
+ *
+ * @example
+ * const { terminalError } = await collect(run("offline", "Hello"))
+ * if (terminalError) console.error(errorToString(terminalError))
+ */
 export function errorToString(error: ItemError | StartError): string {
   if ("name" in error) return `${error.name} (${error.code}): ${error.message}`;
   switch (error.type) {

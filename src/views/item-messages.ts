@@ -11,6 +11,7 @@ import {
 import type {
   AssistantMessage,
   ContentBlock,
+  ItemMessage,
   MessageEnvelope,
   ResultMessage,
   StreamEventMessage,
@@ -22,32 +23,32 @@ import { isRecord } from "./view.ts";
 
 type Frame = Readonly<Record<string, unknown>>;
 
-/** Fields our events do not model; taken from the frame when it is kept. Ours → the wire's. */
-const EXTRA_FIELDS = {
-  System: {
-    uuid: "uuid",
-    cwd: "cwd",
-    claude_code_version: "claude_code_version",
-    mcp_servers: "mcp_servers",
-    permission_mode: "permissionMode",
-    api_key_source: "apiKeySource",
-    slash_commands: "slash_commands",
-    agents: "agents",
-    output_style: "output_style",
-    skills: "skills",
-    plugins: "plugins",
-  },
-  Assistant: { uuid: "uuid" },
-  User: { uuid: "uuid", tool_use_result: "tool_use_result" },
-  Result: {
-    uuid: "uuid",
-    duration_api_ms: "duration_api_ms",
-    model_usage: "modelUsage",
-    permission_denials: "permission_denials",
-    errors: "errors",
-  },
-  StreamEvent: { uuid: "uuid" },
-} as const;
+/** Fields that a message has from our own events, or under another name: the frame does not say them again. */
+const OWN_FIELDS = {
+  System: ["type", "subtype", "session_id", "model", "tools"],
+  Assistant: ["type", "message", "session_id", "parent_tool_use_id"],
+  User: ["type", "message", "session_id", "parent_tool_use_id"],
+  Result: [
+    "type",
+    "subtype",
+    "is_error",
+    "result",
+    "structured_output",
+    "session_id",
+    "duration_ms",
+    "num_turns",
+    "total_cost_usd",
+    "usage",
+  ],
+  StreamEvent: ["type", "event", "session_id", "parent_tool_use_id"],
+} as const satisfies Record<ItemMessage["type"], readonly string[]>;
+
+/** What the wire writes in another style than its other fields. */
+const CANONICAL_NAMES: ReadonlyMap<string, string> = new Map([
+  ["permissionMode", "permission_mode"],
+  ["apiKeySource", "api_key_source"],
+  ["modelUsage", "model_usage"],
+]);
 
 const FRAME_TYPES = {
   System: "system",
@@ -66,7 +67,7 @@ export function envelope(message: MessageEnvelope["message"], raw: Raw | undefin
   if (raw === undefined || frame === undefined || !isFrameOf(frame, message)) return { type: "Message", message };
   return {
     type: "Message",
-    message: { ...message, ...extraFields(frame, EXTRA_FIELDS[message.type]) },
+    message: { ...message, ...otherFields(frame, message) },
     raw_json: raw.json,
     raw_bytes: raw.bytes,
   };
@@ -199,8 +200,12 @@ function isFrameOf(frame: Frame, message: MessageEnvelope["message"]): boolean {
   return isRecord(frame["message"]) && frame["message"]["id"] === message.message.id;
 }
 
-function extraFields(frame: Frame, fields: Readonly<Record<string, string>>): Record<string, unknown> {
-  const extra: Record<string, unknown> = {};
-  for (const [ours, theirs] of Object.entries(fields)) if (Object.hasOwn(frame, theirs)) extra[ours] = frame[theirs];
-  return extra;
+/** Everything else the frame says. A notice has it all in `data`. */
+function otherFields(frame: Frame, message: ItemMessage): Frame {
+  const own: readonly string[] = OWN_FIELDS[message.type];
+  const isNotice = message.type === "System" && message.data !== undefined;
+  const names = isNotice ? ["uuid"].filter((name) => Object.hasOwn(frame, name)) : Object.keys(frame);
+  // Names come from outside; whoever copies the message by assignment would take this one at its word.
+  const others = names.filter((name) => !own.includes(name) && name !== "__proto__");
+  return Object.fromEntries(others.map((name) => [CANONICAL_NAMES.get(name) ?? name, frame[name]]));
 }

@@ -63,11 +63,19 @@ export interface ItemDiagnostic {
   readonly stderr_tail?: NonNullable<Diagnostic["stderrTail"]>;
 }
 
-/** What the wire calls a message. Fields our events do not model are there when the frame is kept. */
+/**
+ * What the wire calls a message. Fields our events do not model are there when the frame is kept (`keepRaw`): those named
+ * below, and every other one the frame has, under its own name.
+ */
 export type ItemMessage = SystemMessage | AssistantMessage | UserMessage | ResultMessage | StreamEventMessage;
 
+/** The fields of the frame that nobody has named. */
+interface FrameFields {
+  readonly [field: string]: unknown;
+}
+
 /** The start of a session (`subtype: "init"`), or a notice, a handoff … whose own fields are in `data`. */
-export interface SystemMessage {
+export interface SystemMessage extends FrameFields {
   readonly type: "System";
   readonly subtype: string;
   readonly session_id?: string;
@@ -88,7 +96,7 @@ export interface SystemMessage {
 }
 
 /** One finished message of the model. */
-export interface AssistantMessage {
+export interface AssistantMessage extends FrameFields {
   readonly type: "Assistant";
   readonly message: {
     readonly id: string;
@@ -104,7 +112,7 @@ export interface AssistantMessage {
 }
 
 /** What the model was told: tool results, or text. */
-export interface UserMessage {
+export interface UserMessage extends FrameFields {
   readonly type: "User";
   readonly message: { readonly role: "user"; readonly content: readonly ContentBlock[] };
   readonly session_id?: string;
@@ -114,7 +122,7 @@ export interface UserMessage {
 }
 
 /** The verdict of a turn. It may be a failure; judging it is the reader's part. */
-export interface ResultMessage {
+export interface ResultMessage extends FrameFields {
   readonly type: "Result";
   readonly subtype: string;
   readonly is_error: boolean;
@@ -123,6 +131,9 @@ export interface ResultMessage {
   readonly session_id?: string;
   readonly duration_ms?: number;
   readonly duration_api_ms?: unknown;
+  readonly stop_reason?: unknown;
+  readonly terminal_reason?: unknown;
+  readonly api_error_status?: unknown;
   readonly num_turns?: number;
   readonly total_cost_usd?: number;
   readonly usage: VendorUsage;
@@ -133,7 +144,7 @@ export interface ResultMessage {
 }
 
 /** A message being written; only with `partialMessages`. */
-export interface StreamEventMessage {
+export interface StreamEventMessage extends FrameFields {
   readonly type: "StreamEvent";
   readonly event: {
     readonly type: "content_block_delta";

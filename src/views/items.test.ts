@@ -165,9 +165,24 @@ describe("toItems: messages", () => {
     const [item] = itemsOf([startItem({ backend: "claude-code", mode: "plain", raw })]);
     expect(item).toEqual({
       type: "Message",
-      message: { type: "System", subtype: "init", cwd: "/w", permission_mode: "plan", uuid: "u" },
+      message: { type: "System", subtype: "init", cwd: "/w", permission_mode: "plan", uuid: "u", é: 1 },
       raw_json: json,
       raw_bytes: raw.bytes,
+    });
+  });
+
+  it("S1-120: what the frame says and our events do not is kept; where both say it, our events count", () => {
+    const json = '{"type":"result","subtype":"x","num_turns":9,"usage":{},"terminal_reason":"completed","ttft_ms":5}';
+    const given = { subtype: "success", isError: false, usage: { inputTokens: 1 }, turns: 2 };
+    const [item] = itemsOf([resultItem({ ...given, raw: rawOf(json) })]);
+    expect(item).toMatchObject({
+      message: {
+        subtype: "success",
+        num_turns: 2,
+        usage: { input_tokens: 1 },
+        terminal_reason: "completed",
+        ttft_ms: 5,
+      },
     });
   });
 

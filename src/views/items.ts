@@ -1,5 +1,6 @@
 import {
   type AgentEvent,
+  checkOptionNames,
   type ErrorItem,
   isDelta,
   type ItemEvent,
@@ -41,14 +42,21 @@ const END: StreamItem = { type: "EndOfStream" };
  * Raw frames appear when the events carry them.
  *
  * @example
- * for await (const item of toItems(run)) if (item.type === "WarningEvent") console.error(item.warning.code)
+ * for await (const item of toItems(run("offline", "Hello"))) if (item.type === "WarningEvent") console.error(item.warning.code)
  */
 export function toItems(events: EventSource, options: ItemOptions = {}): AsyncIterableIterator<StreamItem> {
   return applyView(events, createItems(options));
 }
 
-/** The synchronous form of `toItems`. */
+/**
+ * The synchronous form of `toItems`.
+ *
+ * @example
+ * const view = createItems()
+ * for await (const event of run("offline", "Hello")) for (const item of view.next(event)) console.log(item.type)
+ */
 export function createItems(options: ItemOptions = {}): View<StreamItem> {
+  checkOptionNames(options, ["partialMessages"] satisfies (keyof ItemOptions)[], "items");
   const answered = new Set<string>();
   let denials: unknown[] = [];
   let sessionId: string | undefined;

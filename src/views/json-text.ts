@@ -3,7 +3,12 @@
  * some split text there. Never throws; what JSON cannot hold becomes `null`.
  */
 export function encodeJson(value: unknown): string {
-  return stringify(value).replace(/[\u0085\u2028\u2029]/g, escapeUnit);
+  return escapeSeparators(stringify(value));
+}
+
+/** JSON text, or a piece of it, without characters at which some readers split lines. */
+export function escapeSeparators(json: string): string {
+  return json.replace(/[\u0085\u2028\u2029]/g, escapeUnit);
 }
 
 /** A tool's arguments or output as text: text stays as it is, anything else becomes JSON. */

@@ -1,5 +1,6 @@
 import {
   type AgentEvent,
+  checkOptionNames,
   type MessageItem,
   type RunResult,
   type ToolCallBlock,
@@ -9,6 +10,7 @@ import {
 } from "#domain";
 import { asText } from "./json-text.ts";
 import { createTextLedger, type Retracted } from "./text-ledger.ts";
+import { REPORT_OPTION_NAMES, type ReportOptions, readReports } from "./tool-reports.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
 /** The three families of the runner's vocabulary: text being written, finished steps, the end. */
@@ -27,6 +29,8 @@ export type RunItemEvent =
   | RunItem<"tool_call", RunnerToolCall & { readonly parent?: string }>
   | RunItem<"tool_result", RunnerToolResult>
   | RunItem<"message", RunnerMessage>
+  | RunItem<"artifact_created", RunnerArtifact>
+  | RunItem<"documents_used", RunnerDocuments>
   | RunItem<"handoff", { readonly from: string; readonly to: string; readonly message: string }>;
 
 interface RunItem<Name extends string, Content> {
@@ -58,6 +62,20 @@ export interface RunnerToolResult {
   readonly parent?: string;
 }
 
+/** Something a tool has made. */
+export interface RunnerArtifact {
+  readonly call_id: string;
+  readonly tool_name: string;
+  readonly artifact: unknown;
+}
+
+/** Documents a tool has used. */
+export interface RunnerDocuments {
+  readonly call_id: string;
+  readonly tool_name: string;
+  readonly documents: readonly unknown[];
+}
+
 /** A finished message. `parent` is set when it is a sub-agent's. */
 export interface RunnerMessage {
   readonly id: string;
@@ -75,14 +93,21 @@ export interface RunnerMessage {
  * A log that breaks off completes with a result of status `interrupted`.
  *
  * @example
- * for await (const event of toRunnerEvents(run)) if (event.type === "RawResponseEvent") process.stdout.write(event.content)
+ * for await (const event of toRunnerEvents(run("offline", "Hello"))) if (event.type === "RawResponseEvent") process.stdout.write(event.content)
  */
-export function toRunnerEvents(events: EventSource): AsyncIterableIterator<RunnerEvent> {
-  return applyView(events, createRunnerEvents());
+export function toRunnerEvents(events: EventSource, options: ReportOptions = {}): AsyncIterableIterator<RunnerEvent> {
+  return applyView(events, createRunnerEvents(options));
 }
 
-/** The synchronous form of `toRunnerEvents`. */
-export function createRunnerEvents(): View<RunnerEvent> {
+/**
+ * The synchronous form of `toRunnerEvents`.
+ *
+ * @example
+ * const view = createRunnerEvents()
+ * for await (const event of run("offline", "Hello")) for (const told of view.next(event)) console.log(told.type)
+ */
+export function createRunnerEvents(options: ReportOptions = {}): View<RunnerEvent> {
+  checkOptionNames(options, REPORT_OPTION_NAMES, "runner events");
   const ledger = createTextLedger({ keepText: true });
   let over = false;
 
@@ -118,14 +143,18 @@ export function createRunnerEvents(): View<RunnerEvent> {
         return [{ type: "RunItemEvent", name: "tool_call", data: parent === undefined ? call : { ...call, parent } }];
       }
       case "tool-result":
-        return [{ type: "RunItemEvent", name: "tool_result", data: toRunnerToolResult(event) }];
+        return [
+          { type: "RunItemEvent", name: "tool_result", data: toRunnerToolResult(event) },
+          ...toRunnerReports(event, options),
+        ];
       case "handoff": {
         const { from, to, message } = event;
         return [{ type: "RunItemEvent", name: "handoff", data: { from, to, message } }];
       }
       case "notice": {
         const retracted = ledger.retract(event);
-        return retracted === undefined || retracted.text === "" ? NOTHING : [toRetraction(retracted)];
+        if (retracted === undefined) return toRunnerReports(event, options);
+        return retracted.text === "" ? NOTHING : [toRetraction(retracted)];
       }
       case "done":
         return complete(event.result);
@@ -157,6 +186,20 @@ function toRunnerToolCall(call: ToolCallItem | ToolCallBlock): RunnerToolCall {
 function toRunnerToolResult({ callId, name, output, isError, parent }: ToolResultItem): RunnerToolResult {
   const result = { call_id: callId, tool_name: name, output: asText(output), is_error: isError };
   return parent === undefined ? result : { ...result, parent };
+}
+
+function toRunnerReports(event: AgentEvent, options: ReportOptions): readonly RunItemEvent[] {
+  const reports = readReports(event, options);
+  if (reports === undefined) return NOTHING;
+  const { callId, name, artifacts, documents } = reports;
+  const call = { call_id: callId, tool_name: name };
+  const events: RunItemEvent[] = artifacts.map((artifact) => ({
+    type: "RunItemEvent",
+    name: "artifact_created",
+    data: { ...call, artifact },
+  }));
+  if (documents.length === 0) return events;
+  return [...events, { type: "RunItemEvent", name: "documents_used", data: { ...call, documents } }];
 }
 
 function toRunnerMessage({ id, role, blocks, agent, parent }: MessageItem): RunnerMessage {

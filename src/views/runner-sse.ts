@@ -1,10 +1,11 @@
-import { type RunResult, unreachable } from "#domain";
+import { checkOptionNames, type RunResult, unreachable } from "#domain";
 import { encodeJson } from "./json-text.ts";
 import { createRunnerEvents, type RunnerEvent } from "./runner-events.ts";
+import { REPORT_OPTION_NAMES, type ReportOptions } from "./tool-reports.ts";
 import { applyView, type EventSource, type View } from "./view.ts";
 
 /** How `toRunnerSse` writes. */
-export interface RunnerSseOptions {
+export interface RunnerSseOptions extends ReportOptions {
   /**
    * What `RunCompleteEvent` carries: a `summary` of the result (default), without the transcript that was already
    * streamed, or `empty`, the `{}` some readers of this vocabulary expect.
@@ -15,30 +16,54 @@ export interface RunnerSseOptions {
 /** What of a result is sent: everything but the messages. */
 export type RunSummary = Omit<RunResult, "messages">;
 
-const DONE_FRAME = "event: done\ndata: {}\n\n";
+/** A server-sent event that is not written yet. */
+export interface UnwrittenFrame {
+  readonly event: string;
+  readonly data: unknown;
+}
+
+const DONE_FRAME: UnwrittenFrame = { event: "done", data: {} };
 
 /**
  * A run as server-sent events of the runner's vocabulary: one frame per event, named by its type, and a last
  * `done` frame. Each frame's data is one line of JSON, whatever the text holds.
  *
  * @example
- * for await (const frame of toRunnerSse(run)) response.write(frame)
+ * for await (const frame of toRunnerSse(run("offline", "Hello"))) response.write(frame)
  */
 export function toRunnerSse(events: EventSource, options: RunnerSseOptions = {}): AsyncIterableIterator<string> {
   return applyView(events, createRunnerSse(options));
 }
 
-/** The synchronous form of `toRunnerSse`. */
+/**
+ * The synchronous form of `toRunnerSse`.
+ *
+ * @example
+ * const view = createRunnerSse()
+ * for await (const event of run("offline", "Hello")) for (const frame of view.next(event)) process.stdout.write(frame)
+ */
 export function createRunnerSse(options: RunnerSseOptions = {}): View<string> {
-  const view = createRunnerEvents();
+  const view = createRunnerFrames(options);
+  const encode = (frames: readonly UnwrittenFrame[]): readonly string[] =>
+    frames.map(({ event, data }) => `event: ${event}\ndata: ${encodeJson(data)}\n\n`);
+  return { next: (event) => encode(view.next(event)), end: () => encode(view.end()) };
+}
 
-  const encode = (events: readonly RunnerEvent[]): readonly string[] => {
-    const frames = events.map((event) => `event: ${event.type}\ndata: ${encodeJson(fieldsOf(event, options))}\n\n`);
+/** The same, not written yet. */
+export function createRunnerFrames(options: RunnerSseOptions = {}): View<UnwrittenFrame> {
+  checkOptionNames(
+    options,
+    ["completion", ...REPORT_OPTION_NAMES] satisfies (keyof RunnerSseOptions)[],
+    "runner events",
+  );
+  const { completion: _, ...reports } = options;
+  const view = createRunnerEvents(reports);
+  const frame = (events: readonly RunnerEvent[]): readonly UnwrittenFrame[] => {
+    const frames = events.map((event): UnwrittenFrame => ({ event: event.type, data: fieldsOf(event, options) }));
     if (events.at(-1)?.type === "RunCompleteEvent") frames.push(DONE_FRAME);
     return frames;
   };
-
-  return { next: (event) => encode(view.next(event)), end: () => encode(view.end()) };
+  return { next: (event) => frame(view.next(event)), end: () => frame(view.end()) };
 }
 
 /** The fields of an event without its type, which is the frame's name. */

@@ -1,11 +1,23 @@
-import type { AgentEvent } from "#domain";
-import { encodeEventSse, encodeSse } from "#wire";
+import { type AgentEvent, checkOptionNames } from "#domain";
+import { encodeEventSse, encodeEventSseInSlices, encodeInSlices, measureJson } from "#wire";
 import { createChatEvents } from "./chat-events.ts";
-import { createRunnerSse } from "./runner-sse.ts";
+import { encodeJson, escapeSeparators } from "./json-text.ts";
+import { createRunnerFrames, type UnwrittenFrame } from "./runner-sse.ts";
+import { REPORT_OPTION_NAMES, type ReportOptions } from "./tool-reports.ts";
 import type { View } from "./view.ts";
 
-/** The words a stream of server-sent events can be told in. */
+/** Data of more characters is written bit by bit where that is asked for. */
+const LARGE_DATA = 262_144;
+
+/**
+ * The words a stream of server-sent events can be told in.
+ *
+ * @example
+ * console.log(SSE_VOCABULARIES.join(", ")) // millrace, runner, chat
+ */
 export const SSE_VOCABULARIES = ["millrace", "runner", "chat"] as const;
+
+/** The name of a vocabulary for server-sent events. */
 export type SseVocabulary = (typeof SSE_VOCABULARIES)[number];
 
 /**
@@ -14,26 +26,56 @@ export type SseVocabulary = (typeof SSE_VOCABULARIES)[number];
  *
  * @example
  * const frames = createSseFrames("chat")
- * for await (const event of run) for (const frame of frames.next(event)) response.write(frame)
+ * for await (const event of run("offline", "Hello")) for (const frame of frames.next(event)) response.write(frame)
  */
-export function createSseFrames(vocabulary: SseVocabulary): Pick<View<string>, "next"> {
-  if (vocabulary === "millrace") return { next: (event) => [encodeEventSse(event)] };
-  const frames = vocabulary === "runner" ? createRunnerFrames() : createChatFrames();
-  return { next: (event) => frames(event).map((frame, index) => `id: ${event.seq}.${index + 1}\n${frame}`) };
-}
-
-function createRunnerFrames(): (event: AgentEvent) => readonly string[] {
-  const view = createRunnerSse();
-  return (event) => view.next(event);
+export function createSseFrames(
+  vocabulary: SseVocabulary,
+  options: ReportOptions = {},
+): Pick<View<string>, "next"> & {
+  /** The same frames in pieces, each written when it is asked for: what is large takes no longer than others can wait. */
+  slices(event: AgentEvent): readonly Iterable<string>[];
+} {
+  checkOptionNames(options, REPORT_OPTION_NAMES, "createSseFrames");
+  if (vocabulary === "millrace") {
+    return { next: (event) => [encodeEventSse(event)], slices: (event) => [encodeEventSseInSlices(event)] };
+  }
+  const isRunner = vocabulary === "runner";
+  const frames = isRunner ? createRunnerFrames(options).next : createChatFrames(options);
+  const words = isRunner
+    ? { encode: encodeJson, escape: escapeSeparators }
+    : { encode: JSON.stringify, escape: (json: string) => json };
+  const slices = (event: AgentEvent): readonly Iterable<string>[] =>
+    frames(event).map((frame, index) => writeFrame(frame, `${event.seq}.${index + 1}`, words));
+  return { next: (event) => slices(event).map((pieces) => [...pieces].join("")), slices };
 }
 
 /** The chat vocabulary has no last frame of its own; every stream of ours has one. */
-function createChatFrames(): (event: AgentEvent) => readonly string[] {
-  const view = createChatEvents();
+function createChatFrames(options: ReportOptions): (event: AgentEvent) => readonly UnwrittenFrame[] {
+  const view = createChatEvents(options);
   return (event) => {
-    const frames = view
-      .next(event)
-      .map(({ event: name, data }) => encodeSse({ event: name, data: JSON.stringify(data) }));
-    return event.type === "done" ? [...frames, encodeSse({ event: "done", data: "{}" })] : frames;
+    const frames = view.next(event);
+    return event.type === "done" ? [...frames, { event: "done", data: {} }] : frames;
   };
+}
+
+interface Words {
+  readonly encode: (data: unknown) => string;
+  /** What `encode` does beside writing JSON, for a piece of it. */
+  readonly escape: (json: string) => string;
+}
+
+function* writeFrame(
+  { event, data }: UnwrittenFrame,
+  id: string,
+  { encode, escape }: Words,
+): Generator<string, undefined> {
+  const head = `id: ${id}\nevent: ${event}\ndata: `;
+  if (measureJson(data, LARGE_DATA) < LARGE_DATA) {
+    yield `${head}${encode(data)}\n\n`;
+    return undefined;
+  }
+  yield head;
+  for (const piece of encodeInSlices(data)) yield escape(piece);
+  yield "\n\n";
+  return undefined;
 }

@@ -16,6 +16,8 @@ import {
 } from "#domain";
 import { closeRunLog } from "#testing";
 import { type ChatOptions, createChatEvents, toChatEvents } from "./chat-events.ts";
+import { createRunnerEvents } from "./runner-events.ts";
+import { createSseFrames } from "./sse-frames.ts";
 import { createStreamChunks, type StreamChunk, toStreamChunks } from "./stream-chunks.ts";
 
 const search = { callId: "c1", name: "search_documents" };
@@ -177,6 +179,54 @@ describe("toChatEvents", () => {
       { event: "artifact_created", data: { id: 5 } },
       { event: "message_complete", data: { documents_used: [{ id: "search_documents" }] } },
     ]);
+  });
+
+  it("S3-33: artifacts and documents are what the tools say they are", () => {
+    const call = { callId: "c1", name: "search_documents" };
+    const events = chat([
+      noticeItem("artifact", { ...call, artifact: { name: "a.svg" } }),
+      noticeItem("documents", { ...call, documents: [{ id: 1 }] }),
+      noticeItem("documents", { ...call, documents: [{ id: 2 }] }),
+      noticeItem("tool-progress", { ...call, state: { artifact: 1, step: 2 } }),
+      noticeItem("artifact", "no record"),
+      noticeItem("documents", { ...call, documents: 7 }),
+      verdict,
+    ]);
+    expect(events).toMatchObject([
+      { event: "artifact_created", data: { name: "a.svg" } },
+      { event: "message_complete", data: { documents_used: [{ id: 1 }, { id: 2 }] } },
+    ]);
+  });
+
+  it("S3-33: the runner's words for both, with the call they come from", () => {
+    const view = createRunnerEvents({ artifactOf: ({ output }) => output, documentsOf: () => [{ id: 3 }] });
+    const call = { callId: "c1", name: "draw" };
+    const events = [
+      noticeItem("artifact", { ...call, artifact: { name: "a.svg" } }),
+      noticeItem("documents", { ...call, documents: [{ id: 1 }] }),
+      toolResultItem({ ...search, output: { id: 5 }, isError: false }),
+    ].flatMap((event) => view.next(event));
+    const found = { call_id: search.callId, tool_name: search.name };
+    expect(events).toEqual([
+      {
+        type: "RunItemEvent",
+        name: "artifact_created",
+        data: { call_id: "c1", tool_name: "draw", artifact: { name: "a.svg" } },
+      },
+      {
+        type: "RunItemEvent",
+        name: "documents_used",
+        data: { call_id: "c1", tool_name: "draw", documents: [{ id: 1 }] },
+      },
+      { type: "RunItemEvent", name: "tool_result", data: { ...found, output: '{"id":5}', is_error: false } },
+      { type: "RunItemEvent", name: "artifact_created", data: { ...found, artifact: { id: 5 } } },
+      { type: "RunItemEvent", name: "documents_used", data: { ...found, documents: [{ id: 3 }] } },
+    ]);
+  });
+
+  it("an artifact that cannot be written as JSON does not break the stream", () => {
+    const frames = createSseFrames("chat", { artifactOf: () => ({ size: 1n }) });
+    expect(frames.next(toolResultItem({ ...search, output: 1, isError: false }))).toEqual([]);
   });
 
   it("a result the application makes nothing of is no artifact", () => {

@@ -52,13 +52,19 @@ export interface ChunkUsage {
  * failed; failures the run survived are not shown. A sub-agent's text is left out, its tools carry `parent`.
  *
  * @example
- * for await (const chunk of toStreamChunks(run)) if (chunk.chunk_type === "text") process.stdout.write(chunk.content)
+ * for await (const chunk of toStreamChunks(run("offline", "Hello"))) if (chunk.chunk_type === "text") process.stdout.write(chunk.content)
  */
 export function toStreamChunks(events: EventSource): AsyncIterableIterator<StreamChunk> {
   return applyView(events, createStreamChunks());
 }
 
-/** The synchronous form of `toStreamChunks`. */
+/**
+ * The synchronous form of `toStreamChunks`.
+ *
+ * @example
+ * const view = createStreamChunks()
+ * for await (const event of run("offline", "Hello")) for (const chunk of view.next(event)) console.log(chunk.chunk_type)
+ */
 export function createStreamChunks(): View<StreamChunk> {
   const ledger = createTextLedger();
   let usage: Usage = {};

@@ -1,4 +1,4 @@
-import { type AgentEvent, type RunResult, unreachable, type Usage } from "#domain";
+import { type AgentEvent, checkOptionNames, type RunResult, unreachable, type Usage } from "#domain";
 import { createTextLedger, type TextPiece } from "./text-ledger.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
@@ -56,12 +56,14 @@ export interface Visibility {
   readonly showAll?: boolean;
 }
 
+const VISIBILITY_NAMES = ["showThinking", "showTools", "showMetadata", "showAll"] satisfies (keyof Visibility)[];
+
 /**
  * A run as the streaming SDK's events. Messages and errors are always there; thinking, tools and metadata when asked
  * for. A sub-agent's tools carry `parent`; its messages are metadata, not text.
  *
  * @example
- * for await (const event of toStreamingEvents(run, { showTools: true })) console.log(event.type)
+ * for await (const event of toStreamingEvents(run("offline", "Hello"), { showTools: true })) console.log(event.type)
  */
 export function toStreamingEvents(
   events: EventSource,
@@ -70,8 +72,15 @@ export function toStreamingEvents(
   return applyView(events, createStreamingEvents(options));
 }
 
-/** The synchronous form of `toStreamingEvents`. */
+/**
+ * The synchronous form of `toStreamingEvents`.
+ *
+ * @example
+ * const view = createStreamingEvents()
+ * for await (const event of run("offline", "Hello")) for (const told of view.next(event)) console.log(told.type)
+ */
 export function createStreamingEvents(options: Visibility = {}): View<StreamingEvent> {
+  checkOptionNames(options, VISIBILITY_NAMES, "streaming events");
   const ledger = createTextLedger();
   const isVisible = visibilityOf(options);
 

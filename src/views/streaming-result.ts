@@ -1,4 +1,4 @@
-import { type AgentEvent, addUsage, type Message, type RunResult, type Usage } from "#domain";
+import { type AgentEvent, addUsage, checkOptionNames, type Message, type RunResult, type Usage } from "#domain";
 import { createStreamingEvents, type StreamingEvent } from "./streaming-events.ts";
 import { createTextLedger } from "./text-ledger.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
@@ -37,12 +37,14 @@ export interface StreamingResultOptions {
   readonly keepRawEvents?: boolean;
 }
 
+const OPTION_NAMES = ["accumulate", "keepRawEvents"] satisfies (keyof StreamingResultOptions)[];
+
 /**
  * The flat result of a run. Given events, it reads them to their end; given a finished `RunResult`, it answers at
  * once. Sub-agents' text is not in `text`; their tool calls are in `toolCalls`.
  *
  * @example
- * const { text, toolCalls } = await toStreamingResult(run)
+ * const { text, toolCalls } = await toStreamingResult(run("offline", "Hello"))
  */
 export function toStreamingResult(result: RunResult, options?: StreamingResultOptions): StreamingResult;
 export function toStreamingResult(events: EventSource, options?: StreamingResultOptions): Promise<StreamingResult>;
@@ -50,6 +52,7 @@ export function toStreamingResult(
   source: EventSource | RunResult,
   options: StreamingResultOptions = {},
 ): StreamingResult | Promise<StreamingResult> {
+  checkOptionNames(options, OPTION_NAMES, "a streaming result");
   const isEvents = Symbol.asyncIterator in source || Symbol.iterator in source;
   return isEvents ? readResult(source, options) : flatten(source, options);
 }
@@ -60,8 +63,16 @@ export interface StreamingAccumulator {
   result(): StreamingResult;
 }
 
-/** Creates the accumulator of one run. */
+/**
+ * Creates the accumulator of one run.
+ *
+ * @example
+ * const accumulator = createStreamingResult()
+ * for await (const event of run("offline", "Hello")) accumulator.add(event)
+ * console.log(accumulator.result())
+ */
 export function createStreamingResult(options: StreamingResultOptions = {}): StreamingAccumulator {
+  checkOptionNames(options, OPTION_NAMES, "a streaming result");
   const ledger = createTextLedger({ keepText: true });
   const calls = new Map<string, StreamingToolCall>();
   const errors: StreamingFailure[] = [];

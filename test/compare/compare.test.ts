@@ -95,6 +95,8 @@ describe("AT-65: three backends, five prompts, answers of known quality", () => 
     const { decision } = await compareIn({ ...options, targets: [targets[0], targets[2]] as never }, worldOf(script));
     expect(decision).toMatchObject({ verdict: "stay", target: "api", drop: [] });
     expect(decision.reasons.join(" ")).toContain("No difference between cli and api was found.");
+    // The verdict is said once, in front of its reasons.
+    expect(decision.reasons.join(" ")).not.toContain("Stay with");
   });
 
   it("too few answers for any difference decide nothing, and the remedy is named", async () => {
@@ -343,7 +345,10 @@ describe("documents, repetitions, scorers", () => {
     [{ prompts: ["a"], targets: ["offline", "openai/x"], scorers: [] }, "scorers is empty."],
     [{ prompts: ["a"], targets: ["offline", "openai/x"], rule: { beter: 1 } }, "There is no option rule.beter."],
     [{ prompts: ["a"], targets: ["offline", "openai/x"], folder: "here" }, 'folder is "here". Give an absolute path.'],
-    [{ prompts: ["a"], targets: ["offline", "openai/x"], scorer: 1 }, "There is no option scorer."],
+    [
+      { prompts: ["a"], targets: ["offline", "openai/x"], scorer: 1 },
+      "There is no option of compare called scorer. Did you mean scorers?",
+    ],
     [{ prompts: ["a"], targets: ["offline", "openai/x"], documents: [{ name: "a", text: "" }] }, "documents[0]"],
   ])("what is wrong is named before anything is asked: %j", async (options, message) => {
     await expect(compareIn(options as never, worldOf())).rejects.toMatchObject({

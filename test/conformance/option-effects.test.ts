@@ -2,17 +2,14 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AgentEvent, type Fetch, isStartError, type ProcessRequest, type RunResult } from "#domain";
 import type { Run } from "#agents";
-import { agent, type RunOptions, startRun, swarm, type Target, type World } from "#runtime";
+import { agent, type RunOptions, startRun, startSession, swarm, type Target, type World } from "#runtime";
 import { loadTelemetry } from "#sinks";
 import { assertRunLog, createScriptedBackend, type SpawnStep } from "#testing";
 import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
-import {
-  CLAUDE_CODE_ROWS,
-  OPTION_SUPPORT,
-  type SupportColumn,
-  type SupportedOption,
-  supportOf,
-} from "../../src/runtime/option-support.ts";
+import { CLAUDE_CODE_ROWS } from "../../src/runtime/claude-code-option-table.ts";
+import type { SupportColumn } from "../../src/runtime/option-row.ts";
+import { supportOf } from "../../src/runtime/option-support.ts";
+import { OPTION_SUPPORT, type SupportedOption } from "../../src/runtime/option-table.ts";
 import { greet, INIT, openScripted, result, says, writes } from "../claude-code/scripted.ts";
 import { createTestWorld } from "./model-backends.ts";
 import {
@@ -41,20 +38,33 @@ const MODELS = {
   google: "google/gemini-2.5-pro",
 } as const;
 
-/** A run that hands over for ever, where handoffs are what is looked at. */
-function targetOf(option: string, backend: string): { readonly target: Target; readonly prompt: string } {
-  if (option !== "limits.handoffs") return { target: backend, prompt: "What is 25 + 17?" };
-  const back = { calls: [{ name: "handoff", input: { to: "first", message: "hand over to second" } }] };
-  return {
-    target: swarm([
-      agent({ name: "first", backend, handoffs: ["second"] }),
-      agent({ name: "second", backend: createScriptedBackend([back]), handoffs: ["first"] }),
-    ]),
-    prompt: "hand over to second",
-  };
+/** Who is given the options: a run, a session whose first message is the prompt, or a run that is handed over first. */
+type Via = "a run" | "a session" | "a swarm";
+
+/** A run that hands over for ever, where handoffs are what is looked at; in a swarm, one that hands over first. */
+function targetOf(option: string, backend: string, via: Via): { readonly target: Target; readonly prompt: string } {
+  const prompt = "What is 25 + 17?";
+  if (option === "limits.handoffs") {
+    const back = { calls: [{ name: "handoff", input: { to: "first", message: "hand over to second" } }] };
+    const first = agent({ name: "first", backend, handoffs: ["second"] });
+    const second = agent({ name: "second", backend: createScriptedBackend([back]), handoffs: ["first"] });
+    return { target: swarm([first, second]), prompt: "hand over to second" };
+  }
+  if (via !== "a swarm") return { target: backend, prompt };
+  const hand = { calls: [{ name: "handoff", input: { to: "second", message: prompt } }] };
+  // What a tape answers is given by name.
+  const giver = option.startsWith("replay") ? "offline" : createScriptedBackend([hand]);
+  const first = agent({ name: "first", backend: giver, handoffs: ["second"] });
+  return { target: swarm([first, agent({ name: "second", backend })]), prompt: `hand over to second: ${prompt}` };
 }
 
-async function play(option: string, column: string, { script }: Proof, options: RunOptions): Promise<Played> {
+async function play(
+  option: string,
+  column: string,
+  { script }: Proof,
+  options: RunOptions,
+  via: Via = "a run",
+): Promise<Played> {
   marks.length = 0;
   const place = createTestWorld(script);
   const requests: string[] = [];
@@ -84,13 +94,16 @@ async function play(option: string, column: string, { script }: Proof, options: 
   };
   const world: World =
     column === "offline" && !/^(?:telemetry|record|replay)/.test(option) ? { ...real, tap: tap as never } : real;
-  const { target, prompt } = targetOf(option, MODELS[column as keyof typeof MODELS]);
+  const { target, prompt } = targetOf(option, MODELS[column as keyof typeof MODELS], via);
   if (option.startsWith("replay")) await makeTape(option, target, { world: real, clock: place.clock });
   const log: AgentEvent[] = [];
   let ended: RunResult | undefined;
   let refusal: string | undefined;
   try {
-    const run = startRun(target, prompt, options, world);
+    const run =
+      via === "a session"
+        ? startSession(target, options, world).send(prompt)
+        : startRun(target, prompt, options, world);
     const reading = (async () => {
       for await (const event of run) log.push(event);
     })();
@@ -121,7 +134,13 @@ async function drive(run: Run<unknown>, clock: Place["clock"]): Promise<void> {
 
 /** A tape of another question, cut or changed where that is what is looked at. */
 async function makeTape(option: string, target: Target, { world, clock }: Place): Promise<void> {
-  const run = startRun(target, "What is 1 + 1?", { record: TAPE }, world);
+  const other = "What is 1 + 1?";
+  const run = startRun(
+    target,
+    typeof target === "string" ? other : `hand over to second: ${other}`,
+    { record: TAPE },
+    world,
+  );
   await drive(run, clock);
   await run.closed;
   const text = readFileSync(TAPE, "utf8");
@@ -170,6 +189,27 @@ describe.each(Object.keys(MODELS) as SupportColumn[])("F-C2: on %s", (column) =>
     if (proof.unseen?.[column] !== undefined) return;
     expect(isShown(proof, await play(option, column, proof, proof.options))).toBe(true);
     expect(isShown(proof, await play(option, column, proof, without(proof.options, option)))).toBe(false);
+  });
+});
+
+/** What only one run can have. */
+const NOT_IN_SESSIONS = ["signal", "record", "replay"];
+const COLUMNS = ["offline", "anthropic", "openai", "google"] as const;
+
+describe.each(["a session", "a swarm"] as const)("F-C2: in %s", (via) => {
+  describe.each(COLUMNS)("on %s", (column) => {
+    const options = (Object.keys(OPTION_SUPPORT) as SupportedOption[]).filter(
+      (option) =>
+        holds(option, column) &&
+        NOT_TOLD[column]?.includes(option) !== true &&
+        !(via === "a session" && NOT_IN_SESSIONS.includes(option.split(".")[0] as string)),
+    );
+    it.each(options)("%s has an effect that one without it does not have", async (option) => {
+      const proof = PROOFS[option];
+      if (proof.unseen?.[column] !== undefined) return;
+      expect(isShown(proof, await play(option, column, proof, proof.options, via))).toBe(true);
+      expect(isShown(proof, await play(option, column, proof, without(proof.options, option), via))).toBe(false);
+    });
   });
 });
 
@@ -248,7 +288,7 @@ describe.each(["plain", "control"] as const)("F-C2: options of a run on claude-c
   it.each(told)("%s reaches the CLI, and a run without it does not say so", async (option, { options, started }) => {
     const proof: CliProof = { given: {}, beside: { model: "claude-sonnet-4-6" } };
     const isTold = ({ starts }: Awaited<ReturnType<typeof startCli>>): boolean =>
-      starts.some((start) => started.test(start));
+      starts.some((start) => !start.includes("--version") && started.test(start));
     expect(isTold(await startCli(mode, proof, {}, options))).toBe(true);
     expect(isTold(await startCli(mode, proof, {}, without(options, option)))).toBe(false);
   });

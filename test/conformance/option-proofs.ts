@@ -4,7 +4,10 @@ import type { AgentEvent, RunResult } from "#domain";
 import type { EmulatorScript } from "#emulator";
 import type { RunOptions } from "#runtime";
 import { tool } from "#tools";
-import type { CLAUDE_CODE_ROWS, SupportColumn, SupportedOption } from "../../src/runtime/option-support.ts";
+import { createSpanNotes } from "./span-notes.ts";
+import type { CLAUDE_CODE_ROWS } from "../../src/runtime/claude-code-option-table.ts";
+import type { SupportColumn } from "../../src/runtime/option-row.ts";
+import type { SupportedOption } from "../../src/runtime/option-table.ts";
 
 /** What a run with an option showed. */
 export interface Played {
@@ -85,45 +88,7 @@ const picky = {
 } as const;
 const told = { type: "object", properties: { answer: { type: "number", description: "TOLD" } } } as const;
 
-const span = {
-  setAttribute: () => span,
-  setAttributes: () => span,
-  addEvent: () => span,
-  setStatus: () => span,
-  updateName: () => span,
-  recordException: () => undefined,
-  end: () => undefined,
-  isRecording: () => true,
-  spanContext: () => ({ traceId: "0".repeat(32), spanId: "0".repeat(16), traceFlags: 0 }),
-};
-const tracer = {
-  startSpan(name: string, options?: { readonly attributes?: unknown }) {
-    marks.push(`span ${name} ${JSON.stringify(options?.attributes ?? {})}`);
-    const own = {
-      ...span,
-      setAttribute(key: string, value: unknown) {
-        marks.push(`attribute ${key} ${JSON.stringify(value)}`);
-        return own;
-      },
-      setAttributes(all: unknown) {
-        marks.push(`attributes ${JSON.stringify(all)}`);
-        return own;
-      },
-    };
-    return own;
-  },
-};
-const measure = () => ({
-  record: (_: number, attributes: unknown) => void marks.push(`measured ${JSON.stringify(attributes)}`),
-  add: (_: number, attributes: unknown) => void marks.push(`measured ${JSON.stringify(attributes)}`),
-});
-const meter = {
-  createHistogram: measure,
-  createCounter: measure,
-  createUpDownCounter: measure,
-  createGauge: measure,
-};
-const telemetry = (more: object): RunOptions => ({ telemetry: { tracer, ...more } as never });
+const { telemetry } = createSpanNotes(marks);
 const noted = (pattern: RegExp) => (played: Played) => played.marks.some((mark) => pattern.test(mark));
 
 type Provider = "anthropic" | "openai" | "openrouter" | "deepseek" | "vllm" | "modal" | "google";
@@ -262,9 +227,14 @@ export const PROOFS: { readonly [Option in SupportedOption]: Proof } = {
   "session.resume": AGENTS_ONLY,
   "session.continue": AGENTS_ONLY,
   "session.fork": AGENTS_ONLY,
+  "session.orReplay": AGENTS_ONLY,
   cwd: AGENTS_ONLY,
   env: AGENTS_ONLY,
   claudeCode: AGENTS_ONLY,
+  keepRaw: {
+    options: { keepRaw: true },
+    shows: ({ log }) => log.some(({ raw }) => raw !== undefined && raw.json !== ""),
+  },
   strict: { options: { strict: true, cwd: "/tmp" }, shows: ({ refusal }) => refusal !== undefined },
   record: { options: { record: TAPE }, shows: ({ hasTape }) => hasTape },
   // The tape is of another question: whoever is answered from it learns that.
@@ -285,7 +255,7 @@ export const PROOFS: { readonly [Option in SupportedOption]: Proof } = {
   telemetry: { options: telemetry({}), shows: noted(/^span/) },
   "telemetry.tracer": { options: telemetry({}), shows: noted(/^span/) },
   "telemetry.attributes": { options: telemetry({ attributes: { tenant: "seven" } }), shows: noted(/"tenant":"seven"/) },
-  "telemetry.meter": { options: telemetry({ meter }), shows: noted(/^measured/) },
+  "telemetry.meter": { options: telemetry({ meter: true }), shows: noted(/^measured/) },
   "telemetry.recordContent": { options: telemetry({ recordContent: true }), shows: noted(/25 \+ 17/) },
   ...provider("anthropic"),
   ...provider("openai"),
@@ -454,6 +424,11 @@ export const RUN_ON_CLI: {
   "session.resume": { options: { session: { resume: "session-7" } }, started: /--resume session-7/ },
   "session.continue": { options: { session: { continue: true } }, started: /--continue/ },
   "session.fork": { options: { session: { continue: true, fork: true } }, started: /--fork-session/ },
+  // The session is not there.
+  "session.orReplay": {
+    options: { session: { resume: "session-7", orReplay: true } },
+    started: /^(?!.*--resume session-7)/s,
+  },
   cwd: { options: { cwd: "/elsewhere" }, started: /"cwd":"\/elsewhere"/ },
   env: { options: { env: { PROOF: "given" } }, started: /"PROOF":"given"/ },
 };

@@ -5,52 +5,17 @@ import { agent, explainIn, type RunOptions, startRun, startSession, swarm, type 
 import { assertRunLog, createScriptedBackend } from "#testing";
 import { tool } from "#tools";
 import { systemClock, systemRandom } from "#transports";
-import {
-  OPTION_SUPPORT,
-  SUPPORT_COLUMNS,
-  type SupportColumn,
-  type SupportedOption,
-  supportOf,
-} from "../../src/runtime/option-support.ts";
+import { SUPPORT_COLUMNS, type SupportColumn } from "../../src/runtime/option-row.ts";
+import { supportOf } from "../../src/runtime/option-support.ts";
+import { OPTION_SUPPORT, type SupportedOption } from "../../src/runtime/option-table.ts";
 import { makeBackend } from "../../src/runtime/providers.ts";
 import { openPlace, type Place } from "../claude-code/place.ts";
 import { locateRealCli } from "../real-cli.ts";
 import { createTestWorld, runToEnd } from "./model-backends.ts";
 import { PROOFS } from "./option-proofs.ts";
+import { SAMPLES } from "./option-samples.ts";
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
-
-/** Each option with a value that asks for something: the one its proof is made with, or one that agents take. */
-const SAMPLES = {
-  ...Object.fromEntries(Object.entries(PROOFS).map(([option, { options }]) => [option, options])),
-  toolChoice: { tools: [add], toolChoice: "required" },
-  guards: { guards: [{ name: "g", place: "input", check: () => undefined }] },
-  "limits.turns": { limits: { turns: 3 } },
-  "limits.handoffs": { limits: { handoffs: 3 } },
-  "limits.costUsd": { limits: { costUsd: 3 } },
-  "limits.tokens": { limits: { tokens: 100_000 } },
-  "limits.timeoutMs": { limits: { timeoutMs: 100_000 } },
-  "limits.idleMs": { limits: { idleMs: 100_000 } },
-  "limits.toolMs": { limits: { toolMs: 100_000 } },
-  "limits.permissionMs": { limits: { permissionMs: 100_000 } },
-  signal: { signal: new AbortController().signal },
-  fallback: { fallback: "openai/gpt-5" },
-  permission: { permission: () => ({ allow: true }) },
-  "session.resume": { session: { resume: "a" } },
-  "session.continue": { session: { continue: true } },
-  "session.fork": { session: { continue: true, fork: true } },
-  cwd: { cwd: "/tmp" },
-  env: { env: { A: "b" } },
-  strict: { strict: false },
-  record: {},
-  // Judged before anything is planned: a tape has to be there.
-  replay: {},
-  "replay.tape": {},
-  "replay.onDifference": {},
-  "replay.allowTorn": {},
-  "replay.allowEdited": {},
-  claudeCode: { claudeCode: { effort: "low" } },
-} as unknown as { readonly [Option in SupportedOption]: RunOptions };
 
 const OPTIONS = Object.keys(PROOFS) as SupportedOption[];
 const PROVIDERS = ["anthropic", "openai", "openrouter", "deepseek", "vllm", "modal", "google"] as const;
@@ -66,7 +31,15 @@ const MODELS = {
 } as const;
 
 /** What does not hold, said a second time and without the table: both must be changed on purpose. */
-const NOT_ON_MODELS = ["session.resume", "session.continue", "session.fork", "cwd", "env", "claudeCode"];
+const NOT_ON_MODELS = [
+  "session.resume",
+  "session.continue",
+  "session.fork",
+  "session.orReplay",
+  "cwd",
+  "env",
+  "claudeCode",
+];
 const NOT_ON_AGENTS = [
   "toolChoice",
   "toolConcurrency",
@@ -100,6 +73,7 @@ function isExpectedToHold(option: string, column: SupportColumn): boolean {
 function namesOf(option: string): readonly string[] {
   const [group = ""] = option.split(".");
   if (option === "session.fork") return ["session.continue", "session.fork"];
+  if (option === "session.orReplay") return ["session.resume", "session.orReplay"];
   return (PROVIDERS as readonly string[]).includes(group) ? [group] : [option];
 }
 

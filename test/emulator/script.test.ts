@@ -71,8 +71,8 @@ describe("a script", () => {
   it.each<[unknown, RegExp]>([
     [5, /^script is 5\. Give an object\./],
     [{}, /^script\.rules is undefined/],
-    [{ rules: [], otherwize: "brain" }, /otherwize is not known\. Did you mean "otherwise"/],
-    [{ rules: [{ replay: {} }] }, /^script\.rules\[0\]\.replay is not known\. Did you mean "reply"/],
+    [{ rules: [], otherwize: "brain" }, /no script\.otherwize\. Did you mean otherwise\?/],
+    [{ rules: [{ replay: {} }] }, /^There is no script\.rules\[0\]\.replay\. Did you mean reply\?/],
     [{ rules: [{ match: { user: 5 } }] }, /rules\[0\]\.match\.user is 5/],
     [{ rules: [{ match: { user: { contains: 5 } } }] }, /match\.user\.contains is 5\. Give a text/],
     [{ rules: [{ match: { turn: -1 } }] }, /match\.turn is -1\. Give a whole number/],
@@ -85,7 +85,7 @@ describe("a script", () => {
     [{ rules: [{ reply: { toolCalls: [{ name: "a", input: "{}" }] } }] }, /toolCalls\[0\]\.input is "\{\}"/],
     [{ rules: [{ reply: { toolCalls: [{ name: "a", input: {}, json: "" }] } }] }, /not both/],
     [{ rules: [{ fault: { status: 99 } }] }, /rules\[0\]\.fault\.status is 99\. Give a whole number from 200/],
-    [{ rules: [{ fault: { cutAfterEvent: 1 } }] }, /Did you mean "cutAfterEvents"/],
+    [{ rules: [{ fault: { cutAfterEvent: 1 } }] }, /Did you mean cutAfterEvents\?/],
     [{ rules: [], otherwise: { text: 1 } }, /^script\.otherwise\.text is 1/],
   ])("is refused with the path of the mistake: %j", (script, message) => {
     let thrown: unknown;

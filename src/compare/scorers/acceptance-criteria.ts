@@ -15,6 +15,9 @@ const VAGUE = new Set(["it", "this", "that", "they", "there", "one", "everything
  * Criteria are the entries of lists and tables below a heading with "acceptance criteria" in it, items that begin with an id such as `AC-1`,
  * and items in the form "Given … when … then …". Score: the mean over all criteria of (measurable + actor) / 2; 0
  * without any.
+ *
+ * @example
+ * await compare({ prompts: ["Write the requirements."], targets: ["offline", "claude-code"], scorers: [acceptanceCriteria()] })
  */
 export function acceptanceCriteria(): Scorer {
   return {

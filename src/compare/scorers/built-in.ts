@@ -1,3 +1,4 @@
+import { checkOptionNames } from "#domain";
 import type { Scorer } from "../types.ts";
 import { acceptanceCriteria } from "./acceptance-criteria.ts";
 import { consistency } from "./consistency.ts";
@@ -13,6 +14,7 @@ import { type SectionName, sectionCompleteness } from "./sections.ts";
 export function documentScorers(
   options: { readonly sections?: readonly (string | SectionName)[]; readonly perRequirement?: number } = {},
 ): readonly Scorer[] {
+  checkOptionNames(options, ["sections", "perRequirement"], "documentScorers");
   const { sections, perRequirement } = options;
   return [
     sectionCompleteness(sections === undefined ? {} : { sections }),

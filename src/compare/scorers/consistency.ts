@@ -13,6 +13,9 @@ const KNOWN = new Set(
  * nowhere. Score: the mean of the part of the headings that is unique and the part of the abbreviations that is
  * explained; a part of nothing is 1, an empty document 0. An abbreviation is explained by `long form (ABC)`,
  * `ABC (long form)`, or an entry `ABC: …` in a list, a table or a glossary.
+ *
+ * @example
+ * await compare({ prompts: ["Write the requirements."], targets: ["offline", "claude-code"], scorers: [consistency()] })
  */
 export function consistency(): Scorer {
   return {

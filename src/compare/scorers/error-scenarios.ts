@@ -1,4 +1,4 @@
-import { describeValue, StartError } from "#domain";
+import { checkOptionNames, describeValue, StartError } from "#domain";
 import type { Scorer } from "../types.ts";
 import { readItems } from "./outline.ts";
 
@@ -15,8 +15,12 @@ const REQUIREMENT_ANYWHERE = /\b(?:FR|NFR|BR|REQ|RQ|R|US|UC|SR|TR)[-_ ]?\d{1,4}(
  * `FR-1`. Its scenarios are the items up to the next requirement that speak of a failure, and items elsewhere that
  * speak of a failure and name its id. Score: the mean over all requirements of found / wanted, at most 1 each; 0
  * without any requirement.
+ *
+ * @example
+ * const scorers = [errorScenarios({ perRequirement: 3 })]
  */
 export function errorScenarios(options: { readonly perRequirement?: number } = {}): Scorer {
+  checkOptionNames(options, ["perRequirement"], "errorScenarios");
   const { perRequirement = 2 } = options;
   if (!Number.isInteger(perRequirement) || perRequirement < 1) {
     throw new StartError(

@@ -1,4 +1,4 @@
-import { describeValue, StartError } from "#domain";
+import { checkNames, checkOptionNames, describeValue, StartError } from "#domain";
 import type { Scorer } from "../types.ts";
 import { plainTitle, readOutline } from "./outline.ts";
 
@@ -8,7 +8,12 @@ export interface SectionName {
   readonly aliases?: readonly string[];
 }
 
-/** The thirteen sections of a business requirements document. */
+/**
+ * The thirteen sections of a business requirements document.
+ *
+ * @example
+ * const scorer = sectionCompleteness({ sections: [...DOCUMENT_SECTIONS, "Costs"] })
+ */
 export const DOCUMENT_SECTIONS: readonly SectionName[] = [
   { name: "Executive summary", aliases: ["Summary", "Overview", "Introduction"] },
   { name: "Business objectives", aliases: ["Objectives", "Goals", "Business goals"] },
@@ -33,6 +38,7 @@ export const DOCUMENT_SECTIONS: readonly SectionName[] = [
  * await compare({ prompts, targets, scorers: [sectionCompleteness({ sections: ["Scope", "Risks"] })] })
  */
 export function sectionCompleteness(options: { readonly sections?: readonly (string | SectionName)[] } = {}): Scorer {
+  checkOptionNames(options, ["sections"], "sectionCompleteness");
   const wanted = readSections(options.sections ?? DOCUMENT_SECTIONS);
   return {
     name: "sections",
@@ -59,6 +65,9 @@ function readSections(sections: readonly (string | SectionName)[]) {
     throw new StartError("invalid-option", `sections is ${describeValue(sections)}. Give a list of section names.`);
   }
   return sections.map((section, index) => {
+    if (typeof section === "object" && section !== null) {
+      checkNames(section, ["name", "aliases"] satisfies (keyof SectionName)[], `sections[${index}].`);
+    }
     const { name, aliases = [] } = typeof section === "string" ? { name: section } : section;
     if (typeof name !== "string" || plainTitle(name) === "") {
       throw new StartError(

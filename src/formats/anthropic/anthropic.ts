@@ -25,6 +25,10 @@ import { finishMessage } from "./finish.ts";
  *
  * A message is told once, at its `message_stop`, and its tool calls behind it. The stream has ended well when a
  * `message_stop` followed a stop reason; everything else is cut.
+ *
+ * @example
+ * const decoder = createDecoder(anthropicMessages)
+ * for (const chunk of decoder.push(bytes)) console.log(chunk.type)
  */
 export const anthropicMessages: Format = {
   name: "anthropic-messages",

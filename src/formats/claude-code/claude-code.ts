@@ -25,6 +25,10 @@ import { createVerdictReader } from "./verdict.ts";
  *
  * A message is told when it is over, its tool calls behind it, and behind them what came about them meanwhile. Several
  * results are normal; the end of the stream is the end of the run, and without any result it is an error.
+ *
+ * @example
+ * const decoder = createDecoder(claudeCode)
+ * for (const chunk of decoder.push(bytes)) console.log(chunk.type)
  */
 export const claudeCode: ClaudeCodeFormat = {
   name: "claude-code",

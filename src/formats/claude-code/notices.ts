@@ -14,6 +14,7 @@ export const FRAME_NOTICES: ReadonlyMap<string, string> = new Map([
   ["control_cancel_request", "control"],
   ["keep_alive", "control"],
   // Declared by the CLI's own types, not seen yet.
+  ["active_goal", "active-goal"],
   ["auth_status", "auth-status"],
   ["prompt_suggestion", "prompt-suggestion"],
   ["tool_use_summary", "tool-use-summary"],
@@ -39,4 +40,16 @@ export const SYSTEM_NOTICES: ReadonlyMap<string, string> = new Map([
   ["session_state_changed", "session-state-changed"],
   ["session_title_changed", "session-title-changed"],
   ["commands_changed", "commands-changed"],
+  // Declared by the CLI's own types, not seen yet.
+  ["control_request_progress", "control"],
+  ["elicitation_complete", "elicitation-complete"],
+  ["files_persisted", "files-persisted"],
+  ["hook_progress", "hook"],
+  ["local_command_output", "command-output"],
+  ["memory_recall", "memory-recall"],
+  ["mirror_error", "mirror-error"],
+  ["model_refusal_fallback", "model-fallback"],
+  ["plugin_install", "plugin-install"],
+  ["session_writes_lost", "session-writes-lost"],
+  ["worker_shutting_down", "worker-shutting-down"],
 ]);

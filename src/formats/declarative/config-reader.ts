@@ -1,4 +1,4 @@
-import { nearestName } from "#domain";
+import { nearestName, remedyForName } from "#domain";
 import { isRecord, type JsonRecord } from "#wire";
 import { MAX_CONFIG_DEPTH, MAX_CONFIG_NODES, MAX_FIELDS } from "./limits.ts";
 import { RESERVED_NAMES, refuse, show } from "./refusal.ts";
@@ -10,9 +10,7 @@ export function readObject(value: unknown, where: string, keys: readonly string[
   if (!isRecord(value)) refuse(where, value, "is not an object", `Write { ${keys.slice(0, 3).join(", ")}, … }.`);
   for (const key of Object.keys(value)) {
     if (keys.includes(key)) continue;
-    const nearest = nearestName(key, keys);
-    const remedy = nearest === undefined ? `Known keys: ${keys.join(", ")}.` : `Did you mean ${show(nearest)}?`;
-    refuse(`${where}.${shorten(key)}`, key, "is not a known key", remedy);
+    refuse(`${where}.${shorten(key)}`, key, "is not a known key", remedyForName(key, keys));
   }
   return value;
 }

@@ -1,4 +1,4 @@
-import { unreachable } from "#domain";
+import { checkOptionNames, unreachable } from "#domain";
 import type { DataFrame } from "#wire";
 import { readTimestamp } from "./fields.ts";
 import type { Fields, FrameReading } from "./frame-reader.ts";
@@ -26,13 +26,16 @@ export interface ShowOptions {
   readonly showAll?: boolean;
 }
 
+const SHOW_NAMES = ["showThinking", "showTools", "showMetadata", "showAll"] satisfies (keyof ShowOptions)[];
+
 /**
  * Whether an event is shown. `always` is, `hidden` is not; `optional` is shown when its switch or `showAll` is on.
  *
  * @example
- * format.parse(frame).filter((event) => isVisible(event, { showTools: true }))
+ * isVisible({ kind: "tool-use", visibility: "optional" }, { showTools: true }) // true
  */
 export function isVisible(event: Pick<ParsedEvent, "kind" | "visibility">, show: ShowOptions = {}): boolean {
+  checkOptionNames(show, SHOW_NAMES, "isVisible");
   if (event.visibility !== "optional") return event.visibility === "always";
   if (show.showAll === true) return true;
   switch (event.kind) {

@@ -3,15 +3,18 @@ import type { Framing } from "#wire";
 /** What an event of a declarative format is. A closed list: a format says what a frame means, it invents no meanings. */
 export const EVENT_KINDS = ["message", "thinking", "tool-use", "tool-result", "error", "metadata", "unknown"] as const;
 
+/** What an event of a declarative format is. */
 export type EventKind = (typeof EVENT_KINDS)[number];
 
 /** Whether an event is shown: always, when asked for, or never. */
 export const VISIBILITIES = ["always", "optional", "hidden"] as const;
 
+/** Whether an event of a declarative format is shown. */
 export type Visibility = (typeof VISIBILITIES)[number];
 
 export const FRAMINGS = ["ndjson", "sse", "text"] as const satisfies readonly Framing[];
 
+/** A value that a path can be compared with. */
 export type Scalar = string | number | boolean | null;
 
 /**

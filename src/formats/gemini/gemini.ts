@@ -6,6 +6,10 @@ import { createGeminiAdapter } from "./decode.ts";
  *
  * A reply is whole when a `finishReason` was seen and the stream is over. There is no mark for the end, and some
  * versions put a reason on every frame, so the `message` comes with `flush`.
+ *
+ * @example
+ * const decoder = createDecoder(gemini)
+ * for (const chunk of decoder.push(bytes)) console.log(chunk.type)
  */
 export const gemini: Format = {
   name: "gemini",

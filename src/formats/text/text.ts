@@ -6,6 +6,9 @@ const MESSAGE_ID = "text-1";
 /**
  * Plain text: everything a command prints is its answer, in one message. It knows no end signal: whether the command
  * succeeded, its exit status says.
+ *
+ * @example
+ * run(command(["cat"], { format: plainText }), "Hello")
  */
 export const text: Format = {
   name: "text",

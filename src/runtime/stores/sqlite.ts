@@ -1,3 +1,8 @@
+/**
+ * A store in one SQLite file: an event is on the disk before it is shown.
+ *
+ * @module
+ */
 import type { Store } from "#sessions";
 import { createSystemFiles, startThread, systemClock } from "#transports";
 import { openSqliteStore } from "../../sessions/stores/sqlite/sqlite-store.ts";

@@ -1,5 +1,8 @@
 /**
  * What every run log promises, one sentence each. The keys are stable: a violation names one of them.
+ *
+ * @example
+ * for (const [name, sentence] of Object.entries(RUN_LOG_INVARIANTS)) console.log(name, sentence)
  */
 export const RUN_LOG_INVARIANTS = {
   "non-empty": "A run has at least one event, its `done`.",

@@ -27,7 +27,7 @@ function createFiles(more: Partial<GroupFiles> = {}) {
     removeFolder(path) {
       if (!folders.delete(path)) throw new Error("EBUSY");
     },
-    parentOf: () => 1,
+    processOf: () => ({ parent: 1, startTicks: 7 }),
     folders: (path) =>
       [...folders].filter((one) => one.startsWith(`${path}/`)).map((one) => one.slice(path.length + 1)),
     ...more,
@@ -70,13 +70,16 @@ describe("F-A5: a control group", () => {
     folders.add(`${path}/inner`);
     procs.set(`${path}/cgroup.procs`, "41\n42\n0\n").set(`${path}/inner/cgroup.procs`, "43\n");
     expect(group?.pids()).toEqual([41, 42, 43]);
+    expect(group?.startOf(41)).toBe(7);
     group?.kill();
     expect(written).toEqual([`${path}/cgroup.procs 41`, `${path}/cgroup.kill 1`]);
     expect([group?.remove(), folders.size]).toEqual([true, 0]);
   });
 
   it("is around what is started in it: we go in, start, and go out with whatever else we have started meanwhile", () => {
-    const { files, written, procs } = createFiles({ parentOf: (pid) => (pid === 43 ? 42 : process.pid) });
+    const { files, written, procs } = createFiles({
+      processOf: (pid) => ({ parent: pid === 43 ? 42 : process.pid, startTicks: 7 }),
+    });
     const path = `${FOLDER}/millrace-a`;
     const group = createControlGroups("linux", files).create("millrace-a");
     group?.startInside(() => {
@@ -90,6 +93,17 @@ describe("F-A5: a control group", () => {
       `${FOLDER}/cgroup.procs ${process.pid}`,
       `${FOLDER}/cgroup.procs 41`,
     ]);
+  });
+
+  it("keeps orphans of what was started in it when we are the first process, whose children all orphans become", () => {
+    const { files, written, procs } = createFiles({ processOf: () => ({ parent: 1, startTicks: 7 }) });
+    const path = `${FOLDER}/millrace-a`;
+    const group = createControlGroups("linux", files, 1).create("millrace-a");
+    group?.startInside(() => {
+      procs.set(`${path}/cgroup.procs`, "43\n");
+      return { pid: 42 };
+    });
+    expect(written).toEqual([`${path}/cgroup.procs 1`, `${FOLDER}/cgroup.procs 1`]);
   });
 
   it("is left when the start fails, and never killed with ourselves in it", () => {

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { posix } from "node:path";
+import type { ProcessEntry } from "#domain";
 import { readProcEntry } from "./proc-table.ts";
 
 /** A control group (cgroup v2) of Linux: what is started in it stays in it, whatever it does to its name or its parents. */
@@ -9,9 +10,11 @@ export interface ControlGroup {
   add(pid: number): boolean;
   /**
    * Calls `start` while our own process is in the group, so that what it starts is in it from its first instruction. What
-   * other threads of ours have started meanwhile goes back with us.
+   * other threads of ours have started meanwhile goes back with us, unless we are the first process.
    */
   startInside<Child extends { readonly pid?: number | undefined }>(start: () => Child): Child;
+  /** When a process started, in the ticks of the process table; `undefined` when it is gone. */
+  startOf(pid: number): number | undefined;
   /** The numbers of everybody in it, nested groups included. */
   pids(): readonly number[];
   /** Kills everybody in it in one step. Does nothing before Linux 5.14, nor if we could not leave it ourselves. */
@@ -33,8 +36,8 @@ export interface GroupFiles {
   removeFolder(path: string): void;
   /** The names of the folders in a folder. */
   folders(path: string): readonly string[];
-  /** The parent of a process; `undefined` when it is gone. */
-  parentOf(pid: number): number | undefined;
+  /** One process; `undefined` when it is gone. */
+  processOf(pid: number): Pick<ProcessEntry, "parent" | "startTicks"> | undefined;
 }
 
 const systemGroupFiles: GroupFiles = {
@@ -48,13 +51,14 @@ const systemGroupFiles: GroupFiles = {
     readdirSync(path, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map((entry) => entry.name),
-  parentOf: (pid) => readProcEntry(pid)?.parent,
+  processOf: readProcEntry,
 };
 
 /** Makes groups below the one our own process is in. Nothing is looked up before the first is made. */
 export function createControlGroups(
   platform: NodeJS.Platform = process.platform,
   files: GroupFiles = systemGroupFiles,
+  self: number = process.pid,
 ): ControlGroups {
   let folder: string | undefined;
   let isRefused = platform !== "linux";
@@ -66,7 +70,7 @@ export function createControlGroups(
         if (folder === undefined) throw new Error("There is no control group of version 2.");
         const path = posix.join(folder, name);
         files.makeFolder(path);
-        return openGroup(path, files);
+        return openGroup(path, files, self);
       } catch {
         // Not root, nothing delegated to us, or a read-only file system: it will be no different the next time.
         isRefused = true;
@@ -99,7 +103,7 @@ function unescapeOctal(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
 }
 
-function openGroup(path: string, files: GroupFiles): ControlGroup {
+function openGroup(path: string, files: GroupFiles, self: number): ControlGroup {
   const attempt = (change: () => void): boolean => {
     try {
       change();
@@ -132,23 +136,27 @@ function openGroup(path: string, files: GroupFiles): ControlGroup {
   return {
     path,
     startInside(start) {
-      if (!move(process.pid, path)) return start();
+      if (!move(self, path)) return start();
       let child: ReturnType<typeof start> | undefined;
       try {
         child = start();
         return child;
       } finally {
         const outside = posix.dirname(path);
-        move(process.pid, outside);
-        for (const pid of pidsIn(path)) {
-          if (pid !== child?.pid && files.parentOf(pid) === process.pid) move(pid, outside);
+        move(self, outside);
+        // As the first process (of a container) we are the parent of every orphan: of the daemons, too, that the child
+        // has left meanwhile. Those must stay.
+        const others = self === 1 ? [] : pidsIn(path);
+        for (const pid of others) {
+          if (pid !== child?.pid && files.processOf(pid)?.parent === self) move(pid, outside);
         }
       }
     },
     add: (pid) => move(pid, path),
+    startOf: (pid) => files.processOf(pid)?.startTicks,
     pids: () => pidsIn(path),
     kill() {
-      if (!pidsIn(path).includes(process.pid)) attempt(() => files.write(posix.join(path, "cgroup.kill"), "1"));
+      if (!pidsIn(path).includes(self)) attempt(() => files.write(posix.join(path, "cgroup.kill"), "1"));
     },
     remove: () => removeFolder(path),
   };

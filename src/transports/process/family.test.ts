@@ -30,8 +30,11 @@ function createMachine(source: ProcessTable["source"] = "proc") {
   return { table, alive, set, looks: () => looks };
 }
 
-/** A group that holds whom it is given; `refuses` stands for a system without the right to move processes. */
-function createGroup({ refuses = false } = {}) {
+/**
+ * A group that holds whom it is given. `refuses`: the system lets us move nobody; `isLate`: it lets us move a process only
+ * after its start.
+ */
+function createGroup({ refuses = false, isLate = false } = {}) {
   const inside = new Set<number>();
   const done: string[] = [];
   let busyFor = 2;
@@ -39,13 +42,14 @@ function createGroup({ refuses = false } = {}) {
     path: "/groups/one",
     startInside(start) {
       const child = start();
-      if (!refuses && child.pid !== undefined) inside.add(child.pid);
+      if (!refuses && !isLate && child.pid !== undefined) inside.add(child.pid);
       return child;
     },
     add(pid) {
       if (!refuses) inside.add(pid);
       return !refuses;
     },
+    startOf: (pid) => pid,
     pids: () => [...inside],
     kill: () => void done.push("kill"),
     remove() {
@@ -143,8 +147,8 @@ describe("F-A5: a process that is kept in a control group", () => {
     set(50, 1);
     const family = createFollow({ table, groups, clock })(50, TAG);
     await clock.advance(60_000);
-    expect([looks(), family?.controlGroup]).toEqual([1, "/groups/one"]);
-    set(70, 1, 3);
+    expect([looks(), family?.controlGroup]).toEqual([0, "/groups/one"]);
+    set(70, 1, 73);
     inside.add(70);
     expect(pids((await family?.look()) ?? [])).toEqual([50, 70]);
     family?.killAtOnce();
@@ -154,9 +158,19 @@ describe("F-A5: a process that is kept in a control group", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("takes those in whom the process has started before it was moved itself", async () => {
+  it("does not take another process for its own that has got the number meanwhile", async () => {
     const { table, set } = createMachine();
     const { groups, inside } = createGroup();
+    set(50, 1);
+    const family = createFollow({ table, groups, clock: createVirtualClock() })(50, TAG);
+    inside.delete(50);
+    set(50, 1, 90);
+    expect(await family?.look()).toEqual([]);
+  });
+
+  it("takes those in whom the process has started before it was moved itself", async () => {
+    const { table, set } = createMachine();
+    const { groups, inside } = createGroup({ isLate: true });
     const clock = createVirtualClock();
     set(50, 1);
     set(51, 50);

@@ -37,10 +37,17 @@ export function createFollow({ table, groups, clock }: FollowOptions): FollowPro
   let sampled = 0;
   return (tag, start) => {
     if (table === undefined) return { child: start(), family: undefined };
-    const { child, group } = startInGroup(groups.create(nameOf(tag)), start);
+    const { child, group, isWhole } = startInGroup(groups.create(nameOf(tag)), start);
     const { pid } = child;
     if (pid === undefined) return { child, family: undefined };
-    const tree = watchTree({ table, root: pid, tag, contained: group === undefined ? undefined : () => group.pids() });
+    const tree = watchTree({
+      table,
+      // The first look may come long after the start: by then the number may belong to another process.
+      root: isWhole ? undefined : pid,
+      since: isWhole ? group?.startOf(pid) : undefined,
+      tag,
+      contained: group === undefined ? undefined : () => group.pids(),
+    });
     let seen = "";
     let closed = false;
     let stopClock = (): void => undefined;
@@ -74,7 +81,7 @@ export function createFollow({ table, groups, clock }: FollowOptions): FollowPro
     if (group === undefined) {
       sampled += 1;
       sample();
-    } else gather(group, family).catch(() => undefined);
+    } else if (!isWhole) gather(group, family).catch(() => undefined);
     return { child, family };
   };
 }
@@ -83,17 +90,25 @@ function nameOf({ value }: ProcessTag): string {
   return `millrace-${value.replaceAll(/[^\w-]/g, "_")}`;
 }
 
+interface Started<Child> {
+  readonly child: Child;
+  readonly group: ControlGroup | undefined;
+  /** The process was in the group from its first instruction, so that all it has started is in it too. */
+  readonly isWhole: boolean;
+}
+
 /** Starts a process in the group; without the group where it does not get into it. */
 function startInGroup<Child extends { readonly pid?: number | undefined }>(
   group: ControlGroup | undefined,
   start: () => Child,
-): { readonly child: Child; readonly group: ControlGroup | undefined } {
-  if (group === undefined) return { child: start(), group };
+): Started<Child> {
+  if (group === undefined) return { child: start(), group, isWhole: false };
   let isKept = false;
   try {
     const child = group.startInside(start);
-    isKept = child.pid !== undefined && (group.pids().includes(child.pid) || group.add(child.pid));
-    return { child, group: isKept ? group : undefined };
+    const isWhole = child.pid !== undefined && group.pids().includes(child.pid);
+    isKept = isWhole || (child.pid !== undefined && group.add(child.pid));
+    return { child, group: isKept ? group : undefined, isWhole };
   } finally {
     if (!isKept) group.remove();
   }

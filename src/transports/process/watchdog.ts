@@ -64,9 +64,10 @@ export function createWatchdog(options: WatchdogOptions = {}): Watchdog {
         // A look that ends after the release must not put anybody under guard again.
         if (guarded.has(name)) mention(`=${name}\t${living.map((one) => `${one.pid}:${plan?.stamp(one)}`).join(" ")}`);
       };
-      if (guarded.has(name) && family.controlGroup !== undefined) mention(`@${name}\t${family.controlGroup}`);
       family.onChange = report;
-      family.look().then(report, () => undefined);
+      // The group holds everybody, now and later.
+      if (family.controlGroup === undefined) family.look().then(report, () => undefined);
+      else if (guarded.has(name)) mention(`@${name}\t${family.controlGroup}`);
     },
     release(tag) {
       const name = writeTag(tag);

@@ -1,0 +1,19 @@
+import { basename } from "node:path";
+import { describeThrown } from "#domain";
+
+/**
+ * Why a module of a person's could not be loaded, and what to do. Node strips types itself from 22.18 on; before that a
+ * `.ts` file cannot be read, and the file to write instead is named.
+ */
+export function explainLoad(error: unknown, file: string): string {
+  const { code } = error as { readonly code?: unknown };
+  if (code === "ERR_UNKNOWN_FILE_EXTENSION" || code === "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX") {
+    const isConfig = /^(?:millrace\.)?config\./.test(basename(file));
+    return (
+      `Node ${process.versions.node} cannot read TypeScript${code === "ERR_UNKNOWN_FILE_EXTENSION" ? "" : " that is more than types"}. ` +
+      `Use Node 22.18 or later, or write it as ${basename(file).replace(/\.m?ts$/, ".mjs")}${isConfig ? " or .json" : ""}.`
+    );
+  }
+  const hint = error instanceof SyntaxError ? ` (node --check ${file} shows where)` : "";
+  return `${describeThrown(error)}${hint}`;
+}
