@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { HOSTILE_TEXTS, isHarmless } from "../../test/e2e/hostile-texts.ts";
 import { createMemoryIo } from "../../test/e2e/memory-io.ts";
+import { wordingFaults } from "../../test/command-line/well-said.ts";
 import { main } from "./main.ts";
 
 // R16: whatever is wrong on the command line is said in a line or two that name it and the remedy: exit code 2, or 3
@@ -21,6 +22,7 @@ const files: Readonly<Record<string, string | Uint8Array>> = {
   "no-tools.mjs": "export const a = 1;",
   "throws.mjs": "throw new Error('my own fault');",
   "syntax.mjs": "const a = ;",
+  "typed.ts": "export const a: number = 1;",
   "no-name.json": '{"framing":"ndjson","events":[]}',
   "bad-framing.json": '{"name":"x","framing":"xml","events":[]}',
   "bad-path.json":
@@ -36,6 +38,8 @@ interface Case {
   readonly says: readonly RegExp[];
   readonly code?: number;
   readonly input?: string | Uint8Array;
+  /** The message holds text that is not ours. */
+  readonly isForeign?: boolean;
 }
 
 const swap = (word: string): string => word.replace(/(.)(.)(?=.?$)/, "$2$1");
@@ -177,6 +181,32 @@ const wrongBackends: Case[] = [
     args: ["-b", name, "hi"],
     says: [/no backend/, /Known are: .*offline/],
   })),
+  // F-F: a model's name alone, another name of a provider, a local server, and never the offline model under another name.
+  ...[
+    ["gpt-5.6-sol", /Did you mean "openai\/gpt-5\.6-sol"/],
+    ["gpt-5.6-slo", /Did you mean "openai\/gpt-5\.6-sol"/],
+    ["claude-sonnet-4-6", /Did you mean "anthropic\/claude-sonnet-4-6"/],
+    ["sonnet", /Did you mean "claude-code\/sonnet"/],
+    ["gemini", /Did you mean "google"/],
+    ["gpt/x", /Did you mean "openai\/x"/],
+    ["ollama/llama3", /VLLM_BASE_URL=http:\/\/127\.0\.0\.1:11434\/v1 and write vllm\/llama3/],
+    ["lm-studio", /VLLM_BASE_URL=.* and write vllm\/<model>/],
+  ].flatMap(([name, says]) => [
+    { args: ["-b", name as string, "hi"], says: [/no backend/, says as RegExp] },
+    { args: ["explain", "-b", name as string], says: [/no backend/, says as RegExp] },
+    { args: ["chat", "-b", name as string], says: [/no backend/, says as RegExp] },
+  ]),
+  ...[
+    ["gpt-5.6-sol", /Write openai\/gpt-5\.6-sol as the backend/],
+    ["sonet-9", /name its provider/],
+    ["my-model", /name its provider/],
+  ].flatMap(([name, says]) => [
+    { args: ["-m", name as string, "hi"], says: [/offline is one model and has no/, says as RegExp] },
+    { args: ["-b", `offline/${name}`, "hi"], says: [/offline is one model and has no/, says as RegExp] },
+    { args: ["explain", "-m", name as string], says: [/offline is one model and has no/, says as RegExp] },
+  ]),
+  { args: ["-m", "nope/x", "hi"], says: [/--model: there is no backend "nope"/, /Known are/] },
+  { args: ["-b", "offline", "-m", "openai/x", "hi"], says: [/name two backends/, /Leave one of them out/] },
   ...["vllm", "modal", "openrouter"].map((name) => ({
     args: ["-b", name, "hi"],
     says: [new RegExp(`Write ${name}/<model>`)],
@@ -194,6 +224,12 @@ const wrongFiles: Case[] = [
   { args: ["-t", "nowhere.mjs", "hi"], says: [/--tools nowhere\.mjs/, /no such file/] },
   { args: ["-t", "no-tools.mjs", "hi"], says: [/--tools no-tools\.mjs exports no tool/, /tool\(/] },
   { args: ["-t", "throws.mjs", "hi"], says: [/--tools throws\.mjs could not be loaded: my own fault/] },
+  // F-F: a Node that strips no types names the file to write instead; another one reads it.
+  { args: ["-t", "typed.ts", "hi"], says: [/cannot read TypeScript\. Use Node 22\.18 .*typed\.mjs\.|exports no tool/] },
+  {
+    args: ["--config", "typed.ts", "hi"],
+    says: [/cannot read TypeScript\. Use Node 22\.18 .*typed\.mjs|exports no configuration/],
+  },
   { args: ["-t", "folder", "hi"], says: [/--tools folder could not be loaded/] },
   { args: ["-i", "@nowhere.txt", "hi"], says: [/--instructions nowhere\.txt/, /cannot be read/] },
   { args: ["--system", "@folder", "hi"], says: [/--instructions folder/, /cannot be read/] },
@@ -202,6 +238,14 @@ const wrongFiles: Case[] = [
   { args: ["--image", "nowhere.png", "hi"], says: [/--image nowhere\.png/, /cannot be read/] },
   { args: ["--image", "text.txt", "hi"], says: [/--image text\.txt/, /\.png/] },
   { args: ["--image", "empty.png", "hi"], says: [/--image empty\.png/, /empty/] },
+  {
+    args: ["serve", "--data", "text.txt/x"],
+    says: [/data folder .*text\.txt\/x/, /Give another folder with --data\./],
+  },
+  {
+    args: ["--record", "text.txt/x.tape", "hi"],
+    says: [/--record is .*text\.txt\/x\.tape/, /Give the path of a new file/],
+  },
   { args: ["emulate", "-s", "nowhere.json"], says: [/--script nowhere\.json/, /cannot be read/] },
   { args: ["emulate", "-s", "broken.json"], says: [/--script broken\.json is not JSON/] },
   { args: ["emulate", "-s", "empty.json"], says: [/--script empty\.json is not JSON/] },
@@ -239,6 +283,13 @@ const wrongUse: Case[] = [
     args: [word],
     says: [/There is no command/, /Did you mean millrace/],
   })),
+  ...[
+    ["sevre", "--port", "0"],
+    ["Serve"],
+    ["replya", "bug.tape"],
+    ["explian", "-b", "claude-code"],
+    ["compar", "prompts.json", "-b", "offline"],
+  ].map((args) => ({ args, says: [/There is no command/, /Did you mean millrace/, /millrace run "/] })),
   { args: ["--format", "ndjson", "hi"], says: [/--format/, /--exec/] },
   { args: ["--exec", "agent 'open", "hi"], says: [/--exec.*quote/, /Close it/] },
   { args: ["--exec", "   ", "hi"], says: [/--exec/, /empty/] },
@@ -257,8 +308,8 @@ const wrongUse: Case[] = [
 ];
 
 const hostile: Case[] = HOSTILE_TEXTS.flatMap((text) => [
-  { args: [`--backend=${text}x/x`, "hi"], says: [/no backend/] },
-  { args: [`--${text}`, "hi"], says: [/./] },
+  { args: [`--backend=${text}x/x`, "hi"], says: [/no backend/], isForeign: true },
+  { args: [`--${text}`, "hi"], says: [/./], isForeign: true },
 ]);
 
 const CASES: readonly Case[] = [...mistyped, ...wrongValues, ...wrongBackends, ...wrongFiles, ...wrongUse, ...hostile];
@@ -270,13 +321,15 @@ describe("R16: bad input on the command line", () => {
 
   it.each(CASES.map((one) => [JSON.stringify(one.args), one] as const))(
     "%s",
-    async (_, { args, says, code = 2, input }) => {
+    async (_, { args, says, code = 2, input, isForeign = false }) => {
       const io = createMemoryIo({ cwd: folder, ...(input !== undefined && { input }) });
       const left = await main(args, io);
       for (const part of says) expect(io.stderr()).toMatch(part);
       expect({ left, stdout: io.stdout() }).toEqual({ left: code, stdout: "" });
       expect(io.stderr()).not.toMatch(/^\s+at .*[:(]\d/m);
       expect(isHarmless(io.stderr())).toBe(true);
+      // F-F: no message is doubled, ends twice, or begins small.
+      if (!isForeign) expect(wordingFaults(io.stderr())).toEqual([]);
     },
   );
 });

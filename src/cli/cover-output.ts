@@ -33,6 +33,9 @@ export function coverOutput(io: CommandIo, argv: readonly string[]): CommandIo {
     get input() {
       return io.input;
     },
+    get inputKind() {
+      return io.inputKind;
+    },
     world: io.world,
     cwd: io.cwd,
     onInterrupt: (interrupt) => io.onInterrupt(interrupt),

@@ -34,5 +34,7 @@ export async function startExec(flags: ExecFlags, prompt: string, io: CommandIo)
   );
   const options = await planExec(flags, io);
   // A run answers something; without a prompt that is the command itself.
-  return startRun(backend, prompt === "" ? flags.exec : prompt, options, io.world);
+  const input = prompt === "" ? flags.exec : prompt;
+  // Formats with templates show what stands in the frames.
+  return startRun(backend, input, { ...options, keepRaw: true }, io.world);
 }

@@ -2,6 +2,7 @@ import type { Raw } from "#domain";
 import { createFormattedSink, type FormattedEvent, type Sink, wantsColor } from "#sinks";
 import { findFormat } from "./find-format.ts";
 import type { CommandIo } from "./io.ts";
+import { shellWords } from "./shell-words.ts";
 import type { ShowFlags } from "./show.ts";
 
 /** A format that shows its frames in words of its own. */
@@ -24,6 +25,8 @@ export async function formattedSink(name: string, flags: ShowFlags, io: CommandI
     style: color ? "ansi" : "text",
     color: flags.color !== false && wantsColor(io.err.isTerminal, io.world.env),
     width: io.err.columns,
+    folds: io.err.isTerminal,
+    reword: shellWords,
     read: (raw) => format.parse(frameOf(raw)).filter((event) => isShown(event, flags)),
   });
 }

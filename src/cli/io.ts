@@ -1,3 +1,5 @@
+import { fstatSync } from "node:fs";
+import { isatty } from "node:tty";
 import { systemWorld, type World } from "#runtime";
 import { createOutputs, type Output } from "./output.ts";
 
@@ -8,6 +10,8 @@ export interface CommandIo {
   readonly out: Output;
   readonly err: Output;
   readonly input: NodeJS.ReadStream;
+  /** What stdin is, found out without opening it: a terminal, something with text in it, or nothing that can be read. */
+  readonly inputKind: InputKind;
   readonly world: World;
   readonly cwd: string;
   /** Calls `interrupt` at Ctrl-C, or when the process is asked to end, until the returned function is called. */
@@ -19,6 +23,8 @@ export interface CommandIo {
   /** Drops what still waits for a terminal, and says whether there was any. Files and pipes get it all. */
   cut(): boolean;
 }
+
+export type InputKind = "terminal" | "file" | "pipe" | "nothing";
 
 /** What a command leaves behind: the exit code. */
 export interface Outcome {
@@ -45,6 +51,9 @@ export function systemIo(): CommandIo {
     get input() {
       return process.stdin;
     },
+    get inputKind() {
+      return kindOfInput();
+    },
     world: systemWorld(),
     cwd: process.cwd(),
     onInterrupt(interrupt) {
@@ -54,4 +63,16 @@ export function systemIo(): CommandIo {
       };
     },
   };
+}
+
+function kindOfInput(): InputKind {
+  if (isatty(0)) return "terminal";
+  try {
+    const found = fstatSync(0);
+    if (found.isFile()) return "file";
+    return found.isFIFO() || found.isSocket() ? "pipe" : "nothing";
+  } catch {
+    // It was closed.
+    return "nothing";
+  }
 }

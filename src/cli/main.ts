@@ -89,7 +89,7 @@ function createProgram(io: CommandIo, outcome: Outcome): Command {
 Examples:
   millrace "What is 25 + 17?"                  ask the built-in offline model; it calls a tool
   millrace run --backend anthropic/claude-sonnet-4-6 "Say hello"
-  git diff | millrace run "Review this" -      words first, then stdin
+  git diff | millrace run "Review this"        words first, then stdin
   millrace run --json "Say hello" | jq .type   one event per line
   millrace explain -b claude-code --ask Bash   which way a run would go, and why
   millrace compare prompts.json -b offline -b openai/gpt-5.6-sol
@@ -104,15 +104,19 @@ Exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 set-up is missing, 130
   return program;
 }
 
-/** One word alone that is nearly a command was meant as one. */
+/**
+ * A first word that is nearly a command was meant as one, if what follows looks like a command line: nothing, a flag, or
+ * one more word. A longer sentence is a prompt.
+ */
 function checkCommand(argv: readonly string[], program: Command): void {
-  const [word = ""] = argv;
-  if (argv.length !== 1 || !/^[a-z]+$/.test(word)) return;
+  const [word = "", next = ""] = argv;
+  if (!/^[a-z]+$/i.test(word) || (argv.length > 2 && !next.startsWith("-") && !(argv[2] ?? "").startsWith("-"))) return;
   const names = program.commands.map((command) => command.name());
   if (names.includes(word) || word === "help") return;
   const near = nearestName(word, names);
   if (near === undefined) return;
+  const prompt = [word, ...argv.slice(1).filter((one) => !one.startsWith("-"))].join(" ");
   throw usageError(
-    `There is no command "${word}". Did you mean millrace ${near}? To ask an agent this, write millrace run "${word}".`,
+    `There is no command "${word}". Did you mean millrace ${near}? To ask an agent this, write millrace run ${JSON.stringify(prompt)}.`,
   );
 }

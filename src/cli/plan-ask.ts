@@ -4,6 +4,8 @@ import { runOptions } from "./flags/run-options.ts";
 import type { CommandIo } from "./io.ts";
 import { demoTools } from "./load-tools.ts";
 import { readConfig } from "./read-config.ts";
+import { isFullName, requireBackendName } from "./require-backend.ts";
+import { usageError } from "./usage-error.ts";
 
 /** Who is asked, and how. */
 export interface Ask {
@@ -46,6 +48,10 @@ function worksInFolder(target: Target): boolean {
 /** The backend string the flags ask for; `undefined` when they name none. A model alone is one of whoever is asked. */
 function backendOf(flags: AskFlags, config: Config, io: CommandIo): string | undefined {
   if (flags.model === undefined) return flags.backend;
-  const [name = ""] = (flags.backend ?? config.backend ?? io.world.env["MILLRACE_BACKEND"] ?? "offline").split("/", 1);
-  return `${name}/${flags.model}`;
+  const asked = flags.backend ?? config.backend ?? (io.world.env["MILLRACE_BACKEND"] || "offline");
+  const [name = ""] = asked.split("/", 1);
+  if (!isFullName(flags.model, asked)) return `${name}/${flags.model}`;
+  const wanted = requireBackendName(flags.model, "--model");
+  if (flags.backend === undefined || wanted === name) return flags.model;
+  throw usageError(`--backend ${flags.backend} and --model ${flags.model} name two backends. Leave one of them out.`);
 }

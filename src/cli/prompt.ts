@@ -3,16 +3,34 @@ import { basename, extname, resolve } from "node:path";
 import { type Block, StartError } from "#domain";
 import { readStdin, readTextFile } from "./read-input.ts";
 import type { CommandIo } from "./io.ts";
+import { say } from "./say.ts";
+
+/** How long a pipe may say nothing before the run begins without it. Many programs leave one open that they never use. */
+const PATIENCE_MS = 3000;
 
 /**
- * The words of the command line as one prompt. A `-` among them stands for stdin: alone it is the prompt, beside words it
- * comes behind them, as the text they are about.
+ * The words of the command line as one prompt, with what comes through stdin behind them, as the text they are about.
+ * Without words it is the prompt. A pipe that says nothing is waited for only when there is nothing else to ask, or when
+ * a `-` stands for it; what a terminal says is never waited for without a `-`. `isEnough`: there is something else to ask.
  */
-export async function readPrompt(words: readonly string[], io: CommandIo): Promise<string> {
-  if (!words.includes("-")) return words.join(" ");
+export async function readPrompt(words: readonly string[], io: CommandIo, isEnough = false): Promise<string> {
   const question = words.filter((word) => word !== "-").join(" ");
-  const text = (await readStdin(io.input)).trim();
+  const text = (await readBeside(words.includes("-"), isEnough || question !== "", io)).trim();
   return [question, text].filter((part) => part !== "").join("\n\n");
+}
+
+async function readBeside(isNamed: boolean, isEnough: boolean, io: CommandIo): Promise<string> {
+  if (isNamed) return await readStdin(io.input);
+  const kind = io.inputKind;
+  if (kind === "terminal" || kind === "nothing") return "";
+  const text = await readStdin(io.input, isEnough && kind === "pipe" ? { ms: PATIENCE_MS, clock: io.world.clock } : {});
+  if (text !== undefined) return text;
+  say(
+    `millrace: stdin is open and has said nothing for ${PATIENCE_MS / 1000} s, so the run begins without it. ` +
+      "Write - behind the prompt to wait for it, or </dev/null behind the command to leave it out.",
+    io,
+  );
+  return "";
 }
 
 /** A text flag: `@file` is the file's text, `@@` a text that begins with an @. */

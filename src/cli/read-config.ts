@@ -1,9 +1,10 @@
 import { extname } from "node:path";
-import { type LoadedConfig, loadConfig, type ProjectConfig, trustBookOf } from "#runtime";
+import { describeTrust, type LoadedConfig, loadConfig, type ProjectConfig, trustBookOf } from "#runtime";
 import { secretsOfData } from "#secrets";
 import { plainText } from "#sinks";
 import { askLine } from "./ask-line.ts";
 import type { CommandIo } from "./io.ts";
+import { say } from "./say.ts";
 
 export interface ReadConfigOptions {
   /** The file of `--config`, which is trusted by being named; `false` for none at all. */
@@ -27,7 +28,8 @@ export async function readConfig({ file, asks = false }: ReadConfigOptions, io: 
     });
   const loaded = await load();
   io.hide?.(secretsOfData(loaded.config));
-  const { project } = loaded;
+  const { project, refusedOwn } = loaded;
+  if (refusedOwn !== undefined) say(plainText(describeRefusedOwn(refusedOwn)).replaceAll("\n", " "), io);
   if (project === undefined || project.state === "trusted" || project.state === "named") return loaded;
   if (asks && project.state !== "refused" && (await isTrustedNow(project, io))) {
     const trusted = await load();
@@ -36,6 +38,11 @@ export async function readConfig({ file, asks = false }: ReadConfigOptions, io: 
   }
   io.err.write(`${plainText(describeUnused(project)).replaceAll("\n", " ")}\n`);
   return loaded;
+}
+
+/** Why a folder that the variables call the person's own is not. */
+export function describeRefusedOwn(folder: string): string {
+  return `millrace: ${folder} is not used as your own configuration: it is inside of this project. Set HOME or XDG_CONFIG_HOME to a folder of your own.`;
 }
 
 /** Why a project's configuration is not used, and how it would be, in one line. */
@@ -49,23 +56,30 @@ export function describeUnused({ file, state, why }: ProjectConfig): string {
 
 async function isTrustedNow(project: ProjectConfig, io: CommandIo): Promise<boolean> {
   if (io.input.isTTY !== true || !io.err.isTerminal) return false;
-  const bytes = await io.world.files.read(project.file);
+  const trust = await describeTrust(project.file, io.world.files);
   const question = [
     project.state === "changed"
       ? "This project's configuration has changed since you trusted it:"
       : "This project has a configuration that you have not trusted:",
     `  ${project.file}`,
-    `  ${describeEffect(project.file, bytes)}`,
+    `  ${describeEffect(project.file, trust)}`,
     "Use it from now on? [y/N] ",
   ];
   const answer = await askLine(question.map(plainText).join("\n"), new AbortController().signal, io);
   if (!/^y(?:es)?$/i.test(answer?.trim() ?? "")) return false;
-  await trustBookOf({ env: io.world.env, files: io.world.files }).add(project.file, bytes);
+  const book = await trustBookOf({ cwd: io.cwd, env: io.world.env, files: io.world.files });
+  await book.add(project.file, trust.proof);
   return true;
 }
 
-function describeEffect(file: string, bytes: Uint8Array): string {
-  if (extname(file) !== ".json") return "It is a program: it runs with your rights, and so does everything it imports.";
+function describeEffect(
+  file: string,
+  { bytes, imports }: { readonly bytes: Uint8Array; readonly imports: readonly string[] },
+): string {
+  if (extname(file) !== ".json") {
+    const others = imports.length === 0 ? "" : ` with ${imports.length} files that it imports`;
+    return `It is a program${others}: it runs with your rights.`;
+  }
   try {
     const fields = Object.keys(JSON.parse(new TextDecoder().decode(bytes)) as object).slice(0, 20);
     return `It sets: ${fields.map((field) => field.slice(0, 40)).join(", ")}.`;

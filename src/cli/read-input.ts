@@ -1,21 +1,51 @@
 import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { describeThrown, StartError } from "#domain";
+import { type Clock, describeThrown, StartError } from "#domain";
 
 /** The whole of stdin as text. */
-export async function readStdin(input: AsyncIterable<Uint8Array | string>): Promise<string> {
+export async function readStdin(input: AsyncIterable<Uint8Array | string>): Promise<string>;
+/** The same; `undefined` when it says nothing at all for so long. */
+export async function readStdin(
+  input: AsyncIterable<Uint8Array | string>,
+  patience: { readonly ms?: number; readonly clock?: Clock },
+): Promise<string | undefined>;
+export async function readStdin(
+  input: AsyncIterable<Uint8Array | string>,
+  { ms, clock }: { readonly ms?: number; readonly clock?: Clock } = {},
+): Promise<string | undefined> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
+  const pieces = input[Symbol.asyncIterator]();
   let text = "";
   try {
-    for await (const piece of input)
-      text += typeof piece === "string" ? piece : decoder.decode(piece, { stream: true });
+    const first = pieces.next();
+    if (ms !== undefined && clock !== undefined && !(await comesWithin(first, ms, clock))) return undefined;
+    for (let step = await first; step.done !== true; step = await pieces.next()) {
+      text += typeof step.value === "string" ? step.value : decoder.decode(step.value, { stream: true });
+    }
     return text + decoder.decode();
   } catch (error) {
     throw new StartError("invalid-input", "stdin is not UTF-8 text. Convert it first, for instance with iconv.", {
       cause: error,
     });
   }
+}
+
+async function comesWithin(first: Promise<unknown>, ms: number, clock: Clock): Promise<boolean> {
+  let stop = (): void => undefined;
+  const late = new Promise<false>((resolve) => {
+    stop = clock.after(ms, () => resolve(false));
+  });
+  // What is read too late is nobody's any more, a failure included.
+  const isThere = await Promise.race([
+    first.then(
+      () => true,
+      () => true,
+    ),
+    late,
+  ]);
+  stop();
+  return isThere;
 }
 
 /** The bytes of a captured stream. `-` is stdin. What cannot be opened is said before anything is decoded. */

@@ -1,14 +1,22 @@
-import { nearestName } from "#domain";
-import { BACKEND_NAMES } from "#runtime";
+import { BACKEND_NAMES, suggestBackend } from "#runtime";
 import { usageError } from "./usage-error.ts";
 
 /** The name a backend string begins with. @throws StartError with the nearest name when there is no such backend. */
-export function requireBackendName(text: string): string {
+export function requireBackendName(text: string, flag = "--backend"): string {
   const [name = ""] = text.split("/", 1);
   if (BACKEND_NAMES.includes(name)) return name;
-  const near = nearestName(name, BACKEND_NAMES);
-  const guess = near === undefined ? "" : ` Did you mean "${near}"?`;
+  const guess = suggestBackend(text, BACKEND_NAMES);
   throw usageError(
-    `--backend: there is no backend "${name.slice(0, 80)}".${guess} Known are: ${BACKEND_NAMES.join(", ")}.`,
+    `${flag}: there is no backend "${name.slice(0, 80)}".${guess === "" ? "" : ` ${guess}`} Known are: ${BACKEND_NAMES.join(", ")}.`,
   );
+}
+
+/** Hosts whose models have a slash in their names. */
+const HOSTS_OF_MANY = ["openrouter", "vllm", "modal"];
+
+/** Whether `a/b` on this backend is a backend and its model, and not one model of the host. */
+export function isFullName(model: string, backend: string): boolean {
+  const [first = ""] = model.split("/", 1);
+  if (first === model || HOSTS_OF_MANY.includes(backend.split("/", 1)[0] ?? "")) return false;
+  return BACKEND_NAMES.includes(first) || !first.includes(":");
 }

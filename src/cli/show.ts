@@ -18,6 +18,7 @@ import {
 import { askLine } from "./ask-line.ts";
 import { type CommandIo, EXIT } from "./io.ts";
 import { SETUP_CODES } from "./report.ts";
+import { shellWords } from "./shell-words.ts";
 
 /** How a run is shown. */
 export interface ShowFlags {
@@ -102,7 +103,7 @@ export function createAsk(
   return createTerminalAsk({
     ask,
     color: wantsColor(io.err.isTerminal, io.world.env),
-    width: io.err.columns,
+    width: () => io.err.columns,
   });
 }
 
@@ -132,7 +133,7 @@ function createSinks(flags: ShowFlags, io: CommandIo, { formatted }: ShowMore): 
 function createScreen(flags: ShowFlags, io: CommandIo) {
   const { env, clock } = io.world;
   const color = flags.color !== false && wantsColor(io.err.isTerminal, env);
-  const width = io.err.columns;
+  const width = (): number => io.err.columns;
   const progress = createProgressSink({
     write: (text) => io.err.write(text),
     isTerminal: io.err.isTerminal && flags.quiet !== true && flags.showJson !== true,
@@ -152,6 +153,10 @@ function createScreen(flags: ShowFlags, io: CommandIo) {
     },
     color,
     width,
+    wrap: io.out.isTerminal,
+    wrapAside: io.err.isTerminal,
+    reword: shellWords,
+    asks: io.err.isTerminal && io.input.isTTY === true,
     markdown: flags.color !== false && io.out.isTerminal && wantsColor(io.out.isTerminal, env),
     showThinking: thinkingOf(flags),
     showAll: flags.showAll === true,

@@ -44,8 +44,8 @@ describe("asking in the terminal", () => {
     const { ask, shown } = asker(["y"]);
     await ask(question({ agent: "clerk", reason: "a rule says so" }));
     expect(shown[0]).toContain("clerk wants to use refund");
-    expect(shown[0]).toContain("because a rule says so");
-    expect(shown[0]).toContain('"order": 17');
+    expect(shown[0]).toContain("\n  a rule says so\n");
+    expect(shown[0]).toContain('refund {"order":17}');
   });
 
   it("asks again until it is told", async () => {

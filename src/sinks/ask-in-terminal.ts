@@ -1,7 +1,8 @@
-import { waitForPerson } from "#domain";
+import { checkOptionNames, waitForPerson } from "#domain";
 import { displayWidth, plainLine } from "./display-width.ts";
 import { createPalette, wantsColor } from "./palette.ts";
 import { plainText } from "./safe-text.ts";
+import { foldLine } from "./word-wrap.ts";
 
 /** What a person is asked: a tool call that wants to run. */
 export interface TerminalQuestion {
@@ -13,8 +14,10 @@ export interface TerminalQuestion {
   readonly signal: AbortSignal;
 }
 
+/** What a person has decided about a tool call. */
 export type TerminalAnswer = { readonly allow: true } | { readonly allow: false; readonly reason: string };
 
+/** The options of `createTerminalAsk`. */
 export interface AskOptions {
   /**
    * Shows the question and resolves with the line a person wrote; with `undefined` when nobody can answer: no terminal,
@@ -22,8 +25,8 @@ export interface AskOptions {
    */
   readonly ask: (question: string, signal: AbortSignal) => Promise<string | undefined>;
   readonly color: boolean;
-  /** Columns of the terminal. */
-  readonly width: number;
+  /** Columns of the terminal; a function where they change. */
+  readonly width: number | (() => number);
 }
 
 /** Lines of arguments that are shown; the question must stay on the screen. */
@@ -36,9 +39,10 @@ const QUESTION = "Allow? [y]es, [N]o, [a]lways this tool: ";
  * "Always" holds for this tool as long as the callback is used. No answer is a denial.
  *
  * @example
- * const permission = createTerminalAsk({ ask: (question) => readLine(question), color: true, width: 80 })
+ * const permission = createTerminalAsk({ ask: (question) => ask(question), color: true, width: 80 })
  */
 export function createTerminalAsk(options: AskOptions): Asker {
+  checkOptionNames(options, ["ask", "color", "width"] satisfies (keyof AskOptions)[], "createTerminalAsk");
   return waitForPerson(createAsker(options, ({ name }) => name));
 }
 
@@ -89,7 +93,7 @@ export const askInTerminal: Asker = waitForPerson(async (question: TerminalQuest
   let asker = askers.get(stdin);
   if (asker === undefined) {
     const color = wantsColor(stderr.isTTY === true, env);
-    const options = { ask: askOnStderr, color, width: stderr.columns ?? 100 };
+    const options = { ask: askOnStderr, color, width: () => stderr.columns ?? 100 };
     asker = createAsker(options, ({ runId, name }) => JSON.stringify([runId, name]));
     askers.set(stdin, asker);
   }
@@ -121,12 +125,18 @@ function deny(reason: string): TerminalAnswer {
   return { allow: false, reason };
 }
 
-function renderQuestion({ name, input, agent, reason }: TerminalQuestion, { color, width }: AskOptions): string {
-  const { bold, dim, yellow } = createPalette(color);
+function renderQuestion({ name, input, agent, reason }: TerminalQuestion, options: AskOptions): string {
+  const { bold, dim, yellow } = createPalette(options.color);
+  const width = typeof options.width === "number" ? options.width : options.width();
   const who = agent === undefined ? "The agent" : plainLine(agent, 40);
-  const lines = [`${yellow("?")} ${who} wants to use ${bold(plainLine(name, 64))}`];
-  if (reason !== undefined) lines.push(dim(`  because ${plainLine(reason, width * 2)}`));
-  lines.push(...renderInput(input, width - 4).map((line) => `    ${line}`));
+  const tool = plainLine(name, 64);
+  const start = `? ${who} wants to use ${tool}`;
+  // Short arguments stand beside the tool's name.
+  const short = plainText(JSON.stringify(input) ?? "no arguments");
+  const fits = !short.includes("\n") && displayWidth(`${start} ${short}`) < width;
+  const lines = [`${yellow("?")} ${who} wants to use ${bold(tool)}${fits ? ` ${short}` : ""}`];
+  if (reason !== undefined) lines.push(dim(`  ${foldLine(plainLine(reason, width * 4), width - 1, 2)}`));
+  if (!fits) lines.push(...renderInput(input, width - 4).map((line) => `    ${line}`));
   return `${lines.join("\n")}\n${QUESTION}`;
 }
 

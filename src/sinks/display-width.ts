@@ -42,7 +42,12 @@ export function cutToWidth(text: string, columns: number): string {
   return text;
 }
 
-/** Foreign text on one line, cut to so many columns. What is far longer than that is not even looked at. */
+/**
+ * Foreign text on one line, cut to so many columns. What is far longer than that is not even looked at.
+ *
+ * @example
+ * plainLine("two\nlines", 8) // "two lin…"
+ */
 export function plainLine(text: string, columns: number): string {
   const most = Math.max(0, columns) * 8 + 256;
   const head = text.length > most ? `${text.slice(0, most)}…` : text;

@@ -1,4 +1,5 @@
 import type {
+  ErrorDetail,
   ErrorItem,
   HandoffItem,
   NoticeItem,
@@ -11,8 +12,21 @@ import type {
 import { isRecord, ownNumber, ownString } from "#wire";
 import { plainLine } from "./display-width.ts";
 import type { Palette } from "./palette.ts";
+import { foldLine } from "./word-wrap.ts";
 
-/** The short lines beside a run's text. Foreign words in them are plain, and each fits the width. */
+/** Where the lines go. */
+export interface LineRoom {
+  readonly width: () => number;
+  /** What a person acts on is folded to the width. Without it, it stands on one line however long: a file has no width. */
+  readonly folds: boolean;
+  /** Says warnings and errors in the words of the place they are shown at. */
+  readonly reword: (text: string) => string;
+}
+
+/**
+ * The short lines beside a run's text. Foreign words in them are plain, and each fits the width; warnings and errors go
+ * over several lines, because their remedy stands at their end.
+ */
 export interface EventLines {
   toolCall(event: ToolCallItem): string;
   /** `name` is given when more than one call is under way. `ms` is how long it took. */
@@ -27,19 +41,35 @@ export interface EventLines {
   warning(message: string): string;
   error(event: ErrorItem): readonly string[];
   thought(characters: number, ms: number): string;
+  /** Why a run did not succeed. */
+  failure(error: ErrorDetail): readonly string[];
   closing(result: RunResult): string;
 }
 
-export function createEventLines(palette: Palette, width: number): EventLines {
+/** Columns of one warning or error: a page of minified source in it is not shown as a whole. */
+const MAX_ADVICE = 2000;
+
+export function createEventLines(palette: Palette, { width: columnsNow, folds, reword }: LineRoom): EventLines {
   const { dim, red, yellow } = palette;
-  const line = (text: string, columns = width): string => plainLine(text, columns);
+  const line = (text: string, columns = columnsNow()): string => plainLine(text, columns);
+  /** A line that is not cut; `mark` stands before it. */
+  const whole = (mark: string, text: string): string => {
+    const plain = plainLine(reword(text), MAX_ADVICE);
+    return mark + (folds ? foldLine(plain, columnsNow() - 1, mark.length) : plain);
+  };
+  const failure = ({ message, diagnostic }: Pick<ErrorDetail, "message" | "diagnostic">): readonly string[] => {
+    const { hint, troubleshooting } = diagnostic ?? {};
+    const advice = [...(hint === undefined ? [] : [hint]), ...(troubleshooting?.split("\n") ?? [])];
+    return [red(whole("✗ ", message)), ...advice.map((text) => dim(whole("  ", text)))];
+  };
   return {
-    toolCall: (event) => dim(indented(event, (room) => line(`→ ${event.name} ${jsonText(event.input)}`, room), width)),
+    toolCall: (event) =>
+      dim(indented(event, (room) => line(`→ ${event.name} ${jsonText(event.input)}`, room), columnsNow())),
     toolResult(event, { name, ms }) {
       const output = typeof event.output === "string" ? event.output : jsonText(event.output);
       const took = ms === undefined ? "" : ` (${describeMs(ms)})`;
       const prefix = name === undefined ? "" : `${name}: `;
-      const text = indented(event, (room) => line(`← ${prefix}${output}`, room - took.length) + took, width);
+      const text = indented(event, (room) => line(`← ${prefix}${output}`, room - took.length) + took, columnsNow());
       return event.isError ? red(text) : dim(text);
     },
     permission(event) {
@@ -58,15 +88,11 @@ export function createEventLines(palette: Palette, width: number): EventLines {
       const tools = event.tools === undefined ? "" : `, ${count(event.tools.length, "tool")}`;
       return dim(line(`· ${event.backend} (${event.mode})${model}${session}${tools}`));
     },
-    warning: (message) => yellow(line(`! ${message}`)),
-    error(event) {
-      // These are what a person acts on: several lines of them rather than an ellipsis.
-      const { hint, troubleshooting } = event.diagnostic ?? {};
-      const advice = [...(hint === undefined ? [] : [hint]), ...(troubleshooting?.split("\n") ?? [])];
-      return [red(line(`✗ ${event.message}`, 4 * width)), ...advice.map((text) => dim(`  ${line(text, 4 * width)}`))];
-    },
+    warning: (message) => yellow(whole("! ", message)),
+    error: failure,
+    failure,
     thought: (characters, ms) => dim(line(`· thought for ${describeMs(ms)}, ${count(characters, "character")}`)),
-    closing: (result) => dim(line(closingLine(result))),
+    closing: (result) => dim(whole("", closingLine(result))),
   };
 }
 
@@ -93,7 +119,7 @@ function describeNotice({ kind, data }: NoticeItem): string | undefined {
 }
 
 function closingLine(result: RunResult): string {
-  const parts = [result.status === "success" ? "done" : `${result.status}: ${result.subtype}`, describeMs(result.ms)];
+  const parts = [describeStatus(result), describeMs(result.ms)];
   const { inputTokens, outputTokens } = result.usage;
   if (inputTokens !== undefined || outputTokens !== undefined) {
     parts.push(`${inputTokens ?? "?"} tokens in, ${outputTokens ?? "?"} out`);
@@ -101,6 +127,12 @@ function closingLine(result: RunResult): string {
   if (result.costUsd !== undefined && result.costUsd > 0) parts.push(`$${result.costUsd.toFixed(4)}`);
   if (result.toolCalls.length > 0) parts.push(count(result.toolCalls.length, "tool call"));
   return parts.join(" · ");
+}
+
+function describeStatus({ status, subtype }: RunResult): string {
+  if (status === "success") return "done";
+  // An abort has no further reason: its subtype is the same word.
+  return status === "error" ? `failed: ${subtype}` : status;
 }
 
 function count(number: number, what: string): string {

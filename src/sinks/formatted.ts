@@ -1,4 +1,4 @@
-import type { AgentEvent, Raw } from "#domain";
+import { type AgentEvent, checkOptionNames, type ErrorDetail, type Raw } from "#domain";
 import { createEventLines } from "./event-lines.ts";
 import { createPalette } from "./palette.ts";
 import { plainText } from "./safe-text.ts";
@@ -11,6 +11,7 @@ export interface FormattedEvent {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
+/** The options of `createFormattedSink`. */
 export interface FormattedOptions {
   readonly out: (text: string) => void;
   /** Takes errors that are no frame's: the stream broke off, the command failed. */
@@ -18,9 +19,24 @@ export interface FormattedOptions {
   readonly style: "text" | "ansi" | "json";
   readonly color: boolean;
   readonly width: number;
+  /** Folds errors to the width; for an `aside` that is a terminal. Default `false`. */
+  readonly folds?: boolean;
+  /** Says errors in the words of the place they are shown at. */
+  readonly reword?: (text: string) => string;
   /** Reads a frame; what is not to be shown is left out. */
   readonly read: (raw: Raw) => readonly FormattedEvent[];
 }
+
+const OPTION_NAMES = [
+  "out",
+  "aside",
+  "style",
+  "color",
+  "width",
+  "folds",
+  "reword",
+  "read",
+] satisfies (keyof FormattedOptions)[];
 
 const OWN_COLOR = /(\u001b\[\d{1,3}m)/;
 
@@ -29,10 +45,22 @@ const OWN_COLOR = /(\u001b\[\d{1,3}m)/;
  * Needs events that keep their raw frame. Nothing else is printed, each frame once; errors always are.
  *
  * @example
- * const sink = createFormattedSink({ out, aside, style: "text", color: false, width: 80, read: (raw) => readFrame(raw) })
+ * const sink = createFormattedSink({
+ *   out: (text) => process.stdout.write(text),
+ *   aside: (text) => process.stderr.write(text),
+ *   style: "text",
+ *   color: false,
+ *   width: 80,
+ *   read: () => [],
+ * })
  */
 export function createFormattedSink(options: FormattedOptions): Sink {
-  const lines = createEventLines(createPalette(options.color), options.width);
+  checkOptionNames(options, OPTION_NAMES, "createFormattedSink");
+  const lines = createEventLines(createPalette(options.color), {
+    width: () => options.width,
+    folds: options.folds === true,
+    reword: options.reword ?? ((text) => text),
+  });
   let last: Raw | undefined;
   let isMidLine = false;
 
@@ -54,9 +82,22 @@ export function createFormattedSink(options: FormattedOptions): Sink {
     }
   };
   const acceptFault = (event: AgentEvent): void => {
-    if (event.type !== "error" || event.raw !== undefined) return;
+    const error = faultOf(event);
+    if (error === undefined) return;
     endLine();
-    for (const line of lines.error(event)) options.aside(`${line}\n`);
+    for (const line of lines.failure(error)) options.aside(`${line}\n`);
+  };
+  /** The last error that was shown; what ended the run is not shown a second time. */
+  let lastError: string | undefined;
+  /** What no frame shows: an error of the stream or the command, or a verdict that is no event of its own. */
+  const faultOf = (event: AgentEvent): ErrorDetail | undefined => {
+    if (event.type === "error") {
+      lastError = event.message;
+      return event.raw === undefined ? event : undefined;
+    }
+    if (event.type !== "done" || event.result.status !== "error") return undefined;
+    const { error } = event.result;
+    return error?.message === lastError ? undefined : error;
   };
 
   return {

@@ -1,3 +1,8 @@
+/**
+ * Consumers of events that print, write or send them, and what they are made of.
+ *
+ * @module
+ */
 export type { AskOptions, TerminalAnswer, TerminalQuestion } from "./ask-in-terminal.ts";
 export { askInTerminal, createTerminalAsk } from "./ask-in-terminal.ts";
 export { displayWidth, plainLine } from "./display-width.ts";
@@ -20,6 +25,7 @@ export { joinSinks, selectSinks } from "./sink.ts";
 export { createSseSink } from "./sse.ts";
 export type { TerminalOptions, TerminalSink } from "./terminal.ts";
 export { createTerminalSink } from "./terminal.ts";
+export { foldLine } from "./word-wrap.ts";
 export type {
   TelemetryApi,
   TelemetryAttributes,

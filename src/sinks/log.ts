@@ -1,8 +1,9 @@
-import { describeThrown, type FileSystem } from "#domain";
+import { checkOptionNames, describeThrown, type FileSystem } from "#domain";
 import { encodeEvent } from "#wire";
 import { escapeUnsafe } from "./safe-text.ts";
 import type { Sink } from "./sink.ts";
 
+/** The options of `createLogSink`. */
 export interface LogOptions {
   /** An absolute path. What is missing of it is made; a file that is there is added to. */
   readonly path: string;
@@ -19,9 +20,13 @@ const MAX_WAITING = 1024 * 1024;
  * by their `runId`. `close` resolves when the last line is written; it rejects when one could not be.
  *
  * @example
- * const sink = createLogSink({ path: "/var/log/agents/today.jsonl", files })
+ * const sink = createLogSink({
+ *   path: "/var/log/agents/today.jsonl",
+ *   files: { append: (path, bytes) => appendFile(path, bytes) },
+ * })
  */
 export function createLogSink(options: LogOptions): Sink {
+  checkOptionNames(options, ["path", "files", "redact"] satisfies (keyof LogOptions)[], "createLogSink");
   const encoder = new TextEncoder();
   const redact = options.redact ?? ((line) => line);
   let lines: string[] = [];
@@ -61,7 +66,12 @@ export function createLogSink(options: LogOptions): Sink {
   };
 }
 
-/** The name a log has when none is given: `YYYY-MM-DD-HH-MM-SS-stream.jsonl`, in local time. */
+/**
+ * The name a log has when none is given: `YYYY-MM-DD-HH-MM-SS-stream.jsonl`, in local time.
+ *
+ * @example
+ * logFileName(Date.now()) // "2026-11-17-21-08-15-stream.jsonl"
+ */
 export function logFileName(now: number): string {
   const time = new Date(now);
   const parts = [time.getFullYear(), time.getMonth() + 1, time.getDate()];

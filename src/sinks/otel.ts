@@ -71,6 +71,10 @@ export function createTelemetry(api: TelemetryApi, options: TelemetryOptions = {
 /**
  * Creates telemetry when `@opentelemetry/api` is installed; `undefined` when it is not. Loads it on the first call and
  * not before.
+ *
+ * @example
+ * const sink = (await loadTelemetry())?.createSink()
+ * if (sink) run("offline", "Hello").on("*", (event) => sink.accept(event))
  */
 export async function loadTelemetry(
   options: TelemetryOptions = {},

@@ -10,6 +10,7 @@ export interface Palette {
   readonly red: Paint;
   readonly green: Paint;
   readonly yellow: Paint;
+  readonly magenta: Paint;
   readonly cyan: Paint;
 }
 
@@ -28,6 +29,7 @@ const COLORS: Palette = {
   red: painter(31, 39),
   green: painter(32, 39),
   yellow: painter(33, 39),
+  magenta: painter(35, 39),
   cyan: painter(36, 39),
 };
 
@@ -40,6 +42,7 @@ const NO_COLORS: Palette = {
   red: plain,
   green: plain,
   yellow: plain,
+  magenta: plain,
   cyan: plain,
 };
 

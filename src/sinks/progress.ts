@@ -1,20 +1,30 @@
-import { type AgentEvent, type Clock, elapsedSince, unreachable } from "#domain";
+import { type AgentEvent, checkOptionNames, type Clock, elapsedSince, unreachable } from "#domain";
 import { plainLine } from "./display-width.ts";
 import { describeMs } from "./event-lines.ts";
 import { createPalette } from "./palette.ts";
 import type { Sink } from "./sink.ts";
 
+/** The options of `createProgressSink`. */
 export interface ProgressOptions {
   readonly write: (text: string) => void;
   /** Nothing at all is written to what is no terminal. */
   readonly isTerminal: boolean;
   readonly color: boolean;
-  /** Columns of the terminal. */
-  readonly width: number;
+  /** Columns of the terminal; a function where they change. */
+  readonly width: number | (() => number);
   readonly clock: Clock;
   /** Whether something stands on the last line. Nothing is drawn beside it. */
   readonly isMidLine?: () => boolean;
 }
+
+const OPTION_NAMES = [
+  "write",
+  "isTerminal",
+  "color",
+  "width",
+  "clock",
+  "isMidLine",
+] satisfies (keyof ProgressOptions)[];
 
 /** A progress line that gives way to whoever writes to the same screen. */
 export interface ProgressSink extends Sink {
@@ -34,10 +44,24 @@ const ERASE_LINE = "\r\u001b[K";
  * the next try. Quiet where there is no terminal, and while text comes, which is progress enough.
  *
  * @example
- * const progress = createProgressSink({ write, isTerminal: process.stderr.isTTY, color, width, clock })
+ * const progress = createProgressSink({
+ *   write: (text) => process.stderr.write(text),
+ *   isTerminal: process.stderr.isTTY,
+ *   color: wantsColor(process.stderr.isTTY, process.env),
+ *   width: process.stderr.columns,
+ *   clock: {
+ *     now: () => Date.now(),
+ *     after: (ms, fire) => {
+ *       const timer = setTimeout(fire, ms)
+ *       return () => clearTimeout(timer)
+ *     },
+ *   },
+ * })
  */
 export function createProgressSink(options: ProgressOptions): ProgressSink {
+  checkOptionNames(options, OPTION_NAMES, "createProgressSink");
   const { write, clock, width, isMidLine = () => false } = options;
+  const columns = (): number => (typeof width === "number" ? width : width());
   const { dim } = createPalette(options.color);
   let waiting: { readonly what: string; readonly since: number } | undefined;
   let isDrawn = false;
@@ -56,7 +80,10 @@ export function createProgressSink(options: ProgressOptions): ProgressSink {
       const wheel = WHEEL[step % WHEEL.length] ?? "";
       step += 1;
       // One column less: a full line would make some terminals begin the next.
-      const line = plainLine(`${wheel} ${waiting.what} · ${describeMs(elapsedSince(clock, waiting.since))}`, width - 1);
+      const line = plainLine(
+        `${wheel} ${waiting.what} · ${describeMs(elapsedSince(clock, waiting.since))}`,
+        columns() - 1,
+      );
       write(`${isDrawn ? ERASE_LINE : ""}${dim(line)}`);
       isDrawn = true;
     }

@@ -42,7 +42,14 @@ export function plainText(text: string): string {
   return safe.push(text) + safe.end();
 }
 
-/** `plainText` for text in pieces: a sequence split over them is as harmless as a whole one, and no character is torn. */
+/**
+ * `plainText` for text in pieces: a sequence split over them is as harmless as a whole one, and no character is torn.
+ *
+ * @example
+ * const safe = createSafeText()
+ * for await (const text of run("offline", "Hello").text()) process.stdout.write(safe.push(text))
+ * process.stdout.write(safe.end())
+ */
 export function createSafeText(): SafeText {
   const filter = new Filter();
   return { push: (text) => filter.push(text), end: () => filter.end() };

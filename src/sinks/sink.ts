@@ -1,4 +1,4 @@
-import type { AgentEvent } from "#domain";
+import { type AgentEvent, checkOptionNames } from "#domain";
 import { callSafely } from "#streams";
 
 /** Consumes events for an effect; never changes them. */
@@ -18,7 +18,7 @@ export interface Sink {
  * why: an output that fails changes nothing for the others.
  *
  * @example
- * const sink = joinSinks([createTerminalSink(screen), createLogSink(log)], (error) => console.error(error))
+ * const sink = joinSinks([terminal, log], (error) => console.error(error))
  */
 export function joinSinks(sinks: readonly Sink[], onError: (error: unknown) => void): Sink {
   const working = new Set(sinks);
@@ -61,11 +61,15 @@ export function joinSinks(sinks: readonly Sink[], onError: (error: unknown) => v
 /**
  * The sinks of a run that is shown: with a format, its formatted output and nothing else; without one, the text and
  * the progress beside it. Whichever it is, every piece of output is printed exactly once.
+ *
+ * @example
+ * const sinks = selectSinks({ terminal, progress })
  */
 export function selectSinks(choice: {
   readonly formatted?: Sink | undefined;
   readonly terminal: Sink;
   readonly progress: Sink;
 }): readonly Sink[] {
+  checkOptionNames(choice, ["formatted", "terminal", "progress"] satisfies (keyof typeof choice)[], "selectSinks");
   return choice.formatted === undefined ? [choice.terminal, choice.progress] : [choice.formatted];
 }

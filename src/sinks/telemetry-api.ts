@@ -5,6 +5,7 @@
 
 export type TelemetryAttributes = Record<string, string | number | boolean | string[]>;
 
+/** What is used of OpenTelemetry's `Span`. */
 export interface TelemetrySpan {
   setAttributes(attributes: TelemetryAttributes): unknown;
   addEvent(name: string, attributes?: TelemetryAttributes, time?: Date): unknown;
@@ -13,6 +14,7 @@ export interface TelemetrySpan {
   end(time?: Date): void;
 }
 
+/** What is used of OpenTelemetry's `Tracer`. */
 export interface TelemetryTracer {
   startSpan(
     name: string,
@@ -27,6 +29,7 @@ export interface TelemetryInstrumentOptions {
   advice?: { explicitBucketBoundaries?: number[] };
 }
 
+/** What is used of OpenTelemetry's `Meter`. */
 export interface TelemetryMeter {
   createHistogram(
     name: string,

@@ -99,9 +99,60 @@ describe("the terminal sink", () => {
       "  The key was not accepted.",
       "  Check OPENAI_API_KEY.",
       "  Or another.",
-      "error: provider-auth · 1.2 s · 5 tokens in, 2 out · $0.0123",
+      "failed: provider-auth · 1.2 s · 5 tokens in, 2 out · $0.0123",
       "",
     ]);
+  });
+
+  it("F-F a verdict that is no error event is told with its remedy, also when it is quiet", () => {
+    const error = {
+      code: "failed-result",
+      message: "The run reached limits.turns (1). Raise it.",
+      terminal: false,
+    } as const;
+    const done = doneEvent({ ...result, status: "error", subtype: "error_max_turns", error });
+    const reword = (text: string): string => text.replace("limits.turns", "--max-turns");
+    expect(show([done], { reword }).aside).toBe(
+      "✗ The run reached --max-turns (1). Raise it.\nfailed: error_max_turns · 1.2 s · 5 tokens in, 2 out · $0.0123\n",
+    );
+    expect(show([done], { quiet: true }).aside).toBe("✗ The run reached limits.turns (1). Raise it.\n");
+    expect(show([errorItem({ ...error, terminal: true }), done]).aside.match(/✗/g)).toHaveLength(1);
+  });
+
+  it("F-F an abort is said once", () => {
+    const { aside } = show([doneEvent({ ...result, status: "aborted", subtype: "aborted" })]);
+    expect(aside).toBe("aborted · 1.2 s · 5 tokens in, 2 out · $0.0123\n");
+  });
+
+  it("F-F a warning is not cut: its remedy stands at its end", () => {
+    const message = "session.resume is ignored on offline: a model behind an API keeps no sessions. Use a session.";
+    const warning = warningItem({ code: "option-ignored", message });
+    expect(show([warning], { wrapAside: true, width: 40 }).aside).toBe(
+      "! session.resume is ignored on offline:\n  a model behind an API keeps no\n  sessions. Use a session.\n",
+    );
+    // A file has no width.
+    expect(show([warning], { width: 40 }).aside).toBe(`! ${message}\n`);
+  });
+
+  it("F-F a question that somebody else puts is not told as well, nor the person's own answer", () => {
+    const about = { callId: "c", name: "add", reason: "The user said no." };
+    const events = [
+      permissionItem({ ...about, state: "asked", by: "rule" }),
+      permissionItem({ ...about, state: "denied", by: "user" }),
+      toolResultItem({ callId: "c", name: "add", output: about.reason, isError: true, skipped: "denied" }),
+    ];
+    expect(show(events, { asks: true }).aside).toBe("← The user said no.\n");
+    // Where nobody is asked here, what happened is told, each thing once.
+    expect(show(events).aside).toBe("? add: asked, The user said no.\n? add: denied, The user said no.\n");
+  });
+
+  it("F-F the answer is wrapped at words where it goes to a terminal, and nowhere else", () => {
+    const events = [textDelta("m", 0, "The quick brown "), textDelta("m", 0, "fox jumps over the lazy dog.")];
+    const done = doneEvent(result);
+    expect(show([...events, done], { wrap: true, width: 20 }).out).toBe(
+      "The quick brown fox\njumps over the lazy\ndog.\n",
+    );
+    expect(show([...events, done], { width: 20 }).out).toBe("The quick brown fox jumps over the lazy dog.\n");
   });
 
   it("shows thinking only when asked, on lines of its own", () => {

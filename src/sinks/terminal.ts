@@ -1,4 +1,13 @@
-import { type AgentEvent, type MessageItem, type NoticeItem, type ToolResultItem, unreachable } from "#domain";
+import {
+  type AgentEvent,
+  checkOptionNames,
+  type DoneEvent,
+  type MessageItem,
+  type NoticeItem,
+  type PermissionItem,
+  type ToolResultItem,
+  unreachable,
+} from "#domain";
 import { isRecord, ownNumber, ownString } from "#wire";
 import { createEventLines } from "./event-lines.ts";
 import { createPalette } from "./palette.ts";
@@ -6,6 +15,7 @@ import { createShownBlocks } from "./shown-blocks.ts";
 import type { Sink } from "./sink.ts";
 import { createTextColumn } from "./text-column.ts";
 
+/** The options of `createTerminalSink`. */
 export interface TerminalOptions {
   /** Takes the answer's text. */
   readonly out: (text: string) => void;
@@ -13,8 +23,16 @@ export interface TerminalOptions {
   readonly aside: (text: string) => void;
   /** Whether `aside` understands colours. */
   readonly color: boolean;
-  /** Columns of the terminal. */
-  readonly width: number;
+  /** Columns of the terminal; a function where they change. */
+  readonly width: number | (() => number);
+  /** Ends lines of the answer between words; for an `out` that is a terminal. Default `false`: as they were written. */
+  readonly wrap?: boolean;
+  /** Folds warnings and errors to the width; for an `aside` that is a terminal. Default `false`. */
+  readonly wrapAside?: boolean;
+  /** Says warnings and errors in the words of the place they are shown at: options of a program as flags of a shell. */
+  readonly reword?: (text: string) => string;
+  /** Somebody else puts questions to the person at this screen, so that they are not told here as well. Default `false`. */
+  readonly asks?: boolean;
   /** `true`: thinking as it comes; `"collapsed"`: one line about it; `false`: nothing of it. */
   readonly showThinking: boolean | "collapsed";
   /** Shows Markdown as a terminal can; for an `out` that is one. Without it the text goes out as it was written. */
@@ -30,6 +48,24 @@ export interface TerminalOptions {
   /** Text and errors alone. Default `false`. */
   readonly quiet?: boolean;
 }
+
+const OPTION_NAMES = [
+  "out",
+  "aside",
+  "color",
+  "width",
+  "wrap",
+  "wrapAside",
+  "reword",
+  "asks",
+  "showThinking",
+  "markdown",
+  "showTools",
+  "showMetadata",
+  "showAll",
+  "stream",
+  "quiet",
+] satisfies (keyof TerminalOptions)[];
 
 /** A sink for a screen that others write to as well. */
 export interface TerminalSink extends Sink {
@@ -54,21 +90,33 @@ export interface TerminalSink extends Sink {
  * for await (const event of run("offline", "Hello")) sink.accept(event)
  */
 export function createTerminalSink(options: TerminalOptions): TerminalSink {
-  const { width, quiet = false, showAll = false } = options;
+  checkOptionNames(options, OPTION_NAMES, "createTerminalSink");
+  const { quiet = false, showAll = false } = options;
   const palette = createPalette(options.color);
-  const lines = createEventLines(palette, width);
+  const given = options.width;
+  const width = typeof given === "number" ? () => given : given;
+  const { reword = (text: string): string => text } = options;
+  const lines = createEventLines(palette, { width, folds: options.wrapAside === true, reword });
   const shown = createShownBlocks();
   const answer = createTextColumn({
     write: options.out,
     markdown: options.markdown === true ? { color: true, width } : undefined,
+    wrap: options.wrap === true ? width : undefined,
   });
-  const thinking = createTextColumn({ write: options.aside, paint: palette.dim });
+  const thinking = createTextColumn({
+    write: options.aside,
+    paint: palette.dim,
+    wrap: options.wrapAside === true ? width : undefined,
+  });
   const streams = options.stream !== false;
   const showThinking = quiet ? false : showAll ? true : options.showThinking;
   const showTools = !quiet && (showAll || options.showTools !== false);
   const showMetadata = !quiet && (showAll || options.showMetadata === true);
   /** When the calls under way began. */
   const open = new Map<string, number>();
+  /** The last error that was shown; what ended the run is not shown a second time. */
+  let lastError: string | undefined;
+  let denied: { readonly callId: string; readonly reason: string | undefined } | undefined;
   let speaking: string | undefined;
   let thought: { readonly since: number; characters: number } | undefined;
 
@@ -127,9 +175,26 @@ export function createTerminalSink(options: TerminalOptions): TerminalSink {
     const since = open.get(event.callId);
     const isAlone = open.size <= 1;
     open.delete(event.callId);
-    if (!showTools) return;
+    // A denial is the result of its call, and has been told.
+    const wasTold = denied?.callId === event.callId && denied.reason === event.output;
+    if (!showTools || (wasTold && !showMetadata)) return;
     const ms = event.ms ?? (since === undefined || event.skipped !== undefined ? undefined : event.ts - since);
     note(event.ts, lines.toolResult(event, isAlone ? { ms } : { ms, name: event.name }));
+  };
+
+  const acceptPermission = (event: PermissionItem): void => {
+    if (quiet || (event.state === "allowed" && !showMetadata)) return;
+    // Who has just answered knows what was asked, and what the answer was.
+    const isKnown = event.state === "asked" || event.by === "user";
+    if (isKnown && options.asks === true && !showMetadata) return;
+    if (event.state === "denied") denied = { callId: event.callId, reason: event.reason };
+    note(event.ts, lines.permission(event));
+  };
+  const acceptDone = ({ ts, result }: DoneEvent): void => {
+    // A verdict (a limit, an agent's own failure) is no error event: without this nobody would say why it failed.
+    const { status, error } = result;
+    const why = status === "error" && error !== undefined && error.message !== lastError ? lines.failure(error) : [];
+    note(ts, ...why, ...(quiet ? [] : [lines.closing(result)]));
   };
 
   const accept = (event: AgentEvent): void => {
@@ -152,8 +217,7 @@ export function createTerminalSink(options: TerminalOptions): TerminalSink {
       case "tool-result":
         return acceptResult(event);
       case "permission":
-        if (!quiet && (event.state !== "allowed" || showMetadata)) note(event.ts, lines.permission(event));
-        return;
+        return acceptPermission(event);
       case "handoff":
         if (!quiet) note(event.ts, lines.handoff(event));
         return;
@@ -163,6 +227,7 @@ export function createTerminalSink(options: TerminalOptions): TerminalSink {
         if (!quiet && (event.expected !== true || showMetadata)) note(event.ts, lines.warning(event.message));
         return;
       case "error":
+        lastError = event.message;
         return note(event.ts, ...lines.error(event));
       case "start":
         if (showMetadata) note(event.ts, lines.start(event));
@@ -171,7 +236,7 @@ export function createTerminalSink(options: TerminalOptions): TerminalSink {
       case "result":
         return;
       case "done":
-        return note(event.ts, ...(quiet ? [] : [lines.closing(event.result)]));
+        return acceptDone(event);
       default:
         return unreachable(event);
     }

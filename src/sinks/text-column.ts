@@ -1,5 +1,6 @@
 import { createMarkdownWriter, type MarkdownOptions } from "./markdown/markdown-writer.ts";
 import { createSafeText } from "./safe-text.ts";
+import { createWordWrap } from "./word-wrap.ts";
 
 /** Text that goes to a screen piece by piece, and ends before something else is written there. */
 export interface TextColumn {
@@ -13,18 +14,27 @@ export function createTextColumn(options: {
   readonly write: (text: string) => void;
   readonly markdown?: MarkdownOptions | undefined;
   readonly paint?: (text: string) => string;
+  /** Ends lines between words, at so many columns. Without it lines are as they were written. */
+  readonly wrap?: (() => number) | undefined;
 }): TextColumn {
   const { write, paint = (text) => text } = options;
   const safe = createSafeText();
   const markdown = options.markdown === undefined ? undefined : createMarkdownWriter(options.markdown);
+  const wrap = options.wrap === undefined ? undefined : createWordWrap(options.wrap);
   /** Something was pushed since the last end, shown or held back. */
   let isOpen = false;
   let isMidLine = false;
 
+  const put = (text: string): void => {
+    if (text === "") return;
+    write(text);
+    isMidLine = !text.endsWith("\n");
+  };
   const show = (text: string): void => {
     if (text === "") return;
-    write(paint(text));
-    isMidLine = !text.endsWith("\n");
+    // Line ends stay outside of the colour: a terminal may paint the rest of the line otherwise.
+    const painted = text.split("\n").map(paint).join("\n");
+    put(wrap === undefined ? painted : wrap.push(painted));
   };
   return {
     push(text) {
@@ -37,11 +47,12 @@ export function createTextColumn(options: {
       isOpen = false;
       const rest = safe.end();
       show(markdown === undefined ? rest : markdown.push(rest) + markdown.end());
+      put(wrap?.end() ?? "");
       if (isMidLine) write("\n");
       isMidLine = false;
     },
     get isMidLine() {
-      return isMidLine;
+      return isMidLine || wrap?.isHolding === true;
     },
   };
 }

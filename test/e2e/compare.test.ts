@@ -19,7 +19,7 @@ const readReport = (folder = "comparison") =>
 
 describe("millrace compare", () => {
   it("S3-35 … 38: prints a table and a decision, writes one JSON and one HTML report", async () => {
-    const { code, stdout, stderr } = await runCli(["compare", "prompts.json", "-b", "offline", "-b", "b=offline/b"], {
+    const { code, stdout, stderr } = await runCli(["compare", "prompts.json", "-b", "offline", "-b", "b=offline"], {
       cwd,
     });
     expect(code).toBe(0);
@@ -49,7 +49,7 @@ describe("millrace compare", () => {
         "-b",
         "offline",
         "-b",
-        "b=offline/b",
+        "b=offline",
         "--json",
         "--scorer",
         "sections",

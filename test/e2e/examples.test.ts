@@ -33,6 +33,7 @@ describe("the examples", () => {
     expect(EXAMPLES.map((file) => file.replace(/\.ts$/, ""))).toEqual([
       "agent-tool",
       "approval",
+      "artifacts",
       "claude-code",
       "compare",
       "declarative-format",

@@ -32,6 +32,7 @@ export function createMemoryIo(options: {
       aside += text;
     }),
     input: input as unknown as NodeJS.ReadStream,
+    inputKind: options.input === undefined ? "nothing" : "pipe",
     world: { ...systemWorld(), env: { PATH: "/nowhere", ...options.env } },
     cwd: options.cwd,
     onInterrupt: () => () => undefined,

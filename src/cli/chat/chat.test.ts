@@ -2,6 +2,7 @@ import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StartError } from "#domain";
+import { columnBehind } from "./input-line.ts";
 import { type ChatLines, readMessage } from "./lines.ts";
 import { createPasteFilter, PASTED_LINE_END } from "./pasted-text.ts";
 import { createPipedLines } from "./piped-lines.ts";
@@ -11,6 +12,19 @@ const linesOf = (all: readonly string[]): ChatLines => {
   const left = [...all];
   return { next: async () => left.shift(), listen: () => () => undefined, close: () => undefined, wasLeft: false };
 };
+
+describe("F-F the column behind what was written", () => {
+  it.each([
+    ["abc", 0, 3],
+    ["abc", 4, 7],
+    ["abc\n", 4, 0],
+    ["abc\nde", 4, 2],
+    ["\r\u001b[K\u001b[2m◐ asking\u001b[22m", 9, 8],
+    ["世界", 0, 4],
+    ["x".repeat(20), 0, 20],
+    ["x".repeat(25), 0, 5],
+  ])("%j from column %i", (text, from, column) => expect(columnBehind(text, from, 20)).toBe(column));
+});
 
 describe("messages", () => {
   it.each<[string[], string | undefined]>([

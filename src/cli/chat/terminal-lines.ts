@@ -1,95 +1,122 @@
-import { createInterface } from "node:readline";
 import type { CommandIo } from "../io.ts";
+import { createInputLine } from "./input-line.ts";
 import type { ChatLines } from "./lines.ts";
-import { filterKeys, PASTE_MARKS_OFF, PASTE_MARKS_ON, PASTED_LINE_END } from "./pasted-text.ts";
+import { PASTED_LINE_END } from "./pasted-text.ts";
 
-const HISTORY_SIZE = 500;
+/** The lines of a person at a terminal, and the screen they are typed on. */
+export interface TerminalLines extends ChatLines {
+  /** The same command line, whose outputs go above the line that is typed. */
+  readonly io: CommandIo;
+  /** Asks for a line of its own; what was being typed comes back behind it. `undefined` at the end, or on an abort. */
+  ask(question: string, signal: AbortSignal): Promise<string | undefined>;
+}
 
 /**
- * The lines a person writes at a terminal: with an editor and a history, and pasted text as one message. Between two
- * questions the terminal is in its usual mode, so that Ctrl-C is an interrupt and what is typed ahead is kept.
+ * The lines a person writes at a terminal: with an editor and a history, and pasted text as one message. What is typed
+ * while an answer comes stays on its line; sent, it is the next message.
  */
-export function createTerminalLines(io: CommandIo, names: readonly string[]): ChatLines {
-  let history: string[] = [];
+export function createTerminalLines(real: CommandIo, names: readonly string[]): TerminalLines {
   const waiting: string[] = [];
   let isOver = false;
   let wasLeft = false;
-  let closeEditor: () => void = () => undefined;
+  let presses = 0;
+  let hear: ((line: string) => boolean) | undefined;
+  /** Who waits for a line: the chat for a message, or a question for its answer. */
+  let reading: ((line: string | undefined) => void) | undefined;
+  let asking: ((line: string | undefined) => void) | undefined;
 
-  const edit = (prompt: string): Promise<string | undefined> =>
-    new Promise((resolve) => {
-      const keys = filterKeys(io.input);
-      const reader = createInterface({
-        input: keys,
-        output: process.stderr,
-        terminal: true,
-        prompt,
-        history: [...history],
-        historySize: HISTORY_SIZE,
-        removeHistoryDuplicates: true,
-        completer: (line: string) => [names.filter((name) => line.startsWith("/") && name.startsWith(line)), line],
-      });
-      let answer: string | undefined;
-      let presses = 0;
-      closeEditor = () => reader.close();
-      reader.on("history", (lines) => {
-        history = lines;
-      });
-      reader.on("line", (line) => {
-        const text = line.replaceAll(PASTED_LINE_END, "\n");
-        if (answer !== undefined) waiting.push(text);
-        else answer = text;
-        // Not at once: more lines may have come with this one.
-        setImmediate(() => reader.close());
-      });
-      reader.on("SIGINT", () => {
-        presses += reader.line === "" ? 1 : 0;
-        if (presses >= 2) {
-          wasLeft = true;
-          isOver = true;
-          reader.close();
-          return;
-        }
-        process.stderr.write(reader.line === "" ? "\nCtrl-C again leaves.\n" : "\n");
-        reader.write(null, { ctrl: true, name: "e" });
-        reader.write(null, { ctrl: true, name: "u" });
-        reader.prompt();
-      });
-      reader.on("close", () => {
-        io.input.unpipe(keys).pause();
-        process.stderr.write(answer === undefined ? `${PASTE_MARKS_OFF}\n` : PASTE_MARKS_OFF);
-        if (answer === undefined) isOver = true;
-        resolve(answer);
-      });
-      io.input.pipe(keys);
-      process.stderr.write(PASTE_MARKS_ON);
-      reader.prompt();
-    });
+  const settle = (line: string | undefined): void => {
+    const answer = asking ?? reading;
+    if (asking !== undefined) asking = undefined;
+    else reading = undefined;
+    answer?.(line);
+  };
+  const line = createInputLine(real, names, {
+    onLine(text) {
+      presses = 0;
+      if (asking !== undefined || reading !== undefined) return settle(text);
+      if (hear?.(text) === true || text.trim() === "") return;
+      waiting.push(text);
+    },
+    onInterrupt(typed) {
+      // While an answer comes, and at a question, it is for the run. What is typed stays.
+      if (reading === undefined || asking !== undefined) {
+        process.kill(process.pid, "SIGINT");
+        return;
+      }
+      presses += typed === "" ? 1 : 0;
+      if (presses >= 2) {
+        wasLeft = true;
+        isOver = true;
+        line.end();
+        settle(undefined);
+        return;
+      }
+      if (typed === "") {
+        line.io.err.write("Ctrl-C again leaves.\n");
+        return;
+      }
+      line.remember(line.take());
+      line.io.err.write(`> ${typed}\n(not sent; the arrow key up brings it back)\n`);
+    },
+    onEnd() {
+      isOver = true;
+      asking?.(undefined);
+      reading?.(undefined);
+      asking = undefined;
+      reading = undefined;
+    },
+  });
 
   return {
+    io: line.io,
     async next(isMore) {
-      const line = waiting.shift();
-      if (line !== undefined) return line;
+      const prompt = isMore ? "… " : "> ";
+      const typedAhead = waiting.shift();
+      if (typedAhead !== undefined) {
+        line.io.err.write(`${prompt}${typedAhead.replaceAll("\n", PASTED_LINE_END)}\n`);
+        return typedAhead;
+      }
       if (isOver) return undefined;
-      await io.written();
-      return await edit(isMore ? "… " : "> ");
+      return await new Promise((resolve) => {
+        reading = resolve;
+        line.open(prompt);
+      });
     },
-    listen(hear) {
-      const decoder = new TextDecoder();
-      let text = "";
-      const onData = (bytes: Uint8Array | string): void => {
-        text += typeof bytes === "string" ? bytes : decoder.decode(bytes, { stream: true });
-        const lines = text.split("\n");
-        text = lines.pop() ?? "";
-        waiting.push(...lines.filter((line) => !hear(line)));
+    async ask(question, signal) {
+      if (isOver || signal.aborted) return undefined;
+      const typed = line.take();
+      const rows = question.split("\n");
+      const prompt = rows.pop() ?? "";
+      if (rows.length > 0) line.io.err.write(`${rows.join("\n")}\n`);
+      let onAbort = (): void => undefined;
+      const answer = await new Promise<string | undefined>((resolve) => {
+        asking = resolve;
+        onAbort = () => {
+          asking = undefined;
+          line.take();
+          resolve(undefined);
+        };
+        signal.addEventListener("abort", onAbort, { once: true });
+        line.open(prompt);
+      });
+      signal.removeEventListener("abort", onAbort);
+      line.close();
+      if (answer !== undefined) line.forget(answer);
+      line.put(typed);
+      return answer;
+    },
+    listen(visit) {
+      hear = visit;
+      return () => {
+        hear = undefined;
       };
-      io.input.on("data", onData).resume();
-      return () => io.input.off("data", onData).pause();
     },
     close() {
       isOver = true;
       waiting.length = 0;
-      closeEditor();
+      line.end();
+      settle(undefined);
     },
     get wasLeft() {
       return wasLeft;

@@ -2,7 +2,6 @@ import type { Command } from "commander";
 import { addUsage } from "#domain";
 import { startSession, type Target } from "#runtime";
 import { plainText } from "#sinks";
-import { askLine } from "../ask-line.ts";
 import { type ChatLines, readMessage } from "../chat/lines.ts";
 import { createPipedLines } from "../chat/piped-lines.ts";
 import { type ChatState, LEAVE, runSlashCommand, SLASH_NAMES } from "../chat/slash-commands.ts";
@@ -10,6 +9,8 @@ import { createTerminalLines } from "../chat/terminal-lines.ts";
 import { type AskFlags, addAskFlags, addShowFlags } from "../flags/ask-flags.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { planAsk } from "../plan-ask.ts";
+import { isFullName, requireBackendName } from "../require-backend.ts";
+import { say } from "../say.ts";
 import { createAsk, show } from "../show.ts";
 
 const EXAMPLES = `
@@ -31,13 +32,16 @@ export function addChatCommand(program: Command, io: CommandIo, outcome: Outcome
 }
 
 /** One question after the other until the input ends or somebody leaves. The exit code is the last answer's. */
-async function chat(flags: AskFlags, io: CommandIo): Promise<number> {
-  const { target, options } = await planAsk(flags, io, { asks: true });
-  const open = () => startSession(target, options, io.world);
+async function chat(flags: AskFlags, real: CommandIo): Promise<number> {
+  const { target, options } = await planAsk(flags, real, { asks: true });
+  const open = () => startSession(target, options, real.world);
   let session = open();
-  const isTerminal = io.input.isTTY === true && io.err.isTerminal;
-  const lines = isTerminal ? createTerminalLines(io, SLASH_NAMES) : createPipedLines(io.input);
+  const isTerminal = real.input.isTTY === true && real.err.isTerminal;
+  const typed = isTerminal ? createTerminalLines(real, SLASH_NAMES) : undefined;
+  const lines = typed ?? createPipedLines(real.input);
+  const io = typed?.io ?? real;
   const name = nameOf(target);
+  let backend = name;
   const state: ChatState = {
     backend: name,
     model: undefined,
@@ -48,18 +52,22 @@ async function chat(flags: AskFlags, io: CommandIo): Promise<number> {
   };
   const controls = {
     state,
-    setModel: (model: string) => session.setModel(model),
+    async setModel(model: string) {
+      const isFull = isFullName(model, backend);
+      if (isFull) requireBackendName(model, "/model");
+      await session.setModel(model);
+      if (isFull) backend = model;
+    },
     async startOver() {
       await session.close();
       session = open();
     },
   };
-  if (isTerminal) io.err.write(`millrace chat with ${plainText(name)}. /help lists the commands, Ctrl-D leaves.\n`);
+  if (isTerminal) say(`millrace chat with ${plainText(name)}. /help lists the commands, Ctrl-D leaves.`, io);
   // Claude Code takes commands of its own only when it was told to.
   const passesCommands = name.startsWith("claude-code") && options.claudeCode?.slashCommands === true;
-  const ear = createEar(lines);
-  // One for the whole chat: what was allowed for good stays allowed.
-  const ask = createAsk(io, (question, signal) => ear.rest(() => askLine(question, signal, io)));
+  // One for the whole chat: what was allowed for good stays allowed. From a pipe nobody can be asked.
+  const ask = createAsk(io, typed === undefined ? async () => undefined : (text, signal) => typed.ask(text, signal));
   let code: number = EXIT.success;
   const watch = watchInterrupts(io, lines);
   try {
@@ -69,9 +77,9 @@ async function chat(flags: AskFlags, io: CommandIo): Promise<number> {
       if (text === "") continue;
       const command = await runSlashCommand(text, controls, !passesCommands);
       if (command?.said === LEAVE) break;
-      if (command?.said !== undefined) io.err.write(`${command.said}\n`);
+      if (command?.said !== undefined) say(command.said, io);
       if (command !== undefined) continue;
-      code = await answer(session, text, { flags, io, ear, ask, state, watch });
+      code = await answer(session, text, { flags, io, lines, ask, state, watch });
       if (io.out.isGone || watch.isLeaving) break;
     }
   } finally {
@@ -85,60 +93,31 @@ async function chat(flags: AskFlags, io: CommandIo): Promise<number> {
 interface Chat {
   readonly flags: AskFlags;
   readonly io: CommandIo;
-  readonly ear: Ear;
+  readonly lines: ChatLines;
   readonly ask: ReturnType<typeof createAsk>;
   readonly state: ChatState;
   readonly watch: Watch;
 }
 
 async function answer(session: ReturnType<typeof startSession>, text: string, chat: Chat): Promise<number> {
-  const { io, ear, ask, state, watch } = chat;
+  const { io, lines, ask, state, watch } = chat;
   watch.reset();
   const run = session.send(text);
   run.on("start", ({ tools }) => {
     if (tools !== undefined) state.tools = tools;
   });
-  ear.open((line) => {
+  const stopListening = lines.listen((line) => {
     if (line.trim() !== "/abort") return false;
     run.abort("aborted by /abort").catch(() => undefined);
     return true;
   });
   const code = await show(run, chat.flags, io, { ask, isOneOfMany: true });
-  ear.close();
+  stopListening();
   const result = await run.result();
   state.turns += 1;
   state.usage = addUsage(state.usage, result.usage);
   if (result.costUsd !== undefined) state.costUsd = (state.costUsd ?? 0) + result.costUsd;
   return code;
-}
-
-/** Listens to what is typed while an answer comes. */
-interface Ear {
-  open(hear: (line: string) => boolean): void;
-  close(): void;
-  /** Does something that reads lines itself: one reader at a time. */
-  rest<Value>(act: () => Promise<Value>): Promise<Value>;
-}
-
-function createEar(lines: ChatLines): Ear {
-  let hear: ((line: string) => boolean) | undefined;
-  let stop: () => void = () => undefined;
-  return {
-    open(visit) {
-      hear = visit;
-      stop = lines.listen(visit);
-    },
-    close() {
-      hear = undefined;
-      stop();
-    },
-    async rest(act) {
-      stop();
-      const value = await act();
-      if (hear !== undefined) stop = lines.listen(hear);
-      return value;
-    },
-  };
 }
 
 function nameOf(target: Target): string {

@@ -4,7 +4,7 @@ import { describeThrown } from "#domain";
 import { plainText, wantsColor } from "#sinks";
 import { requireText } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
-import { describeUnused } from "../read-config.ts";
+import { describeRefusedOwn, describeUnused } from "../read-config.ts";
 import { requireBackendName } from "../require-backend.ts";
 import { readVersion } from "../version.ts";
 
@@ -86,7 +86,14 @@ async function inspectMachine(): Promise<readonly Finding[]> {
 async function lookAtConfig(io: CommandIo): Promise<Finding> {
   const name = "configuration";
   try {
-    const { ownFile, project } = await inspectConfig({ cwd: io.cwd, env: io.world.env, files: io.world.files });
+    const { ownFile, refusedOwn, project } = await inspectConfig({
+      cwd: io.cwd,
+      env: io.world.env,
+      files: io.world.files,
+    });
+    if (refusedOwn !== undefined) {
+      return { name, isReady: false, says: describeRefusedOwn(refusedOwn).replace(/^millrace: /, "") };
+    }
     const own =
       ownFile === undefined ? "You have no configuration of your own." : `Your own configuration is ${ownFile}.`;
     if (project === undefined) return { name, isReady: true, says: `${own} This project has none.` };

@@ -4,6 +4,7 @@ import { plainText } from "#sinks";
 import { type AskFlags, addAskFlags } from "../flags/ask-flags.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { planAsk } from "../plan-ask.ts";
+import { shellWords } from "../shell-words.ts";
 
 const EXAMPLES = `
 Examples:
@@ -19,7 +20,9 @@ export function addExplainCommand(program: Command, io: CommandIo, outcome: Outc
     .action(async (flags: AskFlags) => {
       const { target, options } = await planAsk(flags, io);
       const explanation = explainIn(target, options, io.world);
-      io.out.write(flags.json === true ? `${JSON.stringify(explanation)}\n` : `${plainText(explanation.text)}\n`);
+      io.out.write(
+        flags.json === true ? `${JSON.stringify(explanation)}\n` : `${plainText(shellWords(explanation.text))}\n`,
+      );
       outcome.code = EXIT.success;
     });
 }

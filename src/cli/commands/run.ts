@@ -25,13 +25,13 @@ const EXAMPLES = `
 Examples:
   millrace run "What is 25 + 17?"
   millrace run -b claude-code --deny 'Bash(rm *)' --ask Bash "Tidy up this folder"
-  git diff | millrace run "Review this change" -      words first, then stdin
+  git diff | millrace run "Review this change"        words first, then stdin
   millrace run --json "Say hello" | jq .type          one event per line
   millrace run --record sum.tape "What is 25 + 17?"
-  millrace run --replay sum.tape --tools tools.ts "What is 25 + 17?"   your tools, the recorded model
+  millrace run --replay sum.tape --tools tools.mjs "What is 25 + 17?"   your tools, the recorded model
   millrace run --exec 'some-agent --json' --format my-agent.json
 
-A - stands for stdin. --exec takes one command and its words, without a shell: quotes keep words together, nothing is
+Text that is piped in comes behind the words; a - waits for it however long it takes. --exec takes one command and its words, without a shell: quotes keep words together, nothing is
 expanded. Its output is read with --format (a name of "millrace formats list", or a .json file; default ndjson).`;
 
 export function addRunCommand(program: Command, io: CommandIo, outcome: Outcome): void {
@@ -77,7 +77,7 @@ async function ask(words: readonly string[], flags: RunFlags, io: CommandIo): Pr
   }
   const { target, options } = await planAsk(flags, io, { asks: true });
   const media = await Promise.all((flags.image ?? []).map((file) => readMedia(file, io)));
-  const prompt = await readPrompt(words, io);
+  const prompt = await readPrompt(words, io, media.length > 0);
   const blocks: readonly Block[] = [...media, ...(prompt === "" ? [] : [{ type: "text", text: prompt } as const])];
   const input = media.length === 0 ? prompt : [{ role: "user" as const, blocks }];
   const record = flags.record === undefined ? {} : { record: resolve(io.cwd, flags.record) };
@@ -98,7 +98,7 @@ async function exec(
     if (flags[name] === undefined) continue;
     throw usageError(`--${name} has no meaning with --exec: the command decides for itself. Leave one of them out.`);
   }
-  const run = await startExec(flags, await readPrompt(words, io), io);
+  const run = await startExec(flags, await readPrompt(words, io, true), io);
   const formatted = flags.format === undefined ? undefined : await formattedSink(flags.format, flags, io);
   return await show(run, flags, io, { formatted });
 }

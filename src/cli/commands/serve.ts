@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { describeThrown, nearestName, StartError } from "#domain";
-import { applyConfig, type Config, openStore } from "#runtime";
+import { describeThrown, StartError } from "#domain";
+import { applyConfig, openStore, type ServerField } from "#runtime";
 import type { Server, ServerOptions } from "#server";
 import { addText, parsePort } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
@@ -20,20 +20,7 @@ interface ServeFlags {
   readonly allowHost?: readonly string[];
 }
 
-/** What the field `server` of a configuration may say. */
-const SERVER_FIELDS = [
-  "tokens",
-  "metricsToken",
-  "hosts",
-  "origins",
-  "trustProxy",
-  "targets",
-  "backends",
-  "page",
-  "limits",
-] as const;
-
-type Setting = Pick<ServerOptions, (typeof SERVER_FIELDS)[number] | "target" | "agents" | "run">;
+type Setting = Pick<ServerOptions, ServerField | "target" | "agents" | "run">;
 
 const DEFAULT_PORT = 4000;
 
@@ -60,7 +47,8 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
   const setting = await readSetting(flags, io);
   const folder = dataFolder(flags.data, io);
   const store = await openStore(folder).catch((error: unknown) => {
-    throw new StartError("invalid-config", `--data ${folder}: ${describeThrown(error)}`, { cause: error });
+    const why = describeThrown(error).replace(/\.$/u, "");
+    throw new StartError("invalid-config", `${why}. Give another folder with --data.`, { cause: error });
   });
   try {
     // Loaded by this command alone: the others need no server.
@@ -104,8 +92,9 @@ async function untilInterrupted(server: Server, io: CommandIo): Promise<number> 
 
 /** What flags, configuration and variables say together: flags go first, then the configuration, then variables. */
 async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
-  const { config, file } = await readConfig({ file: flags.config }, io);
-  const said = readServerField(config, file);
+  const { config } = await readConfig({ file: flags.config }, io);
+  // Which fields there are was checked when it was read, and their values are by the server.
+  const said = (config.server ?? {}) as Setting;
   const { agents = [] } = config;
   const first = config.swarm?.start ?? agents[0]?.name ?? config.backend;
   const named = [...(flags.backend ?? []), ...(flags.target ?? [])];
@@ -126,16 +115,6 @@ async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
     ...(metricsToken !== undefined && { metricsToken }),
     ...(flags.allowHost !== undefined && { hosts: [...flags.allowHost, ...(said.hosts ?? [])] }),
   };
-}
-
-function readServerField({ server = {} }: Config, file: string | undefined): Setting {
-  for (const name of Object.keys(server)) {
-    if (SERVER_FIELDS.some((known) => known === name)) continue;
-    const near = nearestName(name, SERVER_FIELDS);
-    const remedy = near === undefined ? `Known are: ${SERVER_FIELDS.join(", ")}.` : `Did you mean ${near}?`;
-    throw new StartError("invalid-config", `${file ?? "The configuration"}: there is no server.${name}. ${remedy}`);
-  }
-  return server as Setting;
 }
 
 function dataFolder(given: string | undefined, io: CommandIo): string {

@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { describeThrown } from "#domain";
-import { CONFIG_FILES, inspectConfig, trustBookOf } from "#runtime";
+import { CONFIG_FILES, describeTrust, inspectConfig, trustBookOf } from "#runtime";
 import { plainText } from "#sinks";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { usageError } from "../usage-error.ts";
@@ -19,8 +19,11 @@ Examples:
   millrace trust --list                what you have trusted
   millrace trust --remove              not any more
 
-A file is trusted as it is now: when it changes, you are told, and it is not used until you trust it again. A module runs with
-your rights, and so does everything it imports.`;
+A file is trusted as it is now, with everything it imports: when one of them changes, you are told, and it is not used until you
+trust it again. A module runs with your rights.`;
+
+/** How many of the files that a configuration imports are named. */
+const SHOWN_IMPORTS = 20;
 
 export function addTrustCommand(program: Command, io: CommandIo, outcome: Outcome): void {
   program
@@ -37,7 +40,7 @@ export function addTrustCommand(program: Command, io: CommandIo, outcome: Outcom
 
 async function trust(file: string | undefined, flags: TrustFlags, io: CommandIo): Promise<number> {
   const { files, env } = io.world;
-  const book = trustBookOf({ env, files });
+  const book = await trustBookOf({ cwd: io.cwd, env, files });
   const say = (text: string): void => io.out.write(`${plainText(text)}\n`);
   if (flags.list === true) {
     if (file !== undefined || flags.remove === true) throw usageError("--list takes neither a file nor --remove.");
@@ -50,11 +53,15 @@ async function trust(file: string | undefined, flags: TrustFlags, io: CommandIo)
     say(`no longer trusted: ${path}`);
     return EXIT.success;
   }
-  const bytes = await files.read(path).catch((error: unknown) => {
-    throw usageError(`${path} cannot be read: ${describeThrown(error)}. Check the path.`, error);
+  const { proof, imports } = await describeTrust(path, files).catch((error: unknown) => {
+    throw usageError(`${describeThrown(error)} To use it once: --config ${JSON.stringify(path)}`, error);
   });
-  await book.add(path, bytes);
+  await book.add(path, proof);
   say(`trusted: ${path}`);
+  const own = imports.filter((one) => !/[\\/]node_modules[\\/]/.test(one));
+  for (const one of own.slice(0, SHOWN_IMPORTS)) say(`  with ${one}`);
+  const others = imports.length - Math.min(own.length, SHOWN_IMPORTS);
+  if (others > 0) say(`  with ${others} more ${others === 1 ? "file" : "files"} that they import`);
   return EXIT.success;
 }
 
@@ -62,7 +69,11 @@ async function trust(file: string | undefined, flags: TrustFlags, io: CommandIo)
 async function findProject(io: CommandIo): Promise<string> {
   const { files, env } = io.world;
   const { project } = await inspectConfig({ cwd: io.cwd, env, files });
-  if (project?.state === "refused") throw usageError(`${project.file} is never used: ${project.why}.`);
+  if (project?.state === "refused") {
+    throw usageError(
+      `${project.file} is never used: ${project.why}. To use it once: --config ${JSON.stringify(project.file)}`,
+    );
+  }
   if (project !== undefined) return project.file;
   throw usageError(`There is no ${CONFIG_FILES.join(", ")} in this project. Name the file you mean.`);
 }

@@ -1,12 +1,15 @@
+import { checkOptionNames } from "#domain";
 import { type Palette, createPalette } from "../palette.ts";
+import { createHighlight, type Highlight } from "./highlight.ts";
 import { MAX_SPAN, readInline, renderInline } from "./inline.ts";
 import { type LineKind, readLineKind } from "./line-kind.ts";
 import { MAX_TABLE, renderTable } from "./table.ts";
 
+/** The options of `createMarkdownWriter`. */
 export interface MarkdownOptions {
   readonly color: boolean;
-  /** Columns of the terminal. */
-  readonly width: number;
+  /** Columns of the terminal; a function where they change. */
+  readonly width: number | (() => number);
 }
 
 /** Renders Markdown while it is being written. */
@@ -21,25 +24,32 @@ export interface MarkdownWriter {
 const MAX_QUOTES = 8;
 
 /** How the line under way is treated: not known yet, streamed, streamed as it is, or shown when it is whole. */
-type Mode = "start" | "inline" | "verbatim" | "heading" | "table" | "fence";
+type Mode = "start" | "inline" | "verbatim" | "heading" | "table" | "fence" | "code";
 
 /**
  * Creates a writer of Markdown for a terminal. Its output only ever grows, so that it can be piped and recorded, and
  * a terminal of any speed shows it the same way. Text appears as it is written; held back are the beginning of a line,
- * an emphasis, a link or a piece of code until it ends, a heading until its line ends, and a table until it is whole.
+ * an emphasis, a link or a piece of code until it ends, a heading or a line of a code block until the line ends, and a
+ * table until it is whole.
  * Each of these is bounded, and what exceeds its bound is shown as it is written. The work is linear in the text.
  *
  * The text must be safe already: see `plainText`.
+ *
+ * @example
+ * const writer = createMarkdownWriter({ color: true, width: 80 })
+ * process.stdout.write(writer.push(plainText("**Bold** and `code`")) + writer.end())
  */
 export function createMarkdownWriter(options: MarkdownOptions): MarkdownWriter {
-  const writer = new Writer(createPalette(options.color), options.width);
+  checkOptionNames(options, ["color", "width"] satisfies (keyof MarkdownOptions)[], "createMarkdownWriter");
+  const { width } = options;
+  const writer = new Writer(createPalette(options.color), typeof width === "number" ? () => width : width);
   return { push: (text) => writer.push(text), end: () => writer.end() };
 }
 
 /** A class, because `push` runs once per delta. */
 class Writer {
   private readonly _palette: Palette;
-  private readonly _width: number;
+  private readonly _width: () => number;
   private _mode: Mode = "start";
   /** What of the line is held back. */
   private _held = "";
@@ -47,11 +57,12 @@ class Writer {
   private _before = "";
   /** The marks that end the code block under way. */
   private _fence: string | undefined;
+  private _highlight: Highlight = asWritten;
   private _quotes = 0;
   private _table: string[] = [];
   private _tableSize = 0;
 
-  constructor(palette: Palette, width: number) {
+  constructor(palette: Palette, width: () => number) {
     this._palette = palette;
     this._width = width;
   }
@@ -89,6 +100,7 @@ class Writer {
         return piece;
       case "heading":
       case "fence":
+      case "code":
       case "table":
         this._held += piece;
         return this._keepWhole();
@@ -129,7 +141,7 @@ class Writer {
       case "rule":
         this._held = "";
         this._mode = "verbatim";
-        return this._palette.dim("─".repeat(Math.min(this._width, 40)));
+        return this._palette.dim("─".repeat(Math.min(this._width(), 40)));
       case "text":
         this._held = "";
         this._mode = "inline";
@@ -141,12 +153,15 @@ class Writer {
   private _beginCode(isWhole: boolean): string {
     // Only marks so far: the block may end here.
     if (!isWhole && this._held.length <= MAX_SPAN && /^ {0,3}[`~]*[ \t]*$/.test(this._held)) return "";
+    const marks = this._held.trim();
+    const isEnd = marks.startsWith(this._fence ?? "") && marks === (marks[0] ?? "").repeat(marks.length);
+    if (!isEnd) {
+      this._mode = "code";
+      return this._keepWhole();
+    }
     const text = this._held;
     this._held = "";
     this._mode = "verbatim";
-    const marks = text.trim();
-    const isEnd = marks.startsWith(this._fence ?? "") && marks === (marks[0] ?? "").repeat(marks.length);
-    if (!isEnd) return text;
     this._fence = undefined;
     return this._palette.dim(text);
   }
@@ -171,7 +186,10 @@ class Writer {
         return this._palette.bold(renderInline(text.trim(), { ...this._palette, bold: (inner) => inner })) + end;
       case "fence":
         this._fence = /^[`~]+/.exec(text.trimStart())?.[0];
+        this._highlight = createHighlight(text.trimStart().replace(/^[`~]+/, ""), this._palette);
         return this._palette.dim(text) + end;
+      case "code":
+        return this._highlight(text) + end;
       case "table":
         this._table.push(text);
         this._tableSize += text.length;
@@ -182,7 +200,7 @@ class Writer {
 
   private _endTable(end: string): string {
     if (this._table.length === 0) return "";
-    const lines = renderTable(this._table, this._width, this._palette);
+    const lines = renderTable(this._table, this._width(), this._palette);
     this._table = [];
     this._tableSize = 0;
     return lines.join("\n") + end;
@@ -202,9 +220,12 @@ class Writer {
     if (this._held.length <= (this._mode === "table" ? MAX_TABLE : MAX_SPAN)) return "";
     const before = this._endTable("\n");
     const text = this._held;
+    const isCode = this._mode === "code";
     this._held = "";
-    this._mode = "inline";
+    this._mode = isCode ? "verbatim" : "inline";
     this._before = "";
-    return before + this._inline(text, false);
+    return isCode ? text : before + this._inline(text, false);
   }
 }
+
+const asWritten: Highlight = (line) => line;

@@ -1,0 +1,194 @@
+import { displayWidth } from "./display-width.ts";
+
+/** Text on its way to a terminal, with line ends put between its words where the terminal would cut a word in two. */
+export interface WordWrap {
+  /** What can be shown now. Near the edge a word is held back until it is whole; however the text is cut, the output is the same. */
+  push(text: string): string;
+  /** The word that was held back: the text is over. Ready for another one afterwards. */
+  end(): string;
+  /** Something of the line under way is held back. */
+  readonly isHolding: boolean;
+}
+
+/** A word that begins further left than this from the edge is shown letter by letter, and never moved. */
+const EDGE = 40;
+/** How much of a line is remembered to see what it is: a list, a quote, a fence, a row of a table. */
+const MAX_HEAD = 80;
+/** A word longer than this is measured in pieces: measuring it again with each letter would take quadratic time. */
+const MAX_WORD = 256;
+const TAB = 8;
+
+/** Our own colours, which take no room; line ends, tabs, and characters with their marks. */
+const PIECES = /\u001b\[[\d;]*m|\n|\t|.(?:\p{M}|\u200d|\ufe0e|\ufe0f)*/gsu;
+/** Scripts that are written without blanks: a line may end behind every character, but not before these marks. */
+const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u;
+const CLOSING = /^[、。，．！？；：）」』】》〉”’]/u;
+const MARKS = /^(?:[ \t]|│ |> |• |☐ |☑ |[-*+] |\d{1,9}[.)] )*/u;
+const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/u;
+
+/**
+ * Creates a filter that wraps at words. `columns` is asked again and again: a terminal changes its size. The next lines
+ * of a list or a quote stand below its text. Code between fences and rows of tables keep their lines, so that they can
+ * be copied; colours pass.
+ */
+export function createWordWrap(columns: () => number): WordWrap {
+  const wrap = new Wrap(columns);
+  return {
+    push: (text) => wrap.push(text),
+    end: () => wrap.end(),
+    get isHolding() {
+      return wrap.isHolding;
+    },
+  };
+}
+
+/**
+ * One line of text as several that fit behind an indent. All but the first begin with it; the first gets its own.
+ *
+ * @example
+ * process.stdout.write(`- ${foldLine("A long item of a list that needs a second line", 30, 2)}\n`)
+ */
+export function foldLine(text: string, columns: number, indent: number): string {
+  const wrap = createWordWrap(() => Math.max(10, columns - indent));
+  return (wrap.push(text) + wrap.end()).replaceAll("\n", `\n${" ".repeat(indent)}`);
+}
+
+/** A class, because `push` runs once per delta. */
+class Wrap {
+  private readonly _columns: () => number;
+  /** Where the next character goes; of a word that is shown already: where it began. */
+  private _column = 0;
+  private _head = "";
+  private _fence: string | undefined;
+  /** Blanks that wait for the word behind them, with the colours among them. */
+  private _gap = "";
+  private _gapWidth = 0;
+  /** The word under way, with its colours, as far as it is held back. */
+  private _held = "";
+  /** The same without colours, shown or not. */
+  private _word = "";
+  private _isShown = false;
+
+  constructor(columns: () => number) {
+    this._columns = columns;
+  }
+
+  get isHolding(): boolean {
+    return this._held !== "" || this._gapWidth > 0;
+  }
+
+  push(text: string): string {
+    let shown = "";
+    for (const [piece] of text.matchAll(PIECES)) {
+      if (piece[0] === "\u001b") shown += this._takeColor(piece);
+      else if (piece === "\n") shown += this._endLine();
+      else shown += this._take(piece);
+    }
+    return shown;
+  }
+
+  end(): string {
+    const shown = this._endWord() + this._gap;
+    this._column = 0;
+    this._gap = "";
+    this._gapWidth = 0;
+    this._head = "";
+    this._fence = undefined;
+    return shown;
+  }
+
+  private _takeColor(code: string): string {
+    if (this._word !== "" && this._isShown) return code;
+    if (this._word !== "") this._held += code;
+    else if (this._gapWidth > 0) this._gap += code;
+    else return code;
+    return "";
+  }
+
+  private _take(piece: string): string {
+    if (this._head.length < MAX_HEAD) this._head += piece;
+    if (piece === " " || piece === "\t") {
+      const shown = this._endWord();
+      this._gap += piece;
+      const at = this._column + this._gapWidth;
+      this._gapWidth += piece === "\t" ? TAB - (at % TAB) : 1;
+      return shown;
+    }
+    const isUnspaced = UNSPACED.test(piece);
+    const begins = this._word !== "" && !CLOSING.test(piece) && (isUnspaced || UNSPACED.test(this._word));
+    let shown = begins || this._word.length > MAX_WORD ? this._endWord() : "";
+    this._word += piece;
+    if (this._isShown) return shown + piece;
+    this._held += piece;
+    shown += this._decide();
+    return shown;
+  }
+
+  /** Shows the word, moves it to the next line, or waits for the rest of it. */
+  private _decide(): string {
+    const columns = this._columns();
+    const start = this._column + this._gapWidth;
+    const isEarly = start < columns - Math.min(EDGE, Math.floor(columns / 2));
+    if (isEarly || this._isVerbatim()) return this._show();
+    if (start + displayWidth(this._word) <= columns) return "";
+    const indent = this._indent(columns);
+    const codes = this._gap.replace(/[ \t]/g, "");
+    this._gap = "";
+    this._gapWidth = 0;
+    this._column = displayWidth(indent);
+    return `${codes}\n${indent}${this._show()}`;
+  }
+
+  private _show(): string {
+    const shown = this._gap + this._held;
+    this._column += this._gapWidth;
+    this._gap = "";
+    this._gapWidth = 0;
+    this._held = "";
+    this._isShown = true;
+    return shown;
+  }
+
+  private _endWord(): string {
+    if (this._word === "") return "";
+    const shown = this._isShown ? "" : this._show();
+    const columns = this._columns();
+    this._column += displayWidth(this._word);
+    // The terminal has cut a word that is longer than a line.
+    if (this._column > columns) this._column = ((this._column - 1) % columns) + 1;
+    this._word = "";
+    this._isShown = false;
+    return shown;
+  }
+
+  private _endLine(): string {
+    const shown = `${this._endWord()}${this._gap}\n`;
+    const found = FENCE.exec(this._bareHead());
+    if (found !== null) {
+      const [, mark = "", rest = ""] = found;
+      if (this._fence === undefined) this._fence = mark;
+      else if (mark.startsWith(this._fence) && rest.trim() === "") this._fence = undefined;
+    }
+    this._head = "";
+    this._gap = "";
+    this._gapWidth = 0;
+    this._column = 0;
+    return shown;
+  }
+
+  private _isVerbatim(): boolean {
+    return this._fence !== undefined || this._bareHead().startsWith("|");
+  }
+
+  /** The beginning of the line without the marks of quotes. */
+  private _bareHead(): string {
+    return this._head.replace(/^(?:│ |> ?)+/u, "");
+  }
+
+  /** What the next line begins with, so that it stands below this one's text. */
+  private _indent(columns: number): string {
+    const marks = MARKS.exec(this._head)?.[0] ?? "";
+    const indent = marks.replace(/[^│>\t]/gu, " ");
+    return displayWidth(indent) <= columns / 3 ? indent : "";
+  }
+}
