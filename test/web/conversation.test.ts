@@ -116,8 +116,8 @@ describeInBrowser("the chat page: a conversation", () => {
     await page.locator(".handoff").waitFor();
     await ask(page, "and now");
     await page.getByText("You said: and now").waitFor();
-    // Told from the stored messages now: the same row, and nothing the person did not write.
-    expect(await page.locator(".handoff").innerText()).toContain("Handed over to billing");
+    // An earlier answer now: the same row, and nothing the person did not write.
+    expect(await page.locator(".handoff").innerText()).toContain("clerk handed over to billing");
     expect(await page.locator(".user").allInnerTexts()).toEqual(["handoff this", "and now"]);
   });
 

@@ -154,7 +154,7 @@ describeInBrowser("the chat page: hostile model output", () => {
     await page.locator(".answer").first().waitFor();
     expect(
       await page.evaluate(
-        `document.querySelectorAll("script:not([src^='/assets/']), iframe, object, embed, style, base, form, video, audio, img:not([src='/icon.svg'])").length`,
+        `document.querySelectorAll("body script, script:not([src^='./assets/'], head > title + script), iframe, object, embed, style, base, form, video, audio, img:not([src='./icon.svg'])").length`,
       ),
     ).toBe(0);
     expect(await page.evaluate("window.__ran")).toBeUndefined();

@@ -121,7 +121,7 @@ export async function ask(page: Page, text: string): Promise<void> {
 
 /** Waits until the run is over. */
 export async function settled(page: Page): Promise<void> {
-  await page.locator(".run-footer:not(.working)").waitFor();
+  await page.locator(".run-footer:not(.working, .earlier)").waitFor();
 }
 
 export function answers(page: Page): Locator {

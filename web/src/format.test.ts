@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { factsOf, formatDuration, formatValue, summariseInput } from "./format.ts";
+import { dayOf, factsOf, formatDuration, formatValue, summariseInput } from "./format.ts";
 import { pauseBefore } from "./state/follow.ts";
 import { readRoute, routeOf } from "./state/route.ts";
 
@@ -37,6 +37,18 @@ describe("what values look like", () => {
     ).toBe("a\nb");
     expect(formatValue({ a: 1 })).toBe('{\n  "a": 1\n}');
     expect(formatValue(undefined)).toBe("");
+  });
+  it("F-F page: threads stand under the day they were last used", () => {
+    const now = new Date(2026, 10, 17, 9, 0).getTime();
+    const at = (day: number, hour: number): string => dayOf(new Date(2026, 10, day, hour).getTime(), now);
+    expect([at(17, 0), at(16, 23), at(16, 0), at(15, 12), at(11, 0), at(10, 23)]).toEqual([
+      "Today",
+      "Yesterday",
+      "Yesterday",
+      "Last 7 days",
+      "Last 7 days",
+      "November 2026",
+    ]);
   });
   it("the gist of an input is its numbers, or its first text", () => {
     expect(summariseInput({ a: 25, b: 17 })).toBe("a: 25, b: 17");

@@ -46,6 +46,17 @@ export function formatWhen(at: number, now: number): string {
   return date.toLocaleDateString([], { month: "short", day: "numeric", ...(!isThisYear && { year: "numeric" }) });
 }
 
+/** Under which heading something of that time stands in a list: a day that has a name, or a month. */
+export function dayOf(at: number, now: number): string {
+  const date = new Date(at);
+  const today = new Date(now);
+  const dayBefore = (days: number): Date => new Date(today.getFullYear(), today.getMonth(), today.getDate() - days);
+  if (date >= dayBefore(0)) return "Today";
+  if (date >= dayBefore(1)) return "Yesterday";
+  if (date >= dayBefore(6)) return "Last 7 days";
+  return date.toLocaleDateString("en", { month: "long", year: "numeric" });
+}
+
 /** A value of a tool as text: strings as they are, content blocks by their text, everything else as JSON. */
 export function formatValue(value: unknown): string {
   if (typeof value === "string") return value;

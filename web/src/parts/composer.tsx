@@ -1,9 +1,14 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { act } from "../act.ts";
+import { keepDraft, readDraft } from "../state/storage.ts";
 import { Icon } from "./icons.tsx";
 
 interface ComposerProps {
+  /** What the draft is kept under. */
+  readonly draftId: string;
+  /** What stands in it at first, in place of the draft. */
+  readonly suggested?: string | undefined;
   readonly isRunning: boolean;
   /** `false`: it was not taken, and the text comes back. */
   readonly onSend: (text: string) => Promise<boolean>;
@@ -13,8 +18,8 @@ interface ComposerProps {
 }
 
 /** Where one writes: Enter sends, Shift+Enter begins a new line. */
-export function Composer({ isRunning, onSend, onStop, children }: ComposerProps): VNode {
-  const [text, setText] = useState("");
+export function Composer({ draftId, suggested, isRunning, onSend, onStop, children }: ComposerProps): VNode {
+  const [text, setText] = useState(() => suggested ?? readDraft(draftId));
   const [isSending, setSending] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
   const isBusy = isRunning || isSending;
@@ -22,14 +27,19 @@ export function Composer({ isRunning, onSend, onStop, children }: ComposerProps)
   useEffect(() => area.current?.focus({ preventScroll: true }), []);
   useLayoutEffect(() => fit(area.current), [text]);
 
+  // At once: an effect would come too late for a reload.
+  const write = (written: string): void => {
+    setText(written);
+    keepDraft(draftId, written);
+  };
   const send = async (): Promise<void> => {
     const wanted = text.trim();
     if (wanted === "" || isBusy) return;
-    setText("");
+    write("");
     setSending(true);
     const isTaken = await onSend(wanted);
     setSending(false);
-    if (!isTaken) setText((written) => (written === "" ? wanted : written));
+    if (!isTaken && area.current?.value === "") write(wanted);
   };
   const onKeyDown = async (event: KeyboardEvent): Promise<void> => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
@@ -47,7 +57,7 @@ export function Composer({ isRunning, onSend, onStop, children }: ComposerProps)
         aria-label="Your message"
         aria-keyshortcuts="Enter"
         enterkeyhint="send"
-        onInput={(event) => setText(event.currentTarget.value)}
+        onInput={(event) => write(event.currentTarget.value)}
         onKeyDown={act(onKeyDown)}
       />
       <div class="composer-row">

@@ -3,14 +3,18 @@ import { useEffect, useState } from "preact/hooks";
 import { factsOf, formatDuration } from "../format.ts";
 import type { RunView } from "../state/run-view.ts";
 import { CopyButton } from "./copy-button.tsx";
+import { When } from "./when.tsx";
 
 /** What the answer took; while it is being written, how long so far. */
 export function RunFooter({
   run,
   isRunning,
+  isEarlier = false,
 }: {
   readonly run: RunView;
   readonly isRunning: boolean;
+  /** It is not the latest one. */
+  readonly isEarlier?: boolean;
 }): ComponentChildren {
   if (isRunning) return <Working startedAt={run.startedAt} model={run.model} />;
   if (run.seq === -1) return null;
@@ -18,11 +22,16 @@ export function RunFooter({
   const answer = (): string =>
     run.items.flatMap((item) => (item.kind === "text" && item.parent === undefined ? [item.text] : [])).join("\n\n");
   return (
-    <footer class="run-footer">
+    <footer class={isEarlier ? "run-footer earlier" : "run-footer"} aria-live="off">
       <span class="facts">
         {facts.map((fact) => (
           <span key={fact}>{fact}</span>
         ))}
+        {run.startedAt !== undefined && (
+          <span>
+            <When at={run.startedAt} />
+          </span>
+        )}
       </span>
       {answer() !== "" && <CopyButton text={answer} label="Copy answer" />}
     </footer>

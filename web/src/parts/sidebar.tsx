@@ -1,13 +1,14 @@
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { act } from "../act.ts";
-import { formatWhen } from "../format.ts";
+import { dayOf } from "../format.ts";
 import type { Thread } from "../state/api.ts";
 import { useCell } from "../state/cell.ts";
 import { routeOf } from "../state/route.ts";
 import type { ThreadList, ThreadListState } from "../state/thread-list.ts";
 import { Icon } from "./icons.tsx";
 import { ThemeButton } from "./theme-button.tsx";
+import { When } from "./when.tsx";
 
 const TYPING_PAUSE_MS = 150;
 
@@ -29,7 +30,7 @@ export function Sidebar({ list, openId }: { readonly list: ThreadList; readonly 
   return (
     <>
       <header class="brand">
-        <img src="/icon.svg" alt="" width={28} height={28} />
+        <img src="./icon.svg" alt="" width={28} height={28} />
         <span>Millrace</span>
         <ThemeButton />
       </header>
@@ -91,33 +92,37 @@ function Rows({ state, openId }: { readonly state: ThreadListState; readonly ope
     return <p class="faint">{search === "" ? "No threads yet." : "Nothing found."}</p>;
   }
   const now = Date.now();
+  const days = new Map<string, Thread[]>();
+  for (const thread of threads) {
+    const day = dayOf(thread.updatedAt, now);
+    days.set(day, [...(days.get(day) ?? []), thread]);
+  }
   return (
-    <ul>
-      {threads.map((thread) => (
-        <li key={thread.id}>
-          <ThreadLink thread={thread} isOpen={thread.id === openId} now={now} />
-        </li>
+    <>
+      {[...days].map(([day, ofDay]) => (
+        <section key={day} aria-label={day}>
+          <h2 class="day">{day}</h2>
+          <ul>
+            {ofDay.map((thread) => (
+              <li key={thread.id}>
+                <ThreadLink thread={thread} isOpen={thread.id === openId} />
+              </li>
+            ))}
+          </ul>
+        </section>
       ))}
-    </ul>
+    </>
   );
 }
 
-function ThreadLink({
-  thread,
-  isOpen,
-  now,
-}: {
-  readonly thread: Thread;
-  readonly isOpen: boolean;
-  readonly now: number;
-}): VNode {
+function ThreadLink({ thread, isOpen }: { readonly thread: Thread; readonly isOpen: boolean }): VNode {
   return (
     <a class="thread" href={routeOf(thread.id)} aria-current={isOpen ? "page" : undefined}>
       <span class="thread-title">{thread.title || "New thread"}</span>
       <span class="thread-facts">
         <span>{thread.target}</span>
         {thread.runId === undefined ? (
-          <span>{formatWhen(thread.updatedAt, now)}</span>
+          <When at={thread.updatedAt} />
         ) : (
           <span class="live" role="img" aria-label="answering" />
         )}

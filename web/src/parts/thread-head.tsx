@@ -7,13 +7,14 @@ import { Menu } from "./menu.tsx";
 
 interface ThreadHeadProps {
   readonly thread: Thread;
+  readonly model: string | undefined;
   readonly onChange: () => void;
   readonly onRemove: () => void;
   readonly onFailure: (error: unknown) => void;
 }
 
 /** What the thread is called, who answers, what it has cost, and what can be done with it. */
-export function ThreadHead({ thread, onChange, onRemove, onFailure }: ThreadHeadProps): VNode {
+export function ThreadHead({ thread, model, onChange, onRemove, onFailure }: ThreadHeadProps): VNode {
   const [asking, setAsking] = useState<"rename" | "delete" | undefined>(undefined);
   const [title, setTitle] = useState("");
   const close = (): void => setAsking(undefined);
@@ -36,6 +37,7 @@ export function ThreadHead({ thread, onChange, onRemove, onFailure }: ThreadHead
         <h1>{thread.title || "New thread"}</h1>
         <p class="facts">
           <span class="target">{thread.target}</span>
+          {model !== undefined && !thread.target.endsWith(model) && <span class="model">{model}</span>}
           {factsOf(thread).map((fact) => (
             <span key={fact}>{fact}</span>
           ))}

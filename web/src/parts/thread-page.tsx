@@ -37,6 +37,7 @@ export function ThreadPage({ conversation, onChange, onFailure }: ThreadPageProp
     <main class="thread-page" id="main">
       <ThreadHead
         thread={state.thread}
+        model={modelOf(state)}
         onFailure={onFailure}
         onChange={() => {
           onChange();
@@ -63,6 +64,7 @@ export function ThreadPage({ conversation, onChange, onFailure }: ThreadPageProp
             />
           )}
           <Composer
+            draftId={conversation.id}
             isRunning={running}
             onSend={(text) => conversation.send(text)}
             onStop={() => {
@@ -76,6 +78,11 @@ export function ThreadPage({ conversation, onChange, onFailure }: ThreadPageProp
       </div>
     </main>
   );
+}
+
+/** The model that answers, as far as the last run that named one tells. */
+function modelOf({ run, earlier }: ConversationState): string | undefined {
+  return run.model ?? earlier.findLast(({ view }) => view.model !== undefined)?.view.model;
 }
 
 /** What a screen reader says of the run; the answer itself is read when it is finished. */

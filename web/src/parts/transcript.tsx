@@ -1,7 +1,8 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type ConversationState, historyOf, isRunning, shownItems } from "../state/conversation.ts";
+import { type ConversationState, historyOf, isRunning, shownRows } from "../state/conversation.ts";
 import type { Item } from "../state/items.ts";
+import type { RunView } from "../state/run-view.ts";
 import { Icon } from "./icons.tsx";
 import { HandoffLine, NoteRow, TextRow, ThinkingRow, UserRow } from "./rows.tsx";
 import { RunFooter } from "./run-footer.tsx";
@@ -13,8 +14,8 @@ const NEAR_PX = 80;
 /** The conversation. It stays at its end as it grows, until the reader scrolls away. */
 export function Transcript({ state }: { readonly state: ConversationState }): VNode {
   const running = isRunning(state);
-  const history = useMemo(() => historyOf(state), [state.messages, state.run.inputId]);
-  const items = shownItems(state, history);
+  const history = useMemo(() => historyOf(state), [state.messages, state.earlier, state.run.inputId]);
+  const rows = shownRows(state, history);
   const box = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   const [isAway, setAway] = useState(false);
@@ -43,9 +44,13 @@ export function Transcript({ state }: { readonly state: ConversationState }): VN
     <div class="transcript-frame">
       <div class="transcript" ref={box} onScroll={onScroll} tabIndex={-1}>
         <div class="column" role="log" aria-label="Conversation" aria-live="polite" aria-busy={running}>
-          {items.map((item) => (
-            <Row key={item.key} item={item} isStopped={!running} />
-          ))}
+          {rows.map((row) =>
+            "run" in row ? (
+              <EarlierFooter key={row.key} run={row.run} />
+            ) : (
+              <Row key={row.key} item={row.item} isStopped={!running} />
+            ),
+          )}
         </div>
         <div class="column">
           <RunFooter run={state.run} isRunning={running} />
@@ -58,6 +63,10 @@ export function Transcript({ state }: { readonly state: ConversationState }): VN
       )}
     </div>
   );
+}
+
+function EarlierFooter({ run }: { readonly run: RunView }): ComponentChildren {
+  return useMemo(() => <RunFooter run={run} isRunning={false} isEarlier />, [run]);
 }
 
 function Row({ item, isStopped }: { readonly item: Item; readonly isStopped: boolean }): ComponentChildren {

@@ -2,11 +2,20 @@ import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { api, type Targets } from "../state/api.ts";
 import { routeOf } from "../state/route.ts";
+import { storageKey } from "../state/storage.ts";
 import { Banner } from "./banner.tsx";
 import { Composer } from "./composer.tsx";
 import { TargetPicker } from "./target-picker.tsx";
 
-const KEPT_TARGET = "millrace-target";
+const KEPT_TARGET = "target";
+/** The draft of a thread that does not exist yet. */
+const NEW_THREAD = "new";
+const EXAMPLES = [
+  "What is 25 + 17?",
+  "Explain server-sent events in three sentences.",
+  "Write a haiku about a water mill.",
+  "Give me a checklist for a code review.",
+];
 
 interface WelcomeProps {
   readonly onChange: () => void;
@@ -18,6 +27,7 @@ export function Welcome({ onChange, onFailure }: WelcomeProps): VNode {
   const [targets, setTargets] = useState<Targets | undefined>(undefined);
   const [target, setTarget] = useState("");
   const [failure, setFailure] = useState<string | undefined>(undefined);
+  const [example, setExample] = useState<string | undefined>(undefined);
   const fail = (error: unknown): void => {
     onFailure(error);
     setFailure(error instanceof Error ? error.message : String(error));
@@ -33,7 +43,7 @@ export function Welcome({ onChange, onFailure }: WelcomeProps): VNode {
     setFailure(undefined);
     try {
       const thread = await api.createThread(target || (targets?.default ?? "offline"));
-      localStorage.setItem(KEPT_TARGET, thread.target);
+      localStorage.setItem(storageKey(KEPT_TARGET), thread.target);
       await api.chat(thread.id, text).catch(async (error: unknown) => {
         // Nothing was said in it: it is as if it had never been.
         await api.remove(thread.id).catch(() => undefined);
@@ -54,9 +64,25 @@ export function Welcome({ onChange, onFailure }: WelcomeProps): VNode {
       <div class="column">
         <h1>What shall we do?</h1>
         {failure !== undefined && <Banner level="error" text={failure} onDismiss={() => setFailure(undefined)} />}
-        <Composer isRunning={false} onSend={send} onStop={() => undefined}>
+        <Composer
+          key={example}
+          draftId={NEW_THREAD}
+          suggested={example}
+          isRunning={false}
+          onSend={send}
+          onStop={() => undefined}
+        >
           <TargetPicker targets={targets} value={target} onPick={setTarget} />
         </Composer>
+        <ul class="examples" aria-label="Examples">
+          {EXAMPLES.map((text) => (
+            <li key={text}>
+              <button type="button" onClick={() => setExample(text)}>
+                {text}
+              </button>
+            </li>
+          ))}
+        </ul>
         {missing.length > 0 && (
           <details class="missing">
             <summary>{missing.length === 1 ? "1 backend is" : `${missing.length} backends are`} not set up</summary>
@@ -77,6 +103,6 @@ export function Welcome({ onChange, onFailure }: WelcomeProps): VNode {
 
 /** What was used last, if it still can be. */
 function firstChoice({ backends, default: first }: Targets): string {
-  const kept = localStorage.getItem(KEPT_TARGET);
+  const kept = localStorage.getItem(storageKey(KEPT_TARGET));
   return backends.some(({ target, available }) => available && target === kept) && kept !== null ? kept : first;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { doneEvent, type AgentEvent, type Message, messageItem, numberEvent, textDelta } from "#domain";
 import type { StoredConversation } from "./api.ts";
-import { historyOf, isRunning, openConversation, shownItems } from "./conversation.ts";
+import { historyOf, isRunning, openConversation, shownRows } from "./conversation.ts";
 import type { Follow, Following } from "./follow.ts";
 import { ApiFailure } from "./http.ts";
 
@@ -35,6 +35,24 @@ function eventsOf(runId: string, input: Message, text: string): AgentEvent[] {
   ].map((event, seq) => numberEvent(event, seq, place));
 }
 
+function errorDone() {
+  const error = { code: "provider-auth", message: "The key is wrong.", terminal: true } as const;
+  return doneEvent({
+    status: "error",
+    subtype: "provider-auth",
+    error,
+    model: "some-model",
+    text: "",
+    toolCalls: [],
+    messages: [],
+    usage: {},
+    turns: 1,
+    ms: 1,
+    errors: [error],
+    warnings: [],
+  });
+}
+
 /** A server in memory, whose streams the test feeds by hand. */
 function setUp(stored: StoredConversation) {
   const server = { stored, chats: [] as string[], failure: undefined as ApiFailure | undefined, changes: 0 };
@@ -65,7 +83,10 @@ function setUp(stored: StoredConversation) {
   });
   const texts = (): string[] => {
     const state = conversation.state.get();
-    return shownItems(state, historyOf(state)).map((item) => ("text" in item ? item.text : item.kind));
+    return shownRows(state, historyOf(state)).map((row) => {
+      if ("run" in row) return `(${row.run.status}, ${row.run.model})`;
+      return "text" in row.item ? row.item.text : row.item.kind;
+    });
   };
   return { server, streams, conversation, texts };
 }
@@ -121,6 +142,43 @@ describe("openConversation", () => {
     await conversation.refresh();
     expect(texts()).toEqual(["hello", "hi", "more", "yes"]);
     expect(isRunning(conversation.state.get())).toBe(false);
+  });
+
+  it("F-F page: every answer keeps what it took and its error after the next message and after a reload", async () => {
+    const lost = said("u0", "user", "lost");
+    const more = said("u2", "user", "more");
+    const stored: StoredConversation = {
+      thread: THREAD,
+      // What a run that failed was asked is not kept.
+      messages: [said("old", "user", "old"), HELLO, ANSWER, more],
+      runs: [
+        { id: "r2", status: "running", lastSeq: 0 },
+        { id: "r1", status: "success", lastSeq: 3 },
+        { id: "r0", status: "error", lastSeq: 3 },
+      ],
+    };
+    const { server, conversation, streams, texts } = setUp(stored);
+    await conversation.refresh();
+    expect(texts()).toEqual(["old", "hello", "hi", "more"]);
+    const show = async (runId: string, events: readonly AgentEvent[]): Promise<void> => {
+      streams.get(runId)?.onEvents(events);
+      streams.get(runId)?.end();
+      await Promise.resolve().then(() => Promise.resolve());
+    };
+    await show("r1", eventsOf("r1", HELLO, "hi"));
+    expect(texts()).toEqual(["old", "hello", "hi", "(success, undefined)"]);
+    streams.get("r2")?.onEvents(eventsOf("r2", more, "yes").slice(0, 2));
+    expect(texts()).toEqual(["old", "hello", "hi", "(success, undefined)", "more", "yes"]);
+    const failed = eventsOf("r0", lost, "never");
+    await show("r0", [failed[0] as AgentEvent, numberEvent(errorDone(), 3, { ts: 1, runId: "r0" })]);
+    const before = ["old", "lost", "The key is wrong.", "(error, some-model)", "hello", "hi", "(success, undefined)"];
+    expect(texts()).toEqual([...before, "more", "yes"]);
+
+    streams.get("r2")?.onEvents(eventsOf("r2", more, "yes").slice(2));
+    const runs = [{ id: "r3", status: "running", lastSeq: -1 }, ...stored.runs];
+    server.stored = { ...stored, messages: [...stored.messages, said("u3", "user", "go on")], runs };
+    await conversation.refresh();
+    expect(texts()).toEqual([...before, "more", "yes", "(success, undefined)"]);
   });
 
   it("a run that another tab began is followed, and the old stream is left", async () => {

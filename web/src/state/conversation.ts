@@ -14,11 +14,18 @@ export interface ConversationState {
   readonly runId: string | undefined;
   /** The latest run, from its events. */
   readonly run: RunView;
+  /** The runs before it, the oldest first, as far as their events are here. Before them there are only messages. */
+  readonly earlier: readonly EarlierRun[];
   /** What was sent, until the server has it. */
   readonly pending: string | undefined;
   readonly isLost: boolean;
   /** What went wrong with the last thing the person did. */
   readonly failure: string | undefined;
+}
+
+export interface EarlierRun {
+  readonly id: string;
+  readonly view: RunView;
 }
 
 /** One thread on the page: what is in it, and what can be done with it. */
@@ -43,12 +50,16 @@ export interface ConversationParts {
   readonly onFailure: (error: unknown) => void;
 }
 
+/** Of how many runs before the latest the events are read. What is older is shown by its messages. */
+const MOST_EARLIER = 50;
+
 const START: ConversationState = {
   phase: "loading",
   thread: undefined,
   messages: [],
   runId: undefined,
   run: EMPTY_RUN,
+  earlier: [],
   pending: undefined,
   isLost: false,
   failure: undefined,
@@ -60,6 +71,8 @@ export function openConversation(id: string, { api, follow, onChange, onFailure 
   const closing = new AbortController();
   let following = new AbortController();
   let asked = 0;
+  const views = new Map<string, RunView>();
+  let isLoading = false;
 
   const fail = (error: unknown): void => {
     onFailure(error);
@@ -91,6 +104,41 @@ export function openConversation(id: string, { api, follow, onChange, onFailure 
     await refresh();
   };
 
+  /** Shows the runs whose events are here, from the latest one back to the first that is missing. */
+  const showEarlier = (ids: readonly string[]): void => {
+    const missing = ids.findIndex((runId) => !views.has(runId));
+    const shown = missing === -1 ? ids : ids.slice(0, missing);
+    const earlier = shown.map((runId) => ({ id: runId, view: views.get(runId) ?? EMPTY_RUN })).reverse();
+    if (earlier.length !== state.get().earlier.length || earlier.at(-1)?.id !== state.get().earlier.at(-1)?.id) {
+      change({ earlier });
+    }
+  };
+
+  /** Reads the events of earlier runs, one run after the other, the latest first. */
+  const loadEarlier = async (ids: readonly string[]): Promise<void> => {
+    showEarlier(ids);
+    if (isLoading) return;
+    isLoading = true;
+    try {
+      for (const runId of ids) {
+        if (views.has(runId)) continue;
+        let view = EMPTY_RUN;
+        await follow({
+          runId,
+          signal: closing.signal,
+          cursor: () => view.seq,
+          onConnection: () => undefined,
+          onEvents: (events) => (view = reduceRunAll(view, events)),
+        });
+        if (closing.signal.aborted) return;
+        views.set(runId, view);
+        showEarlier(ids);
+      }
+    } finally {
+      isLoading = false;
+    }
+  };
+
   const refresh = async (): Promise<void> => {
     const turn = ++asked;
     try {
@@ -98,7 +146,11 @@ export function openConversation(id: string, { api, follow, onChange, onFailure 
       if (turn !== asked || closing.signal.aborted) return;
       const [latest] = runs;
       const isNew = latest !== undefined && latest.id !== state.get().runId;
+      const { runId: before, run } = state.get();
+      if (isNew && before !== undefined && run.seq !== -1 && run.status !== "running") views.set(before, run);
       change({ phase: "ready", thread, messages, ...(isNew && begunBy(latest)) });
+      // Events that are gone (retention) leave the messages.
+      loadEarlier(runs.slice(1, MOST_EARLIER + 1).map(({ id: runId }) => runId)).catch(() => undefined);
       if (!isNew) return;
       following.abort();
       following = new AbortController();
@@ -156,13 +208,23 @@ export function openQuestions({ run }: ConversationState): readonly ToolItem[] {
   return run.items.filter((item): item is ToolItem => item.kind === "tool" && item.state === "asked");
 }
 
-/** Everything in the conversation, in order. */
-export function shownItems({ run, pending }: ConversationState, history: readonly Item[]): readonly Item[] {
-  const all = [...history, ...run.items];
-  return pending === undefined ? all : [...all, { kind: "user", key: "pending", text: pending }];
+/** One line of the conversation: something that was said or done, or what a whole answer took. */
+export type ShownRow = { readonly key: string; readonly item: Item } | { readonly key: string; readonly run: RunView };
+
+/** Everything in the conversation, in order. What the latest run took is not among it: it may still go on. */
+export function shownRows({ run, earlier, pending }: ConversationState, history: readonly Item[]): readonly ShownRow[] {
+  const rowsOf = (items: readonly Item[]): readonly ShownRow[] => items.map((item) => ({ key: item.key, item }));
+  const sent: readonly Item[] = pending === undefined ? [] : [{ kind: "user", key: "pending", text: pending }];
+  return [
+    ...rowsOf(history),
+    ...earlier.flatMap(({ id, view }) => [...rowsOf(view.items), { key: `end-of-${id}`, run: view }]),
+    ...rowsOf(run.items),
+    ...rowsOf(sent),
+  ];
 }
 
-/** What stands before the latest run. */
-export function historyOf({ messages, run }: ConversationState): readonly Item[] {
-  return itemsOf(messagesBefore(messages, run.inputId));
+/** What stands before the runs whose events are here. */
+export function historyOf({ messages, run, earlier }: ConversationState): readonly Item[] {
+  const inputs = [...earlier.map(({ view }) => view.inputId), run.inputId];
+  return itemsOf(messagesBefore(messages, inputs));
 }

@@ -56,8 +56,9 @@ describe("itemsOf", () => {
 
 describe("messagesBefore", () => {
   it("ends before the message a run answers; without one it is all of them", () => {
-    expect(messagesBefore(MESSAGES, "3")).toHaveLength(3);
-    expect(messagesBefore(MESSAGES, undefined)).toHaveLength(4);
-    expect(messagesBefore(MESSAGES, "unknown")).toHaveLength(4);
+    expect(messagesBefore(MESSAGES, ["3"])).toHaveLength(3);
+    expect(messagesBefore(MESSAGES, [undefined])).toHaveLength(4);
+    expect(messagesBefore(MESSAGES, ["unknown"])).toHaveLength(4);
+    expect(messagesBefore(MESSAGES, ["unknown", "2", "3"])).toHaveLength(1);
   });
 });

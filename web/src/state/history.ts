@@ -15,9 +15,16 @@ export function itemsOf(messages: readonly Message[]): readonly Item[] {
   return items;
 }
 
-/** The messages that stand before a run's answer: all before the one it answers. */
-export function messagesBefore(messages: readonly Message[], inputId: string | undefined): readonly Message[] {
-  const at = inputId === undefined ? -1 : messages.findLastIndex(({ id }) => id === inputId);
+/**
+ * The messages that stand before some runs: all before the first one that a run of them answers. What a run that failed
+ * was asked may not be among the messages.
+ */
+export function messagesBefore(
+  messages: readonly Message[],
+  inputIds: readonly (string | undefined)[],
+): readonly Message[] {
+  const inputs = new Set(inputIds);
+  const at = messages.findIndex(({ id }) => inputs.has(id));
   return at === -1 ? messages : messages.slice(0, at);
 }
 

@@ -1,3 +1,5 @@
+import { storageKey } from "./storage.ts";
+
 /** A request the server refused, or that never reached it. */
 export class ApiFailure extends Error {
   readonly code: string;
@@ -16,11 +18,11 @@ export function isPassing(error: unknown): boolean {
   return error instanceof ApiFailure && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
 
-const TOKEN = "millrace-token";
+const TOKEN = "token";
 
-export const readToken = (): string | null => sessionStorage.getItem(TOKEN);
+export const readToken = (): string | null => sessionStorage.getItem(storageKey(TOKEN));
 /** Kept as long as this tab is open, and sent to this server alone. */
-export const keepToken = (token: string): void => sessionStorage.setItem(TOKEN, token);
+export const keepToken = (token: string): void => sessionStorage.setItem(storageKey(TOKEN), token);
 
 /** Asks and reads the answer as JSON. */
 export async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
@@ -30,7 +32,8 @@ export async function ask<Answer>(method: string, path: string, body?: unknown):
 
 /** Asks. @throws ApiFailure for everything but success. */
 export async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
-  const response = await fetch(path, {
+  // Relative to the page, which may be below a prefix.
+  const response = await fetch(`.${path}`, {
     method,
     headers: headersOf(body),
     ...(body !== undefined && { body: JSON.stringify(body) }),

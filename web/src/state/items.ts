@@ -134,9 +134,3 @@ function adviceOf(diagnostic: Diagnostic): Advice | undefined {
   if (hint === undefined && steps.length === 0 && !evidence) return undefined;
   return { hint, steps, seen: evidence || undefined };
 }
-
-/** `provider-rate-limited` → `Provider rate limited`. */
-export function titleOf(code: string): string {
-  const words = code.replaceAll(/[-_]+/g, " ").replace(/^error /, "");
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}

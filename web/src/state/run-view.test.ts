@@ -190,7 +190,7 @@ describe("reduceRun", () => {
   it.each([
     ["aborted", "info", "Stopped"],
     ["interrupted", "warning", "Interrupted"],
-    ["error", "error", "Max turns"],
+    ["error", "error", "The limit of turns was reached"],
   ] as const)("a run that is %s ends with a note", (status, level, title) => {
     const ended = view(
       textDelta("m", 0, "half"),
@@ -212,7 +212,11 @@ describe("reduceRun", () => {
     const failed = view(errorItem(error), done({ status: "error", subtype: "provider-auth", error }));
     expect(failed.items).toHaveLength(1);
     expect(failed.items).toMatchObject([
-      { level: "error", title: "Provider auth", advice: { hint: "Key?", steps: ["One", "Two"], seen: "tail" } },
+      {
+        level: "error",
+        title: "The provider did not accept the key",
+        advice: { hint: "Key?", steps: ["One", "Two"], seen: "tail" },
+      },
     ]);
     const aborted = view(errorItem({ code: "aborted", message: "x", terminal: true }), done({ status: "aborted" }));
     expect(aborted.items).toMatchObject([{ level: "info" }]);

@@ -1,6 +1,7 @@
 import type { AgentEvent, Block, EventOf, Usage } from "../../../src/domain/index.ts";
-import { changeTool, type Item, makeNote, type TextItem, titleOf } from "./items.ts";
+import { changeTool, type Item, makeNote, type TextItem } from "./items.ts";
 import { applyNotice } from "./run-notices.ts";
+import { titleOf } from "./titles.ts";
 
 /** What a reader sees of one run. */
 export interface RunView {

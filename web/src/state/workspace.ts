@@ -4,6 +4,7 @@ import { type Conversation, isRunning, openConversation } from "./conversation.t
 import { follow } from "./follow.ts";
 import { ApiFailure } from "./http.ts";
 import { readRoute } from "./route.ts";
+import { storageKey } from "./storage.ts";
 import { createThreadList, type ThreadList } from "./thread-list.ts";
 
 /** How often a page that is looked at asks for what happened elsewhere. Tabs of one browser tell each other at once. */
@@ -22,7 +23,7 @@ export interface Workspace {
 export function createWorkspace(): Workspace {
   const needsToken = createCell(false);
   const open = createCell<Conversation | undefined>(undefined);
-  const channel = new BroadcastChannel("millrace");
+  const channel = new BroadcastChannel(storageKey("changes"));
   const onFailure = (error: unknown): void => {
     if (error instanceof ApiFailure && error.code === "unauthorized") needsToken.set(true);
   };
