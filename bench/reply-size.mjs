@@ -1,57 +1,35 @@
-// How long one long answer holds up a server: node bench/reply-size.mjs [text|input|members|result|all] 1 16 64   (megabytes; needs dist)
+// What one large answer costs a server: how long it holds up the others, and how much memory it takes.
+//
+//   node bench/reply-size.mjs [kind|all] 1 16 64      megabytes; needs dist
+//
+// A block is the CPU time of the serving thread between two turns of its event loop (on Linux; elsewhere the time on the
+// clock, which says more about a busy machine than about us). Memory is what the process has more at most than after a small
+// run before. Who asks, and the host of a model, are other processes.
 
-import { mkdtempSync, rmSync } from "node:fs";
+import { fork } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer as createHost } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { Worker } from "node:worker_threads";
-import { agent, tool } from "../dist/index.js";
-import { createServer } from "../dist/server/index.js";
-import { openStore } from "../dist/runtime/stores/sqlite.js";
-import { createScriptedBackend } from "../dist/testing/index.js";
+import { fileURLToPath } from "node:url";
 
 const PIECE = 'A sentence of a model that does not stop, with a quote " and a line.\n'.repeat(15).slice(0, 1024);
 const item = (fields) => ({ seq: -1, ts: 0, runId: "", ...fields });
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Reads the answer in another thread, so that only the server's own work is measured here. */
-const READER = `
-const { parentPort, workerData: { url, id } } = require("node:worker_threads");
-(async () => {
-  const response = await fetch(url + "/api/threads/" + id + "/chat", {
-    method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ input: "Go on" }),
-  });
-  let bytes = 0;
-  for await (const piece of response.body) bytes += piece.length;
-  const thread = await (await fetch(url + "/api/threads/" + id)).text();
-  const run = await (await fetch(url + "/api/runs/" + response.headers.get("x-run-id"))).text();
-  parentPort.postMessage({ bytes, thread: thread.length, status: JSON.parse(run).status });
-})();
-`;
-
-const KINDS = {
-  /** A text that streams. */
-  text: (pieces) =>
-    async function* () {
-      const parts = [];
-      for (let at = 0; at < pieces; at += 64) {
-        const batch = Array.from({ length: 64 }, (_, index) => `${at + index} ${PIECE}`);
-        parts.push(...batch);
-        yield batch.map((text) => item({ type: "text-delta", messageId: "m", index: 0, text }));
-        await new Promise((resolve) => setImmediate(resolve));
-      }
-      const text = parts.join("");
-      yield [item({ type: "message", id: "m", role: "assistant", blocks: [{ type: "text", text }] })];
-    },
-  /** The arguments of a tool call: one long text. */
-  input: (pieces) => [streamCall({ text: PIECE.repeat(pieces) }), { text: "Kept." }],
-  /** Arguments with very many members. */
-  members: (pieces) => {
-    const rows = Array.from({ length: pieces * 20 }, (_, at) => ({ at, name: `row ${at}`, on: true }));
-    return [streamCall({ rows }), { text: "Kept." }];
-  },
-  /** What a tool gives back. */
-  result: (pieces) => [streamCall({ pieces }), { text: "Kept." }],
-};
+/** A text that streams, as deltas of one type. */
+const streamText = (pieces, type, block) =>
+  async function* () {
+    const parts = [];
+    for (let at = 0; at < pieces; at += 64) {
+      const batch = Array.from({ length: 64 }, (_, index) => `${at + index} ${PIECE}`);
+      parts.push(...batch);
+      yield batch.map((text) => item({ type, messageId: "m", index: 0, text }));
+      await nextTurn();
+    }
+    yield [item({ type: "message", id: "m", role: "assistant", blocks: [{ type: block, text: parts.join("") }] })];
+  };
 
 /** A call whose arguments stream. Written beforehand: that is the model's work and not the server's. */
 function streamCall(input) {
@@ -61,65 +39,212 @@ function streamCall(input) {
     for (let from = 0; from < json.length; from += 65_536) {
       const piece = json.slice(from, from + 65_536);
       yield [item({ type: "tool-input-delta", messageId: "m", index: 0, ...call, json: piece })];
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
     }
-    const blocks = [{ type: "tool-call", ...call, input }];
-    yield [item({ type: "message", id: "m", role: "assistant", blocks, stopReason: "tool-use" })];
+    yield [
+      item({
+        type: "message",
+        id: "m",
+        role: "assistant",
+        blocks: [{ type: "tool-call", ...call, input }],
+        stopReason: "tool-use",
+      }),
+      item({ type: "tool-call", ...call, input, executedBy: "millrace" }),
+    ];
   };
 }
 
-/** The most memory that was in use, looked at ten times a second. */
-function watchMemory() {
+const rowsOf = (pieces) => Array.from({ length: pieces * 20 }, (_, at) => ({ at, name: `row ${at}`, on: true }));
+const text = (pieces) => [streamText(pieces, "text-delta", "text")];
+
+const KINDS = {
+  /** A text that streams. */
+  text: { replies: text },
+  thinking: { replies: (pieces) => [streamText(pieces, "thinking-delta", "thinking")] },
+  /** The arguments of a tool call: one long text. */
+  input: { replies: (pieces) => [streamCall({ text: PIECE.repeat(pieces) }), { text: "Kept." }] },
+  /** Arguments with very many members. */
+  members: { replies: (pieces) => [streamCall({ rows: rowsOf(pieces) }), { text: "Kept." }] },
+  /** What a tool gives back: a text, or very many members. */
+  result: { replies: () => [streamCall({}), { text: "Kept." }], give: (pieces) => PIECE.repeat(pieces) },
+  rows: { replies: () => [streamCall({}), { text: "Kept." }], give: rowsOf },
+  /** The same text, asked for in other ways. */
+  runner: { replies: text, query: "?events=runner" },
+  chat: { replies: text, query: "?events=chat" },
+  markdown: { replies: text, paths: ["/export?format=markdown"] },
+  thinkingMarkdown: {
+    replies: (pieces) => [streamText(pieces, "thinking-delta", "thinking")],
+    paths: ["/export?format=markdown"],
+  },
+  membersMarkdown: {
+    replies: (pieces) => [streamCall({ rows: rowsOf(pieces) }), { text: "Kept." }],
+    paths: ["/export?format=markdown"],
+  },
+  export: { replies: text, paths: ["/export"] },
+  /** A text of a model's host, and then a second message: the whole conversation is sent to the host again. */
+  host: { target: "openai/bench" },
+  history: { target: "openai/bench", paths: ["", "again"] },
+};
+
+if (process.argv[2] === "--ask") await ask(...process.argv.slice(3));
+else if (process.argv[2] === "--host") await answerAsHost(Number(process.argv[3]));
+else if (process.argv[2] === "--serve") await serve(process.argv[3], Number(process.argv[4]));
+else await measureAll();
+
+/** Each measure in a process of its own: what one has left is nothing to the next. */
+async function measureAll() {
+  const [first = "text", ...rest] = process.argv.slice(2);
+  const kinds = Object.hasOwn(KINDS, first) ? [first] : first === "all" ? Object.keys(KINDS) : ["text"];
+  const sizes = kinds.length === 1 && !Object.hasOwn(KINDS, first) ? [first, ...rest] : rest;
+  for (const kind of kinds) {
+    for (const size of sizes.length === 0 ? ["16"] : sizes) {
+      const child = fork(fileURLToPath(import.meta.url), ["--serve", kind, size], { execArgv: [] });
+      await new Promise((resolve) => child.once("exit", resolve));
+    }
+  }
+}
+
+/** The other process: asks for the answer, and then for what is to be asked for. */
+async function ask(url, id, asked) {
+  const { query, paths } = JSON.parse(asked);
+  const read = async (path, init) => {
+    const response = await fetch(url + path, init);
+    let bytes = 0;
+    for await (const piece of response.body) bytes += piece.length;
+    return { bytes, runId: response.headers.get("x-run-id") };
+  };
+  const chat = () => {
+    const headers = { "content-type": "application/json" };
+    return read(`/api/threads/${id}/chat${query}`, {
+      method: "POST",
+      headers,
+      body: JSON.stringify({ input: "Go on" }),
+    });
+  };
+  const { bytes, runId } = await chat();
+  for (const path of paths) await (path === "again" ? chat() : read(`/api/threads/${id}${path}`));
+  const run = await (await fetch(`${url}/api/runs/${runId}`)).json();
+  process.send({ bytes, status: run.status, error: run.result?.error?.message });
+}
+
+/** A model's host: a long text first, and then short ones. */
+async function answerAsHost(megabytes) {
+  const frame = (delta, finish = null) =>
+    `data: ${JSON.stringify({ id: "c", model: "bench", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+  let asked = 0;
+  const host = createHost(async (request, response) => {
+    for await (const _ of request);
+    asked += 1;
+    const pieces = asked === 1 ? megabytes * 1024 : 1;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (let at = 0; at < pieces; at += 1) {
+      const isTaken = response.write(frame({ content: `${at} ${PIECE}` }));
+      if (!isTaken) await new Promise((resolve) => response.once("drain", resolve));
+    }
+    response.end(`${frame({}, "stop")}data: [DONE]\n\n`);
+  });
+  host.listen(0, "127.0.0.1", () => process.send(`http://127.0.0.1:${host.address().port}`));
+}
+
+async function startHost(megabytes) {
+  const child = fork(fileURLToPath(import.meta.url), ["--host", String(megabytes)], { execArgv: [] });
+  return { url: await new Promise((resolve) => child.once("message", resolve)), close: () => child.kill() };
+}
+
+/** CPU time of this thread, in ms; `undefined` where nobody says. */
+function threadCpuMs() {
+  try {
+    return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ", 1)[0]) / 1e6;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The longest block, and the most memory, from now on. */
+function watch() {
   const before = process.memoryUsage.rss();
   let most = before;
-  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 100);
+  let longest = 0;
+  let isOver = false;
+  let last = threadCpuMs();
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  if (last === undefined) delay.enable();
+  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 50);
+  const look = () => {
+    const now = threadCpuMs();
+    longest = Math.max(longest, now - last);
+    last = now;
+    // A turn later: a loop of turns would be all the machine does.
+    if (!isOver) setTimeout(look, 1);
+  };
+  if (last !== undefined) look();
   return () => {
+    isOver = true;
     clearInterval(timer);
-    return most - before;
+    return { longestMs: last === undefined ? delay.max / 1e6 : longest, moreBytes: most - before };
   };
 }
 
-async function measure(kind, megabytes) {
+async function serve(kind, megabytes) {
+  const { agent, tool } = await import("../dist/index.js");
+  const { createServer } = await import("../dist/server/index.js");
+  const { openStore } = await import("../dist/runtime/stores/sqlite.js");
+  const { createScriptedBackend } = await import("../dist/testing/index.js");
+  const { replies, give, query = "", paths = [""], target = "clerk" } = KINDS[kind];
   const folder = mkdtempSync(join(tmpdir(), "millrace-reply-size-"));
   const store = await openStore(join(folder, "data"));
-  const replies = KINDS[kind](megabytes * 1024);
-  const backend = createScriptedBackend(Array.isArray(replies) ? replies : [replies]);
+  const limits = { replyBytes: 1024 * 1_048_576 };
+  const host = target === "clerk" ? undefined : await startHost(megabytes);
   const keep = tool({
     name: "keep",
     description: "Keeps something.",
     input: { type: "object" },
-    run: ({ pieces }) => (pieces === undefined ? "kept" : PIECE.repeat(pieces)),
+    run: () => give?.(megabytes * 1024) ?? "kept",
   });
-  const clerk = agent({ name: "clerk", backend, tools: [keep] });
-  const run = { limits: { replyBytes: 1024 * 1_048_576 } };
-  const server = createServer({ store, agents: [clerk], target: "clerk", page: false, run });
+  const scripted = (name, script) => agent({ name, backend: createScriptedBackend(script), tools: [keep] });
+  const agents = [
+    scripted("warm", [streamCall({ text: "Hi" }), { text: "Ho" }]),
+    ...(replies === undefined ? [] : [scripted("clerk", replies(megabytes * 1024))]),
+  ];
+  const run = { limits, ...(host !== undefined && { openai: { apiKey: "sk-bench", baseUrl: host.url } }) };
+  const server = createServer({ store, agents, target, page: false, run });
   const { url } = await server.listen();
-  const created = await fetch(`${url}/api/threads`, { method: "POST" });
-  const { id } = await created.json();
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  const memory = watchMemory();
+  const create = async (target) => {
+    const headers = { "content-type": "application/json" };
+    const answer = await fetch(`${url}/api/threads`, { method: "POST", headers, body: JSON.stringify({ target }) });
+    return (await answer.json()).id;
+  };
+  const askFor = async (id, asked) => {
+    const other = fork(fileURLToPath(import.meta.url), ["--ask", url, id, JSON.stringify(asked)], { execArgv: [] });
+    const answer = await new Promise((resolve) => other.once("message", resolve));
+    await new Promise((resolve) => other.once("exit", resolve));
+    return answer;
+  };
+  await askFor(await create("warm"), { query: "", paths: [""] });
   const startedAt = performance.now();
-  delay.enable();
-  const reader = new Worker(READER, { eval: true, workerData: { url, id } });
-  const { bytes, status } = await new Promise((resolve, reject) =>
-    reader.once("message", resolve).once("error", reject),
-  );
-  delay.disable();
+  const stop = watch();
+  const answer = await askFor(await create(target), { query, paths });
+  const { longestMs, moreBytes } = stop();
   const figures = {
-    status,
-    "longest block ms": Math.round(delay.max / 1e6),
-    "p99 ms": Math.round(delay.percentile(99) / 1e6),
+    status: answer.status,
+    "longest block ms": Math.round(longestMs),
     "total ms": Math.round(performance.now() - startedAt),
-    "MB sent": Math.round(bytes / 1e6),
-    "MB more at most": Math.round(memory() / 1e6),
+    "MB sent": Math.round(answer.bytes / 1e6),
+    "MB more at most": Math.round(moreBytes / 1e6),
+    "per MB": Number((moreBytes / 1_048_576 / megabytes).toFixed(1)),
+    "MB on disk": Math.round(
+      ["", "-wal"].reduce((sum, end) => sum + sizeOf(join(folder, `data/millrace.sqlite${end}`)), 0) / 1e6,
+    ),
+    ...(answer.error !== undefined && { error: answer.error }),
   };
   console.log(`${kind}, ${megabytes} MB:`, JSON.stringify(figures));
   await server.close();
   await store.close();
+  host?.close();
   rmSync(folder, { recursive: true, force: true });
+  process.exit();
 }
 
-const [first, ...rest] = process.argv.slice(2);
-const kinds = first in KINDS ? [first] : first === "all" ? Object.keys(KINDS) : ["text"];
-const sizes = kinds.length === 1 && !(first in KINDS) ? [first, ...rest] : rest;
-for (const kind of kinds) for (const size of sizes) await measure(kind, Number(size));
+function sizeOf(path) {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -2,10 +2,7 @@
 // from the terminal: `permission: askInTerminal` is all it takes.
 //
 // Prints:
-//   ? The agent wants to use refund
-//     {
-//       "order": 17
-//     }
+//   ? The agent wants to use refund {"order":17}
 //   refund {"order":17}: done
 //   refund {"order":18}: denied. The user said no.
 

@@ -57,8 +57,18 @@ async function findCore() {
   const bundle = await rolldown({ ...options, input: index });
   const { output } = await bundle.generate({ format: "esm" });
   await bundle.close();
-  const [entry] = output;
-  return new Set(Object.entries(entry.modules).flatMap(([id, { renderedLength }]) => (renderedLength > 0 ? id : [])));
+  // What the root shares with something that is imported later stands in a file of its own.
+  const chunks = output.filter((file) => file.type === "chunk");
+  /** @type {Set<(typeof chunks)[number]>} */
+  const loaded = new Set(chunks.slice(0, 1));
+  for (const { imports } of loaded) {
+    for (const chunk of chunks) if (imports.includes(chunk.fileName)) loaded.add(chunk);
+  }
+  return new Set(
+    [...loaded].flatMap(({ modules }) =>
+      Object.entries(modules).flatMap(([id, { renderedLength }]) => (renderedLength > 0 ? id : [])),
+    ),
+  );
 }
 
 const core = await findCore();

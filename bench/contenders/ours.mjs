@@ -13,10 +13,13 @@ async function consume(seen, handle) {
   }
 }
 
+/** As long and as mixed as a real one: what is shorter or a plain word is not looked for in the stream. */
+const API_KEY = "sk-proj-T3BlbkFJb8h2Qx7VwZr5Yt1Lm9Nc4Ka6Pd0Se3Uf8Gi2Hj7Wo5X";
+
 const HOSTS = {
-  openai: (url) => ["openai/bench", { openai: { apiKey: "bench", baseUrl: url } }],
-  anthropic: (url) => ["anthropic/bench", { anthropic: { apiKey: "bench", baseUrl: url } }],
-  gemini: (url) => ["google/bench", { google: { apiKey: "bench", baseUrl: url } }],
+  openai: (url) => ["openai/bench", { openai: { apiKey: API_KEY, baseUrl: url } }],
+  anthropic: (url) => ["anthropic/bench", { anthropic: { apiKey: API_KEY, baseUrl: url } }],
+  gemini: (url) => ["google/bench", { google: { apiKey: API_KEY, baseUrl: url } }],
 };
 
 /** One reply is the workload; the limit keeps the loop from asking for a second one after the tool calls. */

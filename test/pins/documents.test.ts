@@ -73,6 +73,16 @@ describe("links", () => {
   });
 });
 
+describe("docs/README.md", () => {
+  it("F: leads to every page", () => {
+    const index = readDocument("docs/README.md");
+    const pages = listDocuments().filter((path) => /^docs\/[\w-]+\.md$/.test(path) && path !== "docs/README.md");
+    // For those who work on the sources: CONTRIBUTING.md leads there.
+    const wanted = pages.filter((path) => path !== "docs/requirements.md");
+    expect(wanted.filter((path) => !index.includes(`(${path.replace("docs/", "")})`))).toEqual([]);
+  });
+});
+
 describe("docs/events.md", () => {
   it("shows a run that keeps every promise, with every event type in the table", () => {
     const [log] = readFences("docs/events.md").filter((fence) => fence.language === "jsonl");
