@@ -25,7 +25,7 @@ describe("a stream of events", () => {
     const clock = createVirtualClock();
     const setting = { log: logOf([notice]), clock, limits: readLimits(undefined, 0), frame: createFrameCache() };
     const stream = new EventStream(
-      { ...setting, failPoint: undefined, nextTurn: undefined },
+      { ...setting, nextTurn: undefined },
       {
         runId: "r",
         cursor: FROM_THE_START,

@@ -2,10 +2,9 @@ import type { Clock } from "#domain";
 import type { EventBatch, EventLog } from "#sessions";
 import { Alarm } from "#streams";
 import type { ReportOptions } from "#views";
-import { encodeEventSse, encodeSse } from "#wire";
+import { encodeSse } from "#wire";
 import { type BatchFrames, encodeFrames } from "./event-frames.ts";
 import type { ServerLimits } from "./limits.ts";
-import type { FailPointName } from "./options.ts";
 import { createTeller, type StreamCursor, type Vocabulary } from "./sse-vocabulary.ts";
 
 /** What streams of events have in common. */
@@ -14,7 +13,6 @@ export interface StreamSetting {
   readonly clock: Clock;
   readonly limits: ServerLimits;
   readonly frame: (batch: EventBatch) => BatchFrames;
-  readonly failPoint: ((name: FailPointName) => Promise<void> | void) | undefined;
   /** Resolves in the next turn of the event loop. */
   readonly nextTurn: (() => Promise<void>) | undefined;
   /** What tool results mean to the application. */
@@ -73,10 +71,7 @@ export class EventStream {
     this._setting = setting;
     this._wanted = wanted;
     this._alarm = new Alarm(setting.clock);
-    this._pieces =
-      setting.failPoint !== undefined && wanted.vocabulary === "millrace"
-        ? createBreakablePieces(setting, setting.failPoint, wanted)
-        : new PieceReader(setting, wanted);
+    this._pieces = new PieceReader(setting, wanted);
   }
 
   /** Says where the stream goes. Once, before anything is asked for. */
@@ -232,38 +227,4 @@ class PieceReader implements Pieces {
 /** A log that ends without `done` has lost its writer: that is a broken stream, and no end. */
 function requireDone(isEnded: boolean): void {
   if (!isEnded) throw new Error("The log broke off.");
-}
-
-/** Pieces with places in between where a test may stop the world. */
-function createBreakablePieces(
-  setting: StreamSetting,
-  failPoint: (name: FailPointName) => Promise<void> | void,
-  wanted: StreamWanted,
-): Pieces {
-  const stop = new AbortController();
-  const pieces = readBreakably(setting, failPoint, wanted, stop.signal);
-  return { next: () => pieces.next(), leave: () => stop.abort() };
-}
-
-/** Frame by frame, each in two halves. */
-async function* readBreakably(
-  { log }: StreamSetting,
-  failPoint: (name: FailPointName) => Promise<void> | void,
-  { runId, cursor }: StreamWanted,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array, undefined> {
-  let isAtDone = false;
-  for await (const batch of log.follow(runId, { after: cursor.seq, signal })) {
-    for (const event of batch) {
-      isAtDone = event.type === "done";
-      const bytes = encoder.encode(encodeEventSse(event));
-      const half = bytes.length >> 1;
-      yield bytes.subarray(0, half);
-      await failPoint("inside-frame");
-      yield bytes.subarray(half);
-      await failPoint("after-emit");
-    }
-  }
-  requireDone(isAtDone || signal.aborted);
-  return undefined;
 }

@@ -7,7 +7,7 @@ export type { ApiErrorCode } from "./api-error.ts";
 export type { ServerLimits } from "./limits.ts";
 export { SERVER_LIMITS } from "./limits.ts";
 export type { Listening, ListenOptions } from "./listen.ts";
-export type { AccessToken, FailPointName, ServerOptions } from "./options.ts";
+export type { AccessToken, ServerOptions } from "./options.ts";
 export type { Server } from "./server.ts";
 export { createServer } from "./server.ts";
 export type { LogRecord } from "./server-log.ts";

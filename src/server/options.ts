@@ -75,20 +75,7 @@ export interface ServerOptions {
    * @internal
    */
   readonly world?: World;
-  /**
-   * For tests: where they may stop the world.
-   *
-   * @internal
-   */
-  readonly failPoint?: (name: FailPointName) => Promise<void> | void;
 }
-
-/**
- * The places of `failPoint`.
- *
- * @internal
- */
-export type FailPointName = "before-append" | "after-append" | "inside-frame" | "after-emit";
 
 /** The options, checked and complete. */
 export interface Settings {
@@ -131,7 +118,6 @@ const SERVER_OPTION_NAMES: readonly string[] = Object.keys({
   reports: 1,
   log: 1,
   world: 1,
-  failPoint: 1,
 } satisfies Record<keyof ServerOptions, 1>);
 
 /** @throws StartError naming field, value and remedy. */

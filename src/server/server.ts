@@ -37,7 +37,6 @@ export interface Server {
 export function createServer(options: ServerOptions): Server {
   const settings = coverStartErrors(options, options?.world ?? systemWorld(), () => readSettings(options));
   const { world, limits, tokens } = settings;
-  const { failPoint } = options;
   const now = (): number => world.clock.now();
   const write = createServerLog(options.log, settings.secrets, now, world.onListenerError);
   const metrics = createMetrics();
@@ -47,12 +46,7 @@ export function createServer(options: ServerOptions): Server {
     onStored: (runId) => write("info", "run-stored", { runId }),
   });
   const { store } = ends;
-  const log = createEventLog({
-    store,
-    clock: world.clock,
-    nextTurn: world.nextTurn,
-    ...(failPoint !== undefined && { failPoint }),
-  });
+  const log = createEventLog({ store, clock: world.clock, nextTurn: world.nextTurn });
   const quota = createStorageQuota(store, limits.bytesPerTenant);
   const warm = createWarmThreads({ clock: world.clock, limits, write });
   const runs = createLiveRuns({ store, log, ends, settings, metrics, quota, warm, write });
@@ -76,7 +70,6 @@ export function createServer(options: ServerOptions): Server {
       clock: world.clock,
       limits,
       frame: createFrameCache(),
-      failPoint,
       nextTurn: world.nextTurn,
       reports: settings.reports,
     },

@@ -6,13 +6,9 @@ import { endUnstored } from "./unstored-end.ts";
 import type { Settlement, Store } from "./stores/store.ts";
 import { isStoreError } from "./stores/store-error.ts";
 
-/** Where a test may stop the world: before an append, and right behind it. */
-export type FailPoint = (name: "before-append" | "after-append") => Promise<void> | void;
-
 export interface EventLogOptions {
   readonly store: Store;
   readonly clock: Clock;
-  readonly failPoint?: FailPoint;
   /** Resolves in the next turn of the event loop; what comes until then is stored together. */
   readonly nextTurn?: (() => Promise<void>) | undefined;
 }
@@ -63,7 +59,7 @@ const TAIL_WEIGHTS = { all: 32 * 1_048_576, most: 1_048_576, least: 32_768 } as 
 
 /** Creates the event log over a store. */
 export function createEventLog(options: EventLogOptions): EventLog {
-  const { store, clock, failPoint } = options;
+  const { store, clock } = options;
   const feeds = new Map<string, Feed>();
   /** Readers by run; some may have come before its writer. */
   const readers = new Map<string, Set<LogReader>>();
@@ -73,11 +69,9 @@ export function createEventLog(options: EventLogOptions): EventLog {
     Math.max(TAIL_WEIGHTS.least, Math.min(TAIL_WEIGHTS.most, TAIL_WEIGHTS.all / feeds.size));
 
   const append = async (runId: string, events: EventBatch, settlement: Settlement | undefined): Promise<void> => {
-    if (failPoint !== undefined) await failPoint("before-append");
     for (let attempt = 0; ; attempt += 1) {
       try {
         await store.append(runId, events, settlement);
-        if (failPoint !== undefined) await failPoint("after-append");
         return;
       } catch (error) {
         // It was carried out before, and only its answer was lost: a store on another machine cannot do better.

@@ -25,7 +25,7 @@ export type {
 } from "./stores/store.ts";
 export type { StoreErrorCode } from "./stores/store-error.ts";
 export { isStoreError, StoreError } from "./stores/store-error.ts";
-export type { EventLog, EventLogOptions, FailPoint, FollowOptions, LoggedRun, Rescue } from "./event-log.ts";
+export type { EventLog, EventLogOptions, FollowOptions, LoggedRun, Rescue } from "./event-log.ts";
 export { createEventLog } from "./event-log.ts";
 export { closeInterruptedRun, closeInterruptedRuns } from "./event-log-closing.ts";
 export type { EventBatch } from "./event-log-feed.ts";

@@ -1,6 +1,7 @@
 // A server that kills itself at the k-th passing of a fail-point, as the system or a power cut would: no clean-up runs.
 // node kill-child.mjs <dist> <data folder> <fail-point> <k>
 
+import { ServerResponse } from "node:http";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 
 const [dist, folder, point, count] = process.argv.slice(2);
@@ -44,22 +45,46 @@ const backend = {
 };
 
 let passed = 0;
+/** @param {string} name */
+const isDue = (name) => name === point && (passed += 1) === Number(count);
+const die = () => process.kill(process.pid, "SIGKILL");
+
 const store = await openStore(folder);
 const server = createServer({
-  store,
+  store: {
+    ...store,
+    async append(/** @type {[string, unknown[], unknown]} */ ...row) {
+      if (isDue("before-append")) die();
+      await store.append(...row);
+      if (isDue("after-append")) die();
+    },
+  },
   agents: [agent({ name: "counter", backend })],
   target: "counter",
   page: false,
   limits: { requestsPerMinute: 1e9 },
-  async failPoint(/** @type {string} */ name) {
-    if (name !== point) return;
-    passed += 1;
-    if (passed !== Number(count)) return;
-    // What was written before is on its way: let it leave, so that a reader has half a frame.
-    if (name === "inside-frame" || name === "after-emit") await sleep(3);
-    process.kill(process.pid, "SIGKILL");
-    await new Promise(() => undefined);
-  },
 });
+
+// Dies in the middle of a frame, or after one. What was written before is on its way by then: a reader has half a frame.
+const write = ServerResponse.prototype.write;
+let isDying = false;
+ServerResponse.prototype.write = function (/** @type {Uint8Array} */ bytes) {
+  if (isDying) return false;
+  for (let start = 0; start < bytes.length; ) {
+    const end = Buffer.from(bytes).indexOf("\n\n", start) + 2;
+    const isEvent = Buffer.from(bytes.subarray(start, end)).includes("\ndata:");
+    const cut =
+      isEvent && isDue("inside-frame") ? (start + end) >> 1 : isEvent && isDue("after-emit") ? end : undefined;
+    if (cut !== undefined) {
+      isDying = true;
+      write.call(this, bytes.subarray(0, cut), "utf8");
+      setTimeout(die, 3);
+      return false;
+    }
+    start = end < 2 ? bytes.length : end;
+  }
+  return write.call(this, bytes, "utf8");
+};
+
 const { url } = await server.listen();
 process.stdout.write(`${url}\n`);

@@ -268,7 +268,6 @@ describe("S1-142: exports", () => {
           "types": [
             "AccessToken",
             "ApiErrorCode",
-            "FailPointName",
             "ListenOptions",
             "Listening",
             "LogRecord",
