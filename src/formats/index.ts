@@ -12,7 +12,7 @@ export { createDeclarativeFormat } from "./declarative/create-format.ts";
 export { parseFormatConfig } from "./declarative/parse-config.ts";
 export type { ParsedEvent, ShowOptions } from "./declarative/parsed-event.ts";
 export { isVisible } from "./declarative/parsed-event.ts";
-export { compilePath } from "./declarative/path.ts";
+export { compilePath, type Path } from "./declarative/path.ts";
 export type {
   DeclarativeFormatConfig,
   DefaultSchema,
@@ -25,7 +25,6 @@ export type {
   Scalar,
   Visibility,
 } from "./declarative/schema.ts";
-export type { Path } from "./declarative/steps.ts";
 export type { Template, TemplateStyle } from "./declarative/template.ts";
 export { compileTemplate } from "./declarative/template.ts";
 export type { Decoder, DecoderOptions } from "./decoder.ts";

@@ -16,11 +16,3 @@ export const MAX_DESCRIPTION_LENGTH = 500;
 
 /** A short template may repeat one huge value a thousand times; what goes beyond this many characters is cut. */
 export const MAX_RENDERED_LENGTH = 16_777_216;
-
-/** How deep `..` looks below the node it starts from. What lies deeper is not found; no known dialect goes past 20. */
-export const MAX_DESCENT_DEPTH = 64;
-/**
- * What reading one JSONPath once may cost, in nodes looked at. `$[*,*][*,*]…`, `$..*..*` and filters in filters grow
- * with a power of the frame's size. Going once through 300,000 items of one field costs half of this.
- */
-export const MAX_PATH_EFFORT = 2_000_000;

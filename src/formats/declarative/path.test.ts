@@ -30,7 +30,7 @@ const FRAME = {
   no: false,
   none: [],
   blanks: [{}, {}],
-  "dash-ed": { $ref: "r", "@type": "t" },
+  "dash-ed": { $ref: "r", "@type": "t", "it's": 8 },
   "with.dot": { "a b": 7 },
 };
 
@@ -77,7 +77,6 @@ describe("short paths, AT-58", () => {
   it.each([undefined, null, 7, "text", true, []])("finds nothing in %j", (value) => {
     expect(read("a.b", value)).toBeUndefined();
     expect(read("a[].b", value)).toBeUndefined();
-    expect(read("$..b", value)).toBeUndefined();
   });
 
   it("a path may start with brackets when the frame is a list", () => {
@@ -93,28 +92,21 @@ describe("short paths, AT-58", () => {
   });
 });
 
-describe("JSONPath, AT-58", () => {
+describe("paths from the root, negative indices and names in quotes, AT-58", () => {
   it.each([
     ["the whole frame's field", "$.type", "message"],
     ["an item", "$.items[0].name", "x"],
-    ["the last item", "$.items[-1]", "text"],
-    ["out of range from the end", "$.items[-9]", undefined],
+    ["the last item", "items[-1]", "text"],
+    ["the last item, from the root", "$.items[-1]", "text"],
+    ["out of range from the end", "items[-9]", undefined],
     ["a name with a dot and a blank", "$['with.dot']['a b']", 7],
-    ["several nodes are a list", "$.items[*].name", ["x", "y"]],
-    ["one node of many possible is its value", "$.items[0:1].name", "x"],
-    ["no node is nothing", "$.items[5:].name", undefined],
-    ["a slice", "$.matrix[0][0:2]", [1, 2]],
-    ["a filter by value", "$.items[?@.name == 'y'].name", "y"],
-    ["a filter by existence", "$.items[?@.name].name", ["x", "y"]],
-    ["a filter with and, or, not", "$.items[?@.name && !(@.name == 'x' || @.name == 'z')].name", "y"],
-    ["descendants", "$..c", 1],
+    ["the same, without the root", "['with.dot'][\"a b\"]", 7],
+    ["a name with the other quotes", `['dash-ed']["it's"]`, 8],
+    ["a name in quotes in the middle", "a['b'].c", 1],
+    ["all items, from the root", "$.items[].name", ["x", "y"]],
     ["null is a value", "$.nothing", null],
-    ["two names", "$['type','zero']", ["message", 0]],
-    ["a blank behind $", "$ .a .b", { c: 1 }],
-    ["a filter that looks at the whole frame", "$.matrix[*][?@ > $.a.b.c]", [2, 3]],
-    ["a filter in a filter", "$.items[?@.tags[?@ == 't3']].tags[0]", "t3"],
-    ["descendants of descendants", "$..b..c", 1],
     ["an inherited name", "$.toString", undefined],
+    ["an inherited name in quotes", "$['toString']", undefined],
     ["an index into a text", "$.type[0]", undefined],
   ])("%s: %s", (_, path, expected) => {
     expect(read(path, FRAME)).toEqual(expected);
@@ -127,26 +119,7 @@ describe("JSONPath, AT-58", () => {
 
   it("a list of 300,000 items is read without overflowing the stack", () => {
     const items = Array.from({ length: 300_000 }, (_, index) => ({ index }));
-    expect((read("$.items[*].index", { items }) as unknown[]).length).toBe(300_000);
     expect((read("items[].index", { items }) as unknown[]).length).toBe(300_000);
-    expect((read("$..index", { items }) as unknown[]).length).toBe(300_000);
-  });
-
-  it("SEC12: a path that grows with every segment finds nothing once it costs too much", () => {
-    let frame: unknown = 1;
-    for (let level = 0; level < 100; level += 1) frame = [frame];
-    expect(read(`$${"[*,*]".repeat(80)}`, frame)).toBeUndefined();
-    expect(read(`$${"..*".repeat(100)}`, frame)).toBeUndefined();
-    expect(read("$[?@[?@[?@]]]", frame)).toEqual([expect.anything()]);
-  });
-
-  it("what lies deeper than 64 levels is not found by .. and throws nothing", () => {
-    let deep: unknown = { c: 1 };
-    for (let level = 0; level < 60; level += 1) deep = { deep };
-    expect(read("$..c", deep)).toBe(1);
-    for (let level = 0; level < 10_000; level += 1) deep = [deep];
-    expect(read("$..c", deep)).toBeUndefined();
-    expect(read("$..c", { c: 2, deep })).toBe(2);
   });
 });
 
@@ -164,8 +137,10 @@ describe("refused paths", () => {
     ["a[", "never closed"],
     ["a[0", "never closed"],
     ["a[x]", "between brackets"],
-    ["a['b']", "$['name']"],
-    ["a[-1]", "between brackets"],
+    ["a['b'", "never closed"],
+    ["a['b\"]", "never closed"],
+    ["a['b','c']", "between brackets"],
+    ["a[-0]", "between brackets"],
     ["a[01]", "between brackets"],
     ["a[1e9]", "between brackets"],
     ["a[9999999999]", "between brackets"],
@@ -176,18 +151,18 @@ describe("refused paths", () => {
     ["a.__proto__.b", "__proto__"],
     ["a[].constructor", "constructor"],
     ["prototype", "prototype"],
-    ["$.", "is not a JSONPath"],
-    ["$[", "is not a JSONPath"],
-    ["$.a b", "is not a JSONPath"],
+    ["$.", "ends in a dot"],
+    ["$[", "never closed"],
+    ["$.a b", "Write such a name as ['name']"],
     ["$.__proto__", "__proto__"],
     ["$['constructor']", "constructor"],
-    ["$..['\\u005f\\u005fproto__']", "__proto__"],
-    ["$[?@.__proto__]", "__proto__"],
-    ["$[?match(@.a, '(a+)+b')]", "is not a JSONPath"],
-    ["$[?search(@.a, '(a+)+b')]", "is not a JSONPath"],
-    ["$[?length(@.a) > 1]", "is not a JSONPath"],
-    ["$[?count(@.*) > 1]", "is not a JSONPath"],
-    ["$[?value(@.*) > 1]", "is not a JSONPath"],
+    ["$..b", "empty name at position 2"],
+    ["$.items[*].name", "Write [] for every item"],
+    ["$.items.*", "Write items[] for every item"],
+    ["$.items[0:2]", "slices"],
+    ["$.items[?@.name == 'y']", "filters"],
+    ["$['type','zero']", "lists of names"],
+    ["$[?match(@.a, '(a+)+b')]", "filters"],
     ["a".repeat(513), "513 characters"],
     [`$${"[0]".repeat(200)}`, "601 characters"],
   ])("%j: %s", (path, reason) => {
@@ -197,7 +172,11 @@ describe("refused paths", () => {
   it("the message names the field, the value and the remedy", () => {
     expect(refusalOf("a..b")).toBe(
       'invalid-format events[0].extract.text: "a..b" has an empty name at position 2. ' +
-        'Write a.b.c, items[0], items[].name, or a JSONPath that starts with "$".',
+        "Write a.b.c, items[0], items[].name or ['name with blanks'].",
+    );
+    expect(refusalOf("$.items[?@.ok].name")).toBe(
+      'invalid-format events[0].extract.text: "$.items[?@.ok].name" has "?@.ok" between brackets. ' +
+        "Write a number, a name in quotes, or nothing for every item; filters, slices and lists of names are not supported.",
     );
   });
 });
@@ -208,7 +187,7 @@ describe("any path", () => {
     fc.stringMatching(/^[a-c.[\]0-9*'"$@?=&|!(),:~ -]{0,40}$/),
     fc.stringMatching(/^\$[a-c.[\]0-9*'"$@?=&|!(),: -]{0,40}$/),
     fc
-      .array(fc.constantFrom("a", "b", ".", "[", "]", "[]", "[0]", "$", "..", "[*]", "[?@.a]", "[?@..a]", "__proto__"))
+      .array(fc.constantFrom("a", "b", ".", "[", "]", "[]", "[0]", "[-1]", "$", "..", "[*]", "['a']", "__proto__"))
       .map((parts) => parts.join("")),
   );
 
@@ -229,7 +208,7 @@ describe("any path", () => {
     );
   });
 
-  it("a short path finds what the same JSONPath finds", () => {
+  it("a path finds the same from the root", () => {
     const step = fc.oneof(fc.constantFrom(".a", ".b", ".c"), fc.constantFrom("[0]", "[1]"));
     const node = fc.letrec<{ node: unknown }>((tie) => ({
       node: fc.oneof(

@@ -1,25 +1,31 @@
 import { MAX_PATH_LENGTH } from "./limits.ts";
 import { refuse, refuseReserved } from "./refusal.ts";
-import { compileRfcPath } from "./rfc-path.ts";
-import { compileSteps, type Path, type Step } from "./steps.ts";
 
-const FORMS = 'Write a.b.c, items[0], items[].name, or a JSONPath that starts with "$"';
+/** Where a value is in a frame, compiled. Reading never throws and looks at own properties only. */
+export interface Path {
+  readonly source: string;
+  /** The path may find several values and then gives a list of them. */
+  readonly collects: boolean;
+  /** The value there, or `undefined` when there is none. `null` is a value. */
+  read(value: unknown): unknown;
+}
+
+/** One move of a path: into a field, into an item (negative: from the end), or into every item. */
+type Step = { readonly name: string } | { readonly index: number } | "each";
+
+const FORMS = "Write a.b.c, items[0], items[].name or ['name with blanks']";
 
 /**
- * Compiles a path.
+ * Compiles a path: `a.b.c`, `items[0]`, `items[-1]` (the last item), `items[].name`, `a['b.c']`, any mixture. A leading
+ * `$` stands for the whole frame, as in `$.a.b`, and may be left out.
  *
- * Short form: `a.b.c`, `items[0]`, `items[].name`, any mixture; names hold no `.`, `[`, `]`, quote or blank. `[]`
- * collects from all items, leaves out items that lack the rest of the path, and flattens: `a[].b[].c` is one list.
+ * `[]` collects from all items, leaves out items that lack the rest of the path, and flattens: `a[].b[].c` is one list.
  * It gives `undefined` when there is no list, or a list with items of which none has the rest.
- *
- * JSONPath (RFC 9535) when it starts with `$` and a dot, a bracket or a blank: all of it but functions. One node gives
- * its value, several a list, none `undefined`. `..` looks 64 levels deep, and what would cost more than looking at two
- * million nodes finds nothing.
  *
  * A text is no list and no object: `name[0]` and `name.length` of a text are `undefined`.
  *
  * @param where the name of the field the path stands in, for the message
- * @throws StartError `invalid-format` when it is neither
+ * @throws StartError `invalid-format` when it is no such path
  * @example
  * compilePath("content[].text").read({ content: [{ text: "a" }, {}, { text: "b" }] }) // ["a", "b"]
  */
@@ -27,81 +33,125 @@ export function compilePath(source: string, where = "path"): Path {
   if (source.length > MAX_PATH_LENGTH) {
     refuse(where, source, `is ${source.length} characters long`, `A path has at most ${MAX_PATH_LENGTH} characters`);
   }
-  if (isJsonPath(source)) return compileRfcPath(source, where);
-  return compileSteps(source, parseShortPath(source, where));
+  const steps = parsePath(source, where);
+  const first = steps[0];
+  // One field of the frame itself is what most paths are, and what every frame is matched by.
+  if (steps.length === 1 && first !== undefined && first !== "each" && "name" in first) {
+    const { name } = first;
+    return { source, collects: false, read: (value) => readField(value, name) };
+  }
+  if (steps.includes("each")) return { source, collects: true, read: (value) => collect(value, steps) };
+  return { source, collects: false, read: (value) => walk(value, steps) };
 }
 
-/** A short path may start with `$`, too, as in `$ref`. */
-function isJsonPath(source: string): boolean {
-  return source === "$" || (source.startsWith("$") && ".[ \t\n\r".includes(source.charAt(1)));
-}
-
-function parseShortPath(source: string, where: string): Step[] {
+function parsePath(source: string, where: string): Step[] {
+  // A name may start with "$", too, as in `$ref`.
+  const isRooted = source === "$" || source.startsWith("$.") || source.startsWith("$[");
   const steps: Step[] = [];
-  let position = 0;
-  // A name is due at the start and after each dot; brackets may follow it, or stand in its place at the very start.
-  while (position < source.length || steps.length === 0) {
-    if (!(position === 0 && source[0] === "[")) {
-      const end = endOfName(source, position);
-      const name = source.slice(position, end);
-      checkName(name, { source, where, position });
-      steps.push({ name });
-      position = end;
-    }
+  let position = isRooted ? 1 : 0;
+  // Brackets may stand at the very start; everywhere else a name comes first, and a dot before each further name.
+  if (!isRooted && source[0] !== "[") position = parseName(source, 0, steps, where);
+  for (;;) {
     position = parseBrackets(source, position, steps, where);
     if (position === source.length) return steps;
     if (source[position] !== ".") {
       refuse(where, source, `has an unexpected ${show(source, position)} at position ${position}`, `${FORMS}.`);
     }
-    position += 1;
-    if (position === source.length) refuse(where, source, "ends in a dot", `${FORMS}.`);
+    if (position + 1 === source.length) refuse(where, source, "ends in a dot", `${FORMS}.`);
+    position = parseName(source, position + 1, steps, where);
   }
-  return steps;
+}
+
+function parseName(source: string, start: number, steps: Step[], where: string): number {
+  let end = start;
+  while (end < source.length && source[end] !== "." && source[end] !== "[") end += 1;
+  const name = source.slice(start, end);
+  if (name === "") refuse(where, source, `has an empty name at position ${start}`, `${FORMS}.`);
+  if (name === "*") refuse(where, source, 'has "*" as a name', "Write items[] for every item.");
+  for (const character of name) {
+    if (character <= " " || "]\"'\u007f".includes(character)) {
+      refuse(where, source, `has ${JSON.stringify(character)} in a name`, "Write such a name as ['name'].");
+    }
+  }
+  refuseReserved(where, source, name);
+  steps.push({ name });
+  return end;
 }
 
 function parseBrackets(source: string, start: number, steps: Step[], where: string): number {
   let position = start;
   while (source[position] === "[") {
-    const end = source.indexOf("]", position);
+    const mark = source[position + 1];
+    const quote = mark === "'" || mark === '"' ? mark : "";
+    const open = position + 1 + quote.length;
+    const end = source.indexOf(`${quote}]`, open);
     if (end === -1) refuse(where, source, `has a "[" at position ${position} that is never closed`, `${FORMS}.`);
-    const inside = source.slice(position + 1, end);
-    if (inside === "") steps.push("each");
-    else if (isIndex(inside)) steps.push({ index: Number(inside) });
-    else
-      refuse(
-        where,
-        source,
-        `has ${JSON.stringify(inside)} between brackets`,
-        `Write a number or nothing there, or $['name'].`,
-      );
-    position = end + 1;
+    steps.push(readBracket(source.slice(open, end), quote, source, where));
+    position = end + quote.length + 1;
   }
   return position;
 }
 
-/** Digits without leading zeros, few enough to be exact. */
-function isIndex(text: string): boolean {
-  if (text.length > 9 || (text.length > 1 && text.startsWith("0"))) return false;
-  for (const character of text) if (character < "0" || character > "9") return false;
-  return true;
-}
-
-function endOfName(source: string, start: number): number {
-  let position = start;
-  while (position < source.length && source[position] !== "." && source[position] !== "[") position += 1;
-  return position;
-}
-
-function checkName(name: string, at: { source: string; where: string; position: number }): void {
-  if (name === "") refuse(at.where, at.source, `has an empty name at position ${at.position}`, `${FORMS}.`);
-  refuseReserved(at.where, at.source, name);
-  for (const character of name) {
-    if (character <= " " || character === "]" || character === '"' || character === "'" || character === "\u007f") {
-      refuse(at.where, at.source, `has ${JSON.stringify(character)} in a name`, "Write such a name as $['name'].");
-    }
+function readBracket(inside: string, quote: string, source: string, where: string): Step {
+  if (quote !== "") {
+    refuseReserved(where, source, inside);
+    // There are no escapes, and ['a','b'] is not one name.
+    if (!inside.includes(quote) && !inside.includes("\\")) return { name: inside };
+  } else if (inside === "") {
+    return "each";
+  } else if (/^(0|-?[1-9]\d{0,8})$/.test(inside)) {
+    return { index: Number(inside) };
   }
+  const remedy =
+    inside === "*"
+      ? "Write [] for every item"
+      : "Write a number, a name in quotes, or nothing for every item; filters, slices and lists of names are not supported";
+  return refuse(where, source, `has ${JSON.stringify(inside)} between brackets`, `${remedy}.`);
 }
 
 function show(source: string, position: number): string {
   return JSON.stringify(source[position] ?? "");
+}
+
+function walk(root: unknown, steps: readonly Step[]): unknown {
+  let value = root;
+  for (const step of steps) {
+    value = readStep(value, step);
+    if (value === undefined) return undefined;
+  }
+  return value;
+}
+
+/** Breadth first: one list of values per step, so that a path costs as much as what it visits and no stack. */
+function collect(root: unknown, steps: readonly Step[]): unknown {
+  let values: unknown[] = [root];
+  let sawEmptyList = false;
+  for (const step of steps) {
+    const next: unknown[] = [];
+    for (const value of values) {
+      if (step !== "each") {
+        const found = readStep(value, step);
+        if (found !== undefined) next.push(found);
+      } else if (Array.isArray(value)) {
+        sawEmptyList ||= value.length === 0;
+        for (const item of value) next.push(item);
+      }
+    }
+    values = next;
+  }
+  return values.length === 0 && !sawEmptyList ? undefined : values;
+}
+
+function readStep(value: unknown, step: Step): unknown {
+  if (step === "each") return undefined;
+  if ("name" in step) return readField(value, step.name);
+  return Array.isArray(value) ? value.at(step.index) : undefined;
+}
+
+/** An own field of an object. */
+function readField(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value) || !Object.hasOwn(value, name)) {
+    return undefined;
+  }
+  return (value as Readonly<Record<string, unknown>>)[name];
 }

@@ -1,8 +1,7 @@
 import { escapeUnprintable, findUnprintable, markerSequence, SGR_RESET, stripUnprintable } from "./ansi.ts";
 import { MAX_RENDERED_LENGTH, MAX_TEMPLATE_LENGTH } from "./limits.ts";
-import { compilePath } from "./path.ts";
+import { compilePath, type Path } from "./path.ts";
 import { refuse } from "./refusal.ts";
-import type { Path } from "./steps.ts";
 
 /** What a template is written for: plain text, a terminal with colours, or JSON. */
 export type TemplateStyle = "text" | "ansi" | "json";
