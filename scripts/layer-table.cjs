@@ -33,7 +33,7 @@ const MAY_IMPORT = {
     "emulator",
   ],
   compare: ["domain", "runtime"],
-  testing: ["domain", "streams", "wire", "formats", "transports", "backends", "sessions"],
+  testing: ["domain", "streams", "wire", "formats", "backends", "sessions"],
   server: ["domain", "streams", "secrets", "wire", "sinks", "views", "sessions", "runtime"],
   cli: ["domain", "secrets", "tools", "sinks", "views", "runtime", "server", "compare", "emulator"],
 };

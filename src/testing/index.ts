@@ -23,13 +23,9 @@ export type { Bytes, SpawnCall, SpawnStep } from "./scripted-steps.ts";
 export { createSeededRandom } from "./seeded-random.ts";
 export type { StoreTrialOptions } from "./store-conformance.ts";
 export { checkStore } from "./store-conformance.ts";
-export type { TransportPair } from "./transport-conformance.ts";
-export { checkTransport } from "./transport-conformance.ts";
 export type { VirtualClock } from "./virtual-clock.ts";
 export { createVirtualClock } from "./virtual-clock.ts";
 // What the suites and scripts speak of, so that a test needs one import.
 export type { RunStore, Store } from "#sessions";
-export type { Transport } from "#transports";
-export { createLinkedTransports } from "#transports";
 export type { ScriptedBackend, ScriptedReply } from "./scripted-backend.ts";
 export { createScriptedBackend } from "./scripted-backend.ts";

@@ -1,6 +1,6 @@
 import { type Clock, describeThrown, type ProcessExit, type ProcessHandle, type ProcessRequest } from "#domain";
 import { createDeferred } from "#streams";
-import { createBytePipe } from "#transports";
+import { createBytePipe } from "./byte-pipe.ts";
 import { createInputLines } from "./input-lines.ts";
 import type { Bytes, SpawnCall, SpawnStep } from "./scripted-steps.ts";
 

@@ -1,12 +1,8 @@
-export type { BytePipe } from "./byte-pipe.ts";
-export { createBytePipe } from "./byte-pipe.ts";
 export type { FileFacts, LookAtFile } from "./file-facts.ts";
 export { lookAtFile } from "./file-facts.ts";
-export { guardTransport } from "./guarded.ts";
 export { ConnectionFailure, isConnectionFailure } from "./http/connection-failure.ts";
 export type { HttpFetch } from "./http/request.ts";
 export { createHttpFetch } from "./http/request.ts";
-export { createLinkedTransports } from "./memory.ts";
 export type { ControlGroup, ControlGroups, GroupFiles } from "./process/control-group.ts";
 export { createControlGroups } from "./process/control-group.ts";
 export type { FollowProcess } from "./process/family.ts";
@@ -43,5 +39,4 @@ export type { WireDifference } from "./tape/wire/tape-difference.ts";
 export { TapeDifference } from "./tape/wire/tape-difference.ts";
 export type { WirePlayer, WirePlayerOptions } from "./tape/wire/wire-player.ts";
 export { createWirePlayer } from "./tape/wire/wire-player.ts";
-export type { Transport } from "./transport.ts";
 export { startThread } from "./thread.ts";

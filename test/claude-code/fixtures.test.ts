@@ -6,7 +6,7 @@ import type { AgentEvent, ProcessHandle, ProcessRequest } from "#domain";
 import { createPolicy } from "#policy";
 import { assertRunLog, createMemoryFiles, createSeededRandom, createVirtualClock } from "#testing";
 import { runTool, tool } from "#tools";
-import { createBytePipe } from "#transports";
+import { createBytePipe } from "../../src/testing/byte-pipe.ts";
 import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
 import { readTranscripts, type Transcript } from "../formats/claude-code-transcripts.ts";
 import { messagesOf, ofType, settingsFor } from "./place.ts";

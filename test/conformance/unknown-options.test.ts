@@ -34,14 +34,7 @@ import {
   loadTelemetry,
   selectSinks,
 } from "#sinks";
-import {
-  checkFormat,
-  checkStore,
-  createLinkedTransports,
-  createScriptedBackend,
-  createScriptedFetch,
-  createScriptedSpawn,
-} from "#testing";
+import { checkFormat, checkStore, createScriptedBackend, createScriptedFetch, createScriptedSpawn } from "#testing";
 import { tool } from "#tools";
 import {
   collect,
@@ -152,7 +145,6 @@ const CALLS: Readonly<Record<string, Call>> = {
   "createScriptedSpawn(script)": of((script) => createScriptedSpawn(script)),
   "createScriptedSpawn(options)": of((options) => createScriptedSpawn([], options)),
   "createScriptedBackend(replies)": of((replies) => createScriptedBackend(replies), [{ text: "hi" }]),
-  "createLinkedTransports(options)": of(createLinkedTransports),
   "createTerminalAsk(options)": of(createTerminalAsk, { ask: never, color: false, width: 80 }),
   "createFormattedSink(options)": of(createFormattedSink, { out: never, aside: never, style: "text", width: 80 }),
   "createLogSink(options)": of(createLogSink, { path: "/x", files: { append: never } }),

@@ -48,7 +48,7 @@ describe("the table of layers", () => {
         "emulator",
       ],
       compare: ["domain", "runtime"],
-      testing: ["domain", "streams", "wire", "formats", "transports", "backends", "sessions"],
+      testing: ["domain", "streams", "wire", "formats", "backends", "sessions"],
       server: ["domain", "streams", "secrets", "wire", "sinks", "views", "sessions", "runtime"],
       cli: ["domain", "secrets", "tools", "sinks", "views", "runtime", "server", "compare", "emulator"],
     });

@@ -3,8 +3,8 @@ import { createDeferred, type Deferred } from "#streams";
 /** A pipe in memory, one writer and one reader. */
 export interface BytePipe extends AsyncIterable<Uint8Array> {
   /**
-   * Puts bytes in. Resolves when the pipe has room for more; rejects when nobody will take them, because the reader
-   * left or the pipe ended.
+   * Puts bytes in. Resolves when the pipe has room for more; rejects when the reader has left or the pipe
+   * has ended.
    */
   write(bytes: Uint8Array): Promise<void>;
   /** No more bytes; the reader ends after those in the pipe. Idempotent. */
@@ -46,14 +46,14 @@ export function createBytePipe(capacity = DEFAULT_CAPACITY): BytePipe {
       size = 0;
       for (const writer of writers.splice(0)) writer.reject(refuse());
     }
-    // Whoever waits found the pipe empty. The first one hears of a failure; for those behind it the pipe is over.
+    // Waiting readers found the pipe empty. The first one gets the failure; for the others the pipe has ended.
     for (const reader of readers.splice(0)) {
       if (failure === undefined || state === "left") reader.resolve({ done: true, value: undefined });
       else reader.reject(takeFailure());
     }
   };
 
-  // A failure is told once; after it the pipe is simply over.
+  // A failure is reported once; after it the pipe has ended.
   const takeFailure = (): unknown => {
     const error = failure;
     state = "left";
