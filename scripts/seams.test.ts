@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../test/temporary-folder.ts";
 import { findReaches } from "./seams.mjs";
 import { ROOT } from "./set-up.mjs";
 
-const root = mkdtempSync(join(tmpdir(), "millrace-seams-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder("seams");
 
 const REACHING = {
   "Date.now": "export const a = Date.now();",

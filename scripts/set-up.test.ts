@@ -1,23 +1,13 @@
-import {
-  existsSync,
-  readFileSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { removeFolder, temporaryFolder } from "../test/temporary-folder.ts";
 import { build, checkNode, isInstalled, ROOT } from "./set-up.mjs";
 
 let root = "";
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "millrace-set-up-"));
+  root = temporaryFolder("set-up");
 });
-afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe("checkNode", () => {
   it.each(["20.19.0", "20.20.2", "22.0.0", "24.1.0"])("Node %s will do", (version) => {
@@ -103,7 +93,7 @@ describe("build", () => {
     write("src/b/index.ts", "export const b = 1;\n");
   });
 
-  it("builds once, and again when a source is changed, added or removed, but not for a test", () => {
+  it("builds once, and again when a source is changed, added or removed, but not for a test", async () => {
     expect(build(root)).toBe(true);
     expect(build(root)).toBe(false);
 
@@ -117,13 +107,13 @@ describe("build", () => {
     expect(existsSync(join(root, "dist/c/index.js"))).toBe(true);
     expect(existsSync(join(root, "dist/c/index.d.ts"))).toBe(true);
 
-    rmSync(join(root, "src/b"), { recursive: true });
+    await removeFolder(join(root, "src/b"));
     expect(build(root)).toBe(true);
     expect(existsSync(join(root, "dist/b"))).toBe(false);
     expect(build(root)).toBe(false);
   });
 
-  it("builds the chat page when it changed, and again when dist was thrown away", () => {
+  it("builds the chat page when it changed, and again when dist was thrown away", async () => {
     const outDir = JSON.stringify(join(root, "dist/web"));
     write("scripts/build-web.mjs", readFileSync(join(ROOT, "scripts", "build-web.mjs"), "utf8"));
     write(
@@ -142,7 +132,7 @@ describe("build", () => {
     expect(build(root)).toBe(true);
 
     // A source that is gone takes all of dist with it, and the page has to come back.
-    rmSync(join(root, "src/b"), { recursive: true });
+    await removeFolder(join(root, "src/b"));
     expect(build(root)).toBe(true);
     expect(existsSync(join(root, "dist/web/index.html"))).toBe(true);
   });

@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import type { Run } from "#agents";
+import type { RunResult } from "#domain";
 import { type GatedFeature, hasFeature } from "../src/backends/claude-code/features.ts";
 import { parseVersion } from "../src/backends/claude-code/version.ts";
 
@@ -37,4 +39,11 @@ let version: ReturnType<typeof parseVersion>;
 export function realCliOptions(): { readonly executable: string; readonly includePartialMessages?: boolean } {
   const executable = locateRealCli() ?? "claude";
   return realCliHas("streaming-tools") ? { executable } : { executable, includePartialMessages: false };
+}
+
+/** The result of a run, when nothing of the run is left: a CLI may still write to its home after `done`. */
+export async function closedResult(run: Pick<Run<unknown>, "result" | "closed">): Promise<RunResult> {
+  const result = await run.result();
+  await run.closed;
+  return result;
 }

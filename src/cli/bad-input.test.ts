@@ -1,17 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { HOSTILE_TEXTS, isHarmless } from "../../test/e2e/hostile-texts.ts";
 import { createMemoryIo } from "../../test/e2e/memory-io.ts";
 import { wordingFaults } from "../../test/command-line/well-said.ts";
+import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { main } from "./main.ts";
 
 // R16: whatever is wrong on the command line is said in a line or two that name it and the remedy: exit code 2, or 3
 // when the machine lacks something; no stack, nothing on stdout, no run.
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-bad-input-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("bad-input");
 const files: Readonly<Record<string, string | Uint8Array>> = {
   "empty.json": "",
   "broken.json": '{"name": ',

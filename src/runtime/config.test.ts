@@ -1,11 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isStartError } from "#domain";
 import { createMemoryFiles } from "#testing";
 import { tool } from "#tools";
+import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { applyConfig, type Config } from "./config.ts";
 import { defineConfig } from "./define-config.ts";
 import { readJsonPlaces } from "./config-json.ts";
@@ -261,8 +261,7 @@ describe("R16: a wrong configuration is told with file, line, column, field and 
 });
 
 describe("a configuration that is a module", () => {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-config-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder("config");
   const write = (name: string, text: string): string => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);

@@ -1,9 +1,9 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "#testing";
 import { createSystemFiles } from "#transports";
+import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { openTrustBook, ownConfigFolder } from "./trust.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -54,8 +54,7 @@ describe("F-A1: what a person trusts", () => {
   });
 
   describe("on the disk", () => {
-    const folder = mkdtempSync(join(tmpdir(), "millrace-trust-"));
-    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder("trust");
 
     it("is the person's alone, and written in one step", async () => {
       chmodSync(folder, 0o755);

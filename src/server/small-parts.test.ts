@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { readLimits } from "./limits.ts";
 import { hostName, isLoopback } from "./origin-check.ts";
 import { readPage } from "./page.ts";
@@ -115,8 +115,7 @@ describe("readLimits", () => {
 });
 
 describe("readPage", () => {
-  const root = mkdtempSync(join(tmpdir(), "millrace-page-"));
-  afterAll(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder("page");
 
   it("SEC14: serves what was in the folder, and nothing a link leads to", () => {
     const page = join(root, "web");

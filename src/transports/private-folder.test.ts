@@ -1,11 +1,10 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { createProcessFolder, makePrivateFolder } from "./private-folder.ts";
 
-const root = mkdtempSync(join(tmpdir(), "millrace-private-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder("private");
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 let folders = 0;
 const fresh = (): string => join(root, `f${(folders += 1)}`);

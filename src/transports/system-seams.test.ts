@@ -1,9 +1,9 @@
-import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { isId } from "#domain";
 import { checkFiles } from "#testing";
+import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { systemClock } from "./system-clock.ts";
 import { createSystemFiles } from "./system-files.ts";
 import { systemRandom } from "./system-random.ts";
@@ -59,17 +59,10 @@ describe("systemRandom", () => {
 });
 
 describe("createSystemFiles", () => {
-  let root: string;
+  const root = temporaryFolder("files");
   let places = 0;
   const files = createSystemFiles();
   const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-  beforeAll(async () => {
-    root = await mkdtemp(join(tmpdir(), "millrace-files-"));
-  });
-  afterAll(async () => {
-    await rm(root, { recursive: true, force: true });
-  });
 
   it("keeps every promise of the seam", async () => {
     expect(await checkFiles(() => ({ files, root: join(root, `place-${(places += 1)}`) }))).toEqual([]);

@@ -1,26 +1,17 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createEmulator } from "#emulator";
 import type { ClaudeCodeOptions } from "../../src/backends/claude-code/options.ts";
 import { locateRealCli, realCliHas } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { type Ended, startCli } from "./claude-code-cli.ts";
 
 const executable = locateRealCli();
 const emulator = createEmulator();
-let folder = "";
+const folder = temporaryFolder("repository");
 let repository = "";
 let evil: Server;
 /** What reached the address the repository names. */
@@ -65,7 +56,6 @@ beforeAll(async () => {
     response.end("{}");
   });
   await new Promise<void>((resolve) => evil.listen(0, "127.0.0.1", () => resolve()));
-  folder = mkdtempSync(join(tmpdir(), "millrace-repository-"));
   repository = join(folder, "repository");
   writeHostileRepository(repository, `http://127.0.0.1:${(evil.address() as AddressInfo).port}`);
   mkdirSync(join(folder, "home"));
@@ -80,7 +70,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await emulator.close();
   evil.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 beforeEach(() => {
   stolen = [];

@@ -1,16 +1,16 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { Command } from "commander";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { isStartError } from "#domain";
 import { createSpawn, probeExecutable, systemClock } from "#transports";
 import { locateClaude } from "../../src/backends/claude-code/locate.ts";
 import { applyVersionPolicy, detectVersion } from "../../src/backends/claude-code/version.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { onLinux, tagged } from "../transports/processes.ts";
 import { startCli } from "./claude-code-cli.ts";
 
-let folder = "";
+const folder = temporaryFolder("fake-claude");
 let recorder = "";
 const PATH = process.env["PATH"] ?? "";
 
@@ -23,11 +23,9 @@ function fake(name: string, script: string, mode = 0o755): string {
 }
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "millrace-fake-claude-"));
   // How many arguments there are, each as it came, then what stood on stdin.
   recorder = fake("recorder", `printf '%s\\0' "$#" "$@"; cat`);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe.runIf(process.platform !== "win32")("AT-9: a real --version", () => {
   const judge = async (script: string, permissive: boolean): Promise<unknown> => {

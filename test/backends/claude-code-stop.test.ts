@@ -1,26 +1,23 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEmulator } from "#emulator";
 import { createSpawn, stopProcess, systemClock, systemRandom } from "#transports";
 import { buildArgv } from "../../src/backends/claude-code/argv.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "../../src/backends/claude-code/environment.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { onLinux, tagged, until, zombies } from "../transports/processes.ts";
 import { locateRealCli } from "../real-cli.ts";
 
 const executable = locateRealCli();
 const emulator = createEmulator();
 let url = "";
-let home = "";
+const home = temporaryFolder("stop");
 
 beforeAll(async () => {
   ({ url } = await emulator.listen());
-  home = mkdtempSync(join(tmpdir(), "millrace-stop-"));
 });
 afterAll(async () => {
   await emulator.close();
-  rmSync(home, { recursive: true, force: true });
 });
 
 /** A command without an end. Newer versions refuse a bare `sleep`. */
@@ -56,7 +53,7 @@ async function startAtWork() {
   const draining = Promise.all([drain(handle.stdout), drain(handle.stderr)]);
   await handle.write(new TextEncoder().encode(`Please run \`${ENDLESS}\``));
   handle.endInput();
-  await until(() => tagged(tag.value).some(({ pid }) => commandOf(pid).startsWith(ENDLESS)), 60_000);
+  await until(() => tagged(tag.value).some(({ pid }) => commandOf(pid).startsWith(ENDLESS)));
   return { handle, tag, draining };
 }
 

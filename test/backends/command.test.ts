@@ -1,19 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
 import { command, explain, run, type RunOptions } from "#runtime";
 import { assertRunLog } from "#testing";
 import { tool } from "#tools";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 
-let cwd: string;
-beforeAll(() => {
-  cwd = mkdtempSync(join(tmpdir(), "millrace-command-"));
-});
-afterAll(() => rmSync(cwd, { recursive: true, force: true }));
+const cwd = temporaryFolder("command");
 
 /** A command that is a line of JavaScript. */
 const node = (code: string, options: Parameters<typeof command>[1] = {}) =>

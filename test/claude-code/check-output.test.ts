@@ -1,13 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { SpawnStep } from "#testing";
 import { checkOutput } from "../../src/backends/claude-code/check-output.ts";
 import { parseVersion } from "../../src/backends/claude-code/version.ts";
 import { inspectTarget } from "../../src/runtime/inspect.ts";
 import { systemWorld } from "../../src/runtime/world.ts";
 import { locateRealCli, realCliHas } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { openPlace, processesWith } from "./place.ts";
 import { greet, openScripted } from "./scripted.ts";
 
@@ -60,8 +60,7 @@ describe("S1-145: whether the output of the CLI is JSON only", () => {
 });
 
 describe("S1-145: what doctor makes of it", () => {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-output-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const folder = temporaryFolder("output");
   const executable = join(folder, "claude");
   const answer = JSON.stringify({
     type: "control_response",

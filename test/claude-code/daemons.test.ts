@@ -1,5 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createWatchdog } from "#transports";
@@ -9,6 +8,7 @@ import { openQuery } from "../../src/backends/claude-code/query.ts";
 import { startSession } from "../../src/runtime/open-session.ts";
 import { startRun } from "../../src/runtime/run.ts";
 import { systemWorld } from "../../src/runtime/world.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { canMakeGroups, listProcesses, onLinux, readProc, until } from "../transports/processes.ts";
 import { realWorld } from "./place.ts";
 
@@ -66,8 +66,7 @@ describe.runIf(onLinux && (canMakeGroups() || process.env["CI"] === "true"))(
   () => {
     it.each(Object.keys(WAYS))("is gone when it was started for: %s", async (way) => {
       const seconds = `63.${Object.keys(WAYS).indexOf(way) + 1}`;
-      const folder = mkdtempSync(join(tmpdir(), "millrace-hidden-"));
-      onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+      const folder = temporaryFolder("hidden");
       const executable = join(folder, "claude");
       writeFileSync(executable, CLI(seconds));
       chmodSync(executable, 0o755);

@@ -1,7 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   buildArgv,
   claudeCode,
@@ -18,10 +17,10 @@ import {
   withQuery,
 } from "../../src/runtime/claude-code.ts";
 import { run } from "../../src/runtime/run.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { processesWith } from "./place.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-entry-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+const folder = temporaryFolder("entry");
 
 /** A CLI that says back what it was asked. */
 const executable = join(folder, "claude");
@@ -66,6 +65,7 @@ describe("millrace/claude-code", () => {
     expect((await backend.find()).version?.raw).toBe("2.1.325");
     const started = run(backend, "What is new?");
     expect(await started.result()).toMatchObject({ status: "success", text: "What is new?", sessionId: "s1" });
+    await started.closed;
     expect(processesWith(mark)).toEqual([]);
   });
 

@@ -1,15 +1,14 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isStartError } from "#domain";
 import { tool } from "#tools";
 import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
 import type { ClaudeCodeOptions } from "../../src/backends/claude-code/options.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { ask, type Asked, ofType, processesWith, readLog, realWorld, runOn, sendAsRun, settingsFor } from "./place.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-faults-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+const folder = temporaryFolder("faults");
 
 let made = 0;
 
@@ -54,8 +53,6 @@ interface Fault {
   /** Codes of warnings and of errors that end nothing, in order. */
   readonly also?: readonly string[];
   readonly text?: string;
-  /** Most it may take, in milliseconds. */
-  readonly within?: number;
   readonly asked?: Asked;
   readonly options?: ClaudeCodeOptions;
   readonly prompt?: string;
@@ -126,30 +123,26 @@ const FAULTS: readonly Fault[] = [
     code: "process-exited",
     options: { strictExitStatus: true },
   },
-  { name: "a result, and it never goes", body: `${drain}; ${good}; sleep 300`, status: "success", within: 4000 },
+  { name: "a result, and it never goes", body: `${drain}; ${good}; sleep 300`, status: "success" },
   {
     name: "a result, and it does not mind SIGTERM",
     body: `${drain}; trap '' TERM; ${good}; while :; do sleep 0.05; done`,
     status: "success",
-    within: 8000,
   },
   {
     name: "a result, and a child in its group",
     body: `${drain}; sleep 300 & ${good}; wait`,
     status: "success",
-    within: 5000,
   },
   {
     name: "a child that holds the output of a dead CLI",
     body: `${drain}; sleep 300 & ${good}; exit 0`,
     status: "success",
-    within: 5000,
   },
   {
     name: "a child in a session of its own",
     body: `${drain}; setsid sleep 300 & ${good}; exit 0`,
     status: "success",
-    within: 5000,
   },
   {
     name: "output closed, no result, and it stays",
@@ -157,20 +150,17 @@ const FAULTS: readonly Fault[] = [
     status: "error",
     code: "no-result",
     also: ["clean-exit-no-result"],
-    within: 5000,
   },
   {
     name: "output closed behind the result, and it stays",
     body: `${drain}; ${good}; exec >&-; sleep 300`,
     status: "success",
-    within: 5000,
   },
   {
     name: "it never says anything",
     body: "sleep 300",
     status: "error",
     code: "stalled",
-    within: 5000,
     asked: { settings: { idleMs: 300 } },
   },
   {
@@ -178,7 +168,6 @@ const FAULTS: readonly Fault[] = [
     body: `${drain}; ${say(INIT, HI)}; sleep 300`,
     status: "error",
     code: "stalled",
-    within: 5000,
     asked: { settings: { idleMs: 300 } },
   },
   // what it writes
@@ -218,7 +207,6 @@ const FAULTS: readonly Fault[] = [
     status: "error",
     code: "too-many-decode-errors",
     also: ["json-decode", "json-decode", "json-decode", "json-decode"],
-    within: 4000,
   },
   {
     name: "a line that begins with NUL",
@@ -268,14 +256,12 @@ const FAULTS: readonly Fault[] = [
     body: `${drain}; head -c 11000000 /dev/zero | tr '\\0' x; sleep 300`,
     status: "error",
     code: "buffer-overflow",
-    within: 5000,
   },
   {
     name: "400 MB without a line end",
     body: `${drain}; head -c 400000000 /dev/zero | tr '\\0' x; sleep 300`,
     status: "error",
     code: "buffer-overflow",
-    within: 5000,
   },
   {
     name: "10 MB on stderr",
@@ -374,7 +360,6 @@ const FAULTS: readonly Fault[] = [
     body: `read -r a; ${say('{"type":"control_response","response":{"subtype":"error","request_id":"millrace-1","error":"no"}}')}; sleep 300`,
     status: "error",
     code: "control-failed",
-    within: 5000,
   },
   {
     name: "control frames without sense",
@@ -387,7 +372,6 @@ const FAULTS: readonly Fault[] = [
     mode: "control",
     body: `${greeted}; i=0; while [ $i -lt 1000 ]; do printf '{"type":"control_request","request_id":"r%d","request":{"subtype":"surprise"}}\\n' $i; i=$((i+1)); done; i=0; while [ $i -lt 1000 ]; do read -r l; i=$((i+1)); done; ${say(HI, RESULT)}; ${drain}`,
     status: "success",
-    within: 10_000,
   },
   {
     name: "it asks and dies",
@@ -456,7 +440,6 @@ const FAULTS: readonly Fault[] = [
     mode: "control",
     body: `trap '' TERM; ${greeted}; ${say(HI, RESULT)}; while :; do sleep 0.05; done`,
     status: "success",
-    within: 14_000,
   },
 ];
 
@@ -466,30 +449,23 @@ describe("S3-44 S3-45 S1-118 R7: a CLI that misbehaves", () => {
     expect(new Set(FAULTS.map(({ name }) => name)).size).toBe(FAULTS.length);
   });
 
-  it.each(FAULTS)(
-    "$name",
-    async ({ mode = "plain", body, status, code, also, text, within, asked, options, prompt }) => {
-      const { backend, mark } = backendFor(fakeCli(body), mode, options);
-      const before = process.memoryUsage().rss;
-      const startedAt = performance.now();
-      const { log, result } = await ask(backend, prompt ?? "hello", asked);
-      const ms = performance.now() - startedAt;
-      expect({ status: result.status, code: ofType(log, "error").find((error) => error.terminal)?.code }).toEqual({
-        status,
-        code,
-      });
-      const side = log.flatMap((event) =>
-        event.type === "warning" || (event.type === "error" && !event.terminal) ? [event.code as string] : [],
-      );
-      expect(side).toEqual(also ?? []);
-      if (text !== undefined) expect(result.text).toBe(text);
-      // A real process on a busy machine: the bound is there so that a hang is seen, and is generous.
-      expect(ms).toBeLessThan((within ?? 3000) + 12_000);
-      expect(process.memoryUsage().rss - before).toBeLessThan(400_000_000);
-      expect(processesWith(mark)).toEqual([]);
-      expect(({} as Record<string, unknown>)["polluted"]).toBe(undefined);
-    },
-  );
+  it.each(FAULTS)("$name", async ({ mode = "plain", body, status, code, also, text, asked, options, prompt }) => {
+    const { backend, mark } = backendFor(fakeCli(body), mode, options);
+    const before = process.memoryUsage().rss;
+    const { log, result } = await ask(backend, prompt ?? "hello", asked);
+    expect({ status: result.status, code: ofType(log, "error").find((error) => error.terminal)?.code }).toEqual({
+      status,
+      code,
+    });
+    const side = log.flatMap((event) =>
+      event.type === "warning" || (event.type === "error" && !event.terminal) ? [event.code as string] : [],
+    );
+    expect(side).toEqual(also ?? []);
+    if (text !== undefined) expect(result.text).toBe(text);
+    expect(process.memoryUsage().rss - before).toBeLessThan(400_000_000);
+    expect(processesWith(mark)).toEqual([]);
+    expect(({} as Record<string, unknown>)["polluted"]).toBe(undefined);
+  });
 });
 
 describe("AT-38: a CLI that cannot be started", () => {
@@ -548,6 +524,7 @@ describe("runs beside each other and behind each other", () => {
     const names = Array.from({ length: 10 }, (_, n) => `run-${n}`);
     const texts = await Promise.all(names.map(async (name) => (await ask(backend, name)).result.text));
     expect(texts).toEqual(names);
+    await left.closed;
     expect(processesWith(mark)).toEqual([]);
   });
 

@@ -1,14 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type ArgvPlan, buildArgv } from "../../src/backends/claude-code/argv.ts";
 import { locateRealCli, realCliHas } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const executable = locateRealCli();
-const home = mkdtempSync(join(tmpdir(), "millrace-flags-"));
-afterAll(() => rmSync(home, { recursive: true, force: true, maxRetries: 3 }));
+const home = temporaryFolder("flags");
 
 /** Flags that the CLI takes and does not list. The suites that run it show that they work. */
 const UNLISTED = [

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AgentEvent, RunResult } from "#domain";
@@ -7,8 +6,9 @@ import { createEmulator } from "#emulator";
 import { agent, type RunOptions, startRun, startSession, swarm, systemWorld, type World } from "#runtime";
 import { assertRunLog } from "#testing";
 import { openQuery } from "../../src/backends/claude-code/query.ts";
-import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { closedResult, locateRealCli, realCliOptions } from "../real-cli.ts";
 import { startServer } from "../server/support.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { realWorld } from "./place.ts";
 
 // Text that comes from anybody reaches the model as text: the real CLI must not read files or run commands for it.
@@ -30,7 +30,7 @@ const emulator = createEmulator({
     otherwise: { text: "the model's answer" },
   },
 });
-let folder = "";
+const folder = temporaryFolder("foreign");
 let secret = "";
 let world: World;
 let env: Record<string, string>;
@@ -38,7 +38,6 @@ let seen = 0;
 
 beforeAll(async () => {
   const { url } = await emulator.listen();
-  folder = mkdtempSync(join(tmpdir(), "millrace-foreign-"));
   secret = join(folder, "secret.txt");
   writeFileSync(secret, SECRET);
   mkdirSync(join(folder, ".claude/commands"), { recursive: true });
@@ -57,7 +56,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await emulator.close();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 beforeEach(() => {
   seen = emulator.requests.length;
@@ -76,7 +74,7 @@ const optionsFor = (mode: Mode, more: object = {}): RunOptions => ({
 /** Every way in which somebody's text gets to the CLI. Each says what was answered. */
 const WAYS: Readonly<Record<string, (text: string, mode: Mode) => Promise<string | undefined>>> = {
   "the prompt of a run": async (text, mode) =>
-    (await startRun("claude-code", text, optionsFor(mode), world).result()).text,
+    (await closedResult(startRun("claude-code", text, optionsFor(mode), world))).text,
   "a later message of a session": async (text, mode) => {
     const session = startSession("claude-code", optionsFor(mode), world);
     try {
@@ -92,7 +90,7 @@ const WAYS: Readonly<Record<string, (text: string, mode: Mode) => Promise<string
       agent({ name: "front", backend: "openai/triage", handoffs: ["worker"] }),
       agent({ name: "worker", backend: "claude-code" }),
     ]);
-    return (await startRun(both, "hello", optionsFor(mode), world).result()).text;
+    return (await closedResult(startRun(both, "hello", optionsFor(mode), world))).text;
   },
   "an earlier answer in the transcript": async (text, mode) => {
     const messages = [
@@ -100,7 +98,7 @@ const WAYS: Readonly<Record<string, (text: string, mode: Mode) => Promise<string
       { role: "assistant" as const, blocks: [{ type: "text" as const, text }] },
       { role: "user" as const, blocks: [{ type: "text" as const, text }] },
     ];
-    return (await startRun("claude-code", messages, optionsFor(mode), world).result()).text;
+    return (await closedResult(startRun("claude-code", messages, optionsFor(mode), world))).text;
   },
   "a message to the server": async (text, mode) => {
     const { ask, server } = startServer({ world, target: "claude-code", run: optionsFor(mode) });
@@ -148,10 +146,12 @@ describe.runIf(executable !== undefined).each(MODES)("F-A9: foreign text, with t
   });
 
   it("`attachments` sends the file, and `slashCommands` runs the command", async () => {
-    await startRun("claude-code", `See @${secret}`, optionsFor(mode, { attachments: true }), world).result();
+    await closedResult(startRun("claude-code", `See @${secret}`, optionsFor(mode, { attachments: true }), world));
     expect(sent()).toContain(SECRET);
     seen = emulator.requests.length;
-    const { text } = await startRun("claude-code", "/cost", optionsFor(mode, { slashCommands: true }), world).result();
+    const { text } = await closedResult(
+      startRun("claude-code", "/cost", optionsFor(mode, { slashCommands: true }), world),
+    );
     expect(text).toContain("Total cost");
     expect(sent()).not.toContain("/cost");
   });
@@ -169,7 +169,7 @@ describe.runIf(executable !== undefined).each(MODES)("F-A9: foreign text, with t
     const log: AgentEvent[] = [];
     for await (const event of run) log.push(event);
     assertRunLog(log);
-    const { status, error } = await run.result();
+    const { status, error } = await closedResult(run);
     expect({ status, code: error?.code }).toEqual({ status: "error", code: "prompt-blocked" });
     expect(error?.message).toContain(JSON.stringify(secret));
     expect(log).toContainEqual(expect.objectContaining({ type: "permission", name: "Read", state: "denied" }));

@@ -1,24 +1,18 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { AgentEvent, ProcessRequest } from "#domain";
+import { describe, expect, it } from "vitest";
+import type { AgentEvent, Clock, ProcessRequest } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, systemWorld } from "#runtime";
 import { assertRunLog, type SpawnStep } from "#testing";
 import { tool } from "#tools";
+import { systemClock } from "#transports";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { greet, INIT, openScripted, says, writes } from "./scripted.ts";
 
 // Budgets mean the same on the real CLI as on a model: an end with a name, and everything produced is kept.
 
 const executable = locateRealCli();
-let home = "";
-
-beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), "millrace-limits-"));
-});
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+const home = temporaryFolder("limits");
 
 const note = tool("note", "Note something", { text: "string" }, ({ text }) => `noted ${text}`);
 const name = "mcp__millrace__note";
@@ -27,7 +21,7 @@ const busy: EmulatorScript = {
   otherwise: { text: "something else" },
 };
 
-async function play(options: RunOptions) {
+async function play(options: RunOptions, clock: Clock = systemClock) {
   const emulator = createEmulator({ script: busy });
   const { url } = await emulator.listen();
   const env = { PATH: process.env["PATH"], HOME: home, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "sk-ant-offline" };
@@ -36,12 +30,13 @@ async function play(options: RunOptions) {
       "claude-code",
       "go",
       { tools: [note], cwd: home, claudeCode: realCliOptions(), ...options },
-      { ...systemWorld(), env },
+      { ...systemWorld(), env, clock },
     );
     const log: AgentEvent[] = [];
     for await (const event of run) log.push(event);
     assertRunLog(log);
-    return run.result();
+    await run.closed;
+    return await run.result();
   } finally {
     await emulator.close();
   }
@@ -59,8 +54,22 @@ describe.runIf(executable !== undefined)("the limits of a run on the real Claude
   });
 
   it("time", async () => {
-    const slow = tool("note", "Note something", { text: "string" }, () => new Promise(() => undefined));
-    const result = await play({ tools: [slow], limits: { timeoutMs: 4000 } });
+    // The time is up when the tool has been called, however long the CLI takes to get there.
+    const timeoutMs = 3_600_000;
+    let passTime = (): void => undefined;
+    const clock: Clock = {
+      now: () => systemClock.now(),
+      after(ms, fire) {
+        if (ms !== timeoutMs) return systemClock.after(ms, fire);
+        passTime = fire;
+        return () => undefined;
+      },
+    };
+    const slow = tool("note", "Note something", { text: "string" }, () => {
+      passTime();
+      return new Promise(() => undefined);
+    });
+    const result = await play({ tools: [slow], limits: { timeoutMs } }, clock);
     expect(result).toMatchObject({ status: "error", subtype: "error_timeout" });
     expect(result.toolCalls).toHaveLength(1);
   });

@@ -1,8 +1,7 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createDecoder } from "#formats";
 import { createItems } from "#views";
 import { isRecord, type JsonRecord } from "#wire";
@@ -11,6 +10,7 @@ import { openQuery, type QueryItem } from "../../src/backends/claude-code/query.
 import { claudeCode } from "../../src/formats/claude-code/claude-code.ts";
 import { type ClaudeCodeMessageKind, isMessageOf } from "../../src/runtime/claude-code.ts";
 import { readTranscripts, valuesOf } from "../formats/claude-code-transcripts.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { line, openScripted, result } from "./scripted.ts";
 import { SDK_MESSAGE_KINDS, SEEN_MESSAGE_KINDS } from "./sdk-message-kinds.ts";
 
@@ -107,8 +107,7 @@ describe("S1-128: what is not listed", () => {
 });
 
 describe("S1-121 S1-122 S1-124 S1-125: the types fit what the CLI has written", () => {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-messages-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder("messages");
 
   it("every captured message compiles as a ClaudeCodeMessage", () => {
     const shapes = new Map<string, unknown>();

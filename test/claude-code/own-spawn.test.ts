@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createScriptedSpawn, type SpawnScript } from "#testing";
 import { claudeCode, collectItems, type Spawn, withQuery } from "../../src/runtime/claude-code.ts";
 import { run } from "../../src/runtime/run.ts";
 import { StartError } from "#domain";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { greet, INIT, result, says, writes } from "./scripted.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-own-spawn-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+const folder = temporaryFolder("own-spawn");
 
 /** A CLI that says so, whatever it is asked. */
 const answering =

@@ -1,6 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRun, type Run } from "#agents";
 import type { AgentBackend, AgentConversation, AgentLink, AgentSettings } from "#backends";
 import { type AgentEvent, type Clock, type EventOf, type Message, type Random, type RunResult } from "#domain";
@@ -23,6 +21,7 @@ import {
 } from "../../src/backends/claude-code/backend.ts";
 import type { ClaudeCodeWorld } from "../../src/backends/claude-code/launch.ts";
 import { realCliOptions } from "../real-cli.ts";
+import { makeFolder, removeFolder } from "../temporary-folder.ts";
 
 /** An empty home and an offline model: everything the real CLI needs. */
 export interface Place {
@@ -37,7 +36,7 @@ export interface Place {
 export async function openPlace(script?: EmulatorScript): Promise<Place> {
   const emulator = createEmulator(script === undefined ? {} : { script });
   const { url } = await emulator.listen();
-  const home = mkdtempSync(join(tmpdir(), "millrace-cc-"));
+  const home = makeFolder("cc");
   const env = {
     PATH: process.env["PATH"] ?? "",
     HOME: home,
@@ -55,7 +54,7 @@ export async function openPlace(script?: EmulatorScript): Promise<Place> {
     backend: (options = {}) => createClaudeCodeBackend({ ...realCliOptions(), cwd: home, ...options }, world),
     async close() {
       await emulator.close();
-      rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+      await removeFolder(home);
     },
   };
 }

@@ -226,7 +226,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
     const { run } = await runOn(place.backend({ allowedTools: ["Bash"] }), "go");
     for await (const event of run.detach()) if (event.type === "tool-call") break;
     // The command is a child of its own session; give it the time to be there.
-    await expect.poll(() => processesWith(place.home).length, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(() => processesWith(place.home).length, { timeout: 60_000 }).toBeGreaterThan(1);
     await run.abort();
     expect(processesWith(place.home)).toEqual([]);
     expect(await run.result()).toMatchObject({ status: "aborted" });

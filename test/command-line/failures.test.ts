@@ -1,17 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEmulator, type Emulator, type EmulatorScript } from "#emulator";
 import { main } from "../../src/cli/main.ts";
 import { createMemoryIo } from "../e2e/memory-io.ts";
 import { locateRealCli } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { wordingFaults } from "./well-said.ts";
 
 // F-F: whatever makes a run fail, the command line says why in a sentence, with what to do, in words of the shell.
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-failures-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("failures");
 
 const script: EmulatorScript = {
   rules: [

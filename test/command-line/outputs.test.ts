@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { createMemoryIo } from "../e2e/memory-io.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { mixedLabels, wordingFaults } from "./well-said.ts";
 
 // F-F: what every command prints, errors included: nothing doubled, no two full stops, capitals alike.
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-outputs-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("outputs");
 
 const COMMANDS = [
   "run",

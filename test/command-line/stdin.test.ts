@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "#testing";
 import type { InputKind } from "../../src/cli/io.ts";
 import { readPrompt } from "../../src/cli/prompt.ts";
 import { createMemoryIo } from "../e2e/memory-io.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-stdin-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("stdin");
 
 const ioOf = (input: string | undefined, inputKind: InputKind) => ({
   ...createMemoryIo({ cwd: folder, ...(input !== undefined && { input }) }),

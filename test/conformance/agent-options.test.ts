@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { AgentBackend, AgentSettings, Backend } from "#backends";
 import { type AgentEvent, isStartError, messageItem, resultItem, type RunResult, startItem } from "#domain";
 import {
@@ -22,6 +21,7 @@ import { tool } from "#tools";
 import type { SupportColumn } from "../../src/runtime/option-row.ts";
 import { supportOf } from "../../src/runtime/option-support.ts";
 import { OPTION_SUPPORT, type SupportedOption } from "../../src/runtime/option-table.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { SAMPLES } from "./option-samples.ts";
 import { createSpanNotes } from "./span-notes.ts";
 
@@ -29,14 +29,11 @@ import { createSpanNotes } from "./span-notes.ts";
 
 const marks: string[] = [];
 const { telemetry } = createSpanNotes(marks);
-let home = "";
-let tape = "";
+const home = temporaryFolder("agents");
+const tape = join(home, "run.tape");
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), "millrace-agents-"));
-  tape = join(home, "run.tape");
   await loadTelemetry();
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, (_, { context }) => {
   marks.push(`ran with ${JSON.stringify(context)}`);

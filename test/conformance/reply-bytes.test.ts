@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { type AgentEvent, isDelta } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, startSession, systemWorld, type World } from "#runtime";
 import { assertRunLog } from "#testing";
 import { replay } from "../../src/runtime/replay.ts";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { BACKENDS, createTestWorld } from "./model-backends.ts";
 
 const LIMIT = 4000;
@@ -24,7 +23,14 @@ interface Place {
 /** The two ways to ask: a run by itself, and a run of a session. */
 const WAYS: readonly [string, (place: Place) => Run][] = [
   ["a run", ({ target, options, world }) => startRun(target, "Go on", options, world)],
-  ["a session", ({ target, options, world }) => startSession(target, options, world).send("Go on")],
+  [
+    "a session",
+    ({ target, options, world }) => {
+      const session = startSession(target, options, world);
+      onTestFinished(() => session.close());
+      return session.send("Go on");
+    },
+  ],
 ];
 
 async function eventsOf(run: Run, whileWaiting: () => Promise<void> = async () => undefined): Promise<AgentEvent[]> {
@@ -76,7 +82,7 @@ describe.each(BACKENDS)("F-B1: a reply longer than limits.replyBytes, from %s", 
 
 describe("F-B1: a recorded run", () => {
   it("replays to the same end", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "millrace-reply-bytes-"));
+    const folder = temporaryFolder("reply-bytes");
     const record = join(folder, "run.tape");
     const { world, clock } = createTestWorld(script);
     const files = systemWorld().files;
@@ -88,18 +94,13 @@ describe("F-B1: a recorded run", () => {
     const textOf = (events: readonly AgentEvent[]) =>
       events.flatMap((event) => (isDelta(event) && event.type === "text-delta" ? event.text : [])).join("");
     expect(textOf(again)).toBe(textOf(log));
-    rmSync(folder, { recursive: true, force: true });
   });
 });
 
 describe.runIf(locateRealCli() !== undefined)(
   "F-B1: a reply longer than limits.replyBytes, from the real Claude Code CLI",
   () => {
-    let home = "";
-    beforeAll(() => {
-      home = mkdtempSync(join(tmpdir(), "millrace-reply-bytes-"));
-    });
-    afterAll(() => rmSync(home, { recursive: true, force: true }));
+    const home = temporaryFolder("reply-bytes");
 
     const MODES = (["plain", "control"] as const).flatMap((mode) =>
       WAYS.map(([way, ask]) => [mode, way, ask] as const),
@@ -121,6 +122,7 @@ describe.runIf(locateRealCli() !== undefined)(
         };
         const run = ask({ target: "claude-code", options, world: { ...systemWorld(), env } });
         expectCut(await eventsOf(run));
+        await run.closed;
       } finally {
         await emulator.close();
       }

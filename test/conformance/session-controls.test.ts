@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentBackend } from "#backends";
@@ -13,6 +12,7 @@ import { makeBackend } from "../../src/runtime/providers.ts";
 import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
 import { processesWith, realWorld } from "../claude-code/place.ts";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { createTestWorld } from "./model-backends.ts";
 import { openStage, type Stage } from "./targets.ts";
 
@@ -362,15 +362,11 @@ const CALLS: { readonly [Name in Member]?: (session: Session<unknown>) => Promis
 
 describe.each(COLUMNS)("F-C10 S0-79 S0-80: a session on $name", (column) => {
   let stage: Stage;
-  let folder: string;
+  const folder = temporaryFolder("controls");
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "millrace-controls-"));
     stage = await openStage(scriptFor(join(folder, "written.txt")));
   });
-  afterAll(async () => {
-    await stage.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => stage.close());
 
   it.each(Reflect.ownKeys(PROOFS) as Member[])("%s works, or is refused by name", async (member) => {
     const { target, options = {} } = column.open(stage, folder);

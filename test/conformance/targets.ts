@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Run } from "#agents";
 import type { AgentEvent, RunResult } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, systemWorld, type World } from "#runtime";
 import { assertRunLog } from "#testing";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { makeFolder, removeFolder } from "../temporary-folder.ts";
 
 /** One way to carry out a run: a backend, and for Claude Code how it is spoken to. */
 export interface TestTarget {
@@ -67,7 +65,7 @@ export interface Stage {
 export async function openStage(script?: EmulatorScript): Promise<Stage> {
   const emulator = createEmulator(script === undefined ? {} : { script });
   const { url } = await emulator.listen();
-  const home = mkdtempSync(join(tmpdir(), "millrace-stage-"));
+  const home = makeFolder("stage");
   const env = {
     PATH: process.env["PATH"],
     HOME: home,
@@ -105,7 +103,7 @@ export async function openStage(script?: EmulatorScript): Promise<Stage> {
       // A CLI may still write to its home after `done`; it is gone when the run is closed.
       await Promise.all(started.map((run) => run.abort("The stage is closed.")));
       await emulator.close();
-      rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+      await removeFolder(home);
     },
   };
 }

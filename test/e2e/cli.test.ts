@@ -1,16 +1,15 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { assertRunLog } from "#testing";
 import { ROOT } from "../../scripts/set-up.mjs";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { readEvents, runCli, startCli } from "./cli.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-cli-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("cli");
 
 const write = (name: string, text: string): string => {
   const file = join(folder, name);

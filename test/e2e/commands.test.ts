@@ -1,25 +1,15 @@
 import { spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
 import { createEmulator } from "#emulator";
 import { assertRunLog } from "#testing";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { readEvents, runCli, startCli } from "./cli.ts";
 import { HOSTILE_TEXTS, isHarmless } from "./hostile-texts.ts";
 
-const root = mkdtempSync(join(tmpdir(), "millrace-commands-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder("commands");
 let folders = 0;
 /** A folder of one's own, with these files. */
 function folderWith(files: Readonly<Record<string, string>> = {}): string {
@@ -235,8 +225,10 @@ describe("a stdout that nobody reads", () => {
     cli.child.kill("SIGINT");
     await new Promise((resolve) => setTimeout(resolve, 500));
     expect(cli.child.signalCode).toBeNull();
-    cli.child.kill("SIGINT");
+    // Signals that wait together become one: sent until it is gone.
+    const again = setInterval(() => cli.child.kill("SIGINT"), 500);
     expect(await gone).toBe("SIGINT");
+    clearInterval(again);
     cli.child.stdout.resume();
     await emulator.close();
   });

@@ -1,18 +1,17 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { ComparisonReport } from "#compare";
 import { createEmulator } from "#emulator";
 import { locateRealCli } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { runCli, startCli } from "./cli.ts";
 
 let cwd = "";
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), "millrace-compare-"));
+  cwd = temporaryFolder("compare");
   writeFileSync(join(cwd, "prompts.json"), '["What is 25 + 17?", { "id": "hello", "prompt": "Say hello" }]');
 });
-afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
 const readReport = (folder = "comparison") =>
   JSON.parse(readFileSync(join(cwd, folder, "report.json"), "utf8")) as ComparisonReport;
@@ -40,7 +39,7 @@ describe("millrace compare", () => {
       join(cwd, "mine.mjs"),
       "export default { name: 'mine', score: ({ text, document }) => document.text.length / 10 }",
     );
-    const folder = mkdtempSync(join(cwd, "documents-"));
+    const folder = temporaryFolder("documents");
     writeFileSync(join(folder, "a.txt"), "12345");
     const { stdout } = await runCli(
       [

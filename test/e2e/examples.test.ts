@@ -1,15 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ROOT } from "../../scripts/set-up.mjs";
 import { locateRealCli } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 // A project of a user: the built package in node_modules, and the examples beside it, with their types taken off.
-const project = mkdtempSync(join(tmpdir(), "millrace-examples-"));
-afterAll(() => rmSync(project, { recursive: true, force: true }));
+const project = temporaryFolder("examples");
 mkdirSync(join(project, "node_modules"));
 symlinkSync(ROOT, join(project, "node_modules", "millrace"));
 mkdirSync(join(project, "node_modules", "@hono"));

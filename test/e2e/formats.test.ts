@@ -1,17 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
 import { createFormatRegistry } from "#formats";
 import { decodeStream } from "#runtime";
 import { assertRunLog } from "#testing";
 import { encodeEvent } from "#wire";
 import { ROOT } from "../../scripts/set-up.mjs";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { readEvents, runCli } from "./cli.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-formats-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("formats");
 
 const write = (name: string, content: string | Uint8Array): string => {
   const file = join(folder, name);

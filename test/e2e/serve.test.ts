@@ -1,15 +1,14 @@
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
 import { assertRunLog } from "#testing";
 import { followSse } from "../server/support.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { startCli } from "./cli.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-serve-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("serve");
 
 const JSON_TYPE = { "content-type": "application/json" };
 

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createEmulator, type Emulator, type EmulatorScript } from "#emulator";
+import { removeFolder, temporaryFolder } from "../temporary-folder.ts";
 import { HOSTILE_TEXTS, isHarmless } from "./hostile-texts.ts";
 import { hasTerminal, openTerminal } from "./terminal.ts";
 
@@ -122,11 +122,9 @@ describe.skipIf(!hasTerminal)("in a terminal", () => {
 describe.skipIf(!hasTerminal)("F-A1: a project's configuration in a terminal", () => {
   const open = (folder: string) => openTerminal(["What is 25 + 17?"], { cwd: folder, env: { HOME: `${folder}-home` } });
   const write = (): string => {
-    const folder = mkdtempSync(join(tmpdir(), "millrace-trust-"));
-    onTestFinished(() => {
-      // The home stands beside the project: one inside of it is not the person's own.
-      for (const path of [folder, `${folder}-home`]) rmSync(path, { recursive: true, force: true });
-    });
+    const folder = temporaryFolder("trust");
+    // The home stands beside the project: one inside of it is not the person's own.
+    onTestFinished(() => removeFolder(`${folder}-home`));
     writeFileSync(join(folder, "millrace.config.json"), '{ "limits": { "turns": 9 } }');
     return folder;
   };

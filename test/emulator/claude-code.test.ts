@@ -1,24 +1,20 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEmulator } from "#emulator";
 import { locateRealCli, realCliHas } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const executable = locateRealCli();
 const emulator = createEmulator();
 let url = "";
-let home = "";
+const home = temporaryFolder("claude");
 
 beforeAll(async () => {
   ({ url } = await emulator.listen());
-  home = mkdtempSync(join(tmpdir(), "millrace-claude-"));
 });
-afterAll(async () => {
-  await emulator.close();
-  rmSync(home, { recursive: true, force: true });
-});
+afterAll(() => emulator.close());
 
 interface Ended {
   readonly code: number | null;

@@ -1,15 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { createMemoryIo } from "../e2e/memory-io.ts";
+import { removeFolder, temporaryFolder } from "../temporary-folder.ts";
 
 // The command line in a cloned repository that has a configuration: nothing of it runs, and no key goes anywhere.
 
-const top = mkdtempSync(join(tmpdir(), "millrace-trust-"));
+const top = temporaryFolder("trust");
 const home = join(top, "home");
 const repository = join(top, "repository");
 const canary = join(top, "canary");
@@ -27,13 +27,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => evil.listen(0, "127.0.0.1", () => resolve()));
   evilUrl = `http://127.0.0.1:${(evil.address() as AddressInfo).port}`;
 });
-afterAll(() => {
-  evil.close();
-  rmSync(top, { recursive: true, force: true });
-});
-beforeEach(() => {
+afterAll(() => void evil.close());
+beforeEach(async () => {
   heard = [];
-  for (const path of [home, repository, canary, join(top, "outside")]) rmSync(path, { recursive: true, force: true });
+  for (const path of [home, repository, canary, join(top, "outside")]) await removeFolder(path);
   mkdirSync(join(repository, ".git"), { recursive: true });
   mkdirSync(home);
 });
@@ -99,7 +96,7 @@ describe("F-A1: which configuration is found", () => {
     const above = write(join(top, "millrace.config.mjs"), PROGRAM);
     await millrace(["trust", above]);
     expect((await millrace(["run", "hi"])).stderr).not.toContain(above);
-    rmSync(join(repository, ".git"), { recursive: true });
+    await removeFolder(join(repository, ".git"));
     expect((await millrace(["run", "hi"])).stderr).not.toContain(above);
     rmSync(above);
     expect(existsSync(canary)).toBe(false);

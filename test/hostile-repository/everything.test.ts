@@ -1,20 +1,20 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createEmulator } from "#emulator";
 import { type RunOptions, startRun, startSession, systemWorld, type World } from "#runtime";
 import { main } from "../../src/cli/main.ts";
 import { createMemoryIo } from "../e2e/memory-io.ts";
-import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { closedResult, locateRealCli, realCliOptions } from "../real-cli.ts";
 import { startServer } from "../server/support.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { createHostileRepository, type HostileRepository } from "./repository.ts";
 
 // A cloned repository that tries everything, and everything we have in it, with the real CLI. The model is ours; its
 // first answer to the word "look" is a `git status` and a `git diff`, which the CLI runs without a question.
 
 const executable = locateRealCli();
-const top = mkdtempSync(join(tmpdir(), "millrace-everything-"));
+const top = temporaryFolder("everything");
 const look = { name: "Bash", input: { command: "git status; git diff; git log -p -1; git st", description: "look" } };
 const act = { name: "Bash", input: { command: "touch acted", description: "act" } };
 const emulator = createEmulator({
@@ -51,7 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   repository.close();
   await emulator.close();
-  rmSync(top, { recursive: true, force: true, maxRetries: 3 });
 });
 beforeEach(() => {
   repository.forget();
@@ -75,8 +74,8 @@ const cli = async (args: readonly string[]) => {
 const claude = ["--claude-executable", executable ?? "claude"];
 
 const WAYS: Readonly<Record<string, () => Promise<unknown>>> = {
-  "a run in plain mode": () => startRun("claude-code", "look", optionsFor("plain"), world).result(),
-  "a run in control mode": () => startRun("claude-code", "look", optionsFor("control"), world).result(),
+  "a run in plain mode": () => closedResult(startRun("claude-code", "look", optionsFor("plain"), world)),
+  "a run in control mode": () => closedResult(startRun("claude-code", "look", optionsFor("control"), world)),
   "a session": async () => {
     const session = startSession("claude-code", optionsFor("control"), world);
     try {
@@ -109,7 +108,7 @@ describe.runIf(executable !== undefined)("F-A1 F-A4 SEC4: in a hostile repositor
   });
 
   it("git was really asked: its answer has reached the model", async () => {
-    await startRun("claude-code", "look", optionsFor("plain"), world).result();
+    await closedResult(startRun("claude-code", "look", optionsFor("plain"), world));
     expect(/a\.txt[^]*\+two/.test(sent())).toBe(true);
   });
 
@@ -119,7 +118,7 @@ describe.runIf(executable !== undefined)("F-A1 F-A4 SEC4: in a hostile repositor
       repositoryGit: true,
       settingSources: ["user" as const, "project" as const, "local" as const],
     };
-    await startRun("claude-code", "look", { cwd: repository.folder, claudeCode }, world).result();
+    await closedResult(startRun("claude-code", "look", { cwd: repository.folder, claudeCode }, world));
     expect(repository.effects()).toEqual(expect.arrayContaining(["fsmonitor", "project SessionStart", "server"]));
     expect(repository.heard.join()).toContain("canary");
   });

@@ -1,19 +1,18 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { appendFileSync, chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { isStartError } from "#domain";
 import { createSystemFiles } from "#transports";
 import { childEnvironment } from "../../src/backends/claude-code/environment.ts";
 import { isolateGit } from "../../src/backends/claude-code/git-isolation.ts";
+import { removeFolder, temporaryFolder } from "../temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-git-"));
+const folder = temporaryFolder("git");
 const home = join(folder, "home");
 const repository = join(folder, "repository");
 const canary = join(folder, "canary");
 const parent = { PATH: process.env["PATH"] ?? "", HOME: home };
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const git = (...args: readonly string[]): string =>
   execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], {
@@ -22,8 +21,8 @@ const git = (...args: readonly string[]): string =>
   }).toString();
 
 /** A repository with two commits and a change, in which git has something to show whatever it is asked. */
-beforeEach(() => {
-  rmSync(folder, { recursive: true, force: true });
+beforeEach(async () => {
+  await removeFolder(folder);
   mkdirSync(repository, { recursive: true });
   mkdirSync(home);
   git("init", "--quiet", ".");

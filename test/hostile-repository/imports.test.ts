@@ -1,20 +1,19 @@
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createSystemFiles } from "#transports";
 import { main } from "../../src/cli/main.ts";
 import { loadConfig, trustBookOf } from "../../src/runtime/config-load.ts";
 import { createMemoryIo } from "../e2e/memory-io.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 // A configuration that was trusted, and whose imports change afterwards: nothing of the new ones runs.
 
-const top = realpathSync(mkdtempSync(join(tmpdir(), "millrace-imports-")));
+const top = temporaryFolder("imports");
 const home = join(top, "home");
 let repository = "";
 let canary = "";
 let turn = 0;
-afterAll(() => rmSync(top, { recursive: true, force: true }));
 beforeEach(() => {
   // Another folder each time: Node runs a module once in a process.
   turn += 1;

@@ -1,20 +1,18 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { noticeItem } from "#domain";
 import { closeRunLog } from "#testing";
 import { createSystemFiles, systemClock } from "#transports";
 import { ROOT } from "../../scripts/set-up.mjs";
 import { loadSqlDriver } from "../../src/sessions/stores/sqlite/sql-driver.ts";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { installNode, type OtherNode, VERSION } from "./install-node.ts";
 
 const DIST = join(ROOT, "dist");
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-nodes-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("nodes");
 
 let node: OtherNode;
 beforeAll(() => {

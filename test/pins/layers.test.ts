@@ -1,21 +1,10 @@
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { drawLayers } from "../../scripts/layer-drawing.mjs";
 import { cruiseTree, findGaps, listFolders, MAY_IMPORT } from "../../scripts/layers.mjs";
 import { ROOT } from "../../scripts/set-up.mjs";
 import { type Files, plantTree } from "./model-tree.ts";
-
-const planted: string[] = [];
-afterEach(() => {
-  for (const root of planted.splice(0)) rmSync(root, { recursive: true, force: true });
-});
-
-function plant(changes: Files): string {
-  const root = plantTree(changes);
-  planted.push(root);
-  return root;
-}
 
 describe("the table of layers", () => {
   it("is this one; changing it needs a decision record", () => {
@@ -84,14 +73,14 @@ describe("a reading that misses something", () => {
   });
 
   it("a folder without a row is a gap", () => {
-    const root = plant({ "src/helpers/index.ts": "export const x = 1;\n" });
+    const root = plantTree({ "src/helpers/index.ts": "export const x = 1;\n" });
     expect(findGaps(root, { violations: [], modules: ["src/index.ts"], edges: [] }).join("\n")).toContain(
       "src/helpers has no row",
     );
   });
 
   it("an empty folder is not", () => {
-    const root = plant({});
+    const root = plantTree({});
     mkdirSync(join(root, "src", "soon"));
     expect(findGaps(root, { violations: [], modules: [], edges: [] }).join("\n")).not.toContain("soon");
   });
@@ -192,14 +181,14 @@ const FAULTS: readonly { readonly fault: string; readonly rules: readonly string
 
 describe("planted faults", () => {
   it("the model without a fault is green, and all of it is read", async () => {
-    const root = plant({});
+    const root = plantTree({});
     const result = await cruiseTree(root);
     expect(result.violations).toEqual([]);
     expect(findGaps(root, result)).toEqual([]);
   });
 
   it.each(FAULTS)("$fault is reported by $rules", async ({ files, rules }) => {
-    const { violations } = await cruiseTree(plant(files));
+    const { violations } = await cruiseTree(plantTree(files));
     expect([...new Set(violations.map(({ rule }) => rule))].sort()).toEqual([...rules].sort());
   });
 });

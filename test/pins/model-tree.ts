@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ROOT } from "../../scripts/set-up.mjs";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 /** Files of a tree, by path. */
 export type Files = Readonly<Record<string, string>>;
@@ -50,7 +50,7 @@ const CLEAN: Files = {
 
 /** Writes the clean tree with `changes` laid over it into a folder of its own, and returns that folder. */
 export function plantTree(changes: Files): string {
-  const root = mkdtempSync(join(tmpdir(), "millrace-layers-"));
+  const root = temporaryFolder("layers");
   symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
   for (const [path, text] of Object.entries({ ...CLEAN, ...changes })) {
     const file = join(root, path);

@@ -1,23 +1,16 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe } from "vitest";
+import { describe } from "vitest";
 import type { AgentEvent } from "#domain";
 import { createEmulator, type Emulator, type EmulatorScript } from "#emulator";
 import { startRun, systemWorld } from "#runtime";
 import { assertRunLog } from "#testing";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { describePolicy, type Scene, type Stage } from "./suite.ts";
 
 // The same promises as on the model backends, kept by the real CLI in control mode: its model is our offline server.
 
 const executable = locateRealCli();
-let home = "";
-
-beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), "millrace-policy-"));
-});
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+const home = temporaryFolder("policy");
 
 /** Only requests that offer our tool are the agent's own; the CLI also asks for titles and the like. */
 function scriptOf({ calls = [], text = "after" }: Scene): EmulatorScript {
@@ -50,6 +43,7 @@ async function playOn(emulator: Emulator, scene: Scene): Promise<readonly AgentE
   if (scene.isAlone === true) await run.done();
   for await (const event of run) log.push(event);
   assertRunLog(log);
+  await run.closed;
   return log;
 }
 

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
@@ -7,24 +6,22 @@ import { type RunOptions, startRun, systemWorld } from "#runtime";
 import { assertRunLog } from "#testing";
 import { tool } from "#tools";
 import { createSystemFiles } from "#transports";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { BACKENDS, createTestWorld, runToEnd } from "../conformance/model-backends.ts";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 // The same rules about the same files, with our tool on every backend and with the CLI's own.
 
-let top = "";
-let cwd = "";
+const top = temporaryFolder("rules");
+const cwd = join(top, "work");
 
 beforeAll(() => {
-  top = mkdtempSync(join(tmpdir(), "millrace-rules-"));
-  cwd = join(top, "work");
   for (const folder of ["work/private", "work/src", "outside"]) mkdirSync(join(top, folder), { recursive: true });
   for (const file of ["work/private/key", "work/src/a.txt", "outside/key"]) writeFileSync(join(top, file), "the words");
   symlinkSync("private", join(cwd, "alias"));
   symlinkSync(join(top, "outside"), join(cwd, "out"));
 });
-afterAll(() => rmSync(top, { recursive: true, force: true }));
 
 type Play = (path: string, options: RunOptions) => Promise<readonly AgentEvent[]>;
 
@@ -74,6 +71,7 @@ function playCli(name: string): Play {
       const log: AgentEvent[] = [];
       for await (const event of run) log.push(event);
       assertRunLog(log);
+      await run.closed;
       return log;
     } finally {
       await emulator.close();

@@ -1,21 +1,18 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createPolicy, type PathSight, type PermissionRules } from "#policy";
 import { createVirtualClock } from "#testing";
 import { createSystemFiles } from "#transports";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 // Real files and real links: what is asked here is where the system leads.
 
-let top = "";
-let cwd = "";
-let home = "";
+const top = temporaryFolder("paths");
+const cwd = join(top, "work");
+const home = join(top, "home");
 
 beforeAll(() => {
-  top = mkdtempSync(join(tmpdir(), "millrace-paths-"));
-  cwd = join(top, "work");
-  home = join(top, "home");
   for (const folder of ["work/src", "work/private/deep", "work/docs", "outside/sub", "home/.ssh"]) {
     mkdirSync(join(top, folder), { recursive: true });
   }
@@ -32,7 +29,6 @@ beforeAll(() => {
   symlinkSync(cwd, join(top, "way-in"));
   symlinkSync("../../outside/sub", join(cwd, "src/sub"));
 });
-afterAll(() => rmSync(top, { recursive: true, force: true }));
 
 const files = createSystemFiles();
 

@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { createMemoryIo } from "../e2e/memory-io.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { KEY, leaks, WRITINGS } from "./hosts.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-cli-canary-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("cli-canary");
 
 let files = 0;
 function write(name: string, text: string): string {

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as api from "@opentelemetry/api";
 import {
@@ -9,7 +8,7 @@ import {
   PeriodicExportingMetricReader,
 } from "@opentelemetry/sdk-metrics";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startRun, systemWorld } from "#runtime";
 import { createNdjsonSink } from "#sinks";
 import { createScriptedFetch, type FetchReply } from "#testing";
@@ -17,10 +16,8 @@ import { createTelemetry } from "../../src/sinks/otel.ts";
 import { openStore } from "../../src/runtime/stores/sqlite.ts";
 import { readText, startServer } from "../server/support.ts";
 import { eventsOf, scriptedWorld } from "../tapes/tape-world.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { HOSTS, joined, KEY, leaks, letters, WRITINGS } from "./hosts.ts";
-
-const folder = mkdtempSync(join(tmpdir(), "millrace-canary-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /** What a host does with its key, and what stands for it in the answer. */
 const DEEDS: Readonly<Record<string, (text: string) => FetchReply>> = {
@@ -34,7 +31,7 @@ describe("F-A3 SEC16: a server whose host repeats its key", () => {
   );
 
   it.each(cases)("$deed, $writing: not in SSE, JSON, log, metrics, nor in the bytes of the database", async (one) => {
-    const data = mkdtempSync(join(folder, "data-"));
+    const data = temporaryFolder("canary");
     const store = await openStore(data);
     const log: unknown[] = [];
     const token = `token-${KEY}`;

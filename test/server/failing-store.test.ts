@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type AgentEvent, messageItem, textDelta, toolCallItem } from "#domain";
 import { agent } from "#runtime";
 import type { ServerOptions } from "#server";
@@ -11,21 +9,19 @@ import { tool } from "#tools";
 import { createSystemFiles } from "#transports";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { readEvents, startServer, testWorld } from "./support.ts";
-
-const folders: string[] = [];
-afterAll(() => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
 
 const STORES: readonly [string, (clock: VirtualClock) => Promise<Store>][] = [
   ["memory", async () => createMemoryStore()],
   [
     "SQLite",
     async (clock) => {
-      const folder = mkdtempSync(join(tmpdir(), "millrace-failing-"));
-      folders.push(folder);
-      return await openSqliteStore({ folder: join(folder, "data"), clock, files: createSystemFiles() });
+      return await openSqliteStore({
+        folder: join(temporaryFolder("failing"), "data"),
+        clock,
+        files: createSystemFiles(),
+      });
     },
   ],
 ];

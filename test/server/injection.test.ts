@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { agent } from "#runtime";
@@ -8,9 +6,10 @@ import { createScriptedBackend } from "#testing";
 import { createSystemFiles, systemClock } from "#transports";
 import { loadSqlDriver } from "../../src/sessions/stores/sqlite/sql-driver.ts";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { readText, startServer, type TestServer } from "./support.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-injection-"));
+const folder = temporaryFolder("injection");
 let store: Store;
 let server: TestServer;
 
@@ -28,10 +27,7 @@ beforeAll(async () => {
   });
   await server.ask("POST", "/api/threads", { title: "CANARY" }, { authorization: "Bearer token-of-the-victim-1" });
 });
-afterAll(async () => {
-  await store.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => store.close());
 
 const TAILS = ["", " --", "; --", "/*", "' --", '" --', ")--", "')--", "%00", "\0"];
 const HEARTS = [

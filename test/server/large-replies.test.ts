@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Block, messageItem, textDelta, toolCallItem } from "#domain";
@@ -11,6 +9,7 @@ import { createSystemFiles, startThread, systemClock } from "#transports";
 import { createSseFrames } from "#views";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { readEvents, readFrames, startServer } from "./support.ts";
 
 const TEXT = 'A sentence with a "quote", an é and a 𝄞.\n'.repeat(32_000);
@@ -22,7 +21,7 @@ const STORES: readonly [string, (folder: string) => Promise<Store>][] = [
 
 describe.each(STORES)("F-B1: a reply of more than a megabyte, over the %s store", (_, open) => {
   it("reaches who follows it and who comes later, whole and in small pieces, and is kept", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "millrace-large-"));
+    const folder = temporaryFolder("large");
     const store = await open(join(folder, "data"));
     const reply = [
       textDelta("m", 0, TEXT),
@@ -76,11 +75,10 @@ describe.each(STORES)("F-B1: a reply of more than a megabyte, over the %s store"
     }
     await server.close();
     await store.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it("is exported as markdown in small pieces, thinking and arguments with very many members too", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "millrace-large-"));
+    const folder = temporaryFolder("large");
     const store = await open(join(folder, "data"));
     const input = { fenced: "a ```` b", rows: Array.from({ length: 40_000 }, (_, at) => ({ at, name: `row ${at}` })) };
     const call = { callId: "c", name: "keep", input };
@@ -114,6 +112,5 @@ describe.each(STORES)("F-B1: a reply of more than a megabyte, over the %s store"
     expect(turns - before).toBeGreaterThan((markdown.length + JSON.stringify(input).length) / 131_072);
     await server.close();
     await store.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 });

@@ -1,6 +1,4 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type Message, noticeItem, permissionItem, textDelta } from "#domain";
@@ -9,6 +7,7 @@ import type { Store } from "#sessions";
 import { closeRunLog, createScriptedBackend } from "#testing";
 import { createSystemFiles, startThread, systemClock } from "#transports";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { startServer } from "./support.ts";
 
 const LOCKER = new URL("./lock-database.mjs", import.meta.url).pathname;
@@ -19,8 +18,7 @@ afterEach(() => {
 
 /** A store, and another program that locks its database. */
 async function openLockable(isThreaded: boolean) {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-locked-"));
-  cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder("locked");
   const seams = { clock: systemClock, files: createSystemFiles(), ...(isThreaded && { startThread }) };
   const store = await openSqliteStore({ folder: join(folder, "data"), ...seams });
   const lock = async (): Promise<() => Promise<void>> => {

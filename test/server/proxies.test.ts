@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer as createNetServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { messageItem, textDelta } from "#domain";
@@ -9,15 +8,15 @@ import { agent } from "#runtime";
 import { createServer } from "#server";
 import { createScriptedBackend, type ScriptedReply } from "#testing";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 /** Longer than nginx (60 s) and haproxy (50 s) wait for a silent server by default. */
 const SILENT_MS = 120_000;
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-proxy-"));
+const folder = temporaryFolder("proxy");
 const children: ChildProcess[] = [];
 afterAll(() => {
   for (const child of children) child.kill("SIGTERM");
-  rmSync(folder, { recursive: true, force: true });
 });
 
 interface Proxy {

@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { get } from "node:http";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type AgentEvent, messageItem, noticeItem } from "#domain";
@@ -12,6 +10,7 @@ import { closeRunLog, createScriptedBackend, type ScriptedReply } from "#testing
 import { createSystemFiles, systemClock } from "#transports";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { followSse } from "./support.ts";
 
 const FULL = process.env["MILLRACE_FULL"] === "1";
@@ -63,7 +62,7 @@ function readBig(port: number, visit: () => void = () => undefined): Promise<"do
 
 describe("R14: readers that stop reading", () => {
   it("cost next to no memory and nobody else's time, are cut off, and can come back", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "millrace-stall-"));
+    const folder = temporaryFolder("stall");
     const store = await openSqliteStore({
       folder: join(folder, "data"),
       clock: systemClock,
@@ -71,7 +70,7 @@ describe("R14: readers that stop reading", () => {
     });
     const megabytes = FULL ? 500 : 100;
     const events = await writeBigLog(store, megabytes);
-    const { server, port } = await listen({ stallMs: 1500 }, store);
+    const { server, port } = await listen({ stallMs: 3000 }, store);
     await readBig(port);
 
     const before = process.memoryUsage.rss();
@@ -103,13 +102,12 @@ describe("R14: readers that stop reading", () => {
     expect(await readBig(port)).toBe("done");
     await server.close();
     await store.close();
-    rmSync(folder, { recursive: true, force: true });
   }, 120_000);
 });
 
 describe("SEC17: hostile connections", () => {
-  it("500 sockets that never finish their headers do not keep others out, and are cut off", async () => {
-    const { server, port, url } = await listen({ headersMs: 1000, requestMs: 1500 });
+  /** 500 connections whose headers never end. */
+  async function openSlow(port: number): Promise<Socket[]> {
     const sockets = Array.from({ length: 500 }, () => {
       const socket = connect(port, "127.0.0.1");
       socket.on("error", () => undefined);
@@ -117,13 +115,21 @@ describe("SEC17: hostile connections", () => {
       return socket;
     });
     await Promise.all(sockets.map(opened));
-    const times: number[] = [];
-    for (let tries = 0; tries < 20; tries += 1) {
-      const startedAt = performance.now();
-      expect((await fetch(`${url}/healthz`)).status).toBe(200);
-      times.push(performance.now() - startedAt);
-    }
-    expect(Math.max(...times)).toBeLessThan(2000);
+    return sockets;
+  }
+
+  it("500 sockets that never finish their headers do not keep others out", async () => {
+    // None is cut off while the test runs: an answer did not have to wait for that.
+    const { server, port, url } = await listen({ headersMs: 600_000, requestMs: 600_000 });
+    const sockets = await openSlow(port);
+    for (let tries = 0; tries < 20; tries += 1) expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    await server.close();
+  }, 60_000);
+
+  it("500 sockets that never finish their headers are cut off", async () => {
+    const { server, port } = await listen({ headersMs: 1000, requestMs: 1500 });
+    const sockets = await openSlow(port);
     for (const socket of sockets) socket.resume();
     await Promise.all(sockets.map(closed));
     await server.close();

@@ -1,14 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { isStartError } from "#domain";
 import { agent, systemWorld } from "#runtime";
 import { createScriptedBackend } from "#testing";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { startServer, testWorld, type TestServer } from "./support.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-targets-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("targets");
 
 /** Every string that names a backend, in several forms. */
 const TARGETS = [

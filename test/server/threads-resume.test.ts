@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
@@ -8,6 +7,7 @@ import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store
 import { processesWith } from "../claude-code/place.ts";
 import { openStage, type Stage } from "../conformance/targets.ts";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { removeFolder } from "../temporary-folder.ts";
 import { readEvents } from "./support.ts";
 
 const TOKENS = [
@@ -112,7 +112,7 @@ describe.runIf(locateRealCli() !== undefined)("S3-31: threads go on with the ses
     const first = resultOf(await before.chat(id, "My name is Ada."));
     await before.server.close();
     const { chat } = await serve(store);
-    rmSync(join(stage.home, ".claude", "projects"), { recursive: true });
+    await removeFolder(join(stage.home, ".claude", "projects"));
     const log = await chat(id, "What is my name?");
     expect(resultOf(log).status).toBe("success");
     expect(resultOf(log).sessionId).not.toBe(first.sessionId);

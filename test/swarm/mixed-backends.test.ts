@@ -1,23 +1,16 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { agent, type RunOptions, startRun, type Swarm, swarm, systemWorld } from "#runtime";
 import { assertRunLog } from "#testing";
 import { tool } from "#tools";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 // One swarm, one agent on a model API and one on the real Claude Code CLI, both asking our offline server.
 
 const executable = locateRealCli();
-let home = "";
-
-beforeAll(() => {
-  home = mkdtempSync(join(tmpdir(), "millrace-swarm-"));
-});
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+const home = temporaryFolder("swarm");
 
 async function play(target: Swarm, script: EmulatorScript, options: RunOptions = {}): Promise<readonly AgentEvent[]> {
   const emulator = createEmulator({ script });
@@ -40,6 +33,7 @@ async function play(target: Swarm, script: EmulatorScript, options: RunOptions =
     const log: AgentEvent[] = [];
     for await (const event of run) log.push(event);
     assertRunLog(log);
+    await run.closed;
     return log;
   } finally {
     await emulator.close();

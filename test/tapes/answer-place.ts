@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect } from "vitest";
 import type { AgentEvent, EventOf } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, systemWorld, type Target, type World } from "#runtime";
 import { assertRunLog } from "#testing";
+import { makeFolder, removeFolder } from "../temporary-folder.ts";
 import { eventsOf, withoutMode, withoutTimes } from "./tape-world.ts";
 
 /** A world to record in, and one in which only a tape can answer: no key, no address, no network, no process. */
@@ -28,7 +26,7 @@ export const PROMPT = "What is 25 + 17?";
 export async function openAnswerPlace(script?: EmulatorScript): Promise<AnswerPlace> {
   const emulator = createEmulator(script === undefined ? {} : { script });
   const { url } = await emulator.listen();
-  const home = mkdtempSync(join(tmpdir(), "millrace-answers-"));
+  const home = makeFolder("answers");
   const env = {
     PATH: process.env["PATH"],
     HOME: home,
@@ -58,7 +56,7 @@ export async function openAnswerPlace(script?: EmulatorScript): Promise<AnswerPl
     },
     async close() {
       await emulator.close();
-      rmSync(home, { recursive: true, force: true, maxRetries: 3 });
+      await removeFolder(home);
     },
   };
 }

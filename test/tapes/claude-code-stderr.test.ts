@@ -1,13 +1,12 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { replay } from "../../src/runtime/replay.ts";
 import { run } from "../../src/runtime/run.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { eventsOf, withoutMode, withoutTimes } from "./tape-world.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-stderr-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }));
+const folder = temporaryFolder("stderr");
 
 it("C24: a run with a stderr callback can be recorded and replayed, and a replay does not call it", async () => {
   const executable = join(folder, "claude");

@@ -1,6 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEmulator } from "#emulator";
 import { type RunOptions, systemWorld, type World } from "#runtime";
@@ -8,16 +6,16 @@ import { assertRunLog } from "#testing";
 import { tool } from "#tools";
 import { replay } from "../../src/runtime/replay.ts";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { eventsOf, record, withoutMode, withoutTimes } from "./tape-world.ts";
 
 const executable = locateRealCli();
 const emulator = createEmulator();
 let world: World;
-let home = "";
+const home = temporaryFolder("tape-claude");
 
 beforeAll(async () => {
   const { url } = await emulator.listen();
-  home = mkdtempSync(join(tmpdir(), "millrace-tape-claude-"));
   const env = {
     PATH: process.env["PATH"],
     HOME: home,
@@ -27,10 +25,7 @@ beforeAll(async () => {
   };
   world = { ...systemWorld(), env };
 });
-afterAll(async () => {
-  await emulator.close();
-  rmSync(home, { recursive: true, force: true });
-});
+afterAll(() => emulator.close());
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 

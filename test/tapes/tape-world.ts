@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent } from "#domain";
 import type { Run, RunInput } from "#agents";
@@ -12,6 +11,7 @@ import {
   createVirtualClock,
   type FetchScript,
 } from "#testing";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 /** A world of scripts, for recordings that need no machine. */
 export function scriptedWorld(script: FetchScript, more: Partial<World> = {}): World {
@@ -48,8 +48,7 @@ export function withoutTimes(events: readonly unknown[]): unknown {
   );
 }
 
-const folder = mkdtempSync(join(tmpdir(), "millrace-tapes-"));
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("tapes");
 let tapes = 0;
 
 /** A path where there is no file yet. */

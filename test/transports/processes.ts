@@ -57,7 +57,7 @@ export function openFiles(): number {
 }
 
 /** Looks until it holds, for a bounded time: how soon the system does its part is not ours to say. */
-export async function until(holds: () => boolean, ms = 10_000): Promise<void> {
+export async function until(holds: () => boolean, ms = 60_000): Promise<void> {
   const end = Date.now() + ms;
   while (!holds()) {
     if (Date.now() > end) throw new Error(`It did not come true within ${ms} ms: ${holds.toString()}`);

@@ -1,15 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { ProcessEntry, ProcessFamily } from "#domain";
 import { createWatchdog, systemRandom } from "#transports";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { canMakeGroups, listProcesses, mountOfGroups, onLinux, readProc, tagged, until } from "./processes.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-let folder = "";
+const folder = temporaryFolder("watchdog");
 
 /** A program of ours that starts a watchdog and a "CLI" with offspring, says so, and waits to be killed. */
 const PROGRAM = `
@@ -43,7 +43,6 @@ if (after === "crash") setTimeout(() => { throw new Error("crash"); }, 0);
 `;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "millrace-watchdog-"));
   const bundle = await rolldown({
     input: join(ROOT, "src/transports/index.ts"),
     platform: "node",
@@ -53,7 +52,6 @@ beforeAll(async () => {
   await bundle.close();
   writeFileSync(join(folder, "program.mjs"), PROGRAM);
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const OFFSPRING = [
   "trap '' TERM; (while :; do sleep 60; done) & echo ready; while :; do sleep 60; done",
@@ -114,8 +112,8 @@ describe.runIf(onLinux).each(MEANS)("F-A14: the watchdog, by means of %s", (mean
     const tag = systemRandom.id();
     const { child, said } = startProgram(tag, OFFSPRING[0] as string, { after, means });
     expect(await said).toBe("standing");
-    await until(() => tagged(tag).length === 0, 8000);
-    await until(() => companionsOf(child.pid as number).length === 0, 5000);
+    await until(() => tagged(tag).length === 0);
+    await until(() => companionsOf(child.pid as number).length === 0);
   });
 
   it("does not keep our process alive, and is gone after it, when everything was released", async () => {
@@ -126,7 +124,7 @@ describe.runIf(onLinux).each(MEANS)("F-A14: the watchdog, by means of %s", (mean
     const ended = new Promise((resolve) => child.on("exit", resolve));
     expect(await said).toBe("released");
     expect(await ended).toBe(0);
-    await until(() => companionsOf(1).length === 0 || companionsOf(1).every((pid) => !isAlive(pid)), 5000);
+    await until(() => companionsOf(1).length === 0 || companionsOf(1).every((pid) => !isAlive(pid)));
   });
 
   it("spares a process that has come to the number of a member", async () => {
@@ -186,8 +184,7 @@ describe.runIf(onLinux && MEANS.includes("group"))("F-A5: the watchdog, with con
 
 /** Stands in for Windows: a folder with the programs the companion uses, which say what they were asked. */
 function writeSystemRoot(processes: string): { readonly root: string; readonly killed: () => string } {
-  const root = mkdtempSync(join(tmpdir(), "millrace-windows-"));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder("windows");
   const system = join(root, "System32");
   mkdirSync(join(system, "WindowsPowerShell/v1.0"), { recursive: true });
   writeFileSync(join(root, "processes"), processes);
@@ -226,7 +223,7 @@ describe.runIf(onLinux)("S3-46 F-A14: the watchdog of Windows", () => {
     await watchdog.guard({ name: "MILLRACE_RUN", value: "other" });
     if (release) watchdog.release(tag);
     watchdog.close();
-    await until(() => companion !== undefined && !isAlive(companion.pid), 20_000);
+    await until(() => companion !== undefined && !isAlive(companion.pid));
     return killed();
   }
 

@@ -36,7 +36,7 @@ describeInBrowser("F-F page: what stays on the page", () => {
     await page.locator(".user", { hasText: "plain three" }).waitFor();
     await settled(page);
     const look = async (): Promise<void> => {
-      await expect.poll(() => page.locator(".run-footer").count()).toBe(3);
+      await expect.poll(() => page.locator(".run-footer").count(), { timeout: 60_000 }).toBe(3);
       expect(await page.getByRole("alert").locator("h4").allInnerTexts()).toEqual([expect.stringMatching(/^The /)]);
       for (const footer of await page.locator(".run-footer").all()) {
         expect(await footer.innerText()).toContain("test-model-1");
@@ -71,12 +71,12 @@ describeInBrowser("F-F page: what stays on the page", () => {
     const area = page.getByRole("textbox", { name: "Your message" });
     await area.fill("plain half a thought");
     await page.reload();
-    await expect.poll(() => area.inputValue()).toBe("plain half a thought");
+    await expect.poll(() => area.inputValue(), { timeout: 60_000 }).toBe("plain half a thought");
     await area.press("Enter");
     await settled(page);
     await area.fill("another");
     await page.reload();
-    await expect.poll(() => area.inputValue()).toBe("another");
+    await expect.poll(() => area.inputValue(), { timeout: 60_000 }).toBe("another");
     await page.getByRole("link", { name: "New thread" }).click();
     await page.getByRole("heading", { level: 1, name: "What shall we do?" }).waitFor();
     expect(await area.inputValue()).toBe("");

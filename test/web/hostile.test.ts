@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { build } from "vite";
 import { ROOT } from "../../scripts/set-up.mjs";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { PAYLOADS } from "./payloads.ts";
 import { RICH_TEXT } from "./scenario.ts";
 import { ask, describeInBrowser, launch, openPage, openSite, settled, type Site } from "./support.ts";
@@ -35,7 +35,7 @@ describeInBrowser("the chat page: hostile model output", () => {
 
   /** The page's own markdown on a page of the real server, under its real policy. */
   async function withMarkdown(use: (page: Page, problems: string[]) => Promise<void>): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), "millrace-markdown-"));
+    const folder = temporaryFolder("markdown");
     const web = join(ROOT, "web");
     await build({
       configFile: join(web, "vite.config.ts"),
@@ -54,7 +54,6 @@ describeInBrowser("the chat page: hostile model output", () => {
     await use(page, problems);
     await context.close();
     await site.close();
-    rmSync(folder, { recursive: true, force: true });
   }
 
   it("SEC10: 200 payloads, each at every streamed prefix: no script, no foreign request", async () => {

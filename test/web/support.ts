@@ -1,5 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { describe } from "vitest";
@@ -10,6 +9,7 @@ import type { Store } from "#sessions";
 import { tool } from "#tools";
 import { createMemoryStore } from "../../src/runtime/stores/memory.ts";
 import { openStore } from "../../src/runtime/stores/sqlite.ts";
+import { makeFolder, removeFolder } from "../temporary-folder.ts";
 import { createScenario, type Scenario } from "./scenario.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
@@ -45,7 +45,7 @@ export async function openSite(
   options: Partial<ServerOptions> & { readonly sqlite?: boolean; readonly port?: number } = {},
 ): Promise<Site> {
   const { sqlite = false, port = 0, ...more } = options;
-  const folder = sqlite ? mkdtempSync(join(tmpdir(), "millrace-web-")) : undefined;
+  const folder = sqlite ? makeFolder("web") : undefined;
   const store = more.store ?? (folder === undefined ? createMemoryStore() : await openStore(folder));
   const scenario = createScenario();
   const tools = [add, broken, deleteFile];
@@ -75,7 +75,7 @@ export async function openSite(
     async close() {
       await server.close();
       if (more.store === undefined) await store.close();
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+      if (folder !== undefined) await removeFolder(folder);
     },
   };
 }

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { ProcessEntry } from "#domain";
+import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import type { ProcessTable } from "./process-table.ts";
 import { createProcessTable } from "./system-process-table.ts";
 
@@ -35,8 +35,7 @@ describe.runIf(process.platform === "linux").each(TABLES)("F-A14: the processes 
   });
 
   it("are read rightly whatever they call themselves", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "millrace-name-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder("name");
     const path = join(folder, ") Z 1 (\n)");
     symlinkSync("/bin/sleep", path);
     expect(await read(start(path, ["30"], {}))).toMatchObject({ parent: process.pid });
@@ -53,7 +52,9 @@ describe.runIf(process.platform === "linux").each(TABLES)("F-A14: the processes 
   it("do not hold one that is dead and was not collected", async () => {
     // The shell becomes a sleep, which collects nobody.
     const pid = start("/bin/sh", ["-c", "true & exec sleep 30"], { PATH: "/usr/bin:/bin" });
-    await expect.poll(async () => (await table.list()).filter((entry) => entry.parent === pid)).toEqual([]);
+    await expect
+      .poll(async () => (await table.list()).filter((entry) => entry.parent === pid), { timeout: 60_000 })
+      .toEqual([]);
   });
 
   it("carry exactly the variables they were started with, however many", async () => {

@@ -1,22 +1,15 @@
-import { mkdtemp, open, readdir, realpath, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { open, readdir, realpath, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Clock, ProcessHandle, ProcessRequest } from "#domain";
 import { createDeferred } from "#streams";
 import { createVirtualClock, type VirtualClock } from "#testing";
+import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { createSpawn } from "./spawn.ts";
 
 const spawn = createSpawn();
-let folder: string;
-
-beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "millrace-spawn-")));
-});
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+const folder = temporaryFolder("spawn");
 
 const PATH = process.env["PATH"] ?? "";
 

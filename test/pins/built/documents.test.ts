@@ -1,15 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ROOT } from "../../../scripts/set-up.mjs";
+import { temporaryFolder } from "../../temporary-folder.ts";
 import { listDocuments, readFences } from "../markdown.ts";
 
 // A project of somebody who has installed the package: nothing of this repository but the package itself.
-const project = mkdtempSync(join(tmpdir(), "millrace-documents-"));
-afterAll(() => rmSync(project, { recursive: true, force: true }));
+const project = temporaryFolder("documents");
 mkdirSync(join(project, "node_modules"));
 symlinkSync(ROOT, join(project, "node_modules", "millrace"));
 

@@ -1,10 +1,10 @@
-import fs, { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import fs, { readFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { replayIn, startRun } from "#runtime";
 import { createLogSink, createNdjsonSink, createTerminalSink, joinSinks, type Sink } from "#sinks";
 import { createToolServer } from "#tools";
+import { makeFolder, removeFolder } from "../../temporary-folder.ts";
 import type { Fault } from "../fault.ts";
 import type { Scenario } from "../play.ts";
 import type { Stage } from "../stage.ts";
@@ -55,11 +55,11 @@ async function record(stage: Stage, folder: string): Promise<string> {
 }
 
 async function inFolder(act: (folder: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-torture-"));
+  const folder = makeFolder("torture");
   try {
     await act(folder);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   }
 }
 

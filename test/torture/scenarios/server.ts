@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { AgentEvent, Clock } from "#domain";
 import { createServer } from "#server";
@@ -12,6 +10,7 @@ import { loadSqlDriver, type SqlDriver } from "../../../src/sessions/stores/sqli
 import { openSqliteStore } from "../../../src/sessions/stores/sqlite/sqlite-store.ts";
 import { readFrames } from "../../server/support.ts";
 import { findReaderFault } from "../../simulation/reader.ts";
+import { makeFolder, removeFolder } from "../../temporary-folder.ts";
 import { type Fault, ON_PURPOSE } from "../fault.ts";
 import type { Scenario } from "../play.ts";
 import type { Stage } from "../stage.ts";
@@ -225,7 +224,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
     name: "a chat over HTTP, kept in SQLite",
     host: HOST,
     async prepare(fault) {
-      const folder = mkdtempSync(join(tmpdir(), "millrace-torture-"));
+      const folder = makeFolder("torture");
       const opened = new Set<unknown>();
       const driver = breakDriver(await loadSqlDriver(), fault, opened);
       const clock: { current: Clock } = { current: createVirtualClock() };
@@ -235,7 +234,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
         return { folder, clock, opened, store: await openSqliteStore(options) } satisfies Kept;
       } catch (error) {
         if (opened.size > 0) throw new Error("A database was left open.", { cause: error });
-        rmSync(folder, { recursive: true, force: true });
+        await removeFolder(folder);
         throw error;
       }
     },
@@ -246,7 +245,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
         await talk(stage, { store, faulty: store });
       } finally {
         if (opened.size > 0) stage.open("database");
-        rmSync(folder, { recursive: true, force: true });
+        await removeFolder(folder);
       }
     },
     tells: Object.fromEntries(["run", "get", "all", "exec", "prepare"].map((name) => [`sql.${name}`, isWhole])),

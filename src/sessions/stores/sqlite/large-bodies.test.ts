@@ -1,7 +1,6 @@
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   type AgentEvent,
   type DoneEvent,
@@ -15,19 +14,11 @@ import {
 import type { Store } from "#sessions";
 import { closeRunLog } from "#testing";
 import { createSystemFiles, systemClock } from "#transports";
+import { temporaryFolder } from "../../../../test/temporary-folder.ts";
 import { loadSqlDriver, type SqlDatabase, type SqlDriver, type SqlValue } from "./sql-driver.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-bodies-"));
-  folders.push(folder);
-  return join(folder, "data");
-}
+const makeFolder = (): string => join(temporaryFolder("bodies"), "data");
 
 const chosen = await loadSqlDriver();
 const DRIVERS = chosen.name === "libsql" ? [chosen] : [chosen, await loadSqlDriver({ builtIn: () => undefined })];

@@ -1,18 +1,7 @@
-import {
-  copyFileSync,
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   type AgentEvent,
   type DoneEvent,
@@ -27,20 +16,12 @@ import { createDeferred } from "#streams";
 import type { Store } from "#sessions";
 import { checkStore, closeRunLog, createVirtualClock, type VirtualClock } from "#testing";
 import { createSystemFiles, startThread, systemClock } from "#transports";
+import { temporaryFolder } from "../../../../test/temporary-folder.ts";
 import { migrate } from "./migrations.ts";
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
-function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "millrace-sqlite-"));
-  folders.push(folder);
-  return join(folder, "data");
-}
+const makeFolder = (): string => join(temporaryFolder("sqlite"), "data");
 
 const RUN = { id: "run-1", createdAt: 1 };
 
@@ -420,13 +401,14 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   });
 
   it("a thread that dies loses nothing: this one goes on writing, and somebody is told, once", async () => {
+    let thread: ReturnType<StartThread> | undefined;
     const dying: StartThread = (program, data) =>
-      startThread(`${program}; setTimeout(() => process.exit(1), 50);`, data);
+      (thread = startThread(`${program}; setTimeout(() => process.exit(1), 50);`, data));
     let lost = 0;
     const store = await openThreaded(makeFolder(), driver, dying, () => (lost += 1));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 2));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await expect.poll(() => thread?.isAlive, { timeout: 60_000 }).toBe(false);
     for (const event of events.slice(2)) await store.append(RUN.id, [event]);
     expect(await store.read(RUN.id)).toEqual(events);
     await store.close();
