@@ -74,6 +74,13 @@ async function findCore() {
 const core = await findCore();
 
 /**
+ * Code in which every line has stayed where it was, so that the source map still holds.
+ *
+ * @param {string} code
+ */
+const keepLines = (code) => ({ code, map: null });
+
+/**
  * Takes Node's own modules as they are, instead of importing them: an import reads every property of the module, and some
  * of `fs` load half of Node's streams when they are read.
  *
@@ -82,9 +89,11 @@ const core = await findCore();
 const takeBuiltins = {
   name: "take-builtins",
   renderChunk: (code) =>
-    code.replaceAll(
-      /^import \{([^}]*)\} from "(node:[^"]+)";$/gm,
-      (_, names, id) => `const {${names.replaceAll(" as ", ": ")}} = process.getBuiltinModule("${id}");`,
+    keepLines(
+      code.replaceAll(
+        /^import \{([^}]*)\} from "(node:[^"]+)";$/gm,
+        (_, names, id) => `const {${names.replaceAll(" as ", ": ")}} = process.getBuiltinModule("${id}");`,
+      ),
     ),
 };
 
@@ -97,7 +106,7 @@ const takeBuiltins = {
 const writeAscii = {
   name: "write-ascii",
   renderChunk: (code) =>
-    code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    keepLines(code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)),
 };
 
 /** Of what the root needs, what others need without the rest: views and sinks the first, formats both. */
@@ -128,6 +137,8 @@ await bundle.write({
   entryFileNames: "[name].js",
   chunkFileNames: "folders/[name].js",
   minify: false,
+  // With the sources in them: a stack trace or a debugger shows the files of src, though the package has them in few files.
+  sourcemap: true,
   // The types have them, and the engine has to read past them.
   comments: false,
   codeSplitting: { groups: [{ name: fileOf, debugName: "file" }], includeDependenciesRecursively: false },

@@ -38,7 +38,7 @@ export interface OpenSessionOptions<Output extends SchemaInput | undefined = Sch
  * for await (const text of session.send("What is my name?").text()) process.stdout.write(text)
  */
 export function openSession<const Output extends SchemaInput | undefined = undefined>(
-  target: Target,
+  target: Target<Output>,
   options?: OpenSessionOptions<Output>,
 ): Session<OutputOf<Output>> {
   return startSession(target, (options ?? {}) as OpenSessionOptions, systemWorld()) as Session<OutputOf<Output>>;

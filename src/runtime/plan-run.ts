@@ -2,7 +2,7 @@ import { type AgentPlace, type Leg, OUTPUT_TOOL_NAME, type RunPlan } from "#agen
 import type { Backend, ModelBackend, Resume } from "#backends";
 import { describeValue, StartError } from "#domain";
 import { checkGuards, type PathSight, type PolicySettings } from "#policy";
-import type { Tool } from "#tools";
+import type { SchemaInput, Tool } from "#tools";
 import { type Agent, agent } from "./agent.ts";
 import { checkChosenTool, checkOptions, checkTools, isBackend } from "./check-options.ts";
 import { agentFallbacks, type Fallbacks, judgeOptions } from "./judge-options.ts";
@@ -14,8 +14,12 @@ import { resolveBackend } from "./resolve-backend.ts";
 import { type Swarm, swarm } from "./swarm.ts";
 import type { World } from "./world.ts";
 
-/** What carries out a run: a backend by name, a backend, an agent, or several agents. */
-export type Target = string | Backend | Agent | Swarm;
+/** What carries out a run: a backend by name, a backend, an agent, or several agents. `Output` is the agent's own. */
+export type Target<Output extends SchemaInput | undefined = SchemaInput | undefined> =
+  | string
+  | Backend
+  | Agent<Output>
+  | Swarm;
 
 /** A target in a word or two, for who looks at a run. */
 export function describeTarget(target: Target): string {

@@ -12,7 +12,6 @@ import {
 } from "#agents";
 import { type Message, StartError } from "#domain";
 import type { SchemaInput } from "#tools";
-import type { Agent } from "./agent.ts";
 import { answerFromTape } from "./answer-from-tape.ts";
 import { checkOptions } from "./check-options.ts";
 import type { RunOptions } from "./options.ts";
@@ -33,17 +32,11 @@ import { systemWorld, type World } from "./world.ts";
  * for await (const text of run("offline", "What is 25 + 17?", { tools: [add] }).text()) process.stdout.write(text)
  */
 export function run<const Output extends SchemaInput | undefined = undefined>(
-  target: Agent<Output>,
-  input: RunInput,
-  options?: RunOptions<undefined>,
-): Run<OutputOf<Output>>;
-export function run<const Output extends SchemaInput | undefined = undefined>(
-  target: Target,
+  target: Target<Output>,
   input: RunInput,
   options?: RunOptions<Output>,
-): Run<OutputOf<Output>>;
-export function run(target: Target, input: RunInput, options: RunOptions = {}): Run<never> {
-  return startRun(target, input, options, systemWorld()) as Run<never>;
+): Run<OutputOf<Output>> {
+  return startRun(target, input, options ?? {}, systemWorld()) as Run<OutputOf<Output>>;
 }
 
 /** `run` with its seams in hand. With `ready`, nothing is begun before that resolves; with `conversations`, agents outlive the run. */

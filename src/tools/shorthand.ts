@@ -57,14 +57,21 @@ type OptionalField<Fields, Name extends keyof Fields> = Name extends `${string}?
 
 type BareName<Name> = Name extends `${infer Bare}?` ? Bare : Name;
 
+/** Written out by the compiler, so that an editor shows the fields and not the names of these types. */
+type Flat<Type> = { [Name in keyof Type]: Type[Name] } & {};
+
 /** The value a shorthand describes. */
-export type ShorthandValue<Fields> = {
-  [Name in keyof Fields as Name extends OptionalField<Fields, Name> ? never : Name]: FieldValue<Fields[Name]>;
-} & {
-  [Name in keyof Fields as Name extends OptionalField<Fields, Name>
-    ? BareName<Name> & PropertyKey
-    : never]?: FieldValue<Fields[Name]>;
-};
+export type ShorthandValue<Fields> = Flat<
+  {
+    -readonly [Name in keyof Fields as Name extends OptionalField<Fields, Name> ? never : Name]: FieldValue<
+      Fields[Name]
+    >;
+  } & {
+    -readonly [Name in keyof Fields as Name extends OptionalField<Fields, Name>
+      ? BareName<Name> & PropertyKey
+      : never]?: FieldValue<Fields[Name]>;
+  }
+>;
 
 /** Whether an object is the JSON Schema of a simple value, by the rule that `isShorthand` has. */
 export type IsSimpleSchema<Given> = Given extends { readonly type: Simple }
@@ -85,7 +92,13 @@ export type SimpleValue<Given> = Given extends { readonly enum: readonly (infer 
 /** The names of fields that say that an object is no short notation. */
 type SchemaMark = (typeof SCHEMA_MARKS)[number];
 
-/** One field of the short notation as it was written, or what may be written there when it is none. */
+/** No string has this type: the compiler's message shows what was written, and the remedy. */
+interface NoSuchType<Given, Remedy> {
+  readonly given: Given;
+  readonly remedy: Remedy;
+}
+
+/** One field of the short notation as it was written, or an error in its place. */
 type CheckedField<Type> = Type extends StandardSchema
   ? Type
   : Type extends string
@@ -93,7 +106,7 @@ type CheckedField<Type> = Type extends StandardSchema
       ? Type
       : Type extends FieldName
         ? Type
-        : FieldName
+        : NoSuchType<Type, "use string, number, integer, boolean, object or any, with [] for a list and ? if optional">
     : Type extends readonly unknown[]
       ? Type
       : Type extends { readonly type: string }

@@ -9,8 +9,8 @@ describe("S2-5: the type of an answer follows its schema", () => {
   it("short notation, Standard Schema and no schema", () => {
     typesOnly(() => {
       expectTypeOf(run("offline", "hi")).toEqualTypeOf<Run<string>>();
-      const short = run("offline", "hi", { output: { answer: "number", why: "string" } });
-      expectTypeOf(short.output()).resolves.toExtend<{ answer: number; why: string }>();
+      const short = run("offline", "hi", { output: { answer: "number", why: "string?", place: { x: "integer[]" } } });
+      expectTypeOf(short.output()).resolves.toEqualTypeOf<{ answer: number; why?: string; place: { x: number[] } }>();
       const zod = run("offline", "hi", { output: z.object({ tags: z.array(z.string()) }) });
       expectTypeOf(zod.output()).resolves.toEqualTypeOf<{ tags: string[] }>();
     });
@@ -19,7 +19,7 @@ describe("S2-5: the type of an answer follows its schema", () => {
   it("an agent's own schema types its runs", () => {
     typesOnly(() => {
       const judge = agent({ name: "judge", backend: "offline", output: { score: "number" } });
-      expectTypeOf(run(judge, "hi").output()).resolves.toExtend<{ score: number }>();
+      expectTypeOf(run(judge, "hi").output()).resolves.toEqualTypeOf<{ score: number }>();
       const clerk = agent({ name: "clerk", backend: "offline" });
       expectTypeOf(run(clerk, "hi").output()).resolves.toEqualTypeOf<string>();
       expectTypeOf(run(swarm([judge, clerk]), "hi")).toEqualTypeOf<Run<string>>();
@@ -30,7 +30,9 @@ describe("S2-5: the type of an answer follows its schema", () => {
     typesOnly(() => {
       expectTypeOf(openSession("offline")).toEqualTypeOf<Session<string>>();
       const session = openSession("offline", { output: { answer: "number" } });
-      expectTypeOf(session.send("hi").output()).resolves.toExtend<{ answer: number }>();
+      expectTypeOf(session.send("hi").output()).resolves.toEqualTypeOf<{ answer: number }>();
+      const judge = agent({ name: "judge", backend: "offline", output: { score: "number" } });
+      expectTypeOf(openSession(judge).send("hi").output()).resolves.toEqualTypeOf<{ score: number }>();
     });
   });
 

@@ -3,5 +3,6 @@
  *
  * @module
  */
-export type { Store } from "#sessions";
+export type { Store, StoreErrorCode } from "#sessions";
+export { isStoreError, StoreError } from "#sessions";
 export { createMemoryStore } from "../../sessions/stores/memory/memory-store.ts";

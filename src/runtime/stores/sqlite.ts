@@ -7,7 +7,8 @@ import type { Store } from "#sessions";
 import { createSystemFiles, startThread, systemClock } from "#transports";
 import { openSqliteStore } from "../../sessions/stores/sqlite/sqlite-store.ts";
 
-export type { Store } from "#sessions";
+export type { Store, StoreErrorCode } from "#sessions";
+export { isStoreError, StoreError } from "#sessions";
 
 /**
  * Opens the store in a folder of this machine: one SQLite database, made when it is missing (folder 0700, files 0600).

@@ -18,7 +18,12 @@ export type StoreErrorCode =
 
 const STORE_ERROR: unique symbol = Symbol.for("millrace.StoreError") as never;
 
-/** A store did not do what it was asked, and changed nothing. */
+/**
+ * A store did not do what it was asked, and changed nothing. Drivers of the store contract reject with it.
+ *
+ * @example
+ * throw new StoreError("store-failed", "The database is gone.", { cause: error })
+ */
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly [STORE_ERROR] = true;
@@ -30,7 +35,12 @@ export class StoreError extends Error {
   }
 }
 
-/** Unlike `instanceof`, holds when two copies of the package are loaded. */
+/**
+ * Whether a value is a `StoreError`. Unlike `instanceof`, holds when two copies of the package are loaded.
+ *
+ * @example
+ * if (isStoreError(error) && error.code === "thread-busy") await later()
+ */
 export function isStoreError(value: unknown): value is StoreError {
   return typeof value === "object" && value !== null && STORE_ERROR in value;
 }

@@ -284,16 +284,22 @@ describe("S1-142: exports", () => {
         {
           "types": [
             "Store",
+            "StoreErrorCode",
           ],
           "values": [
+            "StoreError",
             "createMemoryStore",
+            "isStoreError",
           ],
         },
         {
           "types": [
             "Store",
+            "StoreErrorCode",
           ],
           "values": [
+            "StoreError",
+            "isStoreError",
             "openStore",
           ],
         },

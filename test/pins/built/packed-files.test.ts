@@ -15,7 +15,7 @@ const paths = files.map((file) => file.path);
 describe("the packed files", () => {
   it("SEC22: are the build, the executable and the papers, and nothing else", () => {
     const isPage = (path: string) => /^dist\/web\/(index\.html|icon\.svg|assets\/index-[\w-]+\.(js|css))$/.test(path);
-    const besides = paths.filter((path) => !/^dist\/[a-z0-9/-]+\.(js|d\.ts)$/.test(path) && !isPage(path));
+    const besides = paths.filter((path) => !/^dist\/[a-z0-9/-]+\.(js|js\.map|d\.ts)$/.test(path) && !isPage(path));
     const papers = /^(docs\/[\w/.-]+|[A-Z]+)\.md$|^docs\/pictures\/\w+\.(svg|png)$|^examples\/[\w-]+\.ts$/;
     const others = ["LICENSE", "bench/results/latest.md", "bin/millrace.js", "package.json"];
     expect(besides.filter((path) => !papers.test(path)).sort()).toEqual(others);
