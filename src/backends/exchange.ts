@@ -1,8 +1,6 @@
-import { type Chunk, describeThrown, errorItem, type Fetch, type HttpBody, type HttpResponse } from "#domain";
+import { type Chunk, describeThrown, errorItem, type Fetch, type HttpResponse } from "#domain";
 import { createDecoder, type Decoder, type Format } from "#formats";
 import { createSecretMask, type SecretMask, secretsOfAddress, secretsOfHeaders } from "#secrets";
-import { readUtf8 } from "#transports";
-import { joinArrived } from "./arrived.ts";
 import { describeRefusal, describeWebPage } from "./refusal.ts";
 
 /** One request to a model host, ready to be sent. */
@@ -47,7 +45,6 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
   private readonly _signal: AbortSignal;
   private _mask: SecretMask | undefined;
   private readonly _decoder: Decoder;
-  private _body: HttpBody | undefined;
   private _pieces: AsyncIterator<Uint8Array> | undefined;
   /** Nothing more is read; what is left to say has not been said yet. */
   private _isRead = false;
@@ -56,7 +53,7 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
   constructor(exchange: Exchange, signal: AbortSignal) {
     this._exchange = exchange;
     this._signal = signal;
-    this._decoder = createDecoder(exchange.format, { readText: readUtf8, keepRaw: exchange.keepRaw ?? false });
+    this._decoder = createDecoder(exchange.format, { keepRaw: exchange.keepRaw ?? false });
   }
 
   [Symbol.asyncIterator](): this {
@@ -87,7 +84,6 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
       });
       const isWebPage = /^text\/html\b/i.test(response.headers["content-type"] ?? "");
       if (response.status !== 200 || isWebPage) return await this._refuse(response);
-      this._body = response.body;
       this._pieces = response.body[Symbol.asyncIterator]();
       return await this._read(this._pieces);
     } catch (error) {
@@ -122,7 +118,7 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
   }
 
   private _take(bytes: Uint8Array): readonly Chunk[] {
-    const chunks = this._decoder.push(joinArrived(bytes, this._body as HttpBody));
+    const chunks = this._decoder.push(bytes);
     this._isRead = this._decoder.isOver || this._signal.aborted;
     return this._coverErrors(chunks);
   }

@@ -81,7 +81,6 @@ export type {
   Clock,
   Fetch,
   FileSystem,
-  HttpBody,
   HttpRequest,
   HttpResponse,
   ProcessEntry,

@@ -108,21 +108,11 @@ export interface HttpRequest {
   readonly signal?: AbortSignal;
 }
 
-/** The bytes of an answer, for one reader. */
-export interface HttpBody extends AsyncIterable<Uint8Array> {
-  /**
-   * The next piece, if it has already arrived and is no longer than this; `undefined` otherwise. Saves a reader who has
-   * just got one the wait for the next: a host that sends an event at a time sends many pieces at once. Optional; what
-   * is not asked for here comes in its turn.
-   */
-  arrived?(maxBytes: number): Uint8Array | undefined;
-}
-
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body in order; pulling slowly slows the sender down. Throws when the connection breaks. */
-  readonly body: HttpBody;
+  /** The body in order, for one reader; pulling slowly slows the sender down. Throws when the connection breaks. */
+  readonly body: AsyncIterable<Uint8Array>;
 }
 
 /** Makes one HTTP exchange. Follows no redirect: a redirect would carry the key to another host. */

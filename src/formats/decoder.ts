@@ -1,6 +1,6 @@
 import type { Chunk, Raw } from "#domain";
 import { checkNames, checkOptionNames, describeThrown, errorItem } from "#domain";
-import type { FaultyFrame, Frame, Framer, ReadText, WireLimits } from "#wire";
+import type { FaultyFrame, Frame, Framer, WireLimits } from "#wire";
 import { createFramer, DEFAULT_WIRE_LIMITS, MAX_CONSECUTIVE_FAULTS, rawOf } from "#wire";
 import { cutText, faultChunk, SEEN_LENGTH, tooManyFaultsError } from "./decoder-faults.ts";
 import type { Adapter, AdapterOptions, Format } from "./format.ts";
@@ -8,15 +8,13 @@ import type { Adapter, AdapterOptions, Format } from "./format.ts";
 /** The options of `createDecoder`. */
 export interface DecoderOptions {
   readonly limits?: Partial<WireLimits>;
-  /** How bytes are read as text, where there is a faster way than the platform's decoder. */
-  readonly readText?: ReadText;
   /** Gives every chunk the exact frame it came from. Costs a copy of every frame. Off by default. */
   readonly keepRaw?: boolean;
   /** Passed to the adapter. */
   readonly adapter?: AdapterOptions;
 }
 
-const OPTION_NAMES = ["limits", "readText", "keepRaw", "adapter"] satisfies (keyof DecoderOptions)[];
+const OPTION_NAMES = ["limits", "keepRaw", "adapter"] satisfies (keyof DecoderOptions)[];
 const ADAPTER_NAMES = ["mode", "ownTool", "hasSeveralRuns", "keepRaw"] satisfies (keyof AdapterOptions)[];
 
 /**
@@ -67,11 +65,7 @@ class StreamDecoder implements Decoder {
     this._format = format;
     this._options = options;
     this._limitBytes = options.limits?.maxLineBytes ?? DEFAULT_WIRE_LIMITS.maxLineBytes;
-    this._framer = createFramer(format.framing, {
-      ...options.limits,
-      readText: options.readText,
-      findSaying: format.findSaying,
-    });
+    this._framer = createFramer(format.framing, options.limits);
     this._adapter = this._createAdapter();
   }
 

@@ -1,5 +1,5 @@
 import type { Chunk } from "#domain";
-import type { FindSaying, Frame, Framing } from "#wire";
+import type { Frame, Framing } from "#wire";
 
 /**
  * The named, stateless description of a stream dialect. One format serves any number of streams at once, because
@@ -10,11 +10,6 @@ export interface Format {
   readonly framing: Framing;
   /** One line for people: what speaks this dialect. */
   readonly description: string;
-  /**
-   * Finds what a frame says, if that is one text and nothing else. A format that has it is given `repeat` frames too:
-   * what only says something else is not parsed again.
-   */
-  readonly findSaying?: FindSaying;
   /** A fresh adapter for one stream. */
   createAdapter(options?: AdapterOptions): Adapter;
 }

@@ -145,11 +145,11 @@ export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: un
   if (block === undefined) return "misplaced";
   switch (delta.type) {
     case "text_delta":
-      return writePiece(message, block, delta.type, delta.text, out);
+      return writePiece(message, block, block.kind === "text", delta.text, out);
     case "thinking_delta":
-      return writePiece(message, block, delta.type, delta.thinking, out);
+      return writePiece(message, block, block.kind === "thinking", delta.thinking, out);
     case "input_json_delta":
-      return writePiece(message, block, delta.type, delta.partial_json, out);
+      return writePiece(message, block, block.kind === "tool-call" || block.kind === "other", delta.partial_json, out);
     case "signature_delta":
       if (block.kind !== "thinking" || typeof delta.signature !== "string") return "misplaced";
       block.signature += delta.signature;
@@ -160,41 +160,19 @@ export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: un
 }
 
 /** The block of that index; the last one is remembered, because deltas come in long rows of the same block. */
-export function blockAt(message: OpenMessage, vendorIndex: unknown): OpenBlock | undefined {
+function blockAt(message: OpenMessage, vendorIndex: unknown): OpenBlock | undefined {
   if (message.row !== undefined && message.row.vendorIndex === vendorIndex) return message.row;
   const block = typeof vendorIndex === "number" ? message.byVendorIndex.get(vendorIndex) : undefined;
   if (block !== undefined) message.row = block;
   return block;
 }
 
-/** The deltas that add to what a block says. */
-export type PieceType = "text_delta" | "thinking_delta" | "input_json_delta";
-
-/** Adds a piece to a block, if the block takes pieces of that kind. */
-export function writePiece(
-  message: OpenMessage,
-  block: OpenBlock,
-  type: PieceType,
-  piece: unknown,
-  out: Chunk[],
-): DeltaFate {
-  // A settled block is certain: a delta behind it would contradict what was already told.
-  if (typeof piece !== "string" || block.settled !== undefined || !takes(block.kind, type)) return "misplaced";
+/** Adds a piece to a block that takes pieces of its kind. */
+function writePiece(message: OpenMessage, block: OpenBlock, fits: boolean, piece: unknown, out: Chunk[]): DeltaFate {
+  // A settled block is certain: a later delta would contradict what was already reported.
+  if (typeof piece !== "string" || block.settled !== undefined || !fits) return "misplaced";
   write(message, block, piece, out);
   return "written";
-}
-
-function takes(kind: OpenBlock["kind"], type: PieceType): boolean {
-  switch (type) {
-    case "text_delta":
-      return kind === "text";
-    case "thinking_delta":
-      return kind === "thinking";
-    case "input_json_delta":
-      return kind === "tool-call" || kind === "other";
-    default:
-      return unreachable(type);
-  }
 }
 
 /** Something was lost here: every block that is still being written may miss a part. */

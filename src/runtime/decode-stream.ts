@@ -1,7 +1,6 @@
 import { checkOptionNames } from "#domain";
 import { createRun, type Run } from "#agents";
 import { createDecoder, createMissingVerdict, type Format } from "#formats";
-import { readUtf8 } from "#transports";
 import { systemWorld, type World } from "./world.ts";
 
 export interface DecodeOptions {
@@ -28,7 +27,7 @@ export function decodeStream(
   checkOptionNames(options, ["keepRaw"] satisfies (keyof DecodeOptions)[], "decodeStream");
   return createRun(
     async (writer) => {
-      const decoder = createDecoder(format, { keepRaw: options.keepRaw ?? false, readText: readUtf8 });
+      const decoder = createDecoder(format, { keepRaw: options.keepRaw ?? false });
       const verdict = createMissingVerdict();
       for await (const piece of untilAborted(bytes, writer.latch.signal)) {
         await writer.write(verdict.look(decoder.push(piece)));

@@ -22,7 +22,6 @@ export type { TableOptions } from "./process/system-process-table.ts";
 export { createProcessTable } from "./process/system-process-table.ts";
 export type { Watchdog, WatchdogOptions } from "./process/watchdog.ts";
 export { createWatchdog } from "./process/watchdog.ts";
-export { readUtf8 } from "./read-utf8.ts";
 export { systemClock, systemTurn } from "./system-clock.ts";
 export { createSystemFiles } from "./system-files.ts";
 export { systemRandom } from "./system-random.ts";

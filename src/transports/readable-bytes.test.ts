@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { PassThrough, Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { readBytes } from "./readable-bytes.ts";
@@ -5,6 +6,9 @@ import { readBytes } from "./readable-bytes.ts";
 const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
+
+const textOf = ({ value }: IteratorResult<Uint8Array, undefined>): string | undefined =>
+  value && Buffer.from(value).toString();
 
 /** A stream that never ends, and counts what was taken from it. */
 function endless() {
@@ -45,21 +49,42 @@ describe("readBytes", () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("gives what has arrived without a wait, in order, and only if it is small enough", async () => {
-    const stream = new PassThrough();
-    const bytes = readBytes(stream);
-    const reader = bytes[Symbol.asyncIterator]();
+  it("gives what has arrived together as one read, to a reader that waits and to one that comes later", async () => {
+    const stream = new EventEmitter() as Readable;
+    const reader = readBytes(stream)[Symbol.asyncIterator]();
     const first = reader.next();
-    for (const text of ["one", "two", "three"]) stream.write(text);
-    stream.end("four");
-    expect(Buffer.from((await first).value ?? []).toString()).toBe("one");
-    await turns(2);
-    expect(bytes.arrived(2)).toBeUndefined();
-    expect(Buffer.from(bytes.arrived(3) ?? []).toString()).toBe("two");
-    expect(Buffer.from((await reader.next()).value ?? []).toString()).toBe("three");
-    expect(Buffer.from(bytes.arrived(99) ?? []).toString()).toBe("four");
-    expect(bytes.arrived(99)).toBeUndefined();
+    for (const text of ["one ", "two ", "three"]) stream.emit("data", Buffer.from(text));
+    expect(textOf(await first)).toBe("one two three");
+    for (const text of ["four ", "five"]) stream.emit("data", Buffer.from(text));
+    stream.emit("end");
+    expect(textOf(await reader.next())).toBe("four five");
     expect(await reader.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it("gives what arrived before the end to the reader that waits", async () => {
+    const stream = new EventEmitter() as Readable;
+    const reader = readBytes(stream)[Symbol.asyncIterator]();
+    const pulls = [reader.next(), reader.next()];
+    for (const text of ["one ", "two"]) stream.emit("data", Buffer.from(text));
+    stream.emit("end");
+    expect((await Promise.all(pulls)).map(textOf)).toEqual(["one two", undefined]);
+  });
+
+  it("joins no more than one full read, and gives a single piece as it is", async () => {
+    const stream = new EventEmitter() as Readable;
+    stream.pause = () => stream;
+    stream.resume = () => stream;
+    const reader = readBytes(stream)[Symbol.asyncIterator]();
+    const sizes = [20_000, 40_000, 40_000, 70_000, 1];
+    for (const size of sizes) stream.emit("data", Buffer.alloc(size));
+    const large = Buffer.alloc(3);
+    stream.emit("data", large);
+    expect((await reader.next()).value?.length).toBe(60_000);
+    expect((await reader.next()).value?.length).toBe(40_000);
+    expect((await reader.next()).value?.length).toBe(70_000);
+    expect((await reader.next()).value?.length).toBe(4);
+    stream.emit("data", large);
+    expect((await reader.next()).value).toBe(large);
   });
 
   it("says what it is doing", async () => {
@@ -98,7 +123,7 @@ describe("readBytes", () => {
     await turns(1);
     stream.end("b");
     const taken = await Promise.all(pulls);
-    expect(taken.map(({ value }) => value && Buffer.from(value).toString())).toEqual(["a", "b", undefined]);
+    expect(taken.map(textOf)).toEqual(["a", "b", undefined]);
   });
 
   it("ends a reader that waits when the stream is destroyed without a reason", async () => {

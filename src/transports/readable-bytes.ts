@@ -7,14 +7,15 @@ export interface ReadableBytes extends AsyncIterable<Uint8Array> {
   readonly state: "idle" | "waiting" | "busy" | "over";
   /** How many bytes have arrived so far. */
   readonly receivedBytes: number;
-  /** The next piece, if it has already arrived and is no longer than this. */
-  arrived(maxBytes: number): Uint8Array | undefined;
   /** Closes the stream. The reader still gets what has arrived, then its end. */
   destroy(): void;
 }
 
+/** As much as one full read of a socket brings. Pieces that have arrived are joined up to this size. */
+const JOINED_BYTES = 65_536;
+
 /** Two full reads of a pipe: the next one can arrive while the reader is busy with the last. */
-const HELD_BYTES = 131_072;
+const HELD_BYTES = 2 * JOINED_BYTES;
 
 type Taken = IteratorResult<Uint8Array, undefined>;
 
@@ -24,7 +25,9 @@ const NO_BYTES: Uint8Array[] = [];
 const END: Taken = { done: true, value: undefined };
 
 /**
- * Reads a stream by its `data` events, with pause and resume as back-pressure.
+ * Reads a stream by its `data` events, with pause and resume as back-pressure. Small pieces that have arrived together
+ * are one read: a host that sends each event in an HTTP chunk sends twenty at once, and each read costs about as much
+ * as the few events of one piece.
  *
  * Node's own iterator copies what has piled up into one buffer and costs about a tenth more on a bare drain. Listening
  * begins at once, because Node throws away what a process left in its pipe if nobody listens when it exits.
@@ -73,22 +76,6 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
     return this._receivedBytes;
   }
 
-  arrived(maxBytes: number): Uint8Array | undefined {
-    const value = this._queue[this._head];
-    if (value === undefined || value.length > maxBytes) return undefined;
-    this._head += 1;
-    this._held -= value.length;
-    if (this._head === this._queue.length) {
-      this._queue = NO_BYTES;
-      this._head = 0;
-    }
-    if (this._isPaused && this._held < HELD_BYTES / 2) {
-      this._isPaused = false;
-      if (!this._isOver) this._stream.resume();
-    }
-    return value;
-  }
-
   destroy(): void {
     this._finish();
     this._stream.destroy();
@@ -101,8 +88,7 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
   }
 
   next(): Promise<Taken> {
-    const value = this.arrived(Number.POSITIVE_INFINITY);
-    if (value !== undefined) return Promise.resolve({ done: false, value });
+    if (this._head < this._queue.length) return Promise.resolve({ done: false, value: this._join() });
     if (this._failure !== undefined) return Promise.reject(this._takeFailure());
     if (this._isOver) return Promise.resolve(END);
     const reader = createDeferred<Taken>();
@@ -120,13 +106,11 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
 
   private _take(bytes: Uint8Array): void {
     this._receivedBytes += bytes.length;
-    const reader = this._waiting.shift();
-    if (reader !== undefined) {
-      reader.resolve({ done: false, value: bytes });
-      return;
-    }
-    if (this._queue.length === 0) this._queue = [bytes];
-    else this._queue.push(bytes);
+    if (this._queue.length === 0) {
+      this._queue = [bytes];
+      // Not at once: all pieces of one read of the socket arrive before the microtask runs.
+      if (this._waiting.length > 0) queueMicrotask(() => this._serve());
+    } else this._queue.push(bytes);
     this._held += bytes.length;
     // Every time, not once: Node resumes a child's streams by itself when the child exits.
     if (this._held < HELD_BYTES) return;
@@ -134,8 +118,45 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
     this._stream.pause();
   }
 
+  /** Gives what has arrived to the readers that wait. */
+  private _serve(): void {
+    while (this._head < this._queue.length) {
+      const reader = this._waiting.shift();
+      if (reader === undefined) return;
+      reader.resolve({ done: false, value: this._join() });
+    }
+  }
+
+  /** Takes the next piece, and the ones after it as long as all of them are no more than one full read. */
+  private _join(): Uint8Array {
+    const queue = this._queue;
+    const first = this._head;
+    let length = (queue[first] as Uint8Array).length;
+    let end = first + 1;
+    for (; end < queue.length && length + (queue[end] as Uint8Array).length <= JOINED_BYTES; end += 1) {
+      length += (queue[end] as Uint8Array).length;
+    }
+    const joined = end === first + 1 ? (queue[first] as Uint8Array) : Buffer.concat(queue.slice(first, end), length);
+    this._release(end, length);
+    return joined;
+  }
+
+  private _release(head: number, length: number): void {
+    this._head = head;
+    this._held -= length;
+    if (head === this._queue.length) {
+      this._queue = NO_BYTES;
+      this._head = 0;
+    }
+    if (this._isPaused && this._held < HELD_BYTES / 2) {
+      this._isPaused = false;
+      if (!this._isOver) this._stream.resume();
+    }
+  }
+
   private _finish(error?: Error): void {
     if (this._isOver) return;
+    this._serve();
     this._isOver = true;
     if (error !== undefined) this._failure = { error: this._explain(error) };
     for (const reader of this._waiting.splice(0)) {

@@ -4,7 +4,7 @@ import type { Raw } from "#domain";
 export type Framing = "ndjson" | "sse" | "text";
 
 /** One whole unit cut by a framing, or the reason why one could not be read. Faults are values; no framer throws. */
-export type Frame = DataFrame | RepeatFrame | FaultyFrame;
+export type Frame = DataFrame | FaultyFrame;
 
 export interface DataFrame {
   readonly kind: "data";
@@ -16,41 +16,7 @@ export interface DataFrame {
   readonly text: string;
   /** `text` read as JSON; `undefined` when it is not JSON (an `ndjson` frame that is not JSON is a fault instead). */
   readonly value: unknown;
-  // Written although it is never anything: frames that have the same fields are read faster.
-  readonly like?: undefined;
 }
-
-/**
- * A frame that repeats one before it, but for one string (see `repeats.ts`). It is not parsed; `expandRepeat` does so.
- * Only a framer that was told how to find such strings makes them.
- */
-export interface RepeatFrame {
-  readonly kind: "repeat";
-  readonly name: string;
-  readonly id: string;
-  readonly text: string;
-  /** The string, which is not empty. */
-  readonly value: string;
-  /** What was found in the frame that it repeats. */
-  readonly like: Saying;
-}
-
-/** What a frame says that says one text and nothing else. A format adds what it needs to know to take in a repeat. */
-export interface Saying {
-  /** The text, which is not empty. */
-  readonly said: string;
-  /** The key it stands under. */
-  readonly key: string;
-  /** The key of the frame under which a string stands behind it that is new every time and means nothing. */
-  readonly noiseKey?: string | undefined;
-}
-
-/**
- * Finds what a frame says, if that is one text and nothing else. What it returns may depend on the text in nothing but
- * `said`, and not at all on the noise: it is asked once, and its answer is used for every frame that is the same but for
- * these two.
- */
-export type FindSaying = (value: unknown, name: string) => Saying | undefined;
 
 export type FaultCode =
   /** A line that is not JSON. The next line is read as usual. */
@@ -86,17 +52,6 @@ export interface Framer {
   end(): Frame[];
   /** Forgets everything; ready for another stream. */
   reset(): void;
-}
-
-/** Reads a stretch of bytes as text; `undefined` when it is not UTF-8. Replaces nothing and leaves nothing out. */
-export type ReadText = (bytes: Uint8Array, start: number, end: number) => string | undefined;
-
-/** What a framer may be told. */
-export interface FramerOptions extends Partial<WireLimits> {
-  /** How bytes are read as text. By default with the platform's decoder. */
-  readonly readText?: ReadText | undefined;
-  /** How to find what a frame says. With it, frames that only say something else are not parsed again. */
-  readonly findSaying?: FindSaying | undefined;
 }
 
 export interface WireLimits {

@@ -5,14 +5,9 @@ export type {
   DataFrame,
   FaultCode,
   FaultyFrame,
-  FindSaying,
   Frame,
   Framer,
-  FramerOptions,
   Framing,
-  ReadText,
-  RepeatFrame,
-  Saying,
   WireLimits,
 } from "./frame.ts";
 export { rawOf } from "./frame.ts";
@@ -21,11 +16,9 @@ export type { JsonRecord, Parsed } from "./json.ts";
 export { isRecord, ownArray, ownBoolean, ownNumber, ownRecord, ownString, ownValue, parseJson } from "./json.ts";
 export { DEFAULT_WIRE_LIMITS, LARGEST_LINE_LIMIT, MAX_CONSECUTIVE_FAULTS, MAX_JSON_DEPTH } from "./limits.ts";
 export { createNdjsonFramer } from "./ndjson.ts";
-export { expandRepeat } from "./repeats.ts";
 export { createSseFramer } from "./sse-decoder.ts";
 export type { SseFields } from "./sse-encoder.ts";
 export { encodeEventSse, encodeEventSseInSlices, encodeSse } from "./sse-encoder.ts";
 export { createTextFramer } from "./text.ts";
-export { readUtf8 } from "./utf8.ts";
 export type { LongText } from "./json-slices.ts";
 export { cutJson, encodeInSlices, endOfPiece, measureJson } from "./json-slices.ts";

@@ -12,7 +12,7 @@ function split(pieces: readonly string[], limits: WireLimits, ends: "lf" | "any"
   const decoder = new TextDecoder();
   const splitter = new LineSplitter(limits, ends, {
     readLines: (text) => seen.push(...text.split(/\r?\n/).slice(0, -1)),
-    readLine: (bytes, start, end) => seen.push(decoder.decode(bytes.subarray(start, end))),
+    readBadLine: (bytes) => seen.push(`bad ${bytes.length}`),
     readOverflow: (head) => seen.push(`overflow ${decoder.decode(head)}`),
   });
   for (const piece of pieces) splitter.push(encoder.encode(piece));
@@ -63,7 +63,7 @@ describe("the limit of a line, S1-49 C14", () => {
     const splitter: string[] = [];
     const cut = new LineSplitter(end(1), "lf", {
       readLines: () => splitter.push("lines"),
-      readLine: () => splitter.push("line"),
+      readBadLine: () => splitter.push("bad line"),
       readOverflow: () => splitter.push("overflow"),
     });
     for (const byte of [0xef, 0xbb, 0x31, 0x0a]) cut.push(Uint8Array.of(byte));
@@ -141,7 +141,7 @@ describe("large lines", () => {
     try {
       const splitter = new LineSplitter(DEFAULT_WIRE_LIMITS, "lf", {
         readLines: () => undefined,
-        readLine: () => undefined,
+        readBadLine: () => undefined,
         readOverflow: () => undefined,
       });
       const byte = original.of(0x61);

@@ -1,11 +1,12 @@
 import { NOTHING, viewBytes } from "./bytes.ts";
-import type { ReadText, WireLimits } from "./frame.ts";
+import type { WireLimits } from "./frame.ts";
 import { SEEN_BYTES } from "./limits.ts";
 import { readUtf8 } from "./utf8.ts";
 
-const LONE_CR = /\r(?!\n)/;
+const LONE_CR = /\r(?!\n)/g;
 const LF = 0x0a;
 const CR = 0x0d;
+const LINE_FEED = Uint8Array.of(LF);
 const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
 // Most lines that are cut by a read are finished by the next one; a kilobyte holds a usual line.
 const FIRST_CAPACITY = 1024;
@@ -20,18 +21,12 @@ const FEW_BYTES = 48;
  */
 export type LineEnds = "lf" | "any";
 
-/** Who takes the lines. Called within `push` and `end`, in the order of the bytes. */
+/** Takes the lines. Called within `push`, in the order of the bytes. */
 export interface LineReader {
-  /**
-   * Whole lines at once, as most of a stream comes: each ends in LF, with one CR before it or not, and none is over the
-   * limit. With `any` there is no other CR. Made for speed: one text, and the engine's own search in it.
-   */
+  /** One or more whole lines. Each ends in LF or CRLF, and none is over the limit. With `any` there is no other CR. */
   readLines(text: string): void;
-  /**
-   * The line is `bytes` from `start` to `end`, without its line end. The bytes stay what they are until the caller of
-   * `push` reuses its buffer.
-   */
-  readLine(bytes: Uint8Array, start: number, end: number): void;
+  /** A line that is not UTF-8, without its line end. The bytes stay what they are until the caller of `push` reuses them. */
+  readBadLine(bytes: Uint8Array): void;
   /** A line is over the limit. `head` is how it starts. Called once per line, as soon as it is known. */
   readOverflow(head: Uint8Array): void;
 }
@@ -39,7 +34,7 @@ export interface LineReader {
 /**
  * Cuts bytes into lines, blank ones included, and leaves out one byte order mark at the start of the stream.
  *
- * Bytes, not text, are cut, so that no character is ever torn apart. An unfinished line is copied into a buffer that
+ * A read is cut after its last line end while it is still bytes, so that no character is ever torn apart. An unfinished line is copied into a buffer that
  * multiplies: linear in the size of the line however small the pieces are, and never more than the limit and one push.
  *
  * A class, because closures made anew for every stream are optimised anew for every stream (measured: 2.5 × the cost).
@@ -48,7 +43,6 @@ export class LineSplitter {
   private readonly _limits: WireLimits;
   private readonly _ends: LineEnds;
   private readonly _reader: LineReader;
-  private readonly _decode: ReadText;
   private _tail: Uint8Array = NOTHING;
   private _tailLength = 0;
   private _markSeen = 0;
@@ -59,11 +53,10 @@ export class LineSplitter {
   private _nextLf = -1;
   private _nextCr = -1;
 
-  constructor(limits: WireLimits, ends: LineEnds, reader: LineReader, readText: ReadText = readUtf8) {
+  constructor(limits: WireLimits, ends: LineEnds, reader: LineReader) {
     this._limits = limits;
     this._ends = ends;
     this._reader = reader;
-    this._decode = readText;
   }
 
   push(bytes: Uint8Array): void {
@@ -88,11 +81,11 @@ export class LineSplitter {
     if (start < bytes.length && !this._isSkipping && !this._isOver) this._keepTail(bytes, start);
   }
 
-  /** The text of all lines that are whole; `undefined` when they have to be looked at one by one. */
+  /** The text of all lines that are whole; `undefined` when they have to be read one by one. */
   private _readWhole(bytes: Uint8Array, start: number, end: number): string | undefined {
     if (end <= start || end - start > this._limits.maxLineBytes) return undefined;
-    const text = this._decode(bytes, start, end);
-    return this._ends === "any" && text?.includes("\r") === true && LONE_CR.test(text) ? undefined : text;
+    const text = readUtf8(bytes, start, end);
+    return this._ends === "any" && text?.includes("\r") === true ? text.replaceAll(LONE_CR, "\n") : text;
   }
 
   /** Where the first line starts that is not whole. */
@@ -104,7 +97,11 @@ export class LineSplitter {
     while (end !== -1 && !this._isOver) {
       const contentEnd = isLf && end > start && bytes[end - 1] === CR ? end - 1 : end;
       if (contentEnd - start > maxLineBytes) this._overflow(bytes, start, true);
-      else this._reader.readLine(bytes, start, contentEnd);
+      else {
+        const text = readUtf8(bytes, start, end);
+        if (text === undefined) this._reader.readBadLine(viewBytes(bytes, start, contentEnd));
+        else this._reader.readLines(`${text}\n`);
+      }
       start = this._passEnd(bytes, end);
       end = this._findEnd(bytes, start);
     }
@@ -159,10 +156,13 @@ export class LineSplitter {
       return;
     }
     this._append(bytes, start, end);
+    this._append(LINE_FEED, 0, 1);
     const line = this._tail;
+    const text = readUtf8(line, 0, total + 1);
     // The buffer now belongs to the reader, which may keep views of it.
     this._forgetTail();
-    this._reader.readLine(line, 0, length);
+    if (text === undefined) this._reader.readBadLine(viewBytes(line, 0, length));
+    else this._reader.readLines(text);
   }
 
   private _keepTail(bytes: Uint8Array, start: number): void {
@@ -181,7 +181,8 @@ export class LineSplitter {
     const length = this._tailLength + end - start;
     if (length > this._tail.length) {
       const wanted = Math.max(FIRST_CAPACITY, length * (length < LARGE_LINE ? 4 : 16));
-      const grown = new Uint8Array(Math.max(length, Math.min(wanted, this._allowed(CR))));
+      // A finished line takes up to two bytes more than the limit: its line end.
+      const grown = new Uint8Array(Math.max(length, Math.min(wanted, this._limits.maxLineBytes + 2)));
       grown.set(viewBytes(this._tail, 0, this._tailLength));
       this._tail = grown;
     }

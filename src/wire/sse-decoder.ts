@@ -1,23 +1,18 @@
 import { joinBytes, NOTHING, viewBytes } from "./bytes.ts";
-import type { DataFrame, FindSaying, Frame, Framer, FramerOptions, ReadText, WireLimits } from "./frame.ts";
+import type { Frame, Framer, WireLimits } from "./frame.ts";
 import { parseJson } from "./json.ts";
 import { resolveLimits, SEEN_BYTES } from "./limits.ts";
-import type { LineReader } from "./line-splitter.ts";
-import { LineSplitter } from "./line-splitter.ts";
+import { type LineReader, LineSplitter } from "./line-splitter.ts";
 import { overflowFault } from "./overflow-fault.ts";
-import { Repeats } from "./repeats.ts";
-import { isField, startOfValue } from "./sse-field.ts";
 import { readLoosely, readUtf8 } from "./utf8.ts";
 
 const encoder = new TextEncoder();
-const DATA = encoder.encode("data");
-const EVENT = encoder.encode("event");
-const ID = encoder.encode("id");
 const LINE_FEED = Uint8Array.of(0x0a);
-const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
+/** Longer than every field name that is read, with its colon and space. */
+const HEAD_BYTES = 8;
 /** Never written to. */
 const NO_FRAMES: Frame[] = [];
 
@@ -33,17 +28,15 @@ const NO_FRAMES: Frame[] = [];
  * const framer = createSseFramer();
  * framer.push(new TextEncoder().encode('data: {"a":1}\n\n')); // [{ kind: "data", value: { a: 1 }, … }]
  */
-export function createSseFramer(options: FramerOptions = {}): Framer {
-  const framer = new SseFramer(resolveLimits(options), options.readText ?? readUtf8, options.findSaying);
-  // Functions of their own, so that they work taken out of the object too.
+export function createSseFramer(limits: Partial<WireLimits> = {}): Framer {
+  const framer = new SseFramer(resolveLimits(limits));
+  // Separate functions, so that each also works when it is taken out of the object.
   return { push: (bytes) => framer.push(bytes), end: () => framer.end(), reset: () => framer.reset() };
 }
 
 class SseFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
-  private readonly _decode: ReadText;
   private readonly _splitter: LineSplitter;
-  private readonly _repeats: Repeats | undefined;
   /**
    * What this push or end has given so far. A new list for each: one that was made beforehand would be old by the time
    * it is used, and what an old list holds outlives it until the next full collection.
@@ -63,11 +56,9 @@ class SseFramer implements Framer, LineReader {
   private _isSkipping = false;
   private _isOver = false;
 
-  constructor(limits: WireLimits, readText: ReadText, findSaying: FindSaying | undefined) {
+  constructor(limits: WireLimits) {
     this._limits = limits;
-    this._decode = readText;
-    this._repeats = findSaying === undefined ? undefined : new Repeats(findSaying);
-    this._splitter = new LineSplitter(limits, "any", this, readText);
+    this._splitter = new LineSplitter(limits, "any", this);
   }
 
   push(bytes: Uint8Array): Frame[] {
@@ -86,17 +77,13 @@ class SseFramer implements Framer, LineReader {
 
   reset(): void {
     this._splitter.reset();
-    this._repeats?.forget();
     this._forgetEvent();
     this._isOver = false;
   }
 
   readLines(text: string): void {
-    let start = 0;
-    while (start < text.length && !this._isOver) {
-      if (!this._isWithinEvent()) start = readUsualEvents(text, start, this._frames, this._repeats);
+    for (let start = 0; start < text.length && !this._isOver; ) {
       const end = text.indexOf("\n", start);
-      if (end === -1) return;
       const stop = end > start && text.charCodeAt(end - 1) === CR ? end - 1 : end;
       if (stop === start) this._finishEvent();
       else if (!this._isSkipping) this._readField(text, start, stop);
@@ -104,10 +91,18 @@ class SseFramer implements Framer, LineReader {
     }
   }
 
-  readLine(bytes: Uint8Array, start: number, end: number): void {
-    if (this._isOver) return;
-    if (start === end) this._finishEvent();
-    else if (!this._isSkipping) this._readBytes(bytes, start, end);
+  /** A line that is not UTF-8 spoils its event, unless it is a field that is not read. */
+  readBadLine(bytes: Uint8Array): void {
+    if (this._isOver || this._isSkipping) return;
+    // The names of the fields are ASCII.
+    const head = String.fromCharCode(...viewBytes(bytes, 0, Math.min(bytes.length, HEAD_BYTES)));
+    const value = valueStart(head, "data", 0, bytes.length);
+    if (value !== -1) {
+      this._markBad();
+      this._addMore(viewBytes(bytes, value, bytes.length).slice(), "", value);
+    } else if (valueStart(head, "event", 0, bytes.length) !== -1 || valueStart(head, "id", 0, bytes.length) !== -1) {
+      this._markBad();
+    }
   }
 
   readOverflow(head: Uint8Array): void {
@@ -119,18 +114,21 @@ class SseFramer implements Framer, LineReader {
     else this._isSkipping = true;
   }
 
-  /** Reads the field from `start` to `end`. Once per line: no more than comparisons until it is known what it is. */
   private _readField(text: string, start: number, end: number): void {
-    if (text.startsWith("data", start)) {
-      const value = valueStart(text, start + 4, end);
-      if (value !== -1) this._addData(text.slice(value, end), value - start);
-    } else if (text.startsWith("event", start)) {
-      const value = valueStart(text, start + 5, end);
-      if (value !== -1) this._name = text.slice(value, end);
-    } else if (text.startsWith("id", start)) {
-      const value = valueStart(text, start + 2, end);
-      if (value !== -1) this._readId(text.slice(value, end));
+    let value = valueStart(text, "data", start, end);
+    if (value !== -1) {
+      this._addData(text.slice(value, end), value - start);
+      return;
     }
+    value = valueStart(text, "event", start, end);
+    if (value !== -1) {
+      this._name = text.slice(value, end);
+      return;
+    }
+    value = valueStart(text, "id", start, end);
+    const id = value === -1 ? "\0" : text.slice(value, end);
+    // An id with a NUL is ignored, as the specification has it.
+    if (!id.includes("\0")) this._id = id;
   }
 
   private _addData(line: string, prefix: number): void {
@@ -138,22 +136,6 @@ class SseFramer implements Framer, LineReader {
       this._text = line;
       this._prefix = prefix;
     } else this._addMore(encoder.encode(line), line, prefix);
-  }
-
-  private _readId(id: string): void {
-    // An id with a NUL is ignored, as the specification has it.
-    if (!id.includes("\0")) this._id = id;
-  }
-
-  /** A line that comes alone. One that is not UTF-8 spoils its event, unless nobody would have read it. */
-  private _readBytes(bytes: Uint8Array, start: number, end: number): void {
-    const line = this._decode(bytes, start, end);
-    if (line !== undefined) this._readField(line, 0, line.length);
-    else if (isField(bytes, start, end, DATA)) {
-      this._markBad();
-      const value = startOfValue(bytes, start, end, DATA);
-      this._addMore(viewBytes(bytes, value, end).slice(), "", value - start);
-    } else if (isField(bytes, start, end, EVENT) || isField(bytes, start, end, ID)) this._markBad();
   }
 
   /** A line of data that is not the first, or not of an event that can be read. */
@@ -182,14 +164,7 @@ class SseFramer implements Framer, LineReader {
       this._frames.push({ kind: "fault", code: "utf8-decode", message, text: readLoosely(bytes), bytes });
     } else if (this._text !== undefined) {
       const text = this._dataText();
-      this._frames.push({
-        kind: "data",
-        name: this._name,
-        id: this._id,
-        text,
-        value: readValue(text),
-        like: undefined,
-      });
+      this._frames.push({ kind: "data", name: this._name, id: this._id, text, value: readValue(text) });
     }
     this._forgetEvent();
   }
@@ -200,8 +175,10 @@ class SseFramer implements Framer, LineReader {
    */
   private _readEnd(tail: Uint8Array): void {
     let rest = tail[0] === COLON ? NOTHING : tail;
-    if (tail[DATA.length] === COLON && isField(tail, 0, tail.length, DATA) && !this._isWhole()) {
-      this._readBytes(tail, 0, tail.length);
+    if (readLoosely(tail, "data:".length) === "data:" && !this._isWhole()) {
+      const line = readUtf8(tail, 0, tail.length);
+      if (line === undefined) this.readBadLine(tail);
+      else this._readField(line, 0, line.length);
       rest = NOTHING;
       if (this._isOver || this._isSkipping) return;
     }
@@ -213,11 +190,6 @@ class SseFramer implements Framer, LineReader {
     const message = "The stream ended within an event.";
     const text = readLoosely(bytes, bytes.length);
     this._frames.push({ kind: "fault", code: "incomplete-last-line", message, text, bytes });
-  }
-
-  private _isWithinEvent(): boolean {
-    const hasData = this._text !== undefined || this._badParts !== undefined;
-    return hasData || this._name !== "" || this._id !== "" || this._isSkipping;
   }
 
   private _isWhole(): boolean {
@@ -257,39 +229,11 @@ function readValue(text: string): unknown {
   return text === END_MARK ? undefined : parseJson(text).value;
 }
 
-/** Where the value of a field starts: behind the colon and one space. -1: its name only begins like the one looked for. */
-function valueStart(text: string, nameEnd: number, end: number): number {
+/** Where the value of a field starts: after the colon and one space. -1: the line is another field. */
+function valueStart(text: string, name: string, start: number, end: number): number {
+  const nameEnd = start + name.length;
+  if (nameEnd > end || !text.startsWith(name, start)) return -1;
   if (nameEnd === end) return end;
   if (text.charCodeAt(nameEnd) !== COLON) return -1;
   return nameEnd + 1 < end && text.charCodeAt(nameEnd + 1) === SPACE ? nameEnd + 2 : nameEnd + 1;
-}
-
-/**
- * Reads events that look as nearly all do: a name or none, one line of data, a blank line. Returns where the first one
- * stands that does not. The hot path: it calls nothing of ours but the reading of JSON, so that it is optimised once.
- */
-function readUsualEvents(text: string, from: number, frames: Frame[], repeats: Repeats | undefined): number {
-  for (let at = from; ; ) {
-    if (repeats !== undefined) at = repeats.read(text, at, frames);
-    let name = "";
-    let data = at;
-    if (text.startsWith("event: ", at)) {
-      // A text of whole lines has an end for every line.
-      data = text.indexOf("\n", at) + 1;
-      name = text.slice(at + 7, text.charCodeAt(data - 2) === CR ? data - 2 : data - 1);
-    }
-    if (!text.startsWith("data: ", data)) return at;
-    const end = text.indexOf("\n", data);
-    // Cut by a read, or one of several lines: not usual.
-    if (end + 1 === text.length) return at;
-    const blank = text.charCodeAt(end + 1);
-    if (blank !== LF && blank !== CR) return at;
-    const lineTo = text.charCodeAt(end - 1) === CR ? end - 1 : end;
-    const line = text.slice(data + 6, lineTo);
-    const frame: DataFrame = { kind: "data", name, id: "", text: line, value: readValue(line), like: undefined };
-    frames.push(frame);
-    const next = blank === LF ? end + 2 : end + 3;
-    repeats?.learn(text, { from: at, lineFrom: data + 6, lineTo, to: next }, frame);
-    at = next;
-  }
 }

@@ -21,7 +21,7 @@ export function createTextFramer(): Framer {
   function addText(frames: Frame[], text: string): void {
     const hasMark = isAtStart && text.charCodeAt(0) === BYTE_ORDER_MARK;
     isAtStart = false;
-    if (!hasMark) frames.push({ kind: "data", name: "", id: "", text, value: undefined, like: undefined });
+    if (!hasMark) frames.push({ kind: "data", name: "", id: "", text, value: undefined });
     else if (text.length > 1) addText(frames, text.slice(1));
   }
 

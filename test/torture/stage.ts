@@ -1,5 +1,5 @@
 import type { Run } from "#agents";
-import type { AgentEvent, Clock, Fetch, FileSystem, HttpBody, ProcessFamily, ProcessHandle, Random } from "#domain";
+import type { AgentEvent, Clock, Fetch, FileSystem, ProcessFamily, ProcessHandle, Random } from "#domain";
 import { describeThrown } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, type Target, type World } from "#runtime";
@@ -216,7 +216,7 @@ function breakFetch(fetch: Fetch, fault: Fault, open: Open): Fetch {
 }
 
 /** A connection that may break before each of its pieces, and has to be read to its end or left. */
-function breakBody(body: HttpBody, fault: Fault, open: Open): HttpBody {
+function breakBody(body: AsyncIterable<Uint8Array>, fault: Fault, open: Open): AsyncIterable<Uint8Array> {
   const close = open("answer of a host");
   return {
     [Symbol.asyncIterator]() {

@@ -9,7 +9,6 @@ import {
 } from "#domain";
 import { claudeCode, createDecoder, type Decoder } from "#formats";
 import { createDeferred, followSignal, type SilenceWatch } from "#streams";
-import { readUtf8 } from "#transports";
 import type { AgentLink } from "../backend.ts";
 import type { ArgvPlan } from "./argv.ts";
 import { limitLines } from "./line-limit.ts";
@@ -74,7 +73,6 @@ export class PlainTurn {
   constructor(plan: ConversationPlan, link: AgentLink) {
     this._plan = plan;
     this._decoder = createDecoder(claudeCode, {
-      readText: readUtf8,
       keepRaw: plan.keepRaw,
       adapter: { mode: "plain" },
       ...limitLines(plan.options.maxLineBytes),

@@ -10,7 +10,6 @@ import {
   type WarningDetail,
 } from "#domain";
 import { createDecoder, type Decoder, type Format } from "#formats";
-import { readUtf8 } from "#transports";
 import { isRecord } from "#wire";
 import { backgroundWarning, cutError, exitError, withoutEndFaults } from "./conversation-exit.ts";
 import { awaitExit, type CliProcess } from "./launch.ts";
@@ -78,7 +77,7 @@ export class QuerySource {
   constructor(process: CliProcess, clock: Clock, { keepsShells, idleMs, maxLineBytes }: SourceOptions) {
     this._keepsShells = keepsShells;
     this._idleMs = idleMs;
-    this._decoder = createDecoder(FRAMES, { keepRaw: true, readText: readUtf8, ...limitLines(maxLineBytes) });
+    this._decoder = createDecoder(FRAMES, { keepRaw: true, ...limitLines(maxLineBytes) });
     this._process = process;
     this._clock = clock;
     this._stdout = process.stdout[Symbol.asyncIterator]();

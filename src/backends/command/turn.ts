@@ -9,7 +9,7 @@ import {
 } from "#domain";
 import { createDecoder, createMissingVerdict, type Format } from "#formats";
 import { followSignal, watchSilence } from "#streams";
-import { createStderrTail, readUtf8 } from "#transports";
+import { createStderrTail } from "#transports";
 import type { AgentLink } from "../backend.ts";
 import type { CommandSettings, CommandWorld } from "./settings.ts";
 
@@ -78,7 +78,7 @@ export class CommandTurn {
     const stderr = createStderrTail({ ...(onStderr !== undefined && { onLine: (line) => onStderr(`${line}\n`) }) });
     const heard = stderr.drain(handle.stderr);
     feed(handle, this._command.input === "stdin" ? prompt : "");
-    const decoder = createDecoder(format, { readText: readUtf8, keepRaw: this._world.keepRaw });
+    const decoder = createDecoder(format, { keepRaw: this._world.keepRaw });
     const verdict = createMissingVerdict();
     const silence = this._watch();
     try {

@@ -1,10 +1,9 @@
 import { type Chunk, noticeItem, startItem } from "#domain";
-import { type DataFrame, expandRepeat, isRecord, type JsonRecord, ownRecord, ownString, type RepeatFrame } from "#wire";
+import { type DataFrame, isRecord, type JsonRecord, ownRecord, ownString } from "#wire";
 import type { Adapter, AdapterOptions, Format } from "../format.ts";
 import { readMessagesComplaint } from "../message-errors.ts";
 import { kindOfValue } from "../message-fields.ts";
 import { createMessageIds } from "../message-ids.ts";
-import { findInEvent, type MessageSaying, writeSaying } from "../message-saying.ts";
 import { dropBlocks } from "../message-settle.ts";
 import {
   noteGap,
@@ -35,7 +34,6 @@ export const anthropicMessages: Format = {
   framing: "sse",
   description: "The Anthropic Messages API, streamed",
   createAdapter,
-  findSaying: (event) => (isRecord(event) ? findInEvent(event) : undefined),
 };
 
 /** A host that also speaks OpenAI's dialect may close with this; it says nothing here. */
@@ -46,10 +44,7 @@ function createAdapter(options: AdapterOptions = {}): Adapter {
   return {
     feed(frames) {
       const out: Chunk[] = [];
-      for (const frame of frames) {
-        if (frame.kind === "repeat") stream.repeat(frame, out);
-        else if (frame.kind === "data") stream.decode(frame, out);
-      }
+      for (const frame of frames) if (frame.kind === "data") stream.decode(frame, out);
       return out;
     },
     flush: () => stream.end(),
@@ -130,12 +125,6 @@ function createStream(options: AdapterOptions) {
   };
 
   return {
-    repeat(frame: RepeatFrame, out: Chunk[]): void {
-      const { like, value } = frame;
-      if (isOver || message === undefined || !writeSaying(message, like as MessageSaying, value, out)) {
-        this.decode(expandRepeat(frame), out);
-      }
-    },
     decode(frame: DataFrame, out: Chunk[]): void {
       if (isOver) return;
       const event = frame.value;

@@ -1,21 +1,12 @@
 import { type Chunk, errorItem, noticeItem, permissionItem, startItem, warningItem } from "#domain";
-import {
-  type DataFrame,
-  expandRepeat,
-  isRecord,
-  type JsonRecord,
-  ownArray,
-  ownString,
-  rawOf,
-  type RepeatFrame,
-} from "#wire";
+import { type DataFrame, isRecord, type JsonRecord, ownArray, ownString, rawOf } from "#wire";
 import type { Adapter, AdapterOptions, Format } from "../format.ts";
 import { kindOfValue } from "../message-fields.ts";
 import { jsonDecodeError, unfinishedReply, unknownNotice } from "../stream-faults.ts";
 import { createConversation } from "./conversation.ts";
 import { createLanes, type Lane } from "./lane.ts";
 import { FRAME_NOTICES, SYSTEM_NOTICES } from "./notices.ts";
-import { createStreamEventReader, findInStreamEvent, parentOf, type StreamEventSaying } from "./stream-event.ts";
+import { createStreamEventReader, parentOf } from "./stream-event.ts";
 import { createToolLedger } from "./tool-ledger.ts";
 import { createUserReader } from "./user-message.ts";
 import { createVerdictReader } from "./verdict.ts";
@@ -35,7 +26,6 @@ export const claudeCode: ClaudeCodeFormat = {
   framing: "ndjson",
   description: "The Claude Code CLI's stream-json output",
   createAdapter,
-  findSaying: (frame) => (isRecord(frame) ? findInStreamEvent(frame) : undefined),
 };
 
 interface ClaudeCodeFormat extends Format {
@@ -55,10 +45,7 @@ function createAdapter(options: AdapterOptions = {}): ClaudeCodeAdapter {
   return {
     feed(frames) {
       const out: Chunk[] = [];
-      for (const frame of frames) {
-        if (frame.kind === "repeat") stream.repeat(frame, out);
-        else if (frame.kind === "data") stream.decode(frame, out);
-      }
+      for (const frame of frames) if (frame.kind === "data") stream.decode(frame, out);
       return out;
     },
     flush: () => stream.end(),
@@ -184,11 +171,6 @@ function createStream(options: AdapterOptions) {
   };
 
   return {
-    repeat(frame: RepeatFrame, out: Chunk[]): void {
-      held = out;
-      const like = frame.like as StreamEventSaying;
-      if (!streamEvents.repeat(lanes.get(like.parent), like, frame.value, out)) this.decode(expandRepeat(frame), out);
-    },
     decode(frame: DataFrame, out: Chunk[]): void {
       held = out;
       const { value } = frame;

@@ -1,7 +1,6 @@
 import type { Chunk } from "#domain";
 import { type DataFrame, isRecord, type JsonRecord, ownNumber, ownRecord, ownString } from "#wire";
 import { readMessagesComplaint } from "../message-errors.ts";
-import { findInEvent, type MessageSaying, writeSaying } from "../message-saying.ts";
 import { readMessageEnd, startBlock, stopBlock, writeDelta } from "../message-stream.ts";
 import { providerError } from "../provider-error.ts";
 import type { Conversation } from "./conversation.ts";
@@ -11,22 +10,6 @@ import type { Lane } from "./lane.ts";
 export interface StreamEventReader {
   /** What to call the frame if it was not understood; `undefined` when it was. */
   read(lane: Lane, frame: DataFrame, value: JsonRecord, out: Chunk[]): string | undefined;
-  /** Writes what a repeat says. False when it has no place in the open message. */
-  repeat(lane: Lane, like: StreamEventSaying, said: string, out: Chunk[]): boolean;
-}
-
-/** What a `stream_event` frame says. */
-export interface StreamEventSaying extends MessageSaying {
-  readonly parent: string | undefined;
-  readonly messageId: unknown;
-}
-
-/** What a `stream_event` frame says, if it adds to a block. */
-export function findInStreamEvent(frame: JsonRecord): StreamEventSaying | undefined {
-  const { event, uuid, api_message_id: messageId } = frame;
-  const found = frame.type === "stream_event" && isRecord(event) ? findInEvent(event) : undefined;
-  if (found === undefined) return undefined;
-  return { ...found, parent: parentOf(frame), messageId, noiseKey: typeof uuid === "string" ? "uuid" : undefined };
 }
 
 /** The sub-agent a frame belongs to. */
@@ -70,12 +53,6 @@ export function createStreamEventReader(conversation: Conversation): StreamEvent
   };
 
   return {
-    repeat(lane, like, said, out) {
-      const message = lane.streamed;
-      return (
-        message !== undefined && !isOther(like.messageId, message.vendorId) && writeSaying(message, like, said, out)
-      );
-    },
     read(lane, frame, value, out) {
       const { event, api_message_id: messageId } = value;
       if (!isRecord(event)) return UNKNOWN;

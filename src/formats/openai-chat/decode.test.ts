@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Chunk, EventOf, EventType } from "#domain";
 import { closeRunLog, findViolation } from "#testing";
-import type { DataFrame, Frame, Saying } from "#wire";
+import type { DataFrame } from "#wire";
 import { openAiChat } from "./openai-chat.ts";
 
 const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
@@ -43,24 +43,6 @@ function only<Type extends EventType>(chunks: readonly Chunk[], type: Type): Eve
 
 const types = (chunks: readonly Chunk[]): string[] => chunks.map((chunk) => chunk.type);
 const messageOf = (chunks: readonly Chunk[]) => only(chunks, "message")[0];
-
-describe("repeats", () => {
-  it("of different frames are told apart, also when nothing stands between them", () => {
-    const adapter = openAiChat.createAdapter();
-    const like = { said: "x", key: "content", fragment: undefined };
-    const repeat = (value: string, to: "text" | "thinking"): Frame => ({
-      kind: "repeat",
-      name: "",
-      id: "",
-      text: "",
-      value,
-      like: { ...like, to } as Saying,
-    });
-    adapter.feed([text("x")]);
-    const chunks = adapter.feed([repeat("a", "text"), repeat("b", "thinking"), repeat("c", "text")]);
-    expect(types(chunks)).toEqual(["text-delta", "thinking-delta", "text-delta"]);
-  });
-});
 
 describe("text", () => {
   it("S2-12 S2-29 S2-30: one start, deltas, one typed message with usage and stop reason", () => {

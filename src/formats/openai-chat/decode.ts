@@ -1,13 +1,5 @@
 import { type Chunk, type ErrorItem, type Mode, mergeUsage, startItem, type Usage } from "#domain";
-import {
-  type DataFrame,
-  expandRepeat,
-  type FaultyFrame,
-  type Frame,
-  isRecord,
-  type JsonRecord,
-  ownString,
-} from "#wire";
+import { type DataFrame, type Frame, isRecord, type JsonRecord, ownString } from "#wire";
 import type { Adapter, AdapterOptions } from "../format.ts";
 import { providerError } from "../provider-error.ts";
 import { jsonDecodeError, lateFrameNotice, streamCutError, unknownNotice, usageNotice } from "../stream-faults.ts";
@@ -15,8 +7,6 @@ import { decodeDelta, hasUnknownField } from "./delta.ts";
 import { readComplaint } from "./errors.ts";
 import { finishReply } from "./finish.ts";
 import { createReply, type Reply } from "./reply.ts";
-import { writeRow } from "./repeats.ts";
-import type { ChatSaying } from "./saying.ts";
 import { type Ending, readEnding, readFailure } from "./stop-reason.ts";
 import { readUsage } from "./usage.ts";
 
@@ -44,7 +34,7 @@ export function createOpenAiChatAdapter(options: AdapterOptions = {}): Adapter {
     feed(frames) {
       const chunks: Chunk[] = [];
       stream.chunks = chunks;
-      decodeFrames(stream, frames);
+      for (const frame of frames) decodeFrame(stream, frame);
       // Not kept: they would live for as long as the stream is silent.
       stream.chunks = NO_CHUNKS;
       return chunks;
@@ -75,19 +65,7 @@ function createStream(options: AdapterOptions): Stream {
   };
 }
 
-function decodeFrames(stream: Stream, frames: readonly Frame[]): void {
-  for (let at = 0; at < frames.length; ) {
-    const frame = frames[at] as Frame;
-    if (frame.kind === "repeat" && stream.reply !== undefined && stream.phase === "open") {
-      at = writeRow(stream.reply, frame.like as ChatSaying, frames, at, stream.chunks);
-    } else {
-      decodeFrame(stream, frame.kind === "repeat" ? expandRepeat(frame) : frame);
-      at += 1;
-    }
-  }
-}
-
-function decodeFrame(stream: Stream, frame: DataFrame | FaultyFrame): void {
+function decodeFrame(stream: Stream, frame: Frame): void {
   if (stream.phase === "failed" || frame.kind === "fault") return;
   if (frame.value === undefined && frame.text.trim() === END_MARK) endStream(stream);
   else if (stream.phase === "ended") stream.chunks.push(lateFrameNotice(frame));

@@ -1,6 +1,5 @@
 import type { Format } from "../format.ts";
 import { createOpenAiChatAdapter } from "./decode.ts";
-import { findSaying } from "./saying.ts";
 
 /**
  * The stream of OpenAI's Chat Completions, as OpenAI and the many hosts that imitate it send it.
@@ -16,5 +15,4 @@ export const openAiChat: Format = {
   framing: "sse",
   description: "OpenAI Chat Completions and compatible hosts (OpenRouter, vLLM, DeepSeek, Modal, Ollama …)",
   createAdapter: createOpenAiChatAdapter,
-  findSaying,
 };

@@ -66,15 +66,9 @@ export function createReply(given: { readonly id: string | undefined; readonly m
 
 export function writeText(reply: Reply, text: string, chunks: Chunk[]): void {
   if (text === "") return;
-  const slot = openText(reply);
-  slot.written.add(text);
-  chunks.push(textDelta(reply.messageId, slot.index, text));
-}
-
-/** Where the text of the reply is written. */
-export function openText(reply: Reply): WrittenSlot {
   reply.text ??= openWritten(reply, "text");
-  return reply.text;
+  reply.text.written.add(text);
+  chunks.push(textDelta(reply.messageId, reply.text.index, text));
 }
 
 export function writeThinking(reply: Reply, text: string, chunks: Chunk[]): void {

@@ -10,7 +10,6 @@ function fakeStream(state: ReadableBytes["state"]) {
   const stream = {
     state,
     receivedBytes: 0,
-    arrived: () => undefined,
     destroy: () => {
       stream.state = "over";
     },

@@ -1,7 +1,6 @@
 import type { Chunk, ProcessExit } from "#domain";
 import { claudeCode, type ClaudeCodeAdapter, createDecoder, type Decoder, type Format } from "#formats";
 import type { ToolServer } from "#tools";
-import { readUtf8 } from "#transports";
 import { type Frame, isRecord, type JsonRecord } from "#wire";
 import { pumpOutput, type TakeChunks } from "../conversation-pump.ts";
 import { limitLines } from "../line-limit.ts";
@@ -71,7 +70,6 @@ export class ControlConnection {
     );
     const { ownTool } = parts.desk;
     this._decoder = createDecoder(format, {
-      readText: readUtf8,
       keepRaw: parts.keepRaw,
       adapter: { mode: "control", ownTool, hasSeveralRuns: true },
       ...limitLines(parts.maxLineBytes),

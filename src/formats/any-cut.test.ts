@@ -7,38 +7,13 @@ import { createDecoder } from "./decoder.ts";
 import type { Format } from "./format.ts";
 import { openAiChat } from "./openai-chat/openai-chat.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 400);
+const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 150);
 const encoder = new TextEncoder();
 
-/** What a stream gives, with its raw frames: none may be lost or changed. */
+/** What a stream gives. With its raw frames, none of which may be lost or changed. */
 function decode(format: Format, pieces: readonly Uint8Array[], keepRaw: boolean): Chunk[] {
   const decoder = createDecoder(format, { keepRaw });
   return [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()];
-}
-
-const parsing = (format: Format): Format => {
-  const { findSaying: _, ...rest } = format;
-  return rest;
-};
-
-function countRepeats(format: Format, text: string): number {
-  let count = 0;
-  const counting: Format = {
-    ...format,
-    createAdapter(options) {
-      const adapter = format.createAdapter(options);
-      return {
-        feed(frames) {
-          count += frames.filter((frame) => frame.kind === "repeat").length;
-          return adapter.feed(frames);
-        },
-        flush: () => adapter.flush(),
-        reset: () => adapter.reset(),
-      };
-    },
-  };
-  decode(counting, [encoder.encode(text)], false);
-  return count;
 }
 
 type Piece = { readonly to: number; readonly text: string; readonly noise: string };
@@ -132,16 +107,14 @@ describe.each(DIALECTS)("$name", (format, { head, piece, end }) => {
   const whole = (rows: readonly (readonly Piece[])[], last = end): string =>
     head + rows.flat().map(piece).join("") + last;
 
-  it("does not parse what only says something else", () => {
-    const row = ["a", "b", '"c"', "d"].map((text, index): Piece => ({ to: 0, text, noise: `n${index}` }));
-    expect(countRepeats(format, whole([row]))).toBe(3);
-  });
-
-  it("R2: gives the same chunks as parsing everything does, cut and damaged anywhere", () => {
+  it("R2: gives the same chunks however the stream is cut, damaged or not", () => {
     const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 });
     const damages = fc.array(
-      fc.tuple(fc.double({ min: 0, max: 0.999, noNaN: true }), fc.constantFrom(0x22, 0x5c, 0x0a, 0x30, 0x01, 0xff)),
-      { maxLength: 1 },
+      fc.tuple(
+        fc.double({ min: 0, max: 0.999, noNaN: true }),
+        fc.constantFrom(0x22, 0x5c, 0x0a, 0x0d, 0x30, 0x01, 0xff),
+      ),
+      { maxLength: 2 },
     );
     fc.assert(
       fc.property(
@@ -159,25 +132,10 @@ describe.each(DIALECTS)("$name", (format, { head, piece, end }) => {
             bytes.length,
           ];
           const parts = at.slice(1).map((to, index) => bytes.slice(at[index], to));
-          expect(decode(format, parts, keepRaw)).toEqual(decode(parsing(format), parts, keepRaw));
+          expect(decode(format, parts, keepRaw)).toEqual(decode(format, [bytes], keepRaw));
         },
       ),
       { numRuns: RUNS },
     );
-  });
-
-  it("a repeat in a message that it does not belong to is what it would be if it were parsed", () => {
-    const row: Piece[] = ["a", "b", "c"].map((text) => ({ to: 0, text, noise: "n" }));
-    const another = head.replaceAll('id":"m"', 'id":"m2"');
-    const bytes = [encoder.encode(whole([row], "") + another + row.map(piece).join("") + end)];
-    expect(decode(format, bytes, false)).toEqual(decode(parsing(format), bytes, false));
-  });
-
-  it("a repeat behind the end is what it would be if it were parsed", () => {
-    const row: Piece[] = ["a", "b", "c"].map((text) => ({ to: 0, text, noise: "n" }));
-    const text = whole([row]) + row.map(piece).join("");
-    const bytes = [encoder.encode(text)];
-    expect(decode(format, bytes, false)).toEqual(decode(parsing(format), bytes, false));
-    expect(countRepeats(format, text)).toBeGreaterThan(3);
   });
 });

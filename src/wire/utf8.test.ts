@@ -1,9 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readUtf8 as readStrictly } from "#wire";
-import { readUtf8 } from "./read-utf8.ts";
+import { createStrictDecoder, readUtf8 } from "./utf8.ts";
 
 const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 5000);
+
+function readStrictly(bytes: Uint8Array): string | undefined {
+  try {
+    return createStrictDecoder().decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
 describe("readUtf8", () => {
   it("reads ASCII, wide characters, a mark, a NUL and nothing at all", () => {
     for (const text of ["", "plain", "naïve 東京 🙂", "\uFEFFmark", "a\0b"]) {
@@ -30,7 +38,7 @@ describe("readUtf8", () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 6 }), (parts) => {
         const bytes = Uint8Array.from(parts.flatMap((part) => [...part]));
-        expect(readUtf8(bytes, 0, bytes.length)).toBe(readStrictly(bytes, 0, bytes.length));
+        expect(readUtf8(bytes, 0, bytes.length)).toBe(readStrictly(bytes));
       }),
       { numRuns: RUNS },
     );
