@@ -1,18 +1,10 @@
 import { pathToFileURL } from "node:url";
-
-/** What Node is told when it loads a configuration. */
-interface GuardData {
-  /** Addresses and digests of the files that may be loaded. */
-  readonly digests: Readonly<Record<string, string>>;
-  /** The address of the configuration. */
-  readonly entry: string;
-  /** The address of this package's folder, which is trusted. */
-  readonly own: string;
-}
+import { type GuardData, guardScripts, type RequireJudged } from "./config-guard-scripts.ts";
 
 /**
- * A program text, because before Node 22.15 such functions run in a thread of their own. It follows who imports whom,
- * from the configuration on, and lets only those bytes through that were judged.
+ * A program text, because before Node 25 it runs in a thread of its own. It follows imports from the judged files on, and
+ * lets only judged bytes through. Scripts (CommonJS) are passed on without their source, because Node gives one that comes
+ * with a source a lesser `require`: `guardScripts` checks their text when it is compiled.
  */
 const GUARD = `
 import { createHash } from "node:crypto";
@@ -20,31 +12,38 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const then = (value, next) => (value instanceof Promise ? value.then(next) : next(value));
+const pathOf = (url) => (url?.startsWith("file:") ? fileURLToPath(url) : undefined);
 
-export function createHooks({ digests, entry, own }) {
-  const guarded = new Set([entry]);
+export function requireJudged(path, expected, source) {
+  if (expected === undefined) {
+    throw new Error(path + " was not among the files that you trusted. Import it by its full name and trust the configuration again, or use --config.");
+  }
+  // What is run is compared, too: the file may change again after this look.
+  const bytes = readFileSync(path);
+  const isSame = source === undefined || (typeof source === "string" ? bytes.toString() === source : bytes.equals(source));
+  if (isSame && createHash("sha256").update(bytes).digest("hex") === expected) return bytes.toString();
+  throw new Error(path + " has changed since it was looked at, and is not used.");
+}
+
+export function createHooks({ digests, own }) {
+  const reached = new Set();
+  const isGuarded = (url) => reached.has(url) || Object.hasOwn(digests, pathOf(url) ?? "");
   return {
     resolve(specifier, context, nextResolve) {
       return then(nextResolve(specifier, context), (found) => {
-        const isOurs = guarded.has(context.parentURL) && found.url.startsWith("file:") && !found.url.startsWith(own);
-        if (isOurs) guarded.add(found.url);
+        const isTrusted = found.url.startsWith("node:") || found.url.startsWith(own);
+        if (!isTrusted && isGuarded(context.parentURL)) reached.add(found.url);
         return found;
       });
     },
     load(url, context, nextLoad) {
-      if (!guarded.has(url)) return nextLoad(url, context);
-      const path = fileURLToPath(url);
-      const expected = digests[path];
-      if (expected === undefined) {
-        throw new Error(path + " was not among the files that you trusted. Import it by its full name, and trust the configuration again.");
-      }
+      const path = pathOf(url);
+      // An address with data holds its own source, which stands in a judged file.
+      if (path === undefined || !isGuarded(url)) return nextLoad(url, context);
       return then(nextLoad(url, context), (found) => {
-        const source = found.source ?? readFileSync(path);
-        if (createHash("sha256").update(source).digest("hex") !== expected) {
-          throw new Error(path + " has changed since it was looked at, and is not used.");
-        }
-        // A script with a source of ours gets a lesser "require" on an old Node, which many packages cannot live with.
-        return found.source == null && /[\\\\/]node_modules[\\\\/]/.test(path) ? found : { ...found, source };
+        requireJudged(path, digests[path], found.source ?? undefined);
+        const isScript = found.format === "commonjs" && context.conditions?.includes("import");
+        return isScript ? { ...found, source: null } : found;
       });
     },
   };
@@ -58,20 +57,26 @@ export const bring = (url) => import(url);
 `;
 
 interface GuardProgram {
+  readonly requireJudged: RequireJudged;
   createHooks(data: GuardData): unknown;
   /** Imports in that program: a bundler that runs this file would load the module itself, past the guard. */
   bring(url: string): Promise<unknown>;
 }
 
-/** Imports a module; of the files it imports, now and later, only those are loaded that are as they were judged. */
+/** Before it, hooks in this thread must return the source of a script. */
+const FIRST_WITH_HOOKS_FOR_SCRIPTS = 25;
+
+/** Imports a module; of the files it loads, now and later, only those are loaded that are as they were judged. */
 export async function importGuarded(file: string, digests: ReadonlyMap<string, string>): Promise<unknown> {
-  const entry = pathToFileURL(file).href;
-  const data: GuardData = { entry, digests: Object.fromEntries(digests), own: new URL("../../", import.meta.url).href };
+  const data: GuardData = { digests: Object.fromEntries(digests), own: new URL("../../", import.meta.url).href };
   const program = `data:text/javascript,${encodeURIComponent(GUARD)}`;
-  const { createHooks, bring } = (await import(program)) as GuardProgram;
+  const { createHooks, requireJudged, bring } = (await import(program)) as GuardProgram;
   const module = process.getBuiltinModule("node:module");
   const { registerHooks } = module as { registerHooks?(hooks: unknown): unknown };
-  if (registerHooks === undefined) module.register(program, { parentURL: import.meta.url, data });
-  else registerHooks(createHooks(data));
-  return await bring(entry);
+  const major = Number.parseInt(process.versions.node, 10);
+  if (registerHooks === undefined || major < FIRST_WITH_HOOKS_FOR_SCRIPTS) {
+    module.register(program, { parentURL: import.meta.url, data });
+  } else registerHooks(createHooks(data));
+  guardScripts(data, requireJudged);
+  return await bring(pathToFileURL(file).href);
 }

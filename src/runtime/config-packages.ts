@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import type { FileSystem } from "#domain";
+import { PROGRAM_ENDING } from "./config-imports.ts";
 
 /** The parts of a `package.json` that say which file a name stands for. */
 interface PackageFile {
@@ -33,6 +34,25 @@ export async function packageFiles(
   if (subpath !== "") return { folder, paths: [join(folder, subpath)] };
   const main = typeof found.main === "string" ? [join(folder, found.main)] : [];
   return { folder, paths: [...main, join(folder, "index")] };
+}
+
+/** A larger package is not searched for what it may load. */
+const MOST_PROGRAMS = 1_000;
+
+/** All programs and data of the package that a file belongs to, without the packages inside of it. */
+export async function programsOfPackage(file: string, files: FileSystem): Promise<readonly string[]> {
+  const nearest = await nearestPackage(dirname(file), files);
+  const found: string[] = [];
+  const waiting = nearest === undefined ? [] : [nearest.folder];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const name of await files.list(at)) {
+      const path = join(at, name);
+      if (PROGRAM_ENDING.test(name)) found.push(path);
+      else if (name !== "node_modules" && !name.includes(".")) waiting.push(path);
+      if (found.length + waiting.length > MOST_PROGRAMS) return [];
+    }
+  }
+  return found;
 }
 
 async function nearestPackage(from: string, files: FileSystem): Promise<PackageFile | undefined> {

@@ -2,7 +2,7 @@ import { extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { describeThrown, type FileSystem, StartError } from "#domain";
 import { isPath, namedImports } from "./config-imports.ts";
-import { packageFiles } from "./config-packages.ts";
+import { packageFiles, programsOfPackage } from "./config-packages.ts";
 
 /** A configuration file as it is now, with everything that it would load. */
 export interface ConfigReach {
@@ -40,7 +40,7 @@ export async function readReach(file: string, files: FileSystem): Promise<Config
     if (!/\.[mc]?[jt]s$/.test(importer)) continue;
     const text = new TextDecoder().decode(content);
     requireReadable(importer, text);
-    for (const path of await namedFiles(text, importer, files)) {
+    for (const path of [...(await namedFiles(text, importer, files)), ...(await unnamedFiles(text, importer, files))]) {
       const found = await readIfFile(path, files);
       if (found === undefined || digests.has(found.path) || found.path.startsWith(OWN_FOLDER)) continue;
       size += found.bytes.length;
@@ -63,8 +63,7 @@ function proofOf(bytes: Uint8Array, digests: ReadonlyMap<string, string>): Uint8
 }
 
 function requireReadable(importer: string, text: string): void {
-  // Packages do it to find files of their own; which those are, nobody but they can say.
-  if (/[\\/]node_modules[\\/]/.test(importer)) return;
+  if (isInPackage(importer)) return;
   const [how] = UNREADABLE.exec(text) ?? [];
   if (how === undefined) return;
   throw new StartError(
@@ -94,6 +93,20 @@ async function namedFiles(text: string, importer: string, files: FileSystem): Pr
   }
   return found;
 }
+
+/**
+ * All programs of a package that puts the names of its files together (`require("./locale/" + name)`), or that loads an addon.
+ * Packages outside of it that it loads in such a way are refused when they are loaded, and so are the files of a larger one.
+ */
+async function unnamedFiles(text: string, importer: string, files: FileSystem): Promise<readonly string[]> {
+  if (!isInPackage(importer) || !UNNAMED.test(text)) return [];
+  return await programsOfPackage(importer, files);
+}
+
+const UNNAMED =
+  /\b(?:require|import)\s*\(\s*(?:[^"'`\s)]|`[^`]*\$\{|"[^"\n]*"\s*\+|'[^'\n]*'\s*\+)|\bcreateRequire\b|\.node["'`]/;
+
+const isInPackage = (path: string): boolean => /[\\/]node_modules[\\/]/.test(path);
 
 /** A path as `import` and as `require` would read it. */
 function variants(path: string | undefined): readonly string[] {

@@ -1,7 +1,8 @@
 import { constants, mkdtempSync, rmSync } from "node:fs";
-import { lstat, mkdir, open } from "node:fs/promises";
+import { lstat, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { makeFolders } from "./make-folders.ts";
 
 const OWNER_ONLY = 0o700;
 const OTHERS = 0o077;
@@ -13,7 +14,7 @@ const STICKY = 0o1000;
  * ours alone is refused: another user's, a link somebody else has put there, a folder that everybody shares.
  */
 export async function makePrivateFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: OWNER_ONLY });
+  await makeFolders(path);
   const own = process.getuid?.();
   // Windows has no modes; a new folder inherits who may use it.
   if (own === undefined) return;

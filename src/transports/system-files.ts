@@ -1,26 +1,36 @@
 import { constants } from "node:fs";
-import { mkdir, open, readdir, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { FileSystem, Random } from "#domain";
+import { makeFolders } from "./make-folders.ts";
 import { makePrivateFolder } from "./private-folder.ts";
 import { systemRandom } from "./system-random.ts";
 
 const OWNER_ONLY_FILE = 0o600;
-const OWNER_ONLY_FOLDER = 0o700;
 
 // A link planted at our path would send the bytes elsewhere (SEC19); Windows has neither the flag nor the danger.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+
+// To open a pipe is to wait for its other end, and to read a device may never end.
+const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
 /** The files of this machine. Files are made with mode 0600, missing folders with 0700. */
 export function createSystemFiles(random: Random = systemRandom): FileSystem {
   return {
     async read(path) {
-      return await readFile(absolute(path));
+      const file = await open(absolute(path), constants.O_RDONLY | NO_WAIT);
+      try {
+        const place = await file.stat();
+        if (!place.isFile() && !place.isDirectory()) throw notAFile(path);
+        return await file.readFile();
+      } finally {
+        await file.close();
+      }
     },
 
     async write(path, bytes) {
       const folder = dirname(absolute(path));
-      await mkdir(folder, { recursive: true, mode: OWNER_ONLY_FOLDER });
+      await makeFolders(folder);
       // In the same folder, because a rename is one step only within a file system.
       const draft = join(folder, `.${basename(path)}.${random.id()}.draft`);
       const file = await open(
@@ -45,7 +55,7 @@ export function createSystemFiles(random: Random = systemRandom): FileSystem {
     },
 
     async append(path, bytes) {
-      await mkdir(dirname(absolute(path)), { recursive: true, mode: OWNER_ONLY_FOLDER });
+      await makeFolders(dirname(absolute(path)));
       const file = await open(
         path,
         constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | NO_FOLLOW,
@@ -94,6 +104,10 @@ export function createSystemFiles(random: Random = systemRandom): FileSystem {
 function absolute(path: string): string {
   if (!isAbsolute(path)) throw new TypeError(`The path ${JSON.stringify(path)} must be absolute.`);
   return path;
+}
+
+function notAFile(path: string): Error {
+  return Object.assign(new Error(`${path} is a pipe or a device, and not a file`), { code: "EINVAL" });
 }
 
 function isMissing(error: unknown): boolean {

@@ -1,5 +1,7 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { chmod, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { isId } from "#domain";
 import { checkFiles } from "#testing";
@@ -89,6 +91,23 @@ describe("createSystemFiles", () => {
     await files.write(join(root, "link"), encode("new"));
     expect(await readFile(elsewhere, "utf8")).toBe("mine");
     expect(await readFile(join(root, "link"), "utf8")).toBe("new");
+  });
+
+  it.skipIf(!existsSync("/proc/self"))(
+    "F-A1: ends with a failure where folders exist in which none can be made",
+    async () => {
+      const path = "/proc/nobody/.config/millrace/trust.json";
+      await expect(files.write(path, new Uint8Array())).rejects.toThrow(/ENOENT/);
+      await expect(files.append(path, new Uint8Array())).rejects.toThrow(/ENOENT/);
+      await expect(files.makePrivate(dirname(path))).rejects.toThrow(/ENOENT/);
+    },
+  );
+
+  it.skipIf(process.platform === "win32")("F-A1: refuses a pipe or a device, which may never end", async () => {
+    const pipe = join(root, "pipe");
+    spawnSync("mkfifo", [pipe]);
+    for (const path of [pipe, "/dev/zero"]) await expect(files.read(path)).rejects.toThrow(/is a pipe or a device/);
+    await expect(files.read(root)).rejects.toMatchObject({ code: "EISDIR" });
   });
 
   it("leaves the old file and no draft behind when a write fails", async () => {
