@@ -1,8 +1,7 @@
-import { checkOptionNames, type Chunk, describeThrown, isDelta, UNNUMBERED } from "#domain";
+import { checkOptionNames, type Chunk, describeThrown, isDelta } from "#domain";
 import type { Adapter, Format } from "#formats";
 import { createFramer, type Frame } from "#wire";
-import { findViolation } from "./assert-run-log.ts";
-import { closeRunLog } from "./close-run-log.ts";
+import { expectSound } from "./sound-chunks.ts";
 import { expectSame, expectThat, type Failure, runTrials, type Trial } from "./conformance.ts";
 import { HOSTILE_VALUES, hostileFrame, mutateBytes, mutateValue } from "./hostile-input.ts";
 import { findUnsafe } from "./run-log/json-safe.ts";
@@ -121,12 +120,6 @@ function decode(format: Format, pieces: readonly Uint8Array[]): Chunk[] {
 
 function feed(adapter: Adapter, found: readonly Frame[]): Chunk[] {
   return adapter.feed(found);
-}
-
-function expectSound(chunks: readonly Chunk[], what: string): void {
-  for (const chunk of chunks) expectThat(chunk.seq === UNNUMBERED, `${what}: a ${chunk.type} is numbered already`);
-  const violation = findViolation(closeRunLog(chunks));
-  expectThat(violation === undefined, `${what}: ${violation?.invariant} at ${violation?.seq}: ${violation?.message}`);
 }
 
 function expectTame(format: Format, found: readonly Frame[]): void {

@@ -4,6 +4,8 @@
  *
  * @module
  */
+export type { AgentSituation } from "./agent-conformance.ts";
+export { checkAgentBackend } from "./agent-conformance.ts";
 export type { Violation } from "./assert-run-log.ts";
 export { assertRunLog, findViolation, RunLogViolation } from "./assert-run-log.ts";
 export { closeRunLog } from "./close-run-log.ts";
@@ -13,6 +15,8 @@ export { checkFiles } from "./files-conformance.ts";
 export type { FormatSample } from "./format-conformance.ts";
 export { checkFormat } from "./format-conformance.ts";
 export { createMemoryFiles } from "./memory-files.ts";
+export type { ModelSituation } from "./model-conformance.ts";
+export { checkModelBackend } from "./model-conformance.ts";
 export type { Invariant } from "./run-log/invariants.ts";
 export { RUN_LOG_INVARIANTS } from "./run-log/invariants.ts";
 export type { BodyStep, FetchReply, FetchScript, RecordedRequest, ScriptedFetch } from "./scripted-fetch.ts";

@@ -544,6 +544,7 @@ describe("S1-142: exports", () => {
       {
         "types": [
           "BodyStep",
+          "AgentSituation",
           "Bytes",
           "Failure",
           "FetchReply",
@@ -551,6 +552,7 @@ describe("S1-142: exports", () => {
           "FilesPlace",
           "FormatSample",
           "Invariant",
+          "ModelSituation",
           "RecordedRequest",
           "RunStore",
           "ScriptedBackend",
@@ -569,8 +571,10 @@ describe("S1-142: exports", () => {
           "RUN_LOG_INVARIANTS",
           "RunLogViolation",
           "assertRunLog",
+          "checkAgentBackend",
           "checkFiles",
           "checkFormat",
+          "checkModelBackend",
           "checkStore",
           "closeRunLog",
           "createMemoryFiles",
