@@ -120,6 +120,8 @@ export type Resume =
       readonly kind: "resume";
       readonly sessionId: string;
       readonly fork: boolean;
+      /** Go on from this point of the session, and not from its end. A `point` of a conversation. */
+      readonly at?: string | undefined;
       /** Where the session is gone, begin another one: the messages hold all that was said. A notice says so. */
       readonly orReplay?: boolean | undefined;
     }
@@ -208,6 +210,13 @@ export interface AgentConversation {
   /** Starts what the first turn needs. `false`: nothing can be started before there is a message. */
   warmUp?(): Promise<boolean>;
   readonly sessionId: string | undefined;
+  /** Where the session stood after the last run that was kept. `undefined`: none was, or the agent has no such points. */
+  readonly point?: string | undefined;
+  /**
+   * The run that the last turns belong to is over. `false`: it failed or was aborted, and the next turn goes on from
+   * where the conversation stood before it. An agent that cannot forget them does not have this member.
+   */
+  settle?(isKept: boolean): void;
   /** Gives back everything; resolves when no process is left. Idempotent. */
   close(): Promise<void>;
 }

@@ -16,6 +16,8 @@ export interface LiveAgents extends Conversations {
   mcpStatus(leg: AgentLeg): Promise<readonly McpServerStatus[]>;
   /** Opens the conversation of this leg's agent. `true`: its process is there and waits for the first message. */
   warmUp(leg: AgentLeg): Promise<boolean>;
+  /** A run is over. `false`: every agent goes on from where it stood before that run. */
+  settle(isKept: boolean): void;
   /** Ends them all; resolves when nothing of them is left. */
   close(): Promise<void>;
 }
@@ -36,6 +38,8 @@ interface Entry {
   turn: { readonly over: Promise<void>; readonly force: () => void } | undefined;
   /** The ids of the messages it was sent: what stands before the last of them, it knows. */
   readonly sent: Set<string>;
+  /** Those of the run under way. */
+  readonly sentNow: Set<string>;
   readonly wishes: Wishes;
 }
 
@@ -84,22 +88,23 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
   };
 
   const begin = (leg: AgentLeg, before: Entry | undefined): Entry => {
-    const resume = before?.live?.sessionId;
+    const resume = resumeAfter(before?.live);
     const entry: Entry = {
       opening: handled(openFor(leg, resume, () => entry)),
       live: undefined,
       turn: undefined,
       // Resumed, it knows what its predecessor knew.
       sent: resume === undefined || before === undefined ? new Set() : before.sent,
+      sentNow: new Set(),
       wishes: wishesOf(leg.agent ?? ""),
     };
     return entry;
   };
 
-  const openFor = async (leg: AgentLeg, resume: string | undefined, entryOf: () => Entry): Promise<Live> => {
+  const openFor = async (leg: AgentLeg, resume: Resume | undefined, entryOf: () => Entry): Promise<Live> => {
     const live = await leg.backend.open({
       ...settingsOf(leg),
-      ...(resume !== undefined && { resume: { kind: "resume", sessionId: resume, fork: false } }),
+      ...(resume !== undefined && { resume }),
     });
     try {
       await tellAll(live, leg, entryOf().wishes);
@@ -160,7 +165,10 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
   const speaker = (entry: Entry, live: Live): Live => ({
     async send(messages, link) {
       const news = unknownTo(entry.sent, messages);
-      for (const message of news) entry.sent.add(message.id);
+      for (const { id } of news) {
+        if (!entry.sent.has(id)) entry.sentNow.add(id);
+        entry.sent.add(id);
+      }
       const patient = createPatientSignal(link.signal, () => live.interrupt(), patience);
       const over = handled(live.send(news, { ...link, signal: patient.signal, isLast: false, transcript: messages }));
       entry.turn = { over, force: patient.force };
@@ -212,6 +220,13 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
       const live = await reach(leg);
       return (await live.warmUp?.()) ?? false;
     },
+    settle(isKept) {
+      for (const { live, sent, sentNow } of entries.values()) {
+        if (!isKept && live?.settle !== undefined) for (const id of sentNow) sent.delete(id);
+        sentNow.clear();
+        live?.settle?.(isKept);
+      }
+    },
     async close() {
       for (const entry of entries.values()) giveUp(entry);
       entries.clear();
@@ -224,6 +239,15 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
 const NO_SERVERS = "it reports no tool servers of its own. Give it tools with the option tools";
 const NO_AGENTS =
   "it has no agents of its own to choose from. Open the session with swarm(…), and name one of its agents";
+
+type Resume = NonNullable<ReturnType<typeof agentSettings>["resume"]>;
+
+/** How a conversation goes on in another one, whose last run was given up: from where it stood before that run. */
+function resumeAfter(live: Live | undefined): Resume | undefined {
+  if (live?.sessionId === undefined) return undefined;
+  if (live.settle !== undefined && live.point === undefined) return undefined;
+  return { kind: "resume", sessionId: live.sessionId, fork: false, at: live.point };
+}
 
 /** Tells a conversation what was wished for, also what is wished for meanwhile. */
 async function tellAll(live: Live, leg: AgentLeg, wishes: Wishes): Promise<void> {

@@ -61,6 +61,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       await options.start([...transcript, ...input], changes)(writer);
     },
     note(result) {
+      agents.settle(result.status === "success");
       if (result.status !== "success") return;
       if (result.agent !== undefined && !agentIsSet) changes = { ...changes, agent: result.agent };
       transcript = repairPairs(result.messages);

@@ -207,6 +207,33 @@ describe("a session with an agent", () => {
     expect(clock.pending()).toBe(0);
   });
 
+  it("F-B12: an agent that can forget is told which runs are kept; one that never comes back is resumed where it stood before", async () => {
+    const settled: boolean[] = [];
+    const agent = scriptAgent([answer("zero"), silent, answer("two"), ({ end }) => end(), answer("four")], {
+      interrupt: async () => undefined,
+      point: "after-zero",
+      settle: (isKept) => void settled.push(isKept),
+    });
+    const { session, clock } = openTestSession([agent.leg]);
+    await session.send("before").result();
+    const stuck = session.send("a");
+    await clock.advance(0);
+    void stuck.abort();
+    await clock.advance(15_000);
+    await session.send("b").result();
+    expect(agent.opened[1]?.resume).toEqual({ kind: "resume", sessionId: "session-1", fork: false, at: "after-zero" });
+    const messages = ["c1", "c2"].map((id) => ({ id, role: "user", blocks: [{ type: "text", text: id }] }) as const);
+    expect((await session.send(messages).result()).status).toBe("error");
+    expect((await session.retry().result()).text).toBe("four");
+    expect(settled).toEqual([true, false, true, false, true]);
+    expect(agent.asked.slice(-2).map(shown)).toEqual([
+      ["user: c1", "user: c2"],
+      ["user: c1", "user: c2"],
+    ]);
+    await clock.advance(60_000);
+    await session.close();
+  });
+
   it("an agent that cannot be had fails that run; the next one tries again", async () => {
     const agent = scriptAgent([answer("here")]);
     let missing = true;

@@ -87,6 +87,7 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine
         keepRaw: settings.keepRaw ?? false,
         world,
         lostSession,
+        resumeAt: settings.resume?.kind === "resume" ? settings.resume.at : undefined,
       };
       if (!isControl) return createPlainConversation(plan);
       const conversation = createControlConversation(plan);

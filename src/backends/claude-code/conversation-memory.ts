@@ -1,10 +1,10 @@
 import type { JsonRecord } from "#wire";
 import { watchesTools } from "./control/initialize.ts";
 import { type ConversationPlan, goesOn, resuming } from "./conversation-plan.ts";
-import { type GatedFeature, requireFeature } from "./features.ts";
+import { type GatedFeature, hasFeature, requireFeature } from "./features.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
 
-/** What a conversation knows from one process to the next: its options as they are now, and its session. */
+/** What a conversation knows from one process to the next: its options as they are now, and where its session stands. */
 export class ConversationMemory {
   sessionId: string | undefined;
   private readonly _plan: ConversationPlan;
@@ -12,12 +12,24 @@ export class ConversationMemory {
   private _features: readonly string[];
   private _isKnown: boolean;
   private _hasTurned = false;
+  /** The CLI's id of the last message of the last run that was kept. */
+  private _point: string | undefined;
+  private _latest: string | undefined;
+  /** The ids of our messages since then. */
+  private _sent: string[] = [];
+  private _goesBack = false;
+  /** A process was started at the point, and has not said yet that it has found it. */
+  private _isPointTried = false;
 
   constructor(plan: ConversationPlan) {
     this._plan = plan;
     this._options = plan.options;
     this._features = plan.features;
     this._isKnown = goesOn(plan.options);
+    this._point = plan.resumeAt;
+    // The end of that session is not the point at which it goes on.
+    this._goesBack = plan.resumeAt !== undefined;
+    this.sessionId = plan.resumeAt === undefined ? undefined : plan.options.resume;
   }
 
   /** The CLI remembers what was said so far. */
@@ -29,12 +41,28 @@ export class ConversationMemory {
     return this._features;
   }
 
+  /** Where the session stood after the last run that was kept. */
+  get point(): string | undefined {
+    return this._point;
+  }
+
+  /** Messages that the process at work has to forget, the last one first. */
+  get toForget(): readonly string[] {
+    return this._goesBack ? this._sent.toReversed() : [];
+  }
+
   /**
    * The options for a new process. It goes on with the session; one that has no id, or is written nowhere, is lost with
    * its process, and what was said in it has to be told again.
    */
   startOptions(): ClaudeCodeOptions {
-    if (this._isKnown && this._isSaved) return resuming(this._options, this.sessionId as string);
+    this._sent = [];
+    if (this._goesBack && !this._canGoBack) this.forget();
+    if (this._isKnown && this._isSaved) {
+      const at = this._goesBack ? this._point : undefined;
+      this._isPointTried = at !== undefined;
+      return resuming(this._options, this.sessionId as string, at);
+    }
     this._isKnown = goesOn(this._options) && !this._hasTurned;
     return this._options;
   }
@@ -43,15 +71,56 @@ export class ConversationMemory {
     return this.sessionId !== undefined && this._options.persistSession !== false;
   }
 
-  /** A turn has come to its end. */
-  noteTurn(): void {
+  /** A session that was resumed and has no point yet goes on from its end: only there is what was said before. */
+  private get _canGoBack(): boolean {
+    const { version } = this._plan.cli;
+    if (this._point === undefined) return goesOn(this._options);
+    return !this._isPointTried && (version === undefined || hasFeature(version, "resume-at"));
+  }
+
+  /** Our message goes out. */
+  noteSent(id: string): void {
+    this._sent.push(id);
+  }
+
+  /** The process has said that it works on the session as it was told to. */
+  noteStart(): void {
+    this._isPointTried = false;
+    this._goesBack = false;
+  }
+
+  /** A turn has come to its end. `messageId`: the CLI's id of its last message. */
+  noteTurn(messageId: string | undefined): void {
     this._isKnown = true;
     this._hasTurned = true;
+    this._latest = messageId ?? this._latest;
+  }
+
+  /** The run that the last turns belong to is over. `false`: they are to be forgotten. */
+  settle(isKept: boolean): void {
+    if (this._sent.length === 0) return;
+    if (isKept) {
+      this._sent = [];
+      this._point = this._latest;
+    } else {
+      this._latest = this._point;
+      this._goesBack = true;
+    }
+  }
+
+  /** The process at work has forgotten what was to be forgotten. */
+  noteForgotten(): void {
+    this._goesBack = false;
+    this._sent = [];
   }
 
   /** The session holds something that must not be gone back to. */
   forget(): void {
     this.sessionId = undefined;
+    this._point = undefined;
+    this._latest = undefined;
+    this._isPointTried = false;
+    this._goesBack = false;
     this._isKnown = false;
   }
 

@@ -7,11 +7,11 @@ import {
   type WarningDetail,
   warningItem,
 } from "#domain";
-import { claudeCode, createDecoder, type Decoder } from "#formats";
+import type { ClaudeCodeAdapter, Decoder } from "#formats";
 import { createDeferred, followSignal, type SilenceWatch } from "#streams";
 import type { AgentLink } from "../backend.ts";
 import type { ArgvPlan } from "./argv.ts";
-import { limitLines } from "./line-limit.ts";
+import { createCliDecoder } from "./cli-decoder.ts";
 import { judgeAttachments } from "./attachments.ts";
 import {
   backgroundNotice,
@@ -52,12 +52,15 @@ export interface PlainWork {
 /** One process from its prompt to its end, by the result rule. The process may take longer to go than its turn. */
 export class PlainTurn {
   sessionId: string | undefined;
+  /** The CLI has begun to work on the prompt. */
+  hasStarted = false;
   /** Resolves when the process is gone; before there is one, when it will never be started. */
   readonly gone: Promise<void>;
   private readonly _plan: ConversationPlan;
   private readonly _link: AgentLink;
   private readonly _tasks: TaskCount = createTaskCount();
   private readonly _decoder: Decoder;
+  private readonly _adapter: ClaudeCodeAdapter;
   private readonly _over = createDeferred<void>();
   private readonly _gone = createDeferred<void>();
   private _process: CliProcess | undefined;
@@ -72,17 +75,20 @@ export class PlainTurn {
 
   constructor(plan: ConversationPlan, link: AgentLink) {
     this._plan = plan;
-    this._decoder = createDecoder(claudeCode, {
-      keepRaw: plan.keepRaw,
-      adapter: { mode: "plain" },
-      ...limitLines(plan.options.maxLineBytes),
-    });
+    const { decoder, adapter } = createCliDecoder({ mode: "plain" }, plan.keepRaw, plan.options.maxLineBytes);
+    this._decoder = decoder;
+    this._adapter = adapter;
     this._link = link;
     this.gone = this._gone.promise;
   }
 
   get hasResult(): boolean {
     return this._state.result !== undefined;
+  }
+
+  /** The CLI's id of the last message. */
+  get lastMessageId(): string | undefined {
+    return this._adapter.lastMessageId;
   }
 
   /** The process stays after its turn, for the shells in it. */
@@ -259,6 +265,7 @@ export class PlainTurn {
 
   /** `false`: nothing behind this chunk counts. */
   private _pass(chunk: Chunk, passed: Chunk[]): boolean {
+    if (chunk.type === "start") this.hasStarted = true;
     if (chunk.type === "start" || chunk.type === "result") this.sessionId = chunk.sessionId ?? this.sessionId;
     if (chunk.type === "result") explainVerdict(chunk);
     const isLate = this._state.phase !== "streaming";

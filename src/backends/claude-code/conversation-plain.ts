@@ -36,6 +36,14 @@ class PlainConversation implements ClaudeCodeConversation {
     return this._memory.sessionId;
   }
 
+  get point(): string | undefined {
+    return this._memory.point;
+  }
+
+  settle(isKept: boolean): void {
+    this._memory.settle(isKept);
+  }
+
   async send(messages: readonly Message[], link: AgentLink): Promise<void> {
     if (link.signal.aborted) return;
     const refusal = refuseTurn(this._isClosed, this._turn !== undefined);
@@ -54,10 +62,12 @@ class PlainConversation implements ClaudeCodeConversation {
       this._isWarned = true;
       const options = this._memory.startOptions();
       const { isKnown } = this._memory;
+      this._memory.noteSent(link.runId);
       await turn.carryOut({ options, messages: toTell(messages, link, isKnown), isKnown, after: earlier });
     } finally {
       this._memory.sessionId = turn.sessionId ?? this._memory.sessionId;
-      if (turn.hasResult) this._memory.noteTurn();
+      if (turn.hasStarted) this._memory.noteStart();
+      if (turn.hasResult) this._memory.noteTurn(turn.lastMessageId);
       this._turn = undefined;
     }
   }

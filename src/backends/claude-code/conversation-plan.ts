@@ -23,6 +23,8 @@ export interface ConversationPlan {
   readonly world: ClaudeCodeWorld;
   /** The session that was to go on and is gone. */
   readonly lostSession?: string | undefined;
+  /** The message after which the resumed session goes on. */
+  readonly resumeAt?: string | undefined;
 }
 
 /** What readers are told before the first turn. */
@@ -82,10 +84,18 @@ function resumeOptions(resume: Resume): ClaudeCodeOptions {
   return resume.kind === "resume" ? { resume: resume.sessionId, ...fork } : { continue: true, ...fork };
 }
 
-/** The options for a process that goes on with a session of this conversation. */
-export function resuming(options: ClaudeCodeOptions, sessionId: string): ClaudeCodeOptions {
-  const { continue: _continue, forkSession: _fork, sessionId: _id, ...rest } = options;
-  return { ...rest, resume: sessionId };
+/** The flag that goes on with a session after one of its messages. Later messages of the session are forgotten. */
+const RESUME_AT = "resume-session-at";
+
+/** The options for a process that goes on with a session of this conversation: from its end, or from this message. */
+export function resuming(options: ClaudeCodeOptions, sessionId: string, at?: string): ClaudeCodeOptions {
+  const { continue: _continue, forkSession: _fork, sessionId: _id, extraArgs = {}, ...rest } = options;
+  const { [RESUME_AT]: _at, ...others } = extraArgs;
+  return {
+    ...rest,
+    resume: sessionId,
+    extraArgs: at === undefined ? others : { ...others, [RESUME_AT]: at },
+  };
 }
 
 /** Whether the options name a session to go on with. */

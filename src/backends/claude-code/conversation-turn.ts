@@ -67,6 +67,11 @@ export class ActiveTurn {
     this._toolName = parts.toolName;
   }
 
+  /** The CLI has begun a turn. */
+  get hasStarted(): boolean {
+    return this._hasStarted;
+  }
+
   get openTurns(): number {
     return this._openTurns;
   }

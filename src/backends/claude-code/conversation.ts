@@ -71,6 +71,14 @@ class ControlConversation implements ClaudeCodeConversation {
     return this._memory.sessionId;
   }
 
+  get point(): string | undefined {
+    return this._memory.point;
+  }
+
+  settle(isKept: boolean): void {
+    this._memory.settle(isKept);
+  }
+
   async warmUp(): Promise<boolean> {
     const live = await this._reach();
     live.connection.write("");
@@ -202,7 +210,24 @@ class ControlConversation implements ClaudeCodeConversation {
   private async _prepare(link: AgentLink): Promise<Live> {
     // A process that was started without hooks would run tools unwatched.
     if (!link.policy.isSilentOnTools && this._memory.watchTools()) await this._keeper.dropAll({ immediate: false });
+    if (!(await this._rewind())) await this._keeper.dropAll({ immediate: true });
     return this._keeper.ensure();
+  }
+
+  /** Has the process at work forget what is to be forgotten. `false`: another one has to go on where it was before. */
+  private async _rewind(): Promise<boolean> {
+    const { toForget } = this._memory;
+    const { live } = this._keeper;
+    const { version } = this._plan.cli;
+    if (toForget.length === 0 || live === undefined) return true;
+    if (version === undefined || !hasFeature(version, "rewind-conversation")) return false;
+    for (const id of toForget) {
+      const request = { subtype: "rewind_conversation", target_message_uuid: id };
+      const answer = await requestOf(live, request).catch(() => undefined);
+      if (answer?.["rewound"] !== true) return false;
+    }
+    this._memory.noteForgotten();
+    return true;
   }
 
   private _start(onLive: (live: Live) => void): Promise<Live> {
@@ -232,6 +257,7 @@ class ControlConversation implements ClaudeCodeConversation {
     this._question = () => {
       this._question = undefined;
       active.awaitResult();
+      this._memory.noteSent(active.uuid);
       live.connection.write(userLine(this._render(messages, active), active.uuid));
     };
     active.adopt(live);
@@ -265,6 +291,7 @@ class ControlConversation implements ClaudeCodeConversation {
   private _give(active: ActiveTurn, chunks: Chunk[]): Promise<void> | undefined {
     active.look(chunks);
     this._memory.sessionId = active.sessionId ?? this._memory.sessionId;
+    if (active.hasStarted) this._memory.noteStart();
     const warnings = this._warnOfInput(chunks);
     const room = active.turn.link.write(warnings.length === 0 ? chunks : [...chunks, ...warnings]);
     if (active.isFailed) active.end();
@@ -385,7 +412,7 @@ class ControlConversation implements ClaudeCodeConversation {
     if (live !== undefined) live.openTurns = active.openTurns;
     const { link } = active.turn;
     if (!active.isFailed) {
-      this._memory.noteTurn();
+      this._memory.noteTurn(live?.connection.lastMessageId);
       if (await this._leaveShells(active, live)) return;
       if (!this._isLast(link)) return;
     }

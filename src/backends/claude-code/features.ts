@@ -9,6 +9,7 @@ export const FEATURE_GATES = {
   "set-model": "1.0.119",
   // Without it the settings of the repository cannot be left out, so nothing is started unless all of them are wanted.
   "setting-sources": "1.0.122",
+  "resume-at": "1.0.126",
   control: "2.0.0",
   agents: "2.0.0",
   "mcp-status": "2.0.0",
@@ -29,6 +30,8 @@ export const FEATURE_GATES = {
   "set-agent": "2.1.50",
   "hook-events": "2.1.88",
   "replace-tool-output": "2.1.121",
+  // There before, and not tried.
+  "rewind-conversation": "2.1.197",
 } as const;
 
 export type GatedFeature = keyof typeof FEATURE_GATES;

@@ -38,6 +38,8 @@ export interface ClaudeCodeAdapter extends Adapter {
   isWaiting(callId: string): boolean;
   /** Tells the message of a waiting call as far as it is written, and the call. The message is told again at its end. */
   tellNow(callId: string): Chunk[];
+  /** The CLI's own id of the last message of the main conversation. */
+  readonly lastMessageId: string | undefined;
 }
 
 function createAdapter(options: AdapterOptions = {}): ClaudeCodeAdapter {
@@ -51,6 +53,9 @@ function createAdapter(options: AdapterOptions = {}): ClaudeCodeAdapter {
     flush: () => stream.end(),
     isWaiting: (callId) => stream.isWaiting(callId),
     tellNow: (callId) => stream.tellNow(callId),
+    get lastMessageId() {
+      return stream.lastMessageId;
+    },
     reset() {
       stream = createStream(options);
     },
@@ -70,6 +75,7 @@ function createStream(options: AdapterOptions) {
   let hasStarted = false;
   let hasResult = false;
   let isOver = false;
+  let lastMessageId: string | undefined;
 
   const readInit = (frame: JsonRecord, out: Chunk[]): void => {
     conversation.close(lanes.main, out);
@@ -153,6 +159,7 @@ function createStream(options: AdapterOptions) {
   const read = (frame: DataFrame, value: JsonRecord, type: string, out: Chunk[]): boolean => {
     switch (type) {
       case "assistant":
+        if (parentOf(value) === undefined) lastMessageId = ownString(value, "uuid") ?? lastMessageId;
         return conversation.read(laneOf(value, out), value, out);
       case "user":
         return user.read(lanes.get(parentOf(value)), frame, value, out);
@@ -187,6 +194,9 @@ function createStream(options: AdapterOptions) {
       const isKnown = typeof type === "string" && read(frame, value, type, out);
       if (!isKnown) out.push(unknownNotice(nameOf(value), frame));
       else if (options.keepRaw === true) conversation.keepRaw(() => rawOf(frame));
+    },
+    get lastMessageId(): string | undefined {
+      return lastMessageId;
     },
     isWaiting: (callId: string): boolean => conversation.isWaiting(callId),
     tellNow(callId: string): Chunk[] {

@@ -85,6 +85,11 @@ export class ControlConnection {
     return this._isOver;
   }
 
+  /** The CLI's id of the last message. */
+  get lastMessageId(): string | undefined {
+    return this._adapter?.lastMessageId;
+  }
+
   get lastNonJsonLine(): string | undefined {
     return this._decoder.lastNonJsonLine;
   }
