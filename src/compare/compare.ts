@@ -1,5 +1,5 @@
 import { isAbsolute } from "node:path";
-import { checkNames, describeThrown, describeValue, StartError } from "#domain";
+import { checkInput, checkNames, describeThrown, describeValue, expects, shape, StartError, zeroOrMore } from "#domain";
 import { checkTarget, systemWorld, type World } from "#runtime";
 import { type DecisionRule, DEFAULT_RULE } from "./decision.ts";
 import { createMemoryJournal, type Journal, openJournal } from "./journal.ts";
@@ -65,9 +65,11 @@ export async function compareIn(options: CompareOptions, world: World): Promise<
 async function openFolder(options: CompareOptions, plan: Plan, world: World): Promise<Journal> {
   const { folder } = options;
   if (folder === undefined) return createMemoryJournal();
-  if (typeof folder !== "string" || !isAbsolute(folder)) {
-    throw new StartError("invalid-option", `folder is ${describeValue(folder)}. Give an absolute path.`);
-  }
+  checkInput(
+    expects((value) => typeof value === "string" && isAbsolute(value), "an absolute path"),
+    folder,
+    "folder",
+  );
   const { instructions, maxTokens, temperature, thinkingTokens, limits } = options.options ?? {};
   const asked = [plan.prompts, plan.documents, { instructions, maxTokens, temperature, thinkingTokens, limits }];
   return await openJournal(folder, asked, world.files);
@@ -259,11 +261,6 @@ function checkJudge({ rubric = [], ...judge }: JudgeOptions): void {
 }
 
 function readRule(given: Partial<DecisionRule>): DecisionRule {
-  checkNames(given, Object.keys(DEFAULT_RULE), "option rule.");
-  for (const [name, value] of Object.entries(given)) {
-    if (typeof value !== "number" || !(value >= 0)) {
-      throw new StartError("invalid-option", `rule.${name} is ${describeValue(value)}. Give a number from 0.`);
-    }
-  }
+  checkInput(shape(Object.fromEntries(Object.keys(DEFAULT_RULE).map((name) => [name, zeroOrMore]))), given, "rule");
   return { ...DEFAULT_RULE, ...given };
 }

@@ -1,4 +1,4 @@
-import { checkNames, checkOptionNames, describeValue, StartError } from "#domain";
+import { checkInput, checkNames, checkOptionNames, describeValue, expects, StartError, wholeNumber } from "#domain";
 import { createDraw, shuffle } from "./chance.ts";
 import type { CompareDocument, CompareOptions, ComparePrompt, CompareTarget } from "./types.ts";
 
@@ -62,7 +62,7 @@ export function planComparison(options: CompareOptions): Plan {
     );
   }
   const seed = options.seed ?? 1;
-  if (!Number.isInteger(seed)) refuse(`seed is ${describeValue(seed)}. Give a whole number.`);
+  checkInput(expects(Number.isInteger, "a whole number"), seed, "seed");
   return {
     targets,
     prompts,
@@ -148,8 +148,8 @@ function checkEntry(list: string, index: number, one: unknown, known: readonly s
 }
 
 function readCount(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  return refuse(`${name} is ${describeValue(value)}. Give a whole number above 0.`);
+  checkInput(wholeNumber(1), value, name);
+  return value;
 }
 
 function refuseTwice(field: string, names: readonly string[], remedy: string): void {

@@ -74,7 +74,27 @@ export { isId } from "./ids.ts";
 export type { McpServerStatus } from "./mcp-server-status.ts";
 export type { Message, StopReason } from "./message.ts";
 export { nearestName } from "./nearest.ts";
-export { checkNames, checkOptionNames, remedyForName } from "./check-names.ts";
+export type { Check } from "./check.ts";
+export {
+  aboveZero,
+  aFlag,
+  aFunction,
+  anObject,
+  aSignal,
+  aText,
+  checkInput,
+  checkNames,
+  checkOptionNames,
+  expects,
+  giveInstead,
+  listOf,
+  oneOf,
+  recordOf,
+  remedyForName,
+  shape,
+  wholeNumber,
+  zeroOrMore,
+} from "./check.ts";
 export type { Raw } from "./raw.ts";
 export type { RunResult, RunStatus, ToolCallRecord } from "./run-result.ts";
 export type {

@@ -1,5 +1,4 @@
-import { remedyForName } from "#domain";
-import { isRecord } from "#wire";
+import { aFlag, aText, type Check, expects, shape, wholeNumber } from "#domain";
 
 /**
  * What is to go wrong with one answer. The fields can be combined; all counts start at 0 and count from the first
@@ -53,82 +52,39 @@ export interface Fault {
   readonly key?: string;
 }
 
-type Kind = "status" | "count" | "size" | "boolean" | "text" | "count-or-text" | "any";
+const count = wholeNumber(0);
 
-const FIELDS = {
-  status: "status",
-  retryAfter: "count-or-text",
-  body: "any",
-  contentType: "text",
-  type: "text",
-  message: "text",
-  delayMs: "count",
-  stallBeforeHeaders: "boolean",
-  cutAfterEvents: "count",
-  cutAfterBytes: "count",
-  resetAfterEvents: "count",
-  resetAfterBytes: "count",
-  stallAfterEvents: "count",
-  stallAfterBytes: "count",
-  errorEventAfterEvents: "count",
-  malformedFrameAfterEvents: "count",
-  invalidUtf8AfterEvents: "count",
-  dropEvent: "count",
-  repeatEvent: "count",
-  noEnd: "boolean",
-  duplicateIds: "boolean",
-  slowMs: "count",
-  pieceBytes: "size",
-  times: "count",
-  key: "text",
-} as const satisfies Record<keyof Fault, Kind>;
-
-const EXPECTED: Readonly<Record<Kind, string>> = {
-  status: "a whole number from 200 to 599",
-  count: "a whole number from 0 on",
-  size: "a whole number from 1 on",
-  boolean: "true or false",
-  text: "a text",
-  "count-or-text": "a number of seconds or a date",
-  any: "any value",
-};
-
-/** Checks a fault somebody wrote. Returns what is wrong with it, in a sentence that names the field under `path`. */
-export function findFaultMistake(value: unknown, path: string): string | undefined {
-  if (!isRecord(value)) return `${path} is ${JSON.stringify(value)}. Give an object such as { "status": 503 }.`;
-  for (const [field, given] of Object.entries(value)) {
-    const kind = (FIELDS as Readonly<Record<string, Kind | undefined>>)[field];
-    if (kind === undefined || !Object.hasOwn(FIELDS, field)) return unknownField(path, field);
-    if (given !== undefined && !fits(kind, given)) {
-      return `${path}.${field} is ${JSON.stringify(given)}. Give ${EXPECTED[kind]}.`;
-    }
-  }
-  return undefined;
-}
-
-function unknownField(path: string, field: string): string {
-  return `There is no ${path}.${field}. ${remedyForName(field, Object.keys(FIELDS))}`;
-}
-
-function fits(kind: Kind, given: unknown): boolean {
-  switch (kind) {
-    case "any":
-      return true;
-    case "boolean":
-      return typeof given === "boolean";
-    case "text":
-      return typeof given === "string";
-    case "count-or-text":
-      return typeof given === "string" || isCount(given);
-    case "count":
-      return isCount(given);
-    case "size":
-      return isCount(given) && given > 0;
-    case "status":
-      return isCount(given) && given >= 200 && given <= 599;
-  }
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
-}
+/** Checks a fault that somebody wrote. */
+export const checkFault = shape(
+  {
+    status: wholeNumber(200, 599),
+    retryAfter: expects(
+      (value) => typeof value === "string" || (Number.isSafeInteger(value) && (value as number) >= 0),
+      "a number of seconds or a date",
+    ),
+    body: () => undefined,
+    contentType: aText,
+    type: aText,
+    message: aText,
+    delayMs: count,
+    stallBeforeHeaders: aFlag,
+    cutAfterEvents: count,
+    cutAfterBytes: count,
+    resetAfterEvents: count,
+    resetAfterBytes: count,
+    stallAfterEvents: count,
+    stallAfterBytes: count,
+    errorEventAfterEvents: count,
+    malformedFrameAfterEvents: count,
+    invalidUtf8AfterEvents: count,
+    dropEvent: count,
+    repeatEvent: count,
+    noEnd: aFlag,
+    duplicateIds: aFlag,
+    slowMs: count,
+    pieceBytes: wholeNumber(1),
+    times: count,
+    key: aText,
+  } satisfies Record<keyof Fault, Check>,
+  { expected: 'an object such as { "status": 503 }' },
+);

@@ -1,5 +1,5 @@
 import { isRecord, parseJson } from "#wire";
-import { type Fault, findFaultMistake } from "./fault.ts";
+import { type Fault, checkFault } from "./fault.ts";
 import { Refusal } from "./refusal.ts";
 
 /**
@@ -27,9 +27,7 @@ export function createHeaderFaults(): HeaderFaults {
       const parsed = parseJson(text);
       const value = parsed.fault === undefined ? parsed.value : undefined;
       const mistake =
-        parsed.fault === undefined
-          ? findFaultMistake(value, FAULT_HEADER)
-          : `${FAULT_HEADER} is not JSON (${parsed.fault}).`;
+        parsed.fault === undefined ? checkFault(value, FAULT_HEADER) : `${FAULT_HEADER} is not JSON (${parsed.fault}).`;
       if (mistake !== undefined || !isRecord(value))
         throw new Refusal("invalid", mistake ?? `${FAULT_HEADER} is no object.`);
       const fault: Fault = value;

@@ -1,6 +1,18 @@
-import { checkNames, type StopReason, StartError, USAGE_FIELDS } from "#domain";
-import { isRecord, type JsonRecord } from "#wire";
-import { findFaultMistake } from "./fault.ts";
+import {
+  anObject,
+  aText,
+  type Check,
+  checkInput,
+  expects,
+  giveInstead,
+  listOf,
+  oneOf,
+  shape,
+  type StopReason,
+  USAGE_FIELDS,
+  wholeNumber,
+} from "#domain";
+import { checkFault } from "./fault.ts";
 import type { EmulatorScript } from "./script.ts";
 
 const STOP_REASONS: readonly StopReason[] = [
@@ -15,6 +27,70 @@ const STOP_REASONS: readonly StopReason[] = [
   "unknown",
 ];
 
+const count = wholeNumber(0);
+
+const user: Check = (value, field) => {
+  if (typeof value === "string") return undefined;
+  const fault = shape({ contains: aText, equals: aText })(value, field);
+  if (fault !== undefined) return fault;
+  return Object.keys(value as object).length === 1
+    ? undefined
+    : giveInstead(field, value, "{ contains } or { equals }");
+};
+
+const match = shape({ user, model: aText, turn: count, tool: aText, times: count });
+
+const callFields = shape(
+  {
+    name: expects((value) => typeof value === "string" && value !== "", "the name of a tool"),
+    id: expects((value) => typeof value === "string" && value !== "", "an id, or leave it out"),
+    input: anObject,
+    json: aText,
+  },
+  { required: ["name"] },
+);
+
+const call: Check = (value, field) => {
+  const fault = callFields(value, field);
+  if (fault !== undefined) return fault;
+  const { json, input } = value as { readonly json?: string; readonly input?: object };
+  const isDouble = json !== undefined && input !== undefined;
+  return isDouble ? giveInstead(`${field}.json`, json, "either input or json, not both") : undefined;
+};
+
+const aPiece = expects((value) => typeof value === "string" && value !== "", "a text that is not empty");
+
+const replyFields = shape({
+  text: aText,
+  thinking: aText,
+  toolCalls: listOf(call, "{ name, input }"),
+  stopReason: oneOf(STOP_REASONS),
+  vendorStopReason: aText,
+  usage: shape(Object.fromEntries(USAGE_FIELDS.map((name) => [name, count]))),
+  delayMs: count,
+  betweenMs: count,
+  chunks: listOf(aPiece, "texts that are not empty"),
+});
+
+const reply: Check = (value, field) => {
+  const fault = replyFields(value, field);
+  if (fault !== undefined) return fault;
+  const { chunks, text } = value as { readonly chunks?: readonly string[]; readonly text?: string };
+  if (chunks === undefined || text === undefined || text === chunks.join("")) return undefined;
+  const whole = JSON.stringify(chunks.join(""));
+  return giveInstead(`${field}.text`, text, `what the chunks say together (${whole}), or leave it out`);
+};
+
+const rule = shape({ match, reply, fault: checkFault });
+
+const script = shape(
+  {
+    rules: listOf(rule, "{ match, reply, fault }"),
+    otherwise: (value, field) => (value === "brain" ? undefined : reply(value, field)),
+  },
+  { required: ["rules"] },
+);
+
 /**
  * Checks a script that somebody wrote, for instance in a JSON file, and returns it typed.
  *
@@ -24,111 +100,6 @@ const STOP_REASONS: readonly StopReason[] = [
  * const script = parseScript(JSON.parse(await readFile("script.json", "utf8")))
  */
 export function parseScript(value: unknown): EmulatorScript {
-  const script = requireRecord(value, "script");
-  allowFields(script, "script", ["rules", "otherwise"]);
-  if (!Array.isArray(script.rules)) refuse("script.rules", script.rules, "a list of { match, reply, fault }");
-  script.rules.forEach((rule: unknown, index) => checkRule(rule, `script.rules[${index}]`));
-  if (script.otherwise !== undefined && script.otherwise !== "brain") checkReply(script.otherwise, "script.otherwise");
+  checkInput(script, value, "script");
   return value as EmulatorScript;
-}
-
-function checkRule(value: unknown, path: string): void {
-  const rule = requireRecord(value, path);
-  allowFields(rule, path, ["match", "reply", "fault"]);
-  if (rule.match !== undefined) checkMatch(rule.match, `${path}.match`);
-  if (rule.reply !== undefined) checkReply(rule.reply, `${path}.reply`);
-  if (rule.fault === undefined) return;
-  const mistake = findFaultMistake(rule.fault, `${path}.fault`);
-  if (mistake !== undefined) throw new StartError("invalid-option", mistake);
-}
-
-function checkMatch(value: unknown, path: string): void {
-  const match = requireRecord(value, path);
-  allowFields(match, path, ["user", "model", "turn", "tool", "times"]);
-  if (match.user !== undefined && typeof match.user !== "string") {
-    const user = requireRecord(match.user, `${path}.user`);
-    allowFields(user, `${path}.user`, ["contains", "equals"]);
-    if (Object.keys(user).length !== 1) refuse(`${path}.user`, user, "{ contains } or { equals }");
-    for (const field of ["contains", "equals"]) checkText(user, field, `${path}.user`);
-  }
-  for (const field of ["model", "tool"]) checkText(match, field, path);
-  for (const field of ["turn", "times"]) checkCount(match, field, path);
-}
-
-function checkReply(value: unknown, path: string): void {
-  const reply = requireRecord(value, path);
-  allowFields(reply, path, [
-    "text",
-    "thinking",
-    "toolCalls",
-    "stopReason",
-    "vendorStopReason",
-    "usage",
-    "delayMs",
-    "betweenMs",
-    "chunks",
-  ]);
-  for (const field of ["text", "thinking", "vendorStopReason"]) checkText(reply, field, path);
-  for (const field of ["delayMs", "betweenMs"]) checkCount(reply, field, path);
-  if (reply.stopReason !== undefined && !STOP_REASONS.includes(reply.stopReason as StopReason)) {
-    refuse(`${path}.stopReason`, reply.stopReason, `one of ${STOP_REASONS.join(", ")}`);
-  }
-  if (reply.chunks !== undefined) checkChunks(reply, path);
-  if (reply.usage !== undefined) {
-    const usage = requireRecord(reply.usage, `${path}.usage`);
-    allowFields(usage, `${path}.usage`, USAGE_FIELDS);
-    for (const field of USAGE_FIELDS) checkCount(usage, field, `${path}.usage`);
-  }
-  if (reply.toolCalls === undefined) return;
-  if (!Array.isArray(reply.toolCalls)) refuse(`${path}.toolCalls`, reply.toolCalls, "a list of { name, input }");
-  reply.toolCalls.forEach((call: unknown, index) => checkCall(call, `${path}.toolCalls[${index}]`));
-}
-
-function checkChunks(reply: JsonRecord, path: string): void {
-  const { chunks } = reply;
-  if (!Array.isArray(chunks) || !chunks.every((chunk) => typeof chunk === "string" && chunk !== "")) {
-    refuse(`${path}.chunks`, chunks, "a list of texts that are not empty");
-  }
-  if (reply.text !== undefined && reply.text !== chunks.join("")) {
-    refuse(
-      `${path}.text`,
-      reply.text,
-      `what the chunks say together (${JSON.stringify(chunks.join(""))}), or leave it out`,
-    );
-  }
-}
-
-function checkCall(value: unknown, path: string): void {
-  const call = requireRecord(value, path);
-  allowFields(call, path, ["name", "id", "input", "json"]);
-  if (typeof call.name !== "string" || call.name === "") refuse(`${path}.name`, call.name, "the name of a tool");
-  if (call.id === "") refuse(`${path}.id`, call.id, "an id, or leave it out");
-  for (const field of ["id", "json"]) checkText(call, field, path);
-  if (call.json !== undefined && call.input !== undefined) {
-    refuse(`${path}.json`, call.json, "either input or json, not both");
-  }
-  if (call.input !== undefined && !isRecord(call.input)) refuse(`${path}.input`, call.input, "an object");
-}
-
-function checkText(record: JsonRecord, field: string, path: string): void {
-  const value = record[field];
-  if (value !== undefined && typeof value !== "string") refuse(`${path}.${field}`, value, "a text");
-}
-
-function checkCount(record: JsonRecord, field: string, path: string): void {
-  const value = record[field];
-  if (value === undefined || (typeof value === "number" && Number.isSafeInteger(value) && value >= 0)) return;
-  refuse(`${path}.${field}`, value, "a whole number from 0 on");
-}
-
-function requireRecord(value: unknown, path: string): JsonRecord {
-  return isRecord(value) ? value : refuse(path, value, "an object");
-}
-
-function allowFields(record: JsonRecord, path: string, known: readonly string[]): void {
-  checkNames(record, known, `${path}.`);
-}
-
-function refuse(path: string, value: unknown, expected: string): never {
-  throw new StartError("invalid-option", `${path} is ${JSON.stringify(value) ?? String(value)}. Give ${expected}.`);
 }

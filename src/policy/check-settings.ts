@@ -1,63 +1,83 @@
-import { checkNames, describeValue } from "#domain";
+import {
+  aFunction,
+  type Check,
+  checkInput,
+  describeValue,
+  expects,
+  giveInstead,
+  listOf,
+  oneOf,
+  shape,
+  StartError,
+  wholeNumber,
+} from "#domain";
 import type { Guard, GuardPlace, OutputMode } from "./guard.ts";
 import type { Otherwise, PermissionCallback, PermissionRules } from "./permission.ts";
 import { type Hooks, POINTS } from "./point.ts";
-import { checkFunction, checkList, checkObject, checkTimeout, checkToolNames, refuse } from "./refuse.ts";
 import { parseRule } from "./rule.ts";
 
 const TOOL_POINTS: readonly string[] = ["before-tool", "after-tool"];
 const OTHERWISE = ["allow", "ask", "deny"] as const satisfies readonly Otherwise[];
 const GUARD_PLACES = ["input", "tool-call", "tool-result", "output"] as const satisfies readonly GuardPlace[];
 
+const timeoutMs = expects(
+  (value) => typeof value === "number" && Number.isFinite(value) && value > 0,
+  "a number of milliseconds; fewer than 1000 count as 1000",
+);
+
+/** Which tools a hook or a guard looks at. */
+const toolNames: Check = (value, field) => {
+  if (typeof value !== "string" || value.trim() === "") {
+    return giveInstead(
+      field,
+      value,
+      'a tool\'s name, several as "A|B", a pattern as "mcp__*", or leave it out for all',
+    );
+  }
+  for (const name of value.split("|").map((part) => part.trim())) {
+    if (name === "")
+      return `${field} is ${describeValue(value)}: a name is missing beside "|". Give one on both sides.`;
+    if (/[()\s]/.test(name)) {
+      return giveInstead(field, value, "names only, without arguments: look at the input where it is checked");
+    }
+  }
+  return undefined;
+};
+
+/** A `tool` where nothing is about tools. */
+function noTool(point: string): Check {
+  return (value, field) => `${field} is ${describeValue(value)}, but ${point} is not about tools. Leave it out.`;
+}
+
+function hookAt(point: string): Check {
+  const tool = TOOL_POINTS.includes(point) ? toolNames : noTool(point);
+  const expected = "a function, or { tool, timeoutMs, run }";
+  const hook = shape({ tool, timeoutMs, run: aFunction }, { required: ["run"], expected });
+  return (value, field) => (typeof value === "function" ? undefined : hook(value, field));
+}
+
 /** Checks the hooks a caller gave. @throws StartError `invalid-option` naming field, value and remedy. */
 export function checkHooks(hooks: unknown, field = "hooks"): asserts hooks is Hooks | undefined {
   if (hooks === undefined) return;
-  checkObject(field, hooks);
-  checkNames(hooks, POINTS, `${field}.`);
-  for (const [point, list] of Object.entries(hooks)) {
+  checkInput(shape(Object.fromEntries(POINTS.map((point) => [point, () => undefined]))), hooks, field);
+  for (const [point, list] of Object.entries(hooks as object)) {
     if (list === undefined) continue;
-    const name = `${field}[${JSON.stringify(point)}]`;
-    checkList(name, list, "functions, or of { tool, timeoutMs, run }");
-    for (const [index, hook] of list.entries()) checkHook(`${name}[${index}]`, hook, point);
+    const each = listOf(hookAt(point), "functions, or of { tool, timeoutMs, run }");
+    checkInput(each, list, `${field}[${JSON.stringify(point)}]`);
   }
 }
 
-function checkHook(field: string, hook: unknown, point: string): void {
-  if (typeof hook === "function") return;
-  if (typeof hook !== "object" || hook === null || Array.isArray(hook)) {
-    throw refuse(`${field} is ${describeValue(hook)}. Give a function, or { tool, timeoutMs, run }.`);
-  }
-  checkNames(hook, ["tool", "timeoutMs", "run"], `${field}.`);
-  const { tool, timeoutMs, run } = hook as { readonly [name: string]: unknown };
-  if (tool !== undefined && !TOOL_POINTS.includes(point)) {
-    throw refuse(`${field}.tool is ${describeValue(tool)}, but ${point} is not about tools. Leave it out.`);
-  }
-  checkToolNames(`${field}.tool`, tool);
-  checkTimeout(`${field}.timeoutMs`, timeoutMs);
-  checkFunction(`${field}.run`, run);
-}
+const rule: Check = (value, field) => {
+  if (typeof value !== "string") return giveInstead(field, value, 'a text such as "Bash" or "Bash(git *)"');
+  parseRule(value);
+  return undefined;
+};
+const ruleList = listOf(rule, 'rules such as "Bash(git *)"');
+const rules = shape({ allow: ruleList, deny: ruleList, ask: ruleList, otherwise: oneOf(OTHERWISE) });
 
 /** Checks permission rules, each of them. @throws StartError `invalid-option` naming field, value and remedy. */
-export function checkRules(rules: unknown, field = "permissions"): asserts rules is PermissionRules | undefined {
-  if (rules === undefined) return;
-  checkObject(field, rules);
-  checkNames(rules, ["allow", "deny", "ask", "otherwise"], `${field}.`);
-  const { otherwise, ...lists } = rules;
-  if (otherwise !== undefined && !(OTHERWISE as readonly unknown[]).includes(otherwise)) {
-    throw refuse(`${field}.otherwise is ${describeValue(otherwise)}. Give one of: ${OTHERWISE.join(", ")}.`);
-  }
-  for (const [name, list] of Object.entries(lists)) {
-    if (list === undefined) continue;
-    checkList(`${field}.${name}`, list, 'rules such as "Bash(git *)"');
-    for (const [index, rule] of list.entries()) {
-      if (typeof rule !== "string") {
-        throw refuse(
-          `${field}.${name}[${index}] is ${describeValue(rule)}. Give a text such as "Bash" or "Bash(git *)".`,
-        );
-      }
-      parseRule(rule);
-    }
-  }
+export function checkRules(given: unknown, field = "permissions"): asserts given is PermissionRules | undefined {
+  if (given !== undefined) checkInput(rules, given, field);
 }
 
 /** Checks a permission callback. @throws StartError `invalid-option` naming field, value and remedy. */
@@ -66,10 +86,9 @@ export function checkPermission(
   field = "permission",
 ): asserts permission is PermissionCallback | undefined {
   if (permission === undefined || typeof permission === "function") return;
-  const rules = typeof permission === "object" ? ' Rules ({ allow, deny, ask }) go into "permissions".' : "";
-  throw refuse(
-    `${field} is ${describeValue(permission)}. Give a function that answers { allow: true }, { allow: false } or "ask".${rules}`,
-  );
+  const hint = typeof permission === "object" ? ' Rules ({ allow, deny, ask }) go into "permissions".' : "";
+  const answers = 'a function that answers { allow: true }, { allow: false } or "ask"';
+  throw new StartError("invalid-option", `${giveInstead(field, permission, answers)}${hint}`);
 }
 
 /**
@@ -85,44 +104,38 @@ export function checkGuards(
 ): asserts guards is readonly Guard[] | undefined {
   checkOutputMode(outputMode);
   if (guards === undefined) return;
-  checkList(field, guards, "guards: { name, place, check }");
-  for (const [index, guard] of guards.entries()) {
-    const name = `${field}[${index}]`;
-    checkGuard(name, guard);
-    if (guard.place !== "output" || outputMode !== undefined) continue;
-    throw refuse(
-      `${name} ("${guard.name}") guards the output, but the output is streamed: it would be read before the guard has seen it. ` +
+  checkInput(listOf(guard, "guards: { name, place, check }"), guards, field);
+  for (const [index, { name, place }] of (guards as readonly Guard[]).entries()) {
+    if (place !== "output" || outputMode !== undefined) continue;
+    throw new StartError(
+      "invalid-option",
+      `${field}[${index}] ("${name}") guards the output, but the output is streamed: it would be read before the guard has seen it. ` +
         `Set outputMode: "buffer" to show nothing until a whole message has passed, ` +
         `or outputMode: { windowCharacters: 200 } to hold back a piece at a time and show it once it has passed.`,
     );
   }
 }
 
-function checkGuard(field: string, guard: unknown): asserts guard is Guard {
-  checkObject(field, guard);
-  checkNames(guard, ["name", "place", "tool", "timeoutMs", "check"], `${field}.`);
-  const { name, place, tool, timeoutMs, check } = guard;
-  if (typeof name !== "string" || name === "") {
-    throw refuse(`${field}.name is ${describeValue(name)}. Give a name; it stands in events and messages.`);
-  }
-  if (!(GUARD_PLACES as readonly unknown[]).includes(place)) {
-    throw refuse(`${field}.place is ${describeValue(place)}. Give one of: ${GUARD_PLACES.join(", ")}.`);
-  }
-  if (tool !== undefined && place !== "tool-call" && place !== "tool-result") {
-    throw refuse(`${field}.tool is ${describeValue(tool)}, but ${String(place)} is not about tools. Leave it out.`);
-  }
-  checkToolNames(`${field}.tool`, tool);
-  checkTimeout(`${field}.timeoutMs`, timeoutMs);
-  checkFunction(`${field}.check`, check);
-}
+const guard: Check = (value, field) => {
+  const place = (value as Partial<Guard> | null | undefined)?.place;
+  const tool = place === "tool-call" || place === "tool-result" ? toolNames : noTool(String(place));
+  return shape(
+    {
+      name: expects((name) => typeof name === "string" && name !== "", "a name; it stands in events and messages"),
+      place: oneOf(GUARD_PLACES),
+      tool,
+      timeoutMs,
+      check: aFunction,
+    },
+    { required: ["name", "place", "check"] },
+  )(value, field);
+};
 
 function checkOutputMode(mode: unknown): asserts mode is OutputMode | undefined {
   if (mode === undefined || mode === "buffer") return;
-  if (typeof mode === "object" && mode !== null && !Array.isArray(mode)) {
-    checkNames(mode, ["windowCharacters"], "outputMode.");
-    const { windowCharacters } = mode as { readonly windowCharacters?: unknown };
-    if (Number.isInteger(windowCharacters) && (windowCharacters as number) > 0) return;
-    throw refuse(`outputMode.windowCharacters is ${describeValue(windowCharacters)}. Give a whole number above 0.`);
-  }
-  throw refuse(`outputMode is ${describeValue(mode)}. Give "buffer" or { windowCharacters: 200 }.`);
+  const window = shape(
+    { windowCharacters: wholeNumber(1) },
+    { required: ["windowCharacters"], expected: '"buffer" or { windowCharacters: 200 }' },
+  );
+  checkInput(window, mode, "outputMode");
 }

@@ -1,8 +1,8 @@
 import { HANDOFF_TOOL } from "#agents";
 import type { Backend } from "#backends";
-import { checkNames, describeValue, isId, StartError } from "#domain";
+import { aText, checkInput, checkNames, describeValue, isId, StartError } from "#domain";
 import type { SchemaInput, Tool } from "#tools";
-import { checkLimits, checkOutput, checkPolicy, checkText, checkTools, isBackend } from "./check-options.ts";
+import { checkLimits, checkOutput, checkPolicy, checkTools, isBackend } from "./check-options.ts";
 import type { Limits, PolicyOptions } from "./options.ts";
 
 /** An agent is data: who answers, with which instructions, tools and rules, and to whom it may hand over. */
@@ -54,7 +54,7 @@ export function agent<const Output extends SchemaInput | undefined = undefined>(
     throw invalid(`agent "${name}": backend is ${describeValue(backend)}. Give one, such as "offline".`);
   }
   checkNames(definition, AGENT_FIELDS, "field of an agent called ");
-  checkText(`agent "${name}": instructions`, instructions);
+  if (instructions !== undefined) checkInput(aText, instructions, `agent "${name}": instructions`);
   if (tools !== undefined) checkTools(tools);
   checkHandoffs(name, handoffs, tools ?? []);
   checkLimits(limits);

@@ -1,7 +1,7 @@
 import type { ModelBackend } from "#backends";
-import { describeValue, type Fetch, StartError } from "#domain";
+import { aFunction, type Check, checkInput, expects, type Fetch } from "#domain";
 import { checkProvider } from "./check-options.ts";
-import { PROVIDER_OPTION_NAMES, type ProviderName, type ProviderOptions } from "./options.ts";
+import type { ProviderName, ProviderOptions } from "./options.ts";
 import { makeBackend } from "./providers.ts";
 import { coverStartErrors } from "./run-secrets.ts";
 import { systemWorld, type World } from "./world.ts";
@@ -14,31 +14,29 @@ export interface BackendOptions extends ProviderOptions {
   readonly fetch?: Fetch;
 }
 
-const BACKEND_OPTION_NAMES = [
-  "model",
-  "fetch",
-  ...PROVIDER_OPTION_NAMES,
-] as const satisfies readonly (keyof BackendOptions)[];
+const aModel = expects((value) => typeof value === "string" && value.trim() !== "", "the model's name");
 
 /** Makes a provider's backend from typed options. @throws StartError when an option is wrong or the key is missing. */
 export function createProviderBackend(name: ProviderName, options: BackendOptions): ModelBackend {
   return coverStartErrors(options, systemWorld(), () => {
-    checkBackendOptions(name, options, BACKEND_OPTION_NAMES);
+    checkBackendOptions(name, options);
     return makeBackend(name, options.model, options, worldFor(options));
   });
 }
 
-export function checkBackendOptions(name: string, options: BackendOptions, known: readonly string[]): void {
-  if (typeof options !== "object" || options === null) {
-    throw new StartError("invalid-option", `${name}: the options are ${describeValue(options)}. Give { model }.`);
-  }
-  checkProvider(name, options, known);
-  if (typeof options.model !== "string" || options.model.trim() === "") {
-    throw new StartError("invalid-option", `${name}.model is ${describeValue(options.model)}. Give the model's name.`);
-  }
-  if (options.fetch !== undefined && typeof options.fetch !== "function") {
-    throw new StartError("invalid-option", `${name}.fetch is ${describeValue(options.fetch)}. Give a function.`);
-  }
+/** Checks typed options; `besides` are those that only one way of making a backend has. */
+export function checkBackendOptions(
+  name: string,
+  options: BackendOptions,
+  besides?: Readonly<Record<string, Check>>,
+): void {
+  checkInput(
+    expects((value) => typeof value === "object" && value !== null, "{ model }"),
+    options,
+    `${name}: the option list`,
+  );
+  checkProvider(name, options, { model: aModel, fetch: aFunction, ...besides });
+  checkInput(aModel, options.model, `${name}.model`);
 }
 
 export function worldFor({ fetch }: Pick<BackendOptions, "fetch">): World {

@@ -157,7 +157,7 @@ describe("R16: a key or an address that is missing or wrong", () => {
       { options: { openai: { headers: { "x-a": 1 } } } },
       /^openai\.headers\.x-a is no text/,
     ],
-    ["a slip", { options: { openai: { apikey: "k" } } }, /no option openai\.apikey\. Did you mean apiKey\?/],
+    ["a slip", { options: { openai: { apikey: "k" } } }, /no openai\.apikey\. Did you mean apiKey\?/],
     ["a text for options", { options: { openai: "sk-1" } }, /^openai is "sk-1"\. Give an object/],
   ])("%s", (_, given, message) => {
     const refused = refusal({ target: "openai/x", ...given });

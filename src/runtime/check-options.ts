@@ -1,134 +1,182 @@
 import type { TelemetryOptions } from "#sinks";
 import { checkClaudeCodeOptions } from "../backends/claude-code/options.ts";
-import { checkNames, describeValue, nearestName, StartError } from "#domain";
+import {
+  aboveZero,
+  aFlag,
+  anObject,
+  aSignal,
+  aText,
+  type Check,
+  checkInput,
+  describeValue,
+  expects,
+  giveInstead,
+  nearestName,
+  oneOf,
+  recordOf,
+  shape,
+  StartError,
+  wholeNumber,
+  zeroOrMore,
+} from "#domain";
 import { checkGuards, checkHooks, checkPermission, checkRules } from "#policy";
 import type { SchemaInput, Tool } from "#tools";
 import {
   LIMIT_NAMES,
-  OPTION_NAMES,
   PROVIDER_NAMES,
-  PROVIDER_OPTION_NAMES,
-  REPLAY_SOURCE_NAMES,
   type PolicyOptions,
+  type ProviderName,
+  type ProviderOptions,
+  type ReplaySource,
   type RunOptions,
 } from "./options.ts";
 import { readOutputOption } from "./output-option.ts";
 
+const anything: Check = () => undefined;
+
+const limits = shape(Object.fromEntries(LIMIT_NAMES.map((name) => [name, aboveZero])));
+
+const telemetry = shape({
+  recordContent: anything,
+  attributes: anything,
+  tracer: anything,
+  meter: anything,
+} satisfies Record<keyof TelemetryOptions, Check>);
+
+const replaySource = shape(
+  {
+    tape: expects(
+      (value) => typeof value === "string" || value instanceof Uint8Array,
+      "the path of a tape, or its bytes",
+    ),
+    onDifference: oneOf(["error", "warn"]),
+    allowTorn: aFlag,
+    allowEdited: aFlag,
+  } satisfies Record<keyof ReplaySource, Check>,
+  { required: ["tape"], expected: "the path of a tape, or { tape, onDifference }" },
+);
+
+const retry = shape({ attempts: wholeNumber(1), totalMs: zeroOrMore, afterFirstToken: aFlag });
+
+const TOOL_CHOICES = ["auto", "none", "required"];
+const toolChoice: Check = (value, field) => {
+  if (TOOL_CHOICES.includes(value as string)) return undefined;
+  const expected = '"auto", "none", "required" or { name: "<tool>" }';
+  if (anObject(value, field) !== undefined) return giveInstead(field, value, expected);
+  return shape({ name: expects((name) => typeof name === "string", expected) }, { required: ["name"] })(value, field);
+};
+
+const backends = expects(
+  (value) => typeof value === "string" || isBackend(value),
+  'a backend such as "offline", or a list of backends',
+);
+const fallback: Check = (value, field) => {
+  if (!Array.isArray(value)) return backends(value, field);
+  return value.map((one, index) => backends(one, `${field}[${index}]`)).find((fault) => fault !== undefined);
+};
+
+/** What a provider may be given. A key or a header's value is never shown, not even a wrong one. */
+const PROVIDER_CHECKS: Readonly<Record<keyof ProviderOptions, Check>> = {
+  apiKey: (value, field) => (typeof value === "string" ? undefined : `${field} is no text. Give the key.`),
+  baseUrl: aText,
+  headers: recordOf((value, field) =>
+    typeof value === "string" ? undefined : `${field} is no text. Give the header's value.`,
+  ),
+};
+
+const tools: Check = (value, field) => {
+  if (!Array.isArray(value)) {
+    return `${field} is ${describeValue(value)}, not a list. Give a list of what tool(…) returned.`;
+  }
+  const seen = new Set<string>();
+  for (const [index, one] of (value as (Partial<Tool> | null | undefined)[]).entries()) {
+    if (typeof one?.parse !== "function" || typeof one.run !== "function" || typeof one.name !== "string") {
+      return `${field}[${index}] is no tool. Make it with tool(name, description, input, run).`;
+    }
+    if (seen.has(one.name)) {
+      return `${field}[${index}]: there are two tools called "${one.name}". Give each its own name.`;
+    }
+    seen.add(one.name);
+  }
+  return undefined;
+};
+
+/** Calls a function that throws a `StartError` by itself. */
+function asCheck(check: (value: never) => unknown): Check {
+  return (value) => void check(value as never);
+}
+
+/** Every option of a run with its check; what is not here is no option. */
+const RUN_CHECKS: Readonly<Record<keyof RunOptions, Check>> = {
+  instructions: aText,
+  tools,
+  limits,
+  toolConcurrency: wholeNumber(1),
+  signal: aSignal,
+  retry: (value, field) => (value === false ? undefined : retry(value, field)),
+  fallback,
+  // Together, in `checkPolicy`: what an output guard needs depends on the mode.
+  hooks: anything,
+  permission: anything,
+  permissions: anything,
+  guards: anything,
+  outputMode: anything,
+  output: asCheck(checkOutput),
+  session: shape({ resume: aText, continue: aFlag, fork: aFlag, orReplay: aFlag }),
+  maxTokens: wholeNumber(1),
+  thinkingTokens: wholeNumber(1),
+  temperature: expects((value) => typeof value === "number" && value >= 0 && value <= 2, "a number from 0 to 2"),
+  parallelToolCalls: aFlag,
+  toolChoice,
+  keepRaw: aFlag,
+  strict: aFlag,
+  cwd: aText,
+  record: aText,
+  replay: (value, field) => (typeof value === "string" ? undefined : replaySource(value, field)),
+  env: recordOf(aText),
+  telemetry: (value, field) => (typeof value === "boolean" ? undefined : telemetry(value, field)),
+  context: anything,
+  // Also where nothing in the run is Claude Code: a misspelt name is one everywhere.
+  claudeCode: asCheck(checkClaudeCodeOptions),
+  ...(Object.fromEntries(PROVIDER_NAMES.map((name) => [name, shape(PROVIDER_CHECKS)])) as Record<ProviderName, Check>),
+};
+
+export const OPTION_NAMES: readonly string[] = Object.keys(RUN_CHECKS);
+
 /**
- * Checks what a caller gave, before anything starts; `without` are options that he cannot give.
+ * Checks what a caller gave, before anything starts; `without` are options that cannot be given here.
  *
  * @throws StartError `invalid-option` naming field, value and remedy.
  */
 export function checkOptions(options: RunOptions, without: readonly (keyof RunOptions)[] = []): void {
-  checkObject("options", options);
-  const known = OPTION_NAMES.filter((name) => !without.includes(name));
-  checkNames(options, known, "option ");
-  checkText("instructions", options.instructions);
-  checkTools(options.tools ?? []);
-  checkLimits(options.limits);
-  checkCount("toolConcurrency", options.toolConcurrency);
-  checkSignal(options.signal);
-  checkRetry(options.retry);
-  checkFallback(options.fallback);
+  const table = Object.entries(RUN_CHECKS).filter(([name]) => !(without as readonly string[]).includes(name));
+  checkInput(shape(Object.fromEntries(table), { what: "option " }), options, "");
   checkPolicy(options);
-  checkOutput(options.output);
-  checkSession(options.session);
-  checkModelOptions(options);
-  checkPlaceOptions(options);
-  for (const name of PROVIDER_NAMES) checkProvider(name, options[name], PROVIDER_OPTION_NAMES);
-}
-
-/** What a model is told. */
-function checkModelOptions(options: RunOptions): void {
-  checkCount("maxTokens", options.maxTokens);
-  checkCount("thinkingTokens", options.thinkingTokens);
-  checkTemperature(options.temperature);
-  checkFlag("parallelToolCalls", options.parallelToolCalls);
-  checkToolChoice(options.toolChoice);
-}
-
-/** Where a run takes place. */
-function checkPlaceOptions(options: RunOptions): void {
-  checkFlag("keepRaw", options.keepRaw);
-  checkFlag("strict", options.strict);
-  checkText("cwd", options.cwd);
-  checkText("record", options.record);
-  checkReplay(options);
-  checkEnv(options.env);
-  checkTelemetry(options.telemetry);
-  // Also where nobody in the run is Claude Code: a misspelt name is one everywhere.
-  checkClaudeCodeOptions(options.claudeCode);
-}
-
-const TELEMETRY_NAMES = ["recordContent", "attributes", "tracer", "meter"] satisfies (keyof TelemetryOptions)[];
-
-function checkTelemetry(telemetry: RunOptions["telemetry"]): void {
-  if (telemetry === undefined || typeof telemetry === "boolean") return;
-  checkObject("telemetry", telemetry);
-  checkNames(telemetry, TELEMETRY_NAMES, "telemetry.");
-}
-
-function checkReplay({ replay, record }: RunOptions): void {
-  if (replay === undefined) return;
-  if (record !== undefined) {
-    throw invalid(
-      "record and replay are both given. A run that is answered from a tape has nothing new to record: leave one out.",
-    );
-  }
-  if (typeof replay === "string") return;
-  if (typeof replay !== "object" || replay === null || Array.isArray(replay) || replay instanceof Uint8Array) {
-    throw invalid(`replay is ${describeValue(replay)}. Give the path of a tape, or { tape, onDifference }.`);
-  }
-  checkNames(replay, REPLAY_SOURCE_NAMES, "replay.");
-  if (typeof replay.tape !== "string" && !((replay.tape as unknown) instanceof Uint8Array)) {
-    throw invalid(`replay.tape is ${describeValue(replay.tape)}. Give the path of a tape, or its bytes.`);
-  }
-  const { onDifference } = replay;
-  if (onDifference !== undefined && onDifference !== "error" && onDifference !== "warn") {
-    throw invalid(`replay.onDifference is ${describeValue(onDifference)}. Give "error" or "warn".`);
-  }
-  checkFlag("replay.allowTorn", replay.allowTorn);
-  checkFlag("replay.allowEdited", replay.allowEdited);
+  if (options.replay === undefined || options.record === undefined) return;
+  throw new StartError(
+    "invalid-option",
+    "record and replay are both given. A run that is answered from a tape has nothing new to record: leave one out.",
+  );
 }
 
 /** Whether the tool that is to be used is there: it may be the agent's or the run's. */
-export function checkChosenTool(toolChoice: RunOptions["toolChoice"], tools: readonly Tool[]): void {
-  if (typeof toolChoice !== "object" || tools.some((tool) => tool.name === toolChoice.name)) return;
-  const names = tools.map((tool) => tool.name);
-  const near = nearestName(toolChoice.name, names);
+export function checkChosenTool(choice: RunOptions["toolChoice"], given: readonly Tool[]): void {
+  if (typeof choice !== "object" || given.some((tool) => tool.name === choice.name)) return;
+  const names = given.map((tool) => tool.name);
+  const near = nearestName(choice.name, names);
   const remedy = near === undefined ? `The tools are: ${names.join(", ") || "none"}` : `Did you mean "${near}"?`;
-  throw invalid(`toolChoice names the tool "${toolChoice.name}", which is not among tools. ${remedy}`);
+  throw new StartError(
+    "invalid-option",
+    `toolChoice names the tool "${choice.name}", which is not among tools. ${remedy}`,
+  );
 }
 
-export function checkText(name: string, value: unknown): void {
-  if (value === undefined || typeof value === "string") return;
-  throw invalid(`${name} is ${describeValue(value)}. Give a text.`);
+export function checkLimits(given: unknown): void {
+  if (given !== undefined) checkInput(limits, given, "limits");
 }
 
-export function checkLimits(limits: unknown): void {
-  if (limits === undefined) return;
-  checkObject("limits", limits);
-  checkNames(limits, LIMIT_NAMES, "limits.");
-  for (const [name, value] of Object.entries(limits)) {
-    if (value === undefined || (typeof value === "number" && value > 0)) continue;
-    throw invalid(`limits.${name} is ${describeValue(value)}. Give a number above 0.`);
-  }
-}
-
-export function checkTools(tools: unknown): asserts tools is readonly Tool[] {
-  if (!Array.isArray(tools)) {
-    throw invalid(`tools is ${describeValue(tools)}, not a list. Give a list of what tool(…) returned.`);
-  }
-  const seen = new Set<string>();
-  tools.forEach((tool: Partial<Tool> | null | undefined, index) => {
-    if (typeof tool?.parse !== "function" || typeof tool.run !== "function" || typeof tool.name !== "string") {
-      throw invalid(`tools[${index}] is no tool. Make it with tool(name, description, input, run).`);
-    }
-    if (seen.has(tool.name)) {
-      throw invalid(`tools[${index}]: there are two tools called "${tool.name}". Give each its own name.`);
-    }
-    seen.add(tool.name);
-  });
+export function checkTools(given: unknown): asserts given is readonly Tool[] {
+  checkInput(tools, given, "tools");
 }
 
 /** Checks hooks, permissions and guards, the run's or an agent's. */
@@ -145,25 +193,6 @@ export function checkOutput(output: SchemaInput | undefined): void {
   if (output !== undefined) readOutputOption(output);
 }
 
-function checkEnv(env: unknown): void {
-  if (env === undefined) return;
-  checkObject("env", env);
-  for (const [name, value] of Object.entries(env)) {
-    if (typeof value !== "string") throw invalid(`env.${name} is ${describeValue(value)}. Give a text.`);
-  }
-}
-
-function checkSession(session: unknown): void {
-  if (session === undefined) return;
-  checkObject("session", session);
-  checkNames(session, ["resume", "continue", "fork", "orReplay"], "session.");
-  const { resume, continue: goOn, fork, orReplay } = session as { readonly [name: string]: unknown };
-  checkText("session.resume", resume);
-  checkFlag("session.continue", goOn);
-  checkFlag("session.fork", fork);
-  checkFlag("session.orReplay", orReplay);
-}
-
 /** Whether a value is a backend: what runs and agents take besides a name. */
 export function isBackend(value: unknown): boolean {
   const backend = value as { readonly kind?: unknown; readonly stream?: unknown; readonly open?: unknown } | null;
@@ -174,76 +203,7 @@ export function isBackend(value: unknown): boolean {
   );
 }
 
-function checkObject(name: string, value: unknown): asserts value is object {
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return;
-  throw invalid(`${name} is ${describeValue(value)}. Give an object.`);
-}
-
-function checkCount(name: string, value: unknown): void {
-  if (value === undefined || (typeof value === "number" && Number.isInteger(value) && value > 0)) return;
-  throw invalid(`${name} is ${describeValue(value)}. Give a whole number above 0.`);
-}
-
-function checkTemperature(value: unknown): void {
-  if (value === undefined || (typeof value === "number" && value >= 0 && value <= 2)) return;
-  throw invalid(`temperature is ${describeValue(value)}. Give a number from 0 to 2.`);
-}
-
-function checkFlag(name: string, value: unknown): void {
-  if (value === undefined || typeof value === "boolean") return;
-  throw invalid(`${name} is ${describeValue(value)}. Give true or false.`);
-}
-
-function checkToolChoice(choice: unknown): void {
-  if (choice === undefined || choice === "auto" || choice === "none" || choice === "required") return;
-  if (typeof choice === "object" && choice !== null) checkNames(choice, ["name"], "toolChoice.");
-  if (typeof choice === "object" && choice !== null && "name" in choice && typeof choice.name === "string") return;
-  throw invalid(`toolChoice is ${describeValue(choice)}. Give "auto", "none", "required" or { name: "<tool>" }.`);
-}
-
-function checkSignal(signal: unknown): void {
-  if (signal === undefined) return;
-  const { aborted, addEventListener } = (signal ?? {}) as Partial<AbortSignal>;
-  if (typeof aborted === "boolean" && typeof addEventListener === "function") return;
-  throw invalid(`signal is ${describeValue(signal)}. Give the signal of an AbortController.`);
-}
-
-function checkRetry(retry: unknown): void {
-  if (retry === undefined || retry === false) return;
-  checkObject("retry", retry);
-  checkNames(retry, ["attempts", "totalMs", "afterFirstToken"], "retry.");
-  const { attempts, totalMs, afterFirstToken } = retry as { readonly [name: string]: unknown };
-  checkCount("retry.attempts", attempts);
-  checkFlag("retry.afterFirstToken", afterFirstToken);
-  if (totalMs === undefined || (typeof totalMs === "number" && totalMs >= 0)) return;
-  throw invalid(`retry.totalMs is ${describeValue(totalMs)}. Give a number of milliseconds, 0 or more.`);
-}
-
-function checkFallback(fallback: unknown): void {
-  if (fallback === undefined) return;
-  for (const [index, one] of (Array.isArray(fallback) ? fallback : [fallback]).entries()) {
-    if (typeof one === "string" || isBackend(one)) continue;
-    const name = Array.isArray(fallback) ? `fallback[${index}]` : "fallback";
-    throw invalid(`${name} is ${describeValue(one)}. Give a backend such as "offline", or a list of backends.`);
-  }
-}
-
-/** Checks what a provider was told. `known` are the names it understands. */
-export function checkProvider(provider: string, given: unknown, known: readonly string[]): void {
-  if (given === undefined) return;
-  checkObject(provider, given);
-  checkNames(given, known, `option ${provider}.`);
-  const { apiKey, baseUrl, headers } = given as { readonly [name: string]: unknown };
-  // A key is never shown, not even a wrong one.
-  if (apiKey !== undefined && typeof apiKey !== "string") throw invalid(`${provider}.apiKey is no text. Give the key.`);
-  checkText(`${provider}.baseUrl`, baseUrl);
-  if (headers === undefined) return;
-  checkObject(`${provider}.headers`, headers);
-  for (const [name, value] of Object.entries(headers)) {
-    if (typeof value !== "string") throw invalid(`${provider}.headers.${name} is no text. Give the header's value.`);
-  }
-}
-
-function invalid(message: string): StartError {
-  return new StartError("invalid-option", message);
+/** Checks the options of a provider; `besides` are those that only this way of making a backend has. */
+export function checkProvider(provider: string, given: unknown, besides: Readonly<Record<string, Check>> = {}): void {
+  if (given !== undefined) checkInput(shape({ ...besides, ...PROVIDER_CHECKS }), given, provider);
 }

@@ -1,5 +1,5 @@
 import type { AgentBackend } from "#backends";
-import { checkOptionNames, describeValue, StartError } from "#domain";
+import { checkInput, checkOptionNames, describeValue, oneOf, StartError } from "#domain";
 import type { Format } from "#formats";
 import { createSecretMask } from "#secrets";
 import { commandSecrets, createCommandBackend } from "../backends/command/backend.ts";
@@ -23,7 +23,6 @@ export interface CommandOptions {
 }
 
 const OPTION_NAMES = ["format", "input", "cwd", "env", "onStderr"] as const satisfies readonly (keyof CommandOptions)[];
-const INPUTS = ["stdin", "argument", "none"] as const;
 
 /**
  * A foreign command as a backend: what it prints is read as the events of a run. It is started without a shell, once for
@@ -48,11 +47,14 @@ export function commandIn(argv: readonly string[], options: CommandOptions, worl
 
 function createCommand(argv: readonly string[], options: CommandOptions, world: World): AgentBackend {
   if (!Array.isArray(argv) || argv.length === 0 || !argv.every((word) => typeof word === "string") || argv[0] === "") {
-    throw invalid(`command: argv is ${describeValue(argv)}. Give the program and its arguments as a list of texts.`);
+    throw new StartError(
+      "invalid-option",
+      `command: argv is ${describeValue(argv)}. Give the program and its arguments as a list of texts.`,
+    );
   }
   checkOptionNames(options, OPTION_NAMES, "command");
   const { format = "ndjson", input = "stdin", cwd, env = {}, onStderr } = options;
-  if (!INPUTS.includes(input)) throw invalid(`command: input is ${describeValue(input)}. Give ${INPUTS.join(", ")}.`);
+  checkInput(oneOf(["stdin", "argument", "none"]), input, "command: input");
   const [executable = "", ...args] = argv;
   const variables = { ...givenVariables(world.env), ...env };
   const backend = createCommandBackend(
@@ -93,8 +95,4 @@ function givenVariables(env: World["env"]): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
-}
-
-function invalid(message: string): StartError {
-  return new StartError("invalid-option", message);
 }

@@ -1,9 +1,9 @@
-import { checkNames, describeValue, isStartError, StartError } from "#domain";
+import { anObject, aText, checkInput, checkNames, describeValue, expects, isStartError, StartError } from "#domain";
 import { checkClaudeCodeOptions } from "../backends/claude-code/options.ts";
 import { agent } from "./agent.ts";
-import { checkLimits, checkPolicy, checkProvider, checkText, checkTools } from "./check-options.ts";
+import { checkLimits, checkPolicy, checkProvider, checkTools } from "./check-options.ts";
 import type { Config } from "./config.ts";
-import { PROVIDER_NAMES, PROVIDER_OPTION_NAMES } from "./options.ts";
+import { PROVIDER_NAMES } from "./options.ts";
 import { requireName } from "./resolve-backend.ts";
 import { swarm } from "./swarm.ts";
 
@@ -65,10 +65,11 @@ export function checkConfig(value: unknown, locate: Locate): Config {
   };
   check("", () => checkNames(config, CONFIG_FIELDS, "field "));
   check("backend", () => {
-    checkText("backend", config.backend);
-    if (config.backend !== undefined) requireName(config.backend);
+    if (config.backend === undefined) return;
+    checkInput(aText, config.backend, "backend");
+    requireName(config.backend);
   });
-  check("instructions", () => checkText("instructions", config.instructions));
+  check("instructions", () => checkGiven(aText, config.instructions, "instructions"));
   check("limits", () => checkLimits(config.limits));
   check("tools", () => (config.tools === undefined ? undefined : checkTools(config.tools)));
   check("permissions", () =>
@@ -77,9 +78,9 @@ export function checkConfig(value: unknown, locate: Locate): Config {
   check("hooks", () => checkPolicy(config));
   checkAgents(config, check);
   checkBackends(config, check);
-  check("allowedHosts", () => checkHosts(config.allowedHosts));
+  check("allowedHosts", () => checkGiven(hosts, config.allowedHosts, "allowedHosts"));
   check("server", () => {
-    requireObject("server", config.server);
+    checkGiven(anObject, config.server, "server");
     if (config.server !== undefined) checkNames(config.server, SERVER_FIELDS, "server.");
   });
   return config;
@@ -89,13 +90,12 @@ type Check = (field: string, test: () => void) => void;
 
 function checkAgents({ agents, swarm: together }: Config, check: Check): void {
   check("swarm", () => {
-    requireObject("swarm", together);
+    checkGiven(anObject, together, "swarm");
     if (together !== undefined) checkNames(together, ["start", "context"], "swarm.");
   });
   if (agents === undefined) return;
   check("agents", () => {
-    if (Array.isArray(agents)) return;
-    throw new StartError("invalid-option", `agents is ${describeValue(agents)}. Give a list of agents.`);
+    checkInput(expects(Array.isArray, "a list of agents"), agents, "agents");
   });
   for (const [index, one] of agents.entries()) check(`agents[${index}]`, () => void agent(one));
   if (agents.length > 0) check("swarm", () => void swarm(agents, together ?? {}));
@@ -103,28 +103,22 @@ function checkAgents({ agents, swarm: together }: Config, check: Check): void {
 
 function checkBackends({ backends }: Config, check: Check): void {
   check("backends", () => {
-    requireObject("backends", backends);
+    checkGiven(anObject, backends, "backends");
     if (backends !== undefined) checkNames(backends, BACKENDS, "backends.");
   });
   for (const name of PROVIDER_NAMES) {
-    check(`backends.${name}`, () => checkProvider(name, backends?.[name], PROVIDER_OPTION_NAMES));
+    check(`backends.${name}`, () => checkProvider(name, backends?.[name]));
   }
   check("backends.claudeCode", () => void checkClaudeCodeOptions(backends?.claudeCode));
 }
 
-function checkHosts(hosts: unknown): void {
-  if (hosts === undefined) return;
-  const isHost = (host: unknown): boolean => typeof host === "string" && /^[^\s/@]+$/.test(host);
-  if (Array.isArray(hosts) && hosts.every(isHost)) return;
-  throw new StartError(
-    "invalid-option",
-    `allowedHosts is ${describeValue(hosts)}. Give a list of hosts, such as ["llm.example.com"], without https:// and path.`,
-  );
-}
+const hosts = expects(
+  (value) => Array.isArray(value) && value.every((host) => typeof host === "string" && /^[^\s/@]+$/.test(host)),
+  'a list of hosts, such as ["llm.example.com"], without https:// and path',
+);
 
-function requireObject(name: string, value: unknown): void {
-  if (value === undefined || (typeof value === "object" && value !== null && !Array.isArray(value))) return;
-  throw new StartError("invalid-option", `${name} is ${describeValue(value)}. Give an object.`);
+function checkGiven(test: Parameters<typeof checkInput>[0], value: unknown, field: string): void {
+  if (value !== undefined) checkInput(test, value, field);
 }
 
 /** The place of what a message is about: the field it names, or the part of the file that was being checked. */

@@ -204,7 +204,7 @@ describe("R16: a wrong configuration is told with file, line, column, field and 
     [
       "a slip in a provider",
       '{ "backends": { "openai": { "apikey": "k" } } }',
-      ":1:29: There is no option openai.apikey. Did you mean apiKey?",
+      ":1:29: There is no openai.apikey. Did you mean apiKey?",
     ],
     [
       "a slip in backends",

@@ -91,7 +91,7 @@ describe("openai.compatible", () => {
     expect(make({ model: "m" })).toThrow(/baseUrl is not given/);
     expect(make({ model: "m", baseUrl: "x" })).toThrow(/^compatible\.baseUrl is "x"/);
     expect(make({ model: "m", baseUrl: "http://h.test", name: "a b" })).toThrow(/^compatible\.name is "a b"/);
-    expect(make({ model: "m", baseUrl: "http://h.test", limitField: "tokens" })).toThrow(/Give max_tokens or/);
+    expect(make({ model: "m", baseUrl: "http://h.test", limitField: "tokens" })).toThrow(/Give one of: max_tokens/);
     expect(make({ model: "m", baseUrl: "http://h.test", limitfield: 1 })).toThrow(/Did you mean limitField\?/);
   });
 });

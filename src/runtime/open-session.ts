@@ -11,7 +11,8 @@ import {
 import { checkOptionNames, type Message, StartError } from "#domain";
 import { type ConversationChanges, createConversation, createLiveAgents, createSession, type Session } from "#sessions";
 import type { SchemaInput } from "#tools";
-import { OPTION_NAMES, type RunOptions } from "./options.ts";
+import { OPTION_NAMES } from "./check-options.ts";
+import type { RunOptions } from "./options.ts";
 import { describeTarget, planRun, type Target } from "./plan-run.ts";
 import type { OutputOf } from "./output-option.ts";
 import { retarget } from "./retarget.ts";

@@ -4,11 +4,10 @@
  * @module
  */
 import type { ModelBackend } from "#backends";
-import { describeValue, isId, StartError } from "#domain";
+import { aFlag, type Check, expects, isId, oneOf, StartError } from "#domain";
 import { createOpenaiBackend } from "../backends/openai/openai.ts";
 import type { ProviderProfile } from "../backends/openai/profiles.ts";
 import { type BackendOptions, checkBackendOptions, createProviderBackend, worldFor } from "./backend-options.ts";
-import { PROVIDER_OPTION_NAMES } from "./options.ts";
 import { checkBaseUrl, checkKey } from "./providers.ts";
 import { coverStartErrors } from "./run-secrets.ts";
 import { systemWorld } from "./world.ts";
@@ -31,16 +30,13 @@ export interface CompatibleOptions extends BackendOptions {
   readonly parallelToolCalls?: boolean;
 }
 
-const COMPATIBLE_OPTION_NAMES = [
-  "model",
-  "fetch",
-  "name",
-  "limitField",
-  "instructionsRole",
-  "usageInStream",
-  "parallelToolCalls",
-  ...PROVIDER_OPTION_NAMES,
-] as const satisfies readonly (keyof CompatibleOptions)[];
+const COMPATIBLE_CHECKS = {
+  name: expects((value) => typeof value === "string" && isId(value), "1 to 64 letters, digits, _ or -"),
+  limitField: oneOf(["max_tokens", "max_completion_tokens"]),
+  instructionsRole: oneOf(["system", "developer"]),
+  usageInStream: aFlag,
+  parallelToolCalls: aFlag,
+} satisfies Record<Exclude<keyof CompatibleOptions, keyof BackendOptions>, Check>;
 
 /** What makes OpenAI's backends. */
 export interface Openai {
@@ -78,15 +74,12 @@ export const openai: Openai = Object.assign((options: BackendOptions) => createP
 });
 
 function createCompatibleBackend(options: CompatibleOptions): ModelBackend {
-  checkBackendOptions("compatible", options, COMPATIBLE_OPTION_NAMES);
+  checkBackendOptions("compatible", options, COMPATIBLE_CHECKS);
   const { name = "compatible", model, apiKey = "", baseUrl } = options;
-  if (typeof name !== "string" || !isId(name)) {
-    throw invalid(`compatible.name is ${describeValue(name)}. Use 1 to 64 letters, digits, _ or -.`);
+  if (baseUrl === undefined) {
+    throw new StartError("invalid-option", "compatible.baseUrl is not given. Write it as https://host/v1.");
   }
-  if (baseUrl === undefined) throw invalid("compatible.baseUrl is not given. Write it as https://host/v1.");
   const { limitField = "max_tokens", instructionsRole = "system" } = options;
-  checkChoice("limitField", limitField, ["max_tokens", "max_completion_tokens"]);
-  checkChoice("instructionsRole", instructionsRole, ["system", "developer"]);
   const url = checkBaseUrl(baseUrl, "compatible.baseUrl");
   const backend = createOpenaiBackend({
     provider: name,
@@ -111,13 +104,4 @@ function createCompatibleBackend(options: CompatibleOptions): ModelBackend {
     hasKnownPrices: false,
     withModel: (other) => createCompatibleBackend({ ...options, model: other }),
   };
-}
-
-function checkChoice(field: string, value: string, known: readonly string[]): void {
-  if (known.includes(value)) return;
-  throw invalid(`compatible.${field} is ${describeValue(value)}. Give ${known.join(" or ")}.`);
-}
-
-function invalid(message: string): StartError {
-  return new StartError("invalid-option", message);
 }

@@ -180,38 +180,6 @@ export const PROVIDER_NAMES = [
 
 export type ProviderName = (typeof PROVIDER_NAMES)[number];
 
-export const OPTION_NAMES = [
-  "instructions",
-  "tools",
-  "toolChoice",
-  "toolConcurrency",
-  "parallelToolCalls",
-  "output",
-  "hooks",
-  "permission",
-  "permissions",
-  "guards",
-  "outputMode",
-  "limits",
-  "context",
-  "signal",
-  "retry",
-  "fallback",
-  "maxTokens",
-  "temperature",
-  "thinkingTokens",
-  "session",
-  "cwd",
-  "env",
-  "keepRaw",
-  "strict",
-  "record",
-  "replay",
-  "telemetry",
-  "claudeCode",
-  ...PROVIDER_NAMES,
-] as const satisfies readonly (keyof RunOptions)[];
-
 export const LIMIT_NAMES = [
   "turns",
   "handoffs",
@@ -223,13 +191,6 @@ export const LIMIT_NAMES = [
   "replyBytes",
   "permissionMs",
 ] as const satisfies readonly (keyof Limits)[];
-
-export const REPLAY_SOURCE_NAMES = [
-  "tape",
-  "onDifference",
-  "allowTorn",
-  "allowEdited",
-] as const satisfies readonly (keyof ReplaySource)[];
 
 export const PROVIDER_OPTION_NAMES = [
   "apiKey",

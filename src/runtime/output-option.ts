@@ -1,4 +1,4 @@
-import { checkNames, describeValue, StartError } from "#domain";
+import { checkInput, checkNames, wholeNumber } from "#domain";
 import { type InputOf, readSchema, type Schema, type SchemaInput } from "#tools";
 
 /** An answer's schema, with how often an answer that does not fit is sent back. */
@@ -36,9 +36,7 @@ export function readOutputOption(output: SchemaInput, field = "output"): ReadOut
   if (!isRequest(output)) return { schema: readSchema(output, field), repairs: undefined };
   checkNames(output, REQUEST_FIELDS, `${field}.`);
   const { schema, jsonSchema, repairs } = output;
-  if (!Number.isSafeInteger(repairs) || repairs < 0) {
-    throw new StartError("invalid-option", `${field}.repairs is ${describeValue(repairs)}. Give 0, 1, 2 ….`);
-  }
+  checkInput(wholeNumber(0), repairs, `${field}.repairs`);
   const given = jsonSchema === undefined ? schema : ({ schema, jsonSchema } as SchemaInput);
   return { schema: readSchema(given, `${field}.schema`), repairs };
 }

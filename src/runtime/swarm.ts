@@ -1,4 +1,4 @@
-import { checkOptionNames, describeValue, nearestName, StartError } from "#domain";
+import { checkInput, checkOptionNames, describeValue, nearestName, oneOf, StartError } from "#domain";
 import { type Agent, agent } from "./agent.ts";
 
 /** Agents that hand over to each other. Data, like an agent. */
@@ -45,9 +45,7 @@ export function swarm(agents: readonly Agent[], options: SwarmOptions = {}): Swa
   const start = options.start ?? (names[0] as string);
   requireName(start, names, "The swarm starts with");
   const { context = "fresh" } = options;
-  if (context !== "fresh" && context !== "shared") {
-    throw invalid(`context is ${describeValue(context)}. Give "fresh" or "shared".`);
-  }
+  checkInput(oneOf(["fresh", "shared"]), context, "context");
   return Object.freeze({ kind: "swarm", agents: checked, start, context });
 }
 

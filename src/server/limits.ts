@@ -1,4 +1,4 @@
-import { checkNames, StartError } from "#domain";
+import { checkInput, shape, zeroOrMore } from "#domain";
 
 /** What one server takes, and for how long. Every number can be set; none can be switched off by a request. */
 export interface ServerLimits {
@@ -77,12 +77,7 @@ export const SERVER_LIMITS: ServerLimits = {
  * limit anything.
  */
 export function readLimits(given: Partial<ServerLimits> = {}, tenants = 1): ServerLimits {
-  checkNames(given, Object.keys(SERVER_LIMITS), "limits.");
-  for (const [name, value] of Object.entries(given)) {
-    if (typeof value !== "number" || !(value >= 0)) {
-      throw new StartError("invalid-option", `limits.${name} is ${String(value)}. Give a number from 0 on.`);
-    }
-  }
+  checkInput(shape(Object.fromEntries(Object.keys(SERVER_LIMITS).map((name) => [name, zeroOrMore]))), given, "limits");
   const { runs = SERVER_LIMITS.runs } = given;
   const runsPerTenant = tenants > 1 ? Math.max(1, Math.floor(runs / 4)) : runs;
   return { ...SERVER_LIMITS, runsPerTenant, ...given };

@@ -1,5 +1,5 @@
 import { isRecord, type JsonRecord, ownString, ownValue } from "#wire";
-import { type Block, describeThrown, type Message } from "#domain";
+import { type Block, type Check, describeThrown, expects, type Message, shape } from "#domain";
 import { ApiError } from "./api-error.ts";
 import type { ServerLimits } from "./limits.ts";
 
@@ -86,23 +86,23 @@ function tooLarge(limits: ServerLimits): ApiError {
   return new ApiError("body-too-large", `The body has more than ${limits.bodyBytes} bytes.`, { connection: "close" });
 }
 
-/** Refuses fields nobody knows: a mistyped one would otherwise be left out in silence. */
+/** Refuses fields that are not known: a mistyped one would otherwise be left out without a word. */
 export function requireFields(body: JsonRecord, known: readonly string[]): void {
-  for (const name of Object.keys(body)) {
-    if (known.includes(name)) continue;
-    throw new ApiError(
-      "invalid-request",
-      `There is no field ${JSON.stringify(name.slice(0, 60))}. Known are: ${known.join(", ")}.`,
-    );
-  }
+  const anything: Check = () => undefined;
+  refuseFault(shape(Object.fromEntries(known.map((name) => [name, anything])), { what: "field " })(body, ""));
 }
 
 /** A text field; `undefined` when it is missing. */
 export function readTextField(body: JsonRecord, name: string, maxLength: number): string | undefined {
   const value = ownValue(body, name);
   if (value === undefined) return undefined;
-  if (typeof value === "string" && value.length <= maxLength) return value;
-  throw new ApiError("invalid-request", `${name} must be a text of at most ${maxLength} characters.`);
+  const isText = (given: unknown): boolean => typeof given === "string" && given.length <= maxLength;
+  refuseFault(expects(isText, `a text of at most ${maxLength} characters`)(value, name));
+  return value as string;
+}
+
+function refuseFault(fault: string | undefined): void {
+  if (fault !== undefined) throw new ApiError("invalid-request", fault);
 }
 
 const MEDIA_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"];

@@ -101,14 +101,14 @@ describe("tool()", () => {
   });
 
   it.each([
-    ["an empty name", () => tool("", "d", numbers, () => 1), /tool name ""/],
+    ["an empty name", () => tool("", "d", numbers, () => 1), /name is ""/],
     ["a name with a space", () => tool("a b", "d", numbers, () => 1), /letters, digits/],
     ["no description", () => tool("t", " ", numbers, () => 1), /description/],
     ["no function", () => tool("t", "d", numbers, undefined as never), /Give a function/],
     ["an unknown type", () => tool("t", "d", { a: "nummer" as "number" }, () => 1), /input\.a is "nummer"/],
     ["an empty list of values", () => tool("t", "d", { a: [] }, () => 1), /input\.a/],
     ["no schema", () => tool("t", "d", null as never, () => 1), /input is null/],
-    ["a time of 0", () => tool("t", "d", numbers, () => 1, { timeoutMs: 0 }), /timeoutMs 0/],
+    ["a time of 0", () => tool("t", "d", numbers, () => 1, { timeoutMs: 0 }), /timeoutMs is 0/],
     [
       "a Standard Schema that cannot be shown",
       () =>

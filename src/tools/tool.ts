@@ -1,4 +1,4 @@
-import { checkOptionNames, StartError } from "#domain";
+import { aboveZero, aFlag, aFunction, checkInput, checkOptionNames, expects, StartError } from "#domain";
 import type { JsonSchema } from "./json-schema.ts";
 import {
   type CheckedSchema,
@@ -106,7 +106,14 @@ export interface ToolDefinition<Schema extends SchemaInput> extends ToolOptions 
 const OPTION_NAMES = ["timeoutMs", "sequential"] as const satisfies readonly (keyof ToolOptions)[];
 const FIELD_NAMES = ["name", "description", "input", "run", ...OPTION_NAMES] as const;
 
-const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
+const aName = expects(
+  (value) => typeof value === "string" && /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(value),
+  "1 to 64 letters, digits, _ or -, starting with a letter or _",
+);
+const aDescription = expects(
+  (value) => typeof value === "string" && value.trim() !== "",
+  "a sentence that says what the tool does; the model chooses by it",
+);
 
 /**
  * Defines a tool. `input` is the short notation, any Standard Schema, or a JSON Schema; `run` may be async and may
@@ -138,35 +145,30 @@ export function tool(
 }
 
 function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { run?: Tool["run"] }): Tool {
-  const { name, description, input, run, timeoutMs, sequential = false } = given;
-  if (typeof name !== "string" || !NAME.test(name)) {
-    throw invalid(
-      `tool name ${JSON.stringify(name)}`,
-      "Use 1 to 64 letters, digits, _ or -, starting with a letter or _",
-    );
-  }
-  if (typeof description !== "string" || description.trim() === "") {
-    throw invalid(
-      `tool "${name}": description ${JSON.stringify(description)}`,
-      "Say in a sentence what the tool does; the model chooses by it",
-    );
-  }
-  if (typeof run !== "function") throw invalid(`tool "${name}": run is a ${typeof run}`, "Give a function");
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) {
-    throw invalid(`tool "${name}": timeoutMs ${timeoutMs}`, "Give a number of milliseconds above 0");
-  }
-  checkOptionNames(given, FIELD_NAMES, `the tool "${name}"`);
-  if (typeof sequential !== "boolean") {
-    throw invalid(`tool "${name}": sequential ${JSON.stringify(sequential)}`, "Give true or false");
-  }
+  const {
+    name,
+    description,
+    input,
+    run,
+    timeoutMs,
+    sequential = false,
+  } = given as ToolDefinition<SchemaInput> & {
+    run: Tool["run"];
+  };
+  checkInput(aName, name, "tool: name");
+  const field = `tool "${name as string}": `;
+  checkInput(aDescription, description, `${field}description`);
+  checkInput(aFunction, run, `${field}run`);
+  if (timeoutMs !== undefined) checkInput(aboveZero, timeoutMs, `${field}timeoutMs`);
+  checkOptionNames(given, FIELD_NAMES, `the tool "${name as string}"`);
+  checkInput(aFlag, sequential, `${field}sequential`);
   const schema = readSchema(input as SchemaInput, `tool "${name}": input`);
   const { type } = schema.jsonSchema;
   if (type !== undefined && type !== "object") {
-    throw invalid(`tool "${name}": input of type ${JSON.stringify(type)}`, "Models give a tool an object of fields");
+    throw new StartError(
+      "invalid-option",
+      `${field}input is of type ${JSON.stringify(type)}. Give an object of fields: that is what models give a tool.`,
+    );
   }
   return { name, description, inputSchema: schema.jsonSchema, timeoutMs, sequential, parse: schema.parse, run };
-}
-
-function invalid(what: string, remedy: string): StartError {
-  return new StartError("invalid-option", `${what} is not valid. ${remedy}.`);
 }

@@ -343,7 +343,7 @@ describe("documents, repetitions, scorers", () => {
     [{ prompts: ["a"], targets: ["offline", "nowhere/x"] }, "nowhere"],
     [{ prompts: ["a"], targets: ["offline", "openai/x"], judge: "deepseek/x" }, "DEEPSEEK_API_KEY"],
     [{ prompts: ["a"], targets: ["offline", "openai/x"], scorers: [] }, "scorers is empty."],
-    [{ prompts: ["a"], targets: ["offline", "openai/x"], rule: { beter: 1 } }, "There is no option rule.beter."],
+    [{ prompts: ["a"], targets: ["offline", "openai/x"], rule: { beter: 1 } }, "There is no rule.beter."],
     [{ prompts: ["a"], targets: ["offline", "openai/x"], folder: "here" }, 'folder is "here". Give an absolute path.'],
     [
       { prompts: ["a"], targets: ["offline", "openai/x"], scorer: 1 },

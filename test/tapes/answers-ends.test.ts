@@ -373,7 +373,7 @@ describe("F-D11: what cannot be had is refused before anything starts", () => {
     [
       "an unknown answer",
       () => run({ replay: { tape, onDifference: "ask" } })(),
-      /replay\.onDifference is "ask"\. Give "error" or "warn"/,
+      /replay\.onDifference is "ask"\. Give one of: error, warn/,
     ],
     ["no tape", run({ replay: {} }), /replay\.tape is undefined\. Give the path of a tape/],
     ["a number", run({ replay: 7 }), /replay is 7\. Give the path of a tape/],

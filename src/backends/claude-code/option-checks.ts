@@ -1,9 +1,19 @@
-import { describeThrown, nearestName } from "#domain";
+import {
+  aFlag,
+  aFunction,
+  anObject,
+  type Check,
+  describeThrown,
+  expects,
+  giveInstead,
+  listOf as listOfAny,
+  nearestName,
+  oneOf,
+  recordOf,
+  wholeNumber,
+} from "#domain";
 import { LARGEST_LINE_LIMIT } from "#wire";
 import { EFFORTS, PERMISSION_MODES, SETTING_SOURCES } from "./option-words.ts";
-
-/** What is wrong with a value, to be read behind the name of its field; `undefined` when nothing is. */
-export type Check = (value: unknown) => string | undefined;
 
 const MAX_NAME = 256;
 const MAX_RULE = 4096;
@@ -37,210 +47,167 @@ const SERVER_NAMES = ["type", "name", "command", "args", "env", "url", "headers"
 /** Every option with its check; what is not here is not an option. */
 export const OPTION_CHECKS = {
   model: name,
-  fallbackModel: (value) => (Array.isArray(value) ? listOf(modelOfList)(value) : modelOfList(value)),
+  fallbackModel: (value, field) =>
+    Array.isArray(value) ? listOf(modelOfList)(value, field) : modelOfList(value, field),
   maxTurns: wholeNumber(1),
-  maxBudgetUsd: (value) =>
-    typeof value === "number" && Number.isFinite(value) && value > 0
-      ? undefined
-      : say(value, "Give an amount above 0, in dollars"),
+  maxBudgetUsd: expects(
+    (value) => typeof value === "number" && Number.isFinite(value) && value > 0,
+    "an amount above 0, in dollars",
+  ),
   maxThinkingTokens: wholeNumber(0),
-  effort: oneOf(...EFFORTS),
+  effort: oneOf(EFFORTS),
   systemPrompt: text,
   appendSystemPrompt: text,
   allowedTools: listOf(toolRule),
   disallowedTools: listOf(toolRule),
-  toolFilter: oneOf("both", "allow-first"),
+  toolFilter: oneOf(["both", "allow-first"]),
   tools: listOf(toolRule),
   mcpConfig: mcpConfig,
-  strictMcpConfig: flag,
-  permissionMode: oneOf(...PERMISSION_MODES),
+  strictMcpConfig: aFlag,
+  permissionMode: oneOf(PERMISSION_MODES),
   permissionPromptTool: toolRule,
-  resume: (value) =>
-    typeof value === "string" && SESSION.test(value) ? undefined : say(value, "Give the id of a session"),
-  continue: flag,
-  forkSession: flag,
-  sessionId: (value) => (typeof value === "string" && UUID.test(value) ? undefined : say(value, "Give a UUID")),
-  persistSession: flag,
-  cwd: (value) => (value === "" ? undefined : path(value)),
+  resume: expects((value) => typeof value === "string" && SESSION.test(value), "the id of a session"),
+  continue: aFlag,
+  forkSession: aFlag,
+  sessionId: expects((value) => typeof value === "string" && UUID.test(value), "a UUID"),
+  persistSession: aFlag,
+  cwd: (value, field) => (value === "" ? undefined : path(value, field)),
   addDirs: listOf(path),
-  env: recordOf((value, key) => {
-    if (!VARIABLE.test(key)) return " is not a name for a variable. Use letters, digits and _";
-    return typeof value === "string" && !value.includes("\0") ? undefined : " is not a text without NUL bytes";
+  env: recordOf((value, field, key) => {
+    if (!VARIABLE.test(key)) return `${field} is not a name for a variable. Use letters, digits and _.`;
+    if (typeof value === "string" && !value.includes("\0")) return undefined;
+    return `${field} is not a text without NUL bytes. Give a text.`;
   }),
   executable: path,
-  mode: oneOf("auto", "plain", "control"),
-  attachments: flag,
-  slashCommands: flag,
-  repositoryGit: flag,
-  settingSources: listOf(oneOf(...SETTING_SOURCES)),
-  settings: (value) => (typeof value === "string" ? path(value) : json(value)),
-  includePartialMessages: flag,
-  includeHookEvents: flag,
+  mode: oneOf(["auto", "plain", "control"]),
+  attachments: aFlag,
+  slashCommands: aFlag,
+  repositoryGit: aFlag,
+  settingSources: listOf(oneOf(SETTING_SOURCES)),
+  settings: (value, field) => (typeof value === "string" ? path(value, field) : json(value, field)),
+  includePartialMessages: aFlag,
+  includeHookEvents: aFlag,
   agents: recordOf(subagent),
   agent: name,
   jsonSchema: json,
   betas: listOf(toolRule),
   pluginDirs: listOf(path),
-  extraArgs: recordOf((value, key) => {
-    if (!FLAG.test(key)) return " is not a name for a flag. Leave the dashes out";
-    if (OUR_FLAGS.includes(key)) return " is set by us. Use the option for it, or leave it out";
-    if (value === null) return undefined;
-    return text(value);
+  extraArgs: recordOf((value, field, key) => {
+    if (!FLAG.test(key)) return `${field} is not a name for a flag. Leave the dashes out.`;
+    if (OUR_FLAGS.includes(key)) return `${field} is set by us. Use the option for it, or leave it out.`;
+    return value === null ? undefined : text(value, field);
   }),
-  skipVersionCheck: flag,
-  permissiveVersionCheck: flag,
-  strictExitStatus: flag,
-  keepBackground: flag,
-  maxLineBytes: (value) =>
-    Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LARGEST_LINE_LIMIT
-      ? undefined
-      : say(value, `Give a whole number of bytes from 1 to ${LARGEST_LINE_LIMIT}`),
-  stderr: (value) => (typeof value === "function" ? undefined : say(value, "Give a function that takes a line")),
-  spawn: (value) => (typeof value === "function" ? undefined : say(value, "Give a function that starts a process")),
-  watchdog: flag,
+  skipVersionCheck: aFlag,
+  permissiveVersionCheck: aFlag,
+  strictExitStatus: aFlag,
+  keepBackground: aFlag,
+  maxLineBytes: wholeNumber(1, LARGEST_LINE_LIMIT),
+  stderr: aFunction,
+  spawn: aFunction,
+  watchdog: aFlag,
 } as const satisfies Readonly<Record<string, Check>>;
 
-function flag(value: unknown): string | undefined {
-  return typeof value === "boolean" ? undefined : say(value, "Give true or false");
+function listOf(check: Check): Check {
+  return listOfAny(check, "values", { most: MAX_ENTRIES });
 }
 
 /** Free text: it stands in a slot of its own, so all that must not be in it is what no argument can hold. */
-function text(value: unknown): string | undefined {
-  if (typeof value !== "string") return say(value, "Give a text");
-  return value.includes("\0") ? " holds a NUL byte. Remove it" : undefined;
+function text(value: unknown, field: string): string | undefined {
+  if (typeof value !== "string") return giveInstead(field, value, "a text");
+  return value.includes("\0") ? `${field} holds a NUL byte. Remove it.` : undefined;
 }
 
-function path(value: unknown): string | undefined {
-  if (typeof value !== "string" || value === "" || value.length > MAX_PATH) return say(value, "Give a path");
-  return value.includes("\0") ? " holds a NUL byte. Remove it" : undefined;
+function path(value: unknown, field: string): string | undefined {
+  if (typeof value !== "string" || value === "" || value.length > MAX_PATH) return giveInstead(field, value, "a path");
+  return text(value, field);
 }
 
 /** A word for the CLI: nothing that it, or a terminal, could take for something else. */
-function name(value: unknown): string | undefined {
-  if (typeof value !== "string" || value === "") return say(value, "Give a name");
-  if (value.length > MAX_NAME) return ` has ${value.length} characters. Give at most ${MAX_NAME}`;
-  if (value.startsWith("-")) return say(value, "A name cannot begin with -");
-  return CONTROL_CHARACTER.test(value) ? say(value, "A name holds no control characters") : undefined;
+function name(value: unknown, field: string): string | undefined {
+  return word(value, field, MAX_NAME);
 }
 
-function modelOfList(value: unknown): string | undefined {
-  return name(value) ?? (String(value).includes(",") ? say(value, "Give several as an array") : undefined);
+function word(value: unknown, field: string, most: number): string | undefined {
+  if (typeof value !== "string" || value === "") return giveInstead(field, value, "a name");
+  if (value.length > most) return `${field} has ${value.length} characters. Give at most ${most}.`;
+  if (value.startsWith("-")) return giveInstead(field, value, "a name that does not begin with -");
+  return CONTROL_CHARACTER.test(value) ? giveInstead(field, value, "a name without control characters") : undefined;
+}
+
+function modelOfList(value: unknown, field: string): string | undefined {
+  return (
+    name(value, field) ?? (String(value).includes(",") ? giveInstead(field, value, "several as a list") : undefined)
+  );
 }
 
 /** `Bash` or `Bash(git *)`. The CLI cuts its list at commas and blanks outside brackets, so one entry must stay one. */
-function toolRule(value: unknown): string | undefined {
-  if (typeof value !== "string" || value === "") return say(value, "Give a name");
-  if (value.length > MAX_RULE) return ` has ${value.length} characters. Give at most ${MAX_RULE}`;
-  if (value.startsWith("-")) return say(value, "A name cannot begin with -");
-  if (CONTROL_CHARACTER.test(value)) return say(value, "A name holds no control characters");
+function toolRule(value: unknown, field: string): string | undefined {
+  const fault = word(value, field, MAX_RULE);
+  if (fault !== undefined) return fault;
   let depth = 0;
-  for (const character of value) {
+  for (const character of value as string) {
     if (character === "(") depth += 1;
     else if (character === ")") depth -= 1;
-    else if (depth === 0 && (character === "," || character === " ")) return say(value, "Give one name per entry");
-    if (depth < 0) return say(value, "The brackets do not match");
+    else if (depth === 0 && (character === "," || character === " ")) {
+      return giveInstead(field, value, "one name per entry");
+    }
+    if (depth < 0) break;
   }
-  return depth === 0 ? undefined : say(value, "The brackets do not match");
+  return depth === 0 ? undefined : giveInstead(field, value, "a rule whose brackets match");
 }
 
-function wholeNumber(least: number): Check {
-  return (value) =>
-    Number.isSafeInteger(value) && (value as number) >= least
-      ? undefined
-      : say(value, `Give a whole number from ${least} on`);
-}
-
-function oneOf(...words: readonly string[]): Check {
-  return (value) => {
-    if (typeof value === "string" && words.includes(value)) return undefined;
-    const nearest = typeof value === "string" ? nearestName(value, words) : undefined;
-    return say(value, nearest === undefined ? `Known are: ${words.join(", ")}` : `Did you mean ${nearest}?`);
-  };
-}
-
-function listOf(check: Check): Check {
-  return (value) => {
-    if (!Array.isArray(value)) return say(value, "Give an array");
-    if (value.length > MAX_ENTRIES) return ` has ${value.length} entries. Give at most ${MAX_ENTRIES}`;
-    for (const [index, entry] of value.entries()) {
-      const problem = check(entry);
-      if (problem !== undefined) return `[${index}]${problem}`;
-    }
-    return undefined;
-  };
-}
-
-function recordOf(check: (value: unknown, key: string) => string | undefined): Check {
-  return (value) => {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) return say(value, "Give an object");
-    for (const [key, entry] of Object.entries(value)) {
-      const problem = check(entry, key);
-      if (problem !== undefined) return `[${quote(key)}]${problem}`;
-    }
-    return undefined;
-  };
-}
-
-function subagent(value: unknown, key: string): string | undefined {
-  const problem = name(key);
-  if (problem !== undefined) return problem;
-  if (typeof value !== "object" || value === null) return say(value, "Give { description, prompt }");
-  const misspelt = misspeltName(value, SUBAGENT_NAMES);
-  if (misspelt !== undefined) return misspelt;
+function subagent(value: unknown, field: string, key: string): string | undefined {
+  const fault = name(key, field) ?? objectOf(value, field, SUBAGENT_NAMES, "{ description, prompt }");
+  if (fault !== undefined) return fault;
   const { description, prompt } = value as Readonly<Record<string, unknown>>;
-  if (typeof description !== "string") return `.description${say(description, "Say what the agent is for")}`;
-  if (typeof prompt !== "string") return `.prompt${say(prompt, "Give the agent's instructions")}`;
-  return json(value);
+  if (typeof description !== "string") return giveInstead(`${field}.description`, description, "what the agent is for");
+  if (typeof prompt !== "string") return giveInstead(`${field}.prompt`, prompt, "the agent's instructions");
+  return json(value, field);
 }
 
-function mcpConfig(value: unknown): string | undefined {
-  if (typeof value === "string") return path(value);
-  return Array.isArray(value) ? listOf(path)(value) : recordOf(mcpServer)(value);
+function mcpConfig(value: unknown, field: string): string | undefined {
+  if (typeof value === "string") return path(value, field);
+  return (Array.isArray(value) ? listOf(path) : recordOf(mcpServer))(value, field);
 }
 
-function mcpServer(value: unknown, key: string): string | undefined {
-  const problem = name(key);
-  if (problem !== undefined) return problem;
-  if (typeof value !== "object" || value === null) return say(value, "Give { command } or { type, url }");
-  const misspelt = misspeltName(value, SERVER_NAMES);
-  if (misspelt !== undefined) return misspelt;
+function mcpServer(value: unknown, field: string, key: string): string | undefined {
+  const fault = name(key, field) ?? objectOf(value, field, SERVER_NAMES, "{ command } or { type, url }");
+  if (fault !== undefined) return fault;
   const { type, command, url } = value as Readonly<Record<string, unknown>>;
   if (type === "sdk") {
-    return '.type is "sdk", a server of another program\'s SDK, which nothing here would serve. Give its tools as the option tools';
+    return `${field}.type is "sdk", a server of another program's SDK, which nothing here would serve. Give its tools as the option tools.`;
   }
   if (type === "http" || type === "sse") {
-    return typeof url === "string" && url !== "" ? json(value) : `.url${say(url, "Give the address of the server")}`;
+    return typeof url === "string" && url !== ""
+      ? json(value, field)
+      : giveInstead(`${field}.url`, url, "the address of the server");
   }
-  if (type !== undefined && type !== "stdio") return `.type${oneOf("stdio", "http", "sse")(type)}`;
-  return typeof command === "string" && command !== "" ? json(value) : `.command${say(command, "Give a program")}`;
+  if (type !== undefined && type !== "stdio") return oneOf(["stdio", "http", "sse"])(type, `${field}.type`);
+  return typeof command === "string" && command !== ""
+    ? json(value, field)
+    : giveInstead(`${field}.command`, command, "a program");
 }
 
-/** A name that is a slip of the pen. Others go on to the CLI: these are its own words, and later versions have more. */
-function misspeltName(value: object, known: readonly string[]): string | undefined {
-  for (const name of Object.keys(value)) {
-    const near = known.includes(name) ? undefined : nearestName(name, known);
-    if (near !== undefined) return `.${name} is not known. Did you mean ${near}?`;
+/**
+ * An object without a name that is a slip of the pen. Other names go on to the CLI: these are its own words, and later
+ * versions have more.
+ */
+function objectOf(value: unknown, field: string, known: readonly string[], expected: string): string | undefined {
+  if (typeof value !== "object" || value === null) return giveInstead(field, value, expected);
+  for (const given of Object.keys(value)) {
+    const near = known.includes(given) ? undefined : nearestName(given, known);
+    if (near !== undefined) return `There is no ${field}.${given}. Did you mean ${near}?`;
   }
   return undefined;
 }
 
-function json(value: unknown): string | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return say(value, "Give an object");
+function json(value: unknown, field: string): string | undefined {
+  const fault = anObject(value, field);
+  if (fault !== undefined) return fault;
   try {
     JSON.stringify(value);
     return undefined;
   } catch (error) {
-    return ` cannot be written as JSON: ${describeThrown(error)}`;
+    return `${field} cannot be written as JSON: ${describeThrown(error)}. Give plain data.`;
   }
-}
-
-function say(value: unknown, remedy: string): string {
-  return ` is ${quote(value)}. ${remedy}`;
-}
-
-/** A value for a message: short, on one line, and no secret that happens to stand in an object. */
-function quote(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value);
-  if (typeof value === "number" || typeof value === "boolean" || value === undefined) return String(value);
-  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
 }

@@ -13,7 +13,7 @@ const attempt = (options: unknown): unknown => {
 describe("checking the options of the CLI", () => {
   it("F-C7: a server of type sdk is refused by name, because nothing would serve it", () => {
     expect(() => checkClaudeCodeOptions({ mcpConfig: { mine: { type: "sdk", name: "mine" } } })).toThrow(
-      /^claudeCode\.mcpConfig\["mine"\]\.type is "sdk".* Give its tools as the option tools$/,
+      /^claudeCode\.mcpConfig\.mine\.type is "sdk".* Give its tools as the option tools\.$/,
     );
   });
 
@@ -47,25 +47,31 @@ describe("checking the options of the CLI", () => {
   it.each<[unknown, string]>([
     [{ modle: "x" }, "There is no claudeCode.modle. Did you mean model?"],
     [{ zzzzzzzz: 1 }, "There is no claudeCode.zzzzzzzz. Known are: model"],
-    ["text", "claudeCode is a string. Give an object"],
-    [{ permissionMode: "acceptedits!" }, 'claudeCode.permissionMode is "acceptedits!". Did you mean acceptEdits?'],
-    [{ settingSources: ["projct"] }, 'claudeCode.settingSources[0] is "projct". Did you mean project?'],
-    [{ maxTurns: 0 }, "claudeCode.maxTurns is 0. Give a whole number from 1 on"],
+    ["text", 'claudeCode is "text". Give an object'],
+    [
+      { permissionMode: "acceptedits!" },
+      'claudeCode.permissionMode is "acceptedits!". Give one of: default, acceptEdits, bypassPermissions, plan, auto, dontAsk, manual. Did you mean "acceptEdits"?',
+    ],
+    [
+      { settingSources: ["projct"] },
+      'claudeCode.settingSources[0] is "projct". Give one of: user, project, local. Did you mean "project"?',
+    ],
+    [{ maxTurns: 0 }, "claudeCode.maxTurns is 0. Give a whole number above 0."],
     [{ maxTurns: 1.5 }, "claudeCode.maxTurns is 1.5."],
     [{ maxBudgetUsd: Number.NaN }, "claudeCode.maxBudgetUsd is NaN."],
     [{ sessionId: "abc" }, 'claudeCode.sessionId is "abc". Give a UUID'],
-    [{ allowedTools: "Bash" }, 'claudeCode.allowedTools is "Bash". Give an array'],
+    [{ allowedTools: "Bash" }, 'claudeCode.allowedTools is "Bash". Give a list of values.'],
     [{ allowedTools: ["Read,Bash"] }, 'claudeCode.allowedTools[0] is "Read,Bash". Give one name per entry'],
-    [{ allowedTools: ["Bash(ls"] }, "The brackets do not match"],
+    [{ allowedTools: ["Bash(ls"] }, "Give a rule whose brackets match"],
     [{ env: { "A=B": "x" } }, 'claudeCode.env["A=B"] is not a name for a variable'],
     [{ extraArgs: { "--debug": null } }, 'claudeCode.extraArgs["--debug"] is not a name for a flag'],
-    [{ extraArgs: { "output-format": "text" } }, 'claudeCode.extraArgs["output-format"] is set by us'],
+    [{ extraArgs: { "output-format": "text" } }, "claudeCode.extraArgs.output-format is set by us"],
     [{ extraArgs: { "setting-sources": "project" } }, "is set by us"],
-    [{ mcpConfig: { a: { type: "ws", url: "x" } } }, 'claudeCode.mcpConfig["a"].type is "ws"'],
-    [{ mcpConfig: { a: {} } }, 'claudeCode.mcpConfig["a"].command is undefined. Give a program'],
-    [{ agents: { a: { description: "d" } } }, 'claudeCode.agents["a"].prompt is undefined'],
-    [{ jsonSchema: [] }, "claudeCode.jsonSchema is an array. Give an object"],
-    [{ mode: "cli" }, 'claudeCode.mode is "cli". Known are: auto, plain, control'],
+    [{ mcpConfig: { a: { type: "ws", url: "x" } } }, 'claudeCode.mcpConfig.a.type is "ws"'],
+    [{ mcpConfig: { a: {} } }, "claudeCode.mcpConfig.a.command is undefined. Give a program"],
+    [{ agents: { a: { description: "d" } } }, "claudeCode.agents.a.prompt is undefined"],
+    [{ jsonSchema: [] }, "claudeCode.jsonSchema is []. Give an object"],
+    [{ mode: "cli" }, 'claudeCode.mode is "cli". Give one of: auto, plain, control'],
     [{ watchdog: "no" }, 'claudeCode.watchdog is "no". Give true or false'],
   ])("refuses %j", (options, message) => {
     expect(attempt(options)).toContain(message);

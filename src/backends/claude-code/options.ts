@@ -1,5 +1,5 @@
-import { checkNames, type Spawn, StartError } from "#domain";
-import { type Check, OPTION_CHECKS } from "./option-checks.ts";
+import { anObject, type Check, checkInput, checkNames, type Spawn } from "#domain";
+import { OPTION_CHECKS } from "./option-checks.ts";
 import type { Effort, PermissionMode, SettingSource } from "./option-words.ts";
 
 export type { Effort, PermissionMode, SettingSource } from "./option-words.ts";
@@ -157,15 +157,12 @@ const CHECKS: { readonly [Field in keyof Required<ClaudeCodeOptions>]: Check } =
  */
 export function checkClaudeCodeOptions(options: unknown, besides: readonly string[] = []): ClaudeCodeOptions {
   if (options === undefined || options === null) return {};
-  if (typeof options !== "object" || Array.isArray(options)) {
-    throw new StartError("invalid-option", `claudeCode is a ${typeof options}. Give an object of options.`);
-  }
+  checkInput(anObject, options, "claudeCode");
   const checked: Record<string, unknown> = {};
   checkNames(options, [...Object.keys(CHECKS), ...besides], "claudeCode.");
   for (const [field, value] of Object.entries(options)) {
     if (value === undefined || value === null || besides.includes(field)) continue;
-    const problem = CHECKS[field as keyof ClaudeCodeOptions](value);
-    if (problem !== undefined) throw new StartError("invalid-option", `claudeCode.${field}${problem}`);
+    checkInput(CHECKS[field as keyof ClaudeCodeOptions], value, `claudeCode.${field}`);
     checked[field] = value;
   }
   return checked;

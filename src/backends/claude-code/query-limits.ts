@@ -1,4 +1,4 @@
-import { type Clock, describeValue, type ErrorDetail, StartError } from "#domain";
+import { aSignal, type Check, checkInput, type Clock, type ErrorDetail, shape, wholeNumber } from "#domain";
 import { followSignal } from "#streams";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
 
@@ -23,46 +23,27 @@ export interface QueryOptions extends ClaudeCodeOptions {
 /** What ends a query from outside. */
 export type QueryLimits = Pick<QueryOptions, "signal" | "timeoutMs" | "idleMs">;
 
-const LIMIT_NAMES = ["signal", "timeoutMs", "idleMs"] as const satisfies readonly (keyof QueryLimits)[];
-
 /** Timers of Node are no longer than this. */
 const LONGEST_MS = 2_147_483_647;
+
+const LIMIT_CHECKS = {
+  signal: aSignal,
+  timeoutMs: wholeNumber(1, LONGEST_MS),
+  idleMs: wholeNumber(1, LONGEST_MS),
+} satisfies Record<keyof QueryLimits, Check>;
 
 /** The limits of a query, and the options for the CLI, all of them checked. @throws StartError `invalid-option`. */
 export function splitQueryOptions(given: QueryOptions): {
   readonly limits: QueryLimits;
   readonly options: ClaudeCodeOptions;
 } {
-  const options = checkClaudeCodeOptions(given, LIMIT_NAMES);
+  const options = checkClaudeCodeOptions(given, Object.keys(LIMIT_CHECKS));
   const { signal, timeoutMs, idleMs } = (given ?? {}) as QueryOptions;
-  checkSignal(signal);
-  checkTime("timeoutMs", timeoutMs);
-  checkTime("idleMs", idleMs);
-  const limits = {
-    ...((signal ?? undefined) !== undefined && { signal }),
-    ...((timeoutMs ?? undefined) !== undefined && { timeoutMs }),
-    ...((idleMs ?? undefined) !== undefined && { idleMs }),
-  } as QueryLimits;
+  const limits = Object.fromEntries(
+    Object.entries({ signal, timeoutMs, idleMs }).filter(([, value]) => (value ?? undefined) !== undefined),
+  );
+  checkInput(shape(LIMIT_CHECKS), limits, "");
   return { limits, options };
-}
-
-function checkSignal(signal: unknown): void {
-  if (signal === undefined || signal === null) return;
-  const { aborted, addEventListener } = signal as Partial<AbortSignal>;
-  if (typeof aborted === "boolean" && typeof addEventListener === "function") return;
-  throw new StartError(
-    "invalid-option",
-    `signal is ${describeValue(signal)}. Give the signal of an AbortController, or leave it out.`,
-  );
-}
-
-function checkTime(name: string, value: unknown): void {
-  if (value === undefined || value === null) return;
-  if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= LONGEST_MS) return;
-  throw new StartError(
-    "invalid-option",
-    `${name} is ${describeValue(value)}. Give a whole number of milliseconds from 1 to ${LONGEST_MS}, or leave it out.`,
-  );
 }
 
 /** Watches the signal and the clock of one query. */

@@ -1,0 +1,157 @@
+import type { StartErrorCode } from "./error-detail.ts";
+import { describeValue, StartError } from "./errors.ts";
+import { nearestName } from "./nearest.ts";
+
+/**
+ * The one checker of what callers give. A check looks at a value and answers `undefined`, or a sentence that names the
+ * field, the value and the remedy: `limits.turns is 0. Give a number above 0.`
+ */
+export type Check = (value: unknown, field: string) => string | undefined;
+
+/** Checks a value. @throws StartError with the sentence of the check. */
+export function checkInput(
+  check: Check,
+  value: unknown,
+  field: string,
+  code: Extract<StartErrorCode, `invalid-${string}`> = "invalid-option",
+): void {
+  const fault = check(value, field);
+  if (fault !== undefined) throw new StartError(code, fault);
+}
+
+/** The sentence about a value that does not fit. `expected` goes on from "Give": `a text`. */
+export function giveInstead(field: string, value: unknown, expected: string): string {
+  return `${field} is ${describeValue(value)}. Give ${expected}.`;
+}
+
+/** A check made of a test, and of what to give instead. */
+export function expects(fits: (value: unknown) => boolean, expected: string): Check {
+  return (value, field) => (fits(value) ? undefined : giveInstead(field, value, expected));
+}
+
+export const aText = expects((value) => typeof value === "string", "a text");
+export const aFlag = expects((value) => typeof value === "boolean", "true or false");
+export const aFunction = expects((value) => typeof value === "function", "a function");
+export const anObject = expects(isObject, "an object");
+export const aboveZero = expects((value) => typeof value === "number" && value > 0, "a number above 0");
+export const zeroOrMore = expects((value) => typeof value === "number" && value >= 0, "a number, 0 or more");
+export const aSignal = expects(isSignal, "the signal of an AbortController");
+
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Check {
+  const isBounded = most !== Number.MAX_SAFE_INTEGER;
+  const range = isBounded ? `from ${least} to ${most}` : least === 1 ? "above 0" : `${least} or more`;
+  return expects(
+    (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+    `a whole number${isBounded || least === 1 ? "" : ","} ${range}`,
+  );
+}
+
+/** One of a closed list of words. */
+export function oneOf(words: readonly string[]): Check {
+  return (value, field) => {
+    if (typeof value === "string" && words.includes(value)) return undefined;
+    const near = typeof value === "string" ? nearestName(value, words) : undefined;
+    const guess = near === undefined ? "" : ` Did you mean "${near}"?`;
+    return `${giveInstead(field, value, `one of: ${words.join(", ")}`)}${guess}`;
+  };
+}
+
+/** A list whose entries all pass; `of` are the entries, as in `Give a list of texts`. */
+export function listOf(check: Check, of: string, { least = 0, most = Number.MAX_SAFE_INTEGER } = {}): Check {
+  return (value, field) => {
+    if (!Array.isArray(value)) return giveInstead(field, value, `a list of ${of}`);
+    if (value.length < least) return `${field} has ${value.length} entries. Give at least ${least}.`;
+    if (value.length > most) return `${field} has ${value.length} entries. Give at most ${most}.`;
+    return firstFault(value.entries(), (entry, index) => check(entry, `${field}[${index}]`));
+  };
+}
+
+/** An object with any names, whose values all pass. */
+export function recordOf(check: (value: unknown, field: string, name: string) => string | undefined): Check {
+  return (value, field) => {
+    if (!isObject(value)) return giveInstead(field, value, "an object");
+    return firstFault(Object.entries(value), (entry, name) => check(entry, `${field}${showKey(name)}`, name));
+  };
+}
+
+/** A name as part of a field: names of any kind, also hostile ones, are shown in quotes and cut. */
+function showKey(name: string): string {
+  return /^[A-Za-z_][\w-]{0,63}$/.test(name) ? `.${name}` : `[${describeValue(name)}]`;
+}
+
+interface ShapeOptions {
+  /** Names that may not be left out. */
+  readonly required?: readonly string[];
+  /** What stands before a name that is not known, in place of the field: `option `. */
+  readonly what?: string;
+  /** What to give instead of a value that is no object. */
+  readonly expected?: string;
+}
+
+/** An object with these names and no others. A value of `undefined` is as good as none. */
+export function shape(table: Readonly<Record<string, Check>>, options: ShapeOptions = {}): Check {
+  const { required = [], what, expected = "an object" } = options;
+  const known = Object.keys(table);
+  return (value, field) => {
+    if (!isObject(value)) return giveInstead(field === "" ? "options" : field, value, expected);
+    const prefix = field === "" ? "" : `${field}.`;
+    const unknown = findUnknownName(value, known, what ?? prefix);
+    if (unknown !== undefined) return unknown;
+    return firstFault(Object.entries(table), (check, name) => {
+      const given = (value as Readonly<Record<string, unknown>>)[name];
+      return given === undefined && !required.includes(name) ? undefined : check(given, prefix + name);
+    });
+  };
+}
+
+function firstFault<Key, Value>(
+  entries: Iterable<readonly [Key, Value]>,
+  check: (value: Value, key: Key) => string | undefined,
+): string | undefined {
+  for (const [key, value] of entries) {
+    const fault = check(value, key);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+/** A longer name is cut in a message: it is no option, and may be anything. */
+const SHOWN_CHARACTERS = 64;
+
+function findUnknownName(given: object, known: readonly string[], what: string): string | undefined {
+  const name = Object.keys(given).find((one) => !known.includes(one));
+  if (name === undefined) return undefined;
+  return `There is no ${what}${name.slice(0, SHOWN_CHARACTERS)}. ${remedyForName(name, known)}`;
+}
+
+/** Refuses names that are not known, with the nearest one that is. `what` stands before the name: `limits.`. */
+export function checkNames(given: object, known: readonly string[], what: string): void {
+  const fault = findUnknownName(given, known, what);
+  if (fault !== undefined) throw new StartError("invalid-option", fault);
+}
+
+/**
+ * Checks the options of a function by name: that they are an object, and hold no name that is not known. Every public
+ * function that takes options calls it before it reads any of them. `of` is the function, as in `createItems`.
+ */
+export function checkOptionNames(given: unknown, known: readonly string[], of: string): void {
+  if (!isObject(given)) {
+    throw new StartError("invalid-option", `The options of ${of} are ${describeValue(given)}. Give an object.`);
+  }
+  checkNames(given, known, `option of ${of} called `);
+}
+
+/** What to write in place of a name that is not known. */
+export function remedyForName(name: string, known: readonly string[]): string {
+  const near = nearestName(name, known);
+  return near === undefined ? `Known are: ${known.join(", ")}.` : `Did you mean ${near}?`;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isSignal(value: unknown): boolean {
+  const { aborted, addEventListener } = (value ?? {}) as Partial<AbortSignal>;
+  return typeof aborted === "boolean" && typeof addEventListener === "function";
+}
