@@ -1,8 +1,7 @@
-import type { Raw } from "#domain";
+import { adviceFor, type Raw } from "#domain";
 import { createFormattedSink, type FormattedEvent, type Sink, wantsColor } from "#sinks";
 import { findFormat } from "./find-format.ts";
 import type { CommandIo } from "./io.ts";
-import { shellWords } from "./shell-words.ts";
 import type { ShowFlags } from "./show.ts";
 
 /** A format that shows its frames in words of its own. */
@@ -26,7 +25,7 @@ export async function formattedSink(name: string, flags: ShowFlags, io: CommandI
     color: flags.color !== false && wantsColor(io.err.isTerminal, io.world.env),
     width: io.err.columns,
     folds: io.err.isTerminal,
-    reword: shellWords,
+    reword: (text) => adviceFor("shell", text),
     read: (raw) => format.parse(frameOf(raw)).filter((event) => isShown(event, flags)),
   });
 }

@@ -22,6 +22,8 @@ export interface CommandIo {
   hide?(secrets: readonly string[]): void;
   /** Drops what still waits for a terminal, and says whether there was any. Files and pipes get it all. */
   cut(): boolean;
+  /** Why what was written to stdout is lost, such as `ENOSPC`. */
+  lost?(): string | undefined;
 }
 
 export type InputKind = "terminal" | "file" | "pipe" | "nothing";
@@ -41,12 +43,13 @@ export type Interrupt = (typeof INTERRUPTS)[number];
 
 /** The real streams of this process. */
 export function systemIo(): CommandIo {
-  const { out, err, written, cut } = createOutputs({ out: process.stdout, err: process.stderr });
+  const { out, err, written, cut, lost } = createOutputs({ out: process.stdout, err: process.stderr });
   return {
     out,
     err,
     written,
     cut,
+    lost,
     // A getter: merely looking at stdin opens it, and most commands never read it.
     get input() {
       return process.stdin;

@@ -8,7 +8,9 @@ import { loadExports } from "./load-module.ts";
 export async function loadTools(path: string, cwd: string): Promise<readonly Tool[]> {
   const file = resolve(cwd, path);
   await access(file).catch((error) => {
-    throw new StartError("invalid-option", `--tools ${path}: there is no such file (${file}).`, { cause: error });
+    throw new StartError("invalid-option", `--tools ${path}: there is no such file (${file}). Check the path.`, {
+      cause: error,
+    });
   });
   const tools = (await loadExports(`--tools ${path}`, file)).filter(isTool);
   if (tools.length > 0) return tools;

@@ -16,6 +16,7 @@ import { coverOutput } from "./cover-output.ts";
 import { normaliseFlags } from "./flags/normalise.ts";
 import { type CommandIo, EXIT, type Outcome, systemIo } from "./io.ts";
 import { report } from "./report.ts";
+import { foldText, say } from "./say.ts";
 import { usageError } from "./usage-error.ts";
 import { readVersion } from "./version.ts";
 
@@ -29,16 +30,24 @@ export async function main(argv: readonly string[], real: CommandIo = systemIo()
   const io = coverOutput(real, argv);
   const outcome: Outcome = { code: EXIT.success };
   const program = createProgram(io, outcome);
+  let code: number;
   try {
     checkCommand(argv, program);
     // Without a word on the command line, a conversation is what a person wants.
     await program.parseAsync(argv.length === 0 ? ["chat"] : normaliseFlags(argv), { from: "user" });
-    return outcome.code;
+    ({ code } = outcome);
   } catch (error) {
-    return report(error, io);
-  } finally {
-    await io.written();
+    code = report(error, io);
   }
+  await io.written();
+  const lost = real.lost?.();
+  if (lost === undefined) return code;
+  say(
+    `millrace: The output could not be written (${lost}), and is not complete. Check the disk, and run it again.`,
+    io,
+  );
+  await io.written();
+  return EXIT.failed;
 }
 
 /**
@@ -78,8 +87,9 @@ function createProgram(io: CommandIo, outcome: Outcome): Command {
     .exitOverride()
     .showHelpAfterError("(millrace --help shows every command and option)")
     .configureOutput({
-      writeOut: (text) => io.out.write(text),
-      writeErr: (text) => io.err.write(plainText(text)),
+      writeOut: (text) => io.out.write(foldText(text, io.out)),
+      writeErr: (text) => io.err.write(foldText(plainText(text), io.err)),
+      outputError: (text, write) => write(text.replace(/^error: /, "millrace: ")),
       getOutHelpWidth: () => io.out.columns,
       getErrHelpWidth: () => io.err.columns,
     })
@@ -110,8 +120,11 @@ Exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 set-up is missing, 130
  */
 function checkCommand(argv: readonly string[], program: Command): void {
   const [word = "", next = ""] = argv;
-  if (!/^[a-z]+$/i.test(word) || (argv.length > 2 && !next.startsWith("-") && !(argv[2] ?? "").startsWith("-"))) return;
   const names = program.commands.map((command) => command.name());
+  if (word === "help" && /^[a-z]/i.test(next) && ![...names, "help"].includes(next)) {
+    throw usageError(`There is no command "${next}". The commands are: ${names.join(", ")}.`);
+  }
+  if (!/^[a-z]+$/i.test(word) || (argv.length > 2 && !next.startsWith("-") && !(argv[2] ?? "").startsWith("-"))) return;
   if (names.includes(word) || word === "help") return;
   const near = nearestName(word, names);
   if (near === undefined) return;

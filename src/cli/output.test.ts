@@ -10,7 +10,7 @@ function createScreen(isGone: (fd: number) => boolean = () => false) {
       take = () => {
         shown.push(`${fd}:${text}`);
         take = undefined;
-        resolve(!isGone(fd));
+        resolve(isGone(fd) ? "EPIPE" : undefined);
       };
     });
   const turn = async (): Promise<void> => {
@@ -109,8 +109,21 @@ describe("the outputs", () => {
     expect(screen.shown).toHaveLength(3);
   });
 
+  it.each([
+    ["ENOSPC", 1, "ENOSPC"],
+    ["EPIPE", 1, undefined],
+    ["EIO", 1, undefined],
+    ["ENOSPC", 2, undefined],
+  ])("F-F %s on %i: what is lost is %s", async (fault, fd, lost) => {
+    const outputs = createOutputs(streams, async (to) => (to === fd ? fault : undefined));
+    outputs.out.write("a");
+    outputs.err.write("b");
+    await outputs.written();
+    expect([outputs.lost(), outputs.out.isGone]).toEqual([lost, fd === 1]);
+  });
+
   it("a terminal without a size has a usual one", () => {
-    const { out, err } = createOutputs(streams, async () => true);
+    const { out, err } = createOutputs(streams, async () => undefined);
     expect([out.columns, out.isTerminal, err.isTerminal]).toEqual([100, true, false]);
   });
 });

@@ -28,7 +28,12 @@ export interface Outputs {
    * Whether there was anything to drop.
    */
   cut(): boolean;
+  /** Why what was written to stdout is not where it should be, such as `ENOSPC`; not said of a reader who has left. */
+  lost(): string | undefined;
 }
+
+/** How a reader leaves: a pipe or a socket is closed, a terminal hung up. */
+const LEAVING: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET", "EIO", "EBADF"]);
 
 /**
  * Characters that may wait for a slow reader before `room` asks for patience. More than the longest answer a model
@@ -56,7 +61,8 @@ export function createOutputs(
   writeTo: WriteTo = writeSome,
 ): Outputs {
   const queue: Piece[] = [];
-  const gone = new Set<number>();
+  /** Who takes nothing any more, and why. */
+  const gone = new Map<number, string>();
   let waiting = 0;
   let writing: Promise<void> | undefined;
   /** Who waits for room. */
@@ -65,7 +71,8 @@ export function createOutputs(
   const writeAll = async (): Promise<void> => {
     for (let piece = take(queue); piece !== undefined; piece = take(queue)) {
       waiting -= piece.text.length;
-      if (!gone.has(piece.fd) && !(await writeTo(piece.fd, piece.text))) gone.add(piece.fd);
+      const fault = gone.get(piece.fd) ?? (await writeTo(piece.fd, piece.text));
+      if (fault !== undefined) gone.set(piece.fd, fault);
       if (waiting <= MAX_WAITING) wake();
     }
     writing = undefined;
@@ -111,6 +118,10 @@ export function createOutputs(
       if (dropped > 0) push(terminals[0] as number, "\x1b[0m\n");
       return dropped > 0;
     },
+    lost() {
+      const fault = gone.get(streams.out.fd);
+      return fault === undefined || LEAVING.has(fault) ? undefined : fault;
+    },
   };
 }
 
@@ -139,12 +150,12 @@ function drop(queue: Piece[], readers: readonly number[]): number {
   return dropped;
 }
 
-/** Writes a text as a whole; `false` when nobody reads it any more. Never rejects. */
-export type WriteTo = (fd: number, text: string) => Promise<boolean>;
+/** Writes a text as a whole; the code of the fault when it cannot. Never rejects. */
+export type WriteTo = (fd: number, text: string) => Promise<string | undefined>;
 
 const encoder = new TextEncoder();
 
-async function writeSome(fd: number, text: string): Promise<boolean> {
+async function writeSome(fd: number, text: string): Promise<string | undefined> {
   const bytes = encoder.encode(text);
   let at = 0;
   while (at < bytes.length) {
@@ -152,9 +163,9 @@ async function writeSome(fd: number, text: string): Promise<boolean> {
     at += taken;
     // A reader that shares its end with others may have asked never to be waited for.
     if (fault === "EAGAIN") await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    else if (fault !== undefined) return false;
+    else if (fault !== undefined) return fault;
   }
-  return true;
+  return undefined;
 }
 
 function writeOnce(fd: number, bytes: Uint8Array): Promise<{ taken: number; fault: string | undefined }> {

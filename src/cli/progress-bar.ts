@@ -9,7 +9,9 @@ export interface ProgressBar {
   clear(): void;
 }
 
-const BAR_WIDTH = 24;
+const MAX_BAR_WIDTH = 24;
+/** Left free behind the bar: a full line would make some terminals begin the next, and Ctrl-C is echoed there. */
+const ROOM = 3;
 const ERASE_LINE = "\r\u001b[K";
 
 export function createProgressBar(output: Output): ProgressBar {
@@ -17,10 +19,10 @@ export function createProgressBar(output: Output): ProgressBar {
   return {
     show(finished, total, about) {
       if (!output.isTerminal) return;
-      const full = total === 0 ? BAR_WIDTH : Math.floor((finished / total) * BAR_WIDTH);
-      const bar = `${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)}`;
-      // One column less: a full line would make some terminals begin the next.
-      output.write(`${ERASE_LINE}${plainLine(`${bar} ${finished}/${total} ${about}`, output.columns - 1)}`);
+      const width = Math.min(MAX_BAR_WIDTH, Math.floor(output.columns / 4));
+      const full = total === 0 ? width : Math.floor((finished / total) * width);
+      const bar = `${"█".repeat(full)}${"░".repeat(width - full)}`;
+      output.write(`${ERASE_LINE}${plainLine(`${bar} ${finished}/${total} ${about}`, output.columns - ROOM)}`);
       isDrawn = true;
     },
     clear() {

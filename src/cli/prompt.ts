@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, extname, resolve } from "node:path";
 import { type Block, StartError } from "#domain";
-import { readStdin, readTextFile } from "./read-input.ts";
+import { readStdin, readTextFile, sayWaiting } from "./read-input.ts";
 import type { CommandIo } from "./io.ts";
 import { say } from "./say.ts";
 
@@ -20,7 +20,10 @@ export async function readPrompt(words: readonly string[], io: CommandIo, isEnou
 }
 
 async function readBeside(isNamed: boolean, isEnough: boolean, io: CommandIo): Promise<string> {
-  if (isNamed) return await readStdin(io.input);
+  if (isNamed) {
+    sayWaiting(io);
+    return await readStdin(io.input);
+  }
   const kind = io.inputKind;
   if (kind === "terminal" || kind === "nothing") return "";
   const text = await readStdin(io.input, isEnough && kind === "pipe" ? { ms: PATIENCE_MS, clock: io.world.clock } : {});
@@ -36,7 +39,7 @@ async function readBeside(isNamed: boolean, isEnough: boolean, io: CommandIo): P
 /** A text flag: `@file` is the file's text, `@@` a text that begins with an @. */
 export async function readTextFlag(flag: string, value: string, io: CommandIo): Promise<string> {
   if (!value.startsWith("@")) return value;
-  return value.startsWith("@@") ? value.slice(1) : await readTextFile(flag, value.slice(1), io);
+  return value.startsWith("@@") ? value.slice(1) : await readTextFile(flag, value, io, value.slice(1));
 }
 
 const MEDIA_TYPES: ReadonlyMap<string, { readonly type: "image" | "document"; readonly mediaType: string }> = new Map([
@@ -60,7 +63,7 @@ export async function readMedia(file: string, io: CommandIo): Promise<Block> {
   }
   const path = resolve(io.cwd, file);
   const bytes = await readFile(path).catch((error) => {
-    throw invalid(`--image ${file}: the file cannot be read (${path}).`, error);
+    throw invalid(`--image ${file}: the file cannot be read (${path}). Check the path.`, error);
   });
   if (bytes.length === 0) throw invalid(`--image ${file}: the file is empty. Give another one.`);
   if (bytes.length > MAX_BYTES)

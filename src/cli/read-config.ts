@@ -36,7 +36,7 @@ export async function readConfig({ file, asks = false }: ReadConfigOptions, io: 
     io.hide?.(secretsOfData(trusted.config));
     return trusted;
   }
-  io.err.write(`${plainText(describeUnused(project)).replaceAll("\n", " ")}\n`);
+  say(plainText(describeUnused(project)).replaceAll("\n", " "), io);
   return loaded;
 }
 

@@ -2,6 +2,8 @@ import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Clock, describeThrown, StartError } from "#domain";
+import type { CommandIo } from "./io.ts";
+import { say } from "./say.ts";
 
 /** The whole of stdin as text. */
 export async function readStdin(input: AsyncIterable<Uint8Array | string>): Promise<string>;
@@ -49,10 +51,7 @@ async function comesWithin(first: Promise<unknown>, ms: number, clock: Clock): P
 }
 
 /** The bytes of a captured stream. `-` is stdin. What cannot be opened is said before anything is decoded. */
-export async function openBytes(
-  file: string,
-  io: { readonly cwd: string; readonly input: AsyncIterable<Uint8Array | string> },
-): Promise<AsyncIterable<Uint8Array>> {
+export async function openBytes(file: string, io: CommandIo): Promise<AsyncIterable<Uint8Array>> {
   if (file === "-") return io.input as AsyncIterable<Uint8Array>;
   const path = resolve(io.cwd, file);
   const found = await stat(path).catch((error) => {
@@ -66,11 +65,21 @@ export async function openBytes(
   return createReadStream(path);
 }
 
-/** A text file a flag names. */
-export async function readTextFile(flag: string, file: string, io: { readonly cwd: string }): Promise<string> {
+/** A person who did not mean to type anything would wait for ever. */
+export function sayWaiting(io: CommandIo): void {
+  if (io.inputKind === "terminal") say("millrace: reading from the terminal; Ctrl-D on an empty line ends it.", io);
+}
+
+/** A text file a flag names; `value` is what stands behind the flag. */
+export async function readTextFile(
+  flag: string,
+  value: string,
+  io: { readonly cwd: string },
+  file = value,
+): Promise<string> {
   const path = resolve(io.cwd, file);
   return await readFile(path, "utf8").catch((error) => {
-    throw new StartError("invalid-option", `${flag} ${file}: the file cannot be read (${path}). Check the path.`, {
+    throw new StartError("invalid-option", `${flag} ${value}: the file cannot be read (${path}). Check the path.`, {
       cause: error,
     });
   });

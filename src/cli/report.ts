@@ -1,9 +1,8 @@
 import { CommanderError } from "commander";
-import { isStartError } from "#domain";
+import { adviceFor, isStartError } from "#domain";
 import { plainText } from "#sinks";
 import { type CommandIo, EXIT } from "./io.ts";
 import { say } from "./say.ts";
-import { shellWords } from "./shell-words.ts";
 
 /** Codes that say: what is missing is not on the command line but on this machine. */
 export const SETUP_CODES: ReadonlySet<string> = new Set([
@@ -19,7 +18,7 @@ export function report(error: unknown, io: CommandIo): number {
   // It has been said already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.success : EXIT.usage;
   if (isStartError(error)) {
-    say(`millrace: ${plainText(shellWords(error.message))}`, io);
+    say(`millrace: ${plainText(adviceFor("shell", error.message))}`, io);
     return SETUP_CODES.has(error.code) ? EXIT.setup : EXIT.usage;
   }
   // Not foreseen, so a mistake of ours: here a stack helps.

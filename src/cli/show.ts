@@ -1,6 +1,6 @@
 import { createRedactor } from "#runtime";
 import { isAbsolute, resolve } from "node:path";
-import { type AgentEvent, describeThrown, type PermissionItem, type RunResult } from "#domain";
+import { adviceFor, type AgentEvent, describeThrown, type PermissionItem, type RunResult } from "#domain";
 import {
   type AskOptions,
   createLogSink,
@@ -18,7 +18,6 @@ import {
 import { askLine } from "./ask-line.ts";
 import { type CommandIo, EXIT } from "./io.ts";
 import { SETUP_CODES } from "./report.ts";
-import { shellWords } from "./shell-words.ts";
 
 /** How a run is shown. */
 export interface ShowFlags {
@@ -155,7 +154,7 @@ function createScreen(flags: ShowFlags, io: CommandIo) {
     width,
     wrap: io.out.isTerminal,
     wrapAside: io.err.isTerminal,
-    reword: shellWords,
+    reword: (text) => adviceFor("shell", text),
     asks: io.err.isTerminal && io.input.isTTY === true,
     markdown: flags.color !== false && io.out.isTerminal && wantsColor(io.out.isTerminal, env),
     showThinking: thinkingOf(flags),

@@ -1,3 +1,4 @@
+export { adviceFor, OPTION_WORDS } from "./advice.ts";
 export type {
   Block,
   MediaBlock,

@@ -134,7 +134,9 @@ function renderQuestion({ name, input, agent, reason }: TerminalQuestion, option
   // Short arguments stand beside the tool's name.
   const short = plainText(JSON.stringify(input) ?? "no arguments");
   const fits = !short.includes("\n") && displayWidth(`${start} ${short}`) < width;
-  const lines = [`${yellow("?")} ${who} wants to use ${bold(tool)}${fits ? ` ${short}` : ""}`];
+  // The tool goes to a line of its own rather than over the edge.
+  const gap = displayWidth(start) < width ? " " : "\n  ";
+  const lines = [`${yellow("?")} ${who} wants to use${gap}${bold(tool)}${fits ? ` ${short}` : ""}`];
   if (reason !== undefined) lines.push(dim(`  ${foldLine(plainLine(reason, width * 4), width - 1, 2)}`));
   if (!fits) lines.push(...renderInput(input, width - 4).map((line) => `    ${line}`));
   return `${lines.join("\n")}\n${QUESTION}`;

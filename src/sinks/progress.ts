@@ -38,6 +38,8 @@ const PATIENCE_MS = 300;
 const STEP_MS = 120;
 const WHEEL = ["◐", "◓", "◑", "◒"] as const;
 const ERASE_LINE = "\r\u001b[K";
+/** Left free behind the line: a full one would make some terminals begin the next, and Ctrl-C is echoed there. */
+const ROOM = 3;
 
 /**
  * Says what a run is waiting for, and for how long, on a line of a terminal that is taken away again: the model, a tool,
@@ -79,10 +81,9 @@ export function createProgressSink(options: ProgressOptions): ProgressSink {
     if (!isMidLine()) {
       const wheel = WHEEL[step % WHEEL.length] ?? "";
       step += 1;
-      // One column less: a full line would make some terminals begin the next.
       const line = plainLine(
         `${wheel} ${waiting.what} · ${describeMs(elapsedSince(clock, waiting.since))}`,
-        columns() - 1,
+        columns() - ROOM,
       );
       write(`${isDrawn ? ERASE_LINE : ""}${dim(line)}`);
       isDrawn = true;

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -77,6 +77,27 @@ describe("millrace <prompt>", () => {
     expect(start).toMatchObject({ type: "start", model: "offline" });
     expect(start).not.toHaveProperty("tools.0");
   });
+
+  it
+    .skipIf(!existsSync("/dev/full"))
+    .each([["--json", "Say hello"], ["Say hello"], ["--help"], ["doctor"], ["formats", "list"]])(
+    "F-F a full disk is a failure, and is said: %s",
+    async (...words) => {
+      const child = spawn("bash", ["-c", '"$0" bin/millrace.js "$@" >/dev/full', process.execPath, ...words], {
+        cwd: ROOT,
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      let stderr = "";
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        stderr += text;
+      });
+      const code = await new Promise((resolve) => child.on("close", resolve));
+      expect({ code, stderr }).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/^millrace: The output could not be written \(ENOSPC\), and is not complete\. /m),
+      });
+    },
+  );
 
   it("a reader that leaves early (| head -1) is no failure, and ends the run", async () => {
     const shell = spawn(

@@ -25,7 +25,7 @@ describe("millrace compare", () => {
     expect(stdout).toMatch(/offline\s+b\n/);
     expect(stdout).toContain("Decision: stay with offline");
     expect(stdout).toContain("No difference between b and offline was found.");
-    expect(stderr).toBe(`report: ${join(cwd, "comparison", "report.html")}\n`);
+    expect(stderr).toBe(`Report: ${join(cwd, "comparison", "report.html")}\n`);
     const report = readReport();
     expect(report).toMatchObject({ isComplete: true, repeat: 3, decision: { sampleSize: { offline: 6, b: 6 } } });
     const page = readFileSync(join(cwd, "comparison", "report.html"), "utf8");
@@ -132,7 +132,7 @@ describe("millrace compare", () => {
       cli.child.kill("SIGINT");
       const left = await cli.left;
       expect(left.code).toBe(130);
-      expect(left.stderr).toMatch(/interrupted, \d answers are missing; the same command goes on\./);
+      expect(left.stderr).toMatch(/^Interrupted: \d answers are missing\. Run the same command again to go on\.$/m);
       expect(readReport()).toMatchObject({ isComplete: false, decision: { verdict: "undecided" } });
       await emulator.close();
       const quick = createEmulator();
@@ -140,7 +140,7 @@ describe("millrace compare", () => {
       const again = await runCli(args, { cwd, env: { ...env, OPENAI_BASE_URL: `${listening.url}/v1` } });
       await quick.close();
       expect(again.code).toBe(0);
-      expect(again.stderr).toMatch(/^going on: [23] of 4 answers are there already\n/);
+      expect(again.stderr).toMatch(/^Going on: [23] of 4 answers are there already\.\n/);
       expect(readReport()).toMatchObject({ isComplete: true });
     } finally {
       await emulator.close();

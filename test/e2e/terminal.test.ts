@@ -119,8 +119,88 @@ describe.skipIf(!hasTerminal)("in a terminal", () => {
   });
 });
 
+describe.skipIf(!hasTerminal)("F-F Ctrl-C in every command", () => {
+  const folder = temporaryFolder("ctrl-c");
+  const write = (name: string, text: string, mode = 0o600): string => {
+    const file = join(folder, name);
+    writeFileSync(file, text, { mode });
+    return file;
+  };
+  const prompts = write("prompts.json", '["stall"]');
+  const sleeper = write("claude", "#!/bin/sh\nsleep 600\n", 0o700);
+  const targets = ["-b", "anthropic/x", "-b", "b=anthropic/x"];
+
+  it.each<{ args: readonly string[]; seen: string; says?: RegExp; code?: number }>([
+    { args: ["run", "-b", "anthropic/x", "stall"], seen: "one", says: /\naborted · / },
+    { args: ["run", "-"], seen: "Ctrl-D on an empty line ends it." },
+    {
+      args: ["formats", "decode", "claude-code"],
+      seen: "Ctrl-D on an empty line ends it.",
+    },
+    {
+      args: ["formats", "check", "claude-code", "-"],
+      seen: "Ctrl-D on an empty line ends it.",
+      says: /Interrupted: the rest of the stream was not read\.\n$/,
+    },
+    {
+      args: ["compare", prompts, ...targets, "--out", join(folder, "out"), "--no-config"],
+      seen: "0/10 answers",
+      says: /stopping; finished answers are kept …\n[^]*Interrupted: 10 answers are missing\. Run the same command again to go on\.\n/,
+    },
+    { args: ["doctor", "--claude-executable", sleeper], seen: "looking around" },
+    { args: ["emulate"], seen: "until Ctrl-C", code: 0 },
+    {
+      args: ["serve", "--port", "0", "--data", join(folder, "data"), "--no-config"],
+      seen: "until Ctrl-C",
+      says: /"closed"\}\n$/,
+      code: 0,
+    },
+  ])("$args", async ({ args, seen, says = /(?:)/, code = 130 }) => {
+    const terminal = openTerminal(args, { env: { ...env, HOME: folder }, columns: 200 });
+    await terminal.seen(seen);
+    terminal.type(CTRL_C);
+    expect({ code: await terminal.exit, screen: plain(terminal.screen()) }).toMatchObject({
+      code,
+      screen: expect.stringMatching(says),
+    });
+    // Neither a stack nor a sentence that says it twice.
+    expect(plain(terminal.screen())).not.toMatch(/\n\s+at |aborted: aborted|\.\./);
+  });
+
+  it("a replay at its own speed", async () => {
+    const tape = join(folder, "slow.tape");
+    expect(await openTerminal(["--record", tape, "-b", "anthropic/x", "hello"], { env }).exit).toBe(0);
+    const terminal = openTerminal(["replay", tape, "--speed", "0.0001"]);
+    await terminal.seen("asking anthropic x");
+    terminal.type(CTRL_C);
+    expect(await terminal.exit).toBe(130);
+    expect(plain(terminal.screen())).toContain("aborted · ");
+  });
+});
+
+describe.skipIf(!hasTerminal)("F-F a narrow terminal", () => {
+  it.each([
+    ["--help"],
+    ["run", "--help"],
+    ["compare", "--help"],
+    ["trust", "--help"],
+    ["--nonsense"],
+    ["sevre"],
+    ["-b", "nope", "hi"],
+    ["--max-turns", "1", "What is 25 + 17?"],
+  ])("nothing goes over the edge or is broken in a word: %s", async (...args) => {
+    const terminal = openTerminal(args, { columns: 40 });
+    await terminal.exit;
+    const long = plain(terminal.screen())
+      .split("\n")
+      .filter((line) => line.length > 40 && line.trim().includes(" "));
+    expect(long).toEqual([]);
+  });
+});
+
 describe.skipIf(!hasTerminal)("F-A1: a project's configuration in a terminal", () => {
-  const open = (folder: string) => openTerminal(["What is 25 + 17?"], { cwd: folder, env: { HOME: `${folder}-home` } });
+  const open = (folder: string) =>
+    openTerminal(["What is 25 + 17?"], { cwd: folder, env: { HOME: `${folder}-home` }, columns: 400 });
   const write = (): string => {
     const folder = temporaryFolder("trust");
     // The home stands beside the project: one inside of it is not the person's own.

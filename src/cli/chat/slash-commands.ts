@@ -1,6 +1,5 @@
-import { isStartError, nearestName, type Usage } from "#domain";
+import { adviceFor, isStartError, nearestName, type Usage } from "#domain";
 import { plainLine, plainText } from "#sinks";
-import { shellWords } from "../shell-words.ts";
 
 /** What the commands of a chat act on. */
 export interface ChatState {
@@ -44,7 +43,7 @@ const COMMANDS: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
           state.model = name;
           return `From now on ${plainLine(name, 80)} answers.`;
         } catch (error) {
-          if (isStartError(error)) return plainText(shellWords(error.message));
+          if (isStartError(error)) return plainText(adviceFor("shell", error.message));
           throw error;
         }
       },

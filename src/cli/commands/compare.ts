@@ -23,6 +23,7 @@ import { createProgressBar } from "../progress-bar.ts";
 import { readConfig } from "../read-config.ts";
 import { readPromptFile } from "../read-prompt-file.ts";
 import { requireBackendName } from "../require-backend.ts";
+import { foldText, say } from "../say.ts";
 import { usageError } from "../usage-error.ts";
 
 interface CompareFlags extends Omit<AskFlags, "backend"> {
@@ -92,7 +93,7 @@ async function runComparison(file: string, flags: CompareFlags, io: CommandIo): 
   const release = io.onInterrupt(() => {
     release();
     bar.clear();
-    io.err.write("stopping; what is finished is kept …\n");
+    say("stopping; finished answers are kept …", io);
     abort.abort("interrupted");
   });
   try {
@@ -103,8 +104,8 @@ async function runComparison(file: string, flags: CompareFlags, io: CommandIo): 
     bar.clear();
     await writeReports(report, folder, io);
     if (flags.json === true) io.out.write(`${JSON.stringify(report, undefined, 2)}\n`);
-    else io.out.write(plainText(describeReport(report)));
-    io.err.write(`${describeFiles(report, folder)}\n`);
+    else io.out.write(foldText(plainText(describeReport(report)), io.out));
+    say(plainText(describeFiles(report, folder)), io);
     if (abort.signal.aborted) return EXIT.aborted;
     return report.targets.every(({ answers }) => answers === 0) ? EXIT.failed : EXIT.success;
   } finally {
@@ -178,7 +179,7 @@ function showProgress(
   io: CommandIo,
 ): void {
   if (latest === undefined && kept > 0 && phase === "runs") {
-    io.err.write(`going on: ${kept} of ${total} answers are there already\n`);
+    say(`Going on: ${kept} of ${total} answers are there already.`, io);
   }
   const about = [
     phase === "judge" ? "judged" : "answers",
@@ -196,6 +197,7 @@ async function writeReports(report: ComparisonReport, folder: string, io: Comman
 }
 
 function describeFiles({ isComplete, missing }: ComparisonReport, folder: string): string {
-  const where = `report: ${join(folder, "report.html")}`;
-  return isComplete ? where : `interrupted, ${missing} answers are missing; the same command goes on. ${where}`;
+  const where = `Report: ${join(folder, "report.html")}`;
+  if (isComplete) return where;
+  return `Interrupted: ${missing} answers are missing. Run the same command again to go on.\n${where}`;
 }

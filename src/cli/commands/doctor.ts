@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { type BackendState, inspectBackends, inspectConfig, inspectStore } from "#runtime";
-import { describeThrown } from "#domain";
+import { adviceFor, describeThrown } from "#domain";
 import { plainText, wantsColor } from "#sinks";
 import { requireText } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
@@ -117,7 +117,7 @@ function render(machine: readonly Finding[], backends: readonly BackendState[], 
   for (const { name, isReady, found, missing, can } of backends) {
     lines.push(`${mark(isReady)} ${name}`);
     // Paths, addresses and what programs said: foreign text.
-    for (const text of [...found, ...missing]) lines.push(`    ${plainText(text)}`);
+    for (const text of [...found, ...missing]) lines.push(`    ${plainText(adviceFor("shell", text))}`);
     if (can.length > 0) lines.push(`    can: ${can.join(", ")}`);
   }
   return `${lines.join("\n")}\n`;

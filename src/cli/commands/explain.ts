@@ -1,10 +1,10 @@
 import type { Command } from "commander";
+import { adviceFor } from "#domain";
 import { explainIn } from "#runtime";
 import { plainText } from "#sinks";
 import { type AskFlags, addAskFlags } from "../flags/ask-flags.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { planAsk } from "../plan-ask.ts";
-import { shellWords } from "../shell-words.ts";
 
 const EXAMPLES = `
 Examples:
@@ -21,7 +21,9 @@ export function addExplainCommand(program: Command, io: CommandIo, outcome: Outc
       const { target, options } = await planAsk(flags, io);
       const explanation = explainIn(target, options, io.world);
       io.out.write(
-        flags.json === true ? `${JSON.stringify(explanation)}\n` : `${plainText(shellWords(explanation.text))}\n`,
+        flags.json === true
+          ? `${JSON.stringify(explanation)}\n`
+          : `${plainText(adviceFor("shell", explanation.text))}\n`,
       );
       outcome.code = EXIT.success;
     });

@@ -3,7 +3,7 @@ import { decodeStream, formatRegistry } from "#runtime";
 import { plainText } from "#sinks";
 import { findFormat } from "../find-format.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
-import { openBytes } from "../read-input.ts";
+import { openBytes, sayWaiting } from "../read-input.ts";
 import { show } from "../show.ts";
 
 const EXAMPLES = `
@@ -37,6 +37,7 @@ export function addFormatsCommand(program: Command, io: CommandIo, outcome: Outc
     .option("--raw", "keep the exact frame on every event")
     .action(async (name: string, file: string, flags: { readonly raw?: boolean }) => {
       const format = await findFormat(name, io);
+      if (file === "-") sayWaiting(io);
       const run = decodeStream(format, await openBytes(file, io), { keepRaw: flags.raw === true }, io.world);
       outcome.code = await show(run, { json: true }, io);
     });
@@ -68,6 +69,7 @@ async function check(name: string, file: string | undefined, io: CommandIo): Pro
     release();
     run.abort("interrupted").catch(() => undefined);
   });
+  if (file === "-") sayWaiting(io);
   for await (const event of run) {
     counts.set(event.type, (counts.get(event.type) ?? 0) + 1);
     if (event.type === "notice" && event.kind.startsWith("unknown:")) {
@@ -81,7 +83,10 @@ async function check(name: string, file: string | undefined, io: CommandIo): Pro
   io.out.write(`events: ${[...counts].map(([type, count]) => `${count} ${type}`).join(", ")}\n`);
   for (const [kind, count] of unknown) io.out.write(`not understood: ${plainText(kind)} (${count} times)\n`);
   for (const problem of problems) io.out.write(`problem: ${plainText(problem)}\n`);
-  if (status === "aborted") return EXIT.aborted;
+  if (status === "aborted") {
+    io.out.write("Interrupted: the rest of the stream was not read.\n");
+    return EXIT.aborted;
+  }
   const isUnderstood = unknown.size === 0 && problems.length === 0 && status === "success";
   io.out.write(
     isUnderstood ? `${format.name} understands all of it.\n` : `${format.name} does not understand all of it.\n`,

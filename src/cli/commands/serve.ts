@@ -3,10 +3,12 @@ import { type Command, Option } from "commander";
 import { describeThrown, StartError } from "#domain";
 import { applyConfig, openStore, type ServerField } from "#runtime";
 import type { Server, ServerOptions } from "#server";
+import { plainText } from "#sinks";
 import { addText, parsePort } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { demoTools } from "../load-tools.ts";
 import { readConfig } from "../read-config.ts";
+import { say } from "../say.ts";
 
 interface ServeFlags {
   readonly port?: number;
@@ -14,7 +16,7 @@ interface ServeFlags {
   readonly token?: string;
   readonly metricsToken?: string;
   readonly data?: string;
-  readonly config?: string;
+  readonly config?: string | boolean;
   readonly backend?: readonly string[];
   readonly target?: readonly string[];
   readonly allowHost?: readonly string[];
@@ -37,6 +39,7 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
     .addOption(new Option("--target <name>", "the same as --backend").argParser(addText))
     .option("--allow-host <name...>", "host names under which the server is reached")
     .option("-c, --config <file>", "the configuration (default: the nearest millrace.config.*)")
+    .option("--no-config", "use none")
     .action(async (flags: ServeFlags) => {
       outcome.code = await serve(flags, io);
     });
@@ -61,6 +64,9 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
     });
     const { url } = await server.listen({ port: flags.port ?? DEFAULT_PORT, host: flags.host });
     io.out.write(`${url}\n`);
+    // A person at a terminal wants to know what to do with it; a program reads the line above.
+    if (io.err.isTerminal)
+      say(`The chat page is at ${url} until Ctrl-C. Threads are kept in ${plainText(folder)}.`, io);
     return await untilInterrupted(server, io);
   } finally {
     await store.close();

@@ -60,7 +60,7 @@ export function NoteRow({ item }: { readonly item: NoteItem }): VNode {
         {advice?.hint !== undefined && <p class="hint">{advice.hint}</p>}
         {advice !== undefined && advice.steps.length > 0 && (
           <>
-            <h5>What you can do</h5>
+            <h5>{advice.isForOperator ? "What the operator of this server can do" : "What you can do"}</h5>
             <ul>
               {advice.steps.map((step) => (
                 <li key={step}>{step}</li>

@@ -1,3 +1,4 @@
+import { adviceFor } from "../../../src/domain/advice.ts";
 import { storageKey } from "./storage.ts";
 
 /** A request the server refused, or that never reached it. */
@@ -47,7 +48,7 @@ export async function send(method: string, path: string, body?: unknown, signal?
   throw new ApiFailure(
     told.error?.code ?? `http-${status}`,
     status,
-    told.error?.message ?? `The server said ${status}.`,
+    adviceFor("page", told.error?.message ?? `The server said ${status}.`),
   );
 }
 

@@ -1,3 +1,4 @@
+import { adviceFor } from "../../../src/domain/advice.ts";
 import type { Diagnostic } from "../../../src/domain/index.ts";
 
 /** One thing in a conversation, as the page shows it. */
@@ -61,6 +62,8 @@ export interface HandoffRow {
 export interface Advice {
   readonly hint: string | undefined;
   readonly steps: readonly string[];
+  /** The steps are for the operator of the server: nothing on the page can do them. */
+  readonly isForOperator: boolean;
   /** The end of what the program wrote, or the frame that could not be read. */
   readonly seen: string | undefined;
 }
@@ -118,19 +121,25 @@ function newTool({ callId, name, agent, parent, messageId }: Called): ToolItem {
 export function makeNote(
   key: string,
   level: NoteItem["level"],
-  words: { readonly title: string; readonly text: string },
+  words: { readonly title: string; readonly text: string; readonly isForOperator?: boolean },
   diagnostic?: Diagnostic,
 ): NoteItem {
-  return { kind: "note", key, level, ...words, advice: diagnostic === undefined ? undefined : adviceOf(diagnostic) };
+  const text = adviceFor("page", words.text);
+  const advice = diagnostic === undefined ? undefined : adviceOf(diagnostic, words.isForOperator === true);
+  return { kind: "note", key, level, title: words.title, text, advice };
 }
 
-function adviceOf(diagnostic: Diagnostic): Advice | undefined {
+function adviceOf(diagnostic: Diagnostic, isForOperator: boolean): Advice | undefined {
   const { hint, troubleshooting = "", stderrTail, seen } = diagnostic;
   const steps = troubleshooting
     .split("\n")
-    .map((line) => line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, "").trim())
+    .map((line) =>
+      adviceFor("page", line)
+        .replace(/^\s*(?:[-*•]|\d+[.)])\s+/, "")
+        .trim(),
+    )
     .filter((line) => line !== "");
   const evidence = stderrTail || seen;
   if (hint === undefined && steps.length === 0 && !evidence) return undefined;
-  return { hint, steps, seen: evidence || undefined };
+  return { hint, steps, isForOperator, seen: evidence || undefined };
 }

@@ -215,11 +215,35 @@ describe("reduceRun", () => {
       {
         level: "error",
         title: "The provider did not accept the key",
-        advice: { hint: "Key?", steps: ["One", "Two"], seen: "tail" },
+        advice: { hint: "Key?", steps: ["One", "Two"], isForOperator: true, seen: "tail" },
       },
     ]);
     const aborted = view(errorItem({ code: "aborted", message: "x", terminal: true }), done({ status: "aborted" }));
     expect(aborted.items).toMatchObject([{ level: "info" }]);
+  });
+
+  it("F-F advice fits the page: what is for programs is said as a person there can use it", () => {
+    const message = "The run reached limits.turns (1). Raise it, or give the agent less to do in one run.";
+    const error = { code: "failed-result", message, terminal: true } as const;
+    const stalled = {
+      code: "stalled",
+      message: "x",
+      terminal: true,
+      diagnostic: { troubleshooting: "Try again, ask another backend (fallback), or allow more time (limits.idleMs)." },
+    } as const;
+    expect(view(done({ status: "error", subtype: "error_max_turns", error })).items).toMatchObject([
+      {
+        text: "The run reached the limit of turns (1). Ask for less in one message, or ask the operator of this server to raise it.",
+      },
+    ]);
+    expect(view(errorItem(stalled)).items).toMatchObject([
+      {
+        advice: {
+          isForOperator: false,
+          steps: ["Try again, choose another model, or ask the operator of this server to allow more time."],
+        },
+      },
+    ]);
   });
 
   it("notices for machines and expected warnings are left out, silence is told once", () => {

@@ -1,7 +1,7 @@
 import type { AgentEvent, Block, EventOf, Usage } from "../../../src/domain/index.ts";
 import { changeTool, type Item, makeNote, type TextItem } from "./items.ts";
 import { applyNotice } from "./run-notices.ts";
-import { titleOf } from "./titles.ts";
+import { titleOf, wordsOf } from "./titles.ts";
 
 /** What a reader sees of one run. */
 export interface RunView {
@@ -67,13 +67,13 @@ function applyEvent(view: RunView, event: AgentEvent): RunView {
       return { ...view, items: applyNotice(view.items, event) };
     case "warning": {
       if (event.expected === true) return view;
-      const words = { title: titleOf(event.code), text: event.message };
+      const words = wordsOf(event.code, event.message);
       return addItem(view, makeNote(`note-${event.seq}`, "warning", words));
     }
     case "error": {
       // The end of an aborted run says so in its own words.
       if (event.terminal && event.code === "aborted") return view;
-      const words = { title: titleOf(event.code), text: event.message };
+      const words = wordsOf(event.code, event.message);
       return addItem(
         view,
         makeNote(`note-${event.seq}`, event.terminal ? "error" : "warning", words, event.diagnostic),
@@ -190,8 +190,10 @@ function finish(view: RunView, { seq, result }: EventOf<"done">): RunView {
     ms,
     model: model ?? view.model,
   };
-  const end = (level: "info" | "warning" | "error", title: string, text: string): RunView =>
-    addItem(ended, makeNote(`note-${seq}`, level, { title, text }, level === "error" ? error?.diagnostic : undefined));
+  const end = (level: "info" | "warning" | "error", title: string, text: string): RunView => {
+    const words = { ...wordsOf(error?.code ?? "", text), title };
+    return addItem(ended, makeNote(`note-${seq}`, level, words, level === "error" ? error?.diagnostic : undefined));
+  };
   switch (status) {
     case "success":
       return ended;

@@ -82,6 +82,32 @@ const RESULT_TITLES: Readonly<Record<string, string>> = {
 
 const TITLES = new Map<string, string>(Object.entries({ ...RESULT_TITLES, ...WARNING_TITLES, ...ERROR_TITLES }));
 
+/** What only the operator of the server can set right. */
+const OPERATOR_CODES: ReadonlySet<string> = new Set<ErrorCode>([
+  "cli-not-found",
+  "unsupported-cli-version",
+  "unknown-version",
+  "version-detection",
+  "spawn",
+  "json-decode",
+  "utf8-decode",
+  "line-too-long",
+  "too-many-decode-errors",
+  "unexpected-message",
+  "no-result",
+  "process-exited",
+  "store-failed",
+  "provider-unreachable",
+  "provider-auth",
+  "provider-invalid-request",
+  "control-failed",
+]);
+
+/** The words for an error or a warning, and whom its advice is for. */
+export function wordsOf(code: string, text: string) {
+  return { title: titleOf(code), text, isForOperator: OPERATOR_CODES.has(code) };
+}
+
 /** The heading for an error, a warning or a result. One of an unknown code says what is certain. */
 export function titleOf(code: string): string {
   return TITLES.get(code) ?? "The answer failed";
