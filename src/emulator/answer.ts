@@ -1,8 +1,6 @@
 import { type Clock, type Random, unreachable } from "#domain";
 import type { JsonRecord } from "#wire";
 import { anthropicProtocol } from "./anthropic/anthropic.ts";
-import { think } from "./brain/brain.ts";
-import { limitReply } from "./brain/limit.ts";
 import type { Fault } from "./fault.ts";
 import { finishReply } from "./finish-reply.ts";
 import { geminiProtocol } from "./gemini/gemini.ts";
@@ -12,19 +10,21 @@ import { encodeModels, refuseMissing } from "./models.ts";
 import { chatProtocol } from "./openai-chat/openai-chat.ts";
 import { createResponsesProtocol } from "./openai-responses/openai-responses.ts";
 import { pause, waitForAbort } from "./pause.ts";
-import type { ProtocolName } from "./prompt.ts";
+import type { ModelPrompt, ProtocolName } from "./prompt.ts";
 import type { Protocol } from "./protocol.ts";
 import { Refusal } from "./refusal.ts";
+import type { Reply, ReplyCall } from "./reply.ts";
 import { type ApiRequest, type ApiResponse, readJsonBody } from "./request.ts";
 import { respondJson, respondReply, respondStatus } from "./respond.ts";
 import { type Route, routeOf, type Vendor } from "./routes.ts";
+import { answerByRules } from "./rule-model/rule-model.ts";
 import type { ScriptPlayer } from "./script.ts";
-import { estimatePrompt } from "./tokens.ts";
+import { estimatePrompt, estimateTokens } from "./tokens.ts";
 
 /** Answers one request. Rejects only with the reason of the request's signal. */
 export type Answer = (request: ApiRequest) => Promise<ApiResponse>;
 
-export interface Answering {
+interface Answering {
   readonly script: ScriptPlayer;
   readonly strict: boolean;
   readonly models: readonly string[];
@@ -66,7 +66,7 @@ export function createAnswer(answering: Answering): Answer {
     refuseMissing(prompt.model);
     const cue = script.cue(prompt);
     const fault: Fault = { ...cue.fault, ...exchange.fault };
-    const reply = cue.reply ?? limitReply(think(prompt), prompt);
+    const reply = cue.reply ?? limitReply(answerByRules(prompt), prompt);
     await hold((fault.delayMs ?? 0) + (reply.delayMs ?? 0), fault, request.signal);
     if (fault.status !== undefined) return respondStatus(fault, { errors: protocol.errors, requestId: ids.next() });
     const finished = finishReply(reply, { prompt, ids, nowMs: clock.now(), duplicateIds: fault.duplicateIds === true });
@@ -151,4 +151,52 @@ function speaker(protocols: Readonly<Record<ProtocolName, Protocol>>, route: Rou
     google: "gemini",
   };
   return protocols[route.kind === "health" ? "openai-chat" : names[route.vendor]];
+}
+
+/** A reply cut where the request wants it cut: at a stop sequence, or when its tokens are used up. */
+function limitReply(reply: Reply, prompt: ModelPrompt): Reply & { readonly stopSequence?: string } {
+  return limitTokens(limitStop(reply, prompt.stopSequences), prompt.maxTokens);
+}
+
+function limitStop(reply: Reply, sequences: readonly string[]): Reply & { readonly stopSequence?: string } {
+  const text = reply.text ?? "";
+  let at = text.length;
+  let found: string | undefined;
+  for (const sequence of sequences) {
+    const index = sequence === "" ? -1 : text.indexOf(sequence);
+    if (index !== -1 && index < at) {
+      at = index;
+      found = sequence;
+    }
+  }
+  if (found === undefined) return reply;
+  const { toolCalls: _, ...rest } = reply;
+  return { ...rest, text: text.slice(0, at), stopReason: "stop-sequence", stopSequence: found };
+}
+
+function limitTokens(reply: Reply, maxTokens: number | undefined): Reply {
+  if (maxTokens === undefined) return reply;
+  const text = reply.text ?? "";
+  let left = maxTokens - estimateTokens(text);
+  if (left < 0) {
+    const { toolCalls: _, ...rest } = reply;
+    return { ...rest, text: text.slice(0, maxTokens * 4), stopReason: "max-tokens" };
+  }
+  const calls: ReplyCall[] = [];
+  for (const call of reply.toolCalls ?? []) {
+    const json = JSON.stringify(call.input ?? {});
+    left -= estimateTokens(call.name);
+    if (left <= 0) return { ...reply, toolCalls: calls, stopReason: "max-tokens" };
+    if (estimateTokens(json) > left) {
+      // The model was cut off while it wrote: what is there of the arguments is sent, and is no JSON.
+      return {
+        ...reply,
+        toolCalls: [...calls, { name: call.name, json: json.slice(0, left * 4) }],
+        stopReason: "max-tokens",
+      };
+    }
+    left -= estimateTokens(json);
+    calls.push(call);
+  }
+  return reply;
 }

@@ -1,5 +1,5 @@
 import type { Fault } from "./fault.ts";
-import { findQuestion } from "./brain/question.ts";
+import { findQuestion } from "./rule-model/question.ts";
 import type { ModelPrompt } from "./prompt.ts";
 import type { Reply } from "./reply.ts";
 

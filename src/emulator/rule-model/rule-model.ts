@@ -1,18 +1,20 @@
 import type { ModelPrompt, PromptTool } from "../prompt.ts";
 import type { Reply } from "../reply.ts";
-import { isAddedTool, isCodingAgent, planCommand } from "./commands.ts";
-import { findSums } from "./find-sums.ts";
 import { buildInstance, type Source } from "./instance.ts";
-import { isFinal, isHandoff, pickTool, planCall, planCalls, planHandoff } from "./other-tools.ts";
-import { findQuestion, type Question, type ToolAnswer } from "./question.ts";
-import { introduce, sayCalls, sayFailure, saySettled, sayTitle, summarise } from "./say.ts";
-import { type Settled, settleSum } from "./settle-sum.ts";
-import { readSubject, type Subject } from "./subject.ts";
-import type { Sum } from "./sum.ts";
-import { type PlannedCall, workOut } from "./sum-tools.ts";
-
-/** Decides what to answer. */
-export type Brain = (prompt: ModelPrompt) => Reply;
+import { findQuestion, type Question, readSubject, type Subject, type ToolAnswer } from "./question.ts";
+import { type PlannedCall, type Settled, settleSum, workOut } from "./sum-tools.ts";
+import { findSums, type Sum, writeNumber, writeSum } from "./sums.ts";
+import {
+  isAddedTool,
+  isCodingAgent,
+  isFinal,
+  isHandoff,
+  pickTool,
+  planCall,
+  planCalls,
+  planCommand,
+  planHandoff,
+} from "./tools.ts";
 
 /** Longer questions are read at both ends: what is asked stands there, what it is asked about between. */
 const READ_CHARS = 8_192;
@@ -23,20 +25,20 @@ const READ_CHARS = 8_192;
  * It works out sums, through tools where fitting ones are offered; calls tools whose name has a word in common with
  * the question; reports what tools returned; fills schemas; and otherwise says what it is.
  */
-export const think: Brain = (prompt) => {
+export function answerByRules(prompt: ModelPrompt): Reply {
   const asked = findQuestion(prompt);
   const text =
     asked.text.length > READ_CHARS
       ? `${asked.text.slice(0, READ_CHARS / 2)}\n${asked.text.slice(-READ_CHARS / 2)}`
       : asked.text;
-  const mind = openMind(prompt, { ...asked, text });
-  const reply = decide(mind);
-  const thought = prompt.thinking ? describe(mind, reply) : undefined;
+  const situation = readSituation(prompt, { ...asked, text });
+  const reply = decide(situation);
+  const thought = prompt.thinking ? describe(situation, reply) : undefined;
   return thought === undefined ? reply : { thinking: thought, ...reply };
-};
+}
 
 /** What the model has before it. */
-interface Mind {
+interface Situation {
   readonly prompt: ModelPrompt;
   readonly question: Question;
   readonly subject: Subject;
@@ -48,7 +50,7 @@ interface Mind {
   readonly source: Source;
 }
 
-function openMind(prompt: ModelPrompt, question: Question): Mind {
+function readSituation(prompt: ModelPrompt, question: Question): Situation {
   const offered = isCodingAgent(prompt.tools) ? prompt.tools.filter(isAddedTool) : prompt.tools;
   const tools = prompt.toolChoice.type === "none" ? [] : offered.filter(({ name }) => !isFinal(name));
   const answers = question.answers.filter(({ name }) => !isHandoff(name) && !isFinal(name));
@@ -66,54 +68,56 @@ function openMind(prompt: ModelPrompt, question: Question): Mind {
   return { prompt, question, subject, tools, sums, answers, source };
 }
 
-function decide(mind: Mind): Reply {
-  const { prompt, answers } = mind;
-  const forced = planForced(mind);
+function decide(situation: Situation): Reply {
+  const { prompt, answers } = situation;
+  const forced = planForced(situation);
   if (forced !== undefined) return forced;
   const failed = answers.findLast((answer) => answer.isError);
   if (failed !== undefined) return { text: sayFailure(failed) };
-  const calls = planNext(mind);
+  const calls = planNext(situation);
   if (calls.length > 0) return sayCalls(prompt.parallelCalls ? calls : calls.slice(0, 1));
-  const final = planFinal(mind);
+  const final = planFinal(situation);
   if (final !== undefined) return { toolCalls: [final] };
-  if (prompt.outputSchema !== undefined) return { text: JSON.stringify(buildAnswer(mind, prompt.outputSchema)) };
-  return { text: sayAnswer(mind) };
+  if (prompt.outputSchema !== undefined) return { text: JSON.stringify(buildAnswer(situation, prompt.outputSchema)) };
+  return { text: sayAnswer(situation) };
 }
 
 /** The call that gives the answer where a tool is there for that; again, if the answer was not taken. */
-function planFinal(mind: Mind): PlannedCall | undefined {
-  const { prompt, question, source } = mind;
+function planFinal(situation: Situation): PlannedCall | undefined {
+  const { prompt, question, source } = situation;
   const tool = prompt.tools.find(({ name }) => isFinal(name));
   if (tool === undefined || prompt.toolChoice.type === "none") return undefined;
   if (question.answers.some(({ name, isError }) => name === tool.name && !isError)) return undefined;
-  const sum = mind.sums[0]?.sum;
+  const sum = situation.sums[0]?.sum;
   // Forced to answer before its tools have, it works the sum out itself.
   const answerNumber = source.answerNumber ?? (sum === undefined ? undefined : workOut(sum));
-  return planCall(tool, { ...source, answer: source.answer ?? sayAnswer(mind), answerNumber, isAnswer: true });
+  return planCall(tool, { ...source, answer: source.answer ?? sayAnswer(situation), answerNumber, isAnswer: true });
 }
 
 /** A call the request insists on. */
-function planForced(mind: Mind): Reply | undefined {
-  const { prompt, source } = mind;
+function planForced(situation: Situation): Reply | undefined {
+  const { prompt, source } = situation;
   const { toolChoice } = prompt;
   if (toolChoice.type === "tool") {
     const tool = prompt.tools.find(({ name }) => name === toolChoice.name);
-    const final = planFinal(mind);
+    const final = planFinal(situation);
     if (final !== undefined && final.name === tool?.name) return { toolCalls: [final] };
-    return tool && { toolCalls: [planNext(mind).find(({ name }) => name === tool.name) ?? planCall(tool, source)] };
+    return (
+      tool && { toolCalls: [planNext(situation).find(({ name }) => name === tool.name) ?? planCall(tool, source)] }
+    );
   }
   if (toolChoice.type !== "required") return undefined;
-  const calls = planNext(mind);
+  const calls = planNext(situation);
   if (calls.length > 0) return { toolCalls: prompt.parallelCalls ? calls : calls.slice(0, 1) };
-  const final = planFinal(mind);
+  const final = planFinal(situation);
   if (final !== undefined) return { toolCalls: [final] };
   const tool = pickTool(prompt.tools, source.question) ?? prompt.tools[0];
   return tool && { toolCalls: [planCall(tool, source)] };
 }
 
 /** The calls that are still to be made. Nothing is called twice with the same arguments for one question. */
-function planNext(mind: Mind): PlannedCall[] {
-  const { prompt, question, tools, sums, answers, source, subject } = mind;
+function planNext(situation: Situation): PlannedCall[] {
+  const { prompt, question, tools, sums, answers, source, subject } = situation;
   if (prompt.toolChoice.type === "none") return [];
   if (sums.length > 0) {
     const calls = sums.flatMap(({ settled }) => (settled.kind === "calls" ? settled.calls : []));
@@ -135,13 +139,17 @@ function removeDoubles(calls: readonly PlannedCall[]): PlannedCall[] {
 }
 
 /** A value for the schema the answer has to have. */
-function buildAnswer(mind: Mind, schema: NonNullable<ModelPrompt["outputSchema"]>): unknown {
-  if (Object.keys(schema).length === 0) return { answer: sayAnswer(mind) };
-  return buildInstance(schema, { ...mind.source, answer: mind.source.answer ?? sayAnswer(mind), isAnswer: true });
+function buildAnswer(situation: Situation, schema: NonNullable<ModelPrompt["outputSchema"]>): unknown {
+  if (Object.keys(schema).length === 0) return { answer: sayAnswer(situation) };
+  return buildInstance(schema, {
+    ...situation.source,
+    answer: situation.source.answer ?? sayAnswer(situation),
+    isAnswer: true,
+  });
 }
 
-function sayAnswer(mind: Mind): string {
-  const { prompt, answers, sums, question } = mind;
+function sayAnswer(situation: Situation): string {
+  const { prompt, answers, sums, question } = situation;
   if (sums.length > 0) return saySettled(sums);
   if (answers.length > 0) return summarise(answers);
   // Agents ask for a title of a conversation beside their work.
@@ -149,10 +157,65 @@ function sayAnswer(mind: Mind): string {
   return introduce(prompt.tools.map((tool) => tool.name));
 }
 
-function describe(mind: Mind, reply: Reply): string {
+function describe(situation: Situation, reply: Reply): string {
   const calls = reply.toolCalls ?? [];
   if (calls.length > 0) return `The tools that fit are offered: ${calls.map((call) => call.name).join(", ")}.`;
-  if (mind.answers.length > 0) return "The tools have answered. I report what they returned.";
-  if (mind.sums.length > 0) return "This is a sum, and no tool for it is offered. I work it out myself.";
+  if (situation.answers.length > 0) return "The tools have answered. I report what they returned.";
+  if (situation.sums.length > 0) return "This is a sum, and no tool for it is offered. I work it out myself.";
   return "No tool fits, and I know nothing beyond sums. I say so.";
+}
+
+/** A tool's answer is repeated up to this length. */
+const LONGEST_ANSWER = 2_000;
+
+/** A short sentence, and the calls it announces. */
+function sayCalls(calls: readonly PlannedCall[]): Reply {
+  const names = [...new Set(calls.map((call) => call.name))];
+  return { text: `I will use ${names.join(" and ")}.`, toolCalls: calls };
+}
+
+/** "25 + 17 = 42." */
+function saySettled(sums: readonly { readonly sum: Sum; readonly settled: Settled }[]): string {
+  return sums.map(({ sum, settled }) => sayOne(sum, settled)).join(" ");
+}
+
+function sayOne(sum: Sum, settled: Settled): string {
+  const written = writeSum(sum);
+  if (settled.kind === "said") return `${written}: ${shorten(settled.answer.text)}`;
+  if (settled.kind === "calls" || !Number.isFinite(settled.value))
+    return `${written} has no value that I could work out.`;
+  return `${written} = ${writeNumber(settled.value)}.`;
+}
+
+/** What the tools returned. */
+function summarise(answers: readonly ToolAnswer[]): string {
+  return answers.map((answer) => `${answer.name} answered: ${shorten(answer.text) || "nothing"}`).join("\n");
+}
+
+function sayFailure(answer: ToolAnswer): string {
+  return `The tool ${answer.name} failed: ${shorten(answer.text) || "it gave no reason"}\nI have no answer without it.`;
+}
+
+/** The first words of a text. */
+function sayTitle(text: string): string {
+  const words = text.split(/\s+/, 6).join(" ").slice(0, 60);
+  return words === "" ? "Conversation" : words;
+}
+
+/** Says what this is, what it can do, and how to get more. */
+function introduce(tools: readonly string[]): string {
+  const offered =
+    tools.length === 0
+      ? ""
+      : ` Here I could call: ${tools.slice(0, 5).join(", ")}${tools.length > 5 ? " and others" : ""}.`;
+  return (
+    "I am Millrace's offline model: no network, no key, and no knowledge. " +
+    'I work out sums such as "What is 25 + 17?", call tools whose name fits a question, and report what they returned.' +
+    `${offered} For real answers choose a real model, for instance anthropic/claude-sonnet-4-6, and set its key: ` +
+    "ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY."
+  );
+}
+
+function shorten(text: string): string {
+  return text.length <= LONGEST_ANSWER ? text : `${text.slice(0, LONGEST_ANSWER)} … (${text.length} characters in all)`;
 }

@@ -1,7 +1,7 @@
 import type { PromptTool } from "../prompt.ts";
-import { isNumeric, isText, type Property, readChoices, readProperties, readType } from "./schema.ts";
-import { compute, type Operator, type Sum, writeSum } from "./sum.ts";
-import { readNameWords, readWords } from "./words.ts";
+import { isNumeric, isText, type Property, readChoices, readProperties, readType } from "./instance.ts";
+import { readNameWords, readWords, type ToolAnswer } from "./question.ts";
+import { compute, type Operator, type Sum, writeSum } from "./sums.ts";
 
 /** A call to make: a tool that was offered, and its arguments. */
 export interface PlannedCall {
@@ -43,7 +43,7 @@ const EXPRESSION_FIELDS: readonly string[] = [
 const SHORT_DESCRIPTION = 300;
 
 /** Plans the call that works out one operation, if a tool that was offered can do it. */
-export function planOperation(
+function planOperation(
   tools: readonly PromptTool[],
   { operator, left, right }: { readonly operator: Operator; readonly left: number; readonly right: number },
 ): PlannedCall | undefined {
@@ -60,7 +60,7 @@ export function planOperation(
 }
 
 /** Plans the one call that works out a whole sum, if a calculator that reads expressions was offered. */
-export function planExpression(tools: readonly PromptTool[], sum: Sum): PlannedCall | undefined {
+function planExpression(tools: readonly PromptTool[], sum: Sum): PlannedCall | undefined {
   for (const tool of byName(tools, CALCULATOR_WORDS)) {
     const properties = readProperties(tool.schema);
     const field = properties.find(
@@ -121,4 +121,80 @@ function fillOperation(
     asked.numbers,
   );
   return rest && { [field.name]: choice, ...rest };
+}
+
+/** How far a sum has come: it has a value, it waits for calls, or a tool said something that is no number. */
+export type Settled =
+  | { readonly kind: "value"; readonly value: number }
+  | { readonly kind: "calls"; readonly calls: readonly PlannedCall[] }
+  | { readonly kind: "said"; readonly answer: ToolAnswer };
+
+interface SumContext {
+  readonly tools: readonly PromptTool[];
+  readonly answers: readonly ToolAnswer[];
+}
+
+/**
+ * Works a sum out as far as the tools' answers allow. Operations with a fitting tool are left to the tool, also when
+ * they build on each other; those without one are done here.
+ */
+export function settleSum(sum: Sum, context: SumContext): Settled {
+  if (sum.kind === "operation" && !isCoveredByOperations(sum, context)) {
+    const whole = planExpression(context.tools, sum);
+    if (whole !== undefined) return settleCall(whole, context);
+  }
+  return settleOperations(sum, context);
+}
+
+function settleOperations(sum: Sum, context: SumContext): Settled {
+  if (sum.kind === "number") return { kind: "value", value: sum.value };
+  const left = settleOperations(sum.left, context);
+  const right = settleOperations(sum.right, context);
+  if (left.kind === "said") return left;
+  if (right.kind === "said") return right;
+  if (left.kind === "calls" || right.kind === "calls") {
+    return { kind: "calls", calls: [left, right].flatMap((side) => (side.kind === "calls" ? side.calls : [])) };
+  }
+  const asked = { operator: sum.operator, left: left.value, right: right.value };
+  const call = planOperation(context.tools, asked);
+  return call === undefined
+    ? { kind: "value", value: compute(sum.operator, left.value, right.value) }
+    : settleCall(call, context);
+}
+
+/** Whether every operation of a sum has a tool of its own. Any numbers do to ask that. */
+function isCoveredByOperations(sum: Sum, context: SumContext): boolean {
+  if (sum.kind === "number") return true;
+  const tool = planOperation(context.tools, { operator: sum.operator, left: 0, right: 0 });
+  return tool !== undefined && isCoveredByOperations(sum.left, context) && isCoveredByOperations(sum.right, context);
+}
+
+function settleCall(call: PlannedCall, context: SumContext): Settled {
+  const answer = context.answers.find(({ name, input }) => name === call.name && sameInput(input, call.input));
+  if (answer === undefined) return { kind: "calls", calls: [call] };
+  const value = answer.isError ? undefined : readNumber(answer.text);
+  return value === undefined ? { kind: "said", answer } : { kind: "value", value };
+}
+
+/** Arguments come back with the fields in any order. */
+function sameInput(left: unknown, right: unknown): boolean {
+  return canonical(left) === canonical(right);
+}
+
+function canonical(value: unknown): string {
+  return (
+    JSON.stringify(value, (_, entry: unknown) =>
+      typeof entry === "object" && entry !== null && !Array.isArray(entry)
+        ? Object.entries(entry).sort(([left], [right]) => (left < right ? -1 : 1))
+        : entry,
+    ) ?? ""
+  );
+}
+
+/** The number a tool returned: all of its text, or the only number in it. */
+function readNumber(text: string): number | undefined {
+  const numbers = text.slice(0, 1000).match(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi) ?? [];
+  if (text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
+  const last = numbers.at(-1);
+  return numbers.length === 1 && last !== undefined ? Number(last) : undefined;
 }

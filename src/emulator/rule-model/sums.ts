@@ -1,5 +1,134 @@
-import { numberOf, operation, type Operator, PRECEDENCE, type Sum } from "./sum.ts";
-import { readTokens, type Token } from "./sum-tokens.ts";
+import { unreachable } from "#domain";
+
+export type Operator = "+" | "-" | "*" | "/" | "%" | "^";
+
+/** Something to be worked out. */
+export type Sum =
+  | { readonly kind: "number"; readonly value: number }
+  | { readonly kind: "operation"; readonly operator: Operator; readonly left: Sum; readonly right: Sum };
+
+export function numberOf(value: number): Sum {
+  return { kind: "number", value };
+}
+
+export function operation(operator: Operator, left: Sum, right: Sum): Sum {
+  return { kind: "operation", operator, left, right };
+}
+
+/** How tightly an operator binds. */
+const PRECEDENCE: Readonly<Record<Operator, number>> = { "+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "^": 3 };
+
+export function compute(operator: Operator, left: number, right: number): number {
+  switch (operator) {
+    case "+":
+      return left + right;
+    case "-":
+      return left - right;
+    case "*":
+      return left * right;
+    case "/":
+      return left / right;
+    case "%":
+      return left % right;
+    case "^":
+      return left ** right;
+    default:
+      return unreachable(operator);
+  }
+}
+
+/** A number as people write it: without the dust of binary fractions. */
+export function writeNumber(value: number): string {
+  return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(12)));
+}
+
+/** A sum as people write it, with as few brackets as it needs. */
+export function writeSum(sum: Sum): string {
+  if (sum.kind === "number") return writeNumber(sum.value);
+  const own = PRECEDENCE[sum.operator];
+  const left = sum.operator === "^" ? own + 1 : own;
+  const right = sum.operator === "^" ? own : own + 1;
+  return `${writeSide(sum.left, left)} ${sum.operator} ${writeSide(sum.right, right)}`;
+}
+
+function writeSide(side: Sum, least: number): string {
+  const text = writeSum(side);
+  return side.kind === "operation" && PRECEDENCE[side.operator] < least ? `(${text})` : text;
+}
+
+type Token =
+  | { readonly kind: "number"; readonly value: number }
+  /** `isClear`: nobody writes it by accident. A hyphen between two figures may be a range, a slash a date. */
+  | { readonly kind: "operator"; readonly operator: Operator; readonly isClear: boolean }
+  | { readonly kind: "open" | "close" | "comma" | "other" }
+  | { readonly kind: "word"; readonly word: string };
+
+const SYMBOLS: ReadonlyMap<string, Operator> = new Map([
+  ["+", "+"],
+  ["-", "-"],
+  ["−", "-"],
+  ["–", "-"],
+  ["*", "*"],
+  ["×", "*"],
+  ["·", "*"],
+  ["/", "/"],
+  ["÷", "/"],
+  ["%", "%"],
+  ["^", "^"],
+]);
+
+const WORDS: ReadonlyMap<string, Operator> = new Map([
+  ["plus", "+"],
+  ["minus", "-"],
+  ["times", "*"],
+  ["mod", "%"],
+  ["modulo", "%"],
+]);
+
+const PUNCTUATION: ReadonlyMap<string, Token> = new Map([
+  ["(", { kind: "open" }],
+  [")", { kind: "close" }],
+  [",", { kind: "comma" }],
+]);
+
+// One alternative per thing that can stand at a place; dates and versions come before numbers, which they are not.
+const TOKEN =
+  /(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\/\d{1,2}\/\d{2,4}|\d+(?:\.\d+){2,}|[\p{L}_][\p{L}\p{N}_'-]*)|(\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?)|(\*\*|[-+*/%^×·÷−–])|([(),])|([$€£\s]+)|[^]/gu;
+
+/** Cuts a text into what a sum is made of. Linear in the text. */
+function readTokens(text: string): Token[] {
+  const tokens: Token[] = [];
+  for (const match of text.matchAll(TOKEN)) {
+    const [all, word, figures, symbol, mark, blank] = match;
+    if (blank !== undefined) continue;
+    if (word !== undefined) tokens.push(...readWord(word, tokens.at(-1)));
+    else if (figures !== undefined) tokens.push({ kind: "number", value: Number(figures.replaceAll(",", "")) });
+    else if (symbol !== undefined) tokens.push(readSymbol(symbol, text, match.index));
+    else tokens.push(PUNCTUATION.get(mark ?? all) ?? { kind: "other" });
+  }
+  return tokens;
+}
+
+function readSymbol(symbol: string, text: string, at: number): Token {
+  if (symbol === "**") return { kind: "operator", operator: "^", isClear: true };
+  const operator = SYMBOLS.get(symbol) ?? "+";
+  const before = text[at - 1] ?? " ";
+  const after = text[at + 1] ?? " ";
+  const isSpaced = /\s/.test(before) && /\s/.test(after);
+  return { kind: "operator", operator, isClear: isSpaced || operator === "+" || operator === "*" };
+}
+
+/** Words that are operators, among them the `x` of `3x4`, which the pattern reads together with what follows. */
+function readWord(word: string, before: Token | undefined): Token[] {
+  const lower = word.toLowerCase();
+  const operator = WORDS.get(lower);
+  if (operator !== undefined) return [{ kind: "operator", operator, isClear: true }];
+  if (before?.kind === "number" && /^x\d*$/.test(lower)) {
+    const times: Token = { kind: "operator", operator: "*", isClear: true };
+    return lower === "x" ? [times] : [times, { kind: "number", value: Number(lower.slice(1)) }];
+  }
+  return [{ kind: "word", word: lower }];
+}
 
 const MAX_SUMS = 16;
 const MAX_DEPTH = 40;

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findSums } from "./find-sums.ts";
-import { compute, numberOf, operation, type Operator, type Sum, writeSum } from "./sum.ts";
+import { compute, findSums, numberOf, operation, type Operator, type Sum, writeSum } from "./sums.ts";
 import { workOut } from "./sum-tools.ts";
 
 const runs = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Block, Message } from "#domain";
 import type { JsonRecord } from "#wire";
 import type { ModelPrompt, PromptTool } from "../prompt.ts";
-import { think } from "./brain.ts";
+import { answerByRules } from "./rule-model.ts";
 
 const tool = (
   name: string,
@@ -37,7 +37,7 @@ const called = (
 ];
 
 function ask(messages: readonly Message[] | string, more: Partial<ModelPrompt> = {}) {
-  return think({
+  return answerByRules({
     protocol: "anthropic",
     model: "m",
     instructions: "",
