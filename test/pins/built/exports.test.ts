@@ -543,8 +543,8 @@ describe("S1-142: exports", () => {
     expect(readNames("testing/index")).toMatchInlineSnapshot(`
       {
         "types": [
-          "BodyStep",
           "AgentSituation",
+          "BodyStep",
           "Bytes",
           "Failure",
           "FetchReply",
