@@ -37,17 +37,17 @@ export const MUTANTS = [
   },
   {
     what: "a late answer of a callback counts",
-    file: "src/policy/consult.ts",
+    file: "src/policy/call-with-limit.ts",
     find: "if (limitMs !== undefined && elapsed >= limitMs) onLate();",
     replace: "if (limitMs !== undefined && elapsed >= 2 * limitMs) onLate();",
     tests: ["test/policy/time.test.ts"],
   },
   {
     what: "of several sets of rules the mildest says what happens otherwise",
-    file: "src/policy/rule-book.ts",
+    file: "src/policy/rule-set.ts",
     find: 'return given.includes("deny") ? "deny" : given.includes("ask") ? "ask" : "allow";',
     replace: 'return given.includes("allow") ? "allow" : given.includes("ask") ? "ask" : "deny";',
-    tests: ["src/policy/rule-book.test.ts", "test/policy/calls.test.ts"],
+    tests: ["src/policy/rule-set.test.ts", "test/policy/calls.test.ts"],
   },
   {
     what: "a rule whose folder cannot be looked at denies nothing behind a link",

@@ -1,6 +1,6 @@
-import type { Aftermath, RunPolicy } from "#policy";
+import type { HookEffects, RunPolicy } from "#policy";
 
-const NOTHING: Aftermath = { notes: [], stop: undefined };
+const NOTHING: HookEffects = { notes: [], stop: undefined };
 
 /** The policy of a leg nobody watches: everything passes, and nothing is counted or copied. */
 export const NO_POLICY: RunPolicy = {

@@ -16,7 +16,7 @@ import {
   findNeverMatching,
   findShadowed,
   otherwiseOf,
-  type PathSight,
+  type PathLookup,
   type PermissionRules,
   type PolicySettings,
   type RunPolicy,
@@ -46,7 +46,7 @@ export interface RunPlan {
   readonly random: Random;
   readonly price: Price;
   /** Where paths in permission rules and tool calls lead. */
-  readonly paths?: PathSight | undefined;
+  readonly paths?: PathLookup | undefined;
   /** Keeps agents' conversations beyond this run. Default: each is closed when its leg is over. */
   readonly conversations?: Conversations | undefined;
   /** Plans an agent that is to be carried out within a tool call. */
@@ -340,7 +340,7 @@ class SwarmRun {
   }
 
   /** Relative rules start where the agent works. */
-  private _pathsFor({ place, backend }: Leg): PathSight | undefined {
+  private _pathsFor({ place, backend }: Leg): PathLookup | undefined {
     const { paths } = this._plan;
     const cwd = place?.cwd ?? (backend.kind === "agent" ? backend.cwd : undefined);
     return paths === undefined || cwd === undefined ? paths : { ...paths, cwd: inFolder(paths.cwd, cwd) };

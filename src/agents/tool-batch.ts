@@ -7,7 +7,7 @@ import {
   type ToolResultBlock,
   toolResultItem,
 } from "#domain";
-import type { Aftermath, RunPolicy } from "#policy";
+import type { HookEffects, RunPolicy } from "#policy";
 import { type Outcome, runTool, type Tool, ToolPlaces } from "#tools";
 import { HANDOFF_TOOL, readHandoff } from "./handoff.ts";
 import type { OuterRun } from "./leg.ts";
@@ -193,7 +193,7 @@ class Batch {
     }
   }
 
-  private _note({ callId }: ToolCallItem, { notes, stop }: Aftermath): void {
+  private _note({ callId }: ToolCallItem, { notes, stop }: HookEffects): void {
     if (notes.length > 0) this._notes.set(callId, [...(this._notes.get(callId) ?? []), ...notes]);
     this._stop ??= stop;
   }

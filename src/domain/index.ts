@@ -112,10 +112,10 @@ export type {
   ProcessTag,
   Random,
   Spawn,
-  StartThread,
-  Thread,
+  StartWorker,
+  Worker,
 } from "./seams.ts";
-export { TextPile } from "./text-pile.ts";
+export { TextBuilder } from "./text-builder.ts";
 export type { ToolCall, ToolCallFragment } from "./tool-call.ts";
 export { unreachable } from "./unreachable.ts";
 export type { Usage } from "./usage.ts";

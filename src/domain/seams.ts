@@ -142,7 +142,7 @@ export interface FileSystem {
 }
 
 /** Another thread of this process. It answers one question after the other. */
-export interface Thread {
+export interface Worker {
   /** `false`: it has ended, whyever. */
   readonly isAlive: boolean;
   /** Rejects when the thread ends before it has answered. What is asked and answered must be plain data. */
@@ -152,4 +152,4 @@ export interface Thread {
 }
 
 /** Starts a thread with a program text, which is ours and never anybody else's, and data for it. */
-export type StartThread = (program: string, data: unknown) => Thread;
+export type StartWorker = (program: string, data: unknown) => Worker;

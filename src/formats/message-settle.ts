@@ -5,7 +5,7 @@ import {
   messageItem,
   noticeItem,
   type Retraction,
-  TextPile,
+  TextBuilder,
   unreachable,
 } from "#domain";
 import { ownValue, parseJson } from "#wire";
@@ -29,7 +29,7 @@ export function settleBlock(message: OpenMessage, block: OpenBlock, truth: Block
     default:
       // Nothing of such a block is shown in pieces.
       if (!isShown(block)) return;
-      block.written = new TextPile();
+      block.written = new TextBuilder();
       return showAnew(message, block.position, out);
   }
 }
@@ -97,7 +97,7 @@ function inputAsStreamed(block: OpenBlock, written: string): unknown {
 
 function settleText(message: OpenMessage, block: OpenBlock, text: string, out: Chunk[]): void {
   const shown = block.written.text();
-  block.written = new TextPile(text);
+  block.written = new TextBuilder(text);
   if (text === shown) return;
   if (!text.startsWith(shown)) return showAnew(message, block.position, out);
   const rest = deltaOf(message, block, text.slice(shown.length));
@@ -111,7 +111,7 @@ function settleInput(message: OpenMessage, block: OpenBlock, input: unknown, out
   const parsed = parseJson(shown);
   const json = writeJson(input);
   if (parsed.fault === undefined && writeJson(parsed.value) === json) return;
-  block.written = new TextPile(json ?? "");
+  block.written = new TextBuilder(json ?? "");
   showAnew(message, block.position, out);
 }
 

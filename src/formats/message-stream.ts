@@ -3,7 +3,7 @@ import {
   type Chunk,
   mergeUsage,
   type StopReason,
-  TextPile,
+  TextBuilder,
   textDelta,
   thinkingDelta,
   toolInputDelta,
@@ -44,7 +44,7 @@ export interface OpenBlock {
   readonly opening: JsonRecord;
   readonly call: { readonly callId: string; readonly name: string } | undefined;
   /** What its deltas said so far: text, thinking, or JSON. Joined once, when the block is settled. */
-  written: TextPile;
+  written: TextBuilder;
   signature: string;
   stopped: boolean;
   /** A frame was lost while it was being written: what is here may not be all of it. */
@@ -126,7 +126,7 @@ export function addBlock(
     kind: kindOf(opening, call !== undefined),
     opening,
     call,
-    written: new TextPile(),
+    written: new TextBuilder(),
     signature: opening.type === "thinking" ? (ownString(opening, "signature") ?? "") : "",
     stopped: false,
     hasGap: false,

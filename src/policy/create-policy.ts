@@ -1,20 +1,20 @@
 import type { Message, RunStatus } from "#domain";
 import { type Combined, combine } from "./combine.ts";
-import { SHORTEST_LIMIT_MS } from "./consult.ts";
+import { SHORTEST_LIMIT_MS } from "./call-with-limit.ts";
 import { ABORTED, judgeCall } from "./judge-call.ts";
 import { judgePrompt } from "./judge-prompt.ts";
 import { judgeResult } from "./judge-result.ts";
 import { createOutputGate } from "./output-gate.ts";
-import { occasionOf, type PolicyParts, readParts } from "./parts.ts";
+import { occasionOf, type CompiledPolicy, compilePolicy } from "./compiled-policy.ts";
 import { createGrant } from "./grant.ts";
 import type { Occasion, Point, Points } from "./point.ts";
 import type {
-  Aftermath,
+  HookEffects,
   CallToCheck,
   CallVerdict,
   HandoffVerdict,
   OutputGate,
-  PolicyPlace,
+  PolicyContext,
   PolicySettings,
   PromptVerdict,
   ResultVerdict,
@@ -33,18 +33,18 @@ type Handoff = Parameters<RunPolicy["checkHandoff"]>[0];
  *
  * @throws StartError `invalid-option` for a rule that cannot be read.
  */
-export function createPolicy(settings: PolicySettings, place: PolicyPlace): RunPolicy {
-  const parts = readParts(settings, place);
+export function createPolicy(settings: PolicySettings, place: PolicyContext): RunPolicy {
+  const parts = compilePolicy(settings, place);
   return new LegPolicy(parts, settings.outputMode ?? "buffer");
 }
 
 class LegPolicy implements RunPolicy {
   readonly isSilentOnTools: boolean;
   readonly isSilentOnOutput: boolean;
-  private readonly _parts: PolicyParts;
+  private readonly _parts: CompiledPolicy;
   private readonly _outputMode: NonNullable<PolicySettings["outputMode"]>;
 
-  constructor(parts: PolicyParts, outputMode: NonNullable<PolicySettings["outputMode"]>) {
+  constructor(parts: CompiledPolicy, outputMode: NonNullable<PolicySettings["outputMode"]>) {
     this._parts = parts;
     this._outputMode = outputMode;
     this.isSilentOnTools = isSilentOnTools(parts);
@@ -82,7 +82,7 @@ class LegPolicy implements RunPolicy {
     return { kind: "go", message: combined.message ?? handoff.message, notes, stop };
   }
 
-  async noteHandoff(handoff: Handoff): Promise<Aftermath> {
+  async noteHandoff(handoff: Handoff): Promise<HookEffects> {
     const combined = await this._run("after-handoff", (occasion) => ({ ...occasion, ...namesOf(handoff) }));
     warnOfFailures("after-handoff", combined, this._parts.place);
     return { notes: combined.notes, stop: combined.stop };
@@ -116,7 +116,7 @@ class LegPolicy implements RunPolicy {
   private async _run<Name extends Point>(
     point: Name,
     makeOccasion: (occasion: Occasion) => Points[Name],
-    parts: PolicyParts = this._parts,
+    parts: CompiledPolicy = this._parts,
   ): Promise<Combined> {
     const { hooks, place, watch } = parts;
     // Who watches the end of runs wants to hear of aborted ones too; but nobody waits long for an abort.
@@ -137,7 +137,7 @@ function namesOf({ from, to, message }: Handoff): Handoff {
   return { from, to, message };
 }
 
-function isSilentOnTools({ hooks, rules, permission, guards }: PolicyParts): boolean {
+function isSilentOnTools({ hooks, rules, permission, guards }: CompiledPolicy): boolean {
   const watching = [
     hooks["before-tool"],
     hooks["after-tool"],

@@ -1,14 +1,14 @@
 import { noticeItem, warningItem } from "#domain";
 import type { AbortWatch } from "./abort-watch.ts";
-import { consult, limitOf } from "./consult.ts";
+import { callWithLimit, limitOf } from "./call-with-limit.ts";
 import type { Guard, Guarded, GuardPlace } from "./guard.ts";
 import { tryCopy } from "./json-copy.ts";
 import { createNameMatcher } from "./matcher.ts";
-import type { PolicyPlace } from "./policy.ts";
+import type { PolicyContext } from "./policy.ts";
 import { kindOf, type Read, readFields } from "./read-answer.ts";
 
 /** A guard where it stands. */
-export interface StandingGuard {
+export interface CompiledGuard {
   readonly name: string;
   readonly place: GuardPlace;
   readonly matches: (tool: string) => boolean;
@@ -25,8 +25,8 @@ export interface Content {
 }
 
 /** Where guards stand. */
-export interface GuardGround {
-  readonly place: PolicyPlace;
+export interface GuardContext {
+  readonly place: PolicyContext;
   readonly watch: AbortWatch;
 }
 
@@ -35,7 +35,7 @@ export type GuardsVerdict =
   | { readonly kind: "denied"; readonly guard: string; readonly reason: string }
   | { readonly kind: "aborted" };
 
-export function listGuards(guards: readonly Guard[]): readonly StandingGuard[] {
+export function listGuards(guards: readonly Guard[]): readonly CompiledGuard[] {
   return guards.map((guard) => ({
     name: guard.name,
     place: guard.place,
@@ -51,15 +51,15 @@ export function listGuards(guards: readonly Guard[]): readonly StandingGuard[] {
  * a guard that fails denies. `content.value` must be ours alone: what passes is that very value.
  */
 export async function runGuards(
-  guards: readonly StandingGuard[],
+  guards: readonly CompiledGuard[],
   content: Content,
-  { place, watch }: GuardGround,
+  { place, watch }: GuardContext,
 ): Promise<GuardsVerdict> {
   let { value } = content;
   let isReplaced = false;
   for (const guard of guards) {
     const current = { ...content, value };
-    const consulted = await consult({
+    const consulted = await callWithLimit({
       start: (signal) => guard.check(guarded(guard, current, place, signal)),
       limitMs: guard.limitMs,
       watch,
@@ -81,7 +81,7 @@ export async function runGuards(
 }
 
 /** A guard that failed denies, and that is said: a denial alone would look like a decision. */
-function denyFailed({ name, place: at }: StandingGuard, why: string, place: PolicyPlace): GuardsVerdict {
+function denyFailed({ name, place: at }: CompiledGuard, why: string, place: PolicyContext): GuardsVerdict {
   const reason = `The guard "${name}" ${why}.`;
   const context = { guard: name, place: at, why };
   place.write([warningItem({ code: "guard-failed", message: `${reason} What it looked at does not pass.`, context })]);
@@ -93,7 +93,7 @@ export function toolOf({ callId, name }: Content): object {
   return { ...(callId !== undefined && { callId }), ...(name !== undefined && { name }) };
 }
 
-function guarded(guard: StandingGuard, content: Content, place: PolicyPlace, signal: AbortSignal): Guarded {
+function guarded(guard: CompiledGuard, content: Content, place: PolicyContext, signal: AbortSignal): Guarded {
   const { value, name, callId, before = "" } = content;
   const isTool = guard.place === "tool-call" || guard.place === "tool-result";
   return {

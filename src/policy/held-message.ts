@@ -1,4 +1,4 @@
-import { type Chunk, type TextDelta, textDelta, TextPile, type ThinkingDelta, thinkingDelta } from "#domain";
+import { type Chunk, type TextDelta, textDelta, TextBuilder, type ThinkingDelta, thinkingDelta } from "#domain";
 
 export type WordDelta = TextDelta | ThinkingDelta;
 
@@ -15,8 +15,8 @@ export interface Slot {
 export interface HeldBlock {
   readonly type: WordDelta["type"];
   /** What came in, and what went out or may go out. */
-  readonly came: TextPile;
-  readonly passed: TextPile;
+  readonly came: TextBuilder;
+  readonly passed: TextBuilder;
   /** The slots that are still held, in order, with the number of characters in them. */
   held: Slot[];
   heldCharacters: number;
@@ -50,7 +50,7 @@ export function openHeldMessage(id: string, parent: string | undefined): HeldMes
 export function blockOf(message: HeldMessage, delta: WordDelta): HeldBlock {
   let block = message.blocks.get(delta.index);
   if (block === undefined) {
-    block = { type: delta.type, came: new TextPile(), passed: new TextPile(), held: [], heldCharacters: 0 };
+    block = { type: delta.type, came: new TextBuilder(), passed: new TextBuilder(), held: [], heldCharacters: 0 };
     message.blocks.set(delta.index, block);
   }
   return block;
@@ -58,7 +58,7 @@ export function blockOf(message: HeldMessage, delta: WordDelta): HeldBlock {
 
 /** The text that is held of a block. */
 export function heldText(block: HeldBlock): string {
-  const pile = new TextPile();
+  const pile = new TextBuilder();
   for (const slot of block.held) for (const chunk of slot.chunks) pile.add((chunk as WordDelta).text);
   return pile.text();
 }

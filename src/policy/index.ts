@@ -1,7 +1,7 @@
 export { checkGuards, checkHooks, checkPermission, checkRules } from "./check-settings.ts";
 export { createPolicy } from "./create-policy.ts";
 export type { Guard, GuardAnswer, Guarded, GuardPlace, OutputMode } from "./guard.ts";
-export type { PathSight } from "./path-sight.ts";
+export type { PathLookup } from "./path-lookup.ts";
 export type { Decision, Otherwise, PermissionCallback, PermissionRequest, PermissionRules } from "./permission.ts";
 export type {
   AfterToolOccasion,
@@ -20,13 +20,13 @@ export type {
 } from "./point.ts";
 export { POINTS } from "./point.ts";
 export type {
-  Aftermath,
+  HookEffects,
   CallToCheck,
   CallVerdict,
   Grant,
   HandoffVerdict,
   OutputGate,
-  PolicyPlace,
+  PolicyContext,
   PolicySettings,
   PromptVerdict,
   ResultVerdict,
@@ -34,6 +34,6 @@ export type {
   StopVerdict,
 } from "./policy.ts";
 export { parseRule, type Rule, type RuleScope } from "./rule.ts";
-export { concernsCalls, otherwiseOf, strictest } from "./rule-book.ts";
+export { concernsCalls, otherwiseOf, strictest } from "./rule-set.ts";
 export { findNeverMatching } from "./never-matching.ts";
 export { findShadowed } from "./shadowed.ts";

@@ -1,14 +1,14 @@
 import { describeThrown, noticeItem, permissionItem, warningItem } from "#domain";
 import { type Combined, combine } from "./combine.ts";
-import { consult, permissionLimit } from "./consult.ts";
+import { callWithLimit, permissionLimit } from "./call-with-limit.ts";
 import { createGrant } from "./grant.ts";
 import { runGuards } from "./guards.ts";
 import { digestOf, tryCopy } from "./json-copy.ts";
-import { occasionOf, type PolicyParts } from "./parts.ts";
+import { occasionOf, type CompiledPolicy } from "./compiled-policy.ts";
 import type { CallToCheck, CallVerdict } from "./policy.ts";
 import { readDecision } from "./read-decision.ts";
 import type { SeenPaths } from "./path-rules.ts";
-import { findAllowing, findHit, findPathSubjects } from "./rule-book.ts";
+import { findAllowing, findHit, findPathSubjects } from "./rule-set.ts";
 import { runHooks } from "./run-hooks.ts";
 import { describeFailures, warnOfFailures } from "./warn.ts";
 import { withdrawable } from "./withdrawable.ts";
@@ -19,8 +19,8 @@ export const ABORTED = "The run was aborted before the call was allowed.";
 type Denier = Extract<CallVerdict, { kind: "denied" }>["by"];
 
 /** Decides about one call. Never rejects: what cannot be decided is denied. */
-export async function judgeCall(call: CallToCheck, parts: PolicyParts): Promise<CallVerdict> {
-  const hearing = new Hearing(call, withdrawable(call.signal, parts));
+export async function judgeCall(call: CallToCheck, parts: CompiledPolicy): Promise<CallVerdict> {
+  const hearing = new CallDecision(call, withdrawable(call.signal, parts));
   try {
     return await hearing.decide();
   } catch (thrown) {
@@ -39,9 +39,9 @@ interface Question {
 }
 
 /** The decision about one call, from the first hook to the last word. */
-class Hearing {
+class CallDecision {
   private readonly _call: CallToCheck;
-  private readonly _parts: PolicyParts;
+  private readonly _parts: CompiledPolicy;
   /** Ours alone: nobody who holds the call can change what is being decided about. */
   private readonly _original: unknown;
   private _input: unknown;
@@ -50,7 +50,7 @@ class Hearing {
   private _notes: readonly string[] = [];
   private _stop: string | undefined;
 
-  constructor(call: CallToCheck, parts: PolicyParts) {
+  constructor(call: CallToCheck, parts: CompiledPolicy) {
     this._call = call;
     this._parts = parts;
     this._original = call.input === undefined ? null : tryCopy(call.input);
@@ -111,13 +111,13 @@ class Hearing {
   }
 
   private async _askCallback(
-    permission: NonNullable<PolicyParts["permission"]>,
+    permission: NonNullable<CompiledPolicy["permission"]>,
     question: Question | undefined,
   ): Promise<CallVerdict> {
     const { callId, name } = this._call;
     const { runId, agent, context, clock } = this._parts.place;
     const { watch, permissionMs } = this._parts;
-    const consulted = await consult({
+    const consulted = await callWithLimit({
       start: (own) =>
         permission({
           callId,
@@ -156,7 +156,7 @@ class Hearing {
     this._write("asked", by, reason, this._input);
     if (!canAnswer) return this._denyUnanswered(by);
     place.write([noticeItem("waiting", { for: "answer", callId, name })]);
-    const consulted = await consult({ start: () => ask(this._call.callId), limitMs: undefined, watch, clock });
+    const consulted = await callWithLimit({ start: () => ask(this._call.callId), limitMs: undefined, watch, clock });
     if (consulted.kind === "aborted") return this._denyAborted("user");
     if (consulted.kind === "failed") return this._deny("user", `The question could not be put: it ${consulted.why}.`);
     return this._settle("user", consulted.value);

@@ -2,7 +2,7 @@ import { type Block, type Message, textOf } from "#domain";
 import { type Combined, combine } from "./combine.ts";
 import { runGuards } from "./guards.ts";
 import { tryCopy } from "./json-copy.ts";
-import { occasionOf, type PolicyParts } from "./parts.ts";
+import { occasionOf, type CompiledPolicy } from "./compiled-policy.ts";
 import type { PromptVerdict } from "./policy.ts";
 import { runHooks } from "./run-hooks.ts";
 import { warnOfFailures } from "./warn.ts";
@@ -16,7 +16,7 @@ const ABORTED: PromptVerdict = {
 };
 
 /** Shows a prompt to the input guards, then to the hooks. A stop is a block: nobody is asked any more. */
-export async function judgePrompt(messages: readonly Message[], parts: PolicyParts): Promise<PromptVerdict> {
+export async function judgePrompt(messages: readonly Message[], parts: CompiledPolicy): Promise<PromptVerdict> {
   const { place, hooks } = parts;
   if (place.signal.aborted) return ABORTED;
   const guarded = await guardMessages(messages, parts);
@@ -35,7 +35,7 @@ export async function judgePrompt(messages: readonly Message[], parts: PolicyPar
 }
 
 /** Only what users say is guarded here; what the model said has passed the output guards. */
-async function guardMessages(messages: readonly Message[], parts: PolicyParts): Promise<PromptVerdict> {
+async function guardMessages(messages: readonly Message[], parts: CompiledPolicy): Promise<PromptVerdict> {
   const { guards } = parts;
   const passed: Message[] = [];
   for (const message of messages) {
@@ -63,7 +63,10 @@ function replaceText(blocks: readonly Block[], text: unknown): readonly Block[] 
   });
 }
 
-async function runPromptHooks(messages: readonly Message[], { hooks, place, watch }: PolicyParts): Promise<Combined> {
+async function runPromptHooks(
+  messages: readonly Message[],
+  { hooks, place, watch }: CompiledPolicy,
+): Promise<Combined> {
   const prompt = messages.findLast((message) => message.role === "user");
   const text = prompt === undefined ? "" : textOf(prompt.blocks);
   const outcomes = await runHooks({

@@ -2,7 +2,7 @@ import { noticeItem } from "#domain";
 import { combine } from "./combine.ts";
 import { runGuards, toolOf } from "./guards.ts";
 import { tryCopy } from "./json-copy.ts";
-import { occasionOf, type PolicyParts } from "./parts.ts";
+import { occasionOf, type CompiledPolicy } from "./compiled-policy.ts";
 import type { CallToCheck, ResultVerdict } from "./policy.ts";
 import { runHooks } from "./run-hooks.ts";
 import { warnOfFailures } from "./warn.ts";
@@ -18,7 +18,7 @@ interface Answered {
  * Shows a tool's answer to the guards, then to the hooks. Without either it passes as it is. When whoever asks takes the
  * question back, both are told so, and what the guards have not passed is withheld.
  */
-export async function judgeResult(call: CallToCheck, outcome: Answered, all: PolicyParts): Promise<ResultVerdict> {
+export async function judgeResult(call: CallToCheck, outcome: Answered, all: CompiledPolicy): Promise<ResultVerdict> {
   const parts = withdrawable(call.signal, all);
   const guarded = await guardResult(call, outcome, parts);
   const hooks = parts.hooks["after-tool"].filter((hook) => hook.matches(call.name));
@@ -53,7 +53,7 @@ export async function judgeResult(call: CallToCheck, outcome: Answered, all: Pol
 }
 
 /** What is denied, or could not be looked at, is not shown: the model is told why instead. */
-async function guardResult(call: CallToCheck, outcome: Answered, parts: PolicyParts): Promise<Answered> {
+async function guardResult(call: CallToCheck, outcome: Answered, parts: CompiledPolicy): Promise<Answered> {
   const { guards, place } = parts;
   const { name, callId } = call;
   const standing = guards["tool-result"].filter((guard) => guard.matches(name));

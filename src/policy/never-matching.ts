@@ -2,7 +2,7 @@ import { nearestName, type WarningDetail } from "#domain";
 import { matchesGlob } from "./matcher.ts";
 import type { PermissionRules } from "./permission.ts";
 import type { Rule } from "./rule.ts";
-import { readRules } from "./rule-book.ts";
+import { readRules } from "./rule-set.ts";
 
 /**
  * Finds rules that can apply to nothing: they name no tool of the run, or another rule decides everything they are

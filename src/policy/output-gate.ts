@@ -1,16 +1,16 @@
 import { type Chunk, describeThrown, type MessageItem, type ResultItem, type Retraction, textOf } from "#domain";
 import type { OutputMode } from "./guard.ts";
 import { finishInBuffer, finishInWindow, guardHeld } from "./guard-message.ts";
-import { type GuardGround, runGuards, type StandingGuard } from "./guards.ts";
+import { type GuardContext, runGuards, type CompiledGuard } from "./guards.ts";
 import type { HeldMessage, WordDelta } from "./held-message.ts";
 import { Lane } from "./lane.ts";
 import type { OutputGate } from "./policy.ts";
-import { parseJson, remakeResult } from "./remake-result.ts";
+import { parseJson, rewriteResult } from "./rewrite-result.ts";
 
 export interface GateSettings {
-  readonly guards: readonly StandingGuard[];
+  readonly guards: readonly CompiledGuard[];
   readonly mode: OutputMode;
-  readonly ground: GuardGround;
+  readonly ground: GuardContext;
 }
 
 /** Creates the gate of one leg. Without guards it lets everything through. */
@@ -21,8 +21,8 @@ export function createOutputGate(settings: GateSettings): OutputGate {
 
 /** A class, because it is called once per delta: closures are optimised anew for every leg they serve. */
 class GuardedOutput implements OutputGate {
-  private readonly _guards: readonly StandingGuard[];
-  private readonly _ground: GuardGround;
+  private readonly _guards: readonly CompiledGuard[];
+  private readonly _ground: GuardContext;
   /** How many characters may be held; none: the whole message. */
   private readonly _window: number | undefined;
   private readonly _lanes = new Map<string | undefined, Lane>();
@@ -144,7 +144,7 @@ class GuardedOutput implements OutputGate {
     if (this._denial !== undefined) return;
     const isSame = text === item.text && passed === structured;
     const given = { ...item, text, structured: passed === structured ? item.structured : parseJson(passed) };
-    this._queue(lane, isSame ? item : remakeResult(given), out);
+    this._queue(lane, isSame ? item : rewriteResult(given), out);
   }
 
   private async _askAbout(text: string | undefined): Promise<string | undefined> {
@@ -200,7 +200,7 @@ class GuardedOutput implements OutputGate {
         if (chunk.role === "user") out.push(chunk);
         return;
       case "result":
-        out.push(remakeResult({ ...chunk, text: undefined, structured: undefined }));
+        out.push(rewriteResult({ ...chunk, text: undefined, structured: undefined }));
         return;
       default:
         out.push(this._clean(chunk));

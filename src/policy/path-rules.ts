@@ -1,10 +1,10 @@
 import { type Glob, matchesGlob } from "./matcher.ts";
 import { composed, foldPath, isFoundInOtherCase } from "./path-names.ts";
-import { straightPath } from "./place-match.ts";
-import { expandPath, findReal, isAbsolutePath, type PathSight, type SeenPath, seePath } from "./path-sight.ts";
+import { straightPath } from "./path-match.ts";
+import { expandPath, findReal, isAbsolutePath, type PathLookup, type SeenPath, seePath } from "./path-lookup.ts";
 import type { Rule } from "./rule.ts";
 import type { Certainty } from "./shell-match.ts";
-import type { Subject } from "./subject.ts";
+import type { MatchTarget } from "./match-targets.ts";
 
 /** Rules and the paths of one call, seen on the disk. */
 export interface SeenPaths {
@@ -33,15 +33,15 @@ const SETTLED: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "EACCES", "E
 
 /** Holds rules against real paths. What a rule stands for is looked up once. */
 export class PathRules {
-  private readonly _sight: PathSight;
+  private readonly _sight: PathLookup;
   private readonly _patterns = new Map<string, Promise<SeenPatterns>>();
 
-  constructor(sight: PathSight) {
+  constructor(sight: PathLookup) {
     this._sight = sight;
   }
 
   /** Looks up what rules are to be held against. `cwd`: where the call itself stands, if that is known. */
-  async see(rules: readonly Rule[], subjects: readonly Subject[], cwd: string | undefined): Promise<SeenPaths> {
+  async see(rules: readonly Rule[], subjects: readonly MatchTarget[], cwd: string | undefined): Promise<SeenPaths> {
     const bases = cwd === undefined || cwd === this._sight.cwd ? [this._sight.cwd] : [this._sight.cwd, cwd];
     const texts = [...new Set(subjects.filter(mayBePath).map(({ text }) => text))];
     const paths = new Map<string, SeenPath>();
@@ -107,7 +107,7 @@ export class PathRules {
 }
 
 /** Paths, and short texts of tools that have no field for one. */
-function mayBePath({ kind, text }: Subject): boolean {
+function mayBePath({ kind, text }: MatchTarget): boolean {
   return kind === "path" || (kind === "text" && text.length <= 1_024 && !/[\n{]/.test(text));
 }
 
@@ -134,14 +134,14 @@ function fits(glob: Glob, text: string, fold: Fold): boolean {
   return matchesGlob(glob, text) || matchesGlob(glob.map(fold), fold(text));
 }
 
-async function readPatterns({ scope }: Rule, sight: PathSight): Promise<PathPatterns> {
+async function readPatterns({ scope }: Rule, sight: PathLookup): Promise<PathPatterns> {
   if (scope?.kind !== "text") return { wide: [], strict: [] };
   const realCwd = (await findReal(sight.cwd, sight)) ?? sight.cwd;
   const read = await Promise.all(scope.patterns.map((glob) => readPattern(glob, sight, realCwd)));
   return { wide: read.flatMap(({ wide }) => wide), strict: read.flatMap(({ strict }) => strict) };
 }
 
-async function readPattern(glob: Glob, sight: PathSight, realCwd: string): Promise<PathPatterns> {
+async function readPattern(glob: Glob, sight: PathLookup, realCwd: string): Promise<PathPatterns> {
   const [start = "", ...more] = glob;
   // Begins with any text: it is about every place.
   if (start === "" && more.length > 0) return { wide: [glob], strict: [glob] };
@@ -167,7 +167,7 @@ function straightStart(start: string): string {
   return `${straightPath(start.slice(0, cut)).replace(/\/$/, "")}/${start.slice(cut)}`;
 }
 
-async function realStart(start: string, sight: PathSight): Promise<string> {
+async function realStart(start: string, sight: PathLookup): Promise<string> {
   const cut = start.lastIndexOf("/") + 1;
   const folder = await findReal(start.slice(0, cut) === "/" ? "/" : start.slice(0, cut - 1), sight);
   return folder === undefined ? start : `${folder.replace(/\/$/, "")}/${start.slice(cut)}`;

@@ -1,6 +1,6 @@
 import type { Chunk, Clock, Message, RunStatus } from "#domain";
 import type { Guard, OutputMode } from "./guard.ts";
-import type { PathSight } from "./path-sight.ts";
+import type { PathLookup } from "./path-lookup.ts";
 import type { Decision, PermissionCallback, PermissionRules } from "./permission.ts";
 import type { Hooks } from "./point.ts";
 
@@ -18,7 +18,7 @@ export interface PolicySettings {
 }
 
 /** What a policy needs of the run it watches. */
-export interface PolicyPlace {
+export interface PolicyContext {
   readonly runId: string;
   readonly agent: string | undefined;
   readonly context: unknown;
@@ -31,7 +31,7 @@ export interface PolicyPlace {
   /** Whether anybody is there who could see a question and answer it. Left out: somebody is. */
   readonly canAnswer?: (() => boolean) | undefined;
   /** Where paths lead. Left out: rules are held against paths as they are written. */
-  readonly paths?: PathSight | undefined;
+  readonly paths?: PathLookup | undefined;
 }
 
 /** A tool call somebody wants to run. */
@@ -49,7 +49,7 @@ export interface CallToCheck {
 }
 
 /** `stop`: the run is to end after this step, for this reason. `notes`: further text for the model. */
-export interface Aftermath {
+export interface HookEffects {
   readonly notes: readonly string[];
   readonly stop: string | undefined;
 }
@@ -60,7 +60,7 @@ export interface Grant {
   redeem(input: unknown): boolean;
 }
 
-export type CallVerdict = Aftermath &
+export type CallVerdict = HookEffects &
   (
     | {
         readonly kind: "run";
@@ -72,21 +72,21 @@ export type CallVerdict = Aftermath &
     | { readonly kind: "denied"; readonly reason: string; readonly by: "rule" | "callback" | "hook" | "guard" | "user" }
   );
 
-export interface ResultVerdict extends Aftermath {
+export interface ResultVerdict extends HookEffects {
   readonly output: unknown;
   readonly isError: boolean;
 }
 
-export type PromptVerdict = Aftermath &
+export type PromptVerdict = HookEffects &
   (
     | { readonly kind: "go"; readonly messages: readonly Message[] }
     | { readonly kind: "blocked"; readonly reason: string; readonly by: "hook" | "guard" }
   );
 
-export type HandoffVerdict = Aftermath &
+export type HandoffVerdict = HookEffects &
   ({ readonly kind: "go"; readonly message: string } | { readonly kind: "blocked"; readonly reason: string });
 
-export type StopVerdict = Aftermath &
+export type StopVerdict = HookEffects &
   ({ readonly kind: "stop" } | { readonly kind: "go-on"; readonly feedback: string });
 
 /**
@@ -115,7 +115,7 @@ export interface RunPolicy {
     readonly to: string;
     readonly message: string;
   }): Promise<HandoffVerdict>;
-  noteHandoff(handoff: { readonly from: string; readonly to: string; readonly message: string }): Promise<Aftermath>;
+  noteHandoff(handoff: { readonly from: string; readonly to: string; readonly message: string }): Promise<HookEffects>;
   /** The signal fires when whoever asks takes the question back: the hooks are told so, and nobody is sent back. */
   checkStop(text: string, sentBack: number, signal?: AbortSignal): Promise<StopVerdict>;
   noteEnd(status: RunStatus, text: string): Promise<void>;

@@ -1,20 +1,20 @@
 import type { Clock } from "#domain";
 import type { AbortWatch } from "./abort-watch.ts";
-import { consult, limitOf } from "./consult.ts";
+import { callWithLimit, limitOf } from "./call-with-limit.ts";
 import { readHookAnswer } from "./hook-answer.ts";
 import { createNameMatcher } from "./matcher.ts";
 import type { HookAnswer, HookEntry, HookFunction, Hooks, Point, Points } from "./point.ts";
 import { POINTS } from "./point.ts";
 
 /** A hook where it stands. `index` counts over all hooks of its point, the run's before the agent's. */
-export interface StandingHook<Name extends Point> {
+export interface CompiledHook<Name extends Point> {
   readonly index: number;
   readonly matches: (tool: string) => boolean;
   readonly limitMs: number;
   readonly run: HookFunction<Name>;
 }
 
-export type HookTable = { readonly [Name in Point]: readonly StandingHook<Name>[] };
+export type HookTable = { readonly [Name in Point]: readonly CompiledHook<Name>[] };
 
 /** What one hook came to. */
 export type HookOutcome =
@@ -28,7 +28,7 @@ export function listHooks(sets: readonly Hooks[]): HookTable {
   return table as unknown as HookTable;
 }
 
-function listPoint<Name extends Point>(sets: readonly Hooks[], point: Name): readonly StandingHook<Name>[] {
+function listPoint<Name extends Point>(sets: readonly Hooks[], point: Name): readonly CompiledHook<Name>[] {
   const given = sets.flatMap((hooks) => (hooks[point] ?? []) as readonly (HookFunction<Name> | HookEntry<Name>)[]);
   return given.map((hook, index) => {
     const entry: HookEntry<Name> = typeof hook === "function" ? { run: hook } : hook;
@@ -43,7 +43,7 @@ function listPoint<Name extends Point>(sets: readonly Hooks[], point: Name): rea
 
 export interface HookRun<Name extends Point> {
   readonly point: Name;
-  readonly hooks: readonly StandingHook<Name>[];
+  readonly hooks: readonly CompiledHook<Name>[];
   /** Makes what one hook is told. Called once per hook: none of them shares a value with another. */
   readonly occasion: (signal: AbortSignal) => Points[Name];
   /** Absent where hooks run after an abort as well. */
@@ -58,8 +58,8 @@ export function runHooks<Name extends Point>(run: HookRun<Name>): Promise<readon
   return Promise.all(run.hooks.map((hook) => runHook(hook, run)));
 }
 
-async function runHook<Name extends Point>(hook: StandingHook<Name>, run: HookRun<Name>): Promise<HookOutcome> {
-  const consulted = await consult({
+async function runHook<Name extends Point>(hook: CompiledHook<Name>, run: HookRun<Name>): Promise<HookOutcome> {
+  const consulted = await callWithLimit({
     start: (signal) => hook.run(run.occasion(signal)),
     limitMs: Math.min(hook.limitMs, run.longestMs ?? hook.limitMs),
     watch: run.watch,

@@ -2,7 +2,7 @@ import type { WarningDetail } from "#domain";
 import { matchesGlob } from "./matcher.ts";
 import type { PermissionCallback, PermissionRules } from "./permission.ts";
 import type { Rule } from "./rule.ts";
-import { readRules } from "./rule-book.ts";
+import { readRules } from "./rule-set.ts";
 
 /**
  * Finds rules that allow a tool whatever its arguments are, although a callback is there to decide: it is never asked

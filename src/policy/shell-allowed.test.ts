@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { findAllowing } from "./rule-book.ts";
+import { findAllowing } from "./rule-set.ts";
 import { parseRule } from "./rule.ts";
 
 const allows = (rule: string, command: string): boolean =>

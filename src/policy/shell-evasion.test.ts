@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseRule } from "./rule.ts";
-import { findAllowing, findHit } from "./rule-book.ts";
+import { findAllowing, findHit } from "./rule-set.ts";
 
 const denies = [parseRule("Bash(rm *)")];
 const hitOf = (command: string) => findHit(denies, "Bash", { command });

@@ -66,14 +66,14 @@ interface FormList {
   isOpen: boolean;
 }
 
-interface TextPlace {
+interface TextPosition {
   /** How much deeper texts inside this one are followed. */
   readonly depth: number;
   /** Whoever runs it adds further arguments. */
   readonly isFed: boolean;
 }
 
-function addText(list: FormList, text: string, place: TextPlace): void {
+function addText(list: FormList, text: string, place: TextPosition): void {
   const { commands, isPlain } = readShell(text);
   const written = writtenFiles(commands);
   if (written.isLoaded) list.isOpen = true;
@@ -88,7 +88,7 @@ function readsInput({ words }: ShellCommand): boolean {
   );
 }
 
-function addCommand(list: FormList, command: ShellCommand, place: TextPlace, written: WrittenFiles): void {
+function addCommand(list: FormList, command: ShellCommand, place: TextPosition, written: WrittenFiles): void {
   const { words } = command;
   addAssignments(list, command, place);
   if (words.some((word, at) => command.expands[at] === true && isEvaluated(word))) list.isOpen = true;
@@ -111,7 +111,7 @@ function addCommand(list: FormList, command: ShellCommand, place: TextPlace, wri
 }
 
 /** Variables that name a program, or make one load something. */
-function addAssignments(list: FormList, { words, expands }: ShellCommand, { depth }: TextPlace): void {
+function addAssignments(list: FormList, { words, expands }: ShellCommand, { depth }: TextPosition): void {
   const start = startOfCommand(words);
   const isExporting = ["export", "declare", "typeset", "local", "readonly", "env"].includes(words[start] ?? "");
   for (const [at, word] of words.entries()) {
@@ -129,7 +129,7 @@ function addAssignments(list: FormList, { words, expands }: ShellCommand, { dept
 }
 
 /** What a program is given that runs it: each word may be a text of its own, and together they may be one. */
-function addArguments(list: FormList, words: readonly string[], { depth, isFed }: TextPlace): void {
+function addArguments(list: FormList, words: readonly string[], { depth, isFed }: TextPosition): void {
   const texts = words.filter((word) => !PLAIN_WORD.test(word));
   if (depth === 0) {
     if (texts.length > 0 || words.length > 1) list.isOpen = true;
@@ -226,7 +226,7 @@ function patternOf({ words, expands, fixed }: ShellCommand, start: number, isFed
 }
 
 /** What a program may take for a command although nothing says so: texts, values of options, programs by their place. */
-function addLooseArguments(list: FormList, { words }: ShellCommand, start: number, { depth }: TextPlace): void {
+function addLooseArguments(list: FormList, { words }: ShellCommand, start: number, { depth }: TextPosition): void {
   const name = programName(words[start] ?? "");
   const isInert = INERT.has(name);
   if (!isInert && !isKnownProgram(name)) addUnknownArguments(list, words, start);

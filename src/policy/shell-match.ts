@@ -10,7 +10,7 @@ import { writesByOption } from "./shell-writes.ts";
 export type Certainty = "certain" | "possible" | "no";
 
 /** A shell text that any number of rules are held against. */
-export function createShellSubject(text: string): (patterns: readonly Glob[]) => Certainty {
+export function createShellTarget(text: string): (patterns: readonly Glob[]) => Certainty {
   let forms: ShellForms | undefined;
   return (patterns) => {
     forms ??= listShellForms(text);

@@ -1,13 +1,13 @@
 import { warningItem } from "#domain";
 import type { Combined } from "./combine.ts";
 import type { Point } from "./point.ts";
-import type { PolicyPlace } from "./policy.ts";
+import type { PolicyContext } from "./policy.ts";
 
 /** Says which hooks failed, and what follows. Where nothing hangs on them the run goes on as if they had no opinion. */
 export function warnOfFailures(
   point: Point,
   { failures }: Combined,
-  place: PolicyPlace,
+  place: PolicyContext,
   consequence = "The run goes on without it.",
 ): void {
   for (const { index, why } of failures) {

@@ -1,7 +1,7 @@
 import { type AgentPlace, type Leg, OUTPUT_TOOL_NAME, type RunPlan } from "#agents";
 import type { Backend, ModelBackend, Resume } from "#backends";
 import { describeValue, StartError } from "#domain";
-import { checkGuards, type PathSight, type PolicySettings } from "#policy";
+import { checkGuards, type PathLookup, type PolicySettings } from "#policy";
 import type { SchemaInput, Tool } from "#tools";
 import { type Agent, agent } from "./agent.ts";
 import { checkChosenTool, checkOptions, checkTools, isBackend } from "./check-options.ts";
@@ -61,7 +61,7 @@ export function planRun(
 }
 
 /** What permission rules see of the disk. Where the program stands is part of what a tape has to keep. */
-function pathsOf({ tap, env, files }: World): PathSight {
+function pathsOf({ tap, env, files }: World): PathLookup {
   const cwd = tap === undefined ? process.cwd() : tap.take("cwd", () => process.cwd());
   return {
     cwd,

@@ -38,4 +38,4 @@ export type { WireDifference } from "./tape/wire/tape-difference.ts";
 export { TapeDifference } from "./tape/wire/tape-difference.ts";
 export type { WirePlayer, WirePlayerOptions } from "./tape/wire/wire-player.ts";
 export { createWirePlayer } from "./tape/wire/wire-player.ts";
-export { startThread } from "./thread.ts";
+export { startWorker } from "./worker.ts";

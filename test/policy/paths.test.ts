@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createPolicy, type PathSight, type PermissionRules } from "#policy";
+import { createPolicy, type PathLookup, type PermissionRules } from "#policy";
 import { createVirtualClock } from "#testing";
 import { createSystemFiles } from "#transports";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -35,7 +35,7 @@ const files = createSystemFiles();
 async function decide(
   rules: PermissionRules,
   call: { readonly name: string; readonly input: unknown; readonly cwd?: string },
-  sight: Partial<PathSight> = {},
+  sight: Partial<PathLookup> = {},
 ) {
   const policy = createPolicy(
     { hooks: [], rules: [rules], permission: undefined, guards: [], outputMode: undefined },
@@ -213,7 +213,7 @@ describe("where paths start from", () => {
   });
 
   /** A disk that finds names whatever their capitals and lists them as they are, as one of Windows that is mounted here. */
-  const mounted: Partial<PathSight> = {
+  const mounted: Partial<PathLookup> = {
     async realPath(path) {
       if (cwd.startsWith(path)) return path;
       const names = path.slice(cwd.length + 1).split("/");
@@ -298,7 +298,7 @@ describe("where paths start from", () => {
 describe("R11: rules and a disk that cannot be looked at", () => {
   const deny: PermissionRules = { deny: ["Read(alias/*)"], allow: ["Read"] };
   const call = { name: "Read", input: { file_path: "private/key" } };
-  const busy = (only: (path: string) => boolean): Partial<PathSight> => ({
+  const busy = (only: (path: string) => boolean): Partial<PathLookup> => ({
     realPath: (path) =>
       only(path)
         ? Promise.reject(Object.assign(new Error("too many open files"), { code: "EMFILE" }))
@@ -339,7 +339,7 @@ describe("R11: rules and a disk that cannot be looked at", () => {
   });
 
   it("a folder that may not be entered is no reason to ask about everything", async () => {
-    const closed: Partial<PathSight> = {
+    const closed: Partial<PathLookup> = {
       realPath: (path) =>
         path.startsWith("/root/")
           ? Promise.reject(Object.assign(new Error("permission denied"), { code: "EACCES" }))

@@ -1,5 +1,5 @@
 import { waitForPerson } from "#domain";
-import { consult } from "../../src/policy/consult.ts";
+import { callWithLimit } from "../../src/policy/call-with-limit.ts";
 import type { Guard, PermissionCallback, PolicySettings } from "#policy";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -140,7 +140,7 @@ describe("an event loop that is late", () => {
   it("F-B7: an answer whose timer fires before the timer of the limit does not count", async () => {
     const clock = createLateClock();
     const times = [0];
-    const consulted = consult({
+    const consulted = callWithLimit({
       start: () => new Promise((resolve) => void clock.after(LIMIT + 1, () => resolve("yes"))),
       limitMs: LIMIT,
       watch: undefined,

@@ -5,7 +5,7 @@ import { agent, systemWorld } from "#runtime";
 import type { Store } from "#sessions";
 import { assertRunLog, createScriptedBackend } from "#testing";
 import { tool } from "#tools";
-import { createSystemFiles, startThread, systemClock } from "#transports";
+import { createSystemFiles, startWorker, systemClock } from "#transports";
 import { createSseFrames } from "#views";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
@@ -16,7 +16,7 @@ const TEXT = 'A sentence with a "quote", an é and a 𝄞.\n'.repeat(32_000);
 
 const STORES: readonly [string, (folder: string) => Promise<Store>][] = [
   ["memory", async () => createMemoryStore()],
-  ["SQLite", (folder) => openSqliteStore({ folder, clock: systemClock, files: createSystemFiles(), startThread })],
+  ["SQLite", (folder) => openSqliteStore({ folder, clock: systemClock, files: createSystemFiles(), startWorker })],
 ];
 
 describe.each(STORES)("F-B1: a reply of more than a megabyte, over the %s store", (_, open) => {

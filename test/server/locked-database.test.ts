@@ -5,7 +5,7 @@ import { type Message, noticeItem, permissionItem, textDelta } from "#domain";
 import { agent } from "#runtime";
 import type { Store } from "#sessions";
 import { closeRunLog, createScriptedBackend } from "#testing";
-import { createSystemFiles, startThread, systemClock } from "#transports";
+import { createSystemFiles, startWorker, systemClock } from "#transports";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { startServer } from "./support.ts";
@@ -19,7 +19,7 @@ afterEach(() => {
 /** A store, and another program that locks its database. */
 async function openLockable(isThreaded: boolean) {
   const folder = temporaryFolder("locked");
-  const seams = { clock: systemClock, files: createSystemFiles(), ...(isThreaded && { startThread }) };
+  const seams = { clock: systemClock, files: createSystemFiles(), ...(isThreaded && { startWorker }) };
   const store = await openSqliteStore({ folder: join(folder, "data"), ...seams });
   const lock = async (): Promise<() => Promise<void>> => {
     const locker = spawn(process.execPath, [LOCKER, join(folder, "data", "millrace.sqlite")], {

@@ -15,7 +15,7 @@ export function readGeminiPrompt(model: string, body: JsonRecord, stream: boolea
     instructions:
       system === undefined
         ? ""
-        : readParts(system, [])
+        : compilePolicy(system, [])
             .map((block) => (block.type === "text" ? block.text : ""))
             .join("\n"),
     messages: readContents(listOf(body, "contents") ?? []),
@@ -60,14 +60,14 @@ function readContents(list: readonly unknown[]): Message[] {
   let open: { readonly id: string; readonly name: string }[] = [];
   for (const [index, entry] of list.entries()) {
     if (!isRecord(entry)) continue;
-    const blocks = readParts(entry, open, `content-${index}`);
+    const blocks = compilePolicy(entry, open, `content-${index}`);
     open = blocks.flatMap((block) => (block.type === "tool-call" ? [{ id: block.callId, name: block.name }] : []));
     messages.push({ id: `message-${index}`, role: entry.role === "model" ? "assistant" : "user", blocks });
   }
   return messages;
 }
 
-function readParts(
+function compilePolicy(
   content: JsonRecord,
   open: { readonly id: string; readonly name: string }[],
   idPrefix = "part",

@@ -5,7 +5,7 @@ import {
   readCallBlock,
   readFormat,
   readFunction,
-  readParts,
+  compilePolicy,
   readToolChoice,
   readToolOutput,
   textOf,
@@ -59,7 +59,7 @@ function readMessages(list: readonly unknown[]): { readonly instructions: string
       continue;
     }
     results = undefined;
-    const blocks = readParts(content);
+    const blocks = compilePolicy(content);
     if (entry.role === "system" || entry.role === "developer") instructions.push(textOf(blocks));
     else if (entry.role === "assistant") {
       messages.push({ id: `message-${messages.length}`, role: "assistant", blocks: [...blocks, ...readCalls(entry)] });

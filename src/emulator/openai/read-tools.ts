@@ -22,7 +22,7 @@ export function readCallBlock(callId: string, name: string, text: string): Block
 }
 
 /** The content of a message: a text, or parts whose texts have one of several type names. */
-export function readParts(content: unknown): Block[] {
+export function compilePolicy(content: unknown): Block[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   if (!Array.isArray(content)) return [];
   return content.map((part): Block => {
@@ -33,7 +33,7 @@ export function readParts(content: unknown): Block[] {
 
 /** What a tool returned, as one text where it is text. */
 export function readToolOutput(content: unknown): unknown {
-  const blocks = readParts(content);
+  const blocks = compilePolicy(content);
   return blocks.length > 0 && blocks.every((block) => block.type === "text") ? textOf(blocks) : (content ?? "");
 }
 

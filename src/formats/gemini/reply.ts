@@ -1,7 +1,7 @@
 import {
   type Block,
   type Chunk,
-  TextPile,
+  TextBuilder,
   textDelta,
   thinkingDelta,
   toolInputDelta,
@@ -31,7 +31,7 @@ export interface Reply {
 interface GrowingBlock {
   readonly kind: "text" | "thinking";
   readonly index: number;
-  readonly written: TextPile;
+  readonly written: TextBuilder;
 }
 
 export function createReply(given: { readonly id: string | undefined; readonly model: string | undefined }): Reply {
@@ -112,6 +112,6 @@ export function closeGrowing(reply: Reply): void {
 function growingOf(reply: Reply, kind: "text" | "thinking"): GrowingBlock {
   if (reply.growing?.kind === kind) return reply.growing;
   closeGrowing(reply);
-  reply.growing = { kind, index: reply.blocks.length, written: new TextPile() };
+  reply.growing = { kind, index: reply.blocks.length, written: new TextBuilder() };
   return reply.growing;
 }

@@ -1,4 +1,4 @@
-import { type Block, type Chunk, TextPile, textDelta, thinkingDelta, toolInputDelta } from "#domain";
+import { type Block, type Chunk, TextBuilder, textDelta, thinkingDelta, toolInputDelta } from "#domain";
 import {
   callIdPrefix,
   createToolCallAssembler,
@@ -32,7 +32,7 @@ export type Slot = WrittenSlot | CallSlot | UnknownSlot;
 export interface WrittenSlot {
   readonly kind: "text" | "thinking";
   readonly index: number;
-  readonly written: TextPile;
+  readonly written: TextBuilder;
 }
 
 export interface CallSlot {
@@ -109,7 +109,7 @@ export function blockOf(slot: WrittenSlot | UnknownSlot): Block {
 }
 
 function openWritten(reply: Reply, kind: "text" | "thinking"): WrittenSlot {
-  const slot: WrittenSlot = { kind, index: reply.slots.length, written: new TextPile() };
+  const slot: WrittenSlot = { kind, index: reply.slots.length, written: new TextBuilder() };
   reply.slots.push(slot);
   return slot;
 }

@@ -1,4 +1,4 @@
-import { type Chunk, messageItem, textDelta, TextPile } from "#domain";
+import { type Chunk, messageItem, textDelta, TextBuilder } from "#domain";
 import type { Adapter, Format } from "../format.ts";
 
 const MESSAGE_ID = "text-1";
@@ -18,7 +18,7 @@ export const text: Format = {
 };
 
 class TextAdapter implements Adapter {
-  private _said = new TextPile();
+  private _said = new TextBuilder();
 
   feed(frames: Parameters<Adapter["feed"]>[0]): Chunk[] {
     const chunks: Chunk[] = [];
@@ -38,6 +38,6 @@ class TextAdapter implements Adapter {
   }
 
   reset(): void {
-    this._said = new TextPile();
+    this._said = new TextBuilder();
   }
 }

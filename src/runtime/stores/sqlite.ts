@@ -4,7 +4,7 @@
  * @module
  */
 import type { Store } from "#sessions";
-import { createSystemFiles, startThread, systemClock } from "#transports";
+import { createSystemFiles, startWorker, systemClock } from "#transports";
 import { openSqliteStore } from "../../sessions/stores/sqlite/sqlite-store.ts";
 
 export type { Store, StoreErrorCode } from "#sessions";
@@ -24,8 +24,8 @@ export function openStore(folder: string): Promise<Store> {
     folder,
     clock: systemClock,
     files: createSystemFiles(),
-    startThread,
-    onThreadLost: () => {
+    startWorker,
+    onWorkerLost: () => {
       process.emitWarning(
         `A worker of the database in ${folder} has died. Nothing is lost, but requests now wait for the disk; start the program anew.`,
         "MillraceWarning",

@@ -1,4 +1,4 @@
-import type { Clock, StartThread, Thread } from "#domain";
+import type { Clock, StartWorker, Worker } from "#domain";
 import { createEngine, type EngineQuestion } from "./engine.ts";
 import type { SqlDatabase, SqlDriver } from "./sql-driver.ts";
 import { STATEMENTS } from "./statements.ts";
@@ -26,7 +26,7 @@ export interface EngineHostOptions {
   /** What the worker's connection is told first. */
   readonly settings: string;
   /** Without it everything is carried out here. */
-  readonly startThread: StartThread | undefined;
+  readonly startWorker: StartWorker | undefined;
   /** This thread's own connection, for when there is no worker. */
   readonly database: SqlDatabase;
   readonly clock: Clock;
@@ -39,16 +39,16 @@ export interface EngineHostOptions {
  * worker, or when it has died. A transaction that a dying worker may have committed is not carried out twice.
  */
 export class EngineHost {
-  private readonly _worker: Thread | undefined;
+  private readonly _worker: Worker | undefined;
   private readonly _here: (question: EngineQuestion) => unknown;
   private readonly _onLost: () => void;
   private readonly _clock: Clock;
   private _isLost = false;
   private _isClosing = false;
 
-  constructor({ path, driver, settings, startThread, database, clock, onLost }: EngineHostOptions) {
+  constructor({ path, driver, settings, startWorker, database, clock, onLost }: EngineHostOptions) {
     this._clock = clock;
-    this._worker = startThread?.(PROGRAM, { path, module: driver.module, settings, statements: STATEMENTS });
+    this._worker = startWorker?.(PROGRAM, { path, module: driver.module, settings, statements: STATEMENTS });
     this._here = createEngine(database, STATEMENTS);
     this._onLost = onLost;
   }

@@ -9,13 +9,13 @@ import {
   messageItem,
   noticeItem,
   permissionItem,
-  type StartThread,
+  type StartWorker,
   textDelta,
 } from "#domain";
 import { createDeferred } from "#streams";
 import type { Store } from "#sessions";
 import { checkStore, closeRunLog, createVirtualClock, type VirtualClock } from "#testing";
-import { createSystemFiles, startThread, systemClock } from "#transports";
+import { createSystemFiles, startWorker, systemClock } from "#transports";
 import { temporaryFolder } from "../../../../test/temporary-folder.ts";
 import { migrate } from "./migrations.ts";
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
@@ -43,11 +43,11 @@ function openWith(driver: SqlDriver) {
 function openThreaded(
   folder: string,
   driver: SqlDriver,
-  start: StartThread = startThread,
-  onThreadLost: () => void = () => undefined,
+  start: StartWorker = startWorker,
+  onWorkerLost: () => void = () => undefined,
 ): Promise<Store> {
-  const seams = { clock: systemClock, files: createSystemFiles(), startThread: start };
-  return openSqliteStore({ folder, driver, ...seams, onThreadLost });
+  const seams = { clock: systemClock, files: createSystemFiles(), startWorker: start };
+  return openSqliteStore({ folder, driver, ...seams, onWorkerLost });
 }
 
 /** The store contract on folders of their own. */
@@ -306,8 +306,8 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   ) {
     const asked: unknown[] = [];
     const answered: unknown[] = [];
-    const start: StartThread = (program, data) => {
-      const thread = startThread(program, data);
+    const start: StartWorker = (program, data) => {
+      const thread = startWorker(program, data);
       return {
         get isAlive() {
           return thread.isAlive;
@@ -401,9 +401,9 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   });
 
   it("a thread that dies loses nothing: this one goes on writing, and somebody is told, once", async () => {
-    let thread: ReturnType<StartThread> | undefined;
-    const dying: StartThread = (program, data) =>
-      (thread = startThread(`${program}; setTimeout(() => process.exit(1), 50);`, data));
+    let thread: ReturnType<StartWorker> | undefined;
+    const dying: StartWorker = (program, data) =>
+      (thread = startWorker(`${program}; setTimeout(() => process.exit(1), 50);`, data));
     let lost = 0;
     const store = await openThreaded(makeFolder(), driver, dying, () => (lost += 1));
     await store.createRun(RUN);
@@ -416,8 +416,8 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   });
 
   it("one that dies with a question in hand: it is asked here, and written once", async () => {
-    const dying: StartThread = (program, data) =>
-      startThread(`${program}; const real = answer; answer = (question) => { process.exit(1); };`, data);
+    const dying: StartWorker = (program, data) =>
+      startWorker(`${program}; const real = answer; answer = (question) => { process.exit(1); };`, data);
     const store = await openThreaded(makeFolder(), driver, dying);
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 3));
@@ -427,8 +427,8 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   });
 
   it("one that dies when it has written and not yet said so: it is written once", async () => {
-    const dying: StartThread = (program, data) =>
-      startThread(
+    const dying: StartWorker = (program, data) =>
+      startWorker(
         `${program}; const real = answer; answer = (question) => { real(question); process.exit(1); };`,
         data,
       );
@@ -442,8 +442,8 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   });
 
   it("F-A8: a worker that dies when a thread was made, or refused, and not yet said so: it is made once, and the refusal is told", async () => {
-    const dying: StartThread = (program, data) =>
-      startThread(
+    const dying: StartWorker = (program, data) =>
+      startWorker(
         `${program}; let commits = 0; const real = answer; answer = (question) => {
           const reply = real(question);
           if (question?.kind === "commit" && ++commits === 2) process.exit(1);
@@ -518,9 +518,9 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
 
   /** A thread whose commit of that number fails. */
   const failingAt =
-    (number: number): StartThread =>
+    (number: number): StartWorker =>
     (program, data) =>
-      startThread(
+      startWorker(
         `${program}; const exec = database.exec.bind(database); let commits = 0;
         database.exec = (sql) => { if (sql === "COMMIT" && ++commits === ${number}) throw new Error("disk full"); return exec(sql); };`,
         data,
@@ -597,8 +597,8 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   });
 
   it("a failure of the disk over there is told here, and nothing is taken for stored", async () => {
-    const failing: StartThread = (program, data) =>
-      startThread(
+    const failing: StartWorker = (program, data) =>
+      startWorker(
         `${program}; let commits = 0; const real = answer; answer = (question) =>
           question?.kind === "commit" && ++commits === 2 ? { failure: "disk full", isBusy: false } : real(question);`,
         data,

@@ -1,4 +1,4 @@
-import { type Clock, describeThrown, type FileSystem, type StartThread } from "#domain";
+import { type Clock, describeThrown, type FileSystem, type StartWorker } from "#domain";
 import { requireCursor, requireRun, requireWanted } from "../sequence.ts";
 import type { ModelUsage, Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
@@ -26,9 +26,9 @@ export interface SqliteStoreOptions {
   /** Default: Node's own SQLite, otherwise `libsql`. */
   readonly driver?: SqlDriver;
   /** Lets workers read, write and wait for the disk. Without it this thread does. */
-  readonly startThread?: StartThread;
+  readonly startWorker?: StartWorker;
   /** Called once when a worker has died: nothing is lost, but from now on those who are served wait for the disk. */
-  readonly onThreadLost?: () => void;
+  readonly onWorkerLost?: () => void;
 }
 
 /**
@@ -51,17 +51,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 }
 
 function assemble(opened: OpenedDatabase, driver: SqlDriver, options: SqliteStoreOptions): Store {
-  const { clock, startThread } = options;
+  const { clock, startWorker } = options;
   const { path, database } = opened;
   // Before the workers: nothing is to be ended when this fails.
   const bytes = new TenantBytes(database);
   let isLossTold = false;
   const onLost = (): void => {
-    if (!isLossTold) options.onThreadLost?.();
+    if (!isLossTold) options.onWorkerLost?.();
     isLossTold = true;
   };
   // Two: who reads does not wait for what is being synced, or for a lock that keeps us from writing.
-  const seams = { path, driver, startThread, database, clock, onLost };
+  const seams = { path, driver, startWorker, database, clock, onLost };
   const writer = new EngineHost({ ...seams, settings: WRITER_SETTINGS });
   const reader = new EngineHost({ ...seams, settings: READER_SETTINGS });
   const fresh = new FreshRows();

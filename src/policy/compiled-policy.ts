@@ -1,29 +1,29 @@
 import { type AbortWatch, createAbortWatch } from "./abort-watch.ts";
-import { listGuards, type StandingGuard } from "./guards.ts";
+import { listGuards, type CompiledGuard } from "./guards.ts";
 import type { GuardPlace } from "./guard.ts";
 import { PathRules } from "./path-rules.ts";
 import type { PermissionCallback } from "./permission.ts";
-import type { PolicyPlace, PolicySettings } from "./policy.ts";
+import type { PolicyContext, PolicySettings } from "./policy.ts";
 import type { Occasion } from "./point.ts";
-import { readRules, type RuleBook } from "./rule-book.ts";
+import { readRules, type RuleSet } from "./rule-set.ts";
 import { type HookTable, listHooks } from "./run-hooks.ts";
 
 /** The settings of a leg, read once, and the run they hold for. */
-export interface PolicyParts {
+export interface CompiledPolicy {
   readonly hooks: HookTable;
-  readonly rules: RuleBook;
+  readonly rules: RuleSet;
   readonly permission: PermissionCallback | undefined;
   readonly permissionMs: number | undefined;
-  readonly guards: { readonly [Place in GuardPlace]: readonly StandingGuard[] };
-  readonly place: PolicyPlace;
+  readonly guards: { readonly [Place in GuardPlace]: readonly CompiledGuard[] };
+  readonly place: PolicyContext;
   /** Left out where nothing is known of the disk. */
   readonly paths: PathRules | undefined;
   readonly watch: AbortWatch;
 }
 
-export function readParts(settings: PolicySettings, place: PolicyPlace): PolicyParts {
+export function compilePolicy(settings: PolicySettings, place: PolicyContext): CompiledPolicy {
   const guards = listGuards(settings.guards);
-  const at = (wanted: GuardPlace): readonly StandingGuard[] => guards.filter((guard) => guard.place === wanted);
+  const at = (wanted: GuardPlace): readonly CompiledGuard[] => guards.filter((guard) => guard.place === wanted);
   return {
     hooks: listHooks(settings.hooks),
     rules: readRules(settings.rules),
@@ -42,6 +42,6 @@ export function readParts(settings: PolicySettings, place: PolicyPlace): PolicyP
 }
 
 /** What every hook is told. */
-export function occasionOf({ runId, agent, context }: PolicyPlace, signal: AbortSignal): Occasion {
+export function occasionOf({ runId, agent, context }: PolicyContext, signal: AbortSignal): Occasion {
   return { runId, agent, context, signal };
 }

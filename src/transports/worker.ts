@@ -1,4 +1,4 @@
-import type { StartThread } from "#domain";
+import type { StartWorker } from "#domain";
 import { createDeferred, type Deferred } from "#streams";
 
 /**
@@ -20,7 +20,7 @@ parentPort.on("message", (question) => {
  * Starts threads of this machine. The program is a script that defines a function `answer(question)`; its data is in
  * `data`, and `require` is at hand. A thread keeps the process alive only while it has something to answer.
  */
-export const startThread: StartThread = (program, data) => {
+export const startWorker: StartWorker = (program, data) => {
   // Loaded when it is needed: most programs have no thread.
   const { Worker } = process.getBuiltinModule("node:worker_threads");
   // What a thread is asked is soon forgotten: a small nursery holds it, where the usual one takes 32 MB.

@@ -3,7 +3,7 @@ import { type ResultItem, resultItem } from "#domain";
 type ResultFields = { readonly [Name in keyof ResultItem]: ResultItem[Name] | undefined };
 
 /** A verdict with other words, and without the frame that holds the old ones. */
-export function remakeResult(fields: ResultFields): ResultItem {
+export function rewriteResult(fields: ResultFields): ResultItem {
   const { seq: _seq, ts: _ts, runId: _runId, type: _type, raw: _raw, ...kept } = fields;
   const present = Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined));
   return resultItem(present as unknown as Parameters<typeof resultItem>[0]);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { startThread } from "./thread.ts";
+import { startWorker } from "./worker.ts";
 
 describe("a thread", () => {
   it("answers one question after the other with what its program makes of them", async () => {
-    const thread = startThread(
+    const thread = startWorker(
       "let seen = 0; function answer(question) { return { ...question, seen: ++seen, with: data }; }",
       "x",
     );
@@ -19,7 +19,7 @@ describe("a thread", () => {
   });
 
   it("answers what was asked before it is closed", async () => {
-    const thread = startThread(
+    const thread = startWorker(
       "function answer(question) { return question === undefined ? undefined : question * 2; }",
       undefined,
     );
@@ -29,7 +29,7 @@ describe("a thread", () => {
   });
 
   it("one that fails ends: what was asked is rejected with why, and so is the next question", async () => {
-    const thread = startThread("function answer(question) { throw new Error(`no ${question}`); }", undefined);
+    const thread = startWorker("function answer(question) { throw new Error(`no ${question}`); }", undefined);
     const [first, second] = await Promise.allSettled([thread.ask("bread"), thread.ask("salt")]);
     expect(first).toMatchObject({ status: "rejected", reason: { message: "no bread" } });
     expect(second).toMatchObject({ status: "rejected" });
@@ -39,7 +39,7 @@ describe("a thread", () => {
   });
 
   it("a program that cannot begin is told with the first question", async () => {
-    const thread = startThread('throw new Error("no disk"); function answer() {}', undefined);
+    const thread = startWorker('throw new Error("no disk"); function answer() {}', undefined);
     await expect(thread.ask(1)).rejects.toThrow("no disk");
     await thread.close();
   });

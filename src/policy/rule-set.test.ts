@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseRule } from "./rule.ts";
-import { findAllowing, findHit } from "./rule-book.ts";
+import { findAllowing, findHit } from "./rule-set.ts";
 
 type Case = readonly [rule: string, tool: string, input: unknown, matches: boolean];
 

@@ -1,13 +1,13 @@
 import { canonicalJson } from "./json-copy.ts";
 
 /** A piece of a call's arguments that rules are held against. */
-export interface Subject {
+export interface MatchTarget {
   readonly kind: "command" | "path" | "url" | "text";
   readonly text: string;
 }
 
 /** The fields that say what a call is about, with what they hold. */
-const MAIN_FIELDS: readonly (readonly [name: string, kind: Subject["kind"]])[] = [
+const MAIN_FIELDS: readonly (readonly [name: string, kind: MatchTarget["kind"]])[] = [
   ["command", "command"],
   ["cmd", "command"],
   ["file_path", "path"],
@@ -25,8 +25,8 @@ const SHELL_NAMES = ["bash", "shell", "terminal", "powershell"];
  * everything as JSON. All of these fields, because a model may add one that the tool does not even have, to be judged
  * by that one.
  */
-export function subjectsToAllow(name: string, input: unknown): readonly Subject[] {
-  const main = [...mainSubjects(name, input), ...innerSubjects(input)];
+export function targetsToAllow(name: string, input: unknown): readonly MatchTarget[] {
+  const main = [...mainTargets(name, input), ...innerTargets(input)];
   if (main.length > 0) return main;
   const texts = textsOf(input);
   const only = texts.length === 1 ? texts[0] : undefined;
@@ -34,8 +34,8 @@ export function subjectsToAllow(name: string, input: unknown): readonly Subject[
 }
 
 /** What a rule that denies or asks has to fit, any of it. The more the better: nothing may be hidden beside another. */
-export function subjectsToDeny(name: string, input: unknown): readonly Subject[] {
-  const main = [...mainSubjects(name, input), ...innerSubjects(input)];
+export function targetsToDeny(name: string, input: unknown): readonly MatchTarget[] {
+  const main = [...mainTargets(name, input), ...innerTargets(input)];
   if (main.length > 0) return main;
   const kind = kindByName(name);
   return [...textsOf(input).map((text) => ({ kind, text })), asJson(input)];
@@ -46,7 +46,7 @@ export function isSearch(name: string): boolean {
   return /^(?:glob|grep|search|ls)$/i.test(name);
 }
 
-function mainSubjects(name: string, input: unknown): readonly Subject[] {
+function mainTargets(name: string, input: unknown): readonly MatchTarget[] {
   if (!isRecord(input)) return [];
   const found = namedSubjects(input);
   if (!isSearch(name)) return found;
@@ -58,7 +58,7 @@ function mainSubjects(name: string, input: unknown): readonly Subject[] {
   return [...found, { kind: "path", text: isWhole ? glob : `${folder.text}/${glob}` }];
 }
 
-function namedSubjects(input: Readonly<Record<string, unknown>>): readonly Subject[] {
+function namedSubjects(input: Readonly<Record<string, unknown>>): readonly MatchTarget[] {
   return MAIN_FIELDS.flatMap(([name, kind]) => {
     if (!Object.hasOwn(input, name)) return [];
     const value = input[name];
@@ -70,7 +70,7 @@ function namedSubjects(input: Readonly<Record<string, unknown>>): readonly Subje
 }
 
 /** Fields of lists and of inner objects that hold what a call is about, whatever the tool calls them exactly. */
-const INNER_FIELDS: readonly (readonly [name: RegExp, kind: Subject["kind"]])[] = [
+const INNER_FIELDS: readonly (readonly [name: RegExp, kind: MatchTarget["kind"]])[] = [
   [/^(?:commands?|cmds?)$/i, "command"],
   [/(?:^|_|[a-z](?=[PF]))(?:paths?|files?|filenames?|file_?names?|folders?|director(?:y|ies)|dirs?)$/i, "path"],
   [/^(?:urls?|uris?|links?)$/i, "url"],
@@ -83,9 +83,9 @@ const MOST_INNER = 500;
  * What a call is about that does not stand in a field of its own: `paths: [...]`, `edits: [{ file_path }]`. Without this a
  * rule about a path would hold for a tool that takes one, and for none that takes several.
  */
-function innerSubjects(input: unknown): readonly Subject[] {
-  const found: Subject[] = [];
-  const walk = (value: unknown, kind: Subject["kind"] | undefined, depth: number): void => {
+function innerTargets(input: unknown): readonly MatchTarget[] {
+  const found: MatchTarget[] = [];
+  const walk = (value: unknown, kind: MatchTarget["kind"] | undefined, depth: number): void => {
     if (depth > DEEPEST || found.length >= MOST_INNER) return;
     if (typeof value === "string") {
       if (kind !== undefined && depth > 1) found.push({ kind, text: value });
@@ -109,7 +109,7 @@ function withoutWordLists(input: Readonly<Record<string, unknown>>): Readonly<Re
 }
 
 /** Some tools take a command as a list of words. Whether a shell puts them together or not cannot be known: both count. */
-function listedCommand(words: readonly string[]): readonly Subject[] {
+function listedCommand(words: readonly string[]): readonly MatchTarget[] {
   const joined = words.join(" ");
   const quoted = words.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
   const texts = new Set([joined, quoted.join(" ")]);
@@ -121,11 +121,11 @@ function textsOf(input: unknown): readonly string[] {
   return isRecord(input) ? Object.values(input).filter((value) => typeof value === "string") : [];
 }
 
-function asJson(value: unknown): Subject {
+function asJson(value: unknown): MatchTarget {
   return { kind: "text", text: canonicalJson(value) };
 }
 
-function kindByName(name: string): Subject["kind"] {
+function kindByName(name: string): MatchTarget["kind"] {
   const lower = name.toLowerCase();
   return SHELL_NAMES.some((shell) => lower.includes(shell)) ? "command" : "text";
 }

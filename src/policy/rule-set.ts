@@ -1,13 +1,13 @@
 import { matchesGlob } from "./matcher.ts";
 import type { SeenPaths } from "./path-rules.ts";
 import type { Otherwise, PermissionRules } from "./permission.ts";
-import { isCoveredPath, leadsTo, pathForms, straightUrl } from "./place-match.ts";
+import { isCoveredPath, leadsTo, pathForms, straightUrl } from "./path-match.ts";
 import { parseRule, type Rule, type RuleScope } from "./rule.ts";
-import { type Certainty, createShellSubject, isCoveredShell } from "./shell-match.ts";
-import { isSearch, type Subject, subjectsToAllow, subjectsToDeny } from "./subject.ts";
+import { type Certainty, createShellTarget, isCoveredShell } from "./shell-match.ts";
+import { isSearch, type MatchTarget, targetsToAllow, targetsToDeny } from "./match-targets.ts";
 
 /** All rules of a leg. Which set a rule came from no longer matters: deny wins over ask, ask over allow. */
-export interface RuleBook {
+export interface RuleSet {
   readonly deny: readonly Rule[];
   readonly ask: readonly Rule[];
   readonly allow: readonly Rule[];
@@ -18,7 +18,7 @@ export interface RuleBook {
 }
 
 /** @throws StartError `invalid-option` for a rule that cannot be read. */
-export function readRules(sets: readonly PermissionRules[]): RuleBook {
+export function readRules(sets: readonly PermissionRules[]): RuleSet {
   return {
     deny: sets.flatMap(({ deny = [] }) => deny.map(parseRule)),
     ask: sets.flatMap(({ ask = [] }) => ask.map(parseRule)),
@@ -55,7 +55,7 @@ export interface Hit {
 export function findHit(rules: readonly Rule[], name: string, input: unknown, seen?: SeenPaths): Hit | undefined {
   const named = rules.filter((rule) => matchesGlob(rule.name, name));
   if (named.length === 0) return undefined;
-  const subjects = subjectsToDeny(name, input).map((subject) => readSubject(subject, isSearch(name), seen));
+  const subjects = targetsToDeny(name, input).map((subject) => readSubject(subject, isSearch(name), seen));
   let possible: Rule | undefined;
   for (const rule of named) {
     const { scope } = rule;
@@ -68,17 +68,17 @@ export function findHit(rules: readonly Rule[], name: string, input: unknown, se
 }
 
 /** What rules about this tool are held against that has to be looked up on the disk; `undefined`: nothing has. */
-export function findPathSubjects(book: RuleBook, name: string, input: unknown): PathSubjects | undefined {
+export function findPathSubjects(book: RuleSet, name: string, input: unknown): PathTargets | undefined {
   const rules = [...book.deny, ...book.ask, ...book.allow].filter(
     ({ name: glob, scope }) => scope?.kind === "text" && matchesGlob(glob, name),
   );
   if (rules.length === 0) return undefined;
-  return { rules, subjects: [...subjectsToDeny(name, input), ...subjectsToAllow(name, input)] };
+  return { rules, subjects: [...targetsToDeny(name, input), ...targetsToAllow(name, input)] };
 }
 
-export interface PathSubjects {
+export interface PathTargets {
   readonly rules: readonly Rule[];
-  readonly subjects: readonly Subject[];
+  readonly subjects: readonly MatchTarget[];
 }
 
 /**
@@ -95,7 +95,7 @@ export function findAllowing(
   const whole = named.find(({ scope }) => scope === undefined);
   if (whole !== undefined) return [whole];
   if (named.length === 0) return undefined;
-  const subjects = subjectsToAllow(name, input);
+  const subjects = targetsToAllow(name, input);
   const one = named.find((rule) => subjects.every((subject) => isUnder([rule], subject, seen)));
   if (one !== undefined) return [one];
   const areCommands = subjects.every(({ kind }) => kind === "command");
@@ -104,12 +104,12 @@ export function findAllowing(
 
 /** One subject in every way in which it may be meant: any of them is enough for a rule that denies or asks. */
 function readSubject(
-  { kind, text }: Subject,
+  { kind, text }: MatchTarget,
   searches: boolean,
   seen: SeenPaths | undefined,
 ): (rule: Rule, scope: RuleScope) => Certainty {
   if (kind === "command") {
-    const falls = createShellSubject(text);
+    const falls = createShellTarget(text);
     return (_, scope) => (scope.kind === "domain" ? "no" : falls(scope.patterns));
   }
   const texts = kind === "path" ? pathForms(text) : [text, text.trim(), straightUrl(text)];
@@ -124,7 +124,7 @@ function readSubject(
   };
 }
 
-function isUnder(rules: readonly Rule[], { kind, text }: Subject, seen: SeenPaths | undefined): boolean {
+function isUnder(rules: readonly Rule[], { kind, text }: MatchTarget, seen: SeenPaths | undefined): boolean {
   const scopes = rules.flatMap(({ scope }) => (scope === undefined ? [] : [scope]));
   if (kind === "url" && scopes.some((scope) => scope.kind === "domain" && leadsTo(scope.host, text) === true))
     return true;

@@ -9,32 +9,32 @@ const HEAP = 64;
  *
  * A class, as everything that is called once per delta: closures are optimised anew for every stream they serve.
  */
-export class TextPile {
+export class TextBuilder {
   // A first text in each, though it be empty, makes them lists of texts: the engine takes an empty list for one of
   // numbers, and code that was optimised for numbers is thrown away.
-  private _heaps: string[];
+  private _joined: string[];
   private _pieces: string[] = [""];
 
   constructor(start = "") {
-    this._heaps = [start];
+    this._joined = [start];
   }
 
   add(piece: string): void {
     if (piece === "" || this._pieces.push(piece) <= HEAP) return;
-    this._heaps.push(this._pieces.join(""));
+    this._joined.push(this._pieces.join(""));
     this._pieces = [""];
   }
 
   /** Whether its text is the empty one. Costs no joining. */
   get isEmpty(): boolean {
-    return this._pieces.length === 1 && this._heaps.length === 1 && this._heaps[0] === "";
+    return this._pieces.length === 1 && this._joined.length === 1 && this._joined[0] === "";
   }
 
   text(): string {
-    if (this._pieces.length > 1 || this._heaps.length > 1) {
-      this._heaps = [this._heaps.join("") + this._pieces.join("")];
+    if (this._pieces.length > 1 || this._joined.length > 1) {
+      this._joined = [this._joined.join("") + this._pieces.join("")];
       this._pieces = [""];
     }
-    return this._heaps[0] as string;
+    return this._joined[0] as string;
   }
 }

@@ -1,9 +1,9 @@
 import type { FileSystem } from "#domain";
 import { dependsOnLooker } from "./path-names.ts";
-import { pathForms, straightPath } from "./place-match.ts";
+import { pathForms, straightPath } from "./path-match.ts";
 
 /** What a policy sees of the disk: where paths lead, and what they are relative to. */
-export interface PathSight extends Pick<FileSystem, "realPath" | "list"> {
+export interface PathLookup extends Pick<FileSystem, "realPath" | "list"> {
   /** The working folder of the run, which relative rules and paths start from. */
   readonly cwd: string;
   /** What `~` stands for. */
@@ -26,7 +26,7 @@ export interface SeenPath {
 const LONGEST_PATH = 4_096;
 
 /** Looks where a path leads. `bases`: what it may be relative to. Never rejects. */
-export async function seePath(text: string, sight: PathSight, bases: readonly string[]): Promise<SeenPath> {
+export async function seePath(text: string, sight: PathLookup, bases: readonly string[]): Promise<SeenPath> {
   // A tool may take the blanks around a path for a part of it.
   const written = [...new Set([text, text.trim()])].map((one) => expandPath(one, sight.home));
   const plain = written.filter((one) => one !== undefined).filter(isReadable);
@@ -55,7 +55,10 @@ function isReadable(path: string): boolean {
  * Where a path really leads: of what is there by its links, of what is not there by those of its nearest folder.
  * `undefined` when that cannot be known.
  */
-export async function findReal(path: string, sight: Pick<PathSight, "realPath" | "list">): Promise<string | undefined> {
+export async function findReal(
+  path: string,
+  sight: Pick<PathLookup, "realPath" | "list">,
+): Promise<string | undefined> {
   let there = path;
   const missing: string[] = [];
   for (;;) {
@@ -76,7 +79,7 @@ export async function findReal(path: string, sight: Pick<PathSight, "realPath" |
   }
 }
 
-async function isListed(folder: string, name: string, sight: Pick<PathSight, "list">): Promise<boolean> {
+async function isListed(folder: string, name: string, sight: Pick<PathLookup, "list">): Promise<boolean> {
   try {
     return (await sight.list(folder)).includes(name);
   } catch {

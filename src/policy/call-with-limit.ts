@@ -19,12 +19,12 @@ export function permissionLimit(callback: unknown, permissionMs: number | undefi
 }
 
 /** What came of asking a function of the caller's. */
-export type Consulted =
+export type LimitedAnswer =
   | { readonly kind: "answered"; readonly value: unknown }
   | { readonly kind: "failed"; readonly why: string }
   | { readonly kind: "aborted" };
 
-export interface Consultation {
+export interface LimitedCall {
   /** The caller's function. Its signal fires when its time is up or the run is aborted. */
   readonly start: (signal: AbortSignal) => unknown;
   /** Without one it may take as long as it likes. */
@@ -38,15 +38,15 @@ export interface Consultation {
  * Calls a function of the caller's and waits for its answer, its limit or an abort, whichever is first; what comes
  * after that changes nothing. Never rejects. After an abort the function is not even started.
  */
-export function consult({ start, limitMs, watch, clock }: Consultation): Promise<Consulted> {
+export function callWithLimit({ start, limitMs, watch, clock }: LimitedCall): Promise<LimitedAnswer> {
   if (watch?.signal.aborted === true) return Promise.resolve({ kind: "aborted" });
   const controller = new AbortController();
   const startedAt = clock.now();
-  return new Promise<Consulted>((resolve) => {
-    const settle = (consulted: Consulted): void => {
+  return new Promise<LimitedAnswer>((resolve) => {
+    const settle = (answer: LimitedAnswer): void => {
       stopClock();
       unwatch?.();
-      resolve(consulted);
+      resolve(answer);
     };
     // Settled before the signal fires: what a function answers because it is being stopped comes too late.
     const onAbort = (): void => {
@@ -76,6 +76,6 @@ export function consult({ start, limitMs, watch, clock }: Consultation): Promise
 }
 
 /** Makes a throw, a rejection and a promise that only looks like one all the same. */
-async function call(start: Consultation["start"], signal: AbortSignal): Promise<unknown> {
+async function call(start: LimitedCall["start"], signal: AbortSignal): Promise<unknown> {
   return await start(signal);
 }
