@@ -63,7 +63,7 @@ describeInBrowser("F-F page: what stays on the page", () => {
     await ask(page, "plain");
     await settled(page);
     expect(await page.locator(".thread-head .facts").innerText()).toContain("test-model-1");
-    expect(await page.getByRole("heading", { name: "Today" }).count()).toBe(1);
+    await page.getByRole("heading", { name: "Today" }).waitFor();
     expect(await page.locator(".thread time").first().getAttribute("title")).toMatch(/\d{4}/);
   });
 

@@ -38,13 +38,13 @@ describeInBrowser("the chat page: questions of permission", () => {
     await dialog.waitFor();
     expect(await dialog.locator("pre").innerText()).toContain("/srv/reports/2024.csv");
     expect(await page.locator(".tool.asked summary").innerText()).toContain("Waiting for you");
-    expect(await page.title()).toMatch(/^● /);
+    await expect.poll(() => page.title()).toMatch(/^● /);
     await shoot(page, "light-approval");
     await dialog.getByRole("button", { name: "Allow" }).click();
     await settled(page);
-    expect(await page.getByRole("alertdialog").count()).toBe(0);
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
     expect(await answers(page).last().innerText()).toBe('The tool said: "deleted /srv/reports/2024.csv".');
-    expect(await page.title()).not.toMatch(/^● /);
+    await expect.poll(() => page.title()).not.toMatch(/^● /);
   });
 
   it("denying with a reason tells the model why, and the card too", async () => {
@@ -92,7 +92,7 @@ describeInBrowser("the chat page: questions of permission", () => {
     const { page: other } = await openPage(context, site.url, await pathOf(page));
     await other.getByRole("button", { name: "Allow" }).click();
     await settled(page);
-    expect(await page.getByRole("alertdialog").count()).toBe(0);
+    await page.getByRole("alertdialog").waitFor({ state: "detached" });
     expect(await answers(page).last().innerText()).toContain("deleted");
   });
 });

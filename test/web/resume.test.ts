@@ -62,7 +62,7 @@ describeInBrowser("the chat page: nothing is lost", () => {
       await page.getByText("The first half").waitFor();
       await page.reload();
       await page.getByText("The first half").waitFor();
-      expect(await page.getByRole("button", { name: "Stop" }).count()).toBe(1);
+      await page.getByRole("button", { name: "Stop" }).waitFor();
       expect(await page.locator(".user").allInnerTexts()).toEqual(["slow please"]);
       site.scenario.release();
       await settled(page);

@@ -58,6 +58,10 @@ export function App({ workspace }: { readonly workspace: Workspace }): VNode {
             key={conversation.id}
             conversation={conversation}
             onChange={workspace.tell}
+            onRemove={() => {
+              workspace.list.remove(conversation.id);
+              workspace.tell();
+            }}
             onFailure={onFailure}
           />
         )}

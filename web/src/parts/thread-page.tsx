@@ -11,11 +11,13 @@ import { Transcript } from "./transcript.tsx";
 interface ThreadPageProps {
   readonly conversation: Conversation;
   readonly onChange: () => void;
+  /** The thread was deleted. */
+  readonly onRemove: () => void;
   readonly onFailure: (error: unknown) => void;
 }
 
 /** One thread: its head, what was said, and where one writes. */
-export function ThreadPage({ conversation, onChange, onFailure }: ThreadPageProps): VNode {
+export function ThreadPage({ conversation, onChange, onRemove, onFailure }: ThreadPageProps): VNode {
   const state = useCell(conversation.state);
   const running = isRunning(state);
   const [question, ...others] = openQuestions(state);
@@ -45,7 +47,7 @@ export function ThreadPage({ conversation, onChange, onFailure }: ThreadPageProp
         }}
         onRemove={() => {
           location.hash = "#/";
-          onChange();
+          onRemove();
         }}
       />
       <Transcript state={state} />

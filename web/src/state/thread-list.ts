@@ -14,6 +14,8 @@ export interface ThreadList {
   search(text: string): Promise<void>;
   showMore(): Promise<void>;
   refresh(): Promise<void>;
+  /** Takes a thread that was deleted off the list at once, before the server is asked again. */
+  remove(id: string): void;
 }
 
 const PAGE = 50;
@@ -40,6 +42,12 @@ export function createThreadList(api: Pick<Api, "threads">, onFailure: (error: u
   return {
     state,
     refresh,
+    remove(id) {
+      // An answer that is on its way may still have it.
+      asked += 1;
+      const now = state.get();
+      state.set({ ...now, threads: now.threads.filter((thread) => thread.id !== id) });
+    },
     async search(text) {
       wanted = PAGE;
       state.set({ ...state.get(), search: text });
