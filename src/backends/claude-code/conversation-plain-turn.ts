@@ -27,16 +27,9 @@ import { pumpOutput } from "./conversation-pump.ts";
 import { watchTurn } from "./conversation-silence.ts";
 import { awaitExit, type CliProcess, launchCli } from "./launch.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
-import {
-  mayWait,
-  RESULT_GRACE_MS,
-  RULE_START,
-  type RuleInput,
-  type RuleState,
-  type RuleStep,
-  stepRule,
-} from "./result-rule.ts";
+import { RESULT_GRACE_MS, type RuleInput } from "./result-rule.ts";
 import { createTaskCount, readChunk, type TaskCount } from "./result-rule-frames.ts";
+import { TurnRule } from "./turn-rule.ts";
 import { explainVerdict } from "./verdict-words.ts";
 
 /** What one process is to do. */
@@ -64,7 +57,7 @@ export class PlainTurn {
   private readonly _over = createDeferred<void>();
   private readonly _gone = createDeferred<void>();
   private _process: CliProcess | undefined;
-  private _state: RuleState = RULE_START;
+  private readonly _rule: TurnRule;
   private _silence: SilenceWatch | undefined;
   private _stopClock: (() => void) | undefined;
   /** Called when the last shell that was kept has ended. */
@@ -78,12 +71,13 @@ export class PlainTurn {
     const { decoder, adapter } = createCliDecoder({ mode: "plain" }, plan.keepRaw, plan.options.maxLineBytes);
     this._decoder = decoder;
     this._adapter = adapter;
+    this._rule = new TurnRule({ strictExitStatus: plan.options.strictExitStatus });
     this._link = link;
     this.gone = this._gone.promise;
   }
 
   get hasResult(): boolean {
-    return this._state.result !== undefined;
+    return this._rule.hasResult;
   }
 
   /** The CLI's id of the last message. */
@@ -244,7 +238,7 @@ export class PlainTurn {
 
   /** From the verdict on time is short, however much is still written; a further turn takes its own time. */
   private _watchEnd(): void {
-    if (mayWait(this._state) !== "drain") {
+    if (!this._rule.isJudged) {
       this._stopClock?.();
       this._stopClock = undefined;
     } else {
@@ -263,56 +257,26 @@ export class PlainTurn {
     return passed.length === 0 ? undefined : this._link.write(passed);
   }
 
-  /** `false`: nothing behind this chunk counts. */
+  /** `false`: nothing after this chunk counts. */
   private _pass(chunk: Chunk, passed: Chunk[]): boolean {
     if (chunk.type === "start") this.hasStarted = true;
     if (chunk.type === "start" || chunk.type === "result") this.sessionId = chunk.sessionId ?? this.sessionId;
     if (chunk.type === "result") explainVerdict(chunk);
-    const isLate = this._state.phase !== "streaming";
-    const input = readChunk(chunk, this._tasks, isLate);
-    if (!isLate && input === undefined) {
-      passed.push(chunk);
-      return true;
-    }
-    const step = stepRule(this._state, input ?? { kind: "message" }, this._options());
-    this._state = step.state;
-    if (step.item?.kind === "given") passed.push(chunk);
-    else if (step.item?.kind === "error") passed.push(chunk);
-    else if (step.item?.kind === "warning") passed.push(warningItem(step.item.warning));
-    if (step.state.phase !== "closed") return true;
-    if (step.item?.kind === "error") this._mute();
+    const given = this._rule.pass(chunk, readChunk(chunk, this._tasks, this._rule.isLate));
+    if (given !== undefined) passed.push(given);
+    if (!this._rule.isClosed) return true;
+    if (given?.type === "error") this._mute();
     this._over.resolve();
     return false;
   }
 
-  /** An input that is no chunk. The run hears of it, and then of the end. */
+  /** Something has happened that is no chunk: readers are told, and then the turn may be over. */
   private _follow(input: RuleInput): void {
     if (this._isMute) return;
-    let step: RuleStep = stepRule(this._state, input, this._options());
-    this._state = step.state;
-    while (step.item !== undefined && step.item.kind !== "end") {
-      if (step.item.kind === "error") {
-        this._fail(step.item.error);
-        return;
-      }
-      if (step.item.kind === "warning") {
-        this._link.write([warningItem(step.item.warning)])?.catch(() => undefined);
-        // To a message stream this is an end; a run without a result has not succeeded (I4).
-        if (step.item.warning.code === "clean-exit-no-result") this._fail(this._noResult(input));
-      }
-      step = stepRule(this._state, { kind: "pull" }, this._options());
-      this._state = step.state;
-    }
-    if (step.item?.kind === "end") this._over.resolve();
-  }
-
-  private _noResult(input: RuleInput): ErrorDetail {
-    if (input.kind === "exit") return input.error;
-    return { code: "no-result", message: "Claude Code closed its output without a result.", terminal: true };
-  }
-
-  private _options() {
-    return { strictExitStatus: this._plan.options.strictExitStatus };
+    const told = this._rule.note(input);
+    if (told.length > 0) this._link.write(told)?.catch(() => undefined);
+    if (told.at(-1)?.type === "error") this._mute();
+    else if (this._rule.isClosed) this._over.resolve();
   }
 
   private _fail(error: ErrorDetail): void {

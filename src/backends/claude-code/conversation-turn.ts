@@ -4,22 +4,21 @@ import {
   type MessageItem,
   type NoticeItem,
   type ResultItem,
-  type StartItem,
   startItem,
   textOf,
   type ToolResultItem,
-  warningItem,
 } from "#domain";
 import { createDeferred } from "#streams";
 import { isRecord, type JsonRecord, ownArray, ownString } from "#wire";
 import type { AgentLink } from "../backend.ts";
 import { Turn, type TurnControl } from "./control/turn.ts";
-import { DRAIN, secondResultWarning } from "./result-rule.ts";
-import { createTaskCount, lateWarning, type TaskCount } from "./result-rule-frames.ts";
+import { RULE_START } from "./result-rule.ts";
+import { createTaskCount, readControlChunk, type TaskCount } from "./result-rule-frames.ts";
+import { TurnRule } from "./turn-rule.ts";
 import { explainVerdict } from "./verdict-words.ts";
 
 /**
- * One `send` on its way: what is ours to say about the chunks of its turn, and when it is over.
+ * One `send` on its way: what is ours to say about the chunks of its turn, and, by the result rule, when it is over.
  *
  * The CLI begins each of its turns with an init and ends it with a result. Background work starts further ones that
  * nobody asked for; ours is over when none is open, and none is to come.
@@ -30,26 +29,16 @@ export class ActiveTurn {
   readonly ended: Promise<void>;
   /** A terminal error was written, or the caller has aborted: nothing more is. */
   isFailed = false;
-  hasResult = false;
-  /** Background work was seen after a result, so a further turn may be on its way. */
-  hadTasks = false;
-  /** What the result says of itself. */
-  isErrorResult = false;
-  /** The verdict has come, and nothing was announced that could follow it. */
-  isJudged = false;
-  /** Our message was written: the next result is its verdict. */
-  private _isAsked = false;
-  private _lateWarnings = 0;
   sessionId: string | undefined;
+  /** The CLI has begun a turn. */
+  hasStarted = false;
   /** The id of our message. */
   readonly uuid: string;
   private readonly _toolName: (vendorName: string) => string;
-  private _tasks: TaskCount = createTaskCount();
+  private readonly _strict: boolean | undefined;
   private readonly _end: () => void;
-  private _openTurns = 0;
-  private _hasStarted = false;
-  private _isQueued = false;
-  private _sawTasks = false;
+  private _tasks: TaskCount = createTaskCount();
+  private _rule: TurnRule;
 
   constructor(
     link: AgentLink,
@@ -57,6 +46,7 @@ export class ActiveTurn {
     parts: {
       readonly uuid: string;
       readonly toolName: (vendorName: string) => string;
+      readonly strictExitStatus: boolean | undefined;
     },
   ) {
     this.turn = new Turn(link, control);
@@ -65,24 +55,13 @@ export class ActiveTurn {
     this._end = () => ended.resolve();
     this.uuid = parts.uuid;
     this._toolName = parts.toolName;
+    this._strict = parts.strictExitStatus;
+    this._rule = this._startRule({ tasks: this._tasks, openTurns: 0 });
   }
 
-  /** The CLI has begun a turn. */
-  get hasStarted(): boolean {
-    return this._hasStarted;
-  }
-
-  get openTurns(): number {
-    return this._openTurns;
-  }
-
-  /** A result has come, and nothing is open. */
-  get isSettled(): boolean {
-    return this.hasResult && this._openTurns === 0 && !this._isQueued;
-  }
-
-  get isWaitingForTasks(): boolean {
-    return this._tasks.count > 0;
+  /** When the turn is over. */
+  get rule(): TurnRule {
+    return this._rule;
   }
 
   /** The background work of the process that carries the turn. */
@@ -93,114 +72,64 @@ export class ActiveTurn {
   /** The process that carries the turn, with what was under way in it before. */
   adopt(process: { readonly tasks: TaskCount; readonly openTurns: number }): void {
     this._tasks = process.tasks;
-    this._openTurns = process.openTurns;
+    this._rule = this._startRule(process);
   }
 
-  /** Our message goes out now: what came before belongs to others. */
-  awaitResult(): void {
-    this._isAsked = true;
-    this.hasResult = false;
-    this.hadTasks = this._tasks.count > 0;
+  private _startRule({ tasks, openTurns }: { readonly tasks: TaskCount; readonly openTurns: number }): TurnRule {
+    const known = { asked: false, open: openTurns, tasks: tasks.count, announced: tasks.wasAnnounced };
+    return new TurnRule({ strictExitStatus: this._strict }, { ...RULE_START, ...known });
   }
 
   end(): void {
     this._end();
   }
 
-  /** Looks at chunks on their way, and puts right what the CLI cannot know. Changes the list in place. */
-  look(chunks: Chunk[]): void {
-    for (let index = 0; index < chunks.length; index += 1) {
-      const chunk = chunks[index] as Chunk;
-      if (this.isJudged) {
-        chunks.splice(index, chunks.length - index, ...chunks.slice(index).flatMap((late) => this._noteLate(late)));
-        return;
+  /** The chunks that readers get, as far as the rule lets them, with what the CLI cannot know put right. */
+  pass(chunks: readonly Chunk[]): Chunk[] {
+    const passed: Chunk[] = [];
+    for (const chunk of chunks) {
+      if (this._rule.isClosed) break;
+      if (isDelta(chunk) && !this._rule.isLate) {
+        passed.push(chunk);
+        continue;
       }
-      switch (chunk.type) {
-        case "text-delta":
-        case "thinking-delta":
-        case "tool-input-delta":
-          break;
-        case "start":
-          this._noteStart(chunk);
-          break;
-        case "notice":
-          chunks[index] = this._noteNotice(chunk);
-          break;
-        case "message":
-          if (chunk.role === "user") this._noteUserMessage(chunk);
-          break;
-        case "tool-result":
-          this._noteToolResult(chunk);
-          break;
-        case "result":
-          chunks[index] = this._noteResult(explainVerdict(chunk));
-          break;
-        case "error":
-          if (chunk.terminal) this.isFailed = true;
-          break;
-        default:
-          break;
-      }
+      const whole = this._complete(chunk);
+      const input = readControlChunk(chunk, this._tasks, { isLate: this._rule.isLate, uuid: this.uuid });
+      const given = this._rule.pass(whole, input);
+      if (given === undefined) continue;
+      passed.push(given);
+      if (given.type === "error" && given.terminal) this.isFailed = true;
     }
+    return passed;
   }
 
-  /** After the verdict only what tells of something is passed on; content and results are named in a warning. */
-  private _noteLate(chunk: Chunk): readonly Chunk[] {
+  private _complete(chunk: Chunk): Chunk {
     switch (chunk.type) {
+      case "start":
+        this.hasStarted = true;
+        this.sessionId = chunk.sessionId ?? this.sessionId;
+        return chunk;
       case "notice":
-        return chunk.kind.startsWith("unknown:") ? this._warnLate(lateWarning(chunk)) : [this._noteNotice(chunk)];
-      case "warning":
-      case "permission":
-        return [chunk];
+        return chunk.kind === "init" && isRecord(chunk.data) ? this._noteInit(chunk, chunk.data) : chunk;
+      case "message":
+        if (chunk.role === "user") this._noteUserMessage(chunk);
+        return chunk;
+      case "tool-result":
+        this._noteToolResult(chunk);
+        return chunk;
       case "result":
-        this._openTurns = Math.max(0, this._openTurns - 1);
-        return this._warnLate(warningItem(secondResultWarning(chunk.text)));
-      default:
-        return isDelta(chunk) ? [] : this._warnLate(lateWarning(chunk));
-    }
-  }
-
-  private _warnLate(warning: Chunk): readonly Chunk[] {
-    this._lateWarnings += 1;
-    return this._lateWarnings > DRAIN.items ? [] : [warning];
-  }
-
-  private _noteStart(chunk: StartItem): void {
-    this._hasStarted = true;
-    this._openTurn();
-    this.sessionId = chunk.sessionId ?? this.sessionId;
-  }
-
-  /** Only background work opens a turn beside another; without any, a second init belongs to the turn that is open. */
-  private _openTurn(): void {
-    if (this._openTurns === 0 || this._sawTasks) this._openTurns += 1;
-  }
-
-  private _noteNotice(chunk: NoticeItem): Chunk {
-    const frame = isRecord(chunk.data) ? chunk.data : undefined;
-    if (frame === undefined) return chunk;
-    switch (chunk.kind) {
-      case "task":
-        this._tasks.note(frame);
-        this._sawTasks = true;
-        if (this._tasks.count > 0) this.hadTasks = true;
-        return chunk;
-      case "command-lifecycle":
-        if (ownString(frame, "command_uuid") === this.uuid) this._isQueued = ownString(frame, "state") === "queued";
-        return chunk;
-      case "init":
-        return this._noteInit(chunk, frame);
+        this.sessionId = chunk.sessionId ?? this.sessionId;
+        return this._noteResult(explainVerdict(chunk));
       default:
         return chunk;
     }
   }
 
-  /** The format tells the first init of a process as its start; each of our turns has a start of its own. */
+  /** The format reports the first init of a process as its start; each of our turns has a start of its own. */
   private _noteInit(chunk: NoticeItem, frame: JsonRecord): Chunk {
-    this._openTurn();
     this.sessionId = ownString(frame, "session_id") ?? this.sessionId;
-    if (this._hasStarted) return chunk;
-    this._hasStarted = true;
+    if (this.hasStarted) return chunk;
+    this.hasStarted = true;
     const model = ownString(frame, "model");
     const tools = ownArray(frame, "tools")?.filter((name) => typeof name === "string");
     return startItem({
@@ -234,23 +163,9 @@ export class ActiveTurn {
     }
   }
 
+  /** A hook that stopped the turn is the reason of its end. */
   private _noteResult(chunk: ResultItem): Chunk {
-    const { wasAnnounced } = this._tasks;
-    // Before our message, and of no turn that had begun: a second result of a turn that is over.
-    if (!this._isAsked && this._openTurns === 0 && !wasAnnounced) return warningItem(secondResultWarning(chunk.text));
-    this._openTurns = Math.max(0, this._openTurns - 1);
-    // Before our message it is the result of a turn of the CLI's own, and no answer to us.
-    this.hasResult = this._isAsked;
-    this.isErrorResult = chunk.isError;
-    this.sessionId = chunk.sessionId ?? this.sessionId;
-    if (this._tasks.count > 0) this.hadTasks = true;
-    this.isJudged = this._isAsked && this.isSettled && !wasAnnounced;
     if (this.turn.stopReason === undefined) return chunk;
-    const writable = chunk as { -readonly [Key in keyof ResultItem]: ResultItem[Key] };
-    this.isErrorResult = true;
-    writable.subtype = "hook_stopped";
-    writable.isError = true;
-    writable.message = this.turn.stopReason;
-    return chunk;
+    return Object.assign(chunk, { subtype: "hook_stopped", isError: true, message: this.turn.stopReason });
   }
 }

@@ -35,7 +35,7 @@ import { type ConversationPlan, firstWords, refuseTurn } from "./conversation-pl
 import { watchTurn } from "./conversation-silence.ts";
 import { ActiveTurn } from "./conversation-turn.ts";
 import { hasFeature, requireFeature } from "./features.ts";
-import { DRAIN, NEXT_TURN_MS, RESULT_GRACE_MS } from "./result-rule.ts";
+import { DRAIN, NEXT_TURN_MS, RESULT_GRACE_MS, type RuleInput } from "./result-rule.ts";
 
 /** Creates a conversation in control mode. Starts nothing. */
 export function createControlConversation(plan: ConversationPlan): ClaudeCodeConversation {
@@ -176,6 +176,7 @@ class ControlConversation implements ClaudeCodeConversation {
       {
         uuid: this._plan.world.random.id(),
         toolName: (name) => this._ownTool(name) ?? name,
+        strictExitStatus: this._plan.options.strictExitStatus,
       },
     );
     this._active = active;
@@ -256,7 +257,7 @@ class ControlConversation implements ClaudeCodeConversation {
   private _ask(live: Live, active: ActiveTurn, messages: readonly Message[]): void {
     this._question = () => {
       this._question = undefined;
-      active.awaitResult();
+      active.rule.note({ kind: "asked" });
       this._memory.noteSent(active.uuid);
       live.connection.write(userLine(this._render(messages, active), active.uuid));
     };
@@ -264,7 +265,7 @@ class ControlConversation implements ClaudeCodeConversation {
     const late = this._held.take();
     if (late.length > 0) this._give(active, late)?.catch(() => undefined);
     // While the CLI works on a turn of its own, it would fold our message into it and give one result for both.
-    if (active.openTurns === 0) this._question?.();
+    if (active.rule.state.open === 0) this._question?.();
   }
 
   /** What the process wrote. Between turns it is held for the next one. */
@@ -288,32 +289,33 @@ class ControlConversation implements ClaudeCodeConversation {
     if (live.tasks.shells.length === 0) this._onShellsOver?.();
   }
 
-  private _give(active: ActiveTurn, chunks: Chunk[]): Promise<void> | undefined {
-    active.look(chunks);
+  private _give(active: ActiveTurn, chunks: readonly Chunk[]): Promise<void> | undefined {
+    const passed = active.pass(chunks);
     this._memory.sessionId = active.sessionId ?? this._memory.sessionId;
     if (active.hasStarted) this._memory.noteStart();
-    const warnings = this._warnOfInput(chunks);
-    const room = active.turn.link.write(warnings.length === 0 ? chunks : [...chunks, ...warnings]);
-    if (active.isFailed) active.end();
+    const room = active.turn.link.write(this._withInputWarning(passed));
+    if (active.isFailed || active.rule.isClosed) active.end();
     else if (this._question === undefined) this._watchEnd(active);
-    else if (active.openTurns === 0) this._question();
+    else if (active.rule.state.open === 0) this._question();
     return room;
   }
 
-  private _warnOfInput(chunks: readonly Chunk[]): readonly Chunk[] {
+  /** An answer to a part of the input says so. */
+  private _withInputWarning(chunks: readonly Chunk[]): readonly Chunk[] {
     const { live } = this._keeper;
     const warning = live === undefined ? undefined : inputWarning(live.process);
-    return warning === undefined || !chunks.some(({ type }) => type === "result") ? [] : [warningItem(warning)];
+    if (warning === undefined || !chunks.some(({ type }) => type === "result")) return chunks;
+    return [...chunks, warningItem(warning)];
   }
 
   /** From the verdict on time is short, however much is still written; a further turn takes its own time. */
   private _watchEnd(active: ActiveTurn): void {
-    const isOver = active.isJudged || (active.isSettled && !active.isWaitingForTasks);
-    if (!isOver) {
+    const { isJudged, state } = active.rule;
+    if (!isJudged) {
       this._stopEndClock?.();
       this._stopEndClock = undefined;
     } else if (this._stopEndClock === undefined) {
-      if (active.hadTasks) this._endAfter(NEXT_TURN_MS, () => this._awaitExit(active, RESULT_GRACE_MS - NEXT_TURN_MS));
+      if (state.hadTasks) this._endAfter(NEXT_TURN_MS, () => this._awaitExit(active, RESULT_GRACE_MS - NEXT_TURN_MS));
       else this._awaitExit(active, RESULT_GRACE_MS);
     }
   }
@@ -359,17 +361,17 @@ class ControlConversation implements ClaudeCodeConversation {
     }
     if (active.isFailed) return;
     this._give(active, withoutEndFaults(rest, how))?.catch(() => undefined);
-    if (active.hasResult) this._noteExitAfterResult(active, how, error);
+    if (active.rule.hasResult) this._note(active, { kind: "exit", code: how.code, signal: how.signal, error });
     else this._fail(active, error);
     active.end();
   }
 
-  /** The result holds, whatever the exit says (S1-11), unless the caller wants it otherwise. */
-  private _noteExitAfterResult(active: ActiveTurn, exit: ProcessExit, error: ErrorDetail): void {
-    const strict = this._plan.options.strictExitStatus;
-    const item = exitAfterResult(exit, error, { isError: active.isErrorResult, strict });
-    if (item?.type === "error") this._fail(active, error);
-    else if (item !== undefined) active.turn.link.write([item])?.catch(() => undefined);
+  /** Something that is no chunk has happened after a result: it holds, unless the caller wants it otherwise. */
+  private _note(active: ActiveTurn, input: RuleInput): void {
+    const told = active.rule.note(input);
+    if (told.at(-1)?.type === "error") active.isFailed = true;
+    if (told.length > 0) active.turn.link.write(told)?.catch(() => undefined);
+    active.end();
   }
 
   /** `initialize` came to nothing: hooks may not be in place, so nothing may run. */
@@ -383,11 +385,10 @@ class ControlConversation implements ClaudeCodeConversation {
   }
 
   private _giveUpWaiting(active: ActiveTurn, silentMs: number): void {
-    if (active.hasResult) {
+    if (active.rule.hasResult) {
       // Background work that says nothing: the turn has its result, and that holds.
       const warning = backgroundWarning(active.tasks.agents, { silentMs, kept: this._isKept(active) });
-      active.turn.link.write([warningItem(warning)])?.catch(() => undefined);
-      active.end();
+      this._note(active, { kind: "stalled", warning });
       return;
     }
     this._fail(active, stalledError(silentMs, this._keeper.live?.process.inputFailure));
@@ -409,7 +410,7 @@ class ControlConversation implements ClaudeCodeConversation {
     this._question = undefined;
     this._active = undefined;
     const { live } = this._keeper;
-    if (live !== undefined) live.openTurns = active.openTurns;
+    if (live !== undefined) live.openTurns = active.rule.state.open;
     const { link } = active.turn;
     if (!active.isFailed) {
       this._memory.noteTurn(live?.connection.lastMessageId);

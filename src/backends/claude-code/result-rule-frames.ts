@@ -1,4 +1,4 @@
-import { type Chunk, isDelta, type NoticeItem, warningItem } from "#domain";
+import { type Chunk, isDelta, type NoticeItem } from "#domain";
 import { isRecord, type JsonRecord, ownArray, ownString } from "#wire";
 import type { RuleInput } from "./result-rule.ts";
 
@@ -142,6 +142,25 @@ export function readChunk(chunk: Chunk, tasks: TaskCount, isLate: boolean): Rule
   }
 }
 
+/**
+ * A chunk of the control channel as the result rule sees it: there the CLI reports when a turn begins, and whether our
+ * message (`uuid`) waits for another turn.
+ */
+export function readControlChunk(
+  chunk: Chunk,
+  tasks: TaskCount,
+  { isLate, uuid }: { readonly isLate: boolean; readonly uuid: string },
+): RuleInput | undefined {
+  if (chunk.type === "start") return isLate ? readLateContent(chunk) : { kind: "message", begins: true };
+  if (chunk.type === "notice" && isRecord(chunk.data)) {
+    if (chunk.kind === "init") return { kind: "message", begins: true };
+    const isOurs = chunk.kind === "command-lifecycle" && ownString(chunk.data, "command_uuid") === uuid;
+    if (isOurs) return { kind: "message", queued: ownString(chunk.data, "state") === "queued" };
+  }
+  const input = readChunk(chunk, tasks, isLate);
+  return input?.kind === "message" && input.opensTurn === true ? { kind: "message" } : input;
+}
+
 /** Nobody has announced a further turn, so the verdict has been given; deltas are only a preview of what is named. */
 function readLateContent(chunk: Chunk): RuleInput {
   if (isDelta(chunk)) return { kind: "pull" };
@@ -151,15 +170,6 @@ function readLateContent(chunk: Chunk): RuleInput {
     terminal: false,
   } as const;
   return { kind: "fault", error, seen: seenOf(chunk) };
-}
-
-/** The warning in the place of something that came after the verdict. */
-export function lateWarning(chunk: Chunk): Chunk {
-  return warningItem({
-    code: "unexpected-message-after-result",
-    message: `Claude Code went on with a ${chunk.type} after its result. The result holds.`,
-    context: { text: seenOf(chunk) },
-  });
 }
 
 function seenOf(chunk: Chunk): string {

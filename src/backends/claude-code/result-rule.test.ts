@@ -1,6 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ErrorDetail } from "#domain";
+import type { Chunk, ErrorDetail } from "#domain";
+import type { JsonRecord } from "#wire";
+import { createCliDecoder } from "./cli-decoder.ts";
+import { createTaskCount, readChunk, readControlChunk, readRuleInput } from "./result-rule-frames.ts";
 import { DRAIN, mayWait, RULE_START, type RuleInput, type RuleItem, type RuleState, stepRule } from "./result-rule.ts";
 
 const detail = (code: ErrorDetail["code"], terminal: boolean): ErrorDetail => ({ code, message: code, terminal });
@@ -108,6 +111,155 @@ const TABLE: readonly [id: string, state: RuleState, input: RuleInput, item: str
   ["S1-84 nothing has happened", streaming, { kind: "pull" }, "nothing", "streaming"],
   ["S1-149 silence before the result", streaming, { kind: "silence" }, "nothing", "streaming"],
 ];
+
+const unasked: RuleState = { ...RULE_START, asked: false };
+const queued: RuleState = { ...RULE_START, open: 1, queued: true };
+const begins = { kind: "message", begins: true } as const satisfies RuleInput;
+const asked = { kind: "asked" } as const satisfies RuleInput;
+
+/** What is known on the control channel alone: who asked, which turns are open, and whether our message waits. */
+const CONTROL_TABLE: readonly [
+  id: string,
+  state: RuleState,
+  input: RuleInput,
+  item: string,
+  phase: RuleState["phase"],
+  open: number,
+][] = [
+  ["I18 C1 a turn begins", unasked, begins, "given", "streaming", 1],
+  ["I18 C1 a second beginning belongs to the turn that is open", queued, begins, "given", "streaming", 1],
+  ["I18 C2 beside background work it is another turn", { ...queued, sawTasks: true }, begins, "given", "streaming", 2],
+  [
+    "I18 before our message, a result of the CLI's own turn",
+    { ...unasked, open: 1 },
+    result(),
+    "given",
+    "streaming",
+    0,
+  ],
+  [
+    "F-B9 before our message, a result of no turn",
+    unasked,
+    result(),
+    "warning unexpected-message-after-result",
+    "streaming",
+    0,
+  ],
+  ["I18 our message goes out", { ...unasked, announced: true }, asked, "nothing", "streaming", 0],
+  ["I18 our result", { ...streaming, open: 1 }, result(), "given", "result-received", 0],
+  ["I18 C2 a result, and another turn is open", { ...streaming, open: 2 }, result(), "given", "streaming", 1],
+  ["I18 a result while our message waits", queued, result(), "given", "streaming", 0],
+  [
+    "I18 our message waits no longer, and a result was given",
+    { ...queued, open: 0, result: { isError: false } },
+    { kind: "message", queued: false },
+    "given",
+    "result-received",
+    0,
+  ],
+  ["I18 C2 background work was announced, a further turn begins", announced, begins, "given", "streaming", 1],
+  ["F-B9 nothing was announced, a further turn begins", received, begins, "given", "result-received", 1],
+  [
+    "F-B9 nothing was announced, its result",
+    { ...received, open: 1 },
+    result(),
+    "warning unexpected-message-after-result",
+    "result-received",
+    0,
+  ],
+];
+
+/** The same output read for each of the three: what they wait for at its end, and how often they took a result. */
+const OUTPUTS: readonly [
+  id: string,
+  frames: readonly JsonRecord[],
+  wait: ReturnType<typeof mayWait>,
+  results: number,
+][] = [
+  ["an answer", [frame("init"), says("m1"), verdict()], "drain", 1],
+  ["no answer yet", [frame("init"), says("m1")], "for-ever", 0],
+  ["a second result that nobody announced", [frame("init"), says("m1"), verdict(), verdict()], "drain", 1],
+  ["a further message that nobody announced", [frame("init"), verdict(), says("m2")], "drain", 1],
+  ["background work", [frame("init"), agent("task_started"), verdict()], "background", 1],
+  ["its end", [frame("init"), agent("task_started"), verdict(), agent("task_notification")], "drain", 1],
+  [
+    "the turn it starts",
+    [frame("init"), agent("task_started"), verdict(), agent("task_notification"), frame("init"), says("m2")],
+    "background",
+    1,
+  ],
+  [
+    "the result of that",
+    [frame("init"), agent("task_started"), verdict(), agent("task_notification"), frame("init"), verdict()],
+    "drain",
+    2,
+  ],
+  ["a shell", [frame("init"), agent("task_started", "local_bash"), verdict()], "drain", 1],
+];
+
+function frame(subtype: string, more: object = {}): JsonRecord {
+  return { type: "system", subtype, session_id: "s", ...more };
+}
+function agent(subtype: string, task_type = "local_agent"): JsonRecord {
+  return frame(subtype, { task_id: "t", task_type });
+}
+function says(id: string): JsonRecord {
+  const message = { id, role: "assistant", content: [{ type: "text", text: "hello" }], usage: {} };
+  return { type: "assistant", message, parent_tool_use_id: null };
+}
+function verdict(): JsonRecord {
+  return { type: "result", subtype: "success", is_error: false, result: "hello" };
+}
+
+function follow(inputs: Iterable<(state: RuleState) => RuleInput | undefined>) {
+  let state = RULE_START;
+  let results = 0;
+  for (const read of inputs) {
+    const input = read(state);
+    if (input === undefined) continue;
+    const step = stepRule(state, input);
+    if (step.item?.kind === "given" && input.kind === "message" && input.result !== undefined) results += 1;
+    state = step.state;
+  }
+  return { wait: mayWait(state), results };
+}
+
+function chunksOf(frames: readonly JsonRecord[], mode: "plain" | "control"): Chunk[] {
+  const { decoder } = createCliDecoder({ mode }, false, undefined);
+  return decoder.push(new TextEncoder().encode(frames.map((one) => `${JSON.stringify(one)}\n`).join("")));
+}
+
+describe("I18 AT-21: one rule for query, plain and control mode", () => {
+  it.each(CONTROL_TABLE)("%s", (_, state, input, item, phase, open) => {
+    const step = stepRule(state, input);
+    expect([name(step.item), step.state.phase, step.state.open]).toEqual([item, phase, open]);
+  });
+
+  it("I18: background work counts from our message on", () => {
+    const busy = { ...unasked, tasks: 1, announced: true, hadTasks: true, result: { isError: true } };
+    expect(stepRule(busy, asked).state).toMatchObject({ asked: true, result: undefined, hadTasks: true });
+    expect(stepRule({ ...busy, tasks: 0 }, asked).state.hadTasks).toBe(false);
+  });
+
+  it.each(OUTPUTS)("%s", (_, frames, wait, results) => {
+    const [first, second, third] = [createTaskCount(), createTaskCount(), createTaskCount()];
+    const isLate = ({ phase }: RuleState): boolean => phase !== "streaming";
+    const query = follow(frames.map((one) => () => readRuleInput(one, first)));
+    const plain = follow(
+      chunksOf(frames, "plain").map((chunk) => (state: RuleState) => readChunk(chunk, second, isLate(state))),
+    );
+    const control = follow(
+      chunksOf(frames, "control").map(
+        (chunk) => (state: RuleState) => readControlChunk(chunk, third, { isLate: isLate(state), uuid: "u" }),
+      ),
+    );
+    expect({ query, plain, control }).toEqual({
+      query: { wait, results },
+      plain: { wait, results },
+      control: { wait, results },
+    });
+  });
+});
 
 describe("AT-21: the state table", () => {
   it.each(TABLE)("%s", (_, state, input, item, phase) => {

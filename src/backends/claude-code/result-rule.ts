@@ -13,9 +13,13 @@ export const RESULT_GRACE_MS = 800;
 export const NEXT_TURN_MS = 600;
 
 /**
- * Where the stream of one process stands. `streaming`: no result yet, or a further turn has begun. `drained`: what was
- * given since the last result. `tasks`: background work that will start another turn. `announced`: there was some, so a
- * further result may be one of the CLI's own turns.
+ * Where one turn of a conversation, or the stream of one process, stands. `streaming`: no result yet, or a further turn
+ * has begun. `drained`: what was given since the last result. `tasks`: background work that will start another turn.
+ * `announced`: there was some, so a further result may be one of the CLI's own turns.
+ *
+ * The rest is known on the control channel alone, where one process carries out many turns. `asked`: our message was
+ * written, so results are answers to it. `open`: turns of the CLI that have begun and not ended. `queued`: our message
+ * waits for them. `sawTasks`: the CLI has reported on work of its own. `hadTasks`: there was background work since we asked.
  */
 export interface RuleState {
   readonly phase: "streaming" | "result-received" | "pending-end" | "closed";
@@ -23,13 +27,25 @@ export interface RuleState {
   readonly drained: number;
   readonly tasks: number;
   readonly announced: boolean;
+  readonly asked: boolean;
+  readonly open: number;
+  readonly queued: boolean;
+  readonly sawTasks: boolean;
+  readonly hadTasks: boolean;
 }
 
 /** What can happen to the stream. */
 export type RuleInput =
-  /** A frame of a known type. `opensTurn`: a further turn begins. `tasks`: the background work there is now. */
+  /** Our message goes out now: what came before belongs to others. */
+  | { readonly kind: "asked" }
+  /**
+   * A frame of a known type. `begins`: the control channel reports that a turn begins. `opensTurn`: without such reports,
+   * a sign of it. `tasks`: the background work there is now. `queued`: whether our message waits for another turn.
+   */
   | {
       readonly kind: "message";
+      readonly begins?: boolean;
+      readonly queued?: boolean;
       readonly result?: { readonly isError: boolean; readonly text?: string | undefined } | undefined;
       readonly opensTurn?: boolean;
       readonly tasks?: number | undefined;
@@ -71,7 +87,18 @@ export interface RuleOptions {
   readonly strictExitStatus?: boolean | undefined;
 }
 
-export const RULE_START: RuleState = { phase: "streaming", result: undefined, drained: 0, tasks: 0, announced: false };
+export const RULE_START: RuleState = {
+  phase: "streaming",
+  result: undefined,
+  drained: 0,
+  tasks: 0,
+  announced: false,
+  asked: true,
+  open: 0,
+  queued: false,
+  sawTasks: false,
+  hadTasks: false,
+};
 
 /**
  * The state table of a stream (S1-70 … S1-90): one input, one item. The process is to be released by the step that
@@ -106,7 +133,10 @@ const END: RuleItem = { kind: "end" };
 
 function streaming(state: RuleState, input: RuleInput, options: RuleOptions): RuleStep {
   switch (input.kind) {
+    case "asked":
+      return { state: { ...state, asked: true, result: undefined, hadTasks: state.tasks > 0 }, item: undefined };
     case "message":
+      if (isSecondResult(state, input)) return warnSecondResult(state, input);
       return { state: noteMessage(state, input), item: { kind: "given" } };
     case "fault":
       return giveFault(state, input);
@@ -141,6 +171,7 @@ function afterResult(state: RuleState, input: RuleInput, options: RuleOptions): 
       return isWorking ? { state, item: undefined } : close(state, END);
     case "stalled":
       return warnStalled(state, input);
+    case "asked":
     case "pull":
       return { state, item: undefined };
     default:
@@ -148,32 +179,70 @@ function afterResult(state: RuleState, input: RuleInput, options: RuleOptions): 
   }
 }
 
-function noteMessage(state: RuleState, input: Extract<RuleInput, { kind: "message" }>): RuleState {
-  const tasks = input.tasks ?? state.tasks;
-  const announced = state.announced || tasks > 0 || input.announced === true;
-  if (input.result === undefined) {
-    return tasks === state.tasks && announced === state.announced ? state : { ...state, tasks, announced };
+type MessageInput = Extract<RuleInput, { kind: "message" }>;
+
+function noteMessage(state: RuleState, input: MessageInput): RuleState {
+  const noted = noteFacts(state, input);
+  const { phase, asked, open, queued } = noted;
+  if (input.result !== undefined) {
+    const left = Math.max(0, open - 1);
+    if (!asked) return { ...noted, open: left };
+    const isOver = left === 0 && !queued;
+    const next = isOver ? "result-received" : "streaming";
+    return { ...noted, phase: next, result: { isError: input.result.isError }, drained: 0, open: left };
   }
-  return { phase: "result-received", result: { isError: input.result.isError }, drained: 0, tasks, announced };
+  // The result of another turn came while our message was waiting, and nothing follows it.
+  const isFree = phase === "streaming" && input.queued === false && noted.result !== undefined && open === 0;
+  return isFree ? { ...noted, phase: "result-received" } : noted;
+}
+
+/** What a message says about the process, whatever else it says. The same state when it says nothing new. */
+function noteFacts(state: RuleState, input: MessageInput): RuleState {
+  const { begins = false, queued = state.queued, tasks = state.tasks } = input;
+  const announced = state.announced || tasks > 0 || input.announced === true;
+  const sawTasks = state.sawTasks || (input.tasks !== undefined && input.result === undefined);
+  if (!begins && queued === state.queued && tasks === state.tasks && announced === state.announced) {
+    return sawTasks === state.sawTasks ? state : { ...state, sawTasks };
+  }
+  // Only background work opens a turn beside another; without any, a second beginning belongs to the turn that is open.
+  const opens = begins && (state.open === 0 || state.sawTasks);
+  return {
+    ...state,
+    queued,
+    tasks,
+    announced,
+    sawTasks,
+    hadTasks: state.hadTasks || tasks > 0,
+    open: state.open + (opens ? 1 : 0),
+  };
+}
+
+/** Before our message, and of no turn that had begun: a second result of a turn that is over. */
+function isSecondResult({ asked, open, announced }: RuleState, { result }: MessageInput): boolean {
+  return result !== undefined && !asked && open === 0 && !announced;
+}
+
+function warnSecondResult(state: RuleState, { result }: MessageInput): RuleStep {
+  return { state, item: { kind: "warning", warning: secondResultWarning(result?.text) } };
 }
 
 /**
- * Known frames behind a result are given as they are (C2). A further turn opens the stream again, and its result counts,
+ * Known frames after a result are given as they are (C2). A further turn opens the stream again, and its result counts,
  * when background work was announced; otherwise the first result is the verdict.
  */
-function giveLate(state: RuleState, input: Extract<RuleInput, { kind: "message" }>): RuleStep {
+function giveLate(state: RuleState, input: MessageInput): RuleStep {
   const noted = noteMessage(state, input);
   if (input.result !== undefined) {
     if (noted.announced) return { state: noted, item: { kind: "given" } };
-    const warning = secondResultWarning(input.result.text);
-    return { state: { ...state, drained: state.drained + 1 }, item: { kind: "warning", warning } };
+    return warnSecondResult({ ...state, open: noted.open, drained: state.drained + 1 }, input);
   }
-  const phase = input.opensTurn === true && noted.announced ? "streaming" : "result-received";
+  const isNext = (input.opensTurn === true || input.begins === true) && noted.announced;
+  const phase = isNext ? "streaming" : "result-received";
   return { state: { ...noted, phase, drained: noted.drained + 1 }, item: { kind: "given" } };
 }
 
 /** The warning in the place of a result that nobody announced. */
-export function secondResultWarning(text: string | undefined): WarningDetail {
+function secondResultWarning(text: string | undefined): WarningDetail {
   return {
     code: "unexpected-message-after-result",
     message:
@@ -185,7 +254,10 @@ export function secondResultWarning(text: string | undefined): WarningDetail {
 function warnLate(state: RuleState, input: Extract<RuleInput, { kind: "fault" }>): RuleStep {
   const warning: WarningDetail = {
     code: "unexpected-message-after-result",
-    message: "Something that cannot be read came behind the result; it changes nothing.",
+    message:
+      input.error.code === "unexpected-message"
+        ? `${input.error.message} The result holds.`
+        : "Something that cannot be read came after the result; it changes nothing.",
     context: { text: input.seen },
   };
   const next = { ...state, drained: state.drained + 1 };

@@ -171,7 +171,9 @@ function createStream(options: AdapterOptions) {
       default: {
         const kind = FRAME_NOTICES.get(type);
         if (kind === undefined) return false;
-        conversation.behind(ownString(value, "tool_use_id"), out).push(noticeItem(kind, value));
+        // A question must not wait for a message to end that may itself be waiting for the answer.
+        const place = kind === "control" ? out : conversation.behind(ownString(value, "tool_use_id"), out);
+        place.push(noticeItem(kind, value));
         return true;
       }
     }

@@ -1,9 +1,9 @@
-import type { Chunk, ProcessExit } from "#domain";
-import { claudeCode, type ClaudeCodeAdapter, createDecoder, type Decoder, type Format } from "#formats";
+import type { Chunk, NoticeItem, ProcessExit } from "#domain";
+import type { ClaudeCodeAdapter, Decoder } from "#formats";
 import type { ToolServer } from "#tools";
-import { type Frame, isRecord, type JsonRecord } from "#wire";
+import { isRecord, type JsonRecord } from "#wire";
+import { createCliDecoder } from "../cli-decoder.ts";
 import { pumpOutput, type TakeChunks } from "../conversation-pump.ts";
-import { limitLines } from "../line-limit.ts";
 import { awaitExit, type ClaudeCodeWorld, type CliProcess } from "../launch.ts";
 import { CallWait } from "./call-wait.ts";
 import { createCallbacks, denialOf } from "./callbacks.ts";
@@ -41,15 +41,14 @@ export class ControlConnection {
   private readonly _parts: ConnectionParts;
   private readonly _decoder: Decoder;
   private readonly _callWait: CallWait;
-  private _adapter: ClaudeCodeAdapter | undefined;
+  private readonly _adapter: ClaudeCodeAdapter;
   private _greeting: string;
-  private _received: ControlFrame[] = [];
   private _isOver = false;
 
   constructor(parts: ConnectionParts) {
     this._parts = parts;
     this._callWait = new CallWait(parts.world.clock, {
-      isWaiting: (callId) => this._adapter?.isWaiting(callId) === true,
+      isWaiting: (callId) => this._adapter.isWaiting(callId),
       tellNow: (callId) => this._tellNow(callId),
     });
     const answer = createCallbacks(parts.desk, parts.server);
@@ -64,16 +63,10 @@ export class ControlConnection {
       denialOf,
       onBusy: parts.onBusy,
     });
-    const format = withoutControl(
-      (frame) => this._received.push(frame),
-      (adapter) => (this._adapter = adapter),
-    );
-    const { ownTool } = parts.desk;
-    this._decoder = createDecoder(format, {
-      keepRaw: parts.keepRaw,
-      adapter: { mode: "control", ownTool, hasSeveralRuns: true },
-      ...limitLines(parts.maxLineBytes),
-    });
+    const options = { mode: "control", ownTool: parts.desk.ownTool, hasSeveralRuns: true } as const;
+    const { decoder, adapter } = createCliDecoder(options, parts.keepRaw, parts.maxLineBytes);
+    this._decoder = decoder;
+    this._adapter = adapter;
     const { line, answer: ready } = this.channel.prepare(parts.initialize);
     this._greeting = line;
     this.ready = ready;
@@ -87,7 +80,7 @@ export class ControlConnection {
 
   /** The CLI's id of the last message. */
   get lastMessageId(): string | undefined {
-    return this._adapter?.lastMessageId;
+    return this._adapter.lastMessageId;
   }
 
   get lastNonJsonLine(): string | undefined {
@@ -118,17 +111,18 @@ export class ControlConnection {
   private async _read(): Promise<void> {
     const { process, take, onExit } = this._parts;
     await pumpOutput(process, this._decoder, (chunks) => {
-      const room = take(chunks);
-      this._callWait.note(chunks);
-      this._dispatch();
+      const { events, control } = splitControl(chunks);
+      const room = take(events);
+      this._callWait.note(events);
+      for (const frame of control) this.channel.receive(frame);
       return room;
     });
     // Nothing more can be read: whether it has exited or not, it is of no more use.
     const exit = this._decoder.isOver ? this._giveUp() : awaitExit(process, this._parts.world.clock);
     const how = await exit;
     this._isOver = true;
-    const rest = this._decoder.end();
-    this._dispatch();
+    const { events: rest, control } = splitControl(this._decoder.end());
+    for (const frame of control) this.channel.receive(frame);
     this.channel.close("The Claude Code process is gone.");
     this._parts.server?.close();
     onExit(how, rest);
@@ -136,7 +130,7 @@ export class ControlConnection {
 
   private _tellNow(callId: string): void {
     if (this._isOver || this._decoder.isOver) return;
-    const chunks = this._adapter?.tellNow(callId) ?? [];
+    const chunks = this._adapter.tellNow(callId);
     this._parts.take(chunks)?.catch(() => undefined);
     this._callWait.note(chunks);
   }
@@ -145,45 +139,15 @@ export class ControlConnection {
     await this.stop({ immediate: true });
     return this._parts.process.exit;
   }
-
-  private _dispatch(): void {
-    if (this._received.length === 0) return;
-    const frames = this._received;
-    this._received = [];
-    for (const frame of frames) this.channel.receive(frame);
-  }
 }
 
-/** The CLI's format, with the control messages taken out. */
-function withoutControl(
-  onFrame: (frame: ControlFrame) => void,
-  onAdapter: (adapter: ClaudeCodeAdapter) => void,
-): Format {
-  return {
-    ...claudeCode,
-    createAdapter(options) {
-      const adapter = claudeCode.createAdapter(options);
-      onAdapter(adapter);
-      return {
-        feed: (frames) => adapter.feed(takeControl(frames, onFrame)),
-        flush: () => adapter.flush(),
-        reset: () => adapter.reset(),
-      };
-    },
-  };
+/** Takes the control messages out of what was read. The same list when there are none, which is nearly always. */
+function splitControl(chunks: Chunk[]): { readonly events: Chunk[]; readonly control: readonly ControlFrame[] } {
+  if (!chunks.some(isControl)) return { events: chunks, control: [] };
+  const control = chunks.filter(isControl).map(({ data }) => readControlFrame(data as JsonRecord));
+  return { events: chunks.filter((chunk) => !isControl(chunk)), control };
 }
 
-/** The other frames. The same list when there is nothing to take out, which is nearly always. */
-function takeControl(frames: readonly Frame[], onFrame: (frame: ControlFrame) => void): readonly Frame[] {
-  if (!frames.some(isControl)) return frames;
-  const rest: Frame[] = [];
-  for (const frame of frames) {
-    if (isControl(frame)) onFrame(readControlFrame((frame as { value: JsonRecord }).value));
-    else rest.push(frame);
-  }
-  return rest;
-}
-
-function isControl(frame: Frame): boolean {
-  return frame.kind === "data" && isRecord(frame.value) && isControlFrame(frame.value);
+function isControl(chunk: Chunk): chunk is NoticeItem {
+  return chunk.type === "notice" && chunk.kind === "control" && isRecord(chunk.data) && isControlFrame(chunk.data);
 }
