@@ -1,6 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "#testing";
-import { toJsonValue } from "./json-value.ts";
+import { toJsonPrefix, toJsonValue } from "./json-value.ts";
 import { toOutcome } from "./outcome.ts";
 import { runTool } from "./run-tool.ts";
 import { tool } from "./tool.ts";
@@ -80,6 +81,41 @@ describe("F-D4: a value a tool returns keeps its meaning", () => {
     let deep: unknown = 1;
     for (let at = 0; at < 100_000; at += 1) deep = [deep];
     expect(toOutcome(deep)).toMatchObject({ kind: "failed", why: "unprintable" });
+  });
+
+  it("F-B1: of a value that is cut, no more is read than is kept, and what is kept is the beginning of its JSON", () => {
+    let read = 0;
+    const rows = {
+      *[Symbol.iterator]() {
+        for (; read < 1_000_000; read += 1) yield { at: read, name: `row "${read}"`, list: [true, null, 1.5] };
+      },
+    };
+    const endless = Object.assign(new Set(), { [Symbol.iterator]: rows[Symbol.iterator] });
+    const { kind, output } = toOutcome(endless, 10_000);
+    expect(kind).toBe("returned");
+    expect(read).toBeLessThan(1000);
+    read = 0;
+    const whole = JSON.stringify(
+      Array.from({ length: 1000 }, (_, at) => at).map((at) => ({ at, name: `row "${at}"`, list: [true, null, 1.5] })),
+    );
+    expect(output).toBe(`${whole.slice(0, 10_000)}\n[cut: the rest of the value is left out]`);
+  });
+
+  it("F-B1: the beginning of any value is the beginning of its JSON", () => {
+    const value = fc.jsonValue({ maxDepth: 4 });
+    fc.assert(
+      fc.property(fc.array(value, { maxLength: 8 }), fc.nat({ max: 200 }), (list, most) => {
+        const whole = JSON.stringify(toJsonValue(list));
+        const { value: kept, isWhole } = toJsonPrefix(list, most);
+        expect(JSON.stringify(kept).slice(0, most)).toBe(whole.slice(0, most));
+        if (whole.length <= most) expect({ kept, isWhole }).toEqual({ kept: toJsonValue(list), isWhole: true });
+      }),
+    );
+    const bytes = Uint8Array.from({ length: 1000 }, (_, at) => at % 251);
+    const whole = JSON.stringify(toJsonValue(bytes));
+    for (const most of [0, 1, 50, 99, 500, 1400]) {
+      expect(JSON.stringify(toJsonPrefix(bytes, most).value).slice(0, most)).toBe(whole.slice(0, most));
+    }
   });
 
   it("an error that is returned is a failure, as if it were thrown; a progress state has a JSON form too", async () => {

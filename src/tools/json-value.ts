@@ -19,88 +19,154 @@ export class NotJsonError extends Error {
  * @throws NotJsonError for a cycle, and for an object of a class that shows no fields.
  */
 export function toJsonValue(value: unknown): unknown {
+  return toJsonPrefix(value, Number.POSITIVE_INFINITY).value;
+}
+
+/** The beginning of a value as plain JSON. */
+export interface JsonPrefix {
+  readonly value: unknown;
+  /** Nothing is left out. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * `toJsonValue` for what is cut later: members are left out once the JSON text of those before them has this many
+ * characters, so that a value of millions of members costs no more than what is kept of it.
+ */
+export function toJsonPrefix(value: unknown, maxCharacters: number): JsonPrefix {
+  const converter = new Converter(maxCharacters);
   try {
-    return convert(value, "", []);
+    return { value: converter.convert(value, "", []), isWhole: !converter.isCut };
   } catch (error) {
     if (error instanceof RangeError) throw new NotJsonError("it is nested too deeply");
     throw error;
   }
 }
 
-function convert(value: unknown, place: string, above: readonly object[]): unknown {
-  switch (typeof value) {
-    case "string":
-    case "boolean":
-      return value;
-    case "number":
-      return Number.isFinite(value) ? value : String(value);
-    case "bigint":
-    case "symbol":
-      return String(value);
-    case "undefined":
-      return "undefined";
-    case "function":
-      return `[function ${value.name === "" ? "without a name" : value.name}]`;
-    default:
-      return value === null ? null : convertObject(value as object, place, above);
-  }
-}
+class Converter {
+  /** Something was left out. */
+  isCut = false;
+  /** How many characters may still be written. Counted from below: what is counted is certainly written. */
+  private _left: number;
 
-function convertObject(value: object, place: string, above: readonly object[]): unknown {
-  if (above.includes(value)) throw new NotJsonError(`${nameOf(place)} refers back to what holds it`);
-  const within = [...above, value];
-  const list = (entries: Iterable<unknown>) =>
-    Array.from(entries, (entry, at) => convert(entry, `${place}[${at}]`, within));
-  if (Array.isArray(value) || value instanceof Set) return list(value);
-  if (value instanceof Map) return convertMap(value, place, within);
-  if (value instanceof Uint8Array) return bytesOf(value);
-  if (value instanceof ArrayBuffer) return bytesOf(new Uint8Array(value));
-  if (ArrayBuffer.isView(value) && Symbol.iterator in value) return list(value as unknown as Iterable<unknown>);
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
-  if (value instanceof RegExp) return String(value);
-  if (value instanceof Number || value instanceof String || value instanceof Boolean) {
-    return convert(value.valueOf(), place, within);
+  constructor(maxCharacters: number) {
+    this._left = maxCharacters;
   }
-  const { toJSON } = value as { readonly toJSON?: unknown };
-  if (typeof toJSON === "function") return convert(toJSON.call(value, ""), place, within);
-  if (value instanceof Error) {
-    return { name: value.name, message: value.message, ...convertFields(value, place, within) };
-  }
-  const fields = convertFields(value, place, within);
-  if (Object.keys(fields).length === 0 && !isPlain(value)) {
-    throw new NotJsonError(`${nameOf(place)} is ${describeClass(value)}, which shows no fields`);
-  }
-  return fields;
-}
 
-function convertFields(value: object, place: string, above: readonly object[]): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
-  for (const [key, entry] of Object.entries(value)) {
-    // A field that is `undefined` is an absent one, as everywhere in JSON.
-    if (entry !== undefined) define(fields, key, convert(entry, place === "" ? key : `${place}.${key}`, above));
+  convert(value: unknown, place: string, above: readonly object[]): unknown {
+    switch (typeof value) {
+      case "string":
+        return this._text(value);
+      case "boolean":
+        this._left -= 1;
+        return value;
+      case "number":
+        this._left -= 1;
+        return Number.isFinite(value) ? value : String(value);
+      case "bigint":
+      case "symbol":
+        return String(value);
+      case "undefined":
+        return "undefined";
+      case "function":
+        return `[function ${value.name === "" ? "without a name" : value.name}]`;
+      default:
+        return value === null ? null : this._convertObject(value as object, place, above);
+    }
   }
-  return fields;
-}
 
-function convertMap(map: ReadonlyMap<unknown, unknown>, place: string, above: readonly object[]): unknown {
-  const keys = [...map.keys()];
-  if (!keys.every((key) => typeof key === "string")) {
-    return Array.from(map, (pair, at) => convert(pair, `${place}[${at}]`, above));
+  private _text(text: string): string {
+    const left = Math.max(0, this._left);
+    this._left -= text.length + 2;
+    if (text.length <= left) return text;
+    this.isCut = true;
+    return text.slice(0, left + 1);
   }
-  const fields: Record<string, unknown> = {};
-  for (const key of keys) define(fields, key, convert(map.get(key), place === "" ? key : `${place}.${key}`, above));
-  return fields;
+
+  private _convertObject(value: object, place: string, above: readonly object[]): unknown {
+    if (above.includes(value)) throw new NotJsonError(`${nameOf(place)} refers back to what holds it`);
+    const within = [...above, value];
+    if (Array.isArray(value) || value instanceof Set) return this._list(value, place, within);
+    if (value instanceof Map) return this._convertMap(value, place, within);
+    if (value instanceof Uint8Array) return this._bytes(value);
+    if (value instanceof ArrayBuffer) return this._bytes(new Uint8Array(value));
+    if (ArrayBuffer.isView(value) && Symbol.iterator in value) {
+      return this._list(value as unknown as Iterable<unknown>, place, within);
+    }
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
+    if (value instanceof RegExp) return String(value);
+    if (value instanceof Number || value instanceof String || value instanceof Boolean) {
+      return this.convert(value.valueOf(), place, within);
+    }
+    const { toJSON } = value as { readonly toJSON?: unknown };
+    if (typeof toJSON === "function") return this.convert(toJSON.call(value, ""), place, within);
+    if (value instanceof Error) {
+      return { name: value.name, message: value.message, ...this._fields(Object.entries(value), place, within) };
+    }
+    const fields = this._fields(Object.entries(value), place, within);
+    if (Object.keys(fields).length === 0 && !isPlain(value) && !this.isCut) {
+      throw new NotJsonError(`${nameOf(place)} is ${describeClass(value)}, which shows no fields`);
+    }
+    return fields;
+  }
+
+  /** Whether there is room for another member of a list or an object, which takes at least this many characters. */
+  private _hasRoom(characters: number): boolean {
+    if (this._left <= 0) this.isCut = true;
+    else this._left -= characters;
+    return !this.isCut;
+  }
+
+  private _list(entries: Iterable<unknown>, place: string, above: readonly object[]): unknown[] {
+    const list: unknown[] = [];
+    for (const entry of entries) {
+      if (!this._hasRoom(1)) break;
+      list.push(this.convert(entry, `${place}[${list.length}]`, above));
+    }
+    return list;
+  }
+
+  private _fields(
+    entries: Iterable<readonly [string, unknown]>,
+    place: string,
+    above: readonly object[],
+  ): Record<string, unknown> {
+    const fields: Record<string, unknown> = {};
+    for (const [key, entry] of entries) {
+      // A field that is `undefined` is an absent one, as everywhere in JSON.
+      if (entry === undefined) continue;
+      if (!this._hasRoom(key.length + 4)) break;
+      define(fields, key, this.convert(entry, place === "" ? key : `${place}.${key}`, above));
+    }
+    return fields;
+  }
+
+  private _convertMap(map: ReadonlyMap<unknown, unknown>, place: string, above: readonly object[]): unknown {
+    if (![...map.keys()].every((key) => typeof key === "string")) return this._list(map, place, above);
+    const fields: Record<string, unknown> = {};
+    for (const [key, entry] of map as ReadonlyMap<string, unknown>) {
+      if (!this._hasRoom(key.length + 4)) break;
+      define(fields, key, this.convert(entry, place === "" ? key : `${place}.${key}`, above));
+    }
+    return fields;
+  }
+
+  private _bytes(bytes: Uint8Array): unknown {
+    // Three bytes are four characters; what is cut off behind them changes nothing before.
+    const kept = Math.min(bytes.length, Math.max(0, this._left));
+    const shown = bytes.subarray(0, kept + ((3 - (kept % 3)) % 3));
+    this.isCut ||= shown.length < bytes.length;
+    let binary = "";
+    for (let at = 0; at < shown.length; at += 0x8000) binary += String.fromCharCode(...shown.subarray(at, at + 0x8000));
+    const base64 = btoa(binary);
+    this._left -= base64.length;
+    return { type: "bytes", length: bytes.length, base64 };
+  }
 }
 
 /** Defined, not assigned: a field may be called `__proto__`. */
 function define(fields: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
-}
-
-function bytesOf(bytes: Uint8Array): unknown {
-  let binary = "";
-  for (let at = 0; at < bytes.length; at += 0x8000) binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return { type: "bytes", length: bytes.length, base64: btoa(binary) };
 }
 
 function isPlain(value: object): boolean {

@@ -1,5 +1,5 @@
 import { describeThrown } from "#domain";
-import { toJsonValue } from "./json-value.ts";
+import { toJsonPrefix } from "./json-value.ts";
 
 /** The typed value of one tool execution inside the loop. It becomes a tool result. */
 export type Outcome =
@@ -15,7 +15,7 @@ export const MAX_RESULT_CHARACTERS = 256 * 1024;
 /**
  * A tool's return value as the JSON it will be sent as: nothing is an empty text, text stays text, an `Error` is a
  * failure, and everything else gets its JSON form (`toJsonValue`) or is a failure that says why it has none. A value
- * over the limit is cut, with a mark that says how much is missing.
+ * over the limit is cut, with a mark that says so. No more of it is read than is kept, however many members it has.
  */
 export function toOutcome(value: unknown, maxCharacters = MAX_RESULT_CHARACTERS): Outcome {
   if (value === undefined || value === null) return { kind: "returned", output: "" };
@@ -27,14 +27,18 @@ export function toOutcome(value: unknown, maxCharacters = MAX_RESULT_CHARACTERS)
     return { kind: "failed", why: "unprintable", output: `The tool returned a ${typeof value}, which is not JSON.` };
   }
   try {
-    const output = toJsonValue(value);
+    const { value: output, isWhole } = toJsonPrefix(value, maxCharacters);
     const text = JSON.stringify(output);
+    if (!isWhole) return { kind: "returned", output: `${text.slice(0, maxCharacters)}\n${CUT}` };
     return { kind: "returned", output: text.length > maxCharacters ? cut(text, maxCharacters) : output };
   } catch (error) {
     const why = describeThrown(error).split("\n")[0];
     return { kind: "failed", why: "unprintable", output: `The tool returned a value that is not JSON: ${why}.` };
   }
 }
+
+/** The mark of a value that was not read to its end: nobody knows how long it would have been. */
+const CUT = "[cut: the rest of the value is left out]";
 
 function cut(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;

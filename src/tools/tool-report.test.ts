@@ -50,7 +50,7 @@ describe("S3-33: what a tool reports", () => {
     [
       "too much",
       (context: Loose) => context.artifact({ text: "x".repeat(300_000) }),
-      /300011 characters of JSON, and 262144 are allowed. Store it, and report where it is/,
+      /more than 262144 characters of JSON. Store it, and report where it is/,
     ],
   ])("%s: the tool fails with a reason, and nothing is reported", async (_, report, reason) => {
     const { states, outcome } = await play(

@@ -1,5 +1,5 @@
 import { describeThrown } from "#domain";
-import { toJsonValue } from "./json-value.ts";
+import { type JsonPrefix, toJsonPrefix } from "./json-value.ts";
 import { MAX_RESULT_CHARACTERS } from "./outcome.ts";
 
 /** What a tool has made, for the people who follow the run: a file, a page, a chart. Whatever else it says is kept. */
@@ -34,16 +34,15 @@ export function documentsState(documents: unknown): { readonly documents: readon
 
 /** Everything in an event is kept and sent to every reader. */
 function readReport(what: string, value: object): unknown {
-  let json: unknown;
+  let json: JsonPrefix;
   try {
-    json = toJsonValue(value);
+    json = toJsonPrefix(value, MAX_RESULT_CHARACTERS);
   } catch (thrown) {
     throw new Error(`${what} was given a value that is not JSON: ${describeThrown(thrown)}`);
   }
-  const { length } = JSON.stringify(json);
-  if (length <= MAX_RESULT_CHARACTERS) return json;
+  if (json.isWhole && JSON.stringify(json.value).length <= MAX_RESULT_CHARACTERS) return json.value;
   throw new Error(
-    `${what} was given ${length} characters of JSON, and ${MAX_RESULT_CHARACTERS} are allowed. Store it, and report where it is.`,
+    `${what} was given more than ${MAX_RESULT_CHARACTERS} characters of JSON. Store it, and report where it is.`,
   );
 }
 
