@@ -48,3 +48,21 @@ export function writeJson(value: unknown): string | undefined {
     return undefined;
   }
 }
+
+/** Whether two JSON values are written as the same text: the same members in the same order. Nothing is written for it. */
+export function isSameJson(left: unknown, right: unknown): boolean {
+  if (typeof left !== "object" || left === null || typeof right !== "object" || right === null) {
+    // Numbers are written without the sign of a zero.
+    return left === right;
+  }
+  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  const keys = Object.keys(left);
+  const others = Object.keys(right);
+  if (keys.length !== others.length) return false;
+  for (let at = 0; at < keys.length; at += 1) {
+    const key = keys[at] as string;
+    if (key !== others[at]) return false;
+    if (!isSameJson((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key])) return false;
+  }
+  return true;
+}

@@ -8,10 +8,10 @@ import {
   TextBuilder,
   unreachable,
 } from "#domain";
-import { ownValue, parseJson } from "#wire";
-import { writeJson } from "./json-text.ts";
+import { ownValue } from "#wire";
+import { isSameJson, writeJson } from "./json-text.ts";
 import { asThinking } from "./message-fields.ts";
-import { deltaOf, type OpenBlock, type OpenMessage } from "./message-stream.ts";
+import { deltaOf, type OpenBlock, type OpenMessage, parseWritten } from "./message-stream.ts";
 
 /**
  * Says what a block really is. Where its deltas said something else they are made true: by the missing rest, or by
@@ -62,7 +62,7 @@ export function blockAsStreamed(block: OpenBlock): Block {
         ? { type: "unknown", raw: block.opening }
         : { type: "tool-call", ...block.call, input: inputAsStreamed(block, written) };
     case "other": {
-      const parsed = written === "" ? undefined : parseJson(written);
+      const parsed = written === "" ? undefined : parseWritten(block);
       // Server-side tools stream their input too. Spread defines own properties, so a `__proto__` key stays a key.
       const raw =
         parsed !== undefined && parsed.fault === undefined ? { ...block.opening, input: parsed.value } : block.opening;
@@ -91,7 +91,7 @@ function inputAsStreamed(block: OpenBlock, written: string): unknown {
   // With a part missing even valid JSON says something else than the model did: it stays text.
   if (block.hasGap) return written;
   if (written === "") return ownValue(block.opening, "input") ?? {};
-  const parsed = parseJson(written);
+  const parsed = parseWritten(block);
   return parsed.fault === undefined ? parsed.value : written;
 }
 
@@ -106,12 +106,10 @@ function settleText(message: OpenMessage, block: OpenBlock, text: string, out: C
 
 function settleInput(message: OpenMessage, block: OpenBlock, input: unknown, out: Chunk[]): void {
   if (block.written.isEmpty) return;
-  const shown = block.written.text();
-  if (input === shown) return;
-  const parsed = parseJson(shown);
-  const json = writeJson(input);
-  if (parsed.fault === undefined && writeJson(parsed.value) === json) return;
-  block.written = new TextBuilder(json ?? "");
+  if (input === block.written.text()) return;
+  const parsed = parseWritten(block);
+  if (parsed.fault === undefined && isSameJson(parsed.value, input)) return;
+  block.written = new TextBuilder(writeJson(input) ?? "");
   showAnew(message, block.position, out);
 }
 

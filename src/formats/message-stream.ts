@@ -10,7 +10,7 @@ import {
   type Usage,
   unreachable,
 } from "#domain";
-import { isRecord, type JsonRecord, ownString } from "#wire";
+import { isRecord, JsonBuilder, type JsonRecord, ownString, type Parsed, parseJson } from "#wire";
 import { readCall, readStopReason, readUsage, type ToolName, vendorWord } from "./message-fields.ts";
 
 /**
@@ -44,7 +44,7 @@ export interface OpenBlock {
   readonly opening: JsonRecord;
   readonly call: { readonly callId: string; readonly name: string } | undefined;
   /** What its deltas said so far: text, thinking, or JSON. Joined once, when the block is settled. */
-  written: TextBuilder;
+  written: TextBuilder | JsonBuilder;
   signature: string;
   stopped: boolean;
   /** A frame was lost while it was being written: what is here may not be all of it. */
@@ -120,13 +120,14 @@ export function addBlock(
   more: { readonly vendorIndex?: number; readonly toolName: ToolName },
 ): OpenBlock {
   const call = opening.type === "tool_use" ? readCall(opening, more.toolName) : undefined;
+  const kind = kindOf(opening, call !== undefined);
   const block: OpenBlock = {
     position: message.blocks.length,
     vendorIndex: more.vendorIndex,
-    kind: kindOf(opening, call !== undefined),
+    kind,
     opening,
     call,
-    written: new TextBuilder(),
+    written: kind === "text" || kind === "thinking" ? new TextBuilder() : new JsonBuilder(),
     signature: opening.type === "thinking" ? (ownString(opening, "signature") ?? "") : "",
     stopped: false,
     hasGap: false,
@@ -218,4 +219,9 @@ function write(message: OpenMessage, block: OpenBlock, piece: string, out: Chunk
 function kindOf(opening: JsonRecord, isCall: boolean): OpenBlock["kind"] {
   if (isCall) return "tool-call";
   return opening.type === "text" || opening.type === "thinking" ? opening.type : "other";
+}
+
+/** What a block's deltas said, as JSON. */
+export function parseWritten({ written }: OpenBlock): Parsed {
+  return written instanceof JsonBuilder ? written.parse() : parseJson(written.text());
 }

@@ -1,4 +1,5 @@
 import type { ToolCall, ToolCallFragment } from "#domain";
+import { JsonAhead, type Parsed } from "#wire";
 import { createJsonScan, type JsonScan } from "./json-text.ts";
 
 /** A tool call still being written. `id` and `name` are `""` until the host has said them. */
@@ -17,6 +18,8 @@ export interface AssembledCall extends ToolCall {
   readonly position: number;
   /** Part of the reply was lost while this call was being written; what is here may not be all of it. */
   readonly hasGap: boolean;
+  /** The arguments as JSON. */
+  parse(): Parsed;
 }
 
 /**
@@ -43,6 +46,8 @@ interface Call extends OpenCall {
   /** Joined once at the end: growing one text per fragment is quadratic when somebody looks at it in between. */
   readonly parts: string[];
   readonly scan: JsonScan;
+  readonly ahead: JsonAhead;
+  readonly parse: () => Parsed;
   hasGap: boolean;
 }
 
@@ -79,7 +84,10 @@ class CallAssembler implements ToolCallAssembler {
       this._byId.set(fragment.id, call);
     }
     if (fragment.name && (call.name === "" || call.parts.length === 0)) call.name = fragment.name;
-    if (fragment.argumentsDelta) call.parts.push(fragment.argumentsDelta);
+    if (fragment.argumentsDelta) {
+      call.parts.push(fragment.argumentsDelta);
+      call.ahead.add(fragment.argumentsDelta, () => call.parts.join(""));
+    }
     this._latest = call;
     return call;
   }
@@ -94,7 +102,14 @@ class CallAssembler implements ToolCallAssembler {
     for (const call of this._calls) if (call.id === "") call.id = makeId(this._idPrefix, call.position, taken);
     return this._calls
       .toSorted((a, b) => (a.index ?? a.position) - (b.index ?? b.position))
-      .map(({ id, name, parts, position, hasGap }) => ({ id, name, arguments: parts.join(""), position, hasGap }));
+      .map(({ id, name, parts, position, hasGap, parse }) => ({
+        id,
+        name,
+        arguments: parts.join(""),
+        position,
+        hasGap,
+        parse,
+      }));
   }
 
   private _locate(fragment: LooseFragment): Call | undefined {
@@ -105,7 +120,19 @@ class CallAssembler implements ToolCallAssembler {
 
   private _open(index: number | undefined): Call {
     const position = this._calls.length;
-    const call: Call = { position, index, id: "", name: "", parts: [], scan: createJsonScan(), hasGap: false };
+    const parts: string[] = [];
+    const ahead = new JsonAhead();
+    const call: Call = {
+      position,
+      index,
+      id: "",
+      name: "",
+      parts,
+      scan: createJsonScan(),
+      ahead,
+      parse: () => ahead.parse(() => parts.join("")),
+      hasGap: false,
+    };
     this._calls.push(call);
     this._unmarked.push(call);
     if (index !== undefined) {

@@ -13,6 +13,7 @@ export type {
 export { rawOf } from "./frame.ts";
 export { createFramer } from "./framer.ts";
 export type { JsonRecord, Parsed } from "./json.ts";
+export { JsonAhead, JsonBuilder, JsonReader } from "./json-reader.ts";
 export { isRecord, ownArray, ownBoolean, ownNumber, ownRecord, ownString, ownValue, parseJson } from "./json.ts";
 export { DEFAULT_WIRE_LIMITS, LARGEST_LINE_LIMIT, MAX_CONSECUTIVE_FAULTS, MAX_JSON_DEPTH } from "./limits.ts";
 export { createNdjsonFramer } from "./ndjson.ts";
@@ -21,4 +22,4 @@ export type { SseFields } from "./sse-encoder.ts";
 export { encodeEventSse, encodeEventSseInSlices, encodeSse } from "./sse-encoder.ts";
 export { createTextFramer } from "./text.ts";
 export type { LongText } from "./json-slices.ts";
-export { cutJson, encodeInSlices, endOfPiece, measureJson } from "./json-slices.ts";
+export { cutJson, encodeInSlices, endOfPiece, JsonInText, measureJson } from "./json-slices.ts";

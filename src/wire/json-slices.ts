@@ -25,6 +25,19 @@ export function* encodeInSlices(value: unknown): Generator<string, undefined> {
   return undefined;
 }
 
+/** A JSON value that is written as a text within JSON: hosts take the arguments of a call so. */
+export class JsonInText {
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+
+  toJSON(): string | undefined {
+    return JSON.stringify(this.value);
+  }
+}
+
 /** The same, with long texts left as they are. */
 export function* cutJson(value: unknown): Generator<string | LongText, undefined> {
   let waiting = "";
@@ -45,6 +58,12 @@ export function* cutJson(value: unknown): Generator<string | LongText, undefined
 
 /** Gives nothing at all for what JSON leaves out: `undefined`, functions, symbols. */
 function* cut(given: unknown, key: string, above: readonly unknown[]): Generator<string | LongText, undefined> {
+  if (given instanceof JsonInText && measureJson(given.value, SLICE_CHARACTERS) >= SLICE_CHARACTERS) {
+    yield '"';
+    for (const piece of encodeInSlices(given.value)) yield JSON.stringify(piece).slice(1, -1);
+    yield '"';
+    return undefined;
+  }
   const value = hasToJson(given) ? given.toJSON(key) : given;
   if (typeof value === "string" && value.length > SLICE_CHARACTERS) {
     yield { text: value };
@@ -155,6 +174,7 @@ export function measureJson(value: unknown, most = Number.POSITIVE_INFINITY): nu
   if (typeof value === "string") return VALUE_CHARACTERS + value.length;
   if (typeof value !== "object" || value === null) return VALUE_CHARACTERS;
   if (value instanceof Uint8Array) return VALUE_CHARACTERS + value.length;
+  if (value instanceof JsonInText) return measureJson(value.value, most);
   let characters = VALUE_CHARACTERS;
   if (Array.isArray(value)) {
     for (const member of value) {

@@ -10,7 +10,7 @@ export type Parsed =
   | { readonly fault: string; readonly value?: never };
 
 /** Why a value that is too deep is refused. */
-const TOO_DEEP = `nested deeper than ${MAX_JSON_DEPTH} levels`;
+export const TOO_DEEP = `nested deeper than ${MAX_JSON_DEPTH} levels`;
 
 // Every level of nesting takes an opening and a closing bracket, so a shorter text cannot be too deep.
 const SHORTEST_TOO_DEEP = 2 * (MAX_JSON_DEPTH + 1);

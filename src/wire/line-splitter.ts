@@ -1,6 +1,7 @@
 import { NOTHING, viewBytes } from "./bytes.ts";
 import type { WireLimits } from "./frame.ts";
 import { SEEN_BYTES } from "./limits.ts";
+import { LONG_LINE } from "./line-ahead.ts";
 import { readUtf8 } from "./utf8.ts";
 
 const LONE_CR = /\r(?!\n)/g;
@@ -27,6 +28,11 @@ export interface LineReader {
   readLines(text: string): void;
   /** A line that is not UTF-8, without its line end. The bytes stay what they are until the caller of `push` reuses them. */
   readBadLine(bytes: Uint8Array): void;
+  /**
+   * A long line has come up to `end`. Called with more and more of it, the last time when it is whole and right before
+   * `readLines` is called with it.
+   */
+  readAhead?(line: Uint8Array, end: number): void;
   /** A line is over the limit. `head` is how it starts. Called once per line, as soon as it is known. */
   readOverflow(head: Uint8Array): void;
 }
@@ -161,6 +167,7 @@ export class LineSplitter {
     const text = readUtf8(line, 0, total + 1);
     // The buffer now belongs to the reader, which may keep views of it.
     this._forgetTail();
+    if (length > LONG_LINE) this._reader.readAhead?.(line, length);
     if (text === undefined) this._reader.readBadLine(viewBytes(line, 0, length));
     else this._reader.readLines(text);
   }
@@ -168,7 +175,11 @@ export class LineSplitter {
   private _keepTail(bytes: Uint8Array, start: number): void {
     const total = this._tailLength + bytes.length - start;
     if (total > this._allowed(bytes[bytes.length - 1])) this._overflow(bytes, start, false);
-    else this._append(bytes, start, bytes.length);
+    else {
+      this._append(bytes, start, bytes.length);
+      // Its last byte may turn out to belong to the line end.
+      if (this._tailLength > LONG_LINE) this._reader.readAhead?.(this._tail, this._tailLength - 1);
+    }
   }
 
   /** How long an unfinished line may be: one byte more while its last one may turn out to belong to the line end. */

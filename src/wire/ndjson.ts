@@ -1,6 +1,7 @@
 import type { FaultCode, Frame, Framer, WireLimits } from "./frame.ts";
-import { parseJson } from "./json.ts";
+import { type Parsed, parseJson } from "./json.ts";
 import { resolveLimits } from "./limits.ts";
+import { LineAhead } from "./line-ahead.ts";
 import { type LineReader, LineSplitter } from "./line-splitter.ts";
 import { overflowFault } from "./overflow-fault.ts";
 import { readLoosely, readUtf8 } from "./utf8.ts";
@@ -34,6 +35,8 @@ class NdjsonFramer implements Framer, LineReader {
    * it is used, and what an old list holds outlives it until the next full collection.
    */
   private _frames: Frame[] = NO_FRAMES;
+  /** A long line that is being read. */
+  private _ahead: LineAhead | undefined;
 
   constructor(limits: WireLimits) {
     this._limits = limits;
@@ -55,6 +58,7 @@ class NdjsonFramer implements Framer, LineReader {
 
   reset(): void {
     this._splitter.reset();
+    this._ahead = undefined;
   }
 
   readLines(text: string): void {
@@ -66,16 +70,29 @@ class NdjsonFramer implements Framer, LineReader {
     }
   }
 
+  readAhead(line: Uint8Array, end: number): void {
+    this._ahead ??= new LineAhead(0);
+    this._ahead.readTo(line, end);
+  }
+
   readBadLine(bytes: Uint8Array): void {
+    this._ahead = undefined;
     this._addFault("utf8-decode", "The line is not UTF-8.", bytes, readLoosely(bytes));
   }
 
   readOverflow(head: Uint8Array): void {
+    this._ahead = undefined;
     this._frames.push(overflowFault(head, this._limits));
   }
 
+  private _parse(text: string): Parsed {
+    const parsed = this._ahead?.end();
+    this._ahead = undefined;
+    return parsed ?? parseJson(text);
+  }
+
   private _readLine(text: string): void {
-    const { value, fault } = parseJson(text);
+    const { value, fault } = this._parse(text);
     if (fault === undefined) this._frames.push({ kind: "data", name: "", id: "", text, value });
     else if (!isBlank(text)) {
       this._addFault("json-decode", `The line is not JSON: ${fault}`, encoder.encode(text), text);
@@ -84,8 +101,9 @@ class NdjsonFramer implements Framer, LineReader {
 
   /** Reads the line that the stream ended in. It is a frame if it is JSON: JSON that goes on would not be JSON. */
   private _readTail(tail: Uint8Array): void {
+    this._ahead?.readTo(tail, tail.length);
     const text = readUtf8(tail, 0, tail.length);
-    const parsed = text === undefined ? undefined : parseJson(text);
+    const parsed = text === undefined ? undefined : this._parse(text);
     if (text !== undefined && parsed?.fault === undefined) {
       this._frames.push({ kind: "data", name: "", id: "", text, value: parsed?.value });
     } else if (text === undefined || !isBlank(text)) {

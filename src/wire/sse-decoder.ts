@@ -1,7 +1,8 @@
 import { joinBytes, NOTHING, viewBytes } from "./bytes.ts";
 import type { Frame, Framer, WireLimits } from "./frame.ts";
-import { parseJson } from "./json.ts";
+import { type Parsed, parseJson } from "./json.ts";
 import { resolveLimits, SEEN_BYTES } from "./limits.ts";
+import { LineAhead } from "./line-ahead.ts";
 import { type LineReader, LineSplitter } from "./line-splitter.ts";
 import { overflowFault } from "./overflow-fault.ts";
 import { readLoosely, readUtf8 } from "./utf8.ts";
@@ -53,6 +54,9 @@ class SseFramer implements Framer, LineReader {
   private _id = "";
   /** From the first field on that is not UTF-8: the data as pieces of bytes. */
   private _badParts: Uint8Array[] | undefined;
+  /** A long line of data that is being read, and what it is as JSON once it is whole. */
+  private _ahead: LineAhead | undefined;
+  private _parsed: Parsed | undefined;
   private _isSkipping = false;
   private _isOver = false;
 
@@ -91,11 +95,20 @@ class SseFramer implements Framer, LineReader {
     }
   }
 
+  readAhead(line: Uint8Array, end: number): void {
+    if (this._ahead === undefined) {
+      const value = valueStart(headOf(line), "data", 0, end);
+      if (this._text !== undefined || value === -1) return;
+      this._ahead = new LineAhead(value);
+    }
+    this._ahead.readTo(line, end);
+  }
+
   /** A line that is not UTF-8 spoils its event, unless it is a field that is not read. */
   readBadLine(bytes: Uint8Array): void {
     if (this._isOver || this._isSkipping) return;
     // The names of the fields are ASCII.
-    const head = String.fromCharCode(...viewBytes(bytes, 0, Math.min(bytes.length, HEAD_BYTES)));
+    const head = headOf(bytes);
     const value = valueStart(head, "data", 0, bytes.length);
     if (value !== -1) {
       this._markBad();
@@ -135,6 +148,8 @@ class SseFramer implements Framer, LineReader {
     if (this._text === undefined && this._badParts === undefined) {
       this._text = line;
       this._prefix = prefix;
+      this._parsed = this._ahead?.end();
+      this._ahead = undefined;
     } else this._addMore(encoder.encode(line), line, prefix);
   }
 
@@ -164,7 +179,9 @@ class SseFramer implements Framer, LineReader {
       this._frames.push({ kind: "fault", code: "utf8-decode", message, text: readLoosely(bytes), bytes });
     } else if (this._text !== undefined) {
       const text = this._dataText();
-      this._frames.push({ kind: "data", name: this._name, id: this._id, text, value: readValue(text) });
+      const parsed = this._moreLines.length === 0 ? this._parsed : undefined;
+      const value = parsed === undefined ? readValue(text) : parsed.value;
+      this._frames.push({ kind: "data", name: this._name, id: this._id, text, value });
     }
     this._forgetEvent();
   }
@@ -212,6 +229,8 @@ class SseFramer implements Framer, LineReader {
     this._name = "";
     this._id = "";
     this._badParts = undefined;
+    this._ahead = undefined;
+    this._parsed = undefined;
     this._isSkipping = false;
   }
 
@@ -224,6 +243,11 @@ class SseFramer implements Framer, LineReader {
 
 /** The end mark of many senders: not JSON, and finding that out by an exception costs more than a whole event. */
 const END_MARK = "[DONE]";
+
+/** The beginning of a line, in which its name stands. */
+function headOf(bytes: Uint8Array): string {
+  return String.fromCharCode(...viewBytes(bytes, 0, Math.min(bytes.length, HEAD_BYTES)));
+}
 
 function readValue(text: string): unknown {
   return text === END_MARK ? undefined : parseJson(text).value;

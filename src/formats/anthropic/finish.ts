@@ -1,7 +1,7 @@
 import { type Block, type Chunk, type StopReason, toolCallItem, toolResultItem, warningItem } from "#domain";
-import { isRecord, parseJson } from "#wire";
+import { isRecord } from "#wire";
 import { blockAsStreamed, finishedMessage } from "../message-settle.ts";
-import type { OpenBlock, OpenMessage } from "../message-stream.ts";
+import { type OpenBlock, type OpenMessage, parseWritten } from "../message-stream.ts";
 import { missingCalls, unknownStopReason } from "../stream-faults.ts";
 
 /** With these a model says that it wrote down everything it wanted to; with any other it may have been cut. */
@@ -49,8 +49,7 @@ const LOST = "a part of them was lost on the way";
 function makeCall(block: OpenBlock, call: Extract<Block, { type: "tool-call" }>, out: Chunk[]): void {
   const { callId, name, input } = call;
   out.push(toolCallItem({ callId, name, input, executedBy: "millrace" }));
-  const written = block.written.text();
-  const fault = block.hasGap ? LOST : written === "" ? undefined : parseJson(written).fault;
+  const fault = block.hasGap ? LOST : block.written.isEmpty ? undefined : parseWritten(block).fault;
   if (fault === undefined) return;
   out.push(
     toolResultItem({
@@ -66,9 +65,8 @@ function makeCall(block: OpenBlock, call: Extract<Block, { type: "tool-call" }>,
 /** Whether the arguments of a message that may have been cut are all there. Only its last block can be the cut one. */
 function isWhole(block: OpenBlock, isLast: boolean): boolean {
   if (block.hasGap) return false;
-  const written = block.written.text();
-  if (written === "") return !isLast || hasInput(block);
-  const parsed = parseJson(written);
+  if (block.written.isEmpty) return !isLast || hasInput(block);
+  const parsed = parseWritten(block);
   // `12` may be the beginning of `123`; an object says itself where it ends.
   return parsed.fault === undefined && (!isLast || isRecord(parsed.value));
 }

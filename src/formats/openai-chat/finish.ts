@@ -8,7 +8,7 @@ import {
   type Usage,
   warningItem,
 } from "#domain";
-import { isRecord, parseJson } from "#wire";
+import { isRecord } from "#wire";
 import { missingCalls, unknownStopReason } from "../stream-faults.ts";
 import type { AssembledCall } from "../tool-call-assembler.ts";
 import { blockOf, type Reply, showArguments } from "./reply.ts";
@@ -68,7 +68,7 @@ export function finishReply(
 function judge(call: AssembledCall, claimsWhole: boolean): Verdict {
   if (call.name === "") return { kind: "drop" };
   const text = call.arguments.trim();
-  const parsed = parseJson(text);
+  const parsed = call.parse();
   // Of a reply that was cut off only a closed object is surely whole: a bare number might have gone on.
   if (!claimsWhole) {
     return parsed.fault === undefined && isRecord(parsed.value) && !call.hasGap
