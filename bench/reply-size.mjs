@@ -7,12 +7,12 @@
 // run before. Who asks, and the host of a model, are other processes.
 
 import { fork } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { createServer as createHost } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
+import { watch } from "./reply-watch.mjs";
 
 const PIECE = 'A sentence of a model that does not stop, with a quote " and a line.\n'.repeat(15).slice(0, 1024);
 const item = (fields) => ({ seq: -1, ts: 0, runId: "", ...fields });
@@ -149,40 +149,6 @@ async function answerAsHost(megabytes) {
 async function startHost(megabytes) {
   const child = fork(fileURLToPath(import.meta.url), ["--host", String(megabytes)], { execArgv: [] });
   return { url: await new Promise((resolve) => child.once("message", resolve)), close: () => child.kill() };
-}
-
-/** CPU time of this thread, in ms; `undefined` where nobody says. */
-function threadCpuMs() {
-  try {
-    return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ", 1)[0]) / 1e6;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The longest block, and the most memory, from now on. */
-function watch() {
-  const before = process.memoryUsage.rss();
-  let most = before;
-  let longest = 0;
-  let isOver = false;
-  let last = threadCpuMs();
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  if (last === undefined) delay.enable();
-  const timer = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 50);
-  const look = () => {
-    const now = threadCpuMs();
-    longest = Math.max(longest, now - last);
-    last = now;
-    // A turn later: a loop of turns would be all the machine does.
-    if (!isOver) setTimeout(look, 1);
-  };
-  if (last !== undefined) look();
-  return () => {
-    isOver = true;
-    clearInterval(timer);
-    return { longestMs: last === undefined ? delay.max / 1e6 : longest, moreBytes: most - before };
-  };
 }
 
 async function serve(kind, megabytes) {

@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Block, Message } from "#domain";
 import { encodeAnthropicRequest, type Written } from "./anthropic/encode.ts";
-import { EncodedTranscript, writeBody } from "./encoded-transcript.ts";
+import { EncodedTranscript } from "./encoded-transcript.ts";
 import { encodeOpenaiRequest } from "./openai/encode.ts";
 import { PROFILES } from "./openai/profiles.ts";
+import { type RequestText, writeBody } from "./request-text.ts";
 
 const callId = fc.constantFrom("call_1", "call_2", "toolu_x", "odd id", "call_1");
 const block: fc.Arbitrary<Block> = fc.oneof(
@@ -28,7 +29,7 @@ const message: fc.Arbitrary<Message> = fc.record({
   blocks: fc.array(block, { maxLength: 4 }),
 });
 
-type Encode = (messages: readonly Message[]) => string;
+type Encode = (messages: readonly Message[]) => RequestText;
 
 /** Makes an encoder that remembers what it has encoded. */
 const ENCODERS: Readonly<Record<string, () => Encode>> = {

@@ -1,23 +1,24 @@
 import type { Message } from "#domain";
 import { PrefixMemory } from "./prefix-memory.ts";
+import { type RequestText, writeValues } from "./request-text.ts";
 
 /** One message in a vendor's words, and the same as JSON. */
 export interface Encoded<Part extends object = object> {
   readonly parts: readonly Part[];
   /** The parts behind each other, with commas between them and no brackets around them. */
-  readonly json: string;
+  readonly json: RequestText;
 }
 
 /** Parts as they go on the wire. */
 export function encoded<Part extends object>(parts: readonly Part[]): Encoded<Part> {
-  return { parts, json: parts.map((part) => JSON.stringify(part)).join(",") };
+  return { parts, json: writeValues(parts) };
 }
 
 /**
  * What a backend has already put into its vendor's words and into JSON. Messages never change, so what was made of one
  * holds as long as it lives.
  */
-export class EncodedTranscript<Written = string> {
+export class EncodedTranscript<Written = RequestText> {
   /** What was written of a transcript so far: a text, or whatever its vendor needs to go on with it. */
   readonly written = new PrefixMemory<Written>();
   private readonly _known = new WeakMap<Message, Encoded>();
@@ -31,15 +32,4 @@ export class EncodedTranscript<Written = string> {
     this._known.set(message, made);
     return made;
   }
-}
-
-/** Two pieces of a list in JSON. Not joined from parts: a text that is only put together is copied once, when it is sent. */
-export function behind(text: string, more: string): string {
-  return text === "" ? more : more === "" ? text : `${text},${more}`;
-}
-
-/** The body of a request: fields, and one more whose JSON is already written. */
-export function writeBody(fields: Readonly<Record<string, unknown>>, name: string, json: string): string {
-  const text = JSON.stringify(fields);
-  return `${text.slice(0, -1)}${text === "{}" ? "" : ","}${JSON.stringify(name)}:${json}}`;
 }

@@ -1,6 +1,8 @@
 import { type Chunk, describeThrown, errorItem, type Fetch, type HttpResponse } from "#domain";
 import { createDecoder, type Decoder, type Format } from "#formats";
 import { createSecretMask, type SecretMask, secretsOfAddress, secretsOfHeaders } from "#secrets";
+import { systemTurn } from "#transports";
+import { finishText, type RequestText } from "./request-text.ts";
 import { describeRefusal, describeWebPage } from "./refusal.ts";
 
 /** One request to a model host, ready to be sent. */
@@ -8,8 +10,7 @@ export interface Exchange {
   readonly fetch: Fetch;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON. */
-  readonly body: string;
+  readonly body: RequestText;
   readonly format: Format;
   /** Who answers, for messages: `anthropic`, `openrouter` … */
   readonly provider: string;
@@ -79,7 +80,7 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
         method: "POST",
         url,
         headers: { "content-type": "application/json", accept: "text/event-stream", ...headers },
-        body,
+        body: await finishText(body, systemTurn),
         signal: this._signal,
       });
       const isWebPage = /^text\/html\b/i.test(response.headers["content-type"] ?? "");

@@ -15,7 +15,7 @@ const result = (callId: string, output: unknown, isError = false): Block => ({
 });
 const add = { name: "add", description: "Add", inputSchema: { type: "object", properties: { a: { type: "number" } } } };
 
-const read = (body: string) => JSON.parse(body) as Record<string, unknown>;
+const read = (body: unknown) => JSON.parse(body as string) as Record<string, unknown>;
 const encode = (request: Partial<ModelRequest> = {}) =>
   read(encodeAnthropicRequest({ model: "claude" }, { messages: [user(text("Hi"))], tools: [], ...request }));
 const messagesOf = (...messages: Message[]) => encode({ messages }).messages;

@@ -2,9 +2,10 @@ import { type Block, type Message, unreachable } from "#domain";
 import type { JsonSchema } from "#tools";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { contentBlocks, inputObject, objectSchema, outputText } from "../content.ts";
-import { behind, type Encoded, EncodedTranscript, encoded, writeBody } from "../encoded-transcript.ts";
+import { type Encoded, EncodedTranscript, encoded } from "../encoded-transcript.ts";
 import { encodeMessagesMedia, type Part } from "../media.ts";
 import { fitSchema } from "../output-schema.ts";
+import { behind, json, type RequestText, writeBody } from "../request-text.ts";
 import { BEGINNING, fitCalls, resultsFirst } from "../transcript.ts";
 import { ANTHROPIC_SCHEMAS } from "./output.ts";
 
@@ -26,9 +27,9 @@ const CALL_ID = /^[a-zA-Z0-9_-]{1,128}$/;
  */
 export interface Written {
   /** The turns before the last one. */
-  readonly closed: string;
+  readonly closed: RequestText;
   readonly role: Message["role"];
-  readonly open: string;
+  readonly open: RequestText;
   /** Whether the last turn answers calls. */
   readonly isAnswer: boolean;
   /** What the last turn and the one before it begin with. */
@@ -41,10 +42,10 @@ export function encodeAnthropicRequest(
   model: AskedModel,
   request: ModelRequest,
   known = new EncodedTranscript<Written | undefined>(),
-): string {
+): RequestText {
   const written = writeMessages(fitCalls(request.messages, CALL_ID), known);
   const text = written === undefined ? "" : behind(written.closed, writeTurn(written));
-  return writeBody(encodeFields(model, request, written), "messages", `[${text}]`);
+  return writeBody(encodeFields(model, request, written), "messages", json`[${text}]`);
 }
 
 /** A loop of its own: it alone runs once per message, so that optimising it takes next to no time. */
@@ -66,28 +67,28 @@ function writeMessages(
 function addMessage(
   before: Written | undefined,
   role: Message["role"],
-  { parts, json }: Encoded<Part>,
+  { parts, json: text }: Encoded<Part>,
 ): Written | undefined {
   const [first] = parts;
   if (first === undefined) return before;
   const isAnswer = parts.some(({ type }) => type === "tool_result");
   if (before === undefined) {
-    if (role === "assistant") return addMessage(beginWithUser(), role, { parts, json });
-    return { closed: "", role, open: json, isAnswer, begun: first.type, begunBefore: undefined };
+    if (role === "assistant") return addMessage(beginWithUser(), role, { parts, json: text });
+    return { closed: "", role, open: text, isAnswer, begun: first.type, begunBefore: undefined };
   }
   if (before.role === role) {
-    return { ...before, open: behind(before.open, json), isAnswer: before.isAnswer || isAnswer };
+    return { ...before, open: behind(before.open, text), isAnswer: before.isAnswer || isAnswer };
   }
   const closed = behind(before.closed, writeTurn(before));
-  return { closed, role, open: json, isAnswer, begun: first.type, begunBefore: before.begun };
+  return { closed, role, open: text, isAnswer, begun: first.type, begunBefore: before.begun };
 }
 
 function beginWithUser(): Written | undefined {
   return addMessage(undefined, "user", encoded<Part>([{ type: "text", text: BEGINNING }]));
 }
 
-function writeTurn({ role, open }: Written): string {
-  return `{"role":"${role}","content":[${open}]}`;
+function writeTurn({ role, open }: Written): RequestText {
+  return json`{"role":"${role}","content":[${open}]}`;
 }
 
 /** Thinking counts against the vendor's limit, so it comes on top of what the answer may have. */

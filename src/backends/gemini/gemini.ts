@@ -3,6 +3,7 @@ import { gemini } from "#formats";
 import type { ModelBackend } from "../backend.ts";
 import { streamExchange } from "../exchange.ts";
 import { hostSecrets } from "../host-secrets.ts";
+import { writeValues } from "../request-text.ts";
 import { cannotSendToGemini, encodeGeminiRequest } from "./encode.ts";
 import { checkGeminiOutput } from "./output.ts";
 
@@ -30,7 +31,7 @@ export function createGeminiBackend(options: GeminiOptions): ModelBackend {
           fetch: options.fetch,
           url: `${options.baseUrl}/v1beta/models/${encodeURIComponent(options.model)}:streamGenerateContent?alt=sse`,
           headers: { "x-goog-api-key": options.apiKey, ...options.headers },
-          body: JSON.stringify(encodeGeminiRequest(options.model, request)),
+          body: writeValues([encodeGeminiRequest(options.model, request)]),
           format: gemini,
           provider: "google",
           keyHint: "GEMINI_API_KEY",

@@ -1,8 +1,10 @@
 import { type Block, type MediaBlock, type Message, type ToolCallBlock, textOf } from "#domain";
+import { JsonInText } from "#wire";
 import type { ModelRequest, ToolChoice } from "../backend.ts";
 import { isMedia, mediaTypeOf, objectSchema, outputText, splitContent } from "../content.ts";
 import { documentText, noteOf, withResults } from "../media.ts";
-import { behind, EncodedTranscript, writeBody } from "../encoded-transcript.ts";
+import { EncodedTranscript } from "../encoded-transcript.ts";
+import { behind, json, type RequestText, writeBody } from "../request-text.ts";
 import { fitCalls } from "../transcript.ts";
 import { encodeOutput } from "./output.ts";
 import type { ProviderProfile } from "./profiles.ts";
@@ -17,7 +19,7 @@ export function encodeOpenaiRequest(
   request: ModelRequest,
   profile: ProviderProfile,
   known = new EncodedTranscript(),
-): string {
+): RequestText {
   const { instructions } = request;
   const system =
     instructions !== undefined && instructions !== ""
@@ -25,7 +27,7 @@ export function encodeOpenaiRequest(
       : [];
   const before = system.map((message) => JSON.stringify(message)).join(",");
   const text = writeMessages(fitCalls(request.messages, CALL_ID), known);
-  return writeBody(encodeFields(model, request, profile), "messages", `[${behind(before, text)}]`);
+  return writeBody(encodeFields(model, request, profile), "messages", json`[${behind(before, text)}]`);
 }
 
 /** Reasoning counts against the host's limit, so it comes on top of what the answer may have. */
@@ -34,9 +36,9 @@ function reasoningTokens(model: string, { thinkingTokens }: ModelRequest, profil
 }
 
 /** A loop of its own: it alone runs once per message, so that optimising it takes next to no time. */
-function writeMessages(messages: readonly Message[], known: EncodedTranscript): string {
+function writeMessages(messages: readonly Message[], known: EncodedTranscript): RequestText {
   const begun = known.written.take(messages);
-  let text = begun?.value ?? "";
+  let text: RequestText = begun?.value ?? "";
   for (let at = begun?.count ?? 0; at < messages.length; at += 1) {
     text = behind(text, known.encode(messages[at] as Message, encodeMessage).json);
   }
@@ -84,7 +86,7 @@ function encodeAssistant(blocks: readonly Block[]): object[] {
           // Arguments the model wrote badly are kept as it wrote them (S2-13).
           function: {
             name: call.name,
-            arguments: typeof call.input === "string" ? call.input : JSON.stringify(call.input ?? {}),
+            arguments: typeof call.input === "string" ? call.input : new JsonInText(call.input ?? {}),
           },
         })),
       }),

@@ -79,12 +79,14 @@ function recordBody(body: AsyncIterable<Uint8Array>, recording: BodyRecording): 
 
 function keepBody(body: HttpRequest["body"], { redactor }: RecordingDesk): TapeBytes | TapeDigest | undefined {
   if (body === undefined) return undefined;
-  if (typeof body === "string") {
-    const text = redactor.text(body);
-    return text.length > TAPE_LIMITS.keptCharacters ? { length: text.length, sum: sumOf(text) } : { text };
-  }
+  const kept = typeof body === "string" ? { text: redactor.text(body) } : keepBytes(coverBytes(body, redactor));
+  if (!("text" in kept) || kept.text.length <= TAPE_LIMITS.keptCharacters) return kept;
+  return { length: kept.text.length, sum: sumOf(kept.text) };
+}
+
+function coverBytes(bytes: Uint8Array, redactor: RecordingDesk["redactor"]): Uint8Array {
   const mask = redactor.stream();
-  const piece = mask.push(body);
+  const piece = mask.push(bytes);
   mask.settle(true);
-  return keepBytes(piece.bytes);
+  return piece.bytes;
 }
