@@ -1,11 +1,19 @@
 import { defineConfig } from "vitest/config";
+import { ALONE, BUILT, FULL, patternsOf, STRONGER } from "./scripts/test-sets.mjs";
 
 // Tests read the sources: "#wire" resolves to src/wire/index.ts through this condition of package.json's imports.
 const fromSources = {
   resolve: { conditions: ["millrace-source"] },
   ssr: { resolve: { conditions: ["millrace-source"] } },
 };
+const onlyFull = [...patternsOf(FULL), ...patternsOf(ALONE)];
+// Set by `npm run test:full`.
+const isStrong = ["full", "nightly"].includes(process.env["MILLRACE_EFFORT"] ?? "");
+// Bounds for what hangs, generous on a busy machine; a hook may start a real CLI or wait for one to be gone.
+const patience = { testTimeout: 120_000, hookTimeout: 120_000 };
+const buildsFirst = { globalSetup: ["./test/pins/built/build-once.ts"] };
 
+// The quick set is "unit", "parts" and "built", the full set "full" and "alone"; scripts/test-sets.mjs says which file is where.
 export default defineConfig({
   test: {
     // Measured by `npm run coverage`, and in CI.
@@ -22,33 +30,42 @@ export default defineConfig({
         ...fromSources,
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "test/**/*.test.ts", "scripts/**/*.test.ts", "web/src/**/*.test.ts"],
-          exclude: ["test/pins/built/**", "test/e2e/**", "test/nodes/**", "test/web/**", "test/alone/**"],
-          testTimeout: 120_000,
+          include: ["src/**/*.test.ts", "web/src/**/*.test.ts"],
+          // The sources have no state of their own, and importing them anew for every file takes longer than the tests.
+          isolate: false,
+          ...patience,
         },
       },
       {
         ...fromSources,
         test: {
-          // What looks at dist and at the package made of it; built first, so these run in a project of their own.
-          name: "built",
-          include: [
-            "test/pins/built/**/*.test.ts",
-            "test/e2e/**/*.test.ts",
-            "test/nodes/**/*.test.ts",
-            "test/web/**/*.test.ts",
-          ],
-          globalSetup: ["./test/pins/built/build-once.ts"],
-          testTimeout: 120_000,
+          name: "parts",
+          include: ["test/**/*.test.ts", "scripts/**/*.test.ts"],
+          exclude: [...onlyFull, ...patternsOf(BUILT)],
+          ...patience,
+        },
+      },
+      {
+        ...fromSources,
+        test: { name: "built", include: patternsOf(BUILT), exclude: onlyFull, ...buildsFirst, ...patience },
+      },
+      {
+        ...fromSources,
+        test: {
+          name: "full",
+          // What the quick set runs with less effort runs again; by default it is in the quick set alone.
+          include: [...patternsOf(FULL), ...(isStrong ? STRONGER : [])],
+          ...buildsFirst,
+          ...patience,
         },
       },
       {
         ...fromSources,
         test: {
-          // What measures the machine, or takes all of it: after everything else, one at a time.
           name: "alone",
-          include: ["test/alone/**/*.test.ts"],
-          globalSetup: ["./test/pins/built/build-once.ts"],
+          include: patternsOf(ALONE),
+          ...buildsFirst,
+          ...patience,
           testTimeout: 240_000,
           fileParallelism: false,
           sequence: { groupOrder: 1 },

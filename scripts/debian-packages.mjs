@@ -1,9 +1,10 @@
-// Programs some tests need that npm cannot bring. As root on Debian they are installed; elsewhere the tests that need
-// one skip themselves and say so.
+// Programs that tests of the full set need and npm cannot bring. Run as a program (by .ci/run), it installs them, as root on Debian;
+// elsewhere the tests that need one skip themselves and say so.
 
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /**
  * @typedef {object} DebianPackage
@@ -39,6 +40,14 @@ export function installDebianPackages(wanted, world = {}) {
   return missing.filter((entry) => !has(entry.binary));
 }
 
+/**
+ * @param {readonly DebianPackage[]} wanted
+ * @returns {readonly DebianPackage[]} what is not installed
+ */
+export function findMissing(wanted) {
+  return wanted.filter((entry) => !isOnPath(entry.binary));
+}
+
 /** @param {string} binary */
 function isOnPath(binary) {
   return (process.env["PATH"] ?? "").split(delimiter).some((folder) => {
@@ -58,4 +67,10 @@ function isOnPath(binary) {
 function runQuietly(command, args) {
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   return spawnSync(command, args, { stdio: ["ignore", "ignore", 2], env }).status === 0;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const missing of installDebianPackages(DEBIAN_PACKAGES)) {
+    process.stdout.write(`${missing.binary} is missing (Debian package ${missing.package}): ${missing.why}\n`);
+  }
 }

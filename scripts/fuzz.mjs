@@ -32,7 +32,7 @@ setUp();
 process.stdout.write(`R1: ${values.runs} inputs for each property of ${FILES.length} files\n`);
 const { status } = spawnSync(
   process.execPath,
-  [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--project", "unit", "--testTimeout=1800000", ...FILES],
+  [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--testTimeout=1800000", ...FILES],
   { cwd: ROOT, stdio: "inherit", env: { ...process.env, MILLRACE_FUZZ_RUNS: values.runs } },
 );
 process.exitCode = status ?? 1;

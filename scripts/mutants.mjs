@@ -89,7 +89,7 @@ function passes(tests, title) {
     process.execPath,
     [
       join(copy, "node_modules", "vitest", "vitest.mjs"),
-      ...["run", "--project", "unit", "--bail", "1", "--testTimeout", "60000", "--reporter", "dot"],
+      ...["run", "--bail", "1", "--testTimeout", "60000", "--reporter", "dot"],
       ...(title === undefined ? [] : ["--testNamePattern", title]),
       ...tests,
     ],

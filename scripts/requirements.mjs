@@ -11,7 +11,7 @@ import ts from "typescript";
  * @typedef {{ requirement: Requirement, files: readonly string[] }} Row
  */
 
-const TEST_FUNCTIONS = new Set(["describe", "it", "test"]);
+const TEST_FUNCTIONS = new Set(["describe", "describeRealCli", "it", "test"]);
 const TEST_FOLDERS = ["src", "test", "scripts", "web/src"];
 
 /**

@@ -21,7 +21,7 @@ for (const [name, value] of Object.entries(values)) {
 setUp();
 const { status } = spawnSync(
   process.execPath,
-  [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--project", "unit", "test/simulation"],
+  [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "test/simulation"],
   {
     cwd: ROOT,
     stdio: "inherit",

@@ -3,10 +3,14 @@
 import { writeFileSync } from "node:fs";
 
 /**
+ * @typedef {object} CountedTest
+ * @property {string} id the file and the title, the same in every run and in every project
+ * @property {"passed" | "failed" | "skipped"} state
+ * @property {string} why of a skipped one
+ *
  * @typedef {object} Tally
- * @property {number} passed
- * @property {number} failed files that could not be loaded and errors outside any test count as one each
- * @property {{ title: string, why: string }[]} skipped
+ * @property {CountedTest[]} tests
+ * @property {number} errors files that could not be loaded, and errors outside any test
  */
 
 export default class TallyReporter {
@@ -16,25 +20,24 @@ export default class TallyReporter {
    */
   onTestRunEnd(modules, errors) {
     /** @type {Tally} */
-    const tally = { passed: 0, failed: errors.length, skipped: [] };
+    const tally = { tests: [], errors: errors.length };
+    /** @type {Map<string, number>} */
+    const times = new Map();
     for (const module of modules) {
-      tally.failed += module.errors().length;
-      for (const test of module.children.allTests()) count(test, tally);
+      tally.errors += module.errors().length;
+      for (const test of module.children.allTests()) {
+        const name = `${module.relativeModuleId} > ${test.fullName}`;
+        const time = (times.get(name) ?? 0) + 1;
+        times.set(name, time);
+        // Two tests of a file may have one title.
+        const id = time === 1 ? name : `${name} (${time})`;
+        const result = test.result();
+        // A test that never came to an end did not pass.
+        const state = result.state === "pending" ? "failed" : result.state;
+        tally.tests.push({ id, state, why: (result.state === "skipped" && result.note) || "" });
+      }
     }
     const path = process.env["MILLRACE_TALLY"];
     if (path !== undefined) writeFileSync(path, JSON.stringify(tally));
   }
-}
-
-/**
- * @param {import("vitest/node").TestCase} test
- * @param {Tally} tally
- */
-function count(test, tally) {
-  const result = test.result();
-  if (result.state === "passed") tally.passed += 1;
-  else if (result.state === "failed") tally.failed += 1;
-  else if (result.state === "skipped") tally.skipped.push({ title: test.fullName, why: result.note ?? "" });
-  // A test that never came to an end did not pass.
-  else tally.failed += 1;
 }

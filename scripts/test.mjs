@@ -1,12 +1,17 @@
-// `npm test [-- <vitest arguments>]`: set-up, all tests, and as the last line how many passed and failed.
+// `npm test [-- <vitest arguments>]`: set-up, the quick tests, and as the last line how many passed and failed. With `--full`
+// (`npm run test:full`) the full set: scripts/test-sets.mjs. A path runs the tests under it, of whichever set.
 
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEBIAN_PACKAGES, installDebianPackages } from "./debian-packages.mjs";
+import { DEBIAN_PACKAGES, findMissing } from "./debian-packages.mjs";
 import { ROOT, setUp } from "./set-up.mjs";
 import { judge } from "./verdict.mjs";
+
+const isFull = process.argv[2] === "--full";
+const given = process.argv.slice(isFull ? 3 : 2);
+const ci = process.env["CI"] === "true";
 
 try {
   setUp();
@@ -15,8 +20,10 @@ try {
   process.stdout.write("0 passed, 1 failed\n");
   process.exit(1);
 }
-for (const missing of installDebianPackages(DEBIAN_PACKAGES)) {
-  process.stdout.write(`[SKIP] ${missing.binary} is missing (Debian package ${missing.package}): ${missing.why}\n`);
+if (isFull) {
+  for (const missing of findMissing(DEBIAN_PACKAGES)) {
+    process.stdout.write(`[SKIP] ${missing.binary} is missing (Debian package ${missing.package}): ${missing.why}\n`);
+  }
 }
 
 const folder = mkdtempSync(join(tmpdir(), "millrace-test-"));
@@ -31,17 +38,32 @@ try {
       "--allowOnly=false",
       "--reporter=default",
       `--reporter=${join(ROOT, "scripts", "tally-reporter.mjs")}`,
-      // How much of the sources the tests reach, with a floor: vitest.config.ts.
-      ...(process.env["CI"] === "true" ? ["--coverage"] : []),
-      ...process.argv.slice(2),
+      ...(given.length > 0 ? [] : projects()),
+      // How much of the sources the quick tests reach, with a floor: vitest.config.ts.
+      ...(ci && !isFull && given.length === 0 ? ["--coverage"] : []),
+      ...given,
     ],
-    { cwd: ROOT, stdio: "inherit", env: { ...process.env, MILLRACE_TALLY: tallyPath } },
+    { cwd: ROOT, stdio: "inherit", env: { ...process.env, ...effort(), MILLRACE_TALLY: tallyPath } },
   );
-  const verdict = judge({ status, tally: readTally(tallyPath), ci: process.env["CI"] === "true" });
+  const run = { status, tally: readTally(tallyPath) };
+  // Read by .ci/run, which adds up.
+  const record = process.env["MILLRACE_TEST_RECORD"];
+  if (record !== undefined) writeFileSync(record, JSON.stringify(run));
+  const verdict = judge([run], { ci });
   process.stdout.write(`${verdict.lines.join("\n")}\n`);
   process.exitCode = verdict.exitCode;
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+function projects() {
+  return (isFull ? ["full", "alone"] : ["unit", "parts", "built"]).flatMap((name) => ["--project", name]);
+}
+
+/** A path or a pattern that was given is tried at full strength, as vitest itself does. */
+function effort() {
+  if (isFull) return { MILLRACE_EFFORT: process.env["MILLRACE_EFFORT"] ?? "full" };
+  return given.length > 0 ? {} : { MILLRACE_EFFORT: "quick" };
 }
 
 /**

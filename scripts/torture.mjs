@@ -1,5 +1,5 @@
 // `npm run torture -- [--scenario "a handoff"] [--seam fetch] [--call 2]`: lets every call of every seam fail once (R11), in all
-// scenarios or in one; `npm test` tries some of them.
+// scenarios or in one; the tests try some of them.
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ if (values.call !== undefined && !/^[1-9]\d{0,5}$/.test(values.call)) {
 setUp();
 const { status } = spawnSync(
   process.execPath,
-  [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "--project", "unit", "test/torture"],
+  [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "test/torture"],
   {
     cwd: ROOT,
     stdio: "inherit",

@@ -1,84 +1,70 @@
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../test/temporary-folder.ts";
+import { ROOT } from "./set-up.mjs";
 import { judge } from "./verdict.mjs";
 
-const SKIPPED = { title: "serves behind nginx", why: "nginx is missing" };
+type Runs = Parameters<typeof judge>[0];
 
-describe("the verdict of npm test", () => {
-  it.each([
-    {
-      name: "all passed",
-      status: 0,
-      passed: 3,
-      failed: 0,
-      skipped: [],
-      ci: false,
-      last: "3 passed, 0 failed",
-      exitCode: 0,
-    },
-    {
-      name: "one failed",
-      status: 1,
-      passed: 2,
-      failed: 1,
-      skipped: [],
-      ci: false,
-      last: "2 passed, 1 failed",
-      exitCode: 1,
-    },
-    {
-      name: "one skipped",
-      status: 0,
-      passed: 2,
-      failed: 0,
-      skipped: [SKIPPED],
-      ci: false,
-      last: "2 passed, 0 failed, 1 skipped",
-      exitCode: 0,
-    },
-    {
-      name: "one skipped on a build machine",
-      status: 0,
-      passed: 2,
-      failed: 0,
-      skipped: [SKIPPED],
-      ci: true,
-      last: "2 passed, 0 failed, 1 skipped",
-      exitCode: 1,
-    },
-    {
-      name: "vitest failed though nothing it counted did",
-      status: 1,
-      passed: 2,
-      failed: 0,
-      skipped: [],
-      ci: false,
-      last: "2 passed, 1 failed",
-      exitCode: 1,
-    },
-    {
-      name: "nothing ran",
-      status: 0,
-      passed: 0,
-      failed: 0,
-      skipped: [],
-      ci: false,
-      last: "0 passed, 1 failed",
-      exitCode: 1,
-    },
-  ])("$name: $last, exit code $exitCode", ({ status, passed, failed, skipped, ci, last, exitCode }) => {
-    const verdict = judge({ status, tally: { passed, failed, skipped }, ci });
+/** A run of tests a, b, c … with these ends. */
+function run(states: string, status: number | null = 0, errors = 0): Runs[number] {
+  const names = { p: "passed", f: "failed", s: "skipped" } as const;
+  const tests = [...states].map((state, at) => ({
+    id: `file.test.ts > ${String.fromCharCode(97 + at)}`,
+    state: names[state as keyof typeof names],
+    why: state === "s" ? "nginx is missing" : "",
+  }));
+  return { status, tally: { tests, errors } };
+}
+const BROKEN: Runs[number] = { status: null, tally: undefined };
+
+describe("the verdict of the tests", () => {
+  it.each<[string, Runs, boolean, string, number]>([
+    ["all passed", [run("ppp")], false, "3 passed, 0 failed", 0],
+    ["one failed", [run("ppf", 1)], false, "2 passed, 1 failed", 1],
+    ["one skipped", [run("pps")], false, "2 passed, 0 failed, 1 skipped", 0],
+    ["one skipped on a build machine", [run("pps")], true, "2 passed, 0 failed, 1 skipped", 1],
+    ["vitest failed though nothing it counted did", [run("pp", 1)], false, "2 passed, 1 failed", 1],
+    ["a signal", [run("pp", null)], false, "2 passed, 1 failed", 1],
+    ["an error outside any test", [run("pp", 1, 1)], false, "2 passed, 1 failed", 1],
+    ["nothing ran", [run("")], false, "0 passed, 1 failed", 1],
+    ["it broke off", [BROKEN], false, "0 passed, 1 failed", 1],
+    ["two runs: a test of both counts once", [run("pp"), run("ppp")], true, "3 passed, 0 failed", 0],
+    ["two runs: it failed with more effort", [run("pp"), run("fp", 1)], true, "1 passed, 1 failed", 1],
+    ["two runs: it failed with less effort", [run("fp", 1), run("pp")], true, "1 passed, 1 failed", 1],
+    ["two runs: what one skipped the other ran", [run("sp"), run("pp")], true, "2 passed, 0 failed", 0],
+    ["two runs: the second broke off", [run("pp"), BROKEN], true, "2 passed, 1 failed", 1],
+    ["two runs: the second ran nothing", [run("pp"), run("")], true, "2 passed, 1 failed", 1],
+    ["no run at all", [], true, "0 passed, 1 failed", 1],
+  ])("%s", (_, runs, ci, last, exitCode) => {
+    const verdict = judge(runs, { ci });
     expect(verdict.lines.at(-1)).toBe(last);
     expect(verdict.exitCode).toBe(exitCode);
   });
 
   it("a skipped test has a visible line with its reason", () => {
-    const { lines } = judge({ status: 0, tally: { passed: 1, failed: 0, skipped: [SKIPPED] }, ci: false });
-    expect(lines).toContain("[SKIP] serves behind nginx: nginx is missing");
+    expect(judge([run("s")], { ci: false }).lines).toContain("[SKIP] file.test.ts > a: nginx is missing");
   });
+});
 
-  it("a run that broke off is a failure", () => {
-    const { lines, exitCode } = judge({ status: null, tally: undefined, ci: false });
-    expect(lines.at(-1)).toBe("0 passed, 1 failed");
-    expect(exitCode).toBe(1);
+describe("scripts/add-up.mjs", () => {
+  const addUp = (...paths: string[]) => {
+    const { status, stdout } = spawnSync(process.execPath, [join(ROOT, "scripts", "add-up.mjs"), ...paths], {
+      encoding: "utf8",
+    });
+    return { status, last: stdout.trim().split("\n").at(-1) };
+  };
+
+  it("adds up the records of several runs; one that is missing or torn is a failure", () => {
+    const folder = temporaryFolder("add-up");
+    const [quick, full, torn] = ["quick.json", "full.json", "torn.json"].map((name) => join(folder, name));
+    writeFileSync(String(quick), JSON.stringify(run("pp")));
+    writeFileSync(String(full), JSON.stringify(run("ppp")));
+    writeFileSync(String(torn), '{ "status": 0, "ta');
+    expect(addUp(String(quick), String(full))).toEqual({ status: 0, last: "3 passed, 0 failed" });
+    expect(addUp(String(quick), String(torn))).toEqual({ status: 1, last: "2 passed, 1 failed" });
+    expect(addUp(String(quick), join(folder, "nowhere.json"))).toEqual({ status: 1, last: "2 passed, 1 failed" });
   });
 });

@@ -1,10 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { describe } from "vitest";
 import type { Run } from "#agents";
 import type { RunResult } from "#domain";
 import { type GatedFeature, hasFeature } from "../src/backends/claude-code/features.ts";
 import { parseVersion } from "../src/backends/claude-code/version.ts";
+import { isQuick } from "./effort.ts";
 
 /**
  * The program of the real Claude Code CLI: the one `MILLRACE_TEST_CLI` names, so that the suites can be run against any
@@ -46,4 +48,9 @@ export async function closedResult(run: Pick<Run<unknown>, "result" | "closed">)
   const result = await run.result();
   await run.closed;
   return result;
+}
+
+/** `describe` for scenes with the real CLI that belong to the full set only: in the quick set they are not there. */
+export function describeRealCli(name: string, define: () => void): void {
+  if (!isQuick) describe.runIf(locateRealCli() !== undefined)(name, define);
 }

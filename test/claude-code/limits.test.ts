@@ -5,13 +5,12 @@ import { type RunOptions, startRun, systemWorld } from "#runtime";
 import { assertRunLog, type SpawnStep } from "#testing";
 import { tool } from "#tools";
 import { systemClock } from "#transports";
-import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { describeRealCli, realCliOptions } from "../real-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { greet, INIT, openScripted, says, writes } from "./scripted.ts";
 
 // Budgets mean the same on the real CLI as on a model: an end with a name, and everything produced is kept.
 
-const executable = locateRealCli();
 const home = temporaryFolder("limits");
 
 const note = tool("note", "Note something", { text: "string" }, ({ text }) => `noted ${text}`);
@@ -42,7 +41,7 @@ async function play(options: RunOptions, clock: Clock = systemClock) {
   }
 }
 
-describe.runIf(executable !== undefined)("the limits of a run on the real Claude Code CLI", () => {
+describeRealCli("the limits of a run on the real Claude Code CLI", () => {
   it("turns", async () => {
     expect(await play({ limits: { turns: 2 } })).toMatchObject({ status: "error", subtype: "error_max_turns" });
   });

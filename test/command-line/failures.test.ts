@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEmulator, type Emulator, type EmulatorScript } from "#emulator";
 import { main } from "../../src/cli/main.ts";
 import { createMemoryIo } from "../e2e/memory-io.ts";
+import { isQuick } from "../effort.ts";
 import { locateRealCli } from "../real-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { wordingFaults } from "./well-said.ts";
@@ -45,7 +46,7 @@ afterAll(() => emulator.close());
 const MODELS = ["anthropic/test", "openai/test", "google/test"];
 const executable = locateRealCli();
 const CLI: readonly (readonly string[])[] =
-  executable === undefined
+  isQuick || executable === undefined
     ? []
     : ["plain", "control"].map((mode) => ["-b", "claude-code", "--claude-executable", executable, "--mode", mode]);
 const SCRIPTED = ["--format", "text", "--exec"];

@@ -10,7 +10,7 @@ import { supportOf } from "../../src/runtime/option-support.ts";
 import { OPTION_SUPPORT, type SupportedOption } from "../../src/runtime/option-table.ts";
 import { makeBackend } from "../../src/runtime/providers.ts";
 import { openPlace, type Place } from "../claude-code/place.ts";
-import { locateRealCli } from "../real-cli.ts";
+import { describeRealCli } from "../real-cli.ts";
 import { createTestWorld, runToEnd } from "./model-backends.ts";
 import { PROOFS } from "./option-proofs.ts";
 import { SAMPLES } from "./option-samples.ts";
@@ -233,7 +233,7 @@ describe("F-C2: what depends on other options", () => {
   });
 });
 
-describe.skipIf(locateRealCli() === undefined)("F-C2: on the real Claude Code CLI", () => {
+describeRealCli("F-C2: on the real Claude Code CLI", () => {
   let place: Place;
   let rules: EmulatorScript["rules"] = [];
   let world: World;

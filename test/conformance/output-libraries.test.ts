@@ -11,7 +11,7 @@ import { assertRunLog } from "#testing";
 import type { SchemaInput } from "#tools";
 import { systemClock, systemRandom } from "#transports";
 import { openPlace, type Place } from "../claude-code/place.ts";
-import { locateRealCli } from "../real-cli.ts";
+import { describeRealCli } from "../real-cli.ts";
 import { createTestWorld, runToEnd } from "./model-backends.ts";
 
 const even = (value: number): boolean => value % 2 === 0;
@@ -142,7 +142,7 @@ describe.each([
   });
 });
 
-describe.skipIf(locateRealCli() === undefined)("the real Claude Code CLI", () => {
+describeRealCli("the real Claude Code CLI", () => {
   describe.each(["plain", "control"] as const)("in %s mode", (mode) => {
     let place: Place;
     let script: EmulatorScript["rules"] = [];

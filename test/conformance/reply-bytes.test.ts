@@ -5,7 +5,7 @@ import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, startSession, systemWorld, type World } from "#runtime";
 import { assertRunLog } from "#testing";
 import { replay } from "../../src/runtime/replay.ts";
-import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { describeRealCli, realCliOptions } from "../real-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { BACKENDS, createTestWorld } from "./model-backends.ts";
 
@@ -97,35 +97,30 @@ describe("F-B1: a recorded run", () => {
   });
 });
 
-describe.runIf(locateRealCli() !== undefined)(
-  "F-B1: a reply longer than limits.replyBytes, from the real Claude Code CLI",
-  () => {
-    const home = temporaryFolder("reply-bytes");
+describeRealCli("F-B1: a reply longer than limits.replyBytes, from the real Claude Code CLI", () => {
+  const home = temporaryFolder("reply-bytes");
 
-    const MODES = (["plain", "control"] as const).flatMap((mode) =>
-      WAYS.map(([way, ask]) => [mode, way, ask] as const),
-    );
-    it.each(MODES)("%s mode, %s", async (mode, _, ask) => {
-      const emulator = createEmulator({ script });
-      const { url } = await emulator.listen();
-      const env = {
-        PATH: process.env["PATH"],
-        HOME: home,
-        ANTHROPIC_BASE_URL: url,
-        ANTHROPIC_API_KEY: "sk-ant-offline",
+  const MODES = (["plain", "control"] as const).flatMap((mode) => WAYS.map(([way, ask]) => [mode, way, ask] as const));
+  it.each(MODES)("%s mode, %s", async (mode, _, ask) => {
+    const emulator = createEmulator({ script });
+    const { url } = await emulator.listen();
+    const env = {
+      PATH: process.env["PATH"],
+      HOME: home,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: "sk-ant-offline",
+    };
+    try {
+      const options: RunOptions = {
+        cwd: home,
+        limits: { replyBytes: LIMIT },
+        claudeCode: { ...realCliOptions(), mode },
       };
-      try {
-        const options: RunOptions = {
-          cwd: home,
-          limits: { replyBytes: LIMIT },
-          claudeCode: { ...realCliOptions(), mode },
-        };
-        const run = ask({ target: "claude-code", options, world: { ...systemWorld(), env } });
-        expectCut(await eventsOf(run));
-        await run.closed;
-      } finally {
-        await emulator.close();
-      }
-    });
-  },
-);
+      const run = ask({ target: "claude-code", options, world: { ...systemWorld(), env } });
+      expectCut(await eventsOf(run));
+      await run.closed;
+    } finally {
+      await emulator.close();
+    }
+  });
+});

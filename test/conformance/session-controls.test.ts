@@ -11,7 +11,8 @@ import { commandIn } from "../../src/runtime/command.ts";
 import { makeBackend } from "../../src/runtime/providers.ts";
 import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
 import { processesWith, realWorld } from "../claude-code/place.ts";
-import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { isQuick } from "../effort.ts";
+import { describeRealCli, locateRealCli, realCliOptions } from "../real-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { createTestWorld } from "./model-backends.ts";
 import { openStage, type Stage } from "./targets.ts";
@@ -199,7 +200,7 @@ const COLUMNS: readonly Column[] = [
       sessionId: ON_MODELS.sessionId as RegExp,
     },
   },
-  ...(locateRealCli() === undefined ? [] : [cli("plain"), cli("control")]),
+  ...(isQuick || locateRealCli() === undefined ? [] : [cli("plain"), cli("control")]),
   {
     name: "command",
     backend: "command",
@@ -438,33 +439,32 @@ describe("F-C10 S0-79: what was set holds for whom it was set", () => {
       message: 'There is no agent "clark". There are: clerk.',
     });
   });
+});
 
-  it.skipIf(locateRealCli() === undefined)(
-    "the CLI with options of its own keeps them with another model, and in a swarm a mode is for it alone",
-    async () => {
-      const stage = await openStage();
-      const { env, clock, random, spawn, files } = stage.world;
-      const machine = { ...realWorld(env as Record<string, string>, stage.home), clock, random, spawn, files };
-      const backend = createClaudeCodeBackend({ ...realCliOptions(), systemPrompt: "By hand." }, machine);
-      const session = startSession(
-        swarm([agent({ name: "clerk", backend: "openai/test" }), agent({ name: "coder", backend })]),
-        { cwd: stage.home },
-        stage.world,
-      );
-      try {
-        await expect(session.setPermissionMode("plan")).rejects.toThrow(/cannot be had on openai/);
-        await session.setAgent("coder");
-        await session.setModel("claude-code/other-model");
-        await session.setPermissionMode("acceptEdits");
-        await expect(session.setModel("claude-code")).rejects.toThrow(/names none\. Write claude-code\/<model>/);
-        expect((await session.send("hello").result()).status).toBe("success");
-        const asked = JSON.stringify(stage.emulator.requests.at(-1)?.body);
-        expect(asked).toContain('"model":"other-model"');
-        expect(asked).toContain("By hand.");
-      } finally {
-        await session.close();
-        await stage.close();
-      }
-    },
-  );
+describeRealCli("F-C10 S0-79: what was set on the real CLI", () => {
+  it("the CLI with options of its own keeps them with another model, and in a swarm a mode is for it alone", async () => {
+    const stage = await openStage();
+    const { env, clock, random, spawn, files } = stage.world;
+    const machine = { ...realWorld(env as Record<string, string>, stage.home), clock, random, spawn, files };
+    const backend = createClaudeCodeBackend({ ...realCliOptions(), systemPrompt: "By hand." }, machine);
+    const session = startSession(
+      swarm([agent({ name: "clerk", backend: "openai/test" }), agent({ name: "coder", backend })]),
+      { cwd: stage.home },
+      stage.world,
+    );
+    try {
+      await expect(session.setPermissionMode("plan")).rejects.toThrow(/cannot be had on openai/);
+      await session.setAgent("coder");
+      await session.setModel("claude-code/other-model");
+      await session.setPermissionMode("acceptEdits");
+      await expect(session.setModel("claude-code")).rejects.toThrow(/names none\. Write claude-code\/<model>/);
+      expect((await session.send("hello").result()).status).toBe("success");
+      const asked = JSON.stringify(stage.emulator.requests.at(-1)?.body);
+      expect(asked).toContain('"model":"other-model"');
+      expect(asked).toContain("By hand.");
+    } finally {
+      await session.close();
+      await stage.close();
+    }
+  });
 });

@@ -107,17 +107,14 @@ describe("F-D6: an answer that a limit of the model itself cut", () => {
   });
 });
 
-describe("F-B2: Claude Code", () => {
-  it.each(ALL_TARGETS.filter(({ isCli }) => isCli))(
-    "$name: a last message that was only paused is warned of",
-    async (target) => {
-      const stage = await openStage({ rules: [{ reply: { text: "Half", vendorStopReason: "pause_turn" } }] });
-      try {
-        const { result } = await stage.play(target, "go");
-        expect(result.warnings.map(({ code }) => code)).toContain("unknown-stop-reason");
-      } finally {
-        await stage.close();
-      }
-    },
-  );
+describe.each(ALL_TARGETS.filter(({ isCli }) => isCli))("F-B2: $name", (target) => {
+  it("a last message that was only paused is warned of", async () => {
+    const stage = await openStage({ rules: [{ reply: { text: "Half", vendorStopReason: "pause_turn" } }] });
+    try {
+      const { result } = await stage.play(target, "go");
+      expect(result.warnings.map(({ code }) => code)).toContain("unknown-stop-reason");
+    } finally {
+      await stage.close();
+    }
+  });
 });

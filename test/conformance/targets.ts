@@ -3,6 +3,7 @@ import type { AgentEvent, RunResult } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, systemWorld, type World } from "#runtime";
 import { assertRunLog } from "#testing";
+import { isQuick } from "../effort.ts";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
 import { makeFolder, removeFolder } from "../temporary-folder.ts";
 
@@ -35,17 +36,17 @@ const cli = (mode: "plain" | "control"): TestTarget => ({
 /** The APIs, each in its own protocol. */
 export const MODEL_TARGETS: readonly TestTarget[] = ["anthropic/test", "openai/test", "google/test"].map(model);
 
+/** The quick set plays the APIs only. */
+const hasCli = !isQuick && locateRealCli() !== undefined;
+
 /** Claude Code in control mode, where tools of ours can be offered. */
-export const CONTROL_TARGETS: readonly TestTarget[] = locateRealCli() === undefined ? [] : [cli("control")];
+export const CONTROL_TARGETS: readonly TestTarget[] = hasCli ? [cli("control")] : [];
 
 /** Every target that can be offered tools of ours. */
 export const TOOL_TARGETS: readonly TestTarget[] = [...MODEL_TARGETS, ...CONTROL_TARGETS];
 
 /** Every target there is. */
-export const ALL_TARGETS: readonly TestTarget[] = [
-  ...TOOL_TARGETS,
-  ...(locateRealCli() === undefined ? [] : [cli("plain")]),
-];
+export const ALL_TARGETS: readonly TestTarget[] = [...TOOL_TARGETS, ...(hasCli ? [cli("plain")] : [])];
 
 /** An offline model server on loopback, and an empty home. */
 export interface Stage {

@@ -1,8 +1,7 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { drawLayers } from "../../scripts/layer-drawing.mjs";
-import { cruiseTree, findGaps, listFolders, MAY_IMPORT } from "../../scripts/layers.mjs";
+import { cruiseTree, findGaps, MAY_IMPORT } from "../../scripts/layers.mjs";
 import { ROOT } from "../../scripts/set-up.mjs";
 import { type Files, plantTree } from "./model-tree.ts";
 
@@ -49,19 +48,6 @@ describe("the table of layers", () => {
       for (const lower of allowed) expect(Object.keys(MAY_IMPORT)).toContain(lower);
       expect(below(folder)).not.toContain(folder);
     }
-  });
-});
-
-describe("the sources", () => {
-  it("keep to the layers, every file of them was read, and every folder is a row", async () => {
-    const result = await cruiseTree();
-    expect(result.violations).toEqual([]);
-    expect(findGaps(ROOT, result)).toEqual([]);
-  });
-
-  it("are drawn in docs/layers.md (npm run layers:draw)", async () => {
-    const { edges } = await cruiseTree();
-    expect(readFileSync(join(ROOT, "docs", "layers.md"), "utf8")).toBe(drawLayers(edges, listFolders(ROOT)));
   });
 });
 

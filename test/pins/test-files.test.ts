@@ -1,13 +1,17 @@
+import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../../scripts/set-up.mjs";
+import { ALONE, BUILT, FULL, STRONGER } from "../../scripts/test-sets.mjs";
+import { temporaryFolder } from "../temporary-folder.ts";
 
 const FILES = ["test", "src", "scripts", "web/src"].flatMap((folder) =>
   readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
     .map((file) => join(folder, file))
     .filter((file) => (folder === "test" ? file.endsWith(".ts") : file.endsWith(".test.ts"))),
 );
+const TESTS = FILES.filter((file) => file.endsWith(".test.ts"));
 
 /** They make or remove folders by themselves, for a reason. */
 const EXEMPT = [
@@ -26,5 +30,60 @@ describe("temporary folders", () => {
     );
     expect(own, "use temporaryFolder, makeFolder or removeFolder").toEqual([]);
     expect(FILES.length).toBeGreaterThan(200);
+  });
+});
+
+/** Which files vitest runs in which projects, at this effort. */
+function listFiles(effort: string): ReadonlyMap<string, readonly string[]> {
+  const path = join(temporaryFolder("list"), "files.json");
+  spawnSync(
+    process.execPath,
+    [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "list", "--filesOnly", `--json=${path}`],
+    { cwd: ROOT, env: { ...process.env, MILLRACE_EFFORT: effort } },
+  );
+  const listed = JSON.parse(readFileSync(path, "utf8")) as { file: string; projectName: string }[];
+  const projects = new Map<string, string[]>();
+  for (const { file, projectName } of listed) {
+    const name = file.slice(ROOT.length);
+    projects.set(name, [...(projects.get(name) ?? []), projectName]);
+  }
+  return projects;
+}
+
+describe("the sets of tests (scripts/test-sets.mjs)", () => {
+  const isUnder = (file: string, path: string): boolean => (path.endsWith("/") ? file.startsWith(path) : file === path);
+  const isIn = (file: string, paths: readonly string[]): boolean => paths.some((path) => isUnder(file, path));
+
+  it("every test file is in the quick set or in the full set, and in one of them only", () => {
+    const projects = listFiles("quick");
+    expect([...projects.keys()].sort()).toEqual([...TESTS].sort());
+    expect([...projects].filter(([, names]) => names.length !== 1)).toEqual([]);
+    const quick = TESTS.filter((file) => ["unit", "parts", "built"].includes(projects.get(file)?.[0] ?? ""));
+    expect(quick.filter((file) => isIn(file, [...FULL, ...ALONE]))).toEqual([]);
+    expect(TESTS.filter((file) => !quick.includes(file) && !isIn(file, [...FULL, ...ALONE]))).toEqual([]);
+  });
+
+  it("with all effort, those that are stronger then are in the full set as well", () => {
+    const twice = [...listFiles("full")].filter(([, names]) => names.length > 1);
+    expect(twice.map(([file]) => file).sort()).toEqual([...STRONGER].sort());
+    for (const [, names] of twice) expect(names).toContain("full");
+  });
+
+  it("those that are stronger with all effort, and only those, depend on it", () => {
+    const readers = TESTS.filter((file) => !isIn(file, FULL)).filter((file) =>
+      /effort\.ts"|describeRealCli|conformance\/targets\.ts"|from "\.\/targets\.ts"/.test(
+        readFileSync(join(ROOT, file), "utf8"),
+      ),
+    );
+    expect(readers.filter((file) => file !== "test/pins/test-files.test.ts").sort()).toEqual([...STRONGER].sort());
+  });
+
+  it("every entry names something", () => {
+    for (const path of [...BUILT, ...ALONE, ...FULL, ...STRONGER]) {
+      expect(
+        TESTS.some((file) => isUnder(file, path)),
+        path,
+      ).toBe(true);
+    }
   });
 });

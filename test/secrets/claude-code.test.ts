@@ -6,7 +6,7 @@ import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.
 import { openQuery, type QueryItem } from "../../src/backends/claude-code/query.ts";
 import { calls, greet, INIT, line, openScripted, result, says, writes } from "../claude-code/scripted.ts";
 import { openPlace } from "../claude-code/place.ts";
-import { realCliOptions } from "../real-cli.ts";
+import { describeRealCli, realCliOptions } from "../real-cli.ts";
 import { scriptedWorld } from "../tapes/tape-world.ts";
 import { joined, KEY, leaks, letters, WRITINGS } from "./hosts.ts";
 
@@ -175,7 +175,7 @@ describe("F-A3 SEC16: query()", () => {
   });
 });
 
-describe("F-A3: the real CLI", () => {
+describeRealCli("F-A3: the real CLI", () => {
   it.each(["plain", "control"] as const)("%s: a model that repeats the key it was asked with", async (mode) => {
     const key = "sk-ant-canary-4f9K2mQ7zX1Wd8Rt5";
     const place = await openPlace({ rules: [{ reply: { text: `Your key is ${key}, and ${btoa(key)} in base64.` } }] });

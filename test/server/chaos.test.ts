@@ -5,11 +5,11 @@ import { agent } from "#runtime";
 import { createServer } from "#server";
 import { assertRunLog, createScriptedBackend, createSeededRandom, type ScriptedReply } from "#testing";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
+import { byEffort } from "../effort.ts";
 import { drawToxic, startChaosProxy } from "./chaos-proxy.ts";
 import { followSse } from "./support.ts";
 
-const FULL = process.env["MILLRACE_FULL"] === "1";
-const SCHEDULES = FULL ? 10_000 : 1000;
+const SCHEDULES = byEffort({ quick: 60, full: 1000, nightly: 10_000 });
 /** Drawn anew each time, so that every run of the suite tries other schedules; given, it repeats one. */
 const SEED = Number(process.env["MILLRACE_SEED"] ?? Math.floor(Math.random() * 1_000_000_000));
 const READERS = 3;

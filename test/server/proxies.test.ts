@@ -7,11 +7,22 @@ import { messageItem, textDelta } from "#domain";
 import { agent } from "#runtime";
 import { createServer } from "#server";
 import { createScriptedBackend, type ScriptedReply } from "#testing";
+import { SERVER_LIMITS } from "../../src/server/limits.ts";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
-/** Longer than nginx (60 s) and haproxy (50 s) wait for a silent server by default. */
-const SILENT_MS = 120_000;
+/**
+ * nginx waits 60 s for a silent server by default, haproxy 50 s in its own examples. Time is ten times faster here, for the proxies and for the
+ * server's heartbeats alike: what would be cut by default is cut here.
+ */
+const FASTER = 10;
+const NGINX_MS = 60_000 / FASTER;
+const HAPROXY_MS = 50_000 / FASTER;
+const SILENT_MS = 120_000 / FASTER;
+const HEARTBEATS = {
+  firstHeartbeatMs: SERVER_LIMITS.firstHeartbeatMs / FASTER,
+  heartbeatMs: SERVER_LIMITS.heartbeatMs / FASTER,
+};
 
 const folder = temporaryFolder("proxy");
 const children: ChildProcess[] = [];
@@ -41,6 +52,7 @@ const PROXIES: readonly Proxy[] = [
         client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/f;
         uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
         gzip on; gzip_types text/event-stream;
+        proxy_read_timeout ${NGINX_MS}ms; send_timeout ${NGINX_MS}ms;
         server { listen 127.0.0.1:${port}; location / { proxy_pass http://127.0.0.1:${target}; proxy_set_header Host localhost; } }
       }`,
   },
@@ -52,8 +64,8 @@ const PROXIES: readonly Proxy[] = [
 defaults
   mode http
   timeout connect 5000
-  timeout client  50000
-  timeout server  50000
+  timeout client  ${HAPROXY_MS}
+  timeout server  ${HAPROXY_MS}
 frontend in
   bind 127.0.0.1:${port}
   default_backend out
@@ -85,7 +97,7 @@ async function waitFor(url: string): Promise<void> {
   throw new Error(`${url} does not answer`);
 }
 
-describe("R17: behind a proxy with its default configuration", () => {
+describe("R17: behind a proxy with its default configuration, ten times faster", () => {
   for (const proxy of PROXIES) {
     const isThere = existsSync(proxy.binary) && spawnSync(proxy.binary, ["-v"]).status === 0;
     if (!isThere && process.env["CI"] !== undefined) {
@@ -94,9 +106,11 @@ describe("R17: behind a proxy with its default configuration", () => {
     it.skipIf(!isThere).concurrent(
       `${proxy.name}: a stream is not held back, and ${SILENT_MS / 1000} s of silence do not cut it${isThere ? "" : " (not installed)"}`,
       async () => {
+        let isSilent = true;
         const reply: ScriptedReply = async function* () {
           yield [textDelta("m", 0, "first ")];
           await new Promise((resolve) => setTimeout(resolve, SILENT_MS));
+          isSilent = false;
           yield [
             textDelta("m", 0, "second"),
             messageItem({
@@ -112,6 +126,7 @@ describe("R17: behind a proxy with its default configuration", () => {
           agents: [agent({ name: "clerk", backend: createScriptedBackend([reply]) })],
           target: "clerk",
           page: false,
+          limits: HEARTBEATS,
         });
         const { port: target } = await server.listen();
         const port = await freePort();
@@ -128,27 +143,24 @@ describe("R17: behind a proxy with its default configuration", () => {
           headers: json,
         });
         const { id } = (await created.json()) as { id: string };
-        const startedAt = performance.now();
         const response = await fetch(`http://127.0.0.1:${port}/api/threads/${id}/chat`, {
           method: "POST",
           body: '{"input":"x"}',
           headers: json,
         });
-        const arrivals = new Map<string, number>();
+        let cameAtOnce = false;
         let beats = 0;
         let text = "";
         for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
           const part = new TextDecoder().decode(bytes);
           text += part;
           beats += part.split(": ping").length - 1;
-          for (const word of ["retry", "first ", "second", "event: done"]) {
-            if (text.includes(word) && !arrivals.has(word)) arrivals.set(word, performance.now() - startedAt);
-          }
+          cameAtOnce ||= isSilent && text.includes("first ");
         }
-        // 100 ms on an idle machine; this one is shared.
-        expect(arrivals.get("first ")).toBeLessThan(2000);
-        expect(arrivals.get("event: done")).toBeGreaterThan(SILENT_MS);
-        expect(beats).toBeGreaterThanOrEqual(8);
+        expect(cameAtOnce, "the first words came before the silence was over").toBe(true);
+        expect(text).toContain("second");
+        expect(text).toContain("event: done");
+        expect(beats).toBeGreaterThanOrEqual(SILENT_MS / HAPROXY_MS);
         await server.close();
       },
       SILENT_MS + 60_000,

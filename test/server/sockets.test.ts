@@ -10,10 +10,9 @@ import { closeRunLog, createScriptedBackend, type ScriptedReply } from "#testing
 import { createSystemFiles, systemClock } from "#transports";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
+import { byEffort } from "../effort.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { followSse } from "./support.ts";
-
-const FULL = process.env["MILLRACE_FULL"] === "1";
 
 async function listen(
   limits: Partial<ServerLimits>,
@@ -68,7 +67,7 @@ describe("R14: readers that stop reading", () => {
       clock: systemClock,
       files: createSystemFiles(),
     });
-    const megabytes = FULL ? 500 : 100;
+    const megabytes = byEffort({ quick: 25, full: 100, nightly: 500 });
     const events = await writeBigLog(store, megabytes);
     const { server, port } = await listen({ stallMs: 3000 }, store);
     await readBig(port);

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { byEffort } from "../effort.ts";
 import { simulate } from "./simulate.ts";
 
 /** How many seeds; `npm run simulate` asks for more, or for a single one. */
-const SEEDS = Number(process.env["MILLRACE_SIMULATION_SEEDS"] ?? 2000);
+const SEEDS = Number(process.env["MILLRACE_SIMULATION_SEEDS"] ?? byEffort({ quick: 200, full: 2000 }));
 const ONE = process.env["MILLRACE_SIMULATION_SEED"];
 const FIRST = Number(process.env["MILLRACE_SIMULATION_FIRST"] ?? 1);
 

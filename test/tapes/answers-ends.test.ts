@@ -16,7 +16,7 @@ import { createScriptedBackend, createScriptedSpawn, type SpawnStep } from "#tes
 import { tool } from "#tools";
 import { replay } from "../../src/runtime/replay.ts";
 import { greet, INIT, result, says, writes } from "../claude-code/scripted.ts";
-import { locateRealCli, realCliOptions } from "../real-cli.ts";
+import { describeRealCli, realCliOptions } from "../real-cli.ts";
 import { type AnswerPlace, errorOf, openAnswerPlace, PROMPT, settled, warningsOf } from "./answer-place.ts";
 import { eventsOf, newTapePath, record, scriptedWorld, withoutMode, withoutTimes } from "./tape-world.ts";
 
@@ -81,34 +81,31 @@ describe("F-D11: a command answers from a tape", () => {
   });
 });
 
-const CLI = locateRealCli();
-if (CLI !== undefined) {
-  describe("F-D11: the real CLI in plain mode answers from a tape", () => {
-    it("with the same events; a changed prompt, model or instruction is named", async () => {
-      const claudeCode = { ...realCliOptions(), cwd: place.home, mode: "plain" } as const;
-      const recorded = await record("claude-code/offline", { claudeCode }, place.world, { input: "Say hello" });
-      expect(statusOf(recorded.events)).toBe("success");
-      const answered = (input: string, more: RunOptions = {}, target = "claude-code/offline") =>
-        place.answered(target, { claudeCode, replay: recorded.path, ...more }, { input });
-      expect(settled(await answered("Say hello"))).toEqual(settled(recorded.events));
-      expect(errorOf(await answered("Say good bye"))?.message).toMatch(
-        /process 2 \(claude\), line 1 of stdin.*Say hello.*Say good bye/,
-      );
-      expect(errorOf(await answered("Say hello", {}, "claude-code/other"))?.message).toMatch(
-        /process 2 \(claude\): argument \d+: the tape has "offline", and now there is "other"/,
-      );
-      // Too long for an argument, so it is written to a file.
-      const instructions = "Be brief. ".repeat(5000);
-      const long = await record("claude-code/offline", { claudeCode, instructions }, place.world, {
-        input: "Say hello",
-      });
-      const same = await answered("Say hello", { instructions, replay: long.path });
-      expect(settled(same)).toEqual(settled(long.events));
-      const other = await answered("Say hello", { instructions: `${instructions}Please.`, replay: long.path });
-      expect(errorOf(other)?.message).toMatch(/file 1 for a process: text: .*and now there is ".*Please\."/);
+describeRealCli("F-D11: the real CLI in plain mode answers from a tape", () => {
+  it("with the same events; a changed prompt, model or instruction is named", async () => {
+    const claudeCode = { ...realCliOptions(), cwd: place.home, mode: "plain" } as const;
+    const recorded = await record("claude-code/offline", { claudeCode }, place.world, { input: "Say hello" });
+    expect(statusOf(recorded.events)).toBe("success");
+    const answered = (input: string, more: RunOptions = {}, target = "claude-code/offline") =>
+      place.answered(target, { claudeCode, replay: recorded.path, ...more }, { input });
+    expect(settled(await answered("Say hello"))).toEqual(settled(recorded.events));
+    expect(errorOf(await answered("Say good bye"))?.message).toMatch(
+      /process 2 \(claude\), line 1 of stdin.*Say hello.*Say good bye/,
+    );
+    expect(errorOf(await answered("Say hello", {}, "claude-code/other"))?.message).toMatch(
+      /process 2 \(claude\): argument \d+: the tape has "offline", and now there is "other"/,
+    );
+    // Too long for an argument, so it is written to a file.
+    const instructions = "Be brief. ".repeat(5000);
+    const long = await record("claude-code/offline", { claudeCode, instructions }, place.world, {
+      input: "Say hello",
     });
+    const same = await answered("Say hello", { instructions, replay: long.path });
+    expect(settled(same)).toEqual(settled(long.events));
+    const other = await answered("Say hello", { instructions: `${instructions}Please.`, replay: long.path });
+    expect(errorOf(other)?.message).toMatch(/file 1 for a process: text: .*and now there is ".*Please\."/);
   });
-}
+});
 
 describe("F-D11: Claude Code by a script", () => {
   const asks = (id: string, name: string): SpawnStep =>

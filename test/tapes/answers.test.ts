@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
 import type { RunOptions, Target } from "#runtime";
 import { tool, type Tool } from "#tools";
+import { isQuick } from "../effort.ts";
 import { locateRealCli, realCliOptions } from "../real-cli.ts";
 import { type AnswerPlace, errorOf, openAnswerPlace, settled, warningsOf } from "./answer-place.ts";
 import { record } from "./tape-world.ts";
@@ -70,7 +71,7 @@ const MODELS: readonly Way[] = [
 ];
 
 const CONTROL: readonly Way[] =
-  locateRealCli() === undefined
+  isQuick || locateRealCli() === undefined
     ? []
     : [
         {

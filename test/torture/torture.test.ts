@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createSeededRandom } from "#testing";
+import { byEffort } from "../effort.ts";
 import type { Strike } from "./fault.ts";
 import { play } from "./play.ts";
 import "./preload.ts";
@@ -14,8 +15,8 @@ const ALL = [...MODEL_SCENARIOS, ...PROCESS_SCENARIOS, ...SERVER_SCENARIOS, ...O
 const { MILLRACE_TORTURE: EXTENT, MILLRACE_TORTURE_SCENARIO: SCENARIO } = process.env;
 const { MILLRACE_TORTURE_SEAM: SEAM, MILLRACE_TORTURE_CALL: CALL } = process.env;
 
-/** How many calls of a scenario fail in `npm test`; which of them changes from month to month. */
-const FEW = 40;
+/** How many calls of a scenario fail; which of them changes from month to month. */
+const FEW = byEffort({ quick: 8, full: 40 });
 
 const SCENARIOS = ALL.filter(({ name }) => SCENARIO === undefined || name === SCENARIO);
 

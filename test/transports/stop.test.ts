@@ -14,6 +14,7 @@ import {
   systemClock,
   systemRandom,
 } from "#transports";
+import { byEffort } from "../effort.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import {
   canMakeGroups,
@@ -28,7 +29,7 @@ import {
   zombies,
 } from "./processes.ts";
 
-const ABORTS = Number(process.env["MILLRACE_ABORTS"] ?? 1000);
+const ABORTS = Number(process.env["MILLRACE_ABORTS"] ?? byEffort({ quick: 60, full: 1000 }));
 const PATH = process.env["PATH"] ?? "";
 
 /** What the phase of an abort finds: each script says `ready` when it stands. */

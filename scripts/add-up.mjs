@@ -1,0 +1,16 @@
+// `node scripts/add-up.mjs <record> …`: what the test runs of .ci/run have counted together, as its last line. A record that is not there
+// or cannot be read is a run that broke off.
+
+import { readFileSync } from "node:fs";
+import { judge } from "./verdict.mjs";
+
+const runs = process.argv.slice(2).map((path) => {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return { status: null, tally: undefined };
+  }
+});
+const { lines, exitCode } = judge(runs, { ci: process.env["CI"] === "true" });
+process.stdout.write(`${lines.join("\n")}\n`);
+process.exitCode = exitCode;
