@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { ALONE, BUILT, FULL, patternsOf, STRONGER } from "./scripts/test-sets.mjs";
+import { ALONE, BUILT, FULL, patternsOf, SHARED, STRONGER } from "./scripts/test-sets.mjs";
 
 // Tests read the sources: "#wire" resolves to src/wire/index.ts through this condition of package.json's imports.
 const fromSources = {
@@ -30,8 +30,8 @@ export default defineConfig({
         ...fromSources,
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts", "web/src/**/*.test.ts"],
-          // The sources have no state of their own, and importing them anew for every file takes longer than the tests.
+          include: patternsOf(SHARED),
+          exclude: onlyFull,
           isolate: false,
           ...patience,
         },
@@ -41,7 +41,7 @@ export default defineConfig({
         test: {
           name: "parts",
           include: ["test/**/*.test.ts", "scripts/**/*.test.ts"],
-          exclude: [...onlyFull, ...patternsOf(BUILT)],
+          exclude: [...onlyFull, ...patternsOf(BUILT), ...patternsOf(SHARED)],
           ...patience,
         },
       },

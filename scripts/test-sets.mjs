@@ -1,5 +1,24 @@
 // Which test files `npm test` runs (quick) and which only `npm run test:full` runs. A path that ends with "/" is a folder.
 
+/**
+ * Files that share a process: they hold no state, start next to nothing, and importing the sources anew for each of them takes longer than
+ * their tests.
+ */
+export const SHARED = [
+  "src/",
+  "web/src/",
+  "test/command-line/",
+  "test/compare/",
+  "test/conformance/",
+  "test/emulator/",
+  "test/formats/",
+  "test/policy/",
+  "test/secrets/",
+  "test/sessions/",
+  "test/tapes/",
+  "test/types/",
+];
+
 /** They look at `dist`, which is built before. */
 export const BUILT = ["test/pins/built/", "test/e2e/", "test/nodes/", "test/web/"];
 

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent } from "#domain";
 import type { Run, RunInput } from "#agents";
@@ -11,7 +11,7 @@ import {
   createVirtualClock,
   type FetchScript,
 } from "#testing";
-import { temporaryFolder } from "../temporary-folder.ts";
+import { makeFolder } from "../temporary-folder.ts";
 
 /** A world of scripts, for recordings that need no machine. */
 export function scriptedWorld(script: FetchScript, more: Partial<World> = {}): World {
@@ -48,7 +48,9 @@ export function withoutTimes(events: readonly unknown[]): unknown {
   );
 }
 
-const folder = temporaryFolder("tapes");
+// Files that share a process share this module: the folder stays until the process ends.
+const folder = makeFolder("tapes");
+process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
 let tapes = 0;
 
 /** A path where there is no file yet. */
