@@ -201,10 +201,10 @@ body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 sy
 main { max-width: 1080px; margin: 0 auto; padding: 24px 16px 64px }
 h1 { font-size: 28px; margin: 16px 0 4px } h2 { font-size: 20px; margin: 40px 0 8px } h3 { font-size: 16px; margin: 24px 0 8px }
 .quiet { color: var(--quiet); margin: 4px 0 } .bad { color: var(--bad) } .prompt { white-space: pre-wrap; border-left: 3px solid var(--line); padding-left: 12px }
-.wide { overflow-x: auto } table { border-collapse: collapse; font-variant-numeric: tabular-nums }
-th, td { text-align: right; padding: 6px 12px; border-bottom: 1px solid var(--line); white-space: nowrap } th:first-child, td:first-child { text-align: left } th { color: var(--quiet); font-weight: 500; white-space: normal; vertical-align: bottom }
+.wide { overflow-x: auto } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .875rem }
+th, td { text-align: right; padding: 6px 8px; border-bottom: 1px solid var(--line); white-space: nowrap } th:first-child, td:first-child { text-align: left } th { color: var(--quiet); font-weight: 500; white-space: normal; vertical-align: bottom }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); gap: 16px 32px } figure { margin: 0 } figcaption { font-weight: 600; margin: 8px 0 4px }
-svg { width: 100%; height: auto; font: 12px system-ui, sans-serif } .grid { stroke: var(--line) } .tick { fill: var(--quiet); text-anchor: middle } .name { fill: var(--ink); text-anchor: end } .value { fill: var(--ink) } .none { fill: var(--quiet) } .mean { stroke: var(--ink); stroke-width: 2 } .dot { fill-opacity: .75 }
+svg { width: 100%; max-width: 640px; height: auto; font: 12px system-ui, sans-serif } .grid { stroke: var(--line) } .tick { fill: var(--quiet); text-anchor: middle } .name { fill: var(--ink); text-anchor: end } .value { fill: var(--ink) } .none { fill: var(--quiet) } .mean { stroke: var(--ink); stroke-width: 2 } .dot { fill-opacity: .75 }
 .c0 { fill: var(--c0) } .c1 { fill: var(--c1) } .c2 { fill: var(--c2) } .c3 { fill: var(--c3) } .c4 { fill: var(--c4) } .c5 { fill: var(--c5) }
 details { border-bottom: 1px solid var(--line); padding: 6px 0 } summary { cursor: pointer } pre { white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.5 ui-monospace, monospace }
 `;
