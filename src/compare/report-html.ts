@@ -1,7 +1,8 @@
+import { describeMs } from "#domain";
 import type { DimensionTest, PairReport } from "./decision.ts";
 import { drawPlot, escapeHtml } from "./plots.ts";
 import type { ComparisonReport } from "./report.ts";
-import { costOf, describeMs, tokensOf } from "./report-text.ts";
+import { costOf, tokensOf } from "./report-text.ts";
 import type { ScoredSample } from "./types.ts";
 
 /**

@@ -1,3 +1,4 @@
+import { describeMs } from "#domain";
 import type { ComparisonReport, TargetReport } from "./report.ts";
 
 /**
@@ -60,11 +61,4 @@ export function costOf({ costUsd, answers }: TargetReport): string {
 export function tokensOf({ inputTokens, outputTokens }: TargetReport): string {
   const text = (value: number | undefined) => (value === undefined ? "?" : String(Math.round(value)));
   return `${text(inputTokens?.mean)} / ${text(outputTokens?.mean)}`;
-}
-
-export function describeMs(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  return ms < 60_000
-    ? `${(ms / 1000).toFixed(1)} s`
-    : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
 }

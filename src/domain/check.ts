@@ -32,7 +32,7 @@ export function expects(fits: (value: unknown) => boolean, expected: string): Ch
 export const aText = expects((value) => typeof value === "string", "a text");
 export const aFlag = expects((value) => typeof value === "boolean", "true or false");
 export const aFunction = expects((value) => typeof value === "function", "a function");
-export const anObject = expects(isObject, "an object");
+export const anObject = expects(isRecord, "an object");
 export const aboveZero = expects((value) => typeof value === "number" && value > 0, "a number above 0");
 export const zeroOrMore = expects((value) => typeof value === "number" && value >= 0, "a number, 0 or more");
 export const aSignal = expects(isSignal, "the signal of an AbortController");
@@ -69,7 +69,7 @@ export function listOf(check: Check, of: string, { least = 0, most = Number.MAX_
 /** An object with any names, whose values all pass. */
 export function recordOf(check: (value: unknown, field: string, name: string) => string | undefined): Check {
   return (value, field) => {
-    if (!isObject(value)) return giveInstead(field, value, "an object");
+    if (!isRecord(value)) return giveInstead(field, value, "an object");
     return firstFault(Object.entries(value), (entry, name) => check(entry, `${field}${showKey(name)}`, name));
   };
 }
@@ -93,12 +93,12 @@ export function shape(table: Readonly<Record<string, Check>>, options: ShapeOpti
   const { required = [], what, expected = "an object" } = options;
   const known = Object.keys(table);
   return (value, field) => {
-    if (!isObject(value)) return giveInstead(field === "" ? "options" : field, value, expected);
+    if (!isRecord(value)) return giveInstead(field === "" ? "options" : field, value, expected);
     const prefix = field === "" ? "" : `${field}.`;
     const unknown = findUnknownName(value, known, what ?? prefix);
     if (unknown !== undefined) return unknown;
     return firstFault(Object.entries(table), (check, name) => {
-      const given = (value as Readonly<Record<string, unknown>>)[name];
+      const given = value[name];
       return given === undefined && !required.includes(name) ? undefined : check(given, prefix + name);
     });
   };
@@ -135,7 +135,7 @@ export function checkNames(given: object, known: readonly string[], what: string
  * function that takes options calls it before it reads any of them. `of` is the function, as in `createItems`.
  */
 export function checkOptionNames(given: unknown, known: readonly string[], of: string): void {
-  if (!isObject(given)) {
+  if (!isRecord(given)) {
     throw new StartError("invalid-option", `The options of ${of} are ${describeValue(given)}. Give an object.`);
   }
   checkNames(given, known, `option of ${of} called `);
@@ -147,7 +147,8 @@ export function remedyForName(name: string, known: readonly string[]): string {
   return near === undefined ? `Known are: ${known.join(", ")}.` : `Did you mean ${near}?`;
 }
 
-function isObject(value: unknown): value is object {
+/** Whether a value is an object: not null, not a list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -31,7 +31,7 @@ export {
   UNNUMBERED,
   warningItem,
 } from "./chunk.ts";
-export { elapsedSince } from "./elapsed.ts";
+export { describeMs, elapsedSince } from "./elapsed.ts";
 export type { Diagnostic, ErrorCode, ErrorDetail, StartErrorCode } from "./error-detail.ts";
 export { ERROR_CODES, START_ERROR_CODES } from "./error-detail.ts";
 export {
@@ -88,6 +88,7 @@ export {
   checkOptionNames,
   expects,
   giveInstead,
+  isRecord,
   listOf,
   oneOf,
   recordOf,

@@ -1,3 +1,4 @@
+import { isRecord } from "#domain";
 import { canonicalJson } from "./json-copy.ts";
 
 /** A piece of a call's arguments that rules are held against. */
@@ -128,10 +129,6 @@ function asJson(value: unknown): MatchTarget {
 function kindByName(name: string): MatchTarget["kind"] {
   const lower = name.toLowerCase();
   return SHELL_NAMES.some((shell) => lower.includes(shell)) ? "command" : "text";
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isTextList(value: unknown): value is readonly string[] {

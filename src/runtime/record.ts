@@ -150,8 +150,8 @@ function createRecordingTap(real: World, recorder: Recorder): Tap {
 export function tapFiles(files: FileSystem, tap: Pick<Tap, "take">): FileSystem {
   return {
     async read(path) {
-      const base64 = await tap.take("files.read", async () => encode(await files.read(path)));
-      return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      const base64 = await tap.take("files.read", async () => Buffer.from(await files.read(path)).toString("base64"));
+      return new Uint8Array(Buffer.from(base64, "base64"));
     },
     async write(path, bytes) {
       // What was written is kept: it is part of what a process is told.
@@ -273,12 +273,4 @@ function tellingVariables({ target, options, world }: RunCall): Readonly<Record<
     if (value !== undefined && tells) told.push([name, value]);
   }
   return Object.fromEntries(told);
-}
-
-function encode(bytes: Uint8Array): string {
-  let binary = "";
-  for (let start = 0; start < bytes.length; start += 8192) {
-    binary += String.fromCharCode(...bytes.subarray(start, start + 8192));
-  }
-  return btoa(binary);
 }

@@ -1,6 +1,14 @@
 import type { Run, RunInput, RunSource, RunWriter } from "#agents";
 import type { AgentBackend, ModelBackend } from "#backends";
-import { checkOptionNames, type Chunk, describeThrown, isStartError, StartError, waitForPerson } from "#domain";
+import {
+  checkOptionNames,
+  type Chunk,
+  describeThrown,
+  isStartError,
+  StartError,
+  waitForPerson,
+  isRecord,
+} from "#domain";
 import type { Decision } from "#policy";
 import {
   createPlayer,
@@ -258,8 +266,4 @@ function withBytes(chunk: unknown): Chunk {
   if (!isRecord(chunk) || !isRecord(chunk["raw"])) return chunk as Chunk;
   const json = describeThrown(chunk["raw"]["json"]);
   return { ...chunk, raw: { json, bytes: new TextEncoder().encode(json) } } as unknown as Chunk;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

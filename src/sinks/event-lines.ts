@@ -1,13 +1,14 @@
-import type {
-  ErrorDetail,
-  ErrorItem,
-  HandoffItem,
-  NoticeItem,
-  PermissionItem,
-  RunResult,
-  StartItem,
-  ToolCallItem,
-  ToolResultItem,
+import {
+  type ErrorDetail,
+  type ErrorItem,
+  type HandoffItem,
+  type NoticeItem,
+  type PermissionItem,
+  type RunResult,
+  type StartItem,
+  type ToolCallItem,
+  type ToolResultItem,
+  describeMs,
 } from "#domain";
 import { isRecord, ownNumber, ownString } from "#wire";
 import { plainLine } from "./display-width.ts";
@@ -94,12 +95,6 @@ export function createEventLines(palette: Palette, { width: columnsNow, folds, r
     thought: (characters, ms) => dim(line(`· thought for ${describeMs(ms)}, ${count(characters, "character")}`)),
     closing: (result) => dim(whole("", closingLine(result))),
   };
-}
-
-export function describeMs(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
 }
 
 /** What a sub-agent does stands a little to the right. */

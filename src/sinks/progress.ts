@@ -1,6 +1,5 @@
-import { type AgentEvent, checkOptionNames, type Clock, elapsedSince, unreachable } from "#domain";
+import { type AgentEvent, checkOptionNames, type Clock, elapsedSince, unreachable, describeMs } from "#domain";
 import { plainLine } from "./display-width.ts";
-import { describeMs } from "./event-lines.ts";
 import { createPalette } from "./palette.ts";
 import type { Sink } from "./sink.ts";
 

@@ -1,7 +1,7 @@
-import { type AgentEvent, isDelta } from "#domain";
+import { type AgentEvent, isDelta, isRecord } from "#domain";
 import type { AnyMap, EventMap, NormalisedMap } from "./event-map.ts";
 import { createEventMaps } from "./event-maps.ts";
-import { applyView, type EventSource, isAgentEvent, isRecord, NOTHING, type Source, type View } from "./view.ts";
+import { applyView, type EventSource, isAgentEvent, NOTHING, type Source, type View } from "./view.ts";
 
 /** The maps of a source of our events, of maps, or of both mixed: the operators take what is at hand. */
 export type MapOf<Entry> = Entry extends AgentEvent ? EventMap : Entry;

@@ -1,8 +1,7 @@
-import { type Diagnostic, type ErrorItem, type StartError, unreachable, type WarningItem } from "#domain";
+import { type Diagnostic, type ErrorItem, type StartError, unreachable, type WarningItem, isRecord } from "#domain";
 import type { ItemDiagnostic, ItemError, ItemWarning } from "./item.ts";
 import { WARNING_NAMES } from "./item-names.ts";
 import { asText } from "./json-text.ts";
-import { isRecord } from "./view.ts";
 
 /**
  * An `error` event under its canonical name. What the document has no name for is a `ProcessError` when it ends the

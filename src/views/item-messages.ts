@@ -7,6 +7,7 @@ import {
   type StartItem,
   type ToolResultItem,
   unreachable,
+  isRecord,
 } from "#domain";
 import type {
   AssistantMessage,
@@ -19,7 +20,6 @@ import type {
   UserMessage,
 } from "./item.ts";
 import { vendorStopReason, vendorUsage } from "./vendor-words.ts";
-import { isRecord } from "./view.ts";
 
 type Frame = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
-import type { MessageItem, NoticeItem, TextDelta, ThinkingDelta } from "#domain";
-import { isRecord, NOTHING } from "./view.ts";
+import { type MessageItem, type NoticeItem, type TextDelta, type ThinkingDelta, isRecord } from "#domain";
+import { NOTHING } from "./view.ts";
 
 /** A piece of text or thinking that nobody was shown before. */
 export interface TextPiece {

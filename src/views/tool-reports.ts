@@ -1,5 +1,4 @@
-import type { AgentEvent, ToolResultItem } from "#domain";
-import { isRecord } from "./view.ts";
+import { type AgentEvent, type ToolResultItem, isRecord } from "#domain";
 
 /**
  * What only the application knows: which tool results are artifacts, and which documents they used. Tools of your own may

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "#domain";
+import { type AgentEvent, isRecord } from "#domain";
 
 /** Events from anywhere: a run, a stored log, an array. */
 export type EventSource = Source<AgentEvent>;
@@ -96,10 +96,6 @@ export function applyView<In, Out>(source: Source<In>, view: View<Out, In>): Asy
 /** Tells our events from the words of a vocabulary, which may use the same `type`. */
 export function isAgentEvent(value: unknown): value is AgentEvent {
   return isRecord(value) && typeof value["seq"] === "number" && typeof value["runId"] === "string";
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function open<In>(source: Source<In>): AsyncIterator<In> | Iterator<In> {

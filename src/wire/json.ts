@@ -1,4 +1,4 @@
-import { describeThrown } from "#domain";
+import { describeThrown, isRecord } from "#domain";
 import { MAX_JSON_DEPTH } from "./limits.ts";
 
 /** A JSON object as it came from `JSON.parse`. Its keys are the sender's: read them, never copy them by assignment. */
@@ -49,10 +49,7 @@ function mayBeTooDeep(text: string): boolean {
   return false;
 }
 
-/** Whether a value is a JSON object: not null, not a list. */
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export { isRecord };
 
 // The readers below see own properties only, without paying for `Object.hasOwn` (twice the cost of the read, measured):
 // a value of JSON.parse inherits from Object.prototype alone, and nothing there is a string, a number, a boolean or a

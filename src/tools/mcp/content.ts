@@ -1,5 +1,6 @@
+import { isRecord } from "#domain";
 import type { Outcome } from "../outcome.ts";
-import { isRecord, ownOf } from "./json-rpc.ts";
+import { ownOf } from "./json-rpc.ts";
 
 /** One part of a tool's answer, as MCP writes it. */
 export type McpContent =

@@ -1,3 +1,4 @@
+import { isRecord } from "#domain";
 /** The codes of JSON-RPC 2.0 that a tool server uses. */
 export const RPC_CODES = { invalidRequest: -32600, methodNotFound: -32601, invalidParams: -32602 } as const;
 
@@ -49,10 +50,6 @@ export function rpcError(id: RpcId | null, code: number, message: string): RpcAn
 /** An own property: the sender chooses the keys, and must not reach a prototype with them. */
 export function ownOf(record: RpcParams, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
-}
-
-export function isRecord(value: unknown): value is RpcParams {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function readId(value: unknown): RpcId | undefined {

@@ -1,7 +1,7 @@
+import { isRecord } from "#domain";
 import type { JsonSchema } from "../json-schema.ts";
 import { type McpCallResult, toCallResult } from "./content.ts";
 import {
-  isRecord,
   ownOf,
   readRpcMessage,
   RPC_CODES,

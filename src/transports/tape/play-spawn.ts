@@ -4,6 +4,7 @@ import { handled } from "#streams";
 import { findTextDifference } from "./difference.ts";
 import { rebuildFailure } from "./rebuild-failure.ts";
 import { receive } from "./receive.ts";
+import { readRecorded } from "./recorded-answer.ts";
 import type { Stage } from "./stage.ts";
 import type { TapeEntry } from "./tape.ts";
 import { bytesOf } from "./tape-line.ts";
@@ -56,8 +57,8 @@ function playHandle(stage: Stage, part: Part): ProcessHandle {
     },
     // None: whoever has it now is somebody else, and must not be sent signals.
     pid: undefined,
-    stdout: playOutput(stage, part, "stdout"),
-    stderr: playOutput(stage, part, "stderr"),
+    stdout: readRecorded(() => receive(stage, `stdout:${id}`, { waitsFor: `stdout of ${shown}` })),
+    stderr: readRecorded(() => receive(stage, `stderr:${id}`, { waitsFor: `stderr of ${shown}` })),
     write: playInput(stage, part),
     endInput: () => undefined,
     // The tape knows when the process is gone.
@@ -70,32 +71,6 @@ function playHandle(stage: Stage, part: Part): ProcessHandle {
         () => gone({ code: null, signal: "SIGKILL" }),
       ),
     ),
-  };
-}
-
-function playOutput(stage: Stage, { id, shown }: Part, name: "stdout" | "stderr"): AsyncIterable<Uint8Array> {
-  let isOver = false;
-  const over = { done: true, value: undefined } as const;
-  return {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        if (isOver) return over;
-        try {
-          const entry = await receive(stage, `${name}:${id}`, { waitsFor: `${name} of ${shown}` });
-          if (entry.type === "stdout" || entry.type === "stderr") return { done: false, value: bytesOf(entry) };
-          isOver = true;
-          if ("failure" in entry && entry.failure !== undefined) throw rebuildFailure(entry.failure);
-          return over;
-        } catch (thrown) {
-          isOver = true;
-          throw thrown;
-        }
-      },
-      async return() {
-        isOver = true;
-        return over;
-      },
-    }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { decodeBase64, encodeBase64 } from "#wire";
 import type { TapeBytes, TapeFailure } from "./tape.ts";
 
 /** So many hexadecimal digits seal a line. */
@@ -52,18 +53,14 @@ export function keepBytes(bytes: Uint8Array): TapeBytes {
   try {
     return { text: new TextDecoder("utf-8", strict).decode(bytes) };
   } catch {
-    let binary = "";
-    for (let start = 0; start < bytes.length; start += 8192) {
-      binary += String.fromCharCode(...bytes.subarray(start, start + 8192));
-    }
-    return { base64: btoa(binary) };
+    return { base64: encodeBase64(bytes) };
   }
 }
 
 /** The bytes that were kept. */
 export function bytesOf(kept: TapeBytes): Uint8Array {
   if ("text" in kept) return new TextEncoder().encode(kept.text);
-  return Uint8Array.from(atob(kept.base64), (letter) => letter.charCodeAt(0));
+  return decodeBase64(kept.base64) ?? new Uint8Array();
 }
 
 /** An error as a tape keeps it. */

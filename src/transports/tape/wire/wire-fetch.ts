@@ -3,6 +3,7 @@ import { isSecretHeader } from "#secrets";
 import { followSignal } from "#streams";
 import { rebuildFailure } from "../rebuild-failure.ts";
 import type { TapeEntry } from "../tape.ts";
+import { copyHeaders, readRecorded, showRequest, textOfBody } from "../recorded-answer.ts";
 import { bytesOf, sumOf } from "../tape-line.ts";
 import { comparePlain, compareTexts, oneSided, type PlaceDifference } from "./compare.ts";
 import { describeChange, describeGap } from "./difference.ts";
@@ -37,7 +38,8 @@ export function createWireFetch(desk: WireDesk): WireFetch {
     .map((one, at) => ({ ...one, number: at + 1 }));
   const left = [...all];
   let asked = 0;
-  const placeOf = ({ entry, number }: Exchange): string => `exchange ${number} of ${all.length} (${shown(entry)})`;
+  const placeOf = ({ entry, number }: Exchange): string =>
+    `exchange ${number} of ${all.length} (${showRequest(entry)})`;
 
   return {
     async fetch(request) {
@@ -50,7 +52,7 @@ export function createWireFetch(desk: WireDesk): WireFetch {
       if (picked === undefined) {
         const url = desk.redactor.text(request.url);
         const count = all.length === 1 ? "1 exchange" : `${all.length} exchanges`;
-        const what = `the tape has ${count}, and now there is one more: ${shown({ method: request.method, url })}`;
+        const what = `the tape has ${count}, and now there is one more: ${showRequest({ method: request.method, url })}`;
         throw desk.fail(describeGap(`exchange ${asked}`, what));
       }
       const { entry: exchange, differences } = picked;
@@ -74,7 +76,7 @@ async function answer(
   const head = await reader.next();
   if (head.type === "no-answer") throw rebuildFailure(head.failure);
   if (head.type !== "head") throw new TypeError(`A head was due, not ${head.type}.`);
-  return { status: head.status, headers: copyHeaders(head.headers), body: readBody(reader) };
+  return { status: head.status, headers: copyHeaders(head.headers), body: readRecorded(reader.next, reader.end) };
 }
 
 type Answer = Extract<TapeEntry, { readonly type: "head" | "body" | "body-end" | "body-break" | "no-answer" }>;
@@ -149,33 +151,6 @@ function isAnswer(entry: TapeEntry): entry is Answer {
   }
 }
 
-function readBody(reader: Reader): HttpResponse["body"] {
-  let isOver = false;
-  const over = { done: true, value: undefined } as const;
-  return {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        if (isOver) return over;
-        try {
-          const entry = await reader.next();
-          if (entry.type === "body") return { done: false, value: bytesOf(entry) };
-          isOver = true;
-          if (entry.type === "body-break") throw rebuildFailure(entry.failure);
-          return over;
-        } catch (thrown) {
-          isOver = true;
-          throw thrown;
-        }
-      },
-      async return() {
-        isOver = true;
-        reader.end();
-        return over;
-      },
-    }),
-  };
-}
-
 /** Waits for nothing: rejects when one of the signals fires. */
 function never(signals: readonly (AbortSignal | undefined)[]): Promise<never> {
   return new Promise((_, reject) => {
@@ -228,7 +203,7 @@ function compareBodies(
   sent: HttpRequest["body"],
   desk: WireDesk,
 ): readonly PlaceDifference[] {
-  const now = sent === undefined ? undefined : textOf(sent);
+  const now = sent === undefined ? undefined : textOfBody(sent);
   if (recorded === undefined || now === undefined) {
     if (recorded === undefined && now === undefined) return [];
     const old = recorded !== undefined && "text" in recorded ? recorded.text : undefined;
@@ -243,26 +218,10 @@ function compareBodies(
   return compareTexts("body", recordedText(desk, old), sentText(desk, now));
 }
 
-function textOf(body: string | Uint8Array): string {
-  return typeof body === "string" ? body : new TextDecoder().decode(body);
-}
-
 function byName(headers: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const named = new Map<string, string>();
   for (const [name, value] of Object.entries(headers)) {
     if (!UNTOLD.has(name.toLowerCase())) named.set(name.toLowerCase(), value);
   }
   return named;
-}
-
-/** Without a prototype, as the real ones: the names are somebody else's. */
-function copyHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const copy = Object.create(null) as Record<string, string>;
-  for (const [name, value] of Object.entries(headers)) copy[name] = value;
-  return copy;
-}
-
-function shown({ method, url }: { readonly method: string; readonly url: string }): string {
-  const text = url.replace(/\?.*$/s, "?…");
-  return `${method} ${text.length <= 120 ? text : `${text.slice(0, 119)}…`}`;
 }
