@@ -22,6 +22,7 @@ import { canMergeDeltas, EVENT_WEIGHT, measureDeltas, mergeDeltas, weighItem } f
 import { ReplyMeter } from "./reply-meter.ts";
 import type { RunSource } from "./run.ts";
 import { RunCleanUp } from "./run-clean-up.ts";
+import { shareText } from "./share-text.ts";
 
 /** The limits of a run handle. */
 export const RUN_LIMITS = {
@@ -257,7 +258,7 @@ export class RunCore {
   }
 
   private _publish(events: readonly AgentEvent[]): void {
-    this.broadcast.push(events, takeIn(events, this._accumulator, this._meter, this));
+    this.broadcast.push(events, takeIn(events, this.broadcast.past(), this._accumulator, this._meter, this));
   }
 
   /** Ends the run with an error of ours: nothing that its source still writes gets past the gate. */
@@ -308,6 +309,7 @@ const NO_RESULT: ErrorDetail = {
 /** Has everything that looks at the events look at them; returns how heavy they are together. */
 function takeIn(
   events: readonly AgentEvent[],
+  past: Iterable<AgentEvent>,
   accumulator: Accumulator,
   meter: ReplyMeter,
   run: Pick<RunCore, "openQuestion" | "closeQuestion">,
@@ -325,8 +327,11 @@ function takeIn(
     } else {
       accumulator.add(event);
       weight += weighItem(event);
-      if (event.type === "message") meter.addMessage(event);
-      else if (event.type === "notice" && event.kind === "retract") meter.retract(event.data as Retraction);
+      if (event.type === "message") {
+        meter.addMessage(event);
+        shareText(event, past, events.slice(0, at));
+      }
+      if (event.type === "notice" && event.kind === "retract") meter.retract(event.data as Retraction);
       if (event.type === "permission") {
         if (event.state === "asked") run.openQuestion(event.callId);
         else run.closeQuestion(event.callId);
