@@ -147,7 +147,19 @@ function measureMessage({ blocks }: MessageItem): number {
   let bytes = 0;
   for (const block of blocks) {
     if (block.type === "text" || block.type === "thinking") bytes += measureText(block.text);
-    else if (block.type === "tool-call") bytes += measureText(JSON.stringify(block.input) ?? "");
+    else if (block.type === "tool-call") bytes += measureValue(block.input);
+  }
+  return bytes;
+}
+
+/** About the bytes of a value as JSON. Counted and not written: it may have very many members. */
+function measureValue(value: unknown): number {
+  if (typeof value === "string") return measureText(value) + 2;
+  if (typeof value !== "object" || value === null) return String(value).length;
+  let bytes = 2;
+  const isList = Array.isArray(value);
+  for (const key of Object.keys(value)) {
+    bytes += (isList ? 1 : measureText(key) + 4) + measureValue((value as Record<string, unknown>)[key]);
   }
   return bytes;
 }
