@@ -139,6 +139,8 @@ class AgentRun {
   private _isHandoffTold = false;
   /** What is still on its way through the guards: order is kept. */
   private _tail: Promise<void> = Promise.resolve();
+  /** How many writes stand in the tail: what comes meanwhile must not overtake them. */
+  private _waiting = 0;
 
   constructor(leg: AgentLeg, work: LegWork, conversation: AgentConversation, showInput: () => Promise<void>) {
     this._leg = leg;
@@ -220,12 +222,17 @@ class AgentRun {
   }
 
   private _write(chunks: readonly Chunk[]): Promise<void> | undefined {
-    if (this._gate === undefined && this._isInputShown) return this._pass(chunks);
+    if (this._gate === undefined && this._isInputShown && this._waiting === 0) return this._pass(chunks);
+    this._waiting += 1;
     this._tail = this._tail.then(async () => {
-      if (this._isOver) return;
-      const passed = this._gate === undefined ? chunks : await this._gate.pass(chunks);
-      await this._showAfterStart(passed);
-      if (this._gate?.denial !== undefined) await this._deny(this._gate.denial);
+      try {
+        if (this._isOver) return;
+        const passed = this._gate === undefined ? chunks : await this._gate.pass(chunks);
+        await this._showAfterStart(passed);
+        if (this._gate?.denial !== undefined) await this._deny(this._gate.denial);
+      } finally {
+        this._waiting -= 1;
+      }
     });
     return this._tail;
   }

@@ -223,37 +223,33 @@ describe.each(CASES)("F-B1: %s, a large %s", (backend, name) => {
   const shape = SHAPES[name] as Shape;
   const open = BACKENDS[backend] as (shape: Shape) => Promise<Place>;
 
-  // Of Claude Code only the limit: in this fixture its deltas come in another order than they were written, and why is open.
-  it.skipIf(backend === "claude-code")(
-    "ends with one done, is kept whole, is never read or written at once, and is held a bounded number of times",
-    async () => {
-      const { start, clock } = await open(shape);
-      // Whatever is loaded with the first run is loaded now.
-      await toEnd(start({}), clock);
-      const before = await heldBytes();
-      let run: Run | undefined;
-      const { value: log, longest } = await longestJson(async () => {
-        run = start({});
-        return await toEnd(run, clock);
-      });
-      const done = log.at(-1);
-      if (done?.type !== "done") throw new Error("no done");
-      expect(log.filter(({ type }) => type === "done")).toHaveLength(1);
-      expect({ status: done.result.status, error: done.result.error }).toEqual({ status: "success", error: undefined });
-      // As text, and not member by member: that would take long, and print megabytes.
-      expect(JSON.stringify(shape.kept(done)) === JSON.stringify(shape.expected)).toBe(true);
-      const shown = log.flatMap((event) => (event.type === "text-delta" ? event.text : [])).join("");
-      if (name === "text") expect(shown === TEXT).toBe(true);
-      assertRunLog(log);
-      // Gemini sends arguments as a value, and the delta that shows them is written from it at once.
-      if (backend !== "google" || name !== "tool input") expect(longest).toBeLessThan(AT_ONCE);
-      log.length = 0;
-      const size = JSON.stringify(shape.reply).length;
-      expect(((await heldBytes()) - before) / Math.max(size, MEGABYTE)).toBeLessThan(6);
-      expect(run?.isComplete()).toBe(true);
-      assertRunLog(await toEnd(run as Run, clock));
-    },
-  );
+  it("ends with one done, is kept whole, is never read or written at once, and is held a bounded number of times", async () => {
+    const { start, clock } = await open(shape);
+    // Whatever is loaded with the first run is loaded now.
+    await toEnd(start({}), clock);
+    const before = await heldBytes();
+    let run: Run | undefined;
+    const { value: log, longest } = await longestJson(async () => {
+      run = start({});
+      return await toEnd(run, clock);
+    });
+    const done = log.at(-1);
+    if (done?.type !== "done") throw new Error("no done");
+    expect(log.filter(({ type }) => type === "done")).toHaveLength(1);
+    expect({ status: done.result.status, error: done.result.error }).toEqual({ status: "success", error: undefined });
+    // As text, and not member by member: that would take long, and print megabytes.
+    expect(JSON.stringify(shape.kept(done)) === JSON.stringify(shape.expected)).toBe(true);
+    const shown = log.flatMap((event) => (event.type === "text-delta" ? event.text : [])).join("");
+    if (name === "text") expect(shown === TEXT).toBe(true);
+    assertRunLog(log);
+    // Gemini sends arguments as a value, and the delta that shows them is written from it at once.
+    if (backend !== "google" || name !== "tool input") expect(longest).toBeLessThan(AT_ONCE);
+    log.length = 0;
+    const size = JSON.stringify(shape.reply).length;
+    expect(((await heldBytes()) - before) / Math.max(size, MEGABYTE)).toBeLessThan(6);
+    expect(run?.isComplete()).toBe(true);
+    assertRunLog(await toEnd(run as Run, clock));
+  });
 
   it.skipIf(name === "tool result")(
     "that is over limits.replyBytes ends with one done and its own code, and keeps what came",
