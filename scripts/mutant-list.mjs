@@ -195,7 +195,7 @@ export const MUTANTS = [
   },
   {
     what: "what comes between two turns is kept without a bound (S0-45)",
-    file: "src/backends/claude-code/conversation-held.ts",
+    file: "src/backends/claude-code/conversation/between-turns.ts",
     find: "const MAX_HELD = 1000;",
     replace: "const MAX_HELD = 100_000;",
     tests: ["test/claude-code/control.test.ts"],
@@ -257,7 +257,7 @@ export const MUTANTS = [
   },
   {
     what: "the session id of a result is not taken (S0-66)",
-    file: "src/backends/claude-code/conversation-turn.ts",
+    file: "src/backends/claude-code/conversation/turn.ts",
     find: "this.sessionId = chunk.sessionId ?? this.sessionId;\n        return this._noteResult(",
     replace: "return this._noteResult(",
     tests: ["test/claude-code/control.test.ts"],
@@ -265,7 +265,7 @@ export const MUTANTS = [
   },
   {
     what: "an exit while background work is waited for overrides the result (S1-11)",
-    file: "src/backends/claude-code/conversation.ts",
+    file: "src/backends/claude-code/conversation/control.ts",
     find: "if (active.rule.hasResult) this._note(active,",
     replace: "if (active.rule.isJudged) this._note(active,",
     tests: ["test/claude-code/control.test.ts"],

@@ -21,7 +21,7 @@ export type { CliVersion } from "../backends/claude-code/cli-version.ts";
 export { parseVersion, versionMeetsMinimum } from "../backends/claude-code/cli-version.ts";
 export type { CollectedItems } from "../backends/claude-code/collect.ts";
 export { collectItems, collectMessages, fold } from "../backends/claude-code/collect.ts";
-export type { ClaudeCodeConversation } from "../backends/claude-code/conversation-contract.ts";
+export type { ClaudeCodeConversation } from "../backends/claude-code/conversation/plan.ts";
 export type { ProcessExit, ProcessHandle, ProcessRequest, Spawn } from "#domain";
 export type { ExitSeen } from "../backends/claude-code/diagnostics.ts";
 export { diagnoseExit } from "../backends/claude-code/diagnostics.ts";

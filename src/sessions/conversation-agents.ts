@@ -1,7 +1,7 @@
 import { agentSettings, type AgentLeg, type Conversations } from "#agents";
 import type { Clock, McpServerStatus, Message } from "#domain";
 import { handled } from "#streams";
-import { createPatientSignal, type Patience, waitPatiently } from "./conversation-patience.ts";
+import { createGracefulAbort, type Patience, waitPatiently } from "./graceful-abort.ts";
 import { refuseControl } from "./conversation-refusal.ts";
 
 type Live = Awaited<ReturnType<Conversations["open"]>>;
@@ -169,7 +169,7 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
         if (!entry.sent.has(id)) entry.sentNow.add(id);
         entry.sent.add(id);
       }
-      const patient = createPatientSignal(link.signal, () => live.interrupt(), patience);
+      const patient = createGracefulAbort(link.signal, () => live.interrupt(), patience);
       const over = handled(live.send(news, { ...link, signal: patient.signal, isLast: false, transcript: messages }));
       entry.turn = { over, force: patient.force };
       try {

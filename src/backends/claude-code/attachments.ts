@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { ErrorDetail } from "#domain";
 import { createPolicy, type RunPolicy } from "#policy";
 import type { AgentLink } from "../backend.ts";
-import type { ConversationPlan } from "./conversation-plan.ts";
+import type { ConversationPlan } from "./conversation/plan.ts";
 
 /** A path in a prompt: `@"a name with blanks"`, `@src/a.ts`. An address such as `ada@example.com` is none. */
 const QUOTED = /(?<!\w)@"([^"]+)"/g;

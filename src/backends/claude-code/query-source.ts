@@ -11,14 +11,14 @@ import {
 } from "#domain";
 import { createDecoder, type Decoder, type Format } from "#formats";
 import { isRecord } from "#wire";
-import { backgroundWarning, cutError, exitError, withoutEndFaults } from "./conversation-exit.ts";
+import { backgroundWarning, cutError, exitError, withoutEndFaults } from "./conversation/exit.ts";
 import { awaitExit, type CliProcess } from "./launch.ts";
 import { limitLines } from "./line-limit.ts";
 import type { ClaudeCodeMessage, UnlistedMessage } from "./messages/message.ts";
 import { missingField } from "./messages/missing-field.ts";
 import type { QueryItem } from "./query-item.ts";
 import { stalledError } from "./query-limits.ts";
-import { SILENCE } from "./conversation-plan.ts";
+import { SILENCE } from "./conversation/plan.ts";
 import { DRAIN, NEXT_TURN_MS, type RuleInput } from "./result-rule.ts";
 import { createTaskCount, readRuleInput } from "./result-rule-frames.ts";
 

@@ -1,8 +1,8 @@
 import { type Clock, type ErrorDetail, type Raw, StartError, type WarningDetail } from "#domain";
 import { parseJson } from "#wire";
 import { buildArgv } from "./argv.ts";
-import { inputWarning } from "./conversation-exit.ts";
-import { asPlainText } from "./conversation-input.ts";
+import { inputWarning } from "./conversation/exit.ts";
+import { asPlainText } from "./conversation/input.ts";
 import { requireFlags } from "./features.ts";
 import { type ClaudeCodeWorld, type CliProcess, findCli, type FoundCli, launchCli } from "./launch.ts";
 import { withOwnSpawn } from "./own-spawn.ts";

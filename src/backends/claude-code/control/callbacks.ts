@@ -2,21 +2,21 @@ import { RunError } from "#domain";
 import type { ToolServer } from "#tools";
 import { followSignal } from "#streams";
 import { isRecord, type JsonRecord, ownString, ownValue } from "#wire";
-import { answerHook, denyTool, HOOK_IDS, type HookDesk } from "./hooks.ts";
+import { answerHook, denyTool, HOOK_IDS, type ControlContext } from "./hooks.ts";
 import { answerPermission, denyPermission } from "./permissions.ts";
 
 /** Answers what the CLI asks of us. A request we do not know is refused, and refused only. */
 export function createCallbacks(
-  desk: HookDesk,
+  context: ControlContext,
   server: ToolServer | undefined,
 ): (request: JsonRecord, signal: AbortSignal) => Promise<JsonRecord | undefined> {
   return async (request, signal) => {
     const subtype = ownString(request, "subtype");
     switch (subtype) {
       case "hook_callback":
-        return answerHook(request, desk, signal);
+        return answerHook(request, context, signal);
       case "can_use_tool":
-        return answerPermission(request, desk, signal);
+        return answerPermission(request, context, signal);
       case "mcp_message":
         return { mcp_response: await answerServer(request, server, signal) };
       default:

@@ -3,18 +3,18 @@ import type { ClaudeCodeAdapter, Decoder } from "#formats";
 import type { ToolServer } from "#tools";
 import { isRecord, type JsonRecord } from "#wire";
 import { createCliDecoder } from "../cli-decoder.ts";
-import { pumpOutput, type TakeChunks } from "../conversation-pump.ts";
+import { pumpOutput, type TakeChunks } from "../conversation/read-output.ts";
 import { awaitExit, type ClaudeCodeWorld, type CliProcess } from "../launch.ts";
 import { CallWait } from "./call-wait.ts";
 import { createCallbacks, denialOf } from "./callbacks.ts";
 import { type ControlChannel, createControlChannel } from "./channel.ts";
 import { type ControlFrame, isControlFrame, readControlFrame } from "./control-frame.ts";
-import type { HookDesk } from "./hooks.ts";
+import type { ControlContext } from "./hooks.ts";
 
 export interface ConnectionParts {
   readonly process: CliProcess;
   readonly world: Pick<ClaudeCodeWorld, "clock">;
-  readonly desk: HookDesk;
+  readonly context: ControlContext;
   readonly server: ToolServer | undefined;
   /** The `initialize` request. */
   readonly initialize: JsonRecord;
@@ -51,7 +51,7 @@ export class ControlConnection {
       isWaiting: (callId) => this._adapter.isWaiting(callId),
       tellNow: (callId) => this._tellNow(callId),
     });
-    const answer = createCallbacks(parts.desk, parts.server);
+    const answer = createCallbacks(parts.context, parts.server);
     this.channel = createControlChannel({
       clock: parts.world.clock,
       write: (lines) => parts.process.write(lines),
@@ -63,7 +63,7 @@ export class ControlConnection {
       denialOf,
       onBusy: parts.onBusy,
     });
-    const options = { mode: "control", ownTool: parts.desk.ownTool, hasSeveralRuns: true } as const;
+    const options = { mode: "control", ownTool: parts.context.ownTool, hasSeveralRuns: true } as const;
     const { decoder, adapter } = createCliDecoder(options, parts.keepRaw, parts.maxLineBytes);
     this._decoder = decoder;
     this._adapter = adapter;

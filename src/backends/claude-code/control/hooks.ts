@@ -1,7 +1,7 @@
 import { describeThrown, messageItem } from "#domain";
 import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire";
 import { readToolOutput } from "./tool-output.ts";
-import type { CallRecord, Turn } from "./turn.ts";
+import type { CallRecord, CallDecisions } from "./call-decisions.ts";
 
 /** The CLI's hooks that we answer, by the id we register them under. */
 export const HOOK_IDS = {
@@ -33,9 +33,9 @@ export function hookRegistration(wanted: { readonly tools: boolean; readonly sto
   };
 }
 
-export interface HookDesk {
+export interface ControlContext {
   /** The turn under way; without one nobody can allow anything. */
-  readonly turn: () => Turn | undefined;
+  readonly turn: () => CallDecisions | undefined;
   /** The caller's name of a tool of ours; `undefined` for the CLI's own. */
   readonly ownTool: (vendorName: string) => string | undefined;
   /** Whether the CLI takes another output in the place of its own tool's; one that does not shows the model its own. */
@@ -45,22 +45,28 @@ export interface HookDesk {
 }
 
 /** Answers a `hook_callback`. Never rejects: what fails where something may be prevented, prevents it. */
-export async function answerHook(request: JsonRecord, desk: HookDesk, signal: AbortSignal): Promise<JsonRecord> {
+export async function answerHook(
+  request: JsonRecord,
+  context: ControlContext,
+  signal: AbortSignal,
+): Promise<JsonRecord> {
   const id = ownString(request, "callback_id");
   const input = ownRecord(request, "input") ?? {};
   const callId =
     ownString(input, "tool_use_id") ??
     ownString(request, "tool_use_id") ??
-    desk.newCallId(ownString(input, "tool_name") ?? "tool");
-  const turn = desk.turn();
+    context.newCallId(ownString(input, "tool_name") ?? "tool");
+  const turn = context.turn();
   try {
     switch (id) {
       case HOOK_IDS.PreToolUse:
-        return turn === undefined ? denyTool(NOBODY) : await beforeTool(turn, { callId, input, signal }, desk);
+        return turn === undefined ? denyTool(NOBODY) : await beforeTool(turn, { callId, input, signal }, context);
       case HOOK_IDS.PostToolUse:
-        return turn === undefined ? {} : await afterTool(turn, { callId, input, signal }, desk, "PostToolUse");
+        return turn === undefined ? {} : await afterTool(turn, { callId, input, signal }, context, "PostToolUse");
       case HOOK_IDS.PostToolUseFailure:
-        return turn === undefined ? {} : await afterTool(turn, { callId, input, signal }, desk, "PostToolUseFailure");
+        return turn === undefined
+          ? {}
+          : await afterTool(turn, { callId, input, signal }, context, "PostToolUseFailure");
       case HOOK_IDS.Stop:
         return turn === undefined ? {} : await beforeStop(turn, input, signal);
       default:
@@ -82,39 +88,43 @@ interface ToolHook {
   readonly signal: AbortSignal;
 }
 
-async function beforeTool(turn: Turn, { callId, input, signal }: ToolHook, desk: HookDesk): Promise<JsonRecord> {
+async function beforeTool(
+  turn: CallDecisions,
+  { callId, input, signal }: ToolHook,
+  context: ControlContext,
+): Promise<JsonRecord> {
   const toolInput = ownValue(input, "tool_input") ?? {};
-  const record = recordOf(turn, callId, input, desk);
+  const record = recordOf(turn, callId, input, context);
   record.cwd = ownString(input, "cwd");
   const verdict = await turn.decide(callId, record, { input: toolInput, signal });
   const note = signal.aborted ? undefined : takeNotes(turn, callId, record);
-  const context = note === undefined ? {} : { additionalContext: note };
+  const added = note === undefined ? {} : { additionalContext: note };
   if (verdict.kind === "denied") {
     // `continue: false` beside a denial is ignored, so the turn is ended by hand.
     if (verdict.stop !== undefined) turn.control.interrupt();
-    return denyTool(verdict.reason, context);
+    return denyTool(verdict.reason, added);
   }
   const stop = verdict.stop === undefined ? {} : { continue: false, stopReason: verdict.stop };
   if (record.executedBy === "millrace" || verdict.by !== undefined) {
     const allowed = { permissionDecision: "allow", updatedInput: verdict.input };
-    return { ...stop, hookSpecificOutput: { hookEventName: "PreToolUse", ...allowed, ...context } };
+    return { ...stop, hookSpecificOutput: { hookEventName: "PreToolUse", ...allowed, ...added } };
   }
   // Nobody has said yes and nothing spoke against it: what the CLI's own rules say holds.
   const changed = isSame(verdict.input, toolInput) ? {} : { updatedInput: verdict.input };
   if (Object.keys(changed).length === 0 && note === undefined) return stop;
-  return { ...stop, hookSpecificOutput: { hookEventName: "PreToolUse", ...changed, ...context } };
+  return { ...stop, hookSpecificOutput: { hookEventName: "PreToolUse", ...changed, ...added } };
 }
 
 async function afterTool(
-  turn: Turn,
+  turn: CallDecisions,
   hook: ToolHook,
-  desk: HookDesk,
+  context: ControlContext,
   hookEventName: "PostToolUse" | "PostToolUseFailure",
 ): Promise<JsonRecord> {
   const { callId, input, signal } = hook;
-  const record = recordOf(turn, callId, input, desk);
+  const record = recordOf(turn, callId, input, context);
   // Our own tools were looked at before the CLI got their answer.
-  const replaced = record.executedBy === "millrace" ? undefined : await checkOutput(turn, record, hook, desk);
+  const replaced = record.executedBy === "millrace" ? undefined : await checkOutput(turn, record, hook, context);
   if (replaced === "impossible") return { continue: false, stopReason: UNREPLACEABLE };
   if (signal.aborted) return {};
   const note = takeNotes(turn, callId, record);
@@ -132,10 +142,10 @@ const UNREPLACEABLE = "The output of a tool had to be replaced, and Claude Code 
 
 /** What is to stand in the place of the tool's output: nothing, something in the tool's own shape, or it cannot be done. */
 async function checkOutput(
-  turn: Turn,
+  turn: CallDecisions,
   record: CallRecord,
   { callId, input, signal }: ToolHook,
-  desk: HookDesk,
+  context: ControlContext,
 ): Promise<{ readonly output: unknown } | "impossible" | undefined> {
   const failure = ownString(input, "error");
   const isError = failure !== undefined;
@@ -150,7 +160,7 @@ async function checkOutput(
   if (verdict.stop !== undefined) turn.stopReason ??= verdict.stop;
   if (isSame(verdict.output, given.value)) return undefined;
   record.answer = { output: verdict.output, isError: verdict.isError };
-  const output = desk.replacesOutput && !signal.aborted ? given.write(verdict.output) : undefined;
+  const output = context.replacesOutput && !signal.aborted ? given.write(verdict.output) : undefined;
   if (output !== undefined) return { output };
   turn.control.giveUp({
     code: "guard-denied",
@@ -162,7 +172,7 @@ async function checkOutput(
   return "impossible";
 }
 
-async function beforeStop(turn: Turn, input: JsonRecord, signal: AbortSignal): Promise<JsonRecord> {
+async function beforeStop(turn: CallDecisions, input: JsonRecord, signal: AbortSignal): Promise<JsonRecord> {
   const text = ownString(input, "last_assistant_message") ?? "";
   const verdict = await turn.link.policy.checkStop(text, turn.sentBack, signal);
   if (verdict.stop !== undefined) turn.stopReason ??= verdict.stop;
@@ -173,7 +183,7 @@ async function beforeStop(turn: Turn, input: JsonRecord, signal: AbortSignal): P
 }
 
 /** The notes for the model that were not given yet. The CLI does not show them, so the message is ours to write. */
-function takeNotes(turn: Turn, callId: string, record: CallRecord): string | undefined {
+function takeNotes(turn: CallDecisions, callId: string, record: CallRecord): string | undefined {
   const text = turn.takeNotes(record);
   if (text === undefined) return undefined;
   const id = `${callId}-note-${turn.countNote()}`;
@@ -194,9 +204,9 @@ export function denyTool(reason: string, more: JsonRecord = {}): JsonRecord {
   };
 }
 
-function recordOf(turn: Turn, callId: string, input: JsonRecord, desk: HookDesk): CallRecord {
+function recordOf(turn: CallDecisions, callId: string, input: JsonRecord, context: ControlContext): CallRecord {
   const vendorName = ownString(input, "tool_name") ?? "";
-  const own = desk.ownTool(vendorName);
+  const own = context.ownTool(vendorName);
   return turn.call(callId, own ?? vendorName, own === undefined ? "backend" : "millrace");
 }
 

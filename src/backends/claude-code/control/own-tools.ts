@@ -1,8 +1,8 @@
 import type { ServerCall, ServerOutcome, Tool, ToolServer } from "#tools";
 import { createToolServer } from "#tools";
 import { type JsonRecord, ownString } from "#wire";
-import type { HookDesk } from "./hooks.ts";
-import type { Turn } from "./turn.ts";
+import type { ControlContext } from "./hooks.ts";
+import type { CallDecisions } from "./call-decisions.ts";
 
 /** The name of our tool server in the CLI. Its tools are called `mcp__millrace__<name>` there, and never here. */
 export const TOOL_SERVER = "millrace";
@@ -31,21 +31,21 @@ export function createOwnTool(tools: readonly Tool[]): (vendorName: string) => s
 export function createOwnToolServer(
   tools: readonly Tool[],
   version: string,
-  desk: Pick<HookDesk, "turn" | "newCallId">,
+  context: Pick<ControlContext, "turn" | "newCallId">,
 ): ToolServer {
   return createToolServer({
     name: TOOL_SERVER,
     version,
     tools,
     async call(call) {
-      const turn = desk.turn();
+      const turn = context.turn();
       if (turn === undefined) return refuse("Not run: no turn is under way, so nobody can run it.");
-      return runOwnTool(turn, callIdOf(call.meta) ?? desk.newCallId(call.name), call);
+      return runOwnTool(turn, callIdOf(call.meta) ?? context.newCallId(call.name), call);
     },
   });
 }
 
-async function runOwnTool(turn: Turn, callId: string, call: ServerCall): Promise<ServerOutcome> {
+async function runOwnTool(turn: CallDecisions, callId: string, call: ServerCall): Promise<ServerOutcome> {
   const { name, input, signal } = call;
   const { policy } = turn.link;
   const record = turn.call(callId, name, "millrace");

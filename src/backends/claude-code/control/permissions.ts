@@ -1,19 +1,23 @@
 import { describeThrown } from "#domain";
 import { type JsonRecord, ownString, ownValue } from "#wire";
-import type { HookDesk } from "./hooks.ts";
+import type { ControlContext } from "./hooks.ts";
 
 /**
  * Answers a `can_use_tool`. A decision made for this call before (by the hook in front of it) is used and nobody is
  * asked twice, as long as the arguments are those decided about. Never rejects; what fails denies.
  */
-export async function answerPermission(request: JsonRecord, desk: HookDesk, signal: AbortSignal): Promise<JsonRecord> {
-  const turn = desk.turn();
+export async function answerPermission(
+  request: JsonRecord,
+  context: ControlContext,
+  signal: AbortSignal,
+): Promise<JsonRecord> {
+  const turn = context.turn();
   if (turn === undefined) return denyPermission("Not run: no turn is under way, so nobody can allow it.");
   const vendorName = ownString(request, "tool_name") ?? "";
   const input = ownValue(request, "input") ?? {};
   // CLIs before 2.0.30 do not say which call it is; each such question then stands for itself.
-  const callId = ownString(request, "tool_use_id") ?? desk.newCallId(vendorName);
-  const own = desk.ownTool(vendorName);
+  const callId = ownString(request, "tool_use_id") ?? context.newCallId(vendorName);
+  const own = context.ownTool(vendorName);
   const record = turn.call(callId, own ?? vendorName, own === undefined ? "backend" : "millrace");
   try {
     const isKnown = record.verdict !== undefined;

@@ -9,10 +9,10 @@ import {
 } from "#domain";
 import type { ClaudeCodeAdapter, Decoder } from "#formats";
 import { createDeferred, followSignal, type SilenceWatch } from "#streams";
-import type { AgentLink } from "../backend.ts";
-import type { ArgvPlan } from "./argv.ts";
-import { createCliDecoder } from "./cli-decoder.ts";
-import { judgeAttachments } from "./attachments.ts";
+import type { AgentLink } from "../../backend.ts";
+import type { ArgvPlan } from "../argv.ts";
+import { createCliDecoder } from "../cli-decoder.ts";
+import { judgeAttachments } from "../attachments.ts";
 import {
   backgroundNotice,
   backgroundWarning,
@@ -20,17 +20,17 @@ import {
   inputWarning,
   stalledError,
   withoutEndFaults,
-} from "./conversation-exit.ts";
-import { renderInput, userLine } from "./conversation-input.ts";
-import type { ConversationPlan } from "./conversation-plan.ts";
-import { pumpOutput } from "./conversation-pump.ts";
-import { watchTurn } from "./conversation-silence.ts";
-import { awaitExit, type CliProcess, launchCli } from "./launch.ts";
-import type { ClaudeCodeOptions } from "./options.ts";
-import { RESULT_GRACE_MS, type RuleInput } from "./result-rule.ts";
-import { createTaskCount, readChunk, type TaskCount } from "./result-rule-frames.ts";
+} from "./exit.ts";
+import { renderInput, userLine } from "./input.ts";
+import type { ConversationPlan } from "./plan.ts";
+import { pumpOutput } from "./read-output.ts";
+import { watchTurn } from "./silence.ts";
+import { awaitExit, type CliProcess, launchCli } from "../launch.ts";
+import type { ClaudeCodeOptions } from "../options.ts";
+import { RESULT_GRACE_MS, type RuleInput } from "../result-rule.ts";
+import { createTaskCount, readChunk, type TaskCount } from "../result-rule-frames.ts";
 import { TurnRule } from "./turn-rule.ts";
-import { explainVerdict } from "./verdict-words.ts";
+import { explainVerdict } from "../verdict-words.ts";
 
 /** What one process is to do. */
 export interface PlainWork {

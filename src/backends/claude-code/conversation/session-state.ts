@@ -1,11 +1,11 @@
 import type { JsonRecord } from "#wire";
-import { watchesTools } from "./control/initialize.ts";
-import { type ConversationPlan, goesOn, resuming } from "./conversation-plan.ts";
-import { type GatedFeature, hasFeature, requireFeature } from "./features.ts";
-import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
+import { watchesTools } from "../control/initialize.ts";
+import { type ConversationPlan, goesOn, resuming } from "./plan.ts";
+import { type GatedFeature, hasFeature, requireFeature } from "../features.ts";
+import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "../options.ts";
 
 /** What a conversation knows from one process to the next: its options as they are now, and where its session stands. */
-export class ConversationMemory {
+export class SessionState {
   sessionId: string | undefined;
   private readonly _plan: ConversationPlan;
   private _options: ClaudeCodeOptions;

@@ -10,12 +10,12 @@ import {
 } from "#domain";
 import { createDeferred } from "#streams";
 import { isRecord, type JsonRecord, ownArray, ownString } from "#wire";
-import type { AgentLink } from "../backend.ts";
-import { Turn, type TurnControl } from "./control/turn.ts";
-import { RULE_START } from "./result-rule.ts";
-import { createTaskCount, readControlChunk, type TaskCount } from "./result-rule-frames.ts";
+import type { AgentLink } from "../../backend.ts";
+import { CallDecisions, type TurnControl } from "../control/call-decisions.ts";
+import { RULE_START } from "../result-rule.ts";
+import { createTaskCount, readControlChunk, type TaskCount } from "../result-rule-frames.ts";
 import { TurnRule } from "./turn-rule.ts";
-import { explainVerdict } from "./verdict-words.ts";
+import { explainVerdict } from "../verdict-words.ts";
 
 /**
  * One `send` on its way: what is ours to say about the chunks of its turn, and, by the result rule, when it is over.
@@ -25,7 +25,7 @@ import { explainVerdict } from "./verdict-words.ts";
  */
 export class ActiveTurn {
   /** What was decided about the calls of this turn. */
-  readonly turn: Turn;
+  readonly turn: CallDecisions;
   readonly ended: Promise<void>;
   /** A terminal error was written, or the caller has aborted: nothing more is. */
   isFailed = false;
@@ -49,7 +49,7 @@ export class ActiveTurn {
       readonly strictExitStatus: boolean | undefined;
     },
   ) {
-    this.turn = new Turn(link, control);
+    this.turn = new CallDecisions(link, control);
     const ended = createDeferred<void>();
     this.ended = ended.promise;
     this._end = () => ended.resolve();

@@ -1,7 +1,7 @@
 import { noticeItem } from "#domain";
 import { type SilenceWatch, watchSilence } from "#streams";
-import type { AgentLink } from "../backend.ts";
-import { type ConversationPlan, SILENCE } from "./conversation-plan.ts";
+import type { AgentLink } from "../../backend.ts";
+import { type ConversationPlan, SILENCE } from "./plan.ts";
 
 /** Watches one turn of the CLI: readers are told of a silence, and `onExpire` of one that is too long. */
 export function watchTurn(

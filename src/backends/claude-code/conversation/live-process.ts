@@ -1,14 +1,14 @@
 import type { Chunk, ProcessExit } from "#domain";
 import type { JsonRecord } from "#wire";
-import { ControlConnection } from "./control/connection.ts";
-import type { HookDesk } from "./control/hooks.ts";
-import { asksForPermission, initializeRequest } from "./control/initialize.ts";
-import { createOwnToolServer } from "./control/own-tools.ts";
-import type { ConversationPlan } from "./conversation-plan.ts";
-import type { TakeChunks } from "./conversation-pump.ts";
-import { type CliProcess, launchCli } from "./launch.ts";
-import type { ClaudeCodeOptions } from "./options.ts";
-import { createTaskCount, type TaskCount } from "./result-rule-frames.ts";
+import { ControlConnection } from "../control/connection.ts";
+import type { ControlContext } from "../control/hooks.ts";
+import { asksForPermission, initializeRequest } from "../control/initialize.ts";
+import { createOwnToolServer } from "../control/own-tools.ts";
+import type { ConversationPlan } from "./plan.ts";
+import type { TakeChunks } from "./read-output.ts";
+import { type CliProcess, launchCli } from "../launch.ts";
+import type { ClaudeCodeOptions } from "../options.ts";
+import { createTaskCount, type TaskCount } from "../result-rule-frames.ts";
 
 /** What a tool server calls itself. */
 const SERVER_VERSION = "1.0.0";
@@ -28,7 +28,7 @@ export interface LiveRequest {
   readonly plan: ConversationPlan;
   readonly options: ClaudeCodeOptions;
   readonly features: readonly string[];
-  readonly desk: HookDesk;
+  readonly context: ControlContext;
   /** There is a process. Called before anything it says. */
   readonly onLive: (live: Live) => void;
   readonly take: (live: Live, chunks: Chunk[]) => ReturnType<TakeChunks>;
@@ -40,15 +40,15 @@ export interface LiveRequest {
 
 /** Starts a process in control mode. Rejects with `StartError`. */
 export async function startLive(request: LiveRequest): Promise<Live> {
-  const { plan, options, features, desk } = request;
+  const { plan, options, features, context } = request;
   const { cli, tools, world } = plan;
   const argv = { mode: "control", permissionPrompts: asksForPermission(features) } as const;
   const process = await launchCli({ cli, options, plan: argv }, world);
   const connection = new ControlConnection({
     process,
     world,
-    desk,
-    server: tools.length === 0 ? undefined : createOwnToolServer(tools, SERVER_VERSION, desk),
+    context,
+    server: tools.length === 0 ? undefined : createOwnToolServer(tools, SERVER_VERSION, context),
     initialize: initializeRequest({ features, hasTools: tools.length > 0 }),
     maxLineBytes: options.maxLineBytes,
     keepRaw: plan.keepRaw,

@@ -1,7 +1,7 @@
-import type { Live } from "./conversation-live.ts";
+import type { Live } from "./live-process.ts";
 
 /** Keeps the process of a conversation: at most one at work, and those on their way out. */
-export class ProcessKeeper {
+export class ProcessSlot {
   private readonly _start: (onLive: (live: Live) => void) => Promise<Live>;
   private readonly _leaving = new Set<Promise<void>>();
   private _live: Live | undefined;

@@ -1,6 +1,6 @@
 import { type Chunk, describeThrown } from "#domain";
 import type { Decoder } from "#formats";
-import type { CliProcess } from "./launch.ts";
+import type { CliProcess } from "../launch.ts";
 
 /**
  * So many bytes are read ahead of readers that lag. Control messages stand among the events, and must be answered while

@@ -1,10 +1,9 @@
 import { type McpServerStatus, type Message, StartError } from "#domain";
-import type { AgentLink } from "../backend.ts";
-import type { ClaudeCodeConversation } from "./conversation-contract.ts";
-import { PlainTurn } from "./conversation-plain-turn.ts";
-import { toTell } from "./conversation-input.ts";
-import { CHANGES, ConversationMemory } from "./conversation-memory.ts";
-import { type ConversationPlan, firstWords, refuseTurn } from "./conversation-plan.ts";
+import type { AgentLink } from "../../backend.ts";
+import { PlainTurn } from "./plain-turn.ts";
+import { toTell } from "./input.ts";
+import { CHANGES, SessionState } from "./session-state.ts";
+import { type ClaudeCodeConversation, type ConversationPlan, firstWords, refuseTurn } from "./plan.ts";
 
 /** Creates a conversation in plain mode: one process per turn, and each goes on with the session of the last. */
 export function createPlainConversation(plan: ConversationPlan): ClaudeCodeConversation {
@@ -20,7 +19,7 @@ const NOBODY = async (): Promise<void> => undefined;
 
 class PlainConversation implements ClaudeCodeConversation {
   private readonly _plan: ConversationPlan;
-  private readonly _memory: ConversationMemory;
+  private readonly _session: SessionState;
   private _isWarned = false;
   private _isClosed = false;
   private _turn: PlainTurn | undefined;
@@ -29,19 +28,19 @@ class PlainConversation implements ClaudeCodeConversation {
 
   constructor(plan: ConversationPlan) {
     this._plan = plan;
-    this._memory = new ConversationMemory(plan);
+    this._session = new SessionState(plan);
   }
 
   get sessionId(): string | undefined {
-    return this._memory.sessionId;
+    return this._session.sessionId;
   }
 
   get point(): string | undefined {
-    return this._memory.point;
+    return this._session.point;
   }
 
   settle(isKept: boolean): void {
-    this._memory.settle(isKept);
+    this._session.settle(isKept);
   }
 
   async send(messages: readonly Message[], link: AgentLink): Promise<void> {
@@ -60,14 +59,14 @@ class PlainConversation implements ClaudeCodeConversation {
       const words = this._isWarned ? [] : firstWords(this._plan);
       if (words.length > 0) await link.write(words);
       this._isWarned = true;
-      const options = this._memory.startOptions();
-      const { isKnown } = this._memory;
-      this._memory.noteSent(link.runId);
+      const options = this._session.startOptions();
+      const { isKnown } = this._session;
+      this._session.noteSent(link.runId);
       await turn.carryOut({ options, messages: toTell(messages, link, isKnown), isKnown, after: earlier });
     } finally {
-      this._memory.sessionId = turn.sessionId ?? this._memory.sessionId;
-      if (turn.hasStarted) this._memory.noteStart();
-      if (turn.hasResult) this._memory.noteTurn(turn.lastMessageId);
+      this._session.sessionId = turn.sessionId ?? this._session.sessionId;
+      if (turn.hasStarted) this._session.noteStart();
+      if (turn.hasResult) this._session.noteTurn(turn.lastMessageId);
       this._turn = undefined;
     }
   }
@@ -82,15 +81,15 @@ class PlainConversation implements ClaudeCodeConversation {
   }
 
   setModel(model: string): Promise<void> {
-    return this._memory.change(CHANGES.model(model), NOBODY);
+    return this._session.change(CHANGES.model(model), NOBODY);
   }
 
   setPermissionMode(mode: string): Promise<void> {
-    return this._memory.change(CHANGES.permissionMode(mode), NOBODY);
+    return this._session.change(CHANGES.permissionMode(mode), NOBODY);
   }
 
   setAgent(name: string): Promise<void> {
-    return this._memory.change(CHANGES.agent(name), NOBODY);
+    return this._session.change(CHANGES.agent(name), NOBODY);
   }
 
   async mcpStatus(): Promise<readonly McpServerStatus[]> {

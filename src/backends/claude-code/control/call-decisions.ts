@@ -33,7 +33,7 @@ export interface TurnControl {
 }
 
 /** One turn of a conversation: whom we answer to, and what was decided so far. */
-export class Turn {
+export class CallDecisions {
   readonly link: AgentLink;
   readonly control: TurnControl;
   /** A hook ends the turn for this reason. */

@@ -1,8 +1,8 @@
 import { type Block, type MediaBlock, type Message, unreachable } from "#domain";
-import type { AgentLink } from "../backend.ts";
-import { isMedia, outputText, splitContent } from "../content.ts";
-import { encodeMessagesMedia } from "../media.ts";
-import type { ClaudeCodeOptions } from "./options.ts";
+import type { AgentLink } from "../../backend.ts";
+import { isMedia, outputText, splitContent } from "../../content.ts";
+import { encodeMessagesMedia } from "../../media.ts";
+import type { ClaudeCodeOptions } from "../options.ts";
 
 /** What the CLI is told in one turn. */
 export interface CliInput {

@@ -7,7 +7,7 @@ import {
   type RuleState,
   type RuleStep,
   stepRule,
-} from "./result-rule.ts";
+} from "../result-rule.ts";
 
 /** The result rule as it goes through one turn of a conversation, with the chunks that readers get. */
 export class TurnRule {

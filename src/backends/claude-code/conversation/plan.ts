@@ -1,12 +1,18 @@
 import { type Chunk, type ErrorItem, errorItem, noticeItem, type WarningDetail, warningItem } from "#domain";
 import type { Tool } from "#tools";
-import type { AgentSettings, Resume } from "../backend.ts";
-import type { ClaudeCodeWorld, FoundCli } from "./launch.ts";
-import type { ClaudeCodeOptions } from "./options.ts";
-import { TOOL_SERVER } from "./control/own-tools.ts";
+import type { AgentConversation, AgentSettings, Resume } from "../../backend.ts";
+import type { ClaudeCodeWorld, FoundCli } from "../launch.ts";
+import type { ClaudeCodeOptions } from "../options.ts";
+import { TOOL_SERVER } from "../control/own-tools.ts";
 
 /** Silence of the CLI in the middle of a turn: when readers are told, and when the turn is over (C5). */
 export const SILENCE = { noticeMs: 60_000, limitMs: 300_000 } as const;
+
+/**
+ * A conversation with Claude Code. The agent that answers is one of the option `agents`, or of the CLI's own; the tool
+ * servers are those of `mcpConfig` and of the settings, and are reported in control mode only.
+ */
+export type ClaudeCodeConversation = Required<AgentConversation>;
 
 /** Everything a conversation is made of that was decided before its first turn. */
 export interface ConversationPlan {

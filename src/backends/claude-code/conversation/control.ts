@@ -11,10 +11,9 @@ import {
 } from "#domain";
 import { createDeferred, followSignal, type SilenceWatch } from "#streams";
 import { isRecord, type JsonRecord } from "#wire";
-import type { AgentLink } from "../backend.ts";
-import { judgeAttachments } from "./attachments.ts";
-import { createOwnTool } from "./control/own-tools.ts";
-import type { ClaudeCodeConversation } from "./conversation-contract.ts";
+import type { AgentLink } from "../../backend.ts";
+import { judgeAttachments } from "../attachments.ts";
+import { createOwnTool } from "../control/own-tools.ts";
 import {
   backgroundNotice,
   backgroundWarning,
@@ -24,18 +23,18 @@ import {
   refusedError,
   stalledError,
   withoutEndFaults,
-} from "./conversation-exit.ts";
-import { createHeldChunks } from "./conversation-held.ts";
-import { type CliInput, renderInput, toTell, userLine } from "./conversation-input.ts";
-import { ProcessKeeper } from "./conversation-keeper.ts";
-import { type Live, requestOf, startLive } from "./conversation-live.ts";
-import { CHANGES, ConversationMemory } from "./conversation-memory.ts";
-import { readServers, unknownAgent } from "./conversation-answers.ts";
-import { type ConversationPlan, firstWords, refuseTurn } from "./conversation-plan.ts";
-import { watchTurn } from "./conversation-silence.ts";
-import { ActiveTurn } from "./conversation-turn.ts";
-import { hasFeature, requireFeature } from "./features.ts";
-import { DRAIN, NEXT_TURN_MS, RESULT_GRACE_MS, type RuleInput } from "./result-rule.ts";
+} from "./exit.ts";
+import { createBetweenTurns } from "./between-turns.ts";
+import { type CliInput, renderInput, toTell, userLine } from "./input.ts";
+import { ProcessSlot } from "./process-slot.ts";
+import { type Live, requestOf, startLive } from "./live-process.ts";
+import { CHANGES, SessionState } from "./session-state.ts";
+import { readServers, unknownAgent } from "./answers.ts";
+import { type ClaudeCodeConversation, type ConversationPlan, firstWords, refuseTurn } from "./plan.ts";
+import { watchTurn } from "./silence.ts";
+import { ActiveTurn } from "./turn.ts";
+import { hasFeature, requireFeature } from "../features.ts";
+import { DRAIN, NEXT_TURN_MS, RESULT_GRACE_MS, type RuleInput } from "../result-rule.ts";
 
 /** Creates a conversation in control mode. Starts nothing. */
 export function createControlConversation(plan: ConversationPlan): ClaudeCodeConversation {
@@ -46,9 +45,9 @@ export function createControlConversation(plan: ConversationPlan): ClaudeCodeCon
 class ControlConversation implements ClaudeCodeConversation {
   private readonly _plan: ConversationPlan;
   private readonly _ownTool: (vendorName: string) => string | undefined;
-  private readonly _held = createHeldChunks();
-  private readonly _keeper = new ProcessKeeper((onLive) => this._start(onLive));
-  private readonly _memory: ConversationMemory;
+  private readonly _held = createBetweenTurns();
+  private readonly _slot = new ProcessSlot((onLive) => this._start(onLive));
+  private readonly _session: SessionState;
   private _active: ActiveTurn | undefined;
   private _silence: SilenceWatch | undefined;
   /** Ends the turn after its verdict, when the exit or a further turn has had its time. */
@@ -63,20 +62,20 @@ class ControlConversation implements ClaudeCodeConversation {
 
   constructor(plan: ConversationPlan) {
     this._plan = plan;
-    this._memory = new ConversationMemory(plan);
+    this._session = new SessionState(plan);
     this._ownTool = createOwnTool(plan.tools);
   }
 
   get sessionId(): string | undefined {
-    return this._memory.sessionId;
+    return this._session.sessionId;
   }
 
   get point(): string | undefined {
-    return this._memory.point;
+    return this._session.point;
   }
 
   settle(isKept: boolean): void {
-    this._memory.settle(isKept);
+    this._session.settle(isKept);
   }
 
   async warmUp(): Promise<boolean> {
@@ -99,11 +98,11 @@ class ControlConversation implements ClaudeCodeConversation {
     });
     try {
       await this._warn(link);
-      const { isKnown } = this._memory;
+      const { isKnown } = this._session;
       await this._judge(messages, active);
       const live = active.isFailed ? undefined : await this._prepare(link);
       // A process that knows nothing is told everything, also what was judged for the one before.
-      if (isKnown && !this._memory.isKnown) await this._judge(messages, active);
+      if (isKnown && !this._session.isKnown) await this._judge(messages, active);
       if (live !== undefined && !active.isFailed) {
         this._ask(live, active, messages);
         await active.ended;
@@ -118,22 +117,22 @@ class ControlConversation implements ClaudeCodeConversation {
   }
 
   async interrupt(): Promise<void> {
-    const { live } = this._keeper;
+    const { live } = this._slot;
     if (this._active === undefined || live === undefined) return;
     await live.connection.channel.request({ subtype: "interrupt" });
   }
 
   setModel(model: string): Promise<void> {
-    return this._memory.change(CHANGES.model(model), (request) => this._request(request));
+    return this._session.change(CHANGES.model(model), (request) => this._request(request));
   }
 
   setPermissionMode(mode: string): Promise<void> {
-    return this._memory.change(CHANGES.permissionMode(mode), (request) => this._request(request));
+    return this._session.change(CHANGES.permissionMode(mode), (request) => this._request(request));
   }
 
   async setAgent(name: string): Promise<void> {
     try {
-      await this._memory.change(CHANGES.agent(name), (request) => this._request(request));
+      await this._session.change(CHANGES.agent(name), (request) => this._request(request));
     } catch (error) {
       throw unknownAgent(name, error);
     }
@@ -154,10 +153,10 @@ class ControlConversation implements ClaudeCodeConversation {
     if (active !== undefined && !active.isFailed) {
       this._fail(active, { code: "aborted", message: "The conversation was closed.", terminal: true });
     }
-    const tasks = this._keeper.live?.tasks;
+    const tasks = this._slot.live?.tasks;
     const isBusy = tasks !== undefined && tasks.count + tasks.shells.length > 0;
     // A CLI with background work does not go by itself when its input ends.
-    await this._keeper.dropAll({ immediate: active !== undefined || isBusy });
+    await this._slot.dropAll({ immediate: active !== undefined || isBusy });
   }
 
   private _begin(link: AgentLink): ActiveTurn {
@@ -169,7 +168,7 @@ class ControlConversation implements ClaudeCodeConversation {
         },
         giveUp: (error) => {
           // What must not come any further is in the session's history too.
-          this._memory.forget();
+          this._session.forget();
           this._fail(active, error);
         },
       },
@@ -196,7 +195,7 @@ class ControlConversation implements ClaudeCodeConversation {
 
   /** What the CLI is told, as far as it is known now what it remembers. */
   private _render(messages: readonly Message[], active: ActiveTurn): CliInput {
-    const { isKnown } = this._memory;
+    const { isKnown } = this._session;
     return renderInput(toTell(messages, active.turn.link, isKnown), isKnown, this._plan.options);
   }
 
@@ -210,15 +209,15 @@ class ControlConversation implements ClaudeCodeConversation {
   /** A process that fits the turn. */
   private async _prepare(link: AgentLink): Promise<Live> {
     // A process that was started without hooks would run tools unwatched.
-    if (!link.policy.isSilentOnTools && this._memory.watchTools()) await this._keeper.dropAll({ immediate: false });
-    if (!(await this._rewind())) await this._keeper.dropAll({ immediate: true });
-    return this._keeper.ensure();
+    if (!link.policy.isSilentOnTools && this._session.watchTools()) await this._slot.dropAll({ immediate: false });
+    if (!(await this._rewind())) await this._slot.dropAll({ immediate: true });
+    return this._slot.ensure();
   }
 
   /** Has the process at work forget what is to be forgotten. `false`: another one has to go on where it was before. */
   private async _rewind(): Promise<boolean> {
-    const { toForget } = this._memory;
-    const { live } = this._keeper;
+    const { toForget } = this._session;
+    const { live } = this._slot;
     const { version } = this._plan.cli;
     if (toForget.length === 0 || live === undefined) return true;
     if (version === undefined || !hasFeature(version, "rewind-conversation")) return false;
@@ -227,7 +226,7 @@ class ControlConversation implements ClaudeCodeConversation {
       const answer = await requestOf(live, request).catch(() => undefined);
       if (answer?.["rewound"] !== true) return false;
     }
-    this._memory.noteForgotten();
+    this._session.noteForgotten();
     return true;
   }
 
@@ -235,9 +234,9 @@ class ControlConversation implements ClaudeCodeConversation {
     const { version } = this._plan.cli;
     return startLive({
       plan: this._plan,
-      options: this._memory.startOptions(),
-      features: this._memory.features,
-      desk: {
+      options: this._session.startOptions(),
+      features: this._session.features,
+      context: {
         turn: () => (this._active?.isFailed === false ? this._active.turn : undefined),
         ownTool: this._ownTool,
         replacesOutput: version === undefined || hasFeature(version, "replace-tool-output"),
@@ -258,7 +257,7 @@ class ControlConversation implements ClaudeCodeConversation {
     this._question = () => {
       this._question = undefined;
       active.rule.note({ kind: "asked" });
-      this._memory.noteSent(active.uuid);
+      this._session.noteSent(active.uuid);
       live.connection.write(userLine(this._render(messages, active), active.uuid));
     };
     active.adopt(live);
@@ -271,7 +270,7 @@ class ControlConversation implements ClaudeCodeConversation {
   /** What the process wrote. Between turns it is held for the next one. */
   private _take(live: Live, chunks: Chunk[]): Promise<void> | undefined {
     const active = this._active;
-    if (!this._keeper.isCurrent(live) || active?.isFailed === true) return undefined;
+    if (!this._slot.isCurrent(live) || active?.isFailed === true) return undefined;
     if (active === undefined) {
       this._hold(live, chunks);
       return undefined;
@@ -291,8 +290,8 @@ class ControlConversation implements ClaudeCodeConversation {
 
   private _give(active: ActiveTurn, chunks: readonly Chunk[]): Promise<void> | undefined {
     const passed = active.pass(chunks);
-    this._memory.sessionId = active.sessionId ?? this._memory.sessionId;
-    if (active.hasStarted) this._memory.noteStart();
+    this._session.sessionId = active.sessionId ?? this._session.sessionId;
+    if (active.hasStarted) this._session.noteStart();
     const room = active.turn.link.write(this._withInputWarning(passed));
     if (active.isFailed || active.rule.isClosed) active.end();
     else if (this._question === undefined) this._watchEnd(active);
@@ -302,7 +301,7 @@ class ControlConversation implements ClaudeCodeConversation {
 
   /** An answer to a part of the input says so. */
   private _withInputWarning(chunks: readonly Chunk[]): readonly Chunk[] {
-    const { live } = this._keeper;
+    const { live } = this._slot;
     const warning = live === undefined ? undefined : inputWarning(live.process);
     if (warning === undefined || !chunks.some(({ type }) => type === "result")) return chunks;
     return [...chunks, warningItem(warning)];
@@ -324,7 +323,7 @@ class ControlConversation implements ClaudeCodeConversation {
   private _awaitExit(active: ActiveTurn, graceMs: number): void {
     if (this._isLast(active.turn.link)) {
       // A further turn would need its hooks answered, so the input stays open while one may come.
-      if (active.tasks.shells.length === 0) this._keeper.live?.connection.endInput();
+      if (active.tasks.shells.length === 0) this._slot.live?.connection.endInput();
       this._endAfter(graceMs, () => active.end());
     } else if (this._plan.options.strictExitStatus === true) {
       this._endAfter(DRAIN.silenceMs, () => active.end());
@@ -342,7 +341,7 @@ class ControlConversation implements ClaudeCodeConversation {
   }
 
   private _noteExit(live: Live, exit: ProcessExit | undefined, rest: readonly Chunk[]): void {
-    if (!this._keeper.isCurrent(live)) return;
+    if (!this._slot.isCurrent(live)) return;
     this._onShellsOver?.();
     const how = exit ?? { code: 0, signal: null };
     const traces = {
@@ -356,7 +355,7 @@ class ControlConversation implements ClaudeCodeConversation {
     if (active === undefined) {
       // Between two turns: the next one says so. It gets another process, so it is no error there.
       const late = exitAfterResult(how, error, { isError: false, strict: false });
-      if (late !== undefined && this._memory.isKnown) this._held.add([late]);
+      if (late !== undefined && this._session.isKnown) this._held.add([late]);
       return;
     }
     if (active.isFailed) return;
@@ -376,9 +375,9 @@ class ControlConversation implements ClaudeCodeConversation {
 
   /** `initialize` came to nothing: hooks may not be in place, so nothing may run. */
   private _noteRefusal(live: Live, thrown: unknown): void {
-    if (!this._keeper.isCurrent(live) || live.connection.isOver) return;
+    if (!this._slot.isCurrent(live) || live.connection.isOver) return;
     const active = this._active;
-    this._keeper.drop({ immediate: true });
+    this._slot.drop({ immediate: true });
     if (active === undefined || active.isFailed) return;
     const { stderr, inputFailure, cover } = live.process;
     this._fail(active, cover(refusedError(thrown, stderr.text(), inputFailure)));
@@ -391,7 +390,7 @@ class ControlConversation implements ClaudeCodeConversation {
       this._note(active, { kind: "stalled", warning });
       return;
     }
-    this._fail(active, stalledError(silentMs, this._keeper.live?.process.inputFailure));
+    this._fail(active, stalledError(silentMs, this._slot.live?.process.inputFailure));
   }
 
   private _fail(active: ActiveTurn, error: ErrorDetail): void {
@@ -409,15 +408,15 @@ class ControlConversation implements ClaudeCodeConversation {
     this._stopEndClock = undefined;
     this._question = undefined;
     this._active = undefined;
-    const { live } = this._keeper;
+    const { live } = this._slot;
     if (live !== undefined) live.openTurns = active.rule.state.open;
     const { link } = active.turn;
     if (!active.isFailed) {
-      this._memory.noteTurn(live?.connection.lastMessageId);
+      this._session.noteTurn(live?.connection.lastMessageId);
       if (await this._leaveShells(active, live)) return;
       if (!this._isLast(link)) return;
     }
-    const gone = this._keeper.dropAll({ immediate: true });
+    const gone = this._slot.dropAll({ immediate: true });
     if (link.cleanUp === undefined) await gone;
     else link.cleanUp(gone);
   }
@@ -446,13 +445,13 @@ class ControlConversation implements ClaudeCodeConversation {
     await over.promise;
     unfollow();
     this._onShellsOver = undefined;
-    await this._keeper.dropAll({ immediate: true });
+    await this._slot.dropAll({ immediate: true });
   }
 
   /** The process, started if there is none. */
   private async _reach(): Promise<Live> {
     this._requireOpen();
-    return this._keeper.ensure();
+    return this._slot.ensure();
   }
 
   private _requireOpen(): void {
@@ -462,7 +461,7 @@ class ControlConversation implements ClaudeCodeConversation {
   /** Asks the running process; without one the new value is for the next to be started with. */
   private async _request(request: JsonRecord): Promise<void> {
     this._requireOpen();
-    const { live } = this._keeper;
+    const { live } = this._slot;
     if (live === undefined) return;
     await requestOf(live, request);
   }

@@ -11,10 +11,10 @@ import {
   type WarningItem,
   warningItem,
 } from "#domain";
-import { diagnoseExit } from "./diagnostics.ts";
-import type { CliProcess } from "./launch.ts";
-import { RULE_START, type RuleState, stepRule } from "./result-rule.ts";
-import type { BackgroundWork } from "./result-rule-frames.ts";
+import { diagnoseExit } from "../diagnostics.ts";
+import type { CliProcess } from "../launch.ts";
+import { RULE_START, type RuleState, stepRule } from "../result-rule.ts";
+import type { BackgroundWork } from "../result-rule-frames.ts";
 
 export interface ExitTraces {
   readonly stderrTail: string;

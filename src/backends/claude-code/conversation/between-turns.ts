@@ -4,13 +4,13 @@ import { type Chunk, warningItem } from "#domain";
 const MAX_HELD = 1000;
 
 /** Keeps what a process says while nobody listens; beyond the bound the oldest is dropped, counted and told. */
-export interface HeldChunks {
+export interface BetweenTurns {
   add(chunks: readonly Chunk[]): void;
   /** Everything that is kept, and nothing is afterwards. */
   take(): Chunk[];
 }
 
-export function createHeldChunks(): HeldChunks {
+export function createBetweenTurns(): BetweenTurns {
   let held: Chunk[] = [];
   let dropped = 0;
   return {

@@ -2,7 +2,7 @@ import type { Clock } from "#domain";
 import { followSignal } from "#streams";
 
 /** A signal that is the last resort, and the means to fire it. */
-export interface PatientSignal {
+export interface GracefulAbort {
   readonly signal: AbortSignal;
   /** Fires it now: there is nothing left to be patient for. */
   force(): void;
@@ -20,11 +20,11 @@ export interface Patience {
  * Follows a signal, but asks politely first. It fires when asking fails, or when `release` was not called within
  * `patienceMs` of asking.
  */
-export function createPatientSignal(
+export function createGracefulAbort(
   signal: AbortSignal,
   ask: () => Promise<void>,
   { clock, patienceMs }: Patience,
-): PatientSignal {
+): GracefulAbort {
   const controller = new AbortController();
   let isReleased = false;
   let takeBack = (): void => undefined;
