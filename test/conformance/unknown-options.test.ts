@@ -181,6 +181,7 @@ const NOT_OPTIONS: Readonly<Record<string, string>> = {
   "isMessageOf(message)": "a message of Claude Code's",
   "ToolContext.artifact(artifact)": "what a tool has made, in the words of its caller",
   "logLine(record)": "a record of the server",
+  "StoreError(details)": "what a store knows of its failure",
   "errorToString(error)": "an error",
   "isTerminal(error)": "an error",
   "writeHtmlReport(report)": "a report",

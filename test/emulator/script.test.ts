@@ -77,7 +77,7 @@ describe("a script", () => {
     [{ rules: [{ match: { user: { contains: 5 } } }] }, /match\.user\.contains is 5\. Give a text/],
     [{ rules: [{ match: { turn: -1 } }] }, /match\.turn is -1\. Give a whole number/],
     [{ rules: [{ reply: { text: 5 } }] }, /reply\.text is 5\. Give a text/],
-    [{ rules: [{ reply: { stopReason: "stop" } }] }, /reply\.stopReason is "stop"\. Give one of: end-turn/],
+    [{ rules: [{ reply: { stopReason: "stop" } }] }, /reply\.stopReason is "stop"\. .*end-turn/],
     [{ rules: [{ reply: { usage: { inputTokens: "5" } } }] }, /reply\.usage\.inputTokens is "5"/],
     [{ rules: [{ reply: { chunks: ["a", ""] } }] }, /reply\.chunks/],
     [{ rules: [{ reply: { chunks: ["a"], text: "b" } }] }, /reply\.text is "b"/],

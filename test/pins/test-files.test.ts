@@ -17,8 +17,6 @@ const TESTS = FILES.filter((file) => file.endsWith(".test.ts"));
 const EXEMPT = [
   // The helper.
   "test/temporary-folder.ts",
-  // Removed when the process ends; no other process writes to it.
-  "test/tapes/tape-world.ts",
   // A draft that is renamed to its place in the cache.
   "test/nodes/install-node.ts",
   // Names what it refuses.

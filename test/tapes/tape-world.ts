@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent } from "#domain";
 import type { Run, RunInput } from "#agents";
@@ -11,7 +11,7 @@ import {
   createVirtualClock,
   type FetchScript,
 } from "#testing";
-import { makeFolder } from "../temporary-folder.ts";
+import { makeFolder, removeFolderNow } from "../temporary-folder.ts";
 
 /** A world of scripts, for recordings that need no machine. */
 export function scriptedWorld(script: FetchScript, more: Partial<World> = {}): World {
@@ -50,7 +50,7 @@ export function withoutTimes(events: readonly unknown[]): unknown {
 
 // Files that share a process share this module: the folder stays until the process ends.
 const folder = makeFolder("tapes");
-process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
+process.once("exit", () => removeFolderNow(folder));
 let tapes = 0;
 
 /** A path where there is no file yet. */

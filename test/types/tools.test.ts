@@ -158,7 +158,7 @@ describe("wrong definitions are compile errors", () => {
     // @ts-expect-error the function is missing
     expect(() => tool("t", "T", {})).toThrow(/Give a function/);
     // @ts-expect-error a name is missing
-    expect(() => tool({ description: "T", input: {}, run: () => 1 })).toThrow(/tool name/);
+    expect(() => tool({ description: "T", input: {}, run: () => 1 })).toThrow(/tool: name is undefined/);
     tool("t", "T", { a: "number" }, ({ a }) => {
       // @ts-expect-error a number is no text
       const text: string = a;

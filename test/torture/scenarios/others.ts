@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { replayIn, startRun } from "#runtime";
 import { createLogSink, createNdjsonSink, createTerminalSink, joinSinks, type Sink } from "#sinks";
 import { createToolServer } from "#tools";
-import { makeFolder, removeFolder } from "../../temporary-folder.ts";
+import { makeFolder, removeFolderNow } from "../../temporary-folder.ts";
 import type { Fault } from "../fault.ts";
 import type { Scenario } from "../play.ts";
 import type { Stage } from "../stage.ts";
@@ -59,7 +59,7 @@ async function inFolder(act: (folder: string) => Promise<void>): Promise<void> {
   try {
     await act(folder);
   } finally {
-    await removeFolder(folder);
+    removeFolderNow(folder);
   }
 }
 

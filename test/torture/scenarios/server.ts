@@ -10,7 +10,7 @@ import { loadSqlDriver, type SqlDriver } from "../../../src/sessions/stores/sqli
 import { openSqliteStore } from "../../../src/sessions/stores/sqlite/sqlite-store.ts";
 import { readFrames } from "../../server/support.ts";
 import { findReaderFault } from "../../simulation/reader.ts";
-import { makeFolder, removeFolder } from "../../temporary-folder.ts";
+import { makeFolder, removeFolderNow } from "../../temporary-folder.ts";
 import { type Fault, ON_PURPOSE } from "../fault.ts";
 import type { Scenario } from "../play.ts";
 import type { Stage } from "../stage.ts";
@@ -234,7 +234,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
         return { folder, clock, opened, store: await openSqliteStore(options) } satisfies Kept;
       } catch (error) {
         if (opened.size > 0) throw new Error("A database was left open.", { cause: error });
-        await removeFolder(folder);
+        removeFolderNow(folder);
         throw error;
       }
     },
@@ -245,7 +245,7 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
         await talk(stage, { store, faulty: store });
       } finally {
         if (opened.size > 0) stage.open("database");
-        await removeFolder(folder);
+        removeFolderNow(folder);
       }
     },
     tells: Object.fromEntries(["run", "get", "all", "exec", "prepare"].map((name) => [`sql.${name}`, isWhole])),
