@@ -15,6 +15,7 @@ import {
   createPolicy,
   findNeverMatching,
   findShadowed,
+  type HookEffects,
   otherwiseOf,
   type PathLookup,
   type PermissionRules,
@@ -24,10 +25,9 @@ import {
 } from "#policy";
 import { createShortConversations, runAgentLeg } from "./agent-leg.ts";
 import { Budget, type RunLimits } from "./budget.ts";
-import type { AgentLeg, Conversations, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
 import { describeEnd } from "./end-message.ts";
 import { HANDOFF_TOOL } from "./handoff.ts";
-import { NO_POLICY } from "./no-policy.ts";
+import type { AgentLeg, Conversations, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
 import type { RunSource, RunWriter } from "./run.ts";
 import { runModelLeg } from "./runner.ts";
 import { UniqueIds } from "./unique-ids.ts";
@@ -381,3 +381,19 @@ interface Verdict {
   readonly ms?: number | undefined;
   readonly structured?: unknown;
 }
+
+const NOTHING: HookEffects = { notes: [], stop: undefined };
+
+/** The policy of a leg nobody watches: everything passes, and nothing is counted or copied. */
+const NO_POLICY: RunPolicy = {
+  isSilentOnTools: true,
+  isSilentOnOutput: true,
+  checkPrompt: async (messages) => ({ kind: "go", messages, ...NOTHING }),
+  checkCall: async ({ input }) => ({ kind: "run", input, grant: { redeem: () => true }, ...NOTHING }),
+  checkResult: async (_, { output, isError }) => ({ output, isError, ...NOTHING }),
+  checkHandoff: async ({ message }) => ({ kind: "go", message, ...NOTHING }),
+  noteHandoff: async () => NOTHING,
+  checkStop: async () => ({ kind: "stop", ...NOTHING }),
+  noteEnd: async () => undefined,
+  createOutputGate: () => ({ pass: async (chunks) => chunks, drop: () => undefined, denial: undefined }),
+};

@@ -4,10 +4,9 @@ import type { Exchanges } from "./exchanges.ts";
 import { createInProcessFetch } from "./in-process.ts";
 import { DEFAULT_MODELS } from "./models.ts";
 import { createRequestLog, type ReceivedRequest } from "./request-log.ts";
-import { createScriptPlayer, type EmulatorScript } from "./script.ts";
 import { parseScript } from "./script-check.ts";
+import { createScriptPlayer, type EmulatorScript } from "./script.ts";
 import { listen, type ListeningServer, type ListenOptions } from "./server.ts";
-import { systemClock } from "./system.ts";
 
 /** The options of `createEmulator`. */
 export interface EmulatorOptions {
@@ -96,3 +95,12 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 function closedError(): Error {
   return new Error("The offline model server is closed. Create another one.");
 }
+
+/** The time of this machine. */
+const systemClock: Clock = {
+  now: () => Date.now(),
+  after(ms, fire) {
+    const timer = setTimeout(fire, ms);
+    return () => clearTimeout(timer);
+  },
+};

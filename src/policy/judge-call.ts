@@ -1,13 +1,14 @@
 import { describeThrown, noticeItem, permissionItem, warningItem } from "#domain";
-import { type Combined, combine } from "./combine.ts";
 import { callWithLimit, permissionLimit } from "./call-with-limit.ts";
+import { combine, type Combined } from "./combine.ts";
+import { type CompiledPolicy, occasionOf } from "./compiled-policy.ts";
 import { createGrant } from "./grant.ts";
 import { runGuards } from "./guards.ts";
 import { digestOf, tryCopy } from "./json-copy.ts";
-import { occasionOf, type CompiledPolicy } from "./compiled-policy.ts";
-import type { CallToCheck, CallVerdict } from "./policy.ts";
-import { readDecision } from "./read-decision.ts";
 import type { SeenPaths } from "./path-rules.ts";
+import type { Decision } from "./permission.ts";
+import type { CallToCheck, CallVerdict } from "./policy.ts";
+import { kindOf, type Read, readFields } from "./read-answer.ts";
 import { findAllowing, findHit, findPathSubjects } from "./rule-set.ts";
 import { runHooks } from "./run-hooks.ts";
 import { describeFailures, warnOfFailures } from "./warn.ts";
@@ -288,4 +289,31 @@ function noRuleAllows(name: string): string {
 function nameRules(rules: readonly { readonly text: string }[]): string {
   const names = rules.map(({ text }) => `"${text}"`);
   return names.length === 1 ? `the rule ${names[0]}` : `the rules ${names.join(", ")}`;
+}
+
+/** Reads the answer to a permission question. What is not exactly a decision is none. */
+function readDecision(value: unknown): Read<Decision> {
+  const fields = readFields(value);
+  if (!fields.fits) return fields;
+  const { allow, input, reason, ...more } = Object.fromEntries(fields.answer);
+  const [unknown] = Object.keys(more);
+  if (unknown !== undefined) return wrong(`answered with "${unknown}", which a decision does not know`);
+  if (allow === false) {
+    if (input !== undefined) return wrong('answered with an "input" although it said no');
+    if (reason !== undefined && typeof reason !== "string") {
+      return wrong(`answered with ${kindOf(reason)} as "reason", which takes a text`);
+    }
+    return { fits: true, answer: reason === undefined ? { allow } : { allow, reason } };
+  }
+  if (allow !== true) return wrong(`answered with ${kindOf(allow)} as "allow", which takes true or false`);
+  if (reason !== undefined) return wrong('answered with a "reason" although it said yes');
+  if (input === undefined) return { fits: true, answer: { allow } };
+  const copy = tryCopy(input);
+  return copy === undefined
+    ? wrong('answered with an "input" that is not JSON')
+    : { fits: true, answer: { allow, input: copy } };
+}
+
+function wrong(text: string): { readonly fits: false; readonly wrong: string } {
+  return { fits: false, wrong: text };
 }
