@@ -109,12 +109,12 @@ const writeAscii = {
     keepLines(code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)),
 };
 
-/** Of what the root needs, what others need without the rest: views and sinks the first, formats both. */
+/** Of what the root needs, what others need without the rest: views and sinks the first, dialects both. */
 const SHARED = new Map([
   ["domain", "base"],
   ["streams", "base"],
   ["wire", "base"],
-  ["formats", "base-formats"],
+  ["dialects", "base-dialects"],
 ]);
 
 /**

@@ -1,3 +1,4 @@
+export type { ModelRequest, OutputSpec, ToolChoice, ToolSpec } from "#dialects";
 export type {
   AgentBackend,
   AgentControl,
@@ -8,10 +9,6 @@ export type {
   Backend,
   Explanation,
   ModelBackend,
-  ModelRequest,
-  OutputSpec,
   Resume,
-  ToolChoice,
-  ToolSpec,
 } from "./backend.ts";
 export { coverThrown } from "./cover-thrown.ts";

@@ -1,6 +1,6 @@
 import type { AgentBackend } from "#backends";
 import { checkInput, checkOptionNames, describeValue, oneOf, StartError } from "#domain";
-import type { Format } from "#formats";
+import type { Format } from "#dialects";
 import { createSecretMask } from "#secrets";
 import { commandSecrets, createCommandBackend } from "../backends/command/backend.ts";
 import { requireFormatName } from "./format-names.ts";

@@ -1,6 +1,6 @@
 import { checkOptionNames } from "#domain";
 import { createRun, type Run } from "#agents";
-import { createDecoder, createMissingVerdict, type Format } from "#formats";
+import { createDecoder, createMissingVerdict, type Format } from "#dialects";
 import { systemWorld, type World } from "./world.ts";
 
 export interface DecodeOptions {

@@ -1,4 +1,4 @@
-import { createFormatRegistry, type FormatRegistry } from "#formats";
+import { createFormatRegistry, type FormatRegistry } from "#dialects";
 
 /** A registry of one's own with the built-in formats in it. */
 export function formatRegistry(): FormatRegistry {

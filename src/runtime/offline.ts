@@ -1,7 +1,8 @@
 import type { ModelBackend } from "#backends";
 import type { Fetch } from "#domain";
 import type { Emulator } from "#emulator";
-import { createAnthropicBackend } from "../backends/anthropic/anthropic.ts";
+import { createHttpBackend } from "../backends/http/backend.ts";
+import { anthropicHost } from "../dialects/anthropic/profile.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -16,11 +17,11 @@ export function createOfflineBackend(world: World): ModelBackend {
     emulator ??= import("#emulator").then(({ createEmulator }) => createEmulator({ clock, random }));
     return (await emulator).fetch(request);
   };
-  return createAnthropicBackend({
+  const host = anthropicHost({
     provider: "offline",
     model: "offline",
     apiKey: "offline",
     baseUrl: "http://offline.invalid",
-    fetch: world.tap?.exchange(ask) ?? ask,
   });
+  return createHttpBackend(host, world.tap?.exchange(ask) ?? ask);
 }

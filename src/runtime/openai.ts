@@ -5,8 +5,9 @@
  */
 import type { ModelBackend } from "#backends";
 import { aFlag, type Check, expects, isId, oneOf, StartError } from "#domain";
-import { createOpenaiBackend } from "../backends/openai/openai.ts";
-import type { ProviderProfile } from "../backends/openai/profiles.ts";
+import { createHttpBackend } from "../backends/http/backend.ts";
+import { openaiHost } from "../dialects/openai-chat/profile.ts";
+import type { ProviderProfile } from "../dialects/openai-chat/types.ts";
 import { type BackendOptions, checkBackendOptions, createProviderBackend, worldFor } from "./backend-options.ts";
 import { checkBaseUrl, checkKey } from "./providers.ts";
 import { coverStartErrors } from "./run-secrets.ts";
@@ -81,13 +82,12 @@ function createCompatibleBackend(options: CompatibleOptions): ModelBackend {
   }
   const { limitField = "max_tokens", instructionsRole = "system" } = options;
   const url = checkBaseUrl(baseUrl, "compatible.baseUrl");
-  const backend = createOpenaiBackend({
+  const host = openaiHost({
     provider: name,
     model,
     apiKey: apiKey.trim() === "" ? "" : checkKey(apiKey.trim(), "compatible.apiKey"),
     baseUrl: url,
     headers: options.headers ?? {},
-    fetch: worldFor(options).fetch,
     profile: {
       baseUrl: url,
       baseUrlVariable: "",
@@ -98,6 +98,7 @@ function createCompatibleBackend(options: CompatibleOptions): ModelBackend {
       parallelToolCalls: options.parallelToolCalls ?? false,
     },
   });
+  const backend = createHttpBackend(host, worldFor(options).fetch);
   // Whatever it is called: "openai" is a name like any other here.
   return {
     ...backend,

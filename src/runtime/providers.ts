@@ -1,9 +1,9 @@
 import type { ModelBackend } from "#backends";
 import { describeValue, type Fetch, StartError } from "#domain";
-import { createAnthropicBackend } from "../backends/anthropic/anthropic.ts";
-import { createGeminiBackend } from "../backends/gemini/gemini.ts";
-import { createOpenaiBackend } from "../backends/openai/openai.ts";
-import { PROFILES } from "../backends/openai/profiles.ts";
+import { createHttpBackend } from "../backends/http/backend.ts";
+import { anthropicHost } from "../dialects/anthropic/profile.ts";
+import { geminiHost } from "../dialects/gemini/profile.ts";
+import { openaiHost, PROFILES } from "../dialects/openai-chat/profile.ts";
 import { DEFAULT_MODELS } from "./default-models.ts";
 import { modelLimits } from "./model-limits.ts";
 import type { ProviderName, ProviderOptions } from "./options.ts";
@@ -36,7 +36,7 @@ const imitator = (name: keyof typeof PROFILES): Provider => {
     keyVariables: profile.keyVariable === undefined ? [] : [profile.keyVariable],
     baseUrl: profile.baseUrl,
     baseUrlVariable: profile.baseUrlVariable,
-    make: (making) => createOpenaiBackend({ ...making, provider: name, profile }),
+    make: (making) => createHttpBackend(openaiHost({ ...making, provider: name, profile }), making.fetch),
   };
 };
 
@@ -46,7 +46,7 @@ export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
     keyVariables: ["ANTHROPIC_API_KEY"],
     baseUrl: "https://api.anthropic.com",
     baseUrlVariable: "ANTHROPIC_BASE_URL",
-    make: createAnthropicBackend,
+    make: (making) => createHttpBackend(anthropicHost(making), making.fetch),
   },
   openai: imitator("openai"),
   openrouter: imitator("openrouter"),
@@ -58,7 +58,7 @@ export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
     keyVariables: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     baseUrl: "https://generativelanguage.googleapis.com",
     baseUrlVariable: "GOOGLE_GEMINI_BASE_URL",
-    make: createGeminiBackend,
+    make: (making) => createHttpBackend(geminiHost(making), making.fetch),
   },
 };
 

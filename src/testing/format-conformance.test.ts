@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Chunk, errorItem, messageItem, noticeItem, textDelta } from "#domain";
-import type { Adapter, Format } from "#formats";
+import type { Adapter, Format } from "#dialects";
 import { checkFormat } from "./format-conformance.ts";
 
 /** A made-up dialect: `{"say": text}` per line, `{"end": true}` at the end. */

@@ -1,5 +1,5 @@
 import { checkOptionNames, type Chunk, describeThrown, isDelta } from "#domain";
-import type { Adapter, Format } from "#formats";
+import type { Adapter, Format } from "#dialects";
 import { createFramer, type Frame } from "#wire";
 import { expectSound } from "./sound-chunks.ts";
 import { expectSame, expectThat, type Failure, runTrials, type Trial } from "./conformance.ts";

@@ -3,22 +3,22 @@ import { describe, expect, it } from "vitest";
 import type { ModelBackend, ModelRequest, ToolSpec } from "#backends";
 import type { Chunk, Fetch } from "#domain";
 import { createEmulator } from "#emulator";
-import { createAnthropicBackend } from "../../src/backends/anthropic/anthropic.ts";
-import { createGeminiBackend } from "../../src/backends/gemini/gemini.ts";
-import { createOpenaiBackend } from "../../src/backends/openai/openai.ts";
-import { PROFILES } from "../../src/backends/openai/profiles.ts";
+import { createHttpBackend } from "../../src/backends/http/backend.ts";
+import { anthropicHost } from "../../src/dialects/anthropic/profile.ts";
+import { geminiHost } from "../../src/dialects/gemini/profile.ts";
+import { openaiHost, PROFILES } from "../../src/dialects/openai-chat/profile.ts";
 import { conversation } from "./conversations.ts";
 
 const numRuns = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 1000);
 
 const place = { apiKey: "any", baseUrl: "http://offline.invalid/v1" };
 const BACKENDS: readonly [string, (fetch: Fetch) => ModelBackend][] = [
-  ["anthropic", (fetch) => createAnthropicBackend({ ...place, model: "claude", fetch })],
-  ["google, Gemini 2.5", (fetch) => createGeminiBackend({ ...place, model: "gemini-2.5-pro", fetch })],
-  ["google, Gemini 3", (fetch) => createGeminiBackend({ ...place, model: "gemini-3-pro-preview", fetch })],
+  ["anthropic", (fetch) => createHttpBackend(anthropicHost({ ...place, model: "claude" }), fetch)],
+  ["google, Gemini 2.5", (fetch) => createHttpBackend(geminiHost({ ...place, model: "gemini-2.5-pro" }), fetch)],
+  ["google, Gemini 3", (fetch) => createHttpBackend(geminiHost({ ...place, model: "gemini-3-pro-preview" }), fetch)],
   ...Object.entries(PROFILES).map(([provider, profile]): [string, (fetch: Fetch) => ModelBackend] => [
     provider,
-    (fetch) => createOpenaiBackend({ ...place, provider, profile, model: "m", fetch }),
+    (fetch) => createHttpBackend(openaiHost({ ...place, provider, profile, model: "m" }), fetch),
   ]),
 ];
 

@@ -8,7 +8,7 @@ import {
   isVisible,
   ndjson,
   parseFormatConfig,
-} from "#formats";
+} from "#dialects";
 import {
   agent,
   agentTool,

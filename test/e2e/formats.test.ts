@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
-import { createFormatRegistry } from "#formats";
+import { createFormatRegistry } from "#dialects";
 import { decodeStream } from "#runtime";
 import { assertRunLog } from "#testing";
 import { encodeEvent } from "#wire";

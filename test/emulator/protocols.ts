@@ -1,5 +1,5 @@
 import type { Chunk } from "#domain";
-import { anthropicMessages, createDecoder, type Format, gemini, openAiChat } from "#formats";
+import { anthropicMessages, createDecoder, type Format, gemini, openAiChat } from "#dialects";
 import { ADD, HEADERS, MULTIPLY } from "./support.ts";
 
 /** One way to ask for a streamed reply, and our own reader of the answer. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Chunk, EventOf, Retraction } from "#domain";
-import { claudeCode } from "#formats";
+import { claudeCode } from "#dialects";
 import { assertRunLog, closeRunLog } from "#testing";
 import { createNdjsonFramer } from "#wire";
 import {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Chunk } from "#domain";
-import { claudeCode } from "#formats";
+import { claudeCode } from "#dialects";
 import { closeRunLog, findViolation } from "#testing";
 import { asFrame, readTranscripts, valuesOf } from "./claude-code-transcripts.ts";
 import { describeChunk } from "./describe-chunk.ts";

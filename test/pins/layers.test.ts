@@ -12,22 +12,23 @@ describe("the table of layers", () => {
       streams: [],
       secrets: [],
       wire: ["domain", "streams"],
-      formats: ["domain", "wire"],
-      transports: ["domain", "streams", "secrets", "wire"],
       tools: ["domain"],
+      dialects: ["domain", "wire", "tools"],
+      formats: ["dialects"],
+      transports: ["domain", "streams", "secrets", "wire"],
       policy: ["domain", "tools"],
-      backends: ["domain", "streams", "secrets", "wire", "formats", "transports", "tools", "policy"],
+      backends: ["domain", "streams", "secrets", "wire", "tools", "dialects", "transports", "policy"],
       views: ["domain", "streams", "wire"],
       agents: ["domain", "streams", "secrets", "tools", "policy", "backends", "views"],
       sessions: ["domain", "streams", "secrets", "wire", "agents"],
       sinks: ["domain", "streams", "secrets", "wire"],
-      emulator: ["domain", "streams", "wire", "formats"],
+      emulator: ["domain", "streams", "wire"],
       runtime: [
         "domain",
         "secrets",
-        "formats",
-        "transports",
         "tools",
+        "dialects",
+        "transports",
         "policy",
         "backends",
         "agents",
@@ -36,7 +37,7 @@ describe("the table of layers", () => {
         "emulator",
       ],
       compare: ["domain", "runtime"],
-      testing: ["domain", "streams", "wire", "formats", "backends", "sessions"],
+      testing: ["domain", "streams", "wire", "dialects", "backends", "sessions"],
       server: ["domain", "streams", "secrets", "wire", "sinks", "views", "sessions", "runtime"],
       cli: ["domain", "secrets", "tools", "sinks", "views", "runtime", "server", "compare", "emulator"],
     });
@@ -117,10 +118,10 @@ const FAULTS: readonly { readonly fault: string; readonly rules: readonly string
     files: { "src/runtime/compose.ts": 'import { runAgent } from "../index.ts";\nexport const wire = runAgent;\n' },
   },
   {
-    fault: "formats that meet",
+    fault: "dialects that meet",
     rules: ["siblings-do-not-meet"],
     files: {
-      "src/formats/gemini/decode.ts": 'import { openai } from "../openai/decode.ts";\nexport const gemini = openai;\n',
+      "src/dialects/gemini/decode.ts": 'import { openai } from "../openai/decode.ts";\nexport const gemini = openai;\n',
     },
   },
   {
@@ -136,11 +137,11 @@ const FAULTS: readonly { readonly fault: string; readonly rules: readonly string
     rules: ["only-transports-spawn-or-dial"],
     files: { "src/agents/run.ts": 'import { spawn } from "node:child_process";\nexport const runAgent = spawn;\n' },
   },
-  ...Object.entries({ domain: "word", wire: "cut", formats: "gemini", views: "index" }).map(([folder, name]) => ({
+  ...Object.entries({ domain: "word", wire: "cut", dialects: "gemini", views: "index" }).map(([folder, name]) => ({
     fault: `a Node built-in in ${folder}`,
     rules: ["pure-floor"],
     files: {
-      [`src/${folder}/${folder === "formats" ? "gemini/decode" : name}.ts`]: `import { Buffer } from "node:buffer";\nexport type Word = string;\nexport const ${name} = Buffer;\n`,
+      [`src/${folder}/${folder === "dialects" ? "gemini/decode" : name}.ts`]: `import { Buffer } from "node:buffer";\nexport type Word = string;\nexport const ${name} = Buffer;\n`,
     },
   })),
   {

@@ -24,11 +24,11 @@ const CLEAN: Files = {
   "src/wire/index.ts": 'export { cut } from "./cut.ts";\n',
   "src/wire/cut.ts":
     'import { createParser } from "eventsource-parser";\nimport { word } from "#domain";\nexport const cut = [word, createParser];\n',
-  "src/formats/index.ts": 'export { formats } from "./formats.ts";\n',
-  "src/formats/formats.ts":
+  "src/dialects/index.ts": 'export { formats } from "./formats.ts";\n',
+  "src/dialects/formats.ts":
     'import { gemini } from "./gemini/decode.ts";\nimport { openai } from "./openai/decode.ts";\nexport const formats = [gemini, openai];\n',
-  "src/formats/gemini/decode.ts": 'import { cut } from "#wire";\nexport const gemini = cut;\n',
-  "src/formats/openai/decode.ts": 'import { cut } from "#wire";\nexport const openai = cut;\n',
+  "src/dialects/gemini/decode.ts": 'import { cut } from "#wire";\nexport const gemini = cut;\n',
+  "src/dialects/openai/decode.ts": 'import { cut } from "#wire";\nexport const openai = cut;\n',
   "src/transports/index.ts": 'export { start } from "./start.ts";\n',
   "src/transports/start.ts": 'import { spawn } from "node:child_process";\nexport const start = spawn;\n',
   "src/backends/index.ts": 'export { contract } from "./backend.ts";\n',

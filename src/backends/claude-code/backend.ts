@@ -13,7 +13,7 @@ import { type ClaudeCodeWorld, findCli, type FoundCli } from "./launch.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
 import { isSessionSaved } from "./saved-session.ts";
 import { withOwnSpawn } from "./own-spawn.ts";
-import { cannotSendToAnthropic } from "../media.ts";
+import { cannotSendToAnthropic } from "#dialects";
 
 /** The options of the backend: the CLI's, and how its conversations are kept. */
 export interface ClaudeCodeBackendOptions extends ClaudeCodeOptions {

@@ -1,4 +1,4 @@
-import { type AdapterOptions, claudeCode, type ClaudeCodeAdapter, createDecoder, type Decoder } from "#formats";
+import { type AdapterOptions, claudeCode, type ClaudeCodeAdapter, createDecoder, type Decoder } from "#dialects";
 import { limitLines } from "./line-limit.ts";
 
 /** A decoder for the output of one CLI process, and the adapter in it, which knows more than its chunks show. */

@@ -1,4 +1,4 @@
-import type { DecoderOptions } from "#formats";
+import type { DecoderOptions } from "#dialects";
 
 /** The limit of the CLI's lines as the decoder takes it; nothing where the default holds. */
 export function limitLines(maxLineBytes: number | undefined): Pick<DecoderOptions, "limits"> {

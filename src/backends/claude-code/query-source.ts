@@ -9,7 +9,7 @@ import {
   type Raw,
   type WarningDetail,
 } from "#domain";
-import { createDecoder, type Decoder, type Format } from "#formats";
+import { createDecoder, type Decoder, type Format } from "#dialects";
 import { isRecord } from "#wire";
 import { backgroundWarning, cutError, exitError, withoutEndFaults } from "./conversation/exit.ts";
 import { awaitExit, type CliProcess } from "./launch.ts";

@@ -1,7 +1,7 @@
 import { type Message, StartError, textOf } from "#domain";
 import { secretsOfArguments, secretsOfVariables } from "#secrets";
 import type { AgentBackend, AgentControl, AgentConversation, AgentSettings, Explanation } from "../backend.ts";
-import { withResults } from "../media.ts";
+import { withResults } from "#dialects";
 import type { CommandSettings, CommandWorld } from "./settings.ts";
 import { CommandTurn, type StartedCommand } from "./turn.ts";
 

@@ -1,5 +1,5 @@
 import type { Clock, ProcessHandle, ProcessRequest } from "#domain";
-import type { Format } from "#formats";
+import type { Format } from "#dialects";
 
 /** What a command is started with. */
 export interface CommandSettings {

@@ -7,7 +7,7 @@ import {
   startFailure,
   startItem,
 } from "#domain";
-import { createDecoder, createMissingVerdict, type Format } from "#formats";
+import { createDecoder, createMissingVerdict, type Format } from "#dialects";
 import { followSignal, watchSilence } from "#streams";
 import { createStderrTail } from "#transports";
 import type { AgentLink } from "../backend.ts";

@@ -66,7 +66,7 @@ describe("what importing an entry loads", () => {
   it("W6: the root loads few files of a bounded size, in ASCII: reading code is most of what an import costs", () => {
     const code = readWithImports(join(ROOT, "dist", "index.js"));
     expect([...code.keys()].map((file) => file.slice(ROOT.length)).toSorted()).toEqual([
-      "dist/folders/base-formats.js",
+      "dist/folders/base-dialects.js",
       "dist/folders/base.js",
       "dist/folders/core.js",
       "dist/index.js",

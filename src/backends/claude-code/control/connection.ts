@@ -1,5 +1,5 @@
 import type { Chunk, NoticeItem, ProcessExit } from "#domain";
-import type { ClaudeCodeAdapter, Decoder } from "#formats";
+import type { ClaudeCodeAdapter, Decoder } from "#dialects";
 import type { ToolServer } from "#tools";
 import { isRecord, type JsonRecord } from "#wire";
 import { createCliDecoder } from "../cli-decoder.ts";

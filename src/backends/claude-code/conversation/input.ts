@@ -1,7 +1,6 @@
 import { type Block, type MediaBlock, type Message, unreachable } from "#domain";
 import type { AgentLink } from "../../backend.ts";
-import { isMedia, outputText, splitContent } from "../../content.ts";
-import { encodeMessagesMedia } from "../../media.ts";
+import { encodeMessagesMedia, isMedia, outputText, splitContent } from "#dialects";
 import type { ClaudeCodeOptions } from "../options.ts";
 
 /** What the CLI is told in one turn. */

@@ -7,7 +7,7 @@ import {
   type WarningDetail,
   warningItem,
 } from "#domain";
-import type { ClaudeCodeAdapter, Decoder } from "#formats";
+import type { ClaudeCodeAdapter, Decoder } from "#dialects";
 import { createDeferred, followSignal, type SilenceWatch } from "#streams";
 import type { AgentLink } from "../../backend.ts";
 import type { ArgvPlan } from "../argv.ts";

@@ -1,5 +1,5 @@
 import { type Chunk, describeThrown } from "#domain";
-import type { Decoder } from "#formats";
+import type { Decoder } from "#dialects";
 import type { CliProcess } from "../launch.ts";
 
 /**

@@ -1,0 +1,103 @@
+import { addUsage, readCount, type ResultItem, resultItem, subtractUsage, type Usage } from "#domain";
+import { isRecord, type JsonRecord, ownArray, ownNumber, ownRecord, ownString, ownValue } from "#wire";
+import { asUsage, readUsage } from "../shared/message-fields.ts";
+
+/** What models used, and what that cost, since some moment. */
+interface Spent {
+  readonly usage: Usage;
+  readonly costUsd: number | undefined;
+}
+
+/** Reads `result` frames. Holds the running totals of the process, because a result tells only its own share. */
+export interface VerdictReader {
+  /** The result item; `undefined` when the frame has no subtype and so says nothing. */
+  read(frame: JsonRecord): ResultItem | undefined;
+}
+
+/** Creates the reader for one process. */
+export function createVerdictReader(): VerdictReader {
+  let total: Spent = { usage: {}, costUsd: undefined };
+
+  /** A process may give several results; `modelUsage` and the cost run on, so the share of one is the difference. */
+  const readSpent = (frame: JsonRecord): Spent => {
+    const models = ownRecord(frame, "modelUsage");
+    const before = total;
+    const now: Spent = {
+      usage: models === undefined ? before.usage : sumModels(models).usage,
+      costUsd: readCount(frame.total_cost_usd) ?? before.costUsd,
+    };
+    total = now;
+    const since = ownRecord(frame, "model_usage_since_last_result");
+    if (since !== undefined) {
+      const share = sumModels(since);
+      // No model was used since the last result: that cost nothing, if cost is counted at all.
+      return share.costUsd === undefined && now.costUsd !== undefined ? { ...share, costUsd: 0 } : share;
+    }
+    const isMetered = models !== undefined && Object.keys(models).length > 0;
+    return {
+      usage: isMetered ? subtractUsage(now.usage, before.usage) : readUsage(frame.usage),
+      costUsd: now.costUsd === undefined ? undefined : costSince(now.costUsd, before.costUsd ?? 0),
+    };
+  };
+
+  return {
+    read(frame) {
+      const subtype = ownString(frame, "subtype");
+      if (subtype === undefined) return undefined;
+      const { usage, costUsd } = readSpent(frame);
+      const text = ownString(frame, "result") ?? joinErrors(frame);
+      const structured = ownValue(frame, "structured_output");
+      const turns = ownNumber(frame, "num_turns");
+      const ms = ownNumber(frame, "duration_ms");
+      const sessionId = ownString(frame, "session_id");
+      return resultItem({
+        subtype,
+        isError: isFailedResult(frame),
+        ...(text !== undefined && { text }),
+        ...(text !== undefined && text !== "" && isFailedResult(frame) && { message: text }),
+        ...(structured !== undefined && { structured }),
+        usage,
+        ...(costUsd !== undefined && { costUsd }),
+        ...(turns !== undefined && { turns }),
+        ...(ms !== undefined && { ms }),
+        ...(sessionId !== undefined && { sessionId }),
+      });
+    },
+  };
+}
+
+/** A failed request to the model is a "success" with the flag; versions before 2.1 name an error and do not set it. */
+function isFailedResult(frame: JsonRecord): boolean {
+  return frame.is_error === true || (ownString(frame, "subtype") ?? "").startsWith("error_");
+}
+
+function sumModels(models: JsonRecord): Spent {
+  let usage: Usage = {};
+  let costUsd: number | undefined;
+  for (const model of Object.values(models)) {
+    if (!isRecord(model)) continue;
+    const cost = readCount(model.costUSD);
+    if (cost !== undefined) costUsd = (costUsd ?? 0) + cost;
+    usage = addUsage(
+      usage,
+      asUsage({
+        inputTokens: model.inputTokens,
+        outputTokens: model.outputTokens,
+        cacheReadTokens: model.cacheReadInputTokens,
+        cacheWriteTokens: model.cacheCreationInputTokens,
+        reasoningTokens: model.thinkingTokens,
+      }),
+    );
+  }
+  return { usage, costUsd };
+}
+
+/** A total that fell was restarted. */
+function costSince(now: number, before: number): number {
+  return now >= before ? now - before : now;
+}
+
+function joinErrors(frame: JsonRecord): string | undefined {
+  const errors = ownArray(frame, "errors")?.filter((error) => typeof error === "string");
+  return errors === undefined || errors.length === 0 ? undefined : errors.join("\n");
+}

@@ -1,0 +1,66 @@
+import { type Block, type Chunk, noticeItem, readCount, toolCallItem, toolResultItem, warningItem } from "#domain";
+import { type DataFrame, ownString, parseJson, rawOf } from "#wire";
+import type { AdapterOptions } from "../shared/format.ts";
+import type { CallLedger } from "./call-ledger.ts";
+import { readCallId, readFailure, readOutput } from "./fields.ts";
+import type { Fields } from "./frame-reader.ts";
+import type { MessageWriter } from "./message-writer.ts";
+import { unknownFrame } from "./unknown-frame.ts";
+
+interface Place {
+  readonly writer: MessageWriter;
+  readonly calls: CallLedger;
+  readonly options: AdapterOptions;
+}
+
+/**
+ * A tool call: a block of the open message, and a `tool-call` of its own behind it. Nothing says where a message ends, so
+ * it is told as far as it is written, and stays open: a model may ask for several tools in one reply.
+ */
+export function readToolUse(fields: Fields, frame: DataFrame, place: Place): Chunk[] {
+  const vendorName = ownString(fields, "name");
+  if (vendorName === undefined || vendorName === "") return [unknownFrame(frame, "tool-use")];
+  const ownName = place.options.ownTool?.(vendorName);
+  const name = ownName ?? vendorName;
+  const input = readInput(fields);
+  if (input === undefined) return [brokenCall(fields, name, place.writer)];
+  const callId = place.calls.open(readCallId(fields), name);
+  if (callId === undefined) return [noticeItem("duplicate-tool-call", fields, { raw: rawOf(frame) })];
+  const block: Block = { type: "tool-call", callId, name, input: input.value };
+  place.writer.add(block);
+  const executedBy = ownName === undefined ? "backend" : "millrace";
+  return [place.writer.tell(), toolCallItem({ callId, name, input: input.value, executedBy })];
+}
+
+/** The result of a tool; one that nobody waits for is kept as a notice, because each call has exactly one. */
+export function readToolResult(fields: Fields, frame: DataFrame, calls: CallLedger): Chunk {
+  const call = calls.settle(readCallId(fields), ownString(fields, "name"));
+  if (call === undefined) return noticeItem("orphan-tool-result", fields, { raw: rawOf(frame) });
+  const ms = readCount(fields.ms);
+  return toolResultItem({
+    ...call,
+    output: readOutput(fields),
+    isError: readFailure(fields) ?? false,
+    ...(ms !== undefined && { ms }),
+  });
+}
+
+/** The arguments of a call: a value, JSON text of one, or none at all; `undefined` for text that is not JSON. */
+function readInput(fields: Fields): { readonly value: unknown } | undefined {
+  const input = fields.input ?? {};
+  if (typeof input !== "string") return { value: input };
+  if (input.trim() === "") return { value: {} };
+  const parsed = parseJson(input);
+  return parsed.fault === undefined ? { value: parsed.value } : undefined;
+}
+
+/** A call whose arguments are not whole may not be run: it is kept in the message as what it is, a text. */
+function brokenCall(fields: Fields, name: string, writer: MessageWriter): Chunk {
+  const raw = { type: "tool-use", id: readCallId(fields) ?? null, name, input: fields.input };
+  writer.add({ type: "unknown", raw });
+  return warningItem({
+    code: "tool-call-incomplete",
+    message: `The arguments of a call of ${JSON.stringify(name)} are not JSON: the call is not reported as one.`,
+    context: raw,
+  });
+}

@@ -1,0 +1,170 @@
+import {
+  type Chunk,
+  type ErrorCode,
+  type ErrorItem,
+  errorItem,
+  messageItem,
+  readCount,
+  type StopReason,
+  toolCallItem,
+  type Usage,
+  type WarningDetail,
+  warningItem,
+} from "#domain";
+import { type DataFrame, isRecord, type JsonRecord, ownString, rawOf } from "#wire";
+import { type ProviderComplaint, providerError, readStatus } from "../shared/provider-error.ts";
+import { closeGrowing, dropCalls, type Reply } from "./reply.ts";
+
+/** `finishReason` in our words; reasons that are neither here nor among the failures are `unknown`. */
+const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
+  ["STOP", "end-turn"],
+  ["MAX_TOKENS", "max-tokens"],
+  // The limit of a single request: the reply is not whole either.
+  ["CONTINUATION", "max-tokens"],
+  ["SAFETY", "content-filter"],
+  ["RECITATION", "content-filter"],
+  ["LANGUAGE", "content-filter"],
+  ["BLOCKLIST", "content-filter"],
+  ["PROHIBITED_CONTENT", "content-filter"],
+  ["SPII", "content-filter"],
+  ["IMAGE_SAFETY", "content-filter"],
+  ["IMAGE_PROHIBITED_CONTENT", "content-filter"],
+  ["IMAGE_RECITATION", "content-filter"],
+  ["MALFORMED_FUNCTION_CALL", "malformed-call"],
+  ["UNEXPECTED_TOOL_CALL", "malformed-call"],
+]);
+
+/** Finish reasons with which Gemini says that it gave up. They end the stream, but not the reply. */
+const FAILURES: ReadonlyMap<string, ErrorCode> = new Map([
+  ["OTHER", "provider-error"],
+  ["TOO_MANY_TOOL_CALLS", "provider-error"],
+  ["MALFORMED_RESPONSE", "provider-error"],
+  ["IMAGE_OTHER", "provider-error"],
+  ["NO_IMAGE", "provider-error"],
+  // The request lacks a signature it has to carry: asking again changes nothing.
+  ["MISSING_THOUGHT_SIGNATURE", "provider-invalid-request"],
+]);
+
+/** The default of the field: no reason at all. */
+export const NO_REASON = "FINISH_REASON_UNSPECIFIED";
+
+export function readStopReason(finishReason: string): StopReason {
+  return STOP_REASONS.get(finishReason) ?? "unknown";
+}
+
+export function readFailure(finishReason: string): ErrorCode | undefined {
+  return FAILURES.get(finishReason);
+}
+
+/** Ends a reply: its `message`, then its calls, then what there is to warn of. */
+export function finishReply(
+  reply: Reply,
+  { finishReason, usageMetadata }: { readonly finishReason: string; readonly usageMetadata: JsonRecord | undefined },
+  chunks: Chunk[],
+): void {
+  closeGrowing(reply);
+  const stopReason = stopReasonOf(finishReason, reply);
+  if (stopReason === "malformed-call") dropCalls(reply);
+  const usage = usageMetadata === undefined ? undefined : readUsage(usageMetadata);
+  chunks.push(
+    messageItem({
+      id: reply.messageId,
+      role: "assistant",
+      blocks: reply.blocks,
+      stopReason,
+      ...((NEEDS_THE_VENDORS_WORD.has(stopReason) || finishReason === "CONTINUATION") && {
+        vendorStopReason: finishReason,
+      }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(reply.model === undefined ? {} : { model: reply.model }),
+    }),
+  );
+  for (const call of reply.calls) chunks.push(toolCallItem({ ...call, executedBy: "millrace" }));
+  for (const warning of reply.warnings) chunks.push(warningItem(warning));
+}
+
+const NEEDS_THE_VENDORS_WORD: ReadonlySet<StopReason> = new Set(["unknown", "content-filter", "malformed-call"]);
+
+function stopReasonOf(finishReason: string, reply: Reply): StopReason {
+  const stopReason = readStopReason(finishReason);
+  return stopReason === "end-turn" && reply.calls.length > 0 ? "tool-use" : stopReason;
+}
+
+/** The error of a finish reason with which Gemini gives up. */
+export function gaveUp(
+  candidate: JsonRecord,
+  { reason, code }: { readonly reason: string; readonly code: ErrorCode },
+  frame: DataFrame,
+): ErrorItem {
+  const said = ownString(candidate, "finishMessage");
+  const message = `Gemini gave up on the reply (finishReason ${reason})${said === undefined ? "." : `: ${said}`}`;
+  return providerError({ message, code, vendorCode: reason }, frame);
+}
+
+/** The warning that the calls of a reply were not made. */
+export function malformedCall(candidate: JsonRecord, finishReason: string): WarningDetail {
+  const finishMessage = ownString(candidate, "finishMessage");
+  return {
+    code: "tool-call-incomplete",
+    message: `The model wrote a tool call that Gemini could not read (${finishReason}), so none of its calls was made.`,
+    context: { finishReason, ...(finishMessage === undefined ? {} : { finishMessage }) },
+  };
+}
+
+/** The error of a prompt that Gemini refuses. */
+export function blockedError(feedback: JsonRecord, frame: DataFrame): ErrorItem {
+  const reason = String(feedback.blockReason);
+  const said = ownString(feedback, "blockReasonMessage");
+  return errorItem(
+    {
+      code: "content-filtered",
+      message: `Gemini refused the prompt (${reason})${said === undefined ? "" : `: ${said}`}. Change the prompt or the safety settings.`,
+      terminal: true,
+      diagnostic: { vendorCode: reason },
+    },
+    { raw: rawOf(frame) },
+  );
+}
+
+/**
+ * Reads `usageMetadata`; `undefined` when it counts nothing. Gemini counts thoughts beside the answer; our
+ * `outputTokens` is everything the model wrote, so they are added. The prompt includes what came from the cache.
+ */
+export function readUsage(metadata: JsonRecord): Usage | undefined {
+  const usage: { -readonly [Field in keyof Usage]: Usage[Field] } = {};
+  const thoughts = readCount(metadata.thoughtsTokenCount);
+  const set = (field: keyof Usage, ...counts: (number | undefined)[]): void => {
+    const known = counts.filter((count) => count !== undefined);
+    if (known.length > 0) usage[field] = known.reduce((sum, count) => sum + count, 0);
+  };
+  set("inputTokens", readCount(metadata.promptTokenCount), readCount(metadata.toolUsePromptTokenCount));
+  set("outputTokens", readCount(metadata.candidatesTokenCount), thoughts);
+  set("cacheReadTokens", readCount(metadata.cachedContentTokenCount));
+  set("reasoningTokens", thoughts);
+  return Object.keys(usage).length === 0 ? undefined : usage;
+}
+
+/** Google's canonical names for what went wrong. */
+const WORDS: ReadonlyMap<string, ErrorCode> = new Map([
+  ["RESOURCE_EXHAUSTED", "provider-rate-limited"],
+  ["UNAVAILABLE", "provider-overloaded"],
+  ["UNAUTHENTICATED", "provider-auth"],
+  ["PERMISSION_DENIED", "provider-auth"],
+  ["INVALID_ARGUMENT", "provider-invalid-request"],
+  ["FAILED_PRECONDITION", "provider-invalid-request"],
+  ["OUT_OF_RANGE", "provider-invalid-request"],
+  ["NOT_FOUND", "provider-invalid-request"],
+]);
+
+/** Reads the error object `{ code, status, message }`, in which `code` is an HTTP status and `status` a name. */
+export function readComplaint(error: unknown): ProviderComplaint {
+  if (!isRecord(error)) return { message: typeof error === "string" ? error : "" };
+  const name = ownString(error, "status") || undefined;
+  const status = readStatus(error.code);
+  return {
+    message: ownString(error, "message") ?? "",
+    code: name === undefined ? undefined : WORDS.get(name),
+    status,
+    vendorCode: name ?? status?.toString(),
+  };
+}

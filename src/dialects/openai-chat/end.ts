@@ -1,0 +1,232 @@
+import {
+  type Block,
+  type Chunk,
+  type ErrorCode,
+  messageItem,
+  readCount,
+  type StopReason,
+  toolCallItem,
+  toolResultItem,
+  type Usage,
+  warningItem,
+} from "#domain";
+import { isRecord, type JsonRecord, ownRecord, ownString } from "#wire";
+import { type ProviderComplaint, readStatus } from "../shared/provider-error.ts";
+import { missingCalls, unknownStopReason } from "../shared/stream-faults.ts";
+import type { AssembledCall } from "../shared/tool-call-assembler.ts";
+import { blockOf, type Reply, showArguments } from "./reply.ts";
+
+/** How a reply ended, read from its `finish_reason`. */
+export interface Ending {
+  readonly stopReason: StopReason;
+  /** The host says that the model wrote everything it wanted to write, tool calls included. */
+  readonly claimsWhole: boolean;
+  /** The host's own word, where ours says less. */
+  readonly vendorStopReason?: string;
+}
+
+const ENDINGS: ReadonlyMap<string, Ending> = new Map([
+  ["stop", { stopReason: "end-turn", claimsWhole: true }],
+  ["eos", { stopReason: "end-turn", claimsWhole: true }],
+  ["tool_calls", { stopReason: "tool-use", claimsWhole: true }],
+  ["function_call", { stopReason: "tool-use", claimsWhole: true }],
+  ["length", { stopReason: "max-tokens", claimsWhole: false }],
+  ["model_length", { stopReason: "max-tokens", claimsWhole: false }],
+  ["content_filter", { stopReason: "content-filter", claimsWhole: false }],
+  ["sensitive", { stopReason: "content-filter", claimsWhole: false }],
+]);
+
+/** Words that say more than the reason we have for them. */
+const TELLING: ReadonlySet<string> = new Set(["content_filter", "sensitive", "model_length"]);
+
+/** Finish reasons with which a host says that it failed. They end the stream, but not the reply. */
+const FAILURES: ReadonlyMap<string, ErrorCode> = new Map([
+  ["error", "provider-error"],
+  ["abort", "provider-error"],
+  ["network_error", "provider-error"],
+  ["insufficient_system_resource", "provider-overloaded"],
+]);
+
+export function readEnding(finishReason: string): Ending {
+  const ending = ENDINGS.get(finishReason);
+  if (ending === undefined) {
+    return { stopReason: "unknown", claimsWhole: false, vendorStopReason: finishReason };
+  }
+  return TELLING.has(finishReason) ? { ...ending, vendorStopReason: finishReason } : ending;
+}
+
+/** What a host complains of that gave up with this reason; `undefined` when it did not. */
+export function readFailure(finishReason: string): ProviderComplaint | undefined {
+  const code = FAILURES.get(finishReason);
+  if (code === undefined) return undefined;
+  const message = `The host stopped in the middle of the reply (finish_reason ${JSON.stringify(finishReason)}).`;
+  return { message, code, vendorCode: finishReason };
+}
+
+/**
+ * What may be done with a call: run it; answer it with an error, because the host calls it whole and it is not; or
+ * neither, because the reply was cut off inside it.
+ */
+type Verdict =
+  | { readonly kind: "run"; readonly input: unknown }
+  | { readonly kind: "refuse" }
+  | { readonly kind: "drop" };
+
+/** Ends a reply: arguments still withheld, the `message`, then its calls in order. */
+export function finishReply(
+  reply: Reply,
+  { ending, usage }: { readonly ending: Ending; readonly usage: Usage | undefined },
+  chunks: Chunk[],
+): void {
+  const calls = reply.assembler.finalize();
+  const blocks: Block[] = reply.slots.map((slot) =>
+    slot.kind === "call" ? { type: "unknown", raw: undefined } : blockOf(slot),
+  );
+  const items: Chunk[] = [];
+  let hasCalls = false;
+  let isAnyCut = false;
+  for (const call of calls) {
+    const slot = reply.callSlots[call.position];
+    if (slot === undefined) continue;
+    showArguments(reply, slot, call.id, chunks);
+    const verdict = judge(call, ending.claimsWhole);
+    hasCalls ||= verdict.kind !== "drop";
+    isAnyCut ||= verdict.kind === "drop" && call.name !== "";
+    blocks[slot.index] = callBlock(call, verdict);
+    items.push(...callItems(call, verdict));
+  }
+  // It stopped in order to call tools, and calls none.
+  const hasNone = ending.stopReason === "tool-use" && !hasCalls && !reply.hasRefused;
+  const vendorStopReason = hasNone ? "tool_calls" : ending.vendorStopReason;
+  chunks.push(
+    messageItem({
+      id: reply.messageId,
+      role: "assistant",
+      blocks,
+      stopReason: stopReasonOf(ending, { hasCalls, isAnyCut, hasRefused: reply.hasRefused }),
+      ...(vendorStopReason === undefined ? {} : { vendorStopReason }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(reply.model === undefined ? {} : { model: reply.model }),
+    }),
+  );
+  for (const item of items) chunks.push(item);
+  if (hasNone) chunks.push(warningItem(missingCalls("tool_calls")));
+  else if (ending.stopReason === "unknown") chunks.push(warningItem(unknownStopReason(ending.vendorStopReason ?? "")));
+}
+
+function judge(call: AssembledCall, claimsWhole: boolean): Verdict {
+  if (call.name === "") return { kind: "drop" };
+  const text = call.arguments.trim();
+  const parsed = call.parse();
+  // Of a reply that was cut off only a closed object is surely whole: a bare number might have gone on.
+  if (!claimsWhole) {
+    return parsed.fault === undefined && isRecord(parsed.value) && !call.hasGap
+      ? { kind: "run", input: parsed.value }
+      : { kind: "drop" };
+  }
+  if (call.hasGap) return { kind: "refuse" };
+  if (text === "") return { kind: "run", input: {} };
+  return parsed.fault === undefined ? { kind: "run", input: parsed.value } : { kind: "refuse" };
+}
+
+function callBlock(call: AssembledCall, verdict: Verdict): Block {
+  if (verdict.kind === "drop") {
+    return { type: "unknown", raw: { type: "tool_call", id: call.id, name: call.name, arguments: call.arguments } };
+  }
+  const input = verdict.kind === "run" ? verdict.input : call.arguments;
+  return { type: "tool-call", callId: call.id, name: call.name, input };
+}
+
+function callItems(call: AssembledCall, verdict: Verdict): Chunk[] {
+  const { id: callId, name } = call;
+  if (verdict.kind === "drop") {
+    return [
+      warningItem({
+        code: "tool-call-incomplete",
+        message: `The reply ended inside the tool call ${JSON.stringify(name)} (${callId}), so it was not made. Allow more output tokens, or ask again.`,
+        context: { callId, name, arguments: call.arguments },
+      }),
+    ];
+  }
+  const input = verdict.kind === "run" ? verdict.input : call.arguments;
+  const item = toolCallItem({ callId, name, input, executedBy: "millrace" });
+  if (verdict.kind === "run") return [item];
+  const output = `The arguments of this call to ${JSON.stringify(name)} did not arrive as complete JSON, so the tool was not run. Make the call again with all of its arguments in one JSON object.`;
+  return [item, toolResultItem({ callId, name, output, isError: true, skipped: "incomplete" })];
+}
+
+/** Hosts disagree on what to call the end of a reply with tool calls; the calls themselves decide. */
+function stopReasonOf(
+  ending: Ending,
+  { hasCalls, isAnyCut, hasRefused }: Readonly<Record<"hasCalls" | "isAnyCut" | "hasRefused", boolean>>,
+): StopReason {
+  if (hasRefused && ending.claimsWhole) return "refusal";
+  // Nothing but a call that nobody can read: the model has to hear of it.
+  if (ending.stopReason === "unknown" && isAnyCut && !hasCalls) return "malformed-call";
+  if (!ending.claimsWhole) return ending.stopReason;
+  if (hasCalls) return "tool-use";
+  return ending.stopReason === "tool-use" ? "unknown" : ending.stopReason;
+}
+
+/**
+ * Reads a `usage` object; `undefined` when it counts nothing. `prompt_tokens` includes what came from the cache, and
+ * `completion_tokens` what was spent on reasoning.
+ */
+export function readUsage(value: JsonRecord): Usage | undefined {
+  const usage: { -readonly [Field in keyof Usage]: Usage[Field] } = {};
+  const set = (field: keyof Usage, from: JsonRecord | undefined, key: string): void => {
+    const count = readCount(from?.[key]);
+    if (count !== undefined) usage[field] = count;
+  };
+  set("inputTokens", value, "prompt_tokens");
+  set("outputTokens", value, "completion_tokens");
+  // DeepSeek counts cache hits beside the prompt, OpenAI inside its details; where both are given they agree.
+  set("cacheReadTokens", value, "prompt_cache_hit_tokens");
+  set("cacheReadTokens", ownRecord(value, "prompt_tokens_details"), "cached_tokens");
+  set("reasoningTokens", ownRecord(value, "completion_tokens_details"), "reasoning_tokens");
+  return Object.keys(usage).length === 0 ? undefined : usage;
+}
+
+/** What `error.code` and `error.type` say, at OpenAI and at hosts that imitate it. */
+const WORDS: ReadonlyMap<string, ErrorCode> = new Map([
+  ["rate_limit_exceeded", "provider-rate-limited"],
+  ["rate_limit_error", "provider-rate-limited"],
+  ["requests", "provider-rate-limited"],
+  ["tokens", "provider-rate-limited"],
+  ["server_overloaded", "provider-overloaded"],
+  ["overloaded_error", "provider-overloaded"],
+  ["engine_overloaded_error", "provider-overloaded"],
+  ["service_unavailable", "provider-overloaded"],
+  ["service_unavailable_error", "provider-overloaded"],
+  ["invalid_api_key", "provider-auth"],
+  ["authentication_error", "provider-auth"],
+  ["permission_error", "provider-auth"],
+  ["insufficient_quota", "provider-auth"],
+  ["billing_not_active", "provider-auth"],
+  ["content_filter", "content-filtered"],
+  ["content_policy_violation", "content-filtered"],
+  ["context_length_exceeded", "provider-invalid-request"],
+  ["model_not_found", "provider-invalid-request"],
+  ["invalid_request_error", "provider-invalid-request"],
+  ["BadRequestError", "provider-invalid-request"],
+  ["not_found_error", "provider-invalid-request"],
+]);
+
+/**
+ * Reads the error a host put into the stream: OpenAI's object `{ message, type, code }`, or only a sentence.
+ * The code is the narrower word, so it is asked before the type; numbers in its place are HTTP statuses.
+ */
+export function readComplaint(error: unknown): ProviderComplaint {
+  if (!isRecord(error)) return { message: typeof error === "string" ? error : "" };
+  const words = [ownString(error, "code"), ownString(error, "type")].filter(
+    (word) => word !== undefined && word !== "",
+  );
+  const word = words.find((candidate) => candidate !== undefined && WORDS.has(candidate));
+  const status = readStatus(error.code) ?? readStatus(error.status);
+  return {
+    message: ownString(error, "message") ?? "",
+    code: word === undefined ? undefined : WORDS.get(word),
+    status,
+    vendorCode: words.find((candidate) => readStatus(candidate) === undefined) ?? status?.toString(),
+  };
+}

@@ -1,0 +1,227 @@
+import {
+  type Block,
+  type Chunk,
+  mergeUsage,
+  type StopReason,
+  TextBuilder,
+  textDelta,
+  thinkingDelta,
+  toolInputDelta,
+  unreachable,
+  type Usage,
+} from "#domain";
+import { isRecord, JsonBuilder, type JsonRecord, ownString, type Parsed, parseJson } from "#wire";
+import { readCall, readStopReason, readUsage, type ToolName, vendorWord } from "./message-fields.ts";
+
+/**
+ * A message of the Messages API while its events come in: the part of the work that the API's own stream and Claude
+ * Code's stream, which carries the same events, have in common. Plain state; the functions of this file write to it.
+ */
+export interface OpenMessage {
+  /** Our id: the vendor's, unless that one is taken. */
+  readonly id: string;
+  readonly vendorId: string | undefined;
+  /** Tool call id of the sub-agent that writes it. */
+  readonly parent: string | undefined;
+  model: string | undefined;
+  usage: Usage;
+  stopReason: StopReason | undefined;
+  /** The vendor's own word, when `stopReason` is `unknown`. */
+  vendorStopReason: string | undefined;
+  /** In the order they were opened. A block's place here is the `index` of its deltas, whatever the vendor counts. */
+  blocks: OpenBlock[];
+  readonly byVendorIndex: Map<number, OpenBlock>;
+  /** The block the last event was about: deltas come in long rows of the same block. */
+  row: OpenBlock | undefined;
+}
+
+export interface OpenBlock {
+  position: number;
+  /** Absent when the block came whole and was never streamed. */
+  readonly vendorIndex: number | undefined;
+  readonly kind: "text" | "thinking" | "tool-call" | "other";
+  /** The block as the stream opened it. */
+  readonly opening: JsonRecord;
+  readonly call: { readonly callId: string; readonly name: string } | undefined;
+  /** What its deltas said so far: text, thinking, or JSON. Joined once, when the block is settled. */
+  written: TextBuilder | JsonBuilder;
+  signature: string;
+  stopped: boolean;
+  /** A frame was lost while it was being written: what is here may not be all of it. */
+  hasGap: boolean;
+  /** The block itself, once it is certain. */
+  settled: Block | undefined;
+}
+
+/** What became of a delta. `misplaced`: it fits no block that is still being written. */
+type DeltaFate = "written" | "unknown-type" | "misplaced";
+
+/** A message of which nothing is known but its name. */
+export function openMessage(given: {
+  readonly id: string;
+  readonly vendorId?: string | undefined;
+  readonly parent?: string | undefined;
+}): OpenMessage {
+  return {
+    id: given.id,
+    vendorId: given.vendorId,
+    parent: given.parent,
+    model: undefined,
+    usage: {},
+    stopReason: undefined,
+    vendorStopReason: undefined,
+    blocks: [],
+    byVendorIndex: new Map(),
+    row: undefined,
+  };
+}
+
+/** Reads model and usage of a `message` object, as `message_start` and whole messages carry it. */
+export function readMessageHead(message: OpenMessage, head: JsonRecord): void {
+  message.model = ownString(head, "model") ?? message.model;
+  message.usage = mergeUsage(message.usage, readUsage(head.usage));
+}
+
+/**
+ * Reads a `message_delta`: stop reason and final counts. One without a stop reason is how Claude Code closes an
+ * interrupted message; its counts are placeholders and are left alone.
+ */
+export function readMessageEnd(message: OpenMessage, event: JsonRecord): boolean {
+  if (!isRecord(event.delta)) return false;
+  if (!noteStopReason(message, event.delta.stop_reason)) return true;
+  message.usage = mergeUsage(message.usage, readUsage(event.usage));
+  return true;
+}
+
+/** Whether `value` is a stop reason; the message then has it. */
+export function noteStopReason(message: OpenMessage, value: unknown): boolean {
+  const stopReason = readStopReason(value);
+  if (stopReason === undefined) return false;
+  message.stopReason = stopReason;
+  message.vendorStopReason = vendorWord(value);
+  return true;
+}
+
+/** Reads a `content_block_start`; false when it names no block. What the opening already says is shown. */
+export function startBlock(message: OpenMessage, event: JsonRecord, toolName: ToolName, out: Chunk[]): boolean {
+  const opening = event.content_block;
+  const vendorIndex = event.index;
+  if (typeof vendorIndex !== "number" || !isRecord(opening)) return false;
+  const block = addBlock(message, opening, { vendorIndex, toolName });
+  if (block.kind === "text") write(message, block, ownString(opening, "text") ?? "", out);
+  if (block.kind === "thinking") write(message, block, ownString(opening, "thinking") ?? "", out);
+  return true;
+}
+
+/** Adds a block at the end of the message. */
+export function addBlock(
+  message: OpenMessage,
+  opening: JsonRecord,
+  more: { readonly vendorIndex?: number; readonly toolName: ToolName },
+): OpenBlock {
+  const call = opening.type === "tool_use" ? readCall(opening, more.toolName) : undefined;
+  const kind = kindOf(opening, call !== undefined);
+  const block: OpenBlock = {
+    position: message.blocks.length,
+    vendorIndex: more.vendorIndex,
+    kind,
+    opening,
+    call,
+    written: kind === "text" || kind === "thinking" ? new TextBuilder() : new JsonBuilder(),
+    signature: opening.type === "thinking" ? (ownString(opening, "signature") ?? "") : "",
+    stopped: false,
+    hasGap: false,
+    settled: undefined,
+  };
+  message.blocks.push(block);
+  if (more.vendorIndex !== undefined) message.byVendorIndex.set(more.vendorIndex, block);
+  message.row = block;
+  return block;
+}
+
+/** Reads the delta of a `content_block_delta`. This is the hot path: one call per token. */
+export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: unknown, out: Chunk[]): DeltaFate {
+  if (!isRecord(delta)) return "misplaced";
+  const block = blockAt(message, vendorIndex);
+  if (block === undefined) return "misplaced";
+  switch (delta.type) {
+    case "text_delta":
+      return writePiece(message, block, block.kind === "text", delta.text, out);
+    case "thinking_delta":
+      return writePiece(message, block, block.kind === "thinking", delta.thinking, out);
+    case "input_json_delta":
+      return writePiece(message, block, block.kind === "tool-call" || block.kind === "other", delta.partial_json, out);
+    case "signature_delta":
+      if (block.kind !== "thinking" || typeof delta.signature !== "string") return "misplaced";
+      block.signature += delta.signature;
+      return "written";
+    default:
+      return "unknown-type";
+  }
+}
+
+/** The block of that index; the last one is remembered, because deltas come in long rows of the same block. */
+function blockAt(message: OpenMessage, vendorIndex: unknown): OpenBlock | undefined {
+  if (message.row !== undefined && message.row.vendorIndex === vendorIndex) return message.row;
+  const block = typeof vendorIndex === "number" ? message.byVendorIndex.get(vendorIndex) : undefined;
+  if (block !== undefined) message.row = block;
+  return block;
+}
+
+/** Adds a piece to a block that takes pieces of its kind. */
+function writePiece(message: OpenMessage, block: OpenBlock, fits: boolean, piece: unknown, out: Chunk[]): DeltaFate {
+  // A settled block is certain: a later delta would contradict what was already reported.
+  if (typeof piece !== "string" || block.settled !== undefined || !fits) return "misplaced";
+  write(message, block, piece, out);
+  return "written";
+}
+
+/** Something was lost here: every block that is still being written may miss a part. */
+export function noteGap(message: OpenMessage): void {
+  for (const block of message.blocks) if (!block.stopped) block.hasGap = true;
+}
+
+/** Reads a `content_block_stop`; false when there is no such block. */
+export function stopBlock(message: OpenMessage, vendorIndex: unknown): boolean {
+  const block = typeof vendorIndex === "number" ? message.byVendorIndex.get(vendorIndex) : undefined;
+  if (block === undefined) return false;
+  block.stopped = true;
+  return true;
+}
+
+/** The delta that shows a piece of a block; `undefined` for blocks nobody is shown in pieces. */
+export function deltaOf(message: OpenMessage, block: OpenBlock, piece: string): Chunk | undefined {
+  switch (block.kind) {
+    case "text":
+      return textDelta(message.id, block.position, piece, message.parent);
+    case "thinking":
+      return thinkingDelta(message.id, block.position, piece, message.parent);
+    case "tool-call": {
+      if (block.call === undefined) return undefined;
+      const delta = toolInputDelta(message.id, block.position, block.call, piece);
+      // A copy, but not on the hot path: sub-agents' messages come whole.
+      return message.parent === undefined ? delta : { ...delta, parent: message.parent };
+    }
+    case "other":
+      return undefined;
+    default:
+      return unreachable(block.kind);
+  }
+}
+
+function write(message: OpenMessage, block: OpenBlock, piece: string, out: Chunk[]): void {
+  if (piece === "") return;
+  block.written.add(piece);
+  const delta = deltaOf(message, block, piece);
+  if (delta !== undefined) out.push(delta);
+}
+
+function kindOf(opening: JsonRecord, isCall: boolean): OpenBlock["kind"] {
+  if (isCall) return "tool-call";
+  return opening.type === "text" || opening.type === "thinking" ? opening.type : "other";
+}
+
+/** What a block's deltas said, as JSON. */
+export function parseWritten({ written }: OpenBlock): Parsed {
+  return written instanceof JsonBuilder ? written.parse() : parseJson(written.text());
+}
