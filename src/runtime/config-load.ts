@@ -84,11 +84,12 @@ export async function inspectConfig(
   options: LoadConfigOptions,
 ): Promise<Pick<LoadedConfig, "ownFile" | "refusedOwn" | "project"> & { readonly ownFolder: string | undefined }> {
   const files = filesOf(options);
-  const { folder, refused } = await findOwnFolder({ ...options, files });
+  const { folder, refused, isThere = false } = await findOwnFolder({ ...options, files });
   return {
     ownFolder: folder,
     ownFile: folder === undefined ? undefined : await findOwn(folder, files),
-    ...(refused !== undefined && { refusedOwn: refused }),
+    // Where there is nothing, nothing is ignored.
+    ...(refused !== undefined && isThere && { refusedOwn: refused }),
     project: await judgeProject(options, folder === undefined ? undefined : openTrustBook(folder, files)),
   };
 }
@@ -102,7 +103,7 @@ export async function trustBookOf(
   if (folder !== undefined) return openTrustBook(folder, files);
   const why =
     refused === undefined
-      ? "neither XDG_CONFIG_HOME nor HOME is set. Set one of them"
+      ? "neither XDG_CONFIG_HOME nor HOME is set to an absolute path. Set one of them"
       : `${refused} is inside of this project. Set HOME or XDG_CONFIG_HOME to a folder of your own`;
   throw new StartError("invalid-config", `There is no folder to remember trusted files in: ${why}.`);
 }

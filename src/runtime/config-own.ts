@@ -18,8 +18,10 @@ const accountHome: AccountHome = () => {
 /** Where a person's own settings are. */
 export interface OwnFolder {
   readonly folder: string | undefined;
-  /** A folder that the variables name, but that is in the project: whoever wrote the project wrote what is in there. */
+  /** A folder that the variables name, but that is in the project: its contents come from the author of the project. */
   readonly refused?: string;
+  /** The refused folder exists: settings in it are ignored. */
+  readonly isThere?: boolean;
 }
 
 /**
@@ -38,8 +40,7 @@ export async function findOwnFolder(options: {
   const { root } = await projectFolders(cwd, files);
   const isOfProject = isInside(await realPlace(folder, files), await realPlace(root, files));
   if (!isOfProject) return { folder };
-  // Where there is nothing, nothing was refused.
-  return (await isThere(folder, files)) ? { folder: undefined, refused: folder } : { folder: undefined };
+  return { folder: undefined, refused: folder, isThere: await isThere(folder, files) };
 }
 
 function usualFolders(home: string | undefined): readonly string[] {

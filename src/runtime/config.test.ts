@@ -162,6 +162,18 @@ describe("F-A1: a project's configuration", () => {
     expect(loaded).toMatchObject({ config: {}, project: { state: "unknown" } });
     await expect(trustBookOf({ cwd: "/home/ada", env: {}, files })).rejects.toThrow(/XDG_CONFIG_HOME/);
   });
+
+  it("F-F: the reason why nothing can be trusted is the true one", async () => {
+    const files = createMemoryFiles();
+    await files.write(file, encode(text));
+    const whyNot = (HOME: string): Promise<unknown> =>
+      trustBookOf({ cwd: "/home/ada/work/app", env: { HOME }, files }).catch((error: unknown) => error);
+    // There is no such folder in the project yet.
+    expect(await whyNot("/home/ada/work/app/home")).toMatchObject({
+      message: expect.stringMatching(/app\/home\/\.config\/millrace is inside of this project\. Set HOME or/),
+    });
+    expect(await whyNot("ada")).toMatchObject({ message: expect.stringContaining("set to an absolute path") });
+  });
 });
 
 describe("R16: a wrong configuration is told with file, line, column, field and remedy", () => {

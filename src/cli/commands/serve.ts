@@ -1,8 +1,8 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { describeThrown, StartError } from "#domain";
-import { applyConfig, openStore, type ServerField } from "#runtime";
-import type { Server, ServerOptions } from "#server";
+import { adviceFor, describeThrown, StartError } from "#domain";
+import { applyConfig, inspectTarget, openStore, type ServerField } from "#runtime";
+import type { LogRecord, Server, ServerOptions } from "#server";
 import { plainText } from "#sinks";
 import { addText, parsePort } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
@@ -56,20 +56,37 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
   try {
     // Loaded by this command alone: the others need no server.
     const { createServer, logLine } = await import("#server");
-    const server = createServer({
-      ...setting,
-      store,
-      world: io.world,
-      log: (record) => io.err.write(logLine(record)),
-    });
+    const log = (record: LogRecord): void => io.err.write(logLine(record));
+    const server = createServer({ ...setting, store, world: io.world, log });
     const { url } = await server.listen({ port: flags.port ?? DEFAULT_PORT, host: flags.host });
     io.out.write(`${url}\n`);
     // A person at a terminal wants to know what to do with it; a program reads the line above.
     if (io.err.isTerminal)
       say(`The chat page is at ${url} until Ctrl-C. Threads are kept in ${plainText(folder)}.`, io);
+    // Not waited for: a host may take seconds to answer, and the server can be used meanwhile.
+    warnOfTargets(setting, log, io);
     return await untilInterrupted(server, io);
   } finally {
     await store.close();
+  }
+}
+
+/** Logs which targets cannot answer, and what they need. They are offered all the same: a host may be down for a moment. */
+function warnOfTargets(setting: Setting, log: (record: LogRecord) => void, io: CommandIo): void {
+  const { agents = [], target, targets = [], run = {} } = setting;
+  const named = [target, ...targets].filter((name) => !agents.some((agent) => agent.name === name));
+  const warn = (backend: string, missing: readonly string[]): void => {
+    if (missing.length === 0) return;
+    const ts = new Date(io.world.clock.now()).toISOString();
+    const reason = adviceFor("shell", missing.join(" "));
+    log({ ts, level: "warn", event: "target-not-ready", target: backend, reason });
+  };
+  for (const backend of new Set([...named, ...agents.map((agent) => agent.backend)])) {
+    if (typeof backend !== "string") continue;
+    inspectTarget(backend, { cwd: io.cwd, run }, io.world).then(
+      ({ missing }) => warn(backend, missing),
+      (error: unknown) => warn(backend, [describeThrown(error)]),
+    );
   }
 }
 

@@ -13,6 +13,17 @@ describe("flags", () => {
     expect(normaliseFlags(["run", "--", "--thinking", "x"])).toEqual(["run", "--", "--thinking", "x"]);
   });
 
+  it.each(["/tmp/events", "./events", "logs\\events", "events.out"])(
+    "F-F: --append-json %s is refused: it may be the file or the prompt",
+    (word) => {
+      expect(() => normaliseFlags(["--append-json", word, "hi"])).toThrow(
+        `Write --append-json=${word} if it is the file`,
+      );
+      expect(normaliseFlags([`--append-json=${word}`, "hi"])).toEqual([`--append-json=${word}`, "hi"]);
+      expect(normaliseFlags(["run", word, "--append-json"])).toEqual(["run", word, "--append-json="]);
+    },
+  );
+
   it.each([
     ["500ms", 500],
     ["30s", 30_000],

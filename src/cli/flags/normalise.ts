@@ -1,9 +1,13 @@
+import { usageError } from "../usage-error.ts";
+
 /** How thinking is shown. */
 export const THINKING_MODES = ["show", "collapse", "hide"] as const;
 
 /**
- * Flags whose value may be left out take the word behind them, also when it is the prompt. Here it is decided by what
+ * Flags whose value may be left out take the next word, also when it is the prompt. Here it is decided by what
  * the word looks like, so that `--thinking "What is 2 + 2?"` means what it says. `--flag=value` is always a value.
+ *
+ * @throws StartError for a word that could be the file of `--append-json` as well as the prompt.
  */
 export function normaliseFlags(argv: readonly string[]): string[] {
   const end = argv.indexOf("--");
@@ -11,11 +15,16 @@ export function normaliseFlags(argv: readonly string[]): string[] {
     if (end !== -1 && index > end) return word;
     const next = argv[index + 1];
     if (word === "--thinking" && !(THINKING_MODES as readonly string[]).includes(next ?? "")) return "--thinking=show";
-    if (word === "--append-json" && !looksLikeLog(next)) return "--append-json=";
+    if (word === "--append-json" && !isLogFile(next)) return "--append-json=";
     return word;
   });
 }
 
-function looksLikeLog(word: string | undefined): boolean {
-  return word !== undefined && !word.startsWith("-") && /^\S+\.(?:jsonl|ndjson|json|log|txt)$/i.test(word);
+function isLogFile(word: string | undefined): boolean {
+  if (word === undefined || word.startsWith("-") || /\s/.test(word)) return false;
+  if (/.\.(?:jsonl|ndjson|json|log|txt)$/i.test(word)) return true;
+  if (!/[/\\]|\.\w+$/.test(word)) return false;
+  throw usageError(
+    `--append-json: ${JSON.stringify(word)} may be the file or the prompt. Write --append-json=${word} if it is the file, or put the prompt before --append-json.`,
+  );
 }

@@ -16,7 +16,7 @@ export class ConnectionFailure extends Error {
 
   constructor(host: string, cause: NodeJS.ErrnoException, answered: boolean) {
     const code = cause.code ?? cause.name;
-    super(`${describe(host, code, answered)} (${code})`, { cause });
+    super(`${describe(host, code, answered)} (${code}).`, { cause });
     this.host = host;
     this.code = code;
     this.answered = answered;

@@ -216,7 +216,7 @@ describe("an exchange that breaks", () => {
     expect(isConnectionFailure(error)).toBe(true);
     expect(error).toMatchObject({ code: "ECONNREFUSED", host, answered: false });
     expect((error as Error).message).toBe(
-      `Nothing answers at ${host}. Check the address and that the server runs (ECONNREFUSED)`,
+      `Nothing answers at ${host}. Check the address and that the server runs (ECONNREFUSED).`,
     );
   });
 
