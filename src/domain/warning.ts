@@ -21,6 +21,7 @@ export const WARNING_CODES = [
   "permission-failed",
   "nobody-can-answer",
   "rule-never-matches",
+  "git-not-isolated",
   "tape-difference",
 ] as const;
 

@@ -1,4 +1,5 @@
 import {
+  createFindRepositories,
   createProcessFolder,
   createProcessTable,
   createSpawn,
@@ -28,6 +29,7 @@ export function claudeCodeWorld(): ClaudeCodeWorld {
     temporaryFolder,
     processes: createProcessTable(),
     watchdog,
+    findRepositories: createFindRepositories(),
     versions,
   };
 }

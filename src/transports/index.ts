@@ -1,5 +1,7 @@
 export type { FileFacts, LookAtFile } from "./file-facts.ts";
 export { lookAtFile } from "./file-facts.ts";
+export type { FindRepositories } from "./find-repositories.ts";
+export { createFindRepositories } from "./find-repositories.ts";
 export { ConnectionFailure, isConnectionFailure } from "./http/connection-failure.ts";
 export type { HttpFetch } from "./http/request.ts";
 export { createHttpFetch } from "./http/request.ts";

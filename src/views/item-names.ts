@@ -23,5 +23,6 @@ export const WARNING_NAMES = {
   "permission-failed": "PermissionFailed",
   "nobody-can-answer": "NobodyCanAnswer",
   "rule-never-matches": "RuleNeverMatches",
+  "git-not-isolated": "GitNotIsolated",
   "tape-difference": "TapeDifference",
 } as const satisfies Record<WarningCode, string>;

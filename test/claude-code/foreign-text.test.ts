@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { AgentEvent, RunResult } from "#domain";
+import type { AgentEvent, ProcessHandle, RunResult } from "#domain";
 import { createEmulator } from "#emulator";
 import { agent, type RunOptions, startRun, startSession, swarm, systemWorld, type World } from "#runtime";
 import { assertRunLog } from "#testing";
@@ -174,6 +174,38 @@ describe.runIf(executable !== undefined).each(MODES)("F-A9: foreign text, with t
     expect(error?.message).toContain(JSON.stringify(secret));
     expect(log).toContainEqual(expect.objectContaining({ type: "permission", name: "Read", state: "denied" }));
     expect(sent()).toBe("[]");
+  });
+});
+
+describe.runIf(executable !== undefined)("F-A9: the CLI ends while a person decides about a file", () => {
+  it("the question stays open, and another CLI gets the message", async () => {
+    const processes: ProcessHandle[] = [];
+    const spawn: World["spawn"] = async (request) => {
+      const handle = await world.spawn(request);
+      processes.push(handle);
+      return handle;
+    };
+    const permission = async () => {
+      const last = processes.at(-1);
+      last?.kill("SIGKILL");
+      await last?.exit;
+      // Its end has been noticed by everybody when what it wrote has been read.
+      await new Promise((resolve) => setImmediate(resolve));
+      return { allow: true };
+    };
+    const options = { ...optionsFor("control", { attachments: true }), permission };
+    const session = startSession("claude-code", options, { ...world, spawn });
+    try {
+      await session.send("hello").result();
+      const run = session.send("See @secret.txt");
+      const log: AgentEvent[] = [];
+      for await (const event of run) log.push(event);
+      assertRunLog(log);
+      expect(await run.result()).toMatchObject({ status: "success", text: "the model's answer" });
+      expect(sent()).toContain(SECRET);
+    } finally {
+      await session.close();
+    }
   });
 });
 

@@ -15,7 +15,13 @@ import { createHostileRepository, type HostileRepository } from "./repository.ts
 
 const executable = locateRealCli();
 const top = temporaryFolder("everything");
-const look = { name: "Bash", input: { command: "git status; git diff; git log -p -1; git st", description: "look" } };
+const look = {
+  name: "Bash",
+  input: {
+    command: "git status; git diff; git log -p -1; git st; cd vendor/nested; git status; git diff; git st",
+    description: "look",
+  },
+};
 const act = { name: "Bash", input: { command: "touch acted", description: "act" } };
 const emulator = createEmulator({
   script: {

@@ -1,11 +1,21 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { appendFileSync, chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { isStartError } from "#domain";
-import { createSystemFiles } from "#transports";
+import { createFindRepositories, createSystemFiles } from "#transports";
 import { childEnvironment } from "../../src/backends/claude-code/environment.ts";
 import { isolateGit } from "../../src/backends/claude-code/git-isolation.ts";
+import { isolateFolders } from "../../src/backends/claude-code/git-nested.ts";
 import { removeFolder, temporaryFolder } from "../temporary-folder.ts";
 
 const folder = temporaryFolder("git");
@@ -270,3 +280,101 @@ function writeHook(hooks: string, name: string): void {
   writeFileSync(join(hooks, name), `#!/bin/sh\ntouch ${canary}\n`);
   chmodSync(join(hooks, name), 0o755);
 }
+
+describe("F-A4: nor what the configuration of a repository names that merely lies in the folder", () => {
+  const search = createFindRepositories();
+  const isolated = async (findRepositories = search) => {
+    const found = await isolateFolders([repository], { files: createSystemFiles(), home, findRepositories });
+    return { warnings: found.warnings, env: childEnvironment({ parent, git: found.settings }) };
+  };
+  /** A repository that no entry and no `.gitmodules` names, with one commit and a change. */
+  const nest = (path: string, config: string): string => {
+    const inner = join(repository, path);
+    mkdirSync(inner, { recursive: true });
+    const run = (...args: readonly string[]): void =>
+      void execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], { cwd: inner, env: parent });
+    run("init", "--quiet", ".");
+    writeFileSync(join(inner, "b.txt"), "one\n");
+    run("add", ".");
+    run("commit", "--quiet", "--message", "one");
+    writeFileSync(join(inner, "b.txt"), "two\n");
+    writeFileSync(join(inner, ".gitattributes"), "*.txt filter=inner diff=inner merge=inner\n");
+    appendFileSync(join(inner, ".git/config"), `\n${config}\n`);
+    return inner;
+  };
+  const ask = (words: readonly string[], cwd: string, env: Readonly<Record<string, string>>): boolean => {
+    rmSync(canary, { force: true });
+    writeFileSync(join(cwd, "b.txt"), "six\n");
+    spawnSync("git", words, { cwd, env, input: "protocol=https\nhost=example.com\n\n" });
+    return existsSync(canary);
+  };
+
+  it.each<[string, string, readonly string[]]>([
+    ["filter.<driver>.clean", `[filter "inner"]\nclean = "${leave}"`, ["status"]],
+    ["filter.<driver>.smudge", `[filter "inner"]\nsmudge = "${leave}"`, ["checkout", "b.txt"]],
+    ["filter.<driver>.process", `[filter "inner"]\nprocess = "${leave}"`, ["diff"]],
+    ["diff.<driver>.textconv", `[diff "inner"]\ntextconv = "${leave}"`, ["diff"]],
+    ["diff.<driver>.command", `[diff "inner"]\ncommand = "${leave}"`, ["diff"]],
+    ["diff.external", `[diff]\nexternal = "${leave}"`, ["diff"]],
+    ["core.fsmonitor", `[core]\nfsmonitor = "${leave}"`, ["status"]],
+    ["core.sshCommand", `[core]\nsshCommand = "${leave}"`, ["ls-remote", "ssh://127.0.0.1:1/x"]],
+    ["an alias", `[alias]\nst = "!${leave}"`, ["st"]],
+    [
+      "trailer.<key>.command",
+      `[trailer "x"]\ncommand = "${leave}"`,
+      ["interpret-trailers", "--trailer", "x=y", "b.txt"],
+    ],
+    ["credential.helper", `[credential]\nhelper = "!${leave}"`, ["credential", "fill"]],
+    ["core.editor", `[core]\neditor = "${leave}"`, ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--amend"]],
+  ])("%s", async (_, config, words) => {
+    for (const path of ["inner", "a/b/c/d/e/f/inner", "node_modules/p"]) {
+      const inner = nest(path, config);
+      expect(ask(words, inner, parent), "without isolation it runs").toBe(true);
+      const { env, warnings } = await isolated();
+      expect([path, ask(words, inner, env), warnings]).toEqual([path, false, []]);
+      rmSync(join(repository, path), { recursive: true });
+    }
+  });
+
+  it("a file that it includes, a git folder elsewhere, and one without a working tree", async () => {
+    const included = nest("included", "[include]\npath = ../../evil.config");
+    writeFileSync(join(repository, "evil.config"), `[diff "inner"]\ntextconv = "${leave}"`);
+    const linked = nest("linked", `[diff]\nexternal = "${leave}"`);
+    renameSync(join(linked, ".git"), join(repository, "git-folder"));
+    writeFileSync(join(linked, ".git"), "gitdir: ../git-folder\n");
+    const bare = nest("made-bare", `[core]\nbare = true\n[alias]\nst = "!${leave}"`);
+    renameSync(join(bare, ".git"), join(repository, "plain"));
+    const { env } = await isolated();
+    const asked: readonly (readonly [readonly string[], string])[] = [
+      [["diff"], included],
+      [["diff"], linked],
+      [["--git-dir=plain", "st"], repository],
+    ];
+    for (const [words, cwd] of asked) {
+      expect(ask(words, cwd, parent), words.join(" ")).toBe(true);
+      expect(ask(words, cwd, env), words.join(" ")).toBe(false);
+    }
+  });
+
+  it("a folder with too much in it is searched as far as that goes, and a warning says so", async () => {
+    for (let index = 0; index < 100; index += 1) mkdirSync(join(repository, `d${index}/e`), { recursive: true });
+    const near = nest("inner", `[diff]\nexternal = "${leave}"`);
+    const { env, warnings } = await isolated(createFindRepositories(128));
+    expect(warnings).toMatchObject([{ code: "git-not-isolated", message: expect.stringContaining(repository) }]);
+    expect(ask(["diff"], near, env)).toBe(false);
+  });
+
+  it("one whose configuration cannot be read is a warning, and the others are isolated", async () => {
+    const odd = nest("odd", "[include]\npath = ~somebody/evil.config");
+    const inner = nest("inner", `[diff]\nexternal = "${leave}"`);
+    const { env, warnings } = await isolated();
+    expect(warnings).toMatchObject([{ code: "git-not-isolated", context: { folder: odd } }]);
+    expect(ask(["diff"], inner, env)).toBe(false);
+  });
+
+  it("no link is followed, and no folder twice", async () => {
+    symlinkSync(repository, join(repository, "loop"));
+    const inner = nest("inner", "");
+    expect(await search(repository)).toEqual({ folders: [inner], isComplete: true });
+  });
+});

@@ -49,6 +49,7 @@ export async function createHostileRepository(top: string): Promise<HostileRepos
   for (const name of ["claude", "git", "node", "sh", "rg", "ps"]) program(`node_modules/.bin/${name}`);
   symlinkSync("/etc/passwd", join(folder, "link-to-a-secret"));
   // Last: from here on, git in this folder would run what it finds.
+  nestRepository(join(folder, "vendor/nested"), leave);
   configureGit(folder, leave);
   return {
     folder,
@@ -143,9 +144,16 @@ function writeClaudeFiles(write: Write, leave: (name: string) => string, url: st
   for (const name of ["CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude/CLAUDE.md"]) write(name, "hostile-memory");
 }
 
-function configureGit(folder: string, leave: (name: string) => string): void {
+/** A repository that nothing in the outer one names. */
+function nestRepository(folder: string, leave: (name: string) => string): void {
+  mkdirSync(folder, { recursive: true });
+  makeCommits(folder);
+  configureGit(folder, (name) => leave(`nested ${name}`), "nested");
+}
+
+function configureGit(folder: string, leave: (name: string) => string, driver = "evil"): void {
   const set = (name: string): string => `"${leave(name).replaceAll('"', '\\"')};:"`;
-  writeFileSync(join(folder, ".gitattributes"), "*.txt filter=evil diff=evil\n");
+  writeFileSync(join(folder, ".gitattributes"), `*.txt filter=${driver} diff=${driver}\n`);
   appendFileSync(
     join(folder, ".git/config"),
     `
@@ -157,9 +165,9 @@ function configureGit(folder: string, leave: (name: string) => string): void {
   askPass = ${set("askpass")}
 [diff]
   external = ${set("external diff")}
-[diff "evil"]
+[diff "${driver}"]
   textconv = ${set("textconv")}
-[filter "evil"]
+[filter "${driver}"]
   clean = ${set("clean")}
   smudge = ${set("smudge")}
 [alias]

@@ -111,6 +111,7 @@ describe("words users see", () => {
       "permission-failed",
       "nobody-can-answer",
       "rule-never-matches",
+      "git-not-isolated",
       "tape-difference",
     ]);
   });

@@ -503,6 +503,15 @@ describe("threads", () => {
     expect((await server.ask("POST", `/api/threads/${thread}/chat`, { input: "x" })).status).toBe(503);
   });
 
+  it("F-A8: readiness is answered within a second, also when the store never answers", async () => {
+    const world = testWorld();
+    const store = { ...createMemoryStore(), listThreads: () => new Promise<never>(() => undefined) };
+    const server = startServer({ world, store });
+    const asked = server.ask("GET", "/readyz");
+    await world.clock.advance(1_000);
+    expect((await asked).status).toBe(503);
+  });
+
   it("a shutdown lets runs finish, and aborts those that do not", async () => {
     const world = testWorld();
     const reply = (ms: number): ScriptedReply =>

@@ -10,7 +10,7 @@ const MOST_REPOSITORIES = 200;
 /** As deep as git itself follows files that include each other. */
 const DEEPEST_INCLUDE = 10;
 
-interface Machine {
+export interface Machine {
   readonly files: FileSystem;
   /** The person's home folder, which `~` stands for. */
   readonly home: string | undefined;

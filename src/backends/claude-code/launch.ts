@@ -13,12 +13,19 @@ import {
   StartError,
   type WarningDetail,
 } from "#domain";
-import { createStderrTail, type ProcessTable, type StderrTail, stopProcess, type Watchdog } from "#transports";
+import {
+  createStderrTail,
+  type FindRepositories,
+  type ProcessTable,
+  type StderrTail,
+  stopProcess,
+  type Watchdog,
+} from "#transports";
 import { type ArgvPlan, buildArgv } from "./argv.ts";
 import { type Cover, coverThrown } from "../cover-thrown.ts";
 import { createCover, createLineCover, createPieceCover } from "./cover.ts";
 import { childEnvironment, RUN_TAG_VARIABLE } from "./environment.ts";
-import { isolateGit } from "./git-isolation.ts";
+import { type GitIsolation, isolateFolders } from "./git-nested.ts";
 import type { DetectRequest, VersionDetection } from "./detect-version.ts";
 import { locateClaude, type ProbeExecutable } from "./locate.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
@@ -49,6 +56,8 @@ export interface ClaudeCodeWorld {
   readonly watchdog?: Watchdog | undefined;
   /** What programs said their versions are: asking costs a process, and with the real CLI a fifth of a second. */
   readonly versions?: Map<string, { readonly at: number; readonly detection: VersionDetection }> | undefined;
+  /** Looks for git repositories below the working folder, whose commands are switched off. Missing: only those are that git goes into by itself. */
+  readonly findRepositories?: FindRepositories | undefined;
   /** In place of `stopProcess`: a process on a tape cannot be stopped, only seen to stop. */
   readonly stop?: typeof stopProcess | undefined;
 }
@@ -67,8 +76,8 @@ export interface FoundCli {
 export async function findCli(options: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<FoundCli> {
   const cover = createCover(options, world);
   try {
-    const { warnings, ...found } = await lookForCli(options, world);
-    return { ...found, warnings: warnings.map(cover) };
+    const [found, isolation] = await Promise.all([lookForCli(options, world), isolate(options, world)]);
+    return { ...found, warnings: [...found.warnings, ...isolation.warnings].map(cover) };
   } catch (error) {
     throw coverThrown(error, cover);
   }
@@ -175,7 +184,8 @@ export async function launchCli({ cli, options, plan }: LaunchRequest, world: Cl
     platform: world.platform,
     folders: [world.cwd, ...folders],
     attachments: options.attachments,
-    git: options.repositoryGit === true ? [] : await isolateGit(folders, machineOf(world)),
+    // Looked for each time: what is in the folder changes.
+    git: (await isolate(options, world)).settings,
     extra: { ...thinkingVariables(options), ...options.env },
   });
   const { flags, remove } = await writeFiles(files, runTag, world);
@@ -225,8 +235,12 @@ function foldersOf({ cwd, addDirs = [] }: ClaudeCodeOptions, world: ClaudeCodeWo
   return [folder, ...addDirs.map((other) => resolve(folder, other))];
 }
 
-function machineOf({ files, env }: ClaudeCodeWorld): Parameters<typeof isolateGit>[1] {
-  return { files, home: env["HOME"] ?? env["USERPROFILE"] };
+/** Takes the commands of all repositories out of git that are in the folders where the CLI works. */
+async function isolate(options: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<GitIsolation> {
+  if (options.repositoryGit === true) return { settings: [], warnings: [] };
+  const { files, env, findRepositories } = world;
+  const folders = foldersOf(options, world);
+  return await isolateFolders(folders, { files, home: env["HOME"] ?? env["USERPROFILE"], findRepositories });
 }
 
 interface CliParts {

@@ -1,3 +1,4 @@
+import type { Clock } from "#domain";
 import { LOCAL_TENANT } from "#sessions";
 import type { ServerContext, ServerParts } from "../parts.ts";
 
@@ -21,12 +22,25 @@ export function healthz(context: ServerContext): Response {
 /** Requests are welcome: the store answers, and the server is not being shut down. */
 export async function readyz(context: ServerContext, parts: ServerParts): Promise<Response> {
   if (parts.isClosing()) return context.text("shutting down\n", 503);
-  try {
-    await parts.store.listThreads({ tenant: "local", limit: 1 });
-    return context.text("ready\n");
-  } catch {
-    return context.text("the store does not answer\n", 503);
-  }
+  const isReady = await answersInTime(
+    parts.store.listThreads({ tenant: "local", limit: 1 }),
+    parts.settings.world.clock,
+  );
+  return isReady ? context.text("ready\n") : context.text("the store does not answer\n", 503);
+}
+
+/** Those who ask whether we are ready give up after a second or so. */
+const MOST_READY_MS = 900;
+
+function answersInTime(answer: Promise<unknown>, clock: Clock): Promise<boolean> {
+  return new Promise((resolve) => {
+    const takeBack = clock.after(MOST_READY_MS, () => resolve(false));
+    const settle = (isThere: boolean) => () => {
+      takeBack();
+      resolve(isThere);
+    };
+    answer.then(settle(true), settle(false));
+  });
 }
 
 export async function showMetrics(context: ServerContext, parts: ServerParts): Promise<Response> {

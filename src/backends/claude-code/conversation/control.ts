@@ -100,9 +100,12 @@ class ControlConversation implements ClaudeCodeConversation {
       await this._warn(link);
       const { isKnown } = this._session;
       await this._judge(messages, active);
-      const live = active.isFailed ? undefined : await this._prepare(link);
+      let live = active.isFailed ? undefined : await this._prepare(link);
       // A process that knows nothing is told everything, also what was judged for the one before.
-      if (isKnown && !this._session.isKnown) await this._judge(messages, active);
+      if (isKnown && !this._session.isKnown) {
+        await this._judge(messages, active);
+        if (!active.isFailed) live = await this._prepare(link);
+      }
       if (live !== undefined && !active.isFailed) {
         this._ask(live, active, messages);
         await active.ended;
@@ -352,8 +355,9 @@ class ControlConversation implements ClaudeCodeConversation {
     };
     const error = exitError(how, live.process.cover(traces));
     const active = this._active;
-    if (active === undefined) {
-      // Between two turns: the next one says so. It gets another process, so it is no error there.
+    if (active?.isAdopted !== true) {
+      // Between two turns, or while somebody decides about a file of the next one. That one says so: it gets another
+      // process, so it is no error there.
       const late = exitAfterResult(how, error, { isError: false, strict: false });
       if (late !== undefined && this._session.isKnown) this._held.add([late]);
       return;

@@ -29,6 +29,8 @@ export class ActiveTurn {
   readonly ended: Promise<void>;
   /** A terminal error was written, or the caller has aborted: nothing more is. */
   isFailed = false;
+  /** A process carries it. Before, what a process does has nothing to do with this turn. */
+  isAdopted = false;
   sessionId: string | undefined;
   /** The CLI has begun a turn. */
   hasStarted = false;
@@ -71,6 +73,7 @@ export class ActiveTurn {
 
   /** The process that carries the turn, with what was under way in it before. */
   adopt(process: { readonly tasks: TaskCount; readonly openTurns: number }): void {
+    this.isAdopted = true;
     this._tasks = process.tasks;
     this._rule = this._startRule(process);
   }

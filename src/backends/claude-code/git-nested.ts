@@ -1,0 +1,55 @@
+import { isStartError, type WarningDetail } from "#domain";
+import type { FindRepositories } from "#transports";
+import { isolateGit, type Machine } from "./git-isolation.ts";
+import type { GitSetting } from "./git-settings.ts";
+
+/** What takes the commands of repositories out of git, and where that could not be had. */
+export interface GitIsolation {
+  readonly settings: readonly GitSetting[];
+  readonly warnings: readonly WarningDetail[];
+}
+
+interface Folders extends Machine {
+  readonly findRepositories: FindRepositories | undefined;
+}
+
+/** More repositories below a folder are not read. */
+const MOST_NESTED = 500;
+
+/**
+ * Takes out the commands of the repositories that these folders belong to, and of those that lie in them. Git goes into the
+ * latter only when somebody asks it to, which is why one that cannot be read is a warning and no failure.
+ *
+ * @throws StartError as `isolateGit` does.
+ */
+export async function isolateFolders(folders: readonly string[], machine: Folders): Promise<GitIsolation> {
+  const outer = await isolateGit(folders, machine);
+  const inner: GitSetting[] = [];
+  const warnings: WarningDetail[] = [];
+  for (const folder of folders) {
+    const nested = await machine.findRepositories?.(folder);
+    if (nested === undefined) continue;
+    if (!nested.isComplete || nested.folders.length > MOST_NESTED)
+      warnings.push(warnOf(folder, "it holds too many folders to search"));
+    for (const one of nested.folders.slice(0, MOST_NESTED)) {
+      try {
+        inner.push(...(await isolateGit([one], machine)));
+      } catch (error) {
+        if (!isStartError(error)) throw error;
+        warnings.push(warnOf(one, error.message.replace(/\.$/, "")));
+      }
+    }
+  }
+  // Where both name a command, the outer repository's replacement is taken.
+  return { settings: [...new Map([...inner, ...outer])], warnings };
+}
+
+function warnOf(folder: string, why: string): WarningDetail {
+  return {
+    code: "git-not-isolated",
+    message:
+      `Not every git repository below ${folder} is known: ${why}. Commands in the git configuration of the others are run when the agent ` +
+      "asks git about them. Work in a smaller folder, or set claudeCode.repositoryGit to true if you trust them all.",
+    context: { folder },
+  };
+}
