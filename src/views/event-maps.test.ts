@@ -325,4 +325,20 @@ describe("toEventMaps", () => {
     for await (const map of toEventMaps(log)) maps.push(map);
     expect(maps).toEqual(mapsOfEvents(log));
   });
+
+  it("S0-61: the async form is lazy: nothing is read before it is asked for, and no more than it takes", async () => {
+    const log = closeRunLog([textDelta("m", 0, "a"), textDelta("m", 0, "b"), textDelta("m", 0, "c")]);
+    let read = 0;
+    const source = (async function* () {
+      for (const event of log) {
+        read += 1;
+        yield event;
+      }
+    })();
+    const maps = toEventMaps(source);
+    await Promise.resolve();
+    expect(read).toBe(0);
+    for (let map = await maps.next(); map.value?.type !== "text_delta"; ) map = await maps.next();
+    expect(log[read - 1]).toMatchObject({ type: "text-delta", text: "a" });
+  });
 });

@@ -62,6 +62,25 @@ describe("AT-65: three backends, five prompts, answers of known quality", () => 
     expect(report.decision.sampleSize).toEqual({ api: 5, sdk: 5, cli: 5 });
   });
 
+  it("S3-38: each sample has its own tokens, cost and time", async () => {
+    let now = 1_000_000;
+    const emulator = createEmulator({ script });
+    const world: World = {
+      ...worldOf(script),
+      clock: { ...systemWorld().clock, now: () => now },
+      fetch: (request) => {
+        now += 250;
+        return emulator.fetch(request);
+      },
+    };
+    const { samples } = await compareIn({ ...options, targets: targets.slice(0, 2) as never, concurrency: 1 }, world);
+    for (const [name, dollars] of [["api", 0.0105] as const, ["sdk", 0.00625] as const]) {
+      const own = samples.filter(({ target }) => target === name);
+      expect(own).toHaveLength(5);
+      for (const sample of own) expect(sample).toMatchObject({ ms: 250, usage, costUsd: expect.closeTo(dollars, 10) });
+    }
+  });
+
   it("S3-37: the one that is more than 20 % better is adopted, and the one it beats is dropped", async () => {
     const { decision, pairs } = await compareIn(options, worldOf(script));
     expect(decision).toMatchObject({ verdict: "adopt", target: "sdk", drop: ["cli"] });

@@ -239,7 +239,7 @@ describe("a session with a model", () => {
     await Promise.all(sessions.map((session) => session.close()));
   });
 
-  it("S0-64: a failure to make the turn is an error of that run alone", async () => {
+  it("a failure to make the turn is an error of that run alone", async () => {
     const { leg: only } = leg([{ text: "well" }]);
     let broken = true;
     const { session } = openTestSession(() => {

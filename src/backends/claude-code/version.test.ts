@@ -62,8 +62,8 @@ describe("the version policy", () => {
   };
 
   it.each<[string, VersionDetection, unknown, unknown]>([
-    ["S1-29: new enough", found("1.0.0"), [], []],
-    ["S1-30: too old", found("0.9.99"), "unsupported-cli-version", "unsupported-cli-version"],
+    ["S1-27 S1-29: new enough", found("1.0.0"), [], []],
+    ["S1-27 S1-30: too old", found("0.9.99"), "unsupported-cli-version", "unsupported-cli-version"],
     ["S1-31: unreadable", { kind: "unreadable", output: "hm" }, "unknown-version", ["unparseable-cli-version"]],
     ["S1-32: not detected", { kind: "failed", reason: "x." }, "version-detection", ["version-detection-failed"]],
   ])("S1-36 S1-7 AT-9 %s", (_title, detection, strict, permissive) => {

@@ -64,7 +64,7 @@ describe("frames that cannot be read", () => {
     expect(chunks[3]).toMatchObject({ raw: { json: "", bytes: Uint8Array.of(0xc3, 0x28) } });
   });
 
-  it("S1-53 S1-54 AT-25: four bad lines and a good one, ten times, are forty errors and no end", () => {
+  it("S1-53 S1-54 S3-25 AT-25: four bad lines and a good one, ten times, are forty errors and no end", () => {
     const chunks = decode("bad\nbad\nbad\nbad\n1\n".repeat(10));
     expect(summaries(chunks)).toEqual([
       ...Array(10)
