@@ -73,14 +73,14 @@ export const MUTANTS = [
   },
   {
     what: "a source that gives no result is a success",
-    file: "src/agents/run-core.ts",
+    file: "src/agents/run-state.ts",
     find: "this._finish(isEnded ? undefined : NO_RESULT);",
     replace: "this._finish(undefined);",
     tests: ["src/agents/run-handle.test.ts"],
   },
   {
     what: "an abort does not wait for what is still being cleaned up",
-    file: "src/agents/run-core.ts",
+    file: "src/agents/run-state.ts",
     find: "if (this._aborting !== undefined && !this._aborting.settled) await this._cleanUp.idle();",
     replace: "",
     tests: ["src/agents/run-handle.test.ts", "test/claude-code/ends.test.ts"],

@@ -180,9 +180,9 @@ class AgentRun {
   async settleOutput(): Promise<readonly Message[] | undefined> {
     await this._tail;
     const { writer, budget, messages, ids } = this._work;
-    if (this._output === undefined || writer.latch.isFired || this._isOver) return undefined;
+    if (this._output === undefined || writer.latch.aborted || this._isOver) return undefined;
     const settled = await this._output.settle(budget.reached);
-    if (settled === undefined || writer.latch.isFired) return undefined;
+    if (settled === undefined || writer.latch.aborted) return undefined;
     if (settled.kind === "repair") {
       const id = ids.fresh("repair");
       const said = this._said.size > 0 ? [...this._said.values()] : [settled.answer];
@@ -203,7 +203,7 @@ class AgentRun {
 
   async end(): Promise<LegEnd> {
     await this._tail;
-    if (this._handoff !== undefined && !this._work.writer.latch.isFired) {
+    if (this._handoff !== undefined && !this._work.writer.latch.aborted) {
       const { to, message } = this._handoff;
       const transcript = [...this._work.messages, ...this._said.values()];
       return { kind: "handoff", to, message, text: this._text, turns: this._turns, transcript };

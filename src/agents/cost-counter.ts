@@ -8,7 +8,7 @@ import type { Price } from "./leg.ts";
  * own, because some prices rise with the length of a single request. The cost is known only if it is known for every one
  * of them.
  */
-export class Ledger {
+export class CostCounter {
   private readonly _price: Price;
   private readonly _budget: Budget;
   private _unsettled: readonly { readonly usage: Usage; readonly backend: ModelBackend }[] = [];

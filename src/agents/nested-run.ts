@@ -75,7 +75,7 @@ async function carryOut(
     await source(nestedWriter(writer, call, end));
   } finally {
     // The run goes on without this agent: what it had begun to say is void. After an abort it stays as it is.
-    if (!writer.latch.isFired && end.unfinished.size > 0) {
+    if (!writer.latch.aborted && end.unfinished.size > 0) {
       const retractions = [...end.unfinished].map((messageId) => retractNotice({ messageId }));
       await writer.write(retractions.map((notice) => within(notice, call.callId)));
     }

@@ -18,7 +18,7 @@ type CallDelta = Extract<Chunk, { readonly type: "tool-input-delta" }>;
  *
  * A class, because it is called once per delta: closures are optimised anew for every reply they serve.
  */
-export class ReplySieve {
+export class ReplyObserver {
   private readonly _renamer: Renamer;
   private readonly _onSpent: (usage: Usage) => void;
   private readonly _shown = new Set<string>();

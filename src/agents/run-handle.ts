@@ -2,12 +2,12 @@ import { type AgentEvent, RunError, type RunResult, watchesOnly } from "#domain"
 import type { Decision } from "#policy";
 import { callSafely, handled } from "#streams";
 import type { HandleJson, ResponseOptions, Run, RunSource, TextResponseOptions, Topic, TopicEvent } from "./run.ts";
-import { RunCore, type RunHandleOptions } from "./run-core.ts";
+import { RunState, type RunHandleOptions } from "./run-state.ts";
 import { readPartials } from "./run-partial.ts";
 import { eventResponse, textResponse } from "./run-response.ts";
 import { createTextReader, failureOf } from "./run-text.ts";
 
-export { RUN_LIMITS, type RunHandleOptions } from "./run-core.ts";
+export { RUN_LIMITS, type RunHandleOptions } from "./run-state.ts";
 
 /**
  * Starts a source and gives the handle on its run. The source begins in a microtask: a listener attached in the
@@ -17,7 +17,7 @@ export { RUN_LIMITS, type RunHandleOptions } from "./run-core.ts";
  * const run = createRun(async (writer) => { writer.write([resultItem({ subtype: "success", isError: false, usage: {} })]) }, world)
  */
 export function createRun<Output = string>(source: RunSource, options: RunHandleOptions): Run<Output> {
-  const core = new RunCore(options);
+  const core = new RunState(options);
   queueMicrotask(() => void core.carryOut(source));
   return new RunHandle<Output>(core);
 }
@@ -36,12 +36,12 @@ type AnyListener = (event: never) => void;
 /** A run from outside. */
 class RunHandle<Output> implements Run<Output> {
   readonly id: string;
-  private readonly _core: RunCore;
+  private readonly _core: RunState;
   private _isDetached = false;
   /** What ends each listener, by topic. Made for the first one. */
   private _listeners: Map<AnyListener, Map<Topic, () => void>> | undefined;
 
-  constructor(core: RunCore) {
+  constructor(core: RunState) {
     this.id = core.id;
     this._core = core;
   }

@@ -102,7 +102,7 @@ describe("F-D13: run.toResponse", () => {
   it("a slow client slows the source down", async () => {
     let written = 0;
     const { run } = begin(async (writer) => {
-      for (; written < 100_000 && !writer.latch.isFired; written += 1) {
+      for (; written < 100_000 && !writer.latch.aborted; written += 1) {
         await writer.write([textDelta(`m${written}`, 0, "x")]);
       }
     });

@@ -23,7 +23,7 @@ const REPORT_NAMES = ["artifactOf", "documentsOf"] satisfies (keyof NonNullable<
 const VOCABULARIES = ["millrace", "runner", "chat"] as const;
 
 /** Tells events as text, piece by piece. Throws to break the answer off. */
-type Teller = (event: AgentEvent) => string;
+type FrameEncoder = (event: AgentEvent) => string;
 
 /** A run's events as server-sent events. */
 export function eventResponse(run: RunEvents, clock: Clock, options: ResponseOptions = {}): Response {
@@ -81,7 +81,7 @@ interface StreamOptions {
   readonly clock: Clock;
   /** Sent in silence; nothing where the format has no place for it. */
   readonly heartbeat: string | undefined;
-  readonly openTeller: () => Promise<Teller>;
+  readonly openTeller: () => Promise<FrameEncoder>;
 }
 
 /**
@@ -91,7 +91,7 @@ interface StreamOptions {
 function streamOf(run: RunEvents, { clock, heartbeat, openTeller }: StreamOptions): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   const events = run[Symbol.asyncIterator]();
-  let teller: Teller | undefined;
+  let teller: FrameEncoder | undefined;
   /** A read that was begun and has not been answered: a heartbeat may come before it. */
   let pending: Promise<IteratorResult<AgentEvent, unknown>> | undefined;
 

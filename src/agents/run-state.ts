@@ -14,7 +14,7 @@ import {
 } from "#domain";
 import type { Decision } from "#policy";
 import type { SecretMask } from "#secrets";
-import { AbortLatch, type Broadcast, createBroadcast, createDeferred, type Deferred, followSignal } from "#streams";
+import { LazyAbort, type Broadcast, createBroadcast, createDeferred, type Deferred, followSignal } from "#streams";
 import { type Accumulator, createAccumulator, type Ending } from "./accumulator.ts";
 import { ChunkMask } from "./chunk-mask.ts";
 import { createEventGate, type EventGate } from "./event-gate.ts";
@@ -70,7 +70,7 @@ interface Question extends Deferred<Decision> {
  * A run from within: takes chunks from its source, keeps the promises of the event model, and gives events to whoever
  * reads. A class, because hundreds of runs may be open at once, and what each holds is what the collector goes through.
  */
-export class RunCore {
+export class RunState {
   readonly id: string;
   readonly broadcast: Broadcast<AgentEvent>;
   readonly options: RunHandleOptions;
@@ -81,7 +81,7 @@ export class RunCore {
   private readonly _meter: ReplyMeter;
   /** `undefined`: not asked for yet. */
   private _mask: ChunkMask | "none" | undefined;
-  private readonly _latch = new AbortLatch();
+  private readonly _latch = new LazyAbort();
   private readonly _ended = createDeferred<RunResult>();
   private readonly _cleanUp: RunCleanUp;
   /** Made for the first question: most runs ask none. */
@@ -138,7 +138,7 @@ export class RunCore {
   /** Has the source carry out the run, and closes it. */
   async carryOut(source: RunSource): Promise<void> {
     // A signal that had fired before the run began: nothing is started at all.
-    if (this._latch.isFired) return this._finish(undefined);
+    if (this._latch.aborted) return this._finish(undefined);
     try {
       await source({
         runId: this.id,
@@ -227,7 +227,7 @@ export class RunCore {
   }
 
   private async _ask(callId: string): Promise<Decision> {
-    if (this._latch.isFired) return { allow: false, reason: "The run was aborted." };
+    if (this._latch.aborted) return { allow: false, reason: "The run was aborted." };
     // Under the name it was shown with.
     const shownId = this._secretMask()?.text(callId) ?? callId;
     const decision = await this.openQuestion(shownId).promise;
@@ -246,7 +246,7 @@ export class RunCore {
     const mask = this._secretMask();
     this._publish(this._gate.pass(mask === undefined ? chunks : mask.pass(chunks), agent));
     if (this._meter.failure !== undefined && !this._gate.hasFailed) this._stopAt(this._meter.failure);
-    return this._latch.isFired ? undefined : this.broadcast.room();
+    return this._latch.aborted ? undefined : this.broadcast.room();
   }
 
   private _secretMask(): ChunkMask | undefined {
@@ -312,7 +312,7 @@ function takeIn(
   past: Iterable<AgentEvent>,
   accumulator: Accumulator,
   meter: ReplyMeter,
-  run: Pick<RunCore, "openQuestion" | "closeQuestion">,
+  run: Pick<RunState, "openQuestion" | "closeQuestion">,
 ): number {
   let weight = 0;
   for (let at = 0; at < events.length; at += 1) {

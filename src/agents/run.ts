@@ -1,6 +1,6 @@
 import type { AgentEvent, Chunk, EventOf, EventType, RunResult } from "#domain";
 import type { Decision } from "#policy";
-import type { AbortLatch } from "#streams";
+import type { LazyAbort } from "#streams";
 import type { ReportOptions } from "#views";
 
 /** What `on` may listen to: one type of event, or all of them. */
@@ -109,7 +109,7 @@ export interface Run<Output = string> extends AsyncIterable<AgentEvent> {
 export interface RunWriter {
   readonly runId: string;
   /** Fires when the run is to end. The source then releases what it holds and returns. */
-  readonly latch: AbortLatch;
+  readonly latch: LazyAbort;
   /**
    * Takes chunks; from now on they are events. `undefined`: write on. A promise: readers lag, so wait for it before
    * writing more; it never rejects and resolves at once when the run is aborted.

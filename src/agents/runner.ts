@@ -12,7 +12,7 @@ import {
 import { DEFAULT_TOOL_CONCURRENCY } from "#tools";
 import { describeEnd } from "./end-message.ts";
 import { handoffTool } from "./handoff.ts";
-import { Ledger } from "./ledger.ts";
+import { CostCounter } from "./cost-counter.ts";
 import { LEG_LIMITS, type LegEnd, type LegWork, type ModelLeg } from "./leg.ts";
 import { type AnswerPlan, planAnswer } from "./answer.ts";
 import { showOutput } from "./shown-output.ts";
@@ -23,7 +23,7 @@ import { announce, askModel, type Reply, type TurnSettings } from "./turn.ts";
 /** What a leg used, beside how it ended. */
 export interface ModelLegEnd {
   readonly end: LegEnd;
-  readonly ledger: Ledger;
+  readonly ledger: CostCounter;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface ModelLegEnd {
  * over, or a limit is reached.
  */
 export async function runModelLeg(leg: ModelLeg, work: LegWork, showInput: () => Promise<void>): Promise<ModelLegEnd> {
-  const ledger = new Ledger(work.price, work.budget);
+  const ledger = new CostCounter(work.price, work.budget);
   const runner = new Runner(leg, work, ledger);
   await runner.announce();
   await showInput();
@@ -44,7 +44,7 @@ type Replied = Extract<Reply, { kind: "replied" }>;
 class Runner {
   private readonly _leg: ModelLeg;
   private readonly _work: LegWork;
-  private readonly _ledger: Ledger;
+  private readonly _ledger: CostCounter;
   private readonly _answer: AnswerPlan;
   private readonly _specs: readonly ToolSpec[];
   private readonly _settings: TurnSettings;
@@ -56,7 +56,7 @@ class Runner {
   /** The last reply held a tool call that its host could not read. */
   private _wasMalformed = false;
 
-  constructor(leg: ModelLeg, work: LegWork, ledger: Ledger) {
+  constructor(leg: ModelLeg, work: LegWork, ledger: CostCounter) {
     this._leg = leg;
     this._work = work;
     this._ledger = ledger;
@@ -135,7 +135,7 @@ class Runner {
       handoffs: leg.handoffs ?? [],
       answer: this._answer.tool,
     });
-    if (this._work.writer.latch.isFired) return this._over();
+    if (this._work.writer.latch.aborted) return this._over();
     await this._push(reply, batch);
     if (batch.handoff !== undefined) {
       return { kind: "handoff", ...batch.handoff, text, turns: this._turns, transcript: this._transcript };
@@ -182,7 +182,7 @@ class Runner {
 
   private async _finish(structured: unknown, text: string, reply?: Replied): Promise<LegEnd | undefined> {
     const verdict = await this._work.policy.checkStop(text, this._sentBack);
-    if (this._work.writer.latch.isFired) return this._over();
+    if (this._work.writer.latch.aborted) return this._over();
     if (verdict.stop !== undefined && verdict.kind === "stop") return this._verdict("hook_stopped", text, verdict.stop);
     // A final answer given by a tool ends the leg: there is no reply that feedback could follow.
     if (verdict.kind === "go-on" && reply !== undefined && verdict.stop === undefined) {
@@ -294,7 +294,7 @@ function specsOf(leg: ModelLeg, answer: AnswerPlan): readonly ToolSpec[] {
   return specs;
 }
 
-function turnSettings(leg: ModelLeg, work: LegWork, ledger: Ledger): TurnSettings {
+function turnSettings(leg: ModelLeg, work: LegWork, ledger: CostCounter): TurnSettings {
   const idleMs = leg.limits.idleMs ?? LEG_LIMITS.idleMs;
   return {
     clock: work.clock,

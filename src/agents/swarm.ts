@@ -320,7 +320,7 @@ class SwarmRun {
 
   /** The run itself was aborted; a limit of time is not an abort. */
   private _isAborted(): boolean {
-    return this._writer.latch.isFired && !this._isExpired;
+    return this._writer.latch.aborted && !this._isExpired;
   }
 
   private _legOf(name: string | undefined): Leg {

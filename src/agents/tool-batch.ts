@@ -82,7 +82,7 @@ export async function runBatch(
     else await batch.runTogether([call]);
   }
   if (!batch.isOver) await batch.runTogether(group);
-  if (!writer.latch.isFired) await batch.skip(calls.filter((call) => !batch.isAnswered(call)));
+  if (!writer.latch.aborted) await batch.skip(calls.filter((call) => !batch.isAnswered(call)));
   return batch.end(calls);
 }
 
@@ -120,7 +120,7 @@ class Batch {
   /** Nothing further is run. */
   get isOver(): boolean {
     return (
-      this._writer.latch.isFired ||
+      this._writer.latch.aborted ||
       this._stop !== undefined ||
       this._handoff !== undefined ||
       this._answer !== undefined
@@ -146,7 +146,7 @@ class Batch {
 
   private async _runCall(call: ToolCallItem): Promise<void> {
     const finished = await this._finish(call);
-    if (finished === undefined || this._writer.latch.isFired) return;
+    if (finished === undefined || this._writer.latch.aborted) return;
     await this._answerWith(call, finished);
   }
 
@@ -234,7 +234,7 @@ class Batch {
     const from = agent ?? "";
     const verdict = await policy.checkHandoff({ from, to: wanted.to, message: wanted.message });
     this._note(call, verdict);
-    if (this._writer.latch.isFired) return;
+    if (this._writer.latch.aborted) return;
     if (verdict.kind === "blocked")
       return this._answerWith(call, { output: verdict.reason, isError: true, skipped: "denied" });
     if (this._stop !== undefined) return;

@@ -16,7 +16,7 @@ import {
 } from "#domain";
 import type { OutputGate } from "#policy";
 import { type SilenceWatch, watchSilence } from "#streams";
-import { ReplySieve } from "./reply-sieve.ts";
+import { ReplyObserver } from "./reply-observer.ts";
 import { createRetryPlan, isPassing, type RetryOptions, type RetryPlan, wait } from "./retry.ts";
 import type { RunWriter } from "./run.ts";
 import type { UniqueIds } from "./unique-ids.ts";
@@ -129,7 +129,7 @@ async function askWithRetries(
     });
     await writer.write([...takeBack(attempt.shown), notice], settings.agent);
     await wait(settings.clock, delayMs, writer.latch.signal);
-    if (writer.latch.isFired) return { reply: { kind: "aborted" }, shown: new Set() };
+    if (writer.latch.aborted) return { reply: { kind: "aborted" }, shown: new Set() };
   }
 }
 
@@ -152,7 +152,7 @@ async function askOnce(
 ): Promise<Attempt> {
   const controller = new AbortController();
   const unfollow = writer.latch.follow((reason) => controller.abort(reason));
-  const sieve = new ReplySieve(settings.ids.forReply(), (usage) => settings.onSpent(usage, backend));
+  const sieve = new ReplyObserver(settings.ids.forReply(), (usage) => settings.onSpent(usage, backend));
   const gate = settings.gate?.();
   let silence: ErrorItem | undefined;
   const watchdog = watchSilence({
@@ -172,7 +172,7 @@ async function askOnce(
     unfollow();
   }
   const { shown } = sieve;
-  if (writer.latch.isFired) return { reply: { kind: "aborted" }, shown };
+  if (writer.latch.aborted) return { reply: { kind: "aborted" }, shown };
   const error =
     guardDenial(gate) ?? silence ?? sieve.error ?? (sieve.message === undefined ? noMessage(backend) : undefined);
   if (error !== undefined) return { reply: { kind: "failed", error }, shown };

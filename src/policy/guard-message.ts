@@ -1,6 +1,6 @@
 import { type Block, type MessageItem, messageItem, type TextBlock, type ThinkingBlock } from "#domain";
 import { type HeldMessage, heldText, letGo, wordDelta, type WordDelta } from "./held-message.ts";
-import type { Lane } from "./lane.ts";
+import type { OutputQueue } from "./output-queue.ts";
 
 /** Asks the guards. The text that may go out, or `undefined` when none may: it was denied, or the run is over. */
 export type AskGuards = (text: string, before: string) => Promise<string | undefined>;
@@ -26,7 +26,7 @@ export async function guardHeld(message: HeldMessage, index: number, ask: AskGua
 export async function finishInWindow(
   item: MessageItem,
   message: HeldMessage,
-  { lane, ask }: { readonly lane: Lane; readonly ask: AskGuards },
+  { lane, ask }: { readonly lane: OutputQueue; readonly ask: AskGuards },
 ): Promise<MessageItem | undefined> {
   for (const index of [...message.blocks.keys()]) await guardHeld(message, index, ask);
   const texts = new Map<number, string>();
@@ -42,7 +42,7 @@ export async function finishInWindow(
 async function finishBlock(
   block: WordBlock,
   index: number,
-  { message, lane, ask }: { readonly message: HeldMessage; readonly lane: Lane; readonly ask: AskGuards },
+  { message, lane, ask }: { readonly message: HeldMessage; readonly lane: OutputQueue; readonly ask: AskGuards },
 ): Promise<string | undefined> {
   const type = deltaType(block);
   const held = message.blocks.get(index);

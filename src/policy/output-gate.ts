@@ -3,7 +3,7 @@ import type { OutputMode } from "./guard.ts";
 import { finishInBuffer, finishInWindow, guardHeld } from "./guard-message.ts";
 import { type GuardContext, runGuards, type CompiledGuard } from "./guards.ts";
 import type { HeldMessage, WordDelta } from "./held-message.ts";
-import { Lane } from "./lane.ts";
+import { OutputQueue } from "./output-queue.ts";
 import type { OutputGate } from "./policy.ts";
 import { parseJson, rewriteResult } from "./rewrite-result.ts";
 
@@ -25,7 +25,7 @@ class GuardedOutput implements OutputGate {
   private readonly _ground: GuardContext;
   /** How many characters may be held; none: the whole message. */
   private readonly _window: number | undefined;
-  private readonly _lanes = new Map<string | undefined, Lane>();
+  private readonly _lanes = new Map<string | undefined, OutputQueue>();
   private _tail: Promise<unknown> = Promise.resolve();
   private _denial: OutputGate["denial"];
   /** A guard has replaced something: from here on frames as they came would give it away. */
@@ -97,7 +97,7 @@ class GuardedOutput implements OutputGate {
     }
   }
 
-  private _takeWords(lane: Lane, delta: WordDelta, out: Chunk[]): Promise<void> | undefined {
+  private _takeWords(lane: OutputQueue, delta: WordDelta, out: Chunk[]): Promise<void> | undefined {
     if (this._denial !== undefined) return undefined;
     const message = lane.open(delta.messageId);
     if (this._window === undefined) {
@@ -113,17 +113,17 @@ class GuardedOutput implements OutputGate {
   }
 
   /** `window`: another block of the message begins. */
-  private async _endBlock(lane: Lane, message: HeldMessage, out: Chunk[]): Promise<void> {
+  private async _endBlock(lane: OutputQueue, message: HeldMessage, out: Chunk[]): Promise<void> {
     await this._guardHeld(lane, message, out);
     message.current = undefined;
   }
 
-  private async _guardHeld(lane: Lane, message: HeldMessage, out: Chunk[]): Promise<void> {
+  private async _guardHeld(lane: OutputQueue, message: HeldMessage, out: Chunk[]): Promise<void> {
     if (message.current !== undefined) await guardHeld(message, message.current, this._ask);
     if (this._denial === undefined) lane.release(out);
   }
 
-  private async _takeMessage(lane: Lane, item: MessageItem, out: Chunk[]): Promise<void> {
+  private async _takeMessage(lane: OutputQueue, item: MessageItem, out: Chunk[]): Promise<void> {
     const message = lane.open(item.id);
     const finished =
       this._window === undefined
@@ -136,7 +136,7 @@ class GuardedOutput implements OutputGate {
   }
 
   /** A verdict repeats what was said; it must not say more. */
-  private async _takeResult(lane: Lane, item: ResultItem, out: Chunk[]): Promise<void> {
+  private async _takeResult(lane: OutputQueue, item: ResultItem, out: Chunk[]): Promise<void> {
     lane.dropAll();
     const text = item.text === this._last.came ? this._last.passed : await this._askAbout(item.text);
     const structured = item.structured === undefined ? undefined : JSON.stringify(item.structured);
@@ -207,7 +207,7 @@ class GuardedOutput implements OutputGate {
     }
   }
 
-  private _queue(lane: Lane, chunk: Chunk, out: Chunk[]): undefined {
+  private _queue(lane: OutputQueue, chunk: Chunk, out: Chunk[]): undefined {
     if (this._denial !== undefined) return;
     const clean = this._clean(chunk);
     if (lane.isEmpty) out.push(clean);
@@ -223,10 +223,10 @@ class GuardedOutput implements OutputGate {
     return kept as Chunk;
   }
 
-  private _laneOf(parent: string | undefined): Lane {
+  private _laneOf(parent: string | undefined): OutputQueue {
     let lane = this._lanes.get(parent);
     if (lane === undefined) {
-      lane = new Lane(parent);
+      lane = new OutputQueue(parent);
       this._lanes.set(parent, lane);
     }
     return lane;

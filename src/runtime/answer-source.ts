@@ -32,7 +32,7 @@ export function playSource(source: RunSource, player: WirePlayer, notes: Notes):
     } catch (error) {
       if (!player.signal.aborted) throw error;
     }
-    if (writer.latch.isFired) return;
+    if (writer.latch.aborted) return;
     writer.write([...notes.take(), ...(await endOf(player, notes))])?.catch(() => undefined);
   };
 }

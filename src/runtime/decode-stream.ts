@@ -33,7 +33,7 @@ export function decodeStream(
         await writer.write(verdict.look(decoder.push(piece)));
         if (decoder.isOver) break;
       }
-      if (writer.latch.isFired) return;
+      if (writer.latch.aborted) return;
       await writer.write(verdict.look(decoder.end()));
       await writer.write(verdict.missing());
     },

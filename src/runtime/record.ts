@@ -134,7 +134,7 @@ function createRecordingTap(real: World, recorder: Recorder): Tap {
             async ask(callId) {
               const decision = await writer.ask(callId);
               // After an abort nobody has decided.
-              if (!writer.latch.isFired) recorder.decision(callId, decision);
+              if (!writer.latch.aborted) recorder.decision(callId, decision);
               return decision;
             },
             canAnswer: () => take("can-answer", () => writer.canAnswer?.() !== false),

@@ -187,7 +187,7 @@ function playSource(source: RunSource, player: Player, world: PlayedWorld): RunS
     } catch (error) {
       if (!player.signal.aborted) throw error;
     }
-    if (player.signal.aborted && !writer.latch.isFired) throw player.signal.reason;
+    if (player.signal.aborted && !writer.latch.aborted) throw player.signal.reason;
   };
 }
 

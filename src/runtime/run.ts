@@ -106,7 +106,7 @@ function whenReady(source: RunSource, ready: Promise<void> | undefined): RunSour
   if (ready === undefined) return source;
   return async (writer) => {
     await ready;
-    if (!writer.latch.isFired) await source(writer);
+    if (!writer.latch.aborted) await source(writer);
   };
 }
 

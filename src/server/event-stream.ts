@@ -5,7 +5,7 @@ import type { ReportOptions } from "#views";
 import { encodeSse } from "#wire";
 import { type BatchFrames, encodeFrames } from "./event-frames.ts";
 import type { ServerLimits } from "./limits.ts";
-import { createTeller, type StreamCursor, type Vocabulary } from "./sse-vocabulary.ts";
+import { createFrameEncoder, type StreamCursor, type Vocabulary } from "./sse-vocabulary.ts";
 
 /** What streams of events have in common. */
 export interface StreamSetting {
@@ -36,7 +36,7 @@ const HEARTBEAT = encoder.encode(encodeSse({ comment: "ping" }));
 const PIECE_BYTES = 262_144;
 
 /** Where a stream goes. It is given one piece, and says with `ask` when that was taken. */
-export interface Outlet {
+export interface StreamOutput {
   give(bytes: Uint8Array): void;
   /** The stream is over, and complete. */
   end(): void;
@@ -58,7 +58,7 @@ export class EventStream {
   private readonly _pieces: Pieces;
   /** Two things can be due: a sign of life while the log is silent, the end of a reader that takes nothing. */
   private readonly _alarm: Alarm;
-  private _outlet: Outlet | undefined;
+  private _outlet: StreamOutput | undefined;
   private _isAsked = false;
   private _isReading = false;
   /** Came while the reader had not yet taken a heartbeat. */
@@ -75,7 +75,7 @@ export class EventStream {
   }
 
   /** Says where the stream goes. Once, before anything is asked for. */
-  connect(outlet: Outlet): void {
+  connect(outlet: StreamOutput): void {
     this._outlet = outlet;
   }
 
@@ -169,7 +169,7 @@ class PieceReader implements Pieces {
   private _isLeft = false;
 
   constructor({ log, limits, frame, nextTurn, reports }: StreamSetting, { runId, cursor, vocabulary }: StreamWanted) {
-    const teller = vocabulary === "millrace" ? undefined : createTeller(vocabulary, cursor, reports);
+    const teller = vocabulary === "millrace" ? undefined : createFrameEncoder(vocabulary, cursor, reports);
     this._frame = teller === undefined ? frame : (batch) => encodeFrames(teller.tell(batch));
     this._nextTurn = nextTurn;
     this._batches = log.follow(runId, { after: teller?.readFrom ?? cursor.seq });

@@ -7,7 +7,7 @@ import {
   type EventLog,
   LOCAL_TENANT,
   type NewRun,
-  type RunBooks,
+  type ThreadRecorder,
   settlementOf,
   type Store,
   type StoredThread,
@@ -270,7 +270,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
   };
 }
 
-interface Books extends RunBooks {
+interface Books extends ThreadRecorder {
   /** How the run ended, as it is stored. */
   readonly result: RunResult | undefined;
 }

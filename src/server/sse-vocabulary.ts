@@ -25,7 +25,7 @@ export function readCursor(text: string): StreamCursor | undefined {
 }
 
 /** Tells batches of events as frames. One teller serves one reader. */
-export interface Teller {
+export interface FrameEncoder {
   /** Where in the log the teller has to begin: a view rebuilds its memory from the start. */
   readonly readFrom: number;
   /** The frames in pieces, each written when it is asked for. To be asked to the end before the next batch. */
@@ -33,11 +33,11 @@ export interface Teller {
 }
 
 /** Creates the teller of another vocabulary. */
-export function createTeller(
+export function createFrameEncoder(
   vocabulary: Exclude<Vocabulary, "millrace">,
   cursor: StreamCursor,
   reports: ReportOptions = {},
-): Teller {
+): FrameEncoder {
   const frames = createSseFrames(vocabulary, reports);
   const tellEvent = (event: AgentEvent): readonly Iterable<string>[] => {
     const told = frames.slices(event);

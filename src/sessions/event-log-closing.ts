@@ -16,7 +16,7 @@ import { createUsageTally, settlementOf } from "./thread.ts";
 const WHY = "The process that carried this run died before it was done.";
 
 /** What a log says up to where it breaks off. */
-interface Remains {
+interface OpenParts {
   readonly accumulator: ReturnType<typeof createAccumulator>;
   readonly tally: ReturnType<typeof createUsageTally>;
   /** Calls without an answer: the tool, and what the answer has to say. */
@@ -70,8 +70,8 @@ async function readHistory(store: Store, run: StoredRun): Promise<readonly Messa
   return run.threadId === undefined ? [] : await store.listMessages(run.tenant ?? LOCAL_TENANT, run.threadId);
 }
 
-async function readRemains(store: Store, run: StoredRun, history: readonly Message[]): Promise<Remains> {
-  const remains: Remains = {
+async function readRemains(store: Store, run: StoredRun, history: readonly Message[]): Promise<OpenParts> {
+  const remains: OpenParts = {
     accumulator: createAccumulator(history),
     tally: createUsageTally(),
     open: new Map(),
@@ -89,7 +89,7 @@ async function readRemains(store: Store, run: StoredRun, history: readonly Messa
   }
 }
 
-function takeIn(remains: Remains, event: AgentEvent): void {
+function takeIn(remains: OpenParts, event: AgentEvent): void {
   remains.lastSeq = event.seq;
   remains.firstTs ??= event.ts;
   remains.lastTs = Math.max(remains.lastTs, event.ts);

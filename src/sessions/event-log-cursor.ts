@@ -1,6 +1,6 @@
 import type { AgentEvent, DeltaEvent } from "#domain";
 import { isDelta } from "#domain";
-import type { EventBatch } from "./event-log-feed.ts";
+import type { EventBatch } from "./live-tail.ts";
 
 /**
  * Leaves out what a reader at a cursor must not see: when the cursor is inside the span of a merged delta, half of its

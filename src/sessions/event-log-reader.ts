@@ -1,6 +1,6 @@
 import type { Clock } from "#domain";
 import { createCursorCut } from "./event-log-cursor.ts";
-import type { EventBatch, Feed } from "./event-log-feed.ts";
+import type { EventBatch, LiveTail } from "./live-tail.ts";
 import type { Store } from "./stores/store.ts";
 
 /** What a reader takes from the store at a time. */
@@ -14,7 +14,7 @@ export interface ReaderHome {
   readonly store: Store;
   readonly clock: Clock;
   /** The end of a run's log, while this process writes it. */
-  feedOf(runId: string): Feed | undefined;
+  feedOf(runId: string): LiveTail | undefined;
   enter(reader: LogReader): void;
   leave(reader: LogReader): void;
 }
@@ -34,7 +34,7 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
   private readonly _cut: (batch: EventBatch) => EventBatch;
   private _cursor: number;
   /** Kept when it is gone from the table: the last events of a run are shared like all others. */
-  private _feed: Feed | undefined;
+  private _feed: LiveTail | undefined;
   private _state: "new" | "reading" | "over" = "new";
   /** A writer has come since the last look. */
   private _hasNews = false;
@@ -148,7 +148,7 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
     this.wake();
   };
 
-  private _nextOf(feed: Feed): Promise<void> {
+  private _nextOf(feed: LiveTail): Promise<void> {
     return new Promise((resolve) => {
       this._resume = resolve;
       feed.whenChanged(this.wake);

@@ -1,7 +1,7 @@
 import { canMergeDeltas, mergeDeltas } from "#agents";
 import { type AgentEvent, type DoneEvent, isDelta } from "#domain";
 import { createDeferred, type Deferred, mergeNeighbours } from "#streams";
-import { type EventBatch, type Feed, weigh } from "./event-log-feed.ts";
+import { type EventBatch, type LiveTail, weigh } from "./live-tail.ts";
 import type { Settlement } from "./stores/store.ts";
 
 /** Events that may wait for an append before the run is paused. */
@@ -13,7 +13,7 @@ const GATHER_TICKS = 10;
 const DELTAS = { canMerge: canMergeDeltas, merge: mergeDeltas };
 
 /** What is noted of a run while it goes on, for its thread. */
-export interface RunBooks {
+export interface ThreadRecorder {
   /** Sees every item, in order. */
   add(event: AgentEvent): void;
   /** The last events as they are to be stored, `done` at their end: whoever has ended the run says why. */
@@ -37,8 +37,8 @@ export interface Writer {
 export interface WriterOptions {
   readonly runId: string;
   readonly append: (runId: string, events: EventBatch, settlement: Settlement | undefined) => Promise<void>;
-  readonly feed: Feed;
-  readonly books: RunBooks | undefined;
+  readonly feed: LiveTail;
+  readonly books: ThreadRecorder | undefined;
   readonly nextTurn: (() => Promise<void>) | undefined;
   /** Hears of the failure when it happens: a run that waits for somebody adds nothing by which it could find out. */
   readonly onFailure: (error: unknown) => void;

@@ -1,7 +1,7 @@
 import { type AgentEvent, type Clock, describeThrown } from "#domain";
-import { type EventBatch, Feed } from "./event-log-feed.ts";
+import { type EventBatch, LiveTail } from "./live-tail.ts";
 import { LogReader, type ReaderHome } from "./event-log-reader.ts";
-import { createWriter, pump, type RunBooks, type Writer } from "./event-log-writer.ts";
+import { createWriter, pump, type ThreadRecorder, type Writer } from "./event-log-writer.ts";
 import { endUnstored } from "./unstored-end.ts";
 import type { Settlement, Store } from "./stores/store.ts";
 import { isStoreError } from "./stores/store-error.ts";
@@ -38,7 +38,7 @@ export interface EventLog {
    * Never rejects: `undefined` when all is stored, otherwise why the store would not take it any more. Then `rescue`
    * keeps what is left, and readers are given it at once: a run must not go on for ever in their eyes because of a disk.
    */
-  write(run: LoggedRun, books?: RunBooks, rescue?: Rescue): Promise<string | undefined>;
+  write(run: LoggedRun, books?: ThreadRecorder, rescue?: Rescue): Promise<string | undefined>;
   /** The events behind a cursor in batches, until `done`, the end of the log's writer, or the signal. */
   follow(runId: string, options?: FollowOptions): AsyncIterableIterator<EventBatch>;
 }
@@ -60,7 +60,7 @@ const TAIL_WEIGHTS = { all: 32 * 1_048_576, most: 1_048_576, least: 32_768 } as 
 /** Creates the event log over a store. */
 export function createEventLog(options: EventLogOptions): EventLog {
   const { store, clock } = options;
-  const feeds = new Map<string, Feed>();
+  const feeds = new Map<string, LiveTail>();
   /** Readers by run; some may have come before its writer. */
   const readers = new Map<string, Set<LogReader>>();
 
@@ -100,7 +100,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
 
   return {
     async write(run, books, rescue) {
-      const feed = new Feed({ maxWeight: tailWeight, readers: () => readers.get(run.id)?.size ?? 0 });
+      const feed = new LiveTail({ maxWeight: tailWeight, readers: () => readers.get(run.id)?.size ?? 0 });
       feeds.set(run.id, feed);
       for (const reader of readers.get(run.id) ?? []) reader.meetWriter();
       const onFailure = (error: unknown): void => rescue?.stop(describeThrown(error));
@@ -143,7 +143,11 @@ async function isStored(store: Store, runId: string, events: EventBatch): Promis
 function rescueEnd(
   writer: Writer,
   why: string,
-  { books, rescue, feed }: { readonly books: RunBooks | undefined; readonly rescue: Rescue; readonly feed: Feed },
+  {
+    books,
+    rescue,
+    feed,
+  }: { readonly books: ThreadRecorder | undefined; readonly rescue: Rescue; readonly feed: LiveTail },
 ): void {
   const events = endUnstored(writer.unstored(), why);
   const done = events.at(-1);

@@ -11,7 +11,7 @@ const EVENT_WEIGHT = 512;
 const MOST_WEIGHT = 1_048_576;
 
 /** Asked with every batch: both change while a run goes on. */
-export interface FeedLimits {
+export interface LiveTailLimits {
   /** How much may be kept for readers who lag. */
   maxWeight(): number;
   /** How many readers there are, those who wait among them. */
@@ -19,18 +19,18 @@ export interface FeedLimits {
 }
 
 /** The committed end of one run's log, and the readers who wait for it to grow. */
-export class Feed {
+export class LiveTail {
   /** `done` was committed, or nothing more can be: readers who have everything are at the end. */
   isOver = false;
   private readonly _batches: EventBatch[] = [];
   private readonly _weights: number[] = [];
   private _weight = 0;
   private _lastSeq = -1;
-  private readonly _limits: FeedLimits;
+  private readonly _limits: LiveTailLimits;
   /** A list and no set: a set that is filled and cleared for ever makes table after table. */
   private _waiting: (() => void)[] = [];
 
-  constructor(limits: FeedLimits) {
+  constructor(limits: LiveTailLimits) {
     this._limits = limits;
   }
 

@@ -537,7 +537,7 @@ describe("S0-43 S0-44: whatever happens to a session", () => {
         // Whoever is still at work ends in the ordinary way; the queue empties by itself.
         for (let rest = 0; rest <= runs.length; rest += 1) {
           const turn = script.turns.at(-1);
-          if (turn !== undefined && !turn.writer.latch.isFired) turn.answer();
+          if (turn !== undefined && !turn.writer.latch.aborted) turn.answer();
           await clock.advance(0);
         }
         expect(runs.every((run) => run.isComplete())).toBe(true);

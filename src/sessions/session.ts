@@ -156,7 +156,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
     const unfollow = writer.latch.follow(() => sent.itsTurn.resolve());
     await sent.itsTurn.promise;
     unfollow();
-    if (writer.latch.isFired) return;
+    if (writer.latch.aborted) return;
     sent.isStarted = true;
     sent.history.push(...conversation.messages(), ...sent.input.slice(0, -1));
     await conversation.turn(sent.input, writer);

@@ -22,7 +22,7 @@ export function titleOf(message: Message): string {
 }
 
 /** Which model used what, as the events of one run tell it. */
-export interface UsageTally {
+export interface UsageTotals {
   add(event: AgentEvent): void;
   /** The lines for the books. Together they are exactly what the result says. */
   lines(result: RunResult): Settlement["usage"];
@@ -32,7 +32,7 @@ export interface UsageTally {
  * Creates the tally of one run. A message is booked under the model that wrote it, which a fallback may have changed;
  * what only the result knows of goes to the model that answered last, and so does the cost.
  */
-export function createUsageTally(): UsageTally {
+export function createUsageTally(): UsageTotals {
   const byModel = new Map<string, Usage>();
   const booked = new Set<string>();
   let model: string | undefined;
@@ -78,7 +78,7 @@ function withoutZeros(usage: Usage): Usage {
  * What a run leaves in its thread. `input` is the message it answered, which the thread has already; everything the
  * result's transcript has behind it is new.
  */
-export function settlementOf(done: DoneEvent, input: Message, tally: UsageTally): Settlement {
+export function settlementOf(done: DoneEvent, input: Message, tally: UsageTotals): Settlement {
   const { messages } = done.result;
   const at = messages.findLastIndex(({ id }) => id === input.id);
   return {

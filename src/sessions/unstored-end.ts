@@ -9,7 +9,7 @@ import {
   numberEvent,
 } from "#domain";
 import { closeInterruptedRun } from "./event-log-closing.ts";
-import type { EventBatch } from "./event-log-feed.ts";
+import type { EventBatch } from "./live-tail.ts";
 import type { NewRun, Settlement, Store, StoredRun } from "./stores/store.ts";
 import { isStoreError } from "./stores/store-error.ts";
 import { LOCAL_TENANT } from "./stores/thread-rules.ts";

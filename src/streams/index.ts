@@ -1,5 +1,5 @@
 export { followSignal } from "./abort.ts";
-export { AbortLatch } from "./abort-latch.ts";
+export { LazyAbort } from "./lazy-abort.ts";
 export { Alarm } from "./alarm.ts";
 export type { Broadcast, BroadcastOptions } from "./broadcast.ts";
 export { createBroadcast } from "./broadcast.ts";

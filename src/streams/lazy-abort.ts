@@ -6,15 +6,15 @@ import { setMaxListeners } from "node:events";
  * run's bookkeeping.
  *
  * @example
- * const latch = new AbortLatch()
+ * const latch = new LazyAbort()
  * const unfollow = latch.follow((reason) => socket.destroy())
  */
-export class AbortLatch {
+export class LazyAbort {
   private _fired: { readonly reason: unknown } | undefined;
   private _controller: AbortController | undefined;
   private readonly _followers: { readonly follower: (reason: unknown) => void }[] = [];
 
-  get isFired(): boolean {
+  get aborted(): boolean {
     return this._fired !== undefined;
   }
 
@@ -38,8 +38,8 @@ export class AbortLatch {
   }
 
   /** Another latch, which fires with this one and may fire before it. */
-  branch(): AbortLatch {
-    const branch = new AbortLatch();
+  branch(): LazyAbort {
+    const branch = new LazyAbort();
     this.follow((reason) => branch.abort(reason));
     return branch;
   }

@@ -1,6 +1,6 @@
 import { type AgentEvent, checkOptionNames, type DoneEvent, unreachable } from "#domain";
 import { type ChunkUsage, chunkUsage, type RetractedText } from "./stream-chunks.ts";
-import { createTextLedger } from "./text-ledger.ts";
+import { createTextLedger } from "./shown-text.ts";
 import { REPORT_OPTION_NAMES, type ReportOptions, readReports } from "./tool-reports.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 

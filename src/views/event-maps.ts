@@ -9,7 +9,7 @@ import {
 } from "#domain";
 import type { EventMap } from "./event-map.ts";
 import { createMapWriter } from "./event-map-writer.ts";
-import { createTextLedger, readRetraction } from "./text-ledger.ts";
+import { createTextLedger, readRetraction } from "./shown-text.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
 /**

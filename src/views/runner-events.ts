@@ -9,7 +9,7 @@ import {
   unreachable,
 } from "#domain";
 import { asText } from "./json-text.ts";
-import { createTextLedger, type Retracted } from "./text-ledger.ts";
+import { createTextLedger, type Retracted } from "./shown-text.ts";
 import { REPORT_OPTION_NAMES, type ReportOptions, readReports } from "./tool-reports.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { messageItem, noticeItem, retractNotice, textDelta, thinkingDelta } from "#domain";
-import { createTextLedger } from "./text-ledger.ts";
+import { createTextLedger } from "./shown-text.ts";
 
 const text = (content: string) => ({ type: "text", text: content }) as const;
 

@@ -20,7 +20,7 @@ export interface Retracted {
  * Knows what was shown of the main conversation's messages, so that text comes once: from deltas, and from a
  * finished `message` only what no delta brought. Sub-agents' events count for nothing here.
  */
-export interface TextLedger {
+export interface ShownText {
   read(event: TextDelta | ThinkingDelta | MessageItem): readonly TextPiece[];
   /** The answer to a `retract` notice; `undefined` for any other notice and when nothing of that message was shown. */
   retract(notice: NoticeItem): Retracted | undefined;
@@ -40,7 +40,7 @@ interface ShownBlock {
 type OpenMessage = Map<number, ShownBlock>;
 
 /** Creates the ledger of one run. Without `keepText` a finished message costs only the numbers of its blocks. */
-export function createTextLedger(options: { readonly keepText?: boolean } = {}): TextLedger {
+export function createTextLedger(options: { readonly keepText?: boolean } = {}): ShownText {
   const open = new Map<string, OpenMessage>();
   const finished = new Map<string, Set<number>>();
   const kept = new Map<string, Record<TextPiece["kind"], string>>();

@@ -1,6 +1,6 @@
 import { type AgentEvent, addUsage, type RunResult, type RunStatus, type Usage, unreachable } from "#domain";
 import { asText } from "./json-text.ts";
-import { createTextLedger, type Retracted, type TextPiece } from "./text-ledger.ts";
+import { createTextLedger, type Retracted, type TextPiece } from "./shown-text.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
 /** One chunk of the backend study's vocabulary, told apart by `chunk_type`. */

@@ -1,5 +1,5 @@
 import { type AgentEvent, checkOptionNames, type RunResult, unreachable, type Usage } from "#domain";
-import { createTextLedger, type TextPiece } from "./text-ledger.ts";
+import { createTextLedger, type TextPiece } from "./shown-text.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
 /** One event of the streaming SDK's vocabulary. Names are hyphenated, never with underscores. */

@@ -1,6 +1,6 @@
 import { type AgentEvent, addUsage, checkOptionNames, type Message, type RunResult, type Usage } from "#domain";
 import { createStreamingEvents, type StreamingEvent } from "./streaming-events.ts";
-import { createTextLedger } from "./text-ledger.ts";
+import { createTextLedger } from "./shown-text.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
 /** A whole run, flat: each field is there when there was something for it. */

@@ -3,12 +3,12 @@ import { type DataFrame, isRecord, type JsonRecord, ownArray, ownString, rawOf }
 import type { Adapter, AdapterOptions, Format } from "../shared/format.ts";
 import { kindOfValue } from "../shared/message-fields.ts";
 import { jsonDecodeError, unfinishedReply, unknownNotice } from "../shared/stream-faults.ts";
-import { createConversation } from "./conversation.ts";
+import { createConversation } from "./assistant-messages.ts";
 import { createVerdictReader } from "./end.ts";
-import { createLanes, type Lane } from "./lane.ts";
+import { createLanes, type SubStream } from "./sub-stream.ts";
 import { FRAME_NOTICES, SYSTEM_NOTICES } from "./notices.ts";
 import { createStreamEventReader, parentOf } from "./stream-event.ts";
-import { createToolLedger } from "./tool-ledger.ts";
+import { createToolLedger } from "./open-tool-calls.ts";
 import { createUserReader } from "./user-message.ts";
 
 /**
@@ -149,7 +149,7 @@ function createStream(options: AdapterOptions) {
   };
 
   /** Where a frame of the assistant's belongs. A sub-agent that speaks is not kept waiting for the rest of the message. */
-  const laneOf = (value: JsonRecord, out: Chunk[]): Lane => {
+  const laneOf = (value: JsonRecord, out: Chunk[]): SubStream => {
     const parent = parentOf(value);
     if (parent !== undefined) conversation.tellNow(parent, out);
     return lanes.get(parent);

@@ -3,13 +3,13 @@ import { type DataFrame, isRecord, type JsonRecord, ownNumber, ownRecord, ownStr
 import { readMessagesComplaint } from "../shared/message-fields.ts";
 import { readMessageEnd, startBlock, stopBlock, writeDelta } from "../shared/message-stream.ts";
 import { providerError } from "../shared/provider-error.ts";
-import type { Conversation } from "./conversation.ts";
-import type { Lane } from "./lane.ts";
+import type { Conversation } from "./assistant-messages.ts";
+import type { SubStream } from "./sub-stream.ts";
 
 /** Reads `stream_event` frames: the Messages API's events, forwarded. */
 export interface StreamEventReader {
   /** What to call the frame if it was not understood; `undefined` when it was. */
-  read(lane: Lane, frame: DataFrame, value: JsonRecord, out: Chunk[]): string | undefined;
+  read(lane: SubStream, frame: DataFrame, value: JsonRecord, out: Chunk[]): string | undefined;
 }
 
 /** The sub-agent a frame belongs to. */
@@ -21,7 +21,7 @@ const UNKNOWN = "stream_event";
 
 /** Creates the reader for one stream. */
 export function createStreamEventReader(conversation: Conversation): StreamEventReader {
-  const readEvent = (lane: Lane, value: JsonRecord, event: JsonRecord, out: Chunk[]): string | undefined => {
+  const readEvent = (lane: SubStream, value: JsonRecord, event: JsonRecord, out: Chunk[]): string | undefined => {
     const message = lane.streamed;
     switch (event.type) {
       case "message_start": {

@@ -2,26 +2,26 @@ import { type Block, type Chunk, messageItem, readCount } from "#domain";
 import { type DataFrame, isRecord, type JsonRecord, ownArray, ownRecord, ownString } from "#wire";
 import { readBlock } from "../shared/message-fields.ts";
 import { createMessageIds } from "../shared/message-ids.ts";
-import type { Conversation } from "./conversation.ts";
-import type { Lane, Lanes } from "./lane.ts";
-import type { ToolLedger } from "./tool-ledger.ts";
+import type { Conversation } from "./assistant-messages.ts";
+import type { SubStream, SubStreams } from "./sub-stream.ts";
+import type { OpenToolCalls } from "./open-tool-calls.ts";
 
 /** Reads `user` frames: answers to tool calls, and texts that were put into the conversation. */
 export interface UserReader {
   /** False when the frame holds no message, or an empty one. */
-  read(lane: Lane, frame: DataFrame, value: JsonRecord, out: Chunk[]): boolean;
+  read(lane: SubStream, frame: DataFrame, value: JsonRecord, out: Chunk[]): boolean;
 }
 
 /** Creates the reader for one stream. */
 export function createUserReader(parts: {
-  readonly ledger: ToolLedger;
+  readonly ledger: OpenToolCalls;
   readonly conversation: Conversation;
-  readonly lanes: Lanes;
+  readonly lanes: SubStreams;
 }): UserReader {
   const { ledger, conversation, lanes } = parts;
   const ids = createMessageIds("user");
 
-  const noteAnswers = (lane: Lane, results: readonly JsonRecord[], out: Chunk[]): void => {
+  const noteAnswers = (lane: SubStream, results: readonly JsonRecord[], out: Chunk[]): void => {
     for (const result of results) {
       const callId = ownString(result, "tool_use_id");
       if (callId === undefined || !ledger.answers(result)) continue;
@@ -32,7 +32,7 @@ export function createUserReader(parts: {
     }
   };
 
-  const tellText = (lane: Lane, value: JsonRecord, blocks: readonly Block[], out: Chunk[]): void => {
+  const tellText = (lane: SubStream, value: JsonRecord, blocks: readonly Block[], out: Chunk[]): void => {
     // An echo of what we sent may come at any time; any other text stands behind what the assistant has said.
     if (value.isReplay !== true) conversation.tell(lane, out);
     out.push(

@@ -1,17 +1,17 @@
 import type { Chunk, Raw, ToolCallItem } from "#domain";
-import type { Lane, WaitingCalls } from "./lane.ts";
+import type { SubStream, WaitingCalls } from "./sub-stream.ts";
 
 /**
  * The calls of messages that are still being written. A `tool-call` stands behind its `message`, and what is told about
  * a call stands behind its `tool-call`; the CLI runs a tool as soon as its block is complete.
  */
 export interface CallQueue {
-  add(lane: Lane, waiting: WaitingCalls, call: ToolCallItem): void;
+  add(lane: SubStream, waiting: WaitingCalls, call: ToolCallItem): void;
   /** Where to put what is about a call: behind it while it waits, else in `out`. */
   behind(callId: string | undefined, out: Chunk[]): Chunk[];
   /** The message is told: so are its calls, and what was held about them. */
   tell(waiting: WaitingCalls, out: Chunk[]): void;
-  find(callId: string): { readonly lane: Lane; readonly waiting: WaitingCalls } | undefined;
+  find(callId: string): { readonly lane: SubStream; readonly waiting: WaitingCalls } | undefined;
   /** Gives what waits the frame it came from, as nobody could tell later. */
   keepRaw(raw: () => Raw): void;
 }
@@ -21,7 +21,7 @@ export const MAX_ABOUT = 256;
 
 /** Creates the queue of one stream. */
 export function createCallQueue(): CallQueue {
-  const places = new Map<string, { readonly lane: Lane; readonly waiting: WaitingCalls }>();
+  const places = new Map<string, { readonly lane: SubStream; readonly waiting: WaitingCalls }>();
   return {
     add(lane, waiting, call) {
       waiting.calls.push(call);

@@ -14,7 +14,7 @@ import {
 import { type DataFrame, ownBoolean, ownString, rawOf } from "#wire";
 import type { Adapter, AdapterOptions } from "../shared/format.ts";
 import { streamCutError, unknownStopReason } from "../shared/stream-faults.ts";
-import { createCallLedger } from "./call-ledger.ts";
+import { createCallLedger } from "./open-calls.ts";
 import {
   readFailure,
   readId,

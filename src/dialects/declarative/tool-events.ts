@@ -1,7 +1,7 @@
 import { type Block, type Chunk, noticeItem, readCount, toolCallItem, toolResultItem, warningItem } from "#domain";
 import { type DataFrame, ownString, parseJson, rawOf } from "#wire";
 import type { AdapterOptions } from "../shared/format.ts";
-import type { CallLedger } from "./call-ledger.ts";
+import type { OpenCalls } from "./open-calls.ts";
 import { readCallId, readFailure, readOutput } from "./fields.ts";
 import type { Fields } from "./frame-reader.ts";
 import type { MessageWriter } from "./message-writer.ts";
@@ -9,7 +9,7 @@ import { unknownFrame } from "./unknown-frame.ts";
 
 interface Place {
   readonly writer: MessageWriter;
-  readonly calls: CallLedger;
+  readonly calls: OpenCalls;
   readonly options: AdapterOptions;
 }
 
@@ -33,7 +33,7 @@ export function readToolUse(fields: Fields, frame: DataFrame, place: Place): Chu
 }
 
 /** The result of a tool; one that nobody waits for is kept as a notice, because each call has exactly one. */
-export function readToolResult(fields: Fields, frame: DataFrame, calls: CallLedger): Chunk {
+export function readToolResult(fields: Fields, frame: DataFrame, calls: OpenCalls): Chunk {
   const call = calls.settle(readCallId(fields), ownString(fields, "name"));
   if (call === undefined) return noticeItem("orphan-tool-result", fields, { raw: rawOf(frame) });
   const ms = readCount(fields.ms);

@@ -12,7 +12,7 @@ import {
   warningItem,
 } from "#domain";
 import { type DataFrame, isRecord, type JsonRecord, ownString, rawOf } from "#wire";
-import { type ProviderComplaint, providerError, readStatus } from "../shared/provider-error.ts";
+import { type ProviderMessage, providerError, readStatus } from "../shared/provider-error.ts";
 import { closeGrowing, dropCalls, type Reply } from "./reply.ts";
 
 /** `finishReason` in our words; reasons that are neither here nor among the failures are `unknown`. */
@@ -157,7 +157,7 @@ const WORDS: ReadonlyMap<string, ErrorCode> = new Map([
 ]);
 
 /** Reads the error object `{ code, status, message }`, in which `code` is an HTTP status and `status` a name. */
-export function readComplaint(error: unknown): ProviderComplaint {
+export function readComplaint(error: unknown): ProviderMessage {
   if (!isRecord(error)) return { message: typeof error === "string" ? error : "" };
   const name = ownString(error, "status") || undefined;
   const status = readStatus(error.code);

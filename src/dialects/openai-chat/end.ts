@@ -11,7 +11,7 @@ import {
   warningItem,
 } from "#domain";
 import { isRecord, type JsonRecord, ownRecord, ownString } from "#wire";
-import { type ProviderComplaint, readStatus } from "../shared/provider-error.ts";
+import { type ProviderMessage, readStatus } from "../shared/provider-error.ts";
 import { missingCalls, unknownStopReason } from "../shared/stream-faults.ts";
 import type { AssembledCall } from "../shared/tool-call-assembler.ts";
 import { blockOf, type Reply, showArguments } from "./reply.ts";
@@ -56,7 +56,7 @@ export function readEnding(finishReason: string): Ending {
 }
 
 /** What a host complains of that gave up with this reason; `undefined` when it did not. */
-export function readFailure(finishReason: string): ProviderComplaint | undefined {
+export function readFailure(finishReason: string): ProviderMessage | undefined {
   const code = FAILURES.get(finishReason);
   if (code === undefined) return undefined;
   const message = `The host stopped in the middle of the reply (finish_reason ${JSON.stringify(finishReason)}).`;
@@ -216,7 +216,7 @@ const WORDS: ReadonlyMap<string, ErrorCode> = new Map([
  * Reads the error a host put into the stream: OpenAI's object `{ message, type, code }`, or only a sentence.
  * The code is the narrower word, so it is asked before the type; numbers in its place are HTTP statuses.
  */
-export function readComplaint(error: unknown): ProviderComplaint {
+export function readComplaint(error: unknown): ProviderMessage {
   if (!isRecord(error)) return { message: typeof error === "string" ? error : "" };
   const words = [ownString(error, "code"), ownString(error, "type")].filter(
     (word) => word !== undefined && word !== "",

@@ -1,6 +1,6 @@
 import { type Block, type ErrorCode, type MediaBlock, readCount, type StopReason, type Usage } from "#domain";
 import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire";
-import type { ProviderComplaint } from "./provider-error.ts";
+import type { ProviderMessage } from "./provider-error.ts";
 
 /** The vendor's stop reasons in our words. What is not in the table is `unknown`. */
 const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
@@ -139,7 +139,7 @@ const ERROR_TYPES: ReadonlyMap<string, ErrorCode> = new Map([
  * Reads the Messages API's error object (`{ type, message }`, as in an `error` event and in the body of a failed
  * request). Anything else is a complaint without a message.
  */
-export function readMessagesComplaint(error: unknown): ProviderComplaint {
+export function readMessagesComplaint(error: unknown): ProviderMessage {
   if (!isRecord(error)) return { message: "", code: "provider-error" };
   const vendorCode = ownString(error, "type");
   const code = vendorCode === undefined ? undefined : ERROR_TYPES.get(vendorCode);

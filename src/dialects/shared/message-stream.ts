@@ -54,7 +54,7 @@ export interface OpenBlock {
 }
 
 /** What became of a delta. `misplaced`: it fits no block that is still being written. */
-type DeltaFate = "written" | "unknown-type" | "misplaced";
+type DeltaOutcome = "written" | "unknown-type" | "misplaced";
 
 /** A message of which nothing is known but its name. */
 export function openMessage(given: {
@@ -140,7 +140,7 @@ export function addBlock(
 }
 
 /** Reads the delta of a `content_block_delta`. This is the hot path: one call per token. */
-export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: unknown, out: Chunk[]): DeltaFate {
+export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: unknown, out: Chunk[]): DeltaOutcome {
   if (!isRecord(delta)) return "misplaced";
   const block = blockAt(message, vendorIndex);
   if (block === undefined) return "misplaced";
@@ -169,7 +169,7 @@ function blockAt(message: OpenMessage, vendorIndex: unknown): OpenBlock | undefi
 }
 
 /** Adds a piece to a block that takes pieces of its kind. */
-function writePiece(message: OpenMessage, block: OpenBlock, fits: boolean, piece: unknown, out: Chunk[]): DeltaFate {
+function writePiece(message: OpenMessage, block: OpenBlock, fits: boolean, piece: unknown, out: Chunk[]): DeltaOutcome {
   // A settled block is certain: a later delta would contradict what was already reported.
   if (typeof piece !== "string" || block.settled !== undefined || !fits) return "misplaced";
   write(message, block, piece, out);

@@ -5,7 +5,7 @@ import { type Frame, rawOf } from "#wire";
 const MAX_MESSAGE_LENGTH = 2000;
 
 /** What a provider said when it gave up, read from its dialect. */
-export interface ProviderComplaint {
+export interface ProviderMessage {
   readonly message: string;
   /** Our word for the vendor's word, where the dialect has one; otherwise the status decides. */
   readonly code?: ErrorCode | undefined;
@@ -14,7 +14,7 @@ export interface ProviderComplaint {
 }
 
 /** The terminal `error` for a provider's complaint inside a stream. */
-export function providerError(complaint: ProviderComplaint, frame: Frame): ErrorItem {
+export function providerError(complaint: ProviderMessage, frame: Frame): ErrorItem {
   const { status, vendorCode } = complaint;
   const diagnostic: Diagnostic = {
     ...(status === undefined ? {} : { status }),

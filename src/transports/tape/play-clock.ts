@@ -1,5 +1,5 @@
 import type { Clock, Random } from "#domain";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "./replay-order.ts";
 
 /** A timer that fired fits one that is set now, when it is so little longer or shorter. */
 const NEAR_MS = 250;

@@ -3,7 +3,7 @@ import { findHeaderDifference, findTextDifference } from "./difference.ts";
 import { rebuildFailure } from "./rebuild-failure.ts";
 import { receive } from "./receive.ts";
 import { copyHeaders, readRecorded, showRequest, textOfBody } from "./recorded-answer.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "./replay-order.ts";
 import type { TapeBytes, TapeEntry } from "./tape.ts";
 import { bytesOf, sumOf } from "./tape-line.ts";
 

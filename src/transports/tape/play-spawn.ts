@@ -5,7 +5,7 @@ import { findTextDifference } from "./difference.ts";
 import { rebuildFailure } from "./rebuild-failure.ts";
 import { receive } from "./receive.ts";
 import { readRecorded } from "./recorded-answer.ts";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "./replay-order.ts";
 import type { TapeEntry } from "./tape.ts";
 import { bytesOf } from "./tape-line.ts";
 

@@ -5,7 +5,7 @@ import { playFetch } from "./play-fetch.ts";
 import { playSpawn } from "./play-spawn.ts";
 import { rebuildFailure } from "./rebuild-failure.ts";
 import { receive } from "./receive.ts";
-import { Stage } from "./stage.ts";
+import { Stage } from "./replay-order.ts";
 import type { Tape, TapeAnswer, TapeEntry } from "./tape.ts";
 
 export interface PlayerOptions {

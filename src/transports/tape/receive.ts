@@ -1,5 +1,5 @@
 import { followSignal } from "#streams";
-import type { Stage } from "./stage.ts";
+import type { Stage } from "./replay-order.ts";
 import type { TapeDelivery } from "./tape.ts";
 
 interface Waiting {

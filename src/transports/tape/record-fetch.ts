@@ -1,12 +1,12 @@
 import type { Fetch, HttpRequest } from "#domain";
-import type { RecordingDesk } from "./recording-desk.ts";
+import type { RecorderContext } from "./recorder-context.ts";
 import type { StreamMask } from "#secrets";
 import type { TapeBytes, TapeDigest } from "./tape.ts";
 import { keepBytes, keepFailure, sumOf } from "./tape-line.ts";
 import { TAPE_LIMITS } from "./tape-limits.ts";
 
 /** Records every exchange of a `Fetch`: what is asked, the head, the body as it is pulled, and how it ends. */
-export function recordFetch(seam: Fetch, desk: RecordingDesk): Fetch {
+export function recordFetch(seam: Fetch, desk: RecorderContext): Fetch {
   const { log, redactor } = desk;
   return async (request) => {
     const id = desk.nextId();
@@ -34,7 +34,7 @@ export function recordFetch(seam: Fetch, desk: RecordingDesk): Fetch {
 interface BodyRecording {
   readonly id: number;
   readonly signal: AbortSignal | undefined;
-  readonly desk: RecordingDesk;
+  readonly desk: RecorderContext;
   readonly mask: StreamMask;
 }
 
@@ -77,14 +77,14 @@ function recordBody(body: AsyncIterable<Uint8Array>, recording: BodyRecording): 
   };
 }
 
-function keepBody(body: HttpRequest["body"], { redactor }: RecordingDesk): TapeBytes | TapeDigest | undefined {
+function keepBody(body: HttpRequest["body"], { redactor }: RecorderContext): TapeBytes | TapeDigest | undefined {
   if (body === undefined) return undefined;
   const kept = typeof body === "string" ? { text: redactor.text(body) } : keepBytes(coverBytes(body, redactor));
   if (!("text" in kept) || kept.text.length <= TAPE_LIMITS.keptCharacters) return kept;
   return { length: kept.text.length, sum: sumOf(kept.text) };
 }
 
-function coverBytes(bytes: Uint8Array, redactor: RecordingDesk["redactor"]): Uint8Array {
+function coverBytes(bytes: Uint8Array, redactor: RecorderContext["redactor"]): Uint8Array {
   const mask = redactor.stream();
   const piece = mask.push(bytes);
   mask.settle(true);

@@ -1,10 +1,10 @@
 import type { ProcessHandle, Spawn } from "#domain";
-import type { RecordingDesk } from "./recording-desk.ts";
+import type { RecorderContext } from "./recorder-context.ts";
 import type { StreamMask } from "#secrets";
 import { keepFailure } from "./tape-line.ts";
 
 /** Records every process of a `Spawn`: how it was started, both directions of its streams, signals and its exit. */
-export function recordSpawn(seam: Spawn, desk: RecordingDesk): Spawn {
+export function recordSpawn(seam: Spawn, desk: RecorderContext): Spawn {
   const { log, redactor } = desk;
   return async (request) => {
     const id = desk.nextId();
@@ -27,7 +27,7 @@ export function recordSpawn(seam: Spawn, desk: RecordingDesk): Spawn {
   };
 }
 
-function recordHandle(handle: ProcessHandle, id: number, desk: RecordingDesk): ProcessHandle {
+function recordHandle(handle: ProcessHandle, id: number, desk: RecorderContext): ProcessHandle {
   const { log } = desk;
   const input = desk.redactor.stream();
   return {
@@ -74,7 +74,7 @@ interface Output {
 function recordOutput(
   bytes: AsyncIterable<Uint8Array>,
   output: Output,
-  desk: RecordingDesk,
+  desk: RecorderContext,
 ): AsyncIterable<Uint8Array> {
   const mask = desk.redactor.stream();
   return {
@@ -108,7 +108,7 @@ function recordOutput(
   };
 }
 
-function settle(mask: StreamMask, desk: RecordingDesk): void {
+function settle(mask: StreamMask, desk: RecorderContext): void {
   mask.settle(true);
   desk.log.flush();
 }

@@ -3,7 +3,7 @@ import type { TapePlace } from "./tape.ts";
 import type { TapeLog } from "./tape-log.ts";
 
 /** The books of one recording, for the parts that record one seam each. */
-export interface RecordingDesk {
+export interface RecorderContext {
   readonly log: TapeLog;
   readonly redactor: Redactor;
   /** A caller's value as the JSON it counts as. Throws when it has none. */

@@ -4,7 +4,7 @@ import { followSignal } from "#streams";
 import { createRedactor, type Redactor } from "#secrets";
 import { recordFetch } from "./record-fetch.ts";
 import { recordSpawn } from "./record-spawn.ts";
-import type { RecordingDesk } from "./recording-desk.ts";
+import type { RecorderContext } from "./recorder-context.ts";
 import type { TapeAnswer } from "./tape.ts";
 import { keepFailure } from "./tape-line.ts";
 import { TAPE_LIMITS } from "./tape-limits.ts";
@@ -77,7 +77,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let draws: number[] = [];
   let finished = false;
 
-  const desk: RecordingDesk = {
+  const desk: RecorderContext = {
     log,
     redactor,
     toJson: options.toJson ?? ((value) => value),
@@ -146,7 +146,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   };
 }
 
-function recordCall<Value>(key: string, call: () => Value, desk: RecordingDesk): Value {
+function recordCall<Value>(key: string, call: () => Value, desk: RecorderContext): Value {
   const keep = (answer: TapeAnswer, sync: boolean): void => {
     desk.log.add({ type: "answer", key, ...(sync && { sync }), ...answer }, desk.place());
   };
@@ -177,7 +177,7 @@ function recordCall<Value>(key: string, call: () => Value, desk: RecordingDesk):
 }
 
 /** A value that was answered, as a tape keeps it. */
-function keepAnswer(value: unknown, { redactor, toJson }: RecordingDesk): TapeAnswer {
+function keepAnswer(value: unknown, { redactor, toJson }: RecorderContext): TapeAnswer {
   if (value === undefined) return {};
   // A failure that was returned counts as one that was thrown.
   if (value instanceof Error) return { failure: keepFailure(value, redactor.text) };

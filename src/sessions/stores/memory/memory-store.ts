@@ -35,7 +35,7 @@ interface Log {
   end: Pick<StoredRun, "lastSeq" | "isOver" | "status">;
 }
 
-interface Shelf {
+interface StoredLog {
   thread: NewThread;
   updatedAt: number;
   readonly messages: Message[];
@@ -52,7 +52,7 @@ interface Shelf {
  */
 export function createMemoryStore(): Store {
   const logs = new Map<string, Log>();
-  const shelves = new Map<string, Shelf>();
+  const shelves = new Map<string, StoredLog>();
   const audit: AuditEntry[] = [];
   /** Of messages and events, by tenant. */
   const bytes = new Map<string, number>();
@@ -72,7 +72,7 @@ export function createMemoryStore(): Store {
       throw new StoreError("unknown-run", `There is no run ${JSON.stringify(runId)} in this store.`);
     return log;
   };
-  const findShelf = (tenant: string, id: string): Shelf | undefined => {
+  const findShelf = (tenant: string, id: string): StoredLog | undefined => {
     requireOpen();
     const shelf = shelves.get(id);
     return shelf?.thread.tenant === tenant ? shelf : undefined;
@@ -80,7 +80,7 @@ export function createMemoryStore(): Store {
   const runsOf = (threadId: string): Log[] => [...logs.values()].filter(({ run }) => run.threadId === threadId);
   const activeRun = (threadId: string): Log | undefined => runsOf(threadId).find(({ end }) => !end.isOver);
 
-  const show = ({ thread, updatedAt, usage }: Shelf): StoredThread => {
+  const show = ({ thread, updatedAt, usage }: StoredLog): StoredThread => {
     const active = activeRun(thread.id);
     return { ...thread, updatedAt, ...totalUsage(usage.values()), ...(active && { runId: active.run.id }) };
   };
@@ -257,7 +257,7 @@ function requireIdle(threadId: string, runId: string | undefined): void {
   throw new StoreError("thread-busy", `Run ${runId} of thread ${threadId} is not over. Wait for it, or abort it.`);
 }
 
-function holds({ thread, messages }: Shelf, search: string): boolean {
+function holds({ thread, messages }: StoredLog, search: string): boolean {
   if (search === "" || foldCase(thread.title).includes(search)) return true;
   return messages.some((message) => searchText(message).includes(search));
 }

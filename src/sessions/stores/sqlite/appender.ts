@@ -4,7 +4,7 @@ import { StoreError } from "../store-error.ts";
 import { LOCAL_TENANT } from "../thread-rules.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { encodeMessage, isLarge } from "./bodies.ts";
-import type { FreshRows } from "./fresh-rows.ts";
+import type { StagedRows } from "./staged-rows.ts";
 import type { LargeBodyWriter } from "./large-bodies.ts";
 import type { OpenRun, OpenRuns } from "./open-runs.ts";
 import type { Reader } from "./reads.ts";
@@ -15,7 +15,7 @@ import { type Appending, appendEvents, questionsOf } from "./writes.ts";
 export interface AppenderParts {
   readonly queue: CommitQueue;
   readonly reader: Reader;
-  readonly fresh: FreshRows;
+  readonly fresh: StagedRows;
   readonly large: LargeBodyWriter;
   readonly bytes: TenantBytes;
   readonly open: OpenRuns;

@@ -3,7 +3,7 @@ import { createDeferred, type Deferred } from "#streams";
 import { StoreError } from "../store-error.ts";
 import type { CommitAnswer, CommitQuestion, RowsToWrite, WorkReply, WorkStep } from "./engine.ts";
 import type { EngineHost } from "./engine-host.ts";
-import type { EventRows, FreshPlan, FreshRows } from "./fresh-rows.ts";
+import type { EventRows, StagingPlan, StagedRows } from "./staged-rows.ts";
 
 /** Under load, commits are at least this far apart, and all that came between goes into one. */
 const GROUP_MS = 10;
@@ -44,7 +44,7 @@ const NO_REPLY: WorkReply = { rows: [] };
  */
 export class CommitQueue {
   private readonly _host: EngineHost;
-  private readonly _fresh: FreshRows;
+  private readonly _fresh: StagedRows;
   private readonly _clock: Clock;
   /** The number of the last transaction. */
   private _group: number;
@@ -57,7 +57,7 @@ export class CommitQueue {
   /** Since when a lock of another program has kept us from writing. */
   private _busySince: number | undefined;
 
-  constructor(host: EngineHost, fresh: FreshRows, clock: Clock, group: number) {
+  constructor(host: EngineHost, fresh: StagedRows, clock: Clock, group: number) {
     this._host = host;
     this._fresh = fresh;
     this._clock = clock;
@@ -168,7 +168,7 @@ export class CommitQueue {
 }
 
 /** Runs of which rows must go to their place, because something is written behind them. */
-function findUrgent(entries: readonly Entry[], fresh: FreshRows): ReadonlySet<number> {
+function findUrgent(entries: readonly Entry[], fresh: StagedRows): ReadonlySet<number> {
   const written = new Set(entries.map(({ rows }) => rows?.key));
   const urgent = new Set<number>();
   for (const { work, run } of entries) {
@@ -185,7 +185,7 @@ function settle(entries: readonly Entry[], replies: readonly WorkReply[]): void 
   }
 }
 
-function rowsOf({ entry, placed, dropTo }: FreshPlan): RowsToWrite | undefined {
+function rowsOf({ entry, placed, dropTo }: StagingPlan): RowsToWrite | undefined {
   if (entry === undefined && placed.length === 0 && dropTo === undefined) return undefined;
   const keys: number[] = [];
   const seqs: number[] = [];

@@ -75,14 +75,14 @@ export type BodyPart =
  * How a large body stands in its row, as JSON: about how many characters it has, then its parts. Every other body is an
  * object, so the first character tells them apart.
  */
-export type PartedBody = readonly [characters: number, ...parts: BodyPart[]];
+export type SplitBody = readonly [characters: number, ...parts: BodyPart[]];
 
 type LongText = Extract<BodyPart, { readonly text: number }>;
 /** By the name that stands for each while its body is parsed. */
 type LongTexts = Map<string, LongText>;
 
 /** A body that is too large to be handed over in one piece stands in its row as this. */
-export interface Parcel {
+export interface EngineRequest {
   readonly parcel: number;
 }
 
@@ -97,7 +97,7 @@ export type AssemblyStep =
   /** A text whose pieces have all come; the same one may come up again. */
   | readonly ["text", key: string, text: number];
 
-export interface ParcelAnswer {
+export interface EngineAnswer {
   readonly failure?: never;
   readonly steps: readonly AssemblyStep[];
   readonly isLast: boolean;
@@ -306,7 +306,7 @@ export function createEngine(
   }
 
   /** The steps of a body that stands in parts: its long texts are left out while it is parsed, and put in by name. */
-  function openParted([, ...parts]: PartedBody): Iterator<AssemblyStep> {
+  function openParted([, ...parts]: SplitBody): Iterator<AssemblyStep> {
     const pieces = parts.map((part) => {
       if (typeof part === "string") return part;
       return "json" in part ? [...readPieces(part.json, part.pieces)].join("") : part;
@@ -383,10 +383,10 @@ export function createEngine(
 
   function openBody(body: string): Iterator<AssemblyStep> {
     const value: unknown = JSON.parse(body);
-    return isParted(body) ? openParted(value as PartedBody) : takeApart(value, "", new Map(), undefined);
+    return isParted(body) ? openParted(value as SplitBody) : takeApart(value, "", new Map(), undefined);
   }
 
-  function openParcel(number: number): ParcelAnswer | { readonly failure: string; readonly isBusy: boolean } {
+  function openParcel(number: number): EngineAnswer | { readonly failure: string; readonly isBusy: boolean } {
     const parcel = parcels.get(number);
     if (parcel === undefined) return failed("A part of the answer is gone.");
     try {

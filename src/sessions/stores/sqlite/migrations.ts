@@ -69,7 +69,7 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (thread_id, model)
   ) WITHOUT ROWID;
   `,
-  // Events that are not in their place yet (fresh-rows.ts).
+  // Events that are not in their place yet (staged-rows.ts).
   `
   CREATE TABLE fresh (
     entry INTEGER PRIMARY KEY,

@@ -1,6 +1,6 @@
 import { describeThrown, type FileSystem } from "#domain";
 import { isStoreError, StoreError } from "../store-error.ts";
-import { placeFresh } from "./fresh-rows.ts";
+import { placeFresh } from "./staged-rows.ts";
 import { migrate } from "./migrations.ts";
 import type { OpenDatabase, SqlDatabase, SqlRow } from "./sql-driver.ts";
 

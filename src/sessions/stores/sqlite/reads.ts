@@ -3,9 +3,9 @@ import type { requireCursor } from "../sequence.ts";
 import { StoreError } from "../store-error.ts";
 import { Assembled, Assembler } from "./assembly.ts";
 import { BUSY } from "./commit-queue.ts";
-import type { EngineQuestion, EventsQuestion, Parcel, ParcelAnswer, ReadAnswer } from "./engine.ts";
+import type { EngineQuestion, EventsQuestion, EngineRequest, EngineAnswer, ReadAnswer } from "./engine.ts";
 import type { EngineHost } from "./engine-host.ts";
-import type { FreshRows } from "./fresh-rows.ts";
+import type { StagedRows } from "./staged-rows.ts";
 import { type RunRow, readEventBody, readRunRow } from "./rows.ts";
 import type { SqlRow, SqlValue } from "./sql-driver.ts";
 import type { StatementName } from "./statements.ts";
@@ -16,10 +16,10 @@ type Answer = { readonly rows: readonly SqlRow[]; readonly failure?: never } | F
 /** Reads what is stored: what stands in its place, and what is not there yet. */
 export class Reader {
   private readonly _host: EngineHost;
-  private readonly _fresh: FreshRows;
+  private readonly _fresh: StagedRows;
   private readonly _clock: Clock;
 
-  constructor(host: EngineHost, fresh: FreshRows, clock: Clock) {
+  constructor(host: EngineHost, fresh: StagedRows, clock: Clock) {
     this._host = host;
     this._fresh = fresh;
     this._clock = clock;
@@ -111,7 +111,7 @@ export class Reader {
     let opened: Record<string, unknown> | undefined;
     for (const [name, value] of Object.entries(row)) {
       if (typeof value !== "object" || value === null) continue;
-      const assembled = await this._assemble((value as Parcel).parcel);
+      const assembled = await this._assemble((value as EngineRequest).parcel);
       if (!(assembled instanceof Assembled)) return assembled;
       opened ??= { ...row };
       opened[name] = assembled;
@@ -122,7 +122,7 @@ export class Reader {
   private async _assemble(parcel: number): Promise<Assembled | Failure> {
     const assembler = new Assembler();
     for (;;) {
-      const answer = (await this._ask({ kind: "open", parcel })) as ParcelAnswer | Failure;
+      const answer = (await this._ask({ kind: "open", parcel })) as EngineAnswer | Failure;
       if (answer.failure !== undefined) return answer;
       for (const step of answer.steps) assembler.add(step);
       if (answer.isLast) return new Assembled(assembler.value);

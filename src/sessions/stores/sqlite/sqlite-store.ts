@@ -8,7 +8,7 @@ import { CommitQueue, type Write } from "./commit-queue.ts";
 import { encodeMessage, isLarge, plain } from "./bodies.ts";
 import type { WorkReply } from "./engine.ts";
 import { EngineHost } from "./engine-host.ts";
-import { FreshRows } from "./fresh-rows.ts";
+import { StagedRows } from "./staged-rows.ts";
 import { LargeBodyWriter } from "./large-bodies.ts";
 import { READER_SETTINGS, openDatabase, type OpenedDatabase, WRITER_SETTINGS } from "./open-database.ts";
 import { OpenRuns } from "./open-runs.ts";
@@ -64,7 +64,7 @@ function assemble(opened: OpenedDatabase, driver: SqlDriver, options: SqliteStor
   const seams = { path, driver, startWorker, database, clock, onLost };
   const writer = new EngineHost({ ...seams, settings: WRITER_SETTINGS });
   const reader = new EngineHost({ ...seams, settings: READER_SETTINGS });
-  const fresh = new FreshRows();
+  const fresh = new StagedRows();
   const queue = new CommitQueue(writer, fresh, clock, opened.lastGroup);
   return createStore({
     queue,
@@ -83,7 +83,7 @@ function assemble(opened: OpenedDatabase, driver: SqlDriver, options: SqliteStor
 interface Parts {
   readonly queue: CommitQueue;
   readonly reader: Reader;
-  readonly fresh: FreshRows;
+  readonly fresh: StagedRows;
   readonly large: LargeBodyWriter;
   readonly bytes: TenantBytes;
   /** The greatest key of a run. */

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type EventRows, FreshRows } from "./fresh-rows.ts";
+import { type EventRows, StagedRows } from "./staged-rows.ts";
 
 const row = (key: number, seq: number, size = 10): EventRows => ({ key, seqs: [seq], bodies: ["x".repeat(size)] });
 
 /** A disk that does what is planned. */
 function createDisk() {
-  const fresh = new FreshRows();
+  const fresh = new StagedRows();
   const placed = new Set<string>();
   const entries = new Map<number, string>();
   return {

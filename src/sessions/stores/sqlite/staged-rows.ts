@@ -12,7 +12,7 @@ export interface EventRows {
 }
 
 /** What one transaction does. */
-export interface FreshPlan {
+export interface StagingPlan {
   /** Rows that are to wait, as one entry. */
   readonly entry: { readonly number: number; readonly text: string } | undefined;
   /** Rows that go to their place, those of a run in order. */
@@ -52,7 +52,7 @@ class Waiting {
  * Plans what goes where, and knows what the tables do not show in its place: whoever reads a log reads this behind it.
  * It says what is stored: what was planned counts from `apply` on.
  */
-export class FreshRows {
+export class StagedRows {
   /** By run, in the order in which the first row of each began to wait. */
   private readonly _waiting = new Map<number, Waiting>();
   /** Where the log of each run under way ends, as far as it is stored. */
@@ -92,7 +92,7 @@ export class FreshRows {
   }
 
   /** What is to be written for these rows. All that waits of `urgent` runs goes to its place, whatever else does. */
-  plan(rows: readonly EventRows[], urgent: Iterable<number>): FreshPlan {
+  plan(rows: readonly EventRows[], urgent: Iterable<number>): StagingPlan {
     const number = this._entry + 1;
     const due = this._findDue(rows, urgent, number);
     const staying = due.size === 0 ? rows : rows.filter(({ key }) => !due.has(key));
@@ -104,7 +104,7 @@ export class FreshRows {
   }
 
   /** The plan for these rows was carried out. */
-  apply(rows: readonly EventRows[], { entry, placed, dropTo }: FreshPlan): void {
+  apply(rows: readonly EventRows[], { entry, placed, dropTo }: StagingPlan): void {
     const due = new Set(placed.map(({ key }) => key));
     for (const key of due) this._waiting.delete(key);
     this._entry = Math.max(this._entry, entry?.number ?? 0);

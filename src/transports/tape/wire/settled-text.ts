@@ -1,4 +1,4 @@
-import type { WireDesk } from "./wire-desk.ts";
+import type { WireContext } from "./wire-context.ts";
 
 /** Ids of the usual form are made anew in every run: those of sessions and messages among them. */
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/gi;
@@ -21,11 +21,11 @@ export function settleText(text: string, ids: Iterable<string>): string {
 }
 
 /** A recorded text as it is compared. */
-export function recordedText({ recordedIds }: WireDesk, text: string): string {
+export function recordedText({ recordedIds }: WireContext, text: string): string {
   return settleText(text, recordedIds);
 }
 
 /** A text that is sent now as it is compared: without its secrets, and without what is another one in every run. */
-export function sentText({ redactor, drawnIds }: WireDesk, text: string): string {
+export function sentText({ redactor, drawnIds }: WireContext, text: string): string {
   return settleText(redactor.text(text), drawnIds);
 }

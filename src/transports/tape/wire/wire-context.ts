@@ -15,7 +15,7 @@ export interface Played {
   stuck(): { readonly index: number; readonly difference: WireDifference; goOn?: () => void } | undefined;
 }
 
-export interface WireDeskOptions {
+export interface WireContextOptions {
   readonly tape: Tape;
   /** The real time. */
   readonly clock: Clock;
@@ -31,13 +31,13 @@ export interface WireDeskOptions {
  * Waits are cut short, but only as far as the recorded run waited at the same place, and only while nobody's code is at
  * work: what a caller's tool takes is its own time.
  */
-export class WireDesk {
+export class WireContext {
   readonly tape: Tape;
   readonly clock: WireClock;
   readonly redactor: Redactor;
   readonly drawnIds = new Set<string>();
   readonly recordedIds: ReadonlySet<string>;
-  private readonly _options: WireDeskOptions;
+  private readonly _options: WireContextOptions;
   private readonly _controller = new AbortController();
   private readonly _played = new Set<Played>();
   private _busy = 0;
@@ -47,7 +47,7 @@ export class WireDesk {
   private _lastIndex = -1;
   private _lastNow: number;
 
-  constructor(options: WireDeskOptions) {
+  constructor(options: WireContextOptions) {
     this._options = options;
     this.tape = options.tape;
     this.redactor = options.redactor;

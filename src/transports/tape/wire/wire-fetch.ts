@@ -11,7 +11,7 @@ import { pickNearest } from "./pick.ts";
 import { recordedText, sentText } from "./settled-text.ts";
 import type { WireDifference } from "./tape-difference.ts";
 import { turn } from "./turn.ts";
-import type { WireDesk } from "./wire-desk.ts";
+import type { WireContext } from "./wire-context.ts";
 
 type RequestEntry = Extract<TapeEntry, { readonly type: "request" }>;
 
@@ -32,7 +32,7 @@ export interface WireFetch {
   leftOver(): readonly WireDifference[];
 }
 
-export function createWireFetch(desk: WireDesk): WireFetch {
+export function createWireFetch(desk: WireContext): WireFetch {
   const all: Exchange[] = desk.tape.entries
     .flatMap((entry, index) => (entry.type === "request" ? [{ entry, index }] : []))
     .map((one, at) => ({ ...one, number: at + 1 }));
@@ -66,7 +66,7 @@ export function createWireFetch(desk: WireDesk): WireFetch {
 }
 
 async function answer(
-  desk: WireDesk,
+  desk: WireContext,
   exchange: Exchange,
   place: string,
   signal: AbortSignal | undefined,
@@ -94,7 +94,7 @@ interface Reading {
 }
 
 /** The entries of one answer in their order. Each comes in a turn of its own, as it did from the network. */
-function createReader(desk: WireDesk, { id, from, place, signal }: Reading): Reader {
+function createReader(desk: WireContext, { id, from, place, signal }: Reading): Reader {
   const { entries } = desk.tape;
   let at = from;
   let isWaiting = false;
@@ -167,7 +167,7 @@ function never(signals: readonly (AbortSignal | undefined)[]): Promise<never> {
   });
 }
 
-function compareRequests(entry: RequestEntry, request: HttpRequest, desk: WireDesk): readonly PlaceDifference[] {
+function compareRequests(entry: RequestEntry, request: HttpRequest, desk: WireContext): readonly PlaceDifference[] {
   return [
     ...comparePlain("method", entry.method, request.method),
     ...comparePlain("address", recordedText(desk, entry.url), sentText(desk, request.url)),
@@ -179,7 +179,7 @@ function compareRequests(entry: RequestEntry, request: HttpRequest, desk: WireDe
 function compareHeaders(
   recorded: RequestEntry["headers"],
   sent: HttpRequest["headers"],
-  desk: WireDesk,
+  desk: WireContext,
 ): readonly PlaceDifference[] {
   const before = byName(recorded);
   const now = byName(sent);
@@ -201,7 +201,7 @@ function compareHeaders(
 function compareBodies(
   recorded: RequestEntry["body"],
   sent: HttpRequest["body"],
-  desk: WireDesk,
+  desk: WireContext,
 ): readonly PlaceDifference[] {
   const now = sent === undefined ? undefined : textOfBody(sent);
   if (recorded === undefined || now === undefined) {

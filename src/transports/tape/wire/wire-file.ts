@@ -1,10 +1,10 @@
 import { compareTexts } from "./compare.ts";
 import { describeChange } from "./difference.ts";
 import { recordedText, sentText } from "./settled-text.ts";
-import type { WireDesk } from "./wire-desk.ts";
+import type { WireContext } from "./wire-context.ts";
 
 /** Compares a file that is written for a process with the one that was written with this number, from 1. */
-export function compareFile(desk: WireDesk, number: number, text: string): void {
+export function compareFile(desk: WireContext, number: number, text: string): void {
   const entry = desk.tape.entries.find((one) => one.type === "answer" && one.key === `files.write#${number}`);
   const kept = entry?.type === "answer" && "value" in entry ? (entry.value as { text?: unknown } | null) : undefined;
   // Tapes of earlier versions do not hold what was written.

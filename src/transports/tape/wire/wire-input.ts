@@ -6,7 +6,7 @@ import { describeChange, describeGap } from "./difference.ts";
 import { pickNearest } from "./pick.ts";
 import { recordedText, sentText } from "./settled-text.ts";
 import type { WireDifference } from "./tape-difference.ts";
-import type { WireDesk } from "./wire-desk.ts";
+import type { WireContext } from "./wire-context.ts";
 import type { ProcessEntryAt } from "./process-entry.ts";
 
 /**
@@ -55,7 +55,7 @@ export interface WireInputOptions {
   readonly protocol: LineProtocol;
 }
 
-export function createWireInput(desk: WireDesk, { place, entries, protocol }: WireInputOptions): WireInput {
+export function createWireInput(desk: WireContext, { place, entries, protocol }: WireInputOptions): WireInput {
   const { identity = () => undefined, mustAgree = () => false } = protocol;
   const identityOf = (text: string): string | undefined => {
     const parsed = parseJson(text);
@@ -165,6 +165,6 @@ function refusalsOf(entries: readonly ProcessEntryAt[]) {
   return refusals;
 }
 
-function compareLines(line: Line, text: string, desk: WireDesk): readonly PlaceDifference[] {
+function compareLines(line: Line, text: string, desk: WireContext): readonly PlaceDifference[] {
   return compareTexts("stdin", recordedText(desk, line.text), sentText(desk, text));
 }

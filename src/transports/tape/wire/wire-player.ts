@@ -2,7 +2,7 @@ import type { Clock, Fetch, Random, Spawn } from "#domain";
 import type { Redactor } from "#secrets";
 import type { Tape } from "../tape.ts";
 import type { WireDifference } from "./tape-difference.ts";
-import { WireDesk } from "./wire-desk.ts";
+import { WireContext } from "./wire-context.ts";
 import type { LineProtocol } from "./wire-input.ts";
 
 export interface WirePlayerOptions {
@@ -49,7 +49,7 @@ export interface WirePlayer {
  */
 export function createWirePlayer(tape: Tape, options: WirePlayerOptions): WirePlayer {
   const { clock, random, redactor, goesOn } = options;
-  const desk = new WireDesk({ tape, clock, redactor, goesOn });
+  const desk = new WireContext({ tape, clock, redactor, goesOn });
   let loading: ReturnType<typeof load> | undefined;
   // Loaded when it is needed: hardly any run is answered from a tape.
   const load = async () => {

@@ -10,7 +10,7 @@ import { pickNearest } from "./pick.ts";
 import { recordedText, sentText } from "./settled-text.ts";
 import type { WireDifference } from "./tape-difference.ts";
 import type { ProcessEntryAt } from "./process-entry.ts";
-import type { WireDesk } from "./wire-desk.ts";
+import type { WireContext } from "./wire-context.ts";
 import { turn } from "./turn.ts";
 import { createWireInput, type LineProtocol, type WireInput } from "./wire-input.ts";
 
@@ -30,7 +30,7 @@ export interface WireSpawn {
   leftOver(): readonly WireDifference[];
 }
 
-export function createWireSpawn(desk: WireDesk, protocol: LineProtocol): WireSpawn {
+export function createWireSpawn(desk: WireContext, protocol: LineProtocol): WireSpawn {
   const all: Start[] = desk.tape.entries
     .flatMap((entry, index) => (entry.type === "spawn" ? [{ entry, index }] : []))
     .map((one, at) => ({ ...one, number: at + 1 }));
@@ -68,13 +68,13 @@ export function createWireSpawn(desk: WireDesk, protocol: LineProtocol): WireSpa
   };
 }
 
-function entriesOf({ tape }: WireDesk, { entry: { id } }: Start): readonly ProcessEntryAt[] {
+function entriesOf({ tape }: WireContext, { entry: { id } }: Start): readonly ProcessEntryAt[] {
   return tape.entries.flatMap((entry, index) => ("id" in entry && entry.id === id ? [{ entry, index }] : []));
 }
 
 /** One process of a tape: says what it said, as soon as it has been told what it had been told by then. */
 class WireProcess {
-  private readonly _desk: WireDesk;
+  private readonly _desk: WireContext;
   private readonly _entries: readonly ProcessEntryAt[];
   private readonly _input: WireInput;
   private readonly _place: string;
@@ -84,7 +84,7 @@ class WireProcess {
   /** Output that is still to be read before the exit, as it was. */
   private readonly _unread = new Set<number>();
 
-  constructor(desk: WireDesk, entries: readonly ProcessEntryAt[], input: WireInput, place: string) {
+  constructor(desk: WireContext, entries: readonly ProcessEntryAt[], input: WireInput, place: string) {
     this._desk = desk;
     this._entries = entries;
     this._input = input;
@@ -208,7 +208,7 @@ function isOutput(entry: TapeEntry): boolean {
 }
 
 /** The folder an executable stands in, and the folder it works in, are those of another machine. */
-function compareStarts(entry: SpawnEntry, request: ProcessRequest, desk: WireDesk): readonly PlaceDifference[] {
+function compareStarts(entry: SpawnEntry, request: ProcessRequest, desk: WireContext): readonly PlaceDifference[] {
   const found = [...comparePlain("executable", fileName(entry.executable), fileName(request.executable))];
   const sent = desk.redactor.args(request.args);
   const count = Math.max(entry.args.length, sent.length);

@@ -30,7 +30,7 @@ export interface HeldMessage extends OpenMessage {
  * Two messages can be open at once: one being streamed, and one that comes whole. The CLI puts notes of its own (an
  * API error, say) between the last block and the end of a stream.
  */
-export interface Lane {
+export interface SubStream {
   readonly parent: string | undefined;
   streamed: HeldMessage | undefined;
   /** Stays here after it was told, until another takes its place: a further block may still come. */
@@ -40,24 +40,24 @@ export interface Lane {
 }
 
 /** The lanes of one stream by their sub-agent's tool call id. */
-export interface Lanes {
-  readonly main: Lane;
-  get(parent: string | undefined): Lane;
+export interface SubStreams {
+  readonly main: SubStream;
+  get(parent: string | undefined): SubStream;
   /** Forgets a sub-agent's lane; returns it if there was one. */
-  take(parent: string): Lane | undefined;
+  take(parent: string): SubStream | undefined;
   /** All of them, sub-agents first: what they wrote came before the answer that uses it. */
-  all(): Lane[];
+  all(): SubStream[];
 }
 
 /** So many sub-agents are followed at once; a further one pushes out the oldest. */
 const MAX_LANES = 256;
 
 /** Creates the lanes of one stream. `onEvicted` gets a lane that had to make room. */
-export function createLanes(onEvicted: (lane: Lane) => void): Lanes {
+export function createLanes(onEvicted: (lane: SubStream) => void): SubStreams {
   const main = createLane(undefined);
-  const byParent = new Map<string, Lane>();
+  const byParent = new Map<string, SubStream>();
 
-  const take = (parent: string): Lane | undefined => {
+  const take = (parent: string): SubStream | undefined => {
     const lane = byParent.get(parent);
     byParent.delete(parent);
     return lane;
@@ -83,6 +83,6 @@ export function createLanes(onEvicted: (lane: Lane) => void): Lanes {
   };
 }
 
-function createLane(parent: string | undefined): Lane {
+function createLane(parent: string | undefined): SubStream {
   return { parent, streamed: undefined, whole: undefined, left: undefined };
 }

@@ -14,7 +14,7 @@ import {
  *
  * A class, because it is called once per delta: closures are optimised anew for every leg they serve.
  */
-export class Lane {
+export class OutputQueue {
   readonly messages = new Map<string, HeldMessage>();
   private readonly _parent: string | undefined;
   private readonly _slots: Slot[] = [];

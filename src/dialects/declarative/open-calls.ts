@@ -1,7 +1,7 @@
 import { createRecentNames } from "./recent-names.ts";
 
 /** Which tool calls of a stream wait for their result. */
-export interface CallLedger {
+export interface OpenCalls {
   /** Notes a call and gives its id, making one up when the stream gave none; `undefined` when the id was used before. */
   open(id: string | undefined, name: string): string | undefined;
   /**
@@ -15,7 +15,7 @@ export interface CallLedger {
   reset(): void;
 }
 
-export function createCallLedger(): CallLedger {
+export function createCallLedger(): OpenCalls {
   const waiting = new Map<string, string>();
   const known = createRecentNames();
   let unnamed = 0;

@@ -5,8 +5,8 @@ import { createMessageIds } from "../shared/message-ids.ts";
 import { blockAsStreamed, dropBlocks, finishedMessage, settleBlock, takeBack } from "../shared/message-settle.ts";
 import { addBlock, noteStopReason, type OpenBlock, openMessage, readMessageHead } from "../shared/message-stream.ts";
 import { unknownStopReason } from "../shared/stream-faults.ts";
-import type { HeldMessage, Lane } from "./lane.ts";
-import type { ToolLedger } from "./tool-ledger.ts";
+import type { HeldMessage, SubStream } from "./sub-stream.ts";
+import type { OpenToolCalls } from "./open-tool-calls.ts";
 import { createCallQueue, MAX_ABOUT } from "./waiting-calls.ts";
 
 /**
@@ -20,17 +20,17 @@ import { createCallQueue, MAX_ABOUT } from "./waiting-calls.ts";
  */
 export interface Conversation {
   /** A `message_start`. */
-  open(lane: Lane, head: JsonRecord, out: Chunk[]): void;
+  open(lane: SubStream, head: JsonRecord, out: Chunk[]): void;
   /** A `message_stop`; blocks from `abandonedFrom` on (the vendor's index) will never be complete. */
-  stop(lane: Lane, abandonedFrom: number | undefined, out: Chunk[]): void;
+  stop(lane: SubStream, abandonedFrom: number | undefined, out: Chunk[]): void;
   /** An `assistant` frame; false when it holds no message. */
-  read(lane: Lane, frame: JsonRecord, out: Chunk[]): boolean;
+  read(lane: SubStream, frame: JsonRecord, out: Chunk[]): boolean;
   /** The turn has moved on: tells what is open, except a stream in the middle of a block. */
-  tell(lane: Lane, out: Chunk[]): void;
+  tell(lane: SubStream, out: Chunk[]): void;
   /** Takes note of an answered call. The last answer shows that a message without stream events is over. */
-  noteAnswer(lane: Lane, callId: string, out: Chunk[]): void;
+  noteAnswer(lane: SubStream, callId: string, out: Chunk[]): void;
   /** Everything open is over: what is certain is told, the rest is taken back. */
-  close(lane: Lane, out: Chunk[]): void;
+  close(lane: SubStream, out: Chunk[]): void;
   /** Where to put what is about a call: behind the call, if that is not told yet. */
   behind(callId: string | undefined, out: Chunk[]): Chunk[];
   /** Whether a call waits for the end of its message. */
@@ -45,14 +45,18 @@ export interface Conversation {
 
 /** Creates the conversation of one stream. `ownTool` gives the caller's name of a tool that we run. */
 export function createConversation(
-  ledger: ToolLedger,
+  ledger: OpenToolCalls,
   ownTool: (vendorName: string) => string | undefined,
 ): Conversation {
   const ids = createMessageIds("message");
   const queue = createCallQueue();
   const toolName = (vendorName: string): string => ownTool(vendorName) ?? vendorName;
 
-  const hold = (lane: Lane, vendorId: string | undefined, more: { isStreamed: boolean; id?: string }): HeldMessage => {
+  const hold = (
+    lane: SubStream,
+    vendorId: string | undefined,
+    more: { isStreamed: boolean; id?: string },
+  ): HeldMessage => {
     const waiting = lane.left ?? { calls: [], about: [] };
     lane.left = undefined;
     return {
@@ -88,7 +92,7 @@ export function createConversation(
     queue.tell(message.waiting, out);
   };
 
-  const endStream = (lane: Lane, isKept: (block: OpenBlock) => boolean, out: Chunk[]): void => {
+  const endStream = (lane: SubStream, isKept: (block: OpenBlock) => boolean, out: Chunk[]): void => {
     const message = lane.streamed;
     if (message === undefined) return;
     lane.streamed = undefined;
@@ -106,14 +110,14 @@ export function createConversation(
   };
 
   /** Settles a block whose frame never came, from what its stream said. */
-  const settle = (lane: Lane, message: HeldMessage, block: OpenBlock, out: Chunk[]): void => {
+  const settle = (lane: SubStream, message: HeldMessage, block: OpenBlock, out: Chunk[]): void => {
     const truth = blockAsStreamed(block);
     message.hasChanged = true;
     settleBlock(message, block, truth, out);
     callTool(lane, message, truth, block.opening);
   };
 
-  const callTool = (lane: Lane, message: HeldMessage, block: Block, raw: JsonRecord): void => {
+  const callTool = (lane: SubStream, message: HeldMessage, block: Block, raw: JsonRecord): void => {
     if (block.type !== "tool-call") return;
     const isOwn = ownTool(ownString(raw, "name") ?? "") !== undefined;
     const call = ledger.call(block, { parent: message.parent, executedBy: isOwn ? "millrace" : "backend" });
@@ -123,7 +127,7 @@ export function createConversation(
   };
 
   /** The message an `assistant` frame belongs to. */
-  const messageOf = (lane: Lane, vendorId: string | undefined, out: Chunk[]): HeldMessage => {
+  const messageOf = (lane: SubStream, vendorId: string | undefined, out: Chunk[]): HeldMessage => {
     if (lane.streamed !== undefined) {
       if (lane.streamed.vendorId === vendorId) return lane.streamed;
       // A frame of another message while a block is being written: that stream has broken off. Between blocks it may
@@ -138,7 +142,7 @@ export function createConversation(
     return lane.whole;
   };
 
-  const tell = (lane: Lane, out: Chunk[]): void => {
+  const tell = (lane: SubStream, out: Chunk[]): void => {
     const { streamed, whole } = lane;
     // The streamed one first: a whole one that is still untold came after it.
     if (streamed !== undefined && streamed.blocks.length > 0 && streamed.blocks.every(isCertain)) {
@@ -147,7 +151,7 @@ export function createConversation(
     if (whole !== undefined) tellMessage(whole, out);
   };
 
-  const close = (lane: Lane, out: Chunk[]): void => {
+  const close = (lane: SubStream, out: Chunk[]): void => {
     endStream(lane, isCertain, out);
     if (lane.whole !== undefined) tellMessage(lane.whole, out);
     lane.whole = undefined;
@@ -156,7 +160,7 @@ export function createConversation(
   };
 
   /** Tells the message that is being streamed as far as it is written. Its open block is shown again behind it. */
-  const tellBeginning = (lane: Lane, message: HeldMessage, out: Chunk[]): void => {
+  const tellBeginning = (lane: SubStream, message: HeldMessage, out: Chunk[]): void => {
     // The CLI gives no frame for an empty text, so a block that was closed without one gets none.
     for (const block of message.blocks) {
       if (block.settled === undefined && block.stopped && block.kind !== "tool-call") settle(lane, message, block, out);
@@ -179,7 +183,7 @@ export function createConversation(
     queue.tell(waiting, out);
   };
 
-  const readBlocks = (lane: Lane, message: HeldMessage, content: readonly unknown[], out: Chunk[]): void => {
+  const readBlocks = (lane: SubStream, message: HeldMessage, content: readonly unknown[], out: Chunk[]): void => {
     for (const raw of content) {
       const opening = isRecord(raw) ? raw : { type: "unknown", value: raw };
       const truth = unwrapInput(readBlock(raw, toolName));

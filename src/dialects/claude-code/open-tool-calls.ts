@@ -2,7 +2,7 @@ import { type Chunk, noticeItem, type ToolCallBlock, type ToolCallItem, toolCall
 import { type DataFrame, isRecord, type JsonRecord, ownArray, ownString, ownValue, rawOf } from "#wire";
 
 /** Which calls were made and which were answered, so that every call is told once and answered at most once. */
-export interface ToolLedger {
+export interface OpenToolCalls {
   /** Takes note of a call and gives the item that tells it; `undefined` when it is known already. */
   call(block: ToolCallBlock, more: Called): ToolCallItem | undefined;
   /** A rule denied the call: its answer, an error, says that it was not run. False when there is no such call. */
@@ -29,7 +29,7 @@ interface Answered {
 const REMEMBERED = 10_000;
 
 /** Creates the ledger of one stream. */
-export function createToolLedger(): ToolLedger {
+export function createToolLedger(): OpenToolCalls {
   const calls = new Map<string, { readonly name: string; isAnswered: boolean; isDenied: boolean }>();
 
   const openCall = (result: JsonRecord) => {
