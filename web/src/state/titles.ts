@@ -65,7 +65,7 @@ const WARNING_TITLES: Readonly<Record<WarningCode, string>> = {
   "permission-failed": "The permission check failed",
   "nobody-can-answer": "A question was asked that nobody can answer",
   "rule-never-matches": "A permission rule can never match",
-  "git-not-isolated": "Not every git repository is isolated",
+  "git-not-isolated": "Some git repository is not isolated",
   "tape-difference": "The request differs from the recording",
 };
 
