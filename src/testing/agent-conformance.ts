@@ -22,7 +22,9 @@ const MESSAGES: readonly Message[] = [{ id: "message-1", role: "user", blocks: [
  * `createBackend` gives a backend whose agent behaves as the situation says.
  *
  * @example
- * assert.deepEqual(await checkAgentBackend((situation) => myAgent({ spawn: scriptedAgent(situation) })), [])
+ * async function testMyAgent(create: (situation: AgentSituation) => AgentBackend) {
+ *   assert.deepEqual(await checkAgentBackend(create), [])
+ * }
  */
 export function checkAgentBackend(
   createBackend: (situation: AgentSituation) => AgentBackend,

@@ -33,7 +33,9 @@ const REQUEST: ModelRequest = {
  * `createBackend` gives a backend whose host behaves as the situation says.
  *
  * @example
- * assert.deepEqual(await checkModelBackend((situation) => myBackend({ fetch: scriptedHost(situation) })), [])
+ * const answers = createScriptedBackend([{ text: "Hello" }])
+ * const failures = await checkModelBackend((situation) => answers)
+ * for (const { behaviour, message } of failures) console.log(`${behaviour}: ${message}`)
  */
 export function checkModelBackend(
   createBackend: (situation: ModelSituation) => ModelBackend,

@@ -189,8 +189,8 @@ describe.runIf(executable !== undefined)("F-A9: the CLI ends while a person deci
       const last = processes.at(-1);
       last?.kill("SIGKILL");
       await last?.exit;
-      // Its end has been noticed by everybody when what it wrote has been read.
-      await new Promise((resolve) => setImmediate(resolve));
+      // A person takes longer than it takes to read what the CLI wrote last, and to notice that it is gone (100 ms at most).
+      await new Promise((resolve) => setTimeout(resolve, 2_000));
       return { allow: true };
     };
     const options = { ...optionsFor("control", { attachments: true }), permission };

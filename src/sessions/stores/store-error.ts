@@ -22,7 +22,7 @@ const STORE_ERROR: unique symbol = Symbol.for("millrace.StoreError") as never;
  * A store did not do what it was asked, and changed nothing. Drivers of the store contract reject with it.
  *
  * @example
- * throw new StoreError("store-failed", "The database is gone.", { cause: error })
+ * throw new StoreError("unknown-thread", "There is no thread with this id.")
  */
 export class StoreError extends Error {
   override readonly name = "StoreError";
@@ -39,7 +39,10 @@ export class StoreError extends Error {
  * Whether a value is a `StoreError`. Unlike `instanceof`, holds when two copies of the package are loaded.
  *
  * @example
- * if (isStoreError(error) && error.code === "thread-busy") await later()
+ * await store.listRuns().catch((error: unknown) => {
+ *   if (isStoreError(error) && error.code === "store-closed") return [];
+ *   throw error;
+ * })
  */
 export function isStoreError(value: unknown): value is StoreError {
   return typeof value === "object" && value !== null && STORE_ERROR in value;
