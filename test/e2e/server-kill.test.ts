@@ -12,7 +12,13 @@ import { temporaryFolder } from "../temporary-folder.ts";
 
 const POINTS = ["before-append", "after-append", "inside-frame", "after-emit"] as const;
 /** Event boundaries at which each fail-point is tried. */
-const BOUNDARIES = byEffort({ quick: [1, 13, 61], full: Array.from({ length: 100 }, (_, at) => at + 1) });
+const ALL = Array.from({ length: 100 }, (_, at) => at + 1);
+const BOUNDARIES = byEffort({
+  quick: [1, 13, 61],
+  // The start of the run with its tool call at every event, then every fourth one: a kill takes a second.
+  full: ALL.filter((at) => at <= 20 || at % 4 === 0),
+  nightly: ALL,
+});
 const JSON_TYPE = { "content-type": "application/json" };
 
 const parent = temporaryFolder("kill");
