@@ -12,7 +12,7 @@ import { importGuarded } from "./config-guard.ts";
 import { type AccountHome, findOwnFolder } from "./config-own.ts";
 import { readReach } from "./config-reach.ts";
 import { openTrustBook, type TrustBook } from "./trust.ts";
-import { explainLoad } from "./explain-load.ts";
+import { explainLoad, ignoreSecondReport } from "./explain-load.ts";
 
 /** The names a person's own configuration may have, in the person's own folder. */
 const OWN_FILES = ["config.ts", "config.js", "config.mjs", "config.json"];
@@ -227,6 +227,7 @@ async function readModule(file: string, load?: LoadConfigOptions["load"]): Promi
   try {
     module = await (load ?? importModule)(pathToFileURL(file).href);
   } catch (error) {
+    ignoreSecondReport(error);
     // What defineConfig refuses is said as if it stood in JSON: with the file in front.
     if (isStartError(error) && error.message.startsWith(`${DEFINED_BY}: `)) {
       throw new StartError("invalid-config", `${file}${error.message.slice(DEFINED_BY.length)}`, { cause: error });

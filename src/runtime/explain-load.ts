@@ -17,3 +17,13 @@ export function explainLoad(error: unknown, file: string): string {
   const hint = error instanceof SyntaxError ? ` (node --check ${file} shows where)` : "";
   return `${describeThrown(error)}${hint}`;
 }
+
+/**
+ * Ignores the second report of a module that could not be loaded. Before Node 22 a script that throws while a module imports it rejects
+ * twice: the import, and a promise that no program can reach, which would end the process. Anything else ends it as usual.
+ */
+export function ignoreSecondReport(error: unknown): void {
+  process.once("unhandledRejection", (reason) => {
+    if (reason !== error) throw reason;
+  });
+}

@@ -43,4 +43,4 @@ export { createRedactor } from "#secrets";
 export { checkOptions } from "./check-options.ts";
 export { coverStartErrors } from "./run-secrets.ts";
 export { suggestBackend } from "./model-names.ts";
-export { explainLoad } from "./explain-load.ts";
+export { explainLoad, ignoreSecondReport } from "./explain-load.ts";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createSystemFiles } from "#transports";
 import { importGuarded } from "../../src/runtime/config-guard.ts";
 import { readReach } from "../../src/runtime/config-reach.ts";
@@ -35,8 +35,29 @@ async function load(files: Readonly<Record<string, string | Uint8Array>>, change
   const file = join(project, "c.mjs");
   const { digests } = await readReach(file, createSystemFiles());
   change();
-  return await importGuarded(file, digests);
+  try {
+    return await importGuarded(file, digests);
+  } catch (error) {
+    caught.add(error);
+    throw error;
+  }
 }
+
+// Before Node 22 a script that throws while it is imported is reported a second time, as a rejection that no program can handle
+// (`ignoreSecondReport`). Vitest is told of every other one.
+const caught = new Set<unknown>();
+const listeners = process.listeners("unhandledRejection");
+const passOn = (reason: unknown, promise: Promise<unknown>): void => {
+  if (!caught.has(reason)) for (const listener of listeners) listener(reason, promise);
+};
+beforeAll(() => {
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", passOn);
+});
+afterAll(() => {
+  process.removeAllListeners("unhandledRejection");
+  for (const listener of listeners) process.on("unhandledRejection", listener);
+});
 
 /** Before Node 22.15 a required module may not import anything. */
 const REFUSED = /has changed since it was looked at, and is not used|does not check what it imports/;
