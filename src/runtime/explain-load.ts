@@ -23,6 +23,7 @@ export function explainLoad(error: unknown, file: string): string {
  * twice: the import, and a promise that no program can reach, which would end the process. Anything else ends it as usual.
  */
 export function ignoreSecondReport(error: unknown): void {
+  if (Number.parseInt(process.versions.node, 10) >= 22) return;
   process.once("unhandledRejection", (reason) => {
     if (reason !== error) throw reason;
   });

@@ -354,3 +354,15 @@ describe("the other commands", () => {
     expect(await runCli(["chat"], { input: "" })).toMatchObject({ code: 0, stdout: "" });
   });
 });
+
+describe("a module that imports a script that throws", () => {
+  it.each(["--config", "--tools"])("%s: one line says so, on every Node", async (flag) => {
+    write("broken.cjs", 'throw new Error("boom")');
+    const file = write("broken.mjs", 'import "./broken.cjs"; export default {};');
+    const { code, stderr } = await runCli([flag, file, "hi"]);
+    expect({ code, lines: stderr.trim().split("\n") }).toEqual({
+      code: 2,
+      lines: [expect.stringContaining("could not be loaded: boom")],
+    });
+  });
+});
