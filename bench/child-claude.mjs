@@ -1,4 +1,4 @@
-// One sample of Claude Code: milliseconds from a call to its first text, median of ten after a first one.
+// One sample of Claude Code: milliseconds from a call to its first text, the median of ten after a first one.
 import { createCounter } from "./counter.mjs";
 import { cpuSince, finish, median } from "./measure.mjs";
 

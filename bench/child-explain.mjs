@@ -1,4 +1,4 @@
-// One sample of `explain`: CPU per call, after as many calls as it takes to be warm.
+// One sample of `explain`: CPU per call, after warming up.
 import { cpuSince, finish } from "./measure.mjs";
 
 const CALLS = 5000;

@@ -1,4 +1,4 @@
-// One sample of "to the first delta". Without calls: from the start of this process. With calls: of one call in a
+// One sample of "to the first delta". Without calls: from the start of this process. With calls: for one call in a
 // process that has made others before.
 import { createCounter } from "./counter.mjs";
 import { cpuSince, finish, median } from "./measure.mjs";

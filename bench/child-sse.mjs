@@ -1,4 +1,5 @@
-// One sample of W8: this process is the server under test; the readers are another one. A first, small session warms it up.
+// One sample of W8: this process is the server under test; the readers are in another one. A first, small session warms
+// it up.
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { cpuSince, finish } from "./measure.mjs";
@@ -33,7 +34,7 @@ async function session(count, clients) {
   await go();
   await heard("over");
   const sample = { cpuMs: cpuSince(before), wallMs: performance.now() - startedAt };
-  // They look at what they got when the time is taken.
+  // The readers check what they received after the time was taken.
   if ((await left) !== 0) throw new Error(`${job.contender}: a reader did not get everything`);
   return sample;
 }

@@ -1,4 +1,4 @@
-/** Counts what a contender hands to its reader. `onText` hears of the first text. */
+/** Counts what a contender passes to its reader. `onText` is called at the first text. */
 export function createCounter(onText) {
   const got = { deltas: 0, characters: 0, fragments: 0, fragmentCharacters: 0, calls: 0, rows: 0, toolRuns: 0, sum: 0 };
   return {

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { claudeCode } from "./bodies.mjs";
 
-// Another message id in every turn, as the real one has.
+// Another message id in every turn, as in the real CLI.
 const quoted = `'${claudeCode.text(10).join("").replaceAll("'", "'\\''").replaceAll("msg_bench", "msg_bench_'$turn'")}'`;
 
 const SCRIPT = `#!/bin/sh

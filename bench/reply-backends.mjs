@@ -1,9 +1,9 @@
-// What one large reply costs the library, for each kind of backend and each shape of a reply.
+// The cost of one large reply in the library, for each kind of backend and each shape of a reply.
 //
 //   node bench/reply-backends.mjs [backend|all] [shape|all] [megabytes]      needs dist
 //
-// The block is measured as in reply-size.mjs. With HELD=1 the figure "held" is what stays reachable at most; collecting
-// the garbage for it disturbs everything else. The host of a model and the programs are other processes.
+// The block is measured as in reply-size.mjs. With HELD=1 the figure "held" is the most memory that stays reachable;
+// the garbage collections for it disturb everything else. The host of a model and the programs are other processes.
 
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const BACKENDS = ["anthropic", "openai", "google", "claude-plain", "claude-contr
 const rowsOf = (pieces) => Array.from({ length: pieces * 20 }, (_, at) => ({ at, name: `row ${at}`, on: true }));
 const chunksOf = (pieces) => Array.from({ length: pieces }, (_, at) => `${at} ${PIECE}`);
 
-/** What the model replies first; it says "Kept." to everything else. */
+/** The model's first reply; to everything else it replies "Kept.". */
 const SHAPES = {
   text: (pieces) => ({ chunks: chunksOf(pieces) }),
   thinking: (pieces) => ({ thinking: chunksOf(pieces).join("") }),
@@ -81,7 +81,7 @@ async function answerAsHost(shape, megabytes) {
   process.send(url);
 }
 
-/** The lines of Claude Code, or of our own format, that say the same. Written to a file: the program only copies it. */
+/** The equivalent lines of Claude Code, or of our own format. Written to a file, which the program only copies. */
 function linesOf(shape, megabytes, isClaude) {
   const { chunks, thinking, toolCalls, text } = SHAPES[shape](megabytes * 1024);
   const write = (value) => `${JSON.stringify(value)}\n`;

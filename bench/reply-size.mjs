@@ -1,11 +1,11 @@
-// What one large answer costs a server: how long it holds up the others, and how much memory it takes.
+// The cost of one large answer in a server: how long it blocks the others, and how much memory it takes.
 //
 //   node bench/reply-size.mjs [kind|all] 1 16 64      megabytes; needs dist
 //
-// A block is the CPU time of the serving thread between two turns of its event loop (on Linux; elsewhere the time on the
-// clock, which says more about a busy machine than about us). Memory is what the process has more at most than after a small
-// run before. Who asks, and the host of a model, are other processes. With HELD=1, "held" is what the serving thread can
-// still reach at most; collecting the garbage for it disturbs everything else.
+// A block is the CPU time of the serving thread between two turns of its event loop (on Linux; elsewhere the wall time,
+// which depends more on the load of the machine than on us). Memory is the peak of the process compared with the value
+// after a small earlier run. The asking program and the host of a model are other processes. With HELD=1, "held" is the
+// most memory that stays reachable in the serving thread; the garbage collections for it disturb everything else.
 
 import { fork } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -19,7 +19,7 @@ const PIECE = 'A sentence of a model that does not stop, with a quote " and a li
 const item = (fields) => ({ seq: -1, ts: 0, runId: "", ...fields });
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A text that streams, as deltas of one type. */
+/** A streamed text, as deltas of one type. */
 const streamText = (pieces, type, block) =>
   async function* () {
     const parts = [];
@@ -32,7 +32,7 @@ const streamText = (pieces, type, block) =>
     yield [item({ type: "message", id: "m", role: "assistant", blocks: [{ type: block, text: parts.join("") }] })];
   };
 
-/** A call whose arguments stream. Written beforehand: that is the model's work and not the server's. */
+/** A call with streamed arguments. Prepared beforehand, because that is the model's work and not the server's. */
 function streamCall(input) {
   const json = JSON.stringify(input);
   const call = { callId: "c", name: "keep" };
@@ -59,17 +59,17 @@ const rowsOf = (pieces) => Array.from({ length: pieces * 20 }, (_, at) => ({ at,
 const text = (pieces) => [streamText(pieces, "text-delta", "text")];
 
 const KINDS = {
-  /** A text that streams. */
+  /** A streamed text. */
   text: { replies: text },
   thinking: { replies: (pieces) => [streamText(pieces, "thinking-delta", "thinking")] },
   /** The arguments of a tool call: one long text. */
   input: { replies: (pieces) => [streamCall({ text: PIECE.repeat(pieces) }), { text: "Kept." }] },
   /** Arguments with very many members. */
   members: { replies: (pieces) => [streamCall({ rows: rowsOf(pieces) }), { text: "Kept." }] },
-  /** What a tool gives back: a text, or very many members. */
+  /** The result of a tool: a text, or very many members. */
   result: { replies: () => [streamCall({}), { text: "Kept." }], give: (pieces) => PIECE.repeat(pieces) },
   rows: { replies: () => [streamCall({}), { text: "Kept." }], give: rowsOf },
-  /** The same text, asked for in other ways. */
+  /** The same text, requested in other ways. */
   runner: { replies: text, query: "?events=runner" },
   chat: { replies: text, query: "?events=chat" },
   markdown: { replies: text, paths: ["/export?format=markdown"] },
@@ -82,7 +82,7 @@ const KINDS = {
     paths: ["/export?format=markdown"],
   },
   export: { replies: text, paths: ["/export"] },
-  /** A text of a model's host, and then a second message: the whole conversation is sent to the host again. */
+  /** A text from a model's host, and then a second message: the whole conversation is sent to the host again. */
   host: { target: "openai/bench" },
   history: { target: "openai/bench", paths: ["", "again"] },
 };
@@ -92,7 +92,7 @@ else if (process.argv[2] === "--host") await answerAsHost(Number(process.argv[3]
 else if (process.argv[2] === "--serve") await serve(process.argv[3], Number(process.argv[4]));
 else await measureAll();
 
-/** Each measure in a process of its own: what one has left is nothing to the next. */
+/** Each measurement in a separate process, so that they do not affect each other. */
 async function measureAll() {
   const [first = "text", ...rest] = process.argv.slice(2);
   const kinds = Object.hasOwn(KINDS, first) ? [first] : first === "all" ? Object.keys(KINDS) : ["text"];
@@ -106,7 +106,7 @@ async function measureAll() {
   }
 }
 
-/** The other process: asks for the answer, and then for what is to be asked for. */
+/** The other process: requests the answer, and then the given paths. */
 async function ask(url, id, asked) {
   const { query, paths } = JSON.parse(asked);
   const read = async (path, init) => {

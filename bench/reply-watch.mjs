@@ -1,8 +1,8 @@
-// How long this thread holds up the others, and how much memory the process takes.
+// How long this thread blocks the others, and how much memory the process takes.
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** CPU time of this thread, in ms; `undefined` where the system does not report it. */
+/** The CPU time of this thread, in ms; `undefined` if the system does not report it. */
 function threadCpuMs() {
   try {
     return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, "utf8").split(" ", 1)[0]) / 1e6;
@@ -12,8 +12,8 @@ function threadCpuMs() {
 }
 
 /**
- * The longest block, and the most memory, from now on. With `--expose-gc`, `heldBytes` is what is still reachable at
- * most (heap and external memory of this thread, after a collection), looked at every `lookMs`.
+ * The longest block, and the most memory, from now on. With `--expose-gc`, `heldBytes` is the most memory that stays
+ * reachable (heap and external memory of this thread, after a collection), measured every `lookMs`.
  */
 export function watch({ lookMs = 0 } = {}) {
   const held = () => {
@@ -42,7 +42,7 @@ export function watch({ lookMs = 0 } = {}) {
     const now = threadCpuMs();
     longest = Math.max(longest, now - last);
     last = now;
-    // A turn later: a loop of turns would be all the machine does.
+    // A turn later: otherwise the loop of turns would occupy the whole machine.
     if (!isOver) setTimeout(look, 1);
   };
   if (last !== undefined) look();

@@ -1,7 +1,7 @@
-// Samples to rows, rows to a table.
+// Turns samples into rows, and rows into a table.
 import { median } from "./measure.mjs";
 
-/** How far the cost per unit may grow over a series before it counts as growth. Below it is noise. */
+/** How far the cost per unit may grow over a series before it counts as growth. Less is noise. */
 const LEVEL = 1.25;
 
 export function readRows(workloads, samples) {
@@ -27,7 +27,7 @@ export function readRows(workloads, samples) {
   });
 }
 
-/** Ratios and differences are taken within a round; only then the median over the rounds. */
+/** Ratios and differences are computed within a round, and then the median over the rounds. */
 function summarise(taken, field) {
   const ours = median(taken.map((round) => round.ours[field]));
   if (taken.some(({ floor }) => floor === undefined)) return { ours };
@@ -47,8 +47,8 @@ function verdictOf(value, must, goal) {
 }
 
 /**
- * Series whose cost per unit must stay level, from their smallest to their largest. Where a unit of a longer one has
- * more bytes, the floor pays for them too, and what counts is how much more ours has grown than the floor.
+ * Series whose cost per unit must stay level, from their smallest to their largest. If a unit of a longer one has more
+ * bytes, the floor pays for them too, and the result is how much more ours has grown than the floor.
  */
 export function readGrowth(workloads, rows) {
   const names = new Set(rows.flatMap((row) => workloads[row.name].growth ?? []));
@@ -97,7 +97,7 @@ function writeRow(workloads, row) {
   return `| ${cells.join(" | ")} |`;
 }
 
-/** Floor, ours and how they relate. What is judged stands out. */
+/** Floor, ours and their relation. The judged figure is bold. */
 function writeFigures(figures, judge) {
   if (figures === undefined) return ["", "", ""];
   const { floor, ours, ratio, over } = figures;

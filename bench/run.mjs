@@ -1,19 +1,21 @@
 // The benchmark: what Millrace costs beyond the least code that does the same work.
 //
 //   npm run bench                                  everything
-//   npm run bench -- --only W1,W8 --rounds 3       some of it; a name stands for all that begin with it and a dash
+//   npm run bench -- --only W1,W8 --rounds 3       some of it; a name includes all that begin with it and a dash
 //   npm run bench -- --out /tmp/figures            leaves bench/results alone
 //   npm run bench -- --built                       takes dist as it is
 //
-// Every sample is a process of its own, and what counts is the CPU time (user and system) of that process. Only where a
-// person waits is wall time what counts. In every round each workload runs on its floor, on ours, and on its floor again;
-// a ratio is that of one round, and what is shown is the median over the rounds. Only ratios mean anything: the
-// milliseconds are those of one machine on one day.
+// Every sample is a separate process, measured by its CPU time (user and system), or by wall time only where a person
+// waits. In every round each workload runs on its floor, on ours, and on its floor again; a ratio is that of one round,
+// and the table shows the median over the rounds. Only ratios are meaningful: the milliseconds are those of one machine
+// on one day.
 //
-// The floor is minimal code written by hand, on fetch or child_process with JSON.parse and nothing else. Both sides have
-// the same answer to reproduce, and one that loses or doubles anything fails. Ours is used through its public interface.
+// The floor is minimal hand-written code, on fetch or child_process with JSON.parse and nothing else. Both sides must
+// reproduce the same answer, and one that loses or duplicates anything fails. Ours is used through its public
+// interface.
 //
 //   workloads.mjs   what is measured, and the targets        bodies.mjs     what is sent, and what must be seen
+//   kinds.mjs       regular, real and hostile bodies; "W1" names the regular one, "W1-real" and "W1-hostile" the others
 //   samples.mjs     how a sample of each kind is taken       child*.mjs     the processes under test
 //   contenders/     floor and ours                           server.mjs     the model host; sse-readers.mjs, the readers
 //

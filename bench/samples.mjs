@@ -1,4 +1,4 @@
-// How one sample of each kind of workload is taken: always in a process of its own, which says what it used.
+// How one sample of each kind of workload is taken: always in a separate process, which reports what it used.
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,8 +11,8 @@ const data = join(here, "data");
 const millrace = join(here, "../bin/millrace.js");
 
 /**
- * Of the variables only what a program cannot do without. Others cost start-up time, the same on both sides, which makes
- * any ratio look better than it is (`NODE_EXTRA_CA_CERTS` alone: 50 ms).
+ * Only the variables that a program needs. Others cost start-up time, the same on both sides, which makes any ratio
+ * look better than it is (`NODE_EXTRA_CA_CERTS` alone: 50 ms).
  */
 const env = { PATH: process.env.PATH, HOME: process.env.HOME };
 
@@ -25,7 +25,7 @@ function fileOf(name, make) {
   return file;
 }
 
-/** Runs a file of ours with a job, and gives what it says. */
+/** Runs one of our files with a job, and returns its output. */
 function inChild(file, job) {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, ["--expose-gc", join(here, file), JSON.stringify(job)], {
@@ -41,7 +41,7 @@ function inChild(file, job) {
   });
 }
 
-/** The CPU of a whole process that imports some modules. */
+/** The CPU time of a whole process that imports some modules. */
 function sampleImport({ imports }, { side }) {
   const measure = "const { user, system } = process.cpuUsage();";
   const print =
@@ -50,7 +50,10 @@ function sampleImport({ imports }, { side }) {
   return JSON.parse(execFileSync(process.execPath, ["--input-type=module", "-e", code], { cwd: here, env }).toString());
 }
 
-/** A whole program as a person starts it. Its own CPU time comes over a pipe when it ends; the time is what we see. */
+/**
+ * A whole program as a person starts it. It reports its own CPU time over a pipe when it ends; the wall time is
+ * measured here.
+ */
 function sampleProgram({ args, until }, { side }) {
   const program = side === "floor" ? ["-e", "0"] : [millrace, ...args];
   const startedAt = performance.now();
@@ -97,8 +100,8 @@ const KINDS = {
 };
 
 /**
- * One sample of one side of a workload: CPU and, where it means something, wall time in ms, and the peak of memory.
- * `base` is where the model host of the benchmark is reached.
+ * One sample of one side of a workload: CPU and, where meaningful, wall time in ms, and the peak of memory. `base` is
+ * the address of the benchmark's model host.
  */
 export function takeSample(name, workload, side, base) {
   const contender = workload.sides?.[side] ?? side;

@@ -1,12 +1,13 @@
-// Loopback model host: the body is made beforehand and sent in 64 KiB pieces, which cut events and characters anywhere.
-// Bodies for many at once ("together") are held until all have asked, then sent to all of them slice by slice.
+// A model host on loopback: the body is prepared beforehand and sent in pieces of 64 KiB, which cut events and
+// characters anywhere. Bodies for many at once ("together") are held until all have asked, then sent to all of them
+// slice by slice.
 import http from "node:http";
 import { bodies } from "./bodies.mjs";
 
 const PIECE = 65_536;
 const made = new Map();
 
-/** The body of a path; an agent loop answers by how many tool results the request shows. */
+/** The body of a path; an agent loop answers according to the number of tool results in the request. */
 function bodyFor(path, request) {
   const [, api, kind, size] = path.split("/");
   if (kind !== "loop") return bodyOf(path);
@@ -33,11 +34,11 @@ const SLICES = 10;
 const SLICE_MS = 20;
 const asking = new Map();
 
-/** A piece as HTTP sends it: its length, itself. */
+/** A piece in HTTP's chunked encoding: its length, then its bytes. */
 const chunkOf = (bytes) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from("\r\n")]);
 const LAST_CHUNK = Buffer.from("0\r\n\r\n");
 
-/** A body in slices of whole events, each event a chunk of its own. */
+/** A body in slices of whole events, each event a separate chunk. */
 function slicesOf(path) {
   let slices = made.get(path);
   if (slices === undefined) {
@@ -50,9 +51,9 @@ function slicesOf(path) {
   return slices;
 }
 
-/** Answers when as many as the path says have asked. */
+/** Answers when as many requests as the path names have arrived. */
 function answerTogether(path, response) {
-  // What is written is framed already.
+  // The written data is framed already.
   response.writeHead(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" });
   response.flushHeaders();
   response.chunkedEncoding = false;
@@ -70,7 +71,7 @@ const server = http.createServer((request, response) => {
   const received = [];
   request.on("data", (bytes) => received.push(bytes));
   request.on("end", () => {
-    // The workload is the first three parts of the path; what an API appends behind them is ignored.
+    // The workload is the first three parts of the path; what an API appends to them is ignored.
     const path = request.url.split("/").slice(0, 4).join("/");
     if (path.includes("/together/")) return answerTogether(path, response);
     const pieces = bodyFor(path, Buffer.concat(received).toString());

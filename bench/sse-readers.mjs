@@ -1,4 +1,5 @@
-// The readers of W8. The first one keeps what it gets and looks at every frame; the others must have got the same bytes.
+// The readers of W8. The first one keeps its input and checks every frame; the others must have received the same
+// bytes.
 import { createHash } from "node:crypto";
 import http from "node:http";
 import { word } from "./bodies.mjs";
@@ -7,7 +8,7 @@ const { port, path, clients, count } = JSON.parse(process.argv[2]);
 const kept = [];
 const digests = new Set();
 let attached = 0;
-// Whoever is cut off never comes to the check.
+// A reader that is cut off never reaches the check.
 process.exitCode = 1;
 let open = clients;
 

@@ -1,4 +1,4 @@
-// Loaded before a program under test: tells its CPU time and peak of memory over the fourth pipe when it ends.
+// Loaded before a program under test: reports its CPU time and peak memory over the fourth pipe when it ends.
 const { writeSync } = require("node:fs");
 
 process.on("exit", () => {

@@ -1,10 +1,10 @@
-// The workloads of PERFORMANCE.md as data. `kind` says how a sample of it is taken (samples.mjs), `must` and `goal` are
-// the targets, and `judge` what they are about:
+// The workloads of PERFORMANCE.md as data. `kind` names how a sample is taken (samples.mjs), `must` and `goal` are the
+// targets, and `judge` is what they apply to:
 //   ratio  ours divided by the floor of the same round (the default)
 //   over   milliseconds of ours beyond the floor of the same round
 //   ms     milliseconds of ours alone
-// `by` is "cpu" (the default) or "wall". `note` stands below the table.
-import { claudeCode, expectCalls, expectLoop, expectText } from "./bodies.mjs";
+// `by` is "cpu" (the default) or "wall". `note` is printed below the table.
+import { bodies, claudeCode, expectCalls, expectLoop, expectText } from "./bodies.mjs";
 
 const MEGABYTE = 1024 * 1024;
 
@@ -99,7 +99,10 @@ const claude = (title, task, must, goal) => ({
   note: FAKE,
 });
 
-/** Every turn sends the whole conversation. Warmed up with more than a few, or the first ones would be all warming up. */
+/**
+ * Every turn sends the whole conversation. Warmed up with many turns, because otherwise the first ones would be all
+ * warm-up.
+ */
 const turns = (count) => ({
   ...loop(`growth: agent loop, ${count} turns`, "openai", count, 4),
   warm: "/openai/loop/50x4",
@@ -107,24 +110,55 @@ const turns = (count) => ({
   growsWithBytes: true,
 });
 
+/** A workload on a body of another kind (kinds.mjs), with the target that holds on all three. */
+const asKind = (kind, workload, must, goal) => {
+  const title = `the same, ${kind}`;
+  if (workload.path === undefined) {
+    const make = () => bodies[`claude-code-${kind}`].text(workload.unit);
+    return {
+      ...workload,
+      title,
+      file: `${workload.file}-${kind}`,
+      make,
+      expect: expectText(workload.unit, kind),
+      must,
+      goal,
+    };
+  }
+  const path = workload.path.replace(/^\/\w+/, `$&-${kind}`);
+  const warm = workload.warm.replace(/^\/\w+/, `$&-${kind}`);
+  const expect = workload.task.endsWith("-text") ? expectText(workload.unit, kind) : workload.expect;
+  return { ...workload, title, path, warm, expect, must, goal };
+};
+const inAllKinds = (name, workload, must, goal) => ({
+  [name]: workload,
+  [`${name}-real`]: asKind("real", workload, must, goal),
+  [`${name}-hostile`]: asKind("hostile", workload, must),
+});
+
 /** By name. `growth` names a series whose cost per unit must stay level. */
 export const WORKLOADS = {
-  W1: text("OpenAI text, 50 000 deltas", "openai", 50_000, 1.0, 0.65),
-  W1a: text("Anthropic text, 50 000 deltas", "anthropic", 50_000, 1.0, 0.65),
-  W1g: text("Gemini text, 50 000 deltas", "gemini", 50_000, 1.0, 0.65),
-  W2: calls("OpenAI tool input, 200 calls × 100 fragments", "openai", 200, 100, 1.0, 0.75),
-  W2a: calls("Anthropic tool input, 200 calls × 100 fragments", "anthropic", 200, 100, 1.0, 0.75),
+  ...inAllKinds("W1", text("OpenAI text, 50 000 deltas", "openai", 50_000, 1.0, 0.6), 1.0, 0.6),
+  ...inAllKinds("W1a", text("Anthropic text, 50 000 deltas", "anthropic", 50_000, 1.0, 0.65), 1.0, 0.65),
+  ...inAllKinds("W1g", text("Gemini text, 50 000 deltas", "gemini", 50_000, 1.0, 0.75), 1.0, 0.75),
+  ...inAllKinds("W2", calls("OpenAI tool input, 200 calls × 100 fragments", "openai", 200, 100, 1.1, 0.75), 1.1, 0.75),
+  ...inAllKinds(
+    "W2a",
+    calls("Anthropic tool input, 200 calls × 100 fragments", "anthropic", 200, 100, 1.1, 0.8),
+    1.1,
+    0.8,
+  ),
   W3: loop("agent loop (OpenAI), 100 turns × 4 calls", "openai", 100, 4, 1.0, 0.6),
   W3a: loop("agent loop (Anthropic), 100 turns × 4 calls", "anthropic", 100, 4, 1.0, 0.6),
-  W4: lines("Claude Code stream, 100 000 partial-message lines", 100_000, 1.5, 1.15),
-  // Held until all of them are open, then sent to all in paced slices, each event a chunk of its own.
+  ...inAllKinds("W4", lines("Claude Code stream, 100 000 partial-message lines", 100_000, 1.4, 1.0), 1.4, 1.0),
+  // Held until all of them are open, then sent to all in paced slices, each event a separate chunk.
   W5: {
     ...text("500 streams at once × 200 deltas", "openai", 200, 0.9, 0.65),
     path: "/openai/together/200x500",
     times: 500,
     unit: 100_000,
   },
-  // A process that imports and ends, against one that only ends.
+  // A process that imports and ends, compared with one that only ends.
   W6: {
     title: "cold import of the root",
     kind: "import",

@@ -1,4 +1,4 @@
-// Which of two agents answers better? The same prompts for both, a scorer of one's own, and a decision with its reasons.
+// Which of two agents answers better? The same prompts for both, your own scorer, and a decision with its reasons.
 //
 // Prints:
 //   guessing 0 %, counting 100 %

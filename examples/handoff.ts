@@ -1,4 +1,4 @@
-// Handoffs: agents are data, and one may pass the conversation on to another. Each may use a backend of its own.
+// Handoffs: agents are data, and one may pass the conversation on to another. Each may use its own backend.
 //
 // Prints:
 //   triage hands over to billing: charged twice, order 17

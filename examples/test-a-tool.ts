@@ -1,4 +1,4 @@
-// Tests a tool of one's own against a recorded model: recorded once, with any backend, and from then on run in CI without a
+// Tests your own tool against a recorded model: recorded once, with any backend, and from then on run in CI without a
 // key, a network or a model. The tool really runs; what the run sends is compared with what was sent.
 //
 // Prints:

@@ -11,7 +11,7 @@ import { run, tool } from "millrace";
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 
-/** What stands in app/api/chat/route.ts. `events: "chat"` tells the same run in other words. */
+/** What stands in app/api/chat/route.ts. `events: "chat"` sends the same run in another vocabulary. */
 export async function POST(request: Request): Promise<Response> {
   const { prompt } = (await request.json()) as { prompt: string };
   return run("offline", prompt, { tools: [add] }).toResponse({ events: "chat" });

@@ -1,5 +1,5 @@
-// `node scripts/add-up.mjs <record> …`: what the test runs of .ci/run have counted together, as its last line. A record that is not there
-// or cannot be read is a run that broke off.
+// `node scripts/add-up.mjs <record> …`: the combined counts of the test runs of .ci/run, as its last line. A record
+// that is missing or unreadable means that the run broke off.
 
 import { readFileSync } from "node:fs";
 import { judge } from "./verdict.mjs";

@@ -1,12 +1,12 @@
-// The API reference, made from the sources: a page for each entry of the package, and one for the types that occur in
-// signatures and have no name to import.
+// Generates the API reference from the sources: a page for each entry of the package, and one for the types that occur
+// in signatures but cannot be imported by name.
 
 import { join } from "node:path";
 import { Application, Comment, Converter, makeRecursiveVisitor, ReflectionKind } from "typedoc";
 import ts from "typescript";
 import { readEntries } from "./entries.mjs";
 
-/** The page of types that are in signatures only. */
+/** The page of types that occur only in signatures. */
 const UNNAMED = "types";
 const UNNAMED_COMMENT =
   "Types that occur in the signatures of the other pages. They cannot be imported by these names: take them from where " +
@@ -15,17 +15,17 @@ const UNNAMED_COMMENT =
 const VALUES = ReflectionKind.Function | ReflectionKind.Class | ReflectionKind.Variable | ReflectionKind.Enum;
 
 /**
- * Writes the pages into a folder, which is emptied.
+ * Writes the pages into a folder, which is emptied first.
  *
  * @param {string} root
  * @param {string} out
- * @returns {Promise<string[]>} what is wrong: exports without a comment or an example, links that lead nowhere
+ * @returns {Promise<string[]>} the problems: exports without a comment or an example, broken links
  */
 export async function writeReference(root, out) {
   const entries = readEntries(root);
   const app = await Application.bootstrapWithPlugins(settings(root, out, [...entries.values()]));
   const names = new Map([...entries].map(([name, source]) => [source, name]));
-  // After what is marked @internal has been taken out: it refers to much that nobody else does.
+  // After items marked @internal were removed: they refer to many types that nothing else uses.
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, (context) => addUnnamed(context, root), -100);
   app.converter.on(Converter.EVENT_RESOLVE_BEGIN, ({ project }) => nameModules(project, names), 900);
   const faults = listen(app.logger);
@@ -47,10 +47,10 @@ function settings(root, out, entryPoints) {
   return {
     entryPoints,
     tsconfig: join(root, "tsconfig.json"),
-    skipErrorChecking: true, // `npm run types` looks for those
+    skipErrorChecking: true, // `npm run types` checks those
     plugin: ["typedoc-plugin-markdown"],
     readme: "none",
-    // No line numbers: a page changes when what it describes does.
+    // No line numbers: a page should change only if its subject does.
     disableSources: true,
     excludeExternals: true,
     excludePrivate: true,
@@ -92,7 +92,7 @@ function listen(logger) {
 }
 
 /**
- * Modules are called by the name one imports.
+ * Names modules by their import specifier.
  *
  * @param {import("typedoc").ProjectReflection} project
  * @param {ReadonlyMap<string, string>} names
@@ -106,7 +106,7 @@ function nameModules(project, names) {
 }
 
 /**
- * Puts the types that are referred to and exported by no entry on a page of their own, until none is left.
+ * Puts referenced types that no entry exports on a separate page, until none is left.
  *
  * @param {import("typedoc").Context} context
  * @param {string} root
@@ -136,7 +136,7 @@ function addUnnamed(context, root) {
 }
 
 /**
- * What types refer to and no page has.
+ * The referenced types that are on no page.
  *
  * @param {import("typedoc").ProjectReflection} project
  * @returns {import("typedoc").ReflectionSymbolId[]}
@@ -172,7 +172,7 @@ function findSymbol(program, fileName, name) {
   const checker = program.getTypeChecker();
   const source = program.getSourceFile(fileName);
   if (source === undefined) return undefined;
-  // What a module exports is listed in its scope, too, but there under a symbol without a declaration.
+  // The scope also contains the exports of a module, but under a symbol without a declaration.
   const module = checker.getSymbolAtLocation(source);
   const exported = module === undefined ? [] : checker.getExportsOfModule(module);
   const inScope = checker.getSymbolsInScope(source, ts.SymbolFlags.Type | ts.SymbolFlags.Value);

@@ -1,4 +1,4 @@
-// Third part of the build: the chat page, from web/ into dist/web. Run by set-up.mjs when something in web/ changed.
+// Third part of the build: the chat page, from web/ into dist/web. Run by set-up.mjs if something in web/ changed.
 
 import { join } from "node:path";
 import { build } from "vite";

@@ -1,4 +1,4 @@
-// `npm run build`: compiles src into dist when something changed.
+// `npm run build`: compiles src into dist if something changed.
 
 import { build, ROOT } from "./set-up.mjs";
 

@@ -1,5 +1,6 @@
-// Second half of the build: the sources as three files for the root and one per folder. Node opens and links every module
-// on its own, at more than half a millisecond each, and the package has hundreds; docs/decisions/0012-one-file-per-folder.md.
+// Second part of the build: bundles the sources into three files for the root and one per folder. Node opens and links
+// every module separately, at more than half a millisecond each, and the package has hundreds;
+// docs/decisions/0012-one-file-per-folder.md.
 
 import { existsSync, readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -8,7 +9,7 @@ import { rolldown } from "rolldown";
 const [root = process.cwd()] = process.argv.slice(2);
 const source = join(root, "src");
 
-/** Every door, the public root, and the public entries of single backends, under the names they have in dist. */
+/** Every door, the public root, and the public entries of single backends, by their names in dist. */
 function findEntries() {
   const folders = readdirSync(source, { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const doors = folders.map((folder) => `${folder.name}/index`);
@@ -19,8 +20,11 @@ function findEntries() {
     "runtime/openai",
     "runtime/google",
     "runtime/claude-code",
+    "runtime/durable",
     "runtime/stores/memory",
     "runtime/stores/sqlite",
+    "sessions/stores/sqlite/worker/index",
+    "transports/worker-thread/index",
     ...doors,
   ];
   const files = names.map((name) => [name, join(source, `${name}.ts`)]);
@@ -28,7 +32,7 @@ function findEntries() {
 }
 
 /**
- * The top folder a module of ours is in.
+ * The top folder of one of our modules.
  *
  * @param {string} id
  */
@@ -41,23 +45,23 @@ function folderOf(id) {
 const options = {
   cwd: root,
   platform: "node",
-  // What is not ours stays a package of its own.
+  // Other packages are not bundled.
   external: (id) => !id.startsWith(".") && !id.startsWith("#") && !id.startsWith("/"),
-  // Folders import each other's files through what their doors hand on; what a user sees of an entry is pinned.
+  // Folders import each other's files through their doors; the public exports of an entry are pinned by a test.
   preserveEntrySignatures: "allow-extension",
   resolve: { conditionNames: ["millrace-source", "import", "node", "default"] },
   treeshake: { moduleSideEffects: false },
   logLevel: "warn",
 };
 
-/** The modules of which the public root needs something to be loaded. */
+/** The modules that must be loaded for the public root. */
 async function findCore() {
   const index = join(source, "index.ts");
   if (!existsSync(index)) return new Set();
   const bundle = await rolldown({ ...options, input: index });
   const { output } = await bundle.generate({ format: "esm" });
   await bundle.close();
-  // What the root shares with something that is imported later stands in a file of its own.
+  // What the root shares with something that is imported later is in a separate file.
   const chunks = output.filter((file) => file.type === "chunk");
   /** @type {Set<(typeof chunks)[number]>} */
   const loaded = new Set(chunks.slice(0, 1));
@@ -74,15 +78,15 @@ async function findCore() {
 const core = await findCore();
 
 /**
- * Code in which every line has stayed where it was, so that the source map still holds.
+ * Returns code whose lines have not moved, so that the source map stays valid.
  *
  * @param {string} code
  */
 const keepLines = (code) => ({ code, map: null });
 
 /**
- * Takes Node's own modules as they are, instead of importing them: an import reads every property of the module, and some
- * of `fs` load half of Node's streams when they are read.
+ * Replaces imports of Node's own modules by `process.getBuiltinModule`: an import reads every property of the module,
+ * and reading some properties of `fs` loads half of Node's streams.
  *
  * @type {import("rolldown").Plugin}
  */
@@ -98,8 +102,9 @@ const takeBuiltins = {
 };
 
 /**
- * Writes the code in ASCII: one other character makes Node keep a whole file at two bytes per character, which costs a
- * twentieth of the time of the import. Outside of comments, which are left out, they stand in texts and patterns only.
+ * Writes the code in ASCII: a single other character makes Node store a whole file with two bytes per character, which
+ * costs 5 % of the import time. Comments are removed, so other characters occur only in strings and regular
+ * expressions.
  *
  * @type {import("rolldown").Plugin}
  */
@@ -109,7 +114,7 @@ const writeAscii = {
     keepLines(code.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)),
 };
 
-/** Of what the root needs, what others need without the rest: views and sinks the first, dialects both. */
+/** The parts of the root that other entries need without the rest: views and sinks need the first, dialects both. */
 const SHARED = new Map([
   ["domain", "base"],
   ["streams", "base"],
@@ -118,15 +123,18 @@ const SHARED = new Map([
 ]);
 
 /**
- * The file a module goes to: what the root needs stands in three, everything else in that of its folder.
+ * The output file of a module: three files for what the root needs, otherwise one per folder.
  *
  * @param {string} id
  */
 function fileOf(id) {
   const folder = folderOf(id);
   if (folder === null) return null;
-  // Read as a whole, and only by runs that have something to price.
+  // Read as a whole, and only by runs with a price.
   if (id.endsWith("price-table.ts")) return "price-table";
+  // Workers load only these.
+  if (/[\\/]worker-thread[\\/]/.test(id)) return "worker-thread";
+  if (/[\\/]sqlite[\\/](worker[\\/]|statements\.ts)/.test(id)) return "sqlite-worker";
   return core.has(id) ? (SHARED.get(folder) ?? "core") : folder;
 }
 
@@ -137,9 +145,9 @@ await bundle.write({
   entryFileNames: "[name].js",
   chunkFileNames: "folders/[name].js",
   minify: false,
-  // With the sources in them: a stack trace or a debugger shows the files of src, though the package has them in few files.
+  // With embedded sources, so that stack traces and debuggers show the files of src.
   sourcemap: true,
-  // The types have them, and the engine has to read past them.
+  // The type declarations have them, and V8 would have to skip them.
   comments: false,
   codeSplitting: { groups: [{ name: fileOf, debugName: "file" }], includeDependenciesRecursively: false },
 });

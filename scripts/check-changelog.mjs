@@ -1,4 +1,4 @@
-// Run by `npm publish`: a version that is published has its section in CHANGELOG.md.
+// Run by `npm publish`: a published version must have a section in CHANGELOG.md.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// `npm run check:package`: what users would install, looked at from outside.
+// `npm run check:package`: checks the package as users would install it.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -9,7 +9,7 @@ import { build, ROOT } from "./set-up.mjs";
 build(ROOT);
 const folder = mkdtempSync(join(tmpdir(), "millrace-package-"));
 try {
-  // Scripts are left out because the build has just been done, and theirs would write into the output.
+  // Without scripts, because the build was just done, and they would write into the output.
   run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder]);
   const tarball = readdirSync(folder).find((name) => name.endsWith(".tgz"));
   if (tarball === undefined) throw new Error("npm pack wrote no file.");

@@ -1,8 +1,8 @@
-// `npm run lock:complete`: enters the binaries of other platforms into package-lock.json.
+// `npm run lock:complete`: adds the binaries of other platforms to package-lock.json.
 //
-// A registry that mirrors one platform does not have them, npm then leaves them out, and `npm ci` refuses the lockfile
-// everywhere: "Missing: … from lock file". Their names and exact versions are known from the packages that want them,
-// and the name says the platform. What is not known is the hash of their content, so these entries have none.
+// A registry that mirrors one platform does not have them; npm then omits them, and `npm ci` refuses the lockfile
+// everywhere: "Missing: … from lock file". Their names and exact versions are known from the packages that depend on
+// them, and the name contains the platform. The hash of their content is unknown, so these entries have none.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ const PROCESSORS = ["arm64", "arm", "ia32", "ppc64", "riscv64", "s390x", "wasm32
  */
 
 /**
- * The entries a lockfile lacks: optional packages that a locked package wants, by the place they would have.
+ * The missing entries of a lockfile: optional dependencies of locked packages, by the path they would have.
  *
  * @param {Readonly<Record<string, LockedPackage>>} packages
  * @returns {Record<string, LockedPackage>}
@@ -42,7 +42,7 @@ export function findMissing(packages) {
 }
 
 /**
- * The platform a package is for, read from its name: `@scope/binding-linux-arm64-musl`.
+ * The platform of a package, from its name: `@scope/binding-linux-arm64-musl`.
  *
  * @param {string} name
  * @returns {Pick<LockedPackage, "cpu" | "libc" | "os">}

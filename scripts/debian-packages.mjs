@@ -1,5 +1,5 @@
-// Programs that tests of the full set need and npm cannot bring. Run as a program (by .ci/run), it installs them, as root on Debian;
-// elsewhere the tests that need one skip themselves and say so.
+// Programs that tests of the full set need and npm does not provide. As a program (run by .ci/run), it installs them if
+// it is root on Debian; elsewhere the tests that need one are skipped with a reason.
 
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 
 /**
  * @typedef {object} DebianPackage
- * @property {string} package what apt-get calls it
+ * @property {string} package its name in apt-get
  * @property {string} binary the executable whose absence means that it is missing
  * @property {string} why which tests need it
  */
@@ -21,10 +21,11 @@ export const DEBIAN_PACKAGES = [
 ];
 
 /**
- * Installs what is missing, if it can. Never fails: what stays missing is returned, for a visible line.
+ * Installs missing packages, if possible. Never fails: returns those that are still missing, to be reported.
  *
  * @param {readonly DebianPackage[]} wanted
- * @param {{ has?: (binary: string) => boolean, isRoot?: boolean, run?: (command: string, args: string[]) => boolean }} [world]
+ * @param {{ has?: (binary: string) => boolean, isRoot?: boolean, run?: (command: string, args: string[]) => boolean }}
+ * [world]
  * @returns {readonly DebianPackage[]} what is still missing
  */
 export function installDebianPackages(wanted, world = {}) {
@@ -35,7 +36,7 @@ export function installDebianPackages(wanted, world = {}) {
   const names = missing.map((entry) => entry.package);
   process.stderr.write(`millrace: Installing ${names.join(", ")} (apt-get) …\n`);
   const install = ["install", "-y", "--no-install-recommends", ...names];
-  // The package lists of a fresh machine are empty or stale, and refreshing them takes long: only when needed.
+  // The package lists of a fresh machine are empty or stale, and an update takes long, so it is done only if needed.
   if (!run("apt-get", install) && run("apt-get", ["update"])) run("apt-get", install);
   return missing.filter((entry) => !has(entry.binary));
 }

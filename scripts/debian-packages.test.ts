@@ -3,7 +3,7 @@ import { installDebianPackages } from "./debian-packages.mjs";
 
 const NGINX = { package: "nginx-light", binary: "nginx", why: "the proxy tests" };
 
-/** A machine with some binaries, on which apt-get works from its `n`th call on. */
+/** A machine with some binaries, where apt-get works from its `n`th call on. */
 function createMachine(binaries: readonly string[], aptWorksFromCall = 1) {
   const present = new Set(binaries);
   const calls: string[] = [];

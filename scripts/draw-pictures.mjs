@@ -1,5 +1,5 @@
-// `npm run docs:pictures`: draws the pictures of the README from the built package: the chat page in Chromium, and the command line
-// as an SVG of what it really prints. Needs Chromium (Debian: chromium) and `script` of util-linux.
+// `npm run docs:pictures`: draws the pictures of the README from the built package: the chat page in Chromium, and the
+// command line as an SVG of its real output. Needs Chromium (Debian: chromium) and `script` of util-linux.
 
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ writeFileSync(join(OUT, "terminal.svg"), drawTerminal(COMMANDS.flatMap(showComma
 await drawPage(join(OUT, "page.png"));
 
 /**
- * What a person sees who types the command, line by line, with the terminal's own codes.
+ * The output of a command in a terminal, line by line, with its escape sequences.
  *
  * @param {string} words
  */
@@ -25,7 +25,7 @@ function showCommand(words) {
   const command = `stty cols 88; exec ${process.execPath} ${CLI} ${words}`;
   const env = { PATH: process.env["PATH"], HOME: "/nonexistent", TERM: "xterm-256color" };
   const { stdout } = spawnSync("script", ["-qec", command, "/dev/null"], { encoding: "utf8", env, cwd: "/tmp" });
-  // The line that says what is waited for is written, and taken away again.
+  // The progress line is written and removed again.
   const printed = stdout.replaceAll(/\r\u001b\[\d*K|[^\n]*\r(?=[^\n])/g, "").replaceAll("\r", "");
   return [`\u001b[1m$ npx millrace ${words}\u001b[22m`, ...printed.trimEnd().split("\n"), ""];
 }
@@ -83,7 +83,7 @@ function escape(text) {
 }
 
 /**
- * A real server with the built-in model, and a tool that somebody has to allow.
+ * A real server with the built-in model, and a tool that needs a permission.
  *
  * @param {string} path
  */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The entries of the package, and the source of each.
+ * The entries of the package, with their sources.
  *
  * @param {string} root
  * @returns {Map<string, string>}

@@ -1,11 +1,11 @@
-// `npm run fuzz -- [--runs 100000]`: every parser and encoder with many more inputs than `npm test` gives it (R1).
+// `npm run fuzz -- [--runs 100000]`: tests every parser and encoder with many more inputs than `npm test` does (R1).
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ROOT, setUp } from "./set-up.mjs";
 
-/** What takes input from outside, or writes it: one file each, with properties that hold for any input. */
+/** Everything that reads or writes external input: one file each, with properties that hold for any input. */
 const FILES = [
   "src/wire/ndjson.test.ts",
   "src/wire/sse-decoder.test.ts",

@@ -1,4 +1,4 @@
-// docs/layers.md: the folders of src and who imports whom, drawn from the imports themselves.
+// docs/layers.md: the folders of src and their imports, drawn from the imports themselves.
 
 import { MAY_IMPORT } from "./layers.mjs";
 

@@ -1,6 +1,6 @@
-// Reads the imports of a tree and judges them by .dependency-cruiser.cjs.
+// Reads the imports of a tree and checks them against .dependency-cruiser.cjs.
 
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { cruise } from "dependency-cruiser";
@@ -19,6 +19,7 @@ export const MAY_IMPORT = require("./layer-table.cjs").MAY_IMPORT;
  * @property {Violation[]} violations
  * @property {string[]} modules the files of src that were read, tests included
  * @property {[string, string][]} edges imports between two folders of src, tests left out, each pair once
+ * @property {ReadonlyMap<string, string>} onlyImporters files of src that one other file imports, and that file
  */
 
 /**
@@ -37,11 +38,12 @@ export async function cruiseTree(root = ROOT) {
     violations: output.summary.violations.map(({ rule, from, to }) => ({ rule: rule.name, from, to })),
     modules: output.modules.map(({ source }) => source).filter((source) => source.startsWith("src/")),
     edges: folderEdges(output.modules),
+    onlyImporters: findOnlyImporters(output.modules),
   };
 }
 
 /**
- * What is wrong with the reading itself. A cruise that reads nothing finds nothing, and that must not pass for green.
+ * Problems with the reading itself. A cruise that reads nothing finds no violation, and that must not count as a pass.
  *
  * @param {string} root
  * @param {Cruise} result
@@ -96,6 +98,72 @@ function folderEdges(modules) {
     }
   }
   return [...edges.values()];
+}
+
+/**
+ * A door does not count as an importer: what it exports is for other folders. Nor does a file that loads another one
+ * when it is needed: the two cannot be one.
+ *
+ * @param {readonly import("dependency-cruiser").IModule[]} modules
+ * @returns {ReadonlyMap<string, string>}
+ */
+function findOnlyImporters(modules) {
+  /** @type {Map<string, Set<string>>} */
+  const importers = new Map();
+  for (const { source, dependencies } of modules) {
+    if (source.endsWith(".test.ts")) continue;
+    for (const { resolved, dynamic } of dependencies) {
+      const cannotTakeIn = dynamic || source.endsWith("/index.ts") || folderOf(source) !== folderOf(resolved);
+      importers.set(resolved, (importers.get(resolved) ?? new Set()).add(cannotTakeIn ? "" : source));
+    }
+  }
+  const single = [...importers].filter(([path, by]) => by.size === 1 && !by.has("") && !path.endsWith("/index.ts"));
+  return new Map(single.map(([path, by]) => [path, [...by].join("")]));
+}
+
+/** A file of fewer lines that one other file imports is a part of that file. */
+const SHORT = 40;
+
+/** Most files are shorter than `median` lines, and nearly all are shorter than `p95`. */
+const LENGTHS = { median: 90, p95: 260 };
+
+/**
+ * Files that stand alone however short they are: one per command, and the one of a folder that has its name.
+ *
+ * @param {string} path
+ */
+const standsAlone = (path) =>
+  path.startsWith("src/cli/commands/") || UNMERGED.has(path) || /([^/]+)\/\1\.ts$/.test(path);
+
+/** Still to be merged. Add none. */
+const UNMERGED = new Set([
+  "src/backends/claude-code/cover.ts",
+  "src/backends/claude-code/saved-session.ts",
+  "src/backends/claude-code/conversation/answers.ts",
+  "src/backends/claude-code/messages/missing-field.ts",
+]);
+
+/**
+ * Files that are too short to stand alone, and whether files have become too long.
+ *
+ * @param {string} root
+ * @param {Cruise} result
+ * @returns {string[]}
+ */
+export function findLengths(root, { onlyImporters }) {
+  const lengths = new Map(
+    listSources(root).map((path) => [path, readFileSync(join(root, path), "utf8").split("\n").length - 1]),
+  );
+  const short = [...onlyImporters].filter(([path]) => (lengths.get(path) ?? SHORT) < SHORT && !standsAlone(path));
+  const sorted = [...lengths.values()].sort((a, b) => a - b);
+  const long = Object.entries(LENGTHS).flatMap(([name, most]) => {
+    const length = sorted[Math.floor(sorted.length * (name === "median" ? 0.5 : 0.95))] ?? 0;
+    return length > most ? [`The ${name} of the lengths of all files is ${length} lines; ${most} are allowed.`] : [];
+  });
+  return [
+    ...short.map(([path, by]) => `${path} has ${lengths.get(path)} lines, and only ${by} imports it. Move it there.`),
+    ...long,
+  ];
 }
 
 /** @param {string} path */

@@ -1,6 +1,6 @@
 /**
- * Changes that a test has to notice: each would do harm and looks harmless. `find` stands exactly once in the file. `tests`
- * are the files that are run, `title` the part of their titles that is enough.
+ * Changes that a test must detect: each would do harm and looks harmless. `find` occurs exactly once in the file.
+ * `tests` are the files that are run; `title` restricts them to tests with this title.
  *
  * @typedef {{ what: string, file: string, find: string, replace: string, tests: string[], title?: string }} Mutant
  * @type {readonly Mutant[]}
@@ -59,31 +59,31 @@ export const MUTANTS = [
   // Ends
   {
     what: "chunks behind a terminal error get through",
-    file: "src/agents/event-gate.ts",
+    file: "src/run/event-gate.ts",
     find: "this._hasFailed = true;",
     replace: "this._hasFailed = false;",
-    tests: ["src/agents/run-handle.test.ts"],
+    tests: ["src/run/handle.test.ts"],
   },
   {
     what: "a call that is open at the end is not answered",
-    file: "src/agents/event-gate.ts",
+    file: "src/run/event-gate.ts",
     find: "for (const [callId, name] of this._openCalls) {",
     replace: "for (const [callId, name] of new Map<string, string>()) {",
-    tests: ["src/agents/run-handle.test.ts"],
+    tests: ["src/run/handle.test.ts"],
   },
   {
     what: "a source that gives no result is a success",
-    file: "src/agents/run-state.ts",
+    file: "src/run/state.ts",
     find: "this._finish(isEnded ? undefined : NO_RESULT);",
     replace: "this._finish(undefined);",
-    tests: ["src/agents/run-handle.test.ts"],
+    tests: ["src/run/handle.test.ts"],
   },
   {
     what: "an abort does not wait for what is still being cleaned up",
-    file: "src/agents/run-state.ts",
+    file: "src/run/state.ts",
     find: "if (this._aborting !== undefined && !this._aborting.settled) await this._cleanUp.idle();",
     replace: "",
-    tests: ["src/agents/run-handle.test.ts", "test/claude-code/ends.test.ts"],
+    tests: ["src/run/handle.test.ts", "test/claude-code/ends.test.ts"],
   },
   {
     what: "an exit without a result is an end like any other",
@@ -145,7 +145,7 @@ export const MUTANTS = [
   // Cursors
   {
     what: "a reader inside a merged delta gets its beginning again",
-    file: "src/sessions/event-log-cursor.ts",
+    file: "src/sessions/event-log-reader.ts",
     find: "if (first.firstSeq !== undefined && first.firstSeq <= after && isDelta(first)) cut = first;",
     replace: "",
     tests: ["src/sessions/event-log.test.ts"],
@@ -185,7 +185,7 @@ export const MUTANTS = [
     replace: "if (!isEnded) return;",
     tests: ["src/server/event-stream.test.ts"],
   },
-  // Those that once were noticed by nobody
+  // Changes that no test once detected
   {
     what: "a request body may be as deep as it likes",
     file: "src/server/request-body.ts",
@@ -249,7 +249,7 @@ export const MUTANTS = [
   },
   {
     what: "a version is remembered for longer than a minute (S1-28)",
-    file: "src/backends/claude-code/launch.ts",
+    file: "src/backends/claude-code/find-cli.ts",
     find: "const VERSION_HOLDS_MS = 60_000;",
     replace: "const VERSION_HOLDS_MS = 61_000;",
     tests: ["test/claude-code/control.test.ts"],
@@ -257,7 +257,7 @@ export const MUTANTS = [
   },
   {
     what: "the session id of a result is not taken (S0-66)",
-    file: "src/backends/claude-code/conversation/turn.ts",
+    file: "src/backends/claude-code/conversation/turn-output.ts",
     find: "this.sessionId = chunk.sessionId ?? this.sessionId;\n        return this._noteResult(",
     replace: "return this._noteResult(",
     tests: ["test/claude-code/control.test.ts"],
@@ -265,9 +265,9 @@ export const MUTANTS = [
   },
   {
     what: "an exit while background work is waited for overrides the result (S1-11)",
-    file: "src/backends/claude-code/conversation/control.ts",
-    find: "if (active.rule.hasResult) this._note(active,",
-    replace: "if (active.rule.isJudged) this._note(active,",
+    file: "src/backends/claude-code/conversation/control-turn.ts",
+    find: 'if (this._output.rule.hasResult) this._note({ kind: "exit"',
+    replace: 'if (this._output.rule.isJudged) this._note({ kind: "exit"',
     tests: ["test/claude-code/control.test.ts"],
     title: "S1-11",
   },

@@ -1,5 +1,6 @@
-// `npm run mutants -- [--only text]`: changes the sources in a temporary copy, one change at a time, and has the tests that are
-// named for it run. A change that no test notices is a behaviour that could be lost. The changes stand in mutant-list.mjs.
+// `npm run mutants -- [--only text]`: changes the sources in a temporary copy, one change at a time, and runs the tests
+// that are listed for it. A change that no test detects is a behaviour that could be lost. The changes are in
+// mutant-list.mjs.
 
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -9,7 +10,7 @@ import { parseArgs } from "node:util";
 import { MUTANTS } from "./mutant-list.mjs";
 import { ROOT, setUp } from "./set-up.mjs";
 
-/** A change that makes a test wait for ever is noticed by that. */
+/** A change that makes a test hang counts as detected. */
 const LONGEST_MS = 300_000;
 const LEFT_OUT = new Set(["node_modules", ".git", "dist", "coverage"]);
 
@@ -45,7 +46,7 @@ function tryAll() {
 }
 
 /**
- * What is wrong; `undefined` when the change was noticed.
+ * The problem; `undefined` if the change was detected.
  *
  * @param {import("./mutant-list.mjs").Mutant} mutant
  */
@@ -55,7 +56,7 @@ function tryOne({ file, find, replace, tests, title }) {
   const places = source.split(find).length - 1;
   if (places !== 1)
     return `the text to be replaced stands ${places} times in the file; correct scripts/mutant-list.mjs`;
-  // A test that fails anyway notices nothing.
+  // A test that fails anyway detects nothing.
   if (!passesUnchanged(tests, title)) return "its tests fail without the change";
   writeFileSync(
     path,
@@ -69,7 +70,7 @@ function tryOne({ file, find, replace, tests, title }) {
 }
 
 /**
- * Several changes have the same tests, which then run once without any.
+ * Several changes share tests; they run once without any change.
  *
  * @param {string[]} tests
  * @param {string | undefined} title

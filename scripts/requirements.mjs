@@ -1,5 +1,5 @@
-// Which requirement is proven by which tests: read from the titles of the tests, written to docs/requirements.md.
-// `npm run requirements:write` writes the page; test/pins/requirements.test.ts fails when it is not up to date.
+// Which tests prove which requirement: read from the titles of the tests, written to docs/requirements.md. `npm run
+// requirements:write` writes the page; test/pins/requirements.test.ts fails if it is out of date.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -7,12 +7,15 @@ import ts from "typescript";
 
 /**
  * @typedef {{ id: string, kind: "must" | "superseded" | "elsewhere", says: string, note?: string }} Requirement
- *   `note`: what holds instead, for an id that was decided otherwise or is proven by something that is no test.
+ *   `note`: what applies instead, for an id that was decided otherwise or is proven by something other than a test.
  * @typedef {{ requirement: Requirement, files: readonly string[] }} Row
  */
 
-const TEST_FUNCTIONS = new Set(["describe", "describeRealCli", "it", "test"]);
+/** Also wrappers: `describeRealCli`, `describeInBrowser`. */
+const TEST_FUNCTION = /^(?:describe\w*|it|test)$/;
 const TEST_FOLDERS = ["src", "test", "scripts", "web/src"];
+/** Its titles are examples. */
+const NO_PROOF = "test/pins/requirements.test.ts";
 
 /**
  * The requirements with the test files that name them in a title.
@@ -27,6 +30,7 @@ export function readRequirements(root) {
   const proven = new Map();
   for (const file of TEST_FOLDERS.flatMap((folder) => listTests(join(root, folder)))) {
     const path = relative(root, file).split(sep).join("/");
+    if (path === NO_PROOF) continue;
     for (const id of readTitles(file).flatMap(readIds)) {
       const files = proven.get(id) ?? new Set();
       proven.set(id, files.add(path));
@@ -36,19 +40,19 @@ export function readRequirements(root) {
 }
 
 /**
- * The ids in a title. `S1-119 … 125`, `S1-119…S1-125` and `S1-119–125` name a range; `S0-79/80` and `S0-28,63` name
- * several.
+ * The ids in a title: of requirements (`S1-119`), acceptance checks (`AT-4`) and decided contradictions (`C24`).
+ * `S1-119 … 125`, `S1-119…S1-125` and `S1-119–125` name a range; `S0-79/80` and `S0-28,63` name several.
  *
  * @param {string} title
  * @returns {readonly string[]}
  */
 export function readIds(title) {
   const ids = [];
-  for (const [, seed, first, last, more = ""] of title.matchAll(
-    /\b(S[0-4])-(\d+)(?:\s*(?:…|\.{2,3}|–)\s*(?:S[0-4]-)?(\d+))?((?:\s*[,/]\s*\d+(?![\d.]*\s*[a-zA-Z%]))*)/g,
+  for (const [, prefix, first, last, more = ""] of title.matchAll(
+    /(?<![-\w%])(S[0-4]-|AT-|C)(\d{1,3})(?!\w)(?:\s*(?:…|\.{2,3}|–)\s*(?:S[0-4]-|AT-|C)?(\d+))?((?:\s*[,/]\s*\d+(?![\d.]*\s*[a-zA-Z%]))*)/g,
   )) {
-    for (let number = Number(first); number <= Number(last ?? first); number += 1) ids.push(`${seed}-${number}`);
-    for (const [number] of more.matchAll(/\d+/g)) ids.push(`${seed}-${Number(number)}`);
+    for (let number = Number(first); number <= Number(last ?? first); number += 1) ids.push(`${prefix}${number}`);
+    for (const [number] of more.matchAll(/\d+/g)) ids.push(`${prefix}${Number(number)}`);
   }
   return ids;
 }
@@ -78,7 +82,7 @@ export function writePage(rows) {
 }
 
 /**
- * The ids that must hold and have neither a test nor a note.
+ * The ids of kind `must` that have neither a test nor a note.
  *
  * @param {readonly Row[]} rows
  */
@@ -98,7 +102,7 @@ function listTests(folder) {
 }
 
 /**
- * The first arguments of describe, it and test, also behind .each, .skipIf and the like; and the texts in the tables of
+ * The first arguments of describe, it and test, also with .each, .skipIf and similar; and the strings in the tables of
  * .each, which become part of titles.
  *
  * @param {string} file
@@ -127,7 +131,12 @@ function readTitles(file) {
   return titles;
 }
 
-/** The texts of a table, which may stand in a constant of the same file. @param {ts.Expression} table @param {Map<string, ts.Expression>} constants */
+/**
+ * The strings of a table, which may be a constant of the same file.
+ *
+ * @param {ts.Expression} table
+ * @param {Map<string, ts.Expression>} constants
+ */
 function readTexts(table, constants) {
   /** @type {string[]} */
   const texts = [];
@@ -141,7 +150,7 @@ function readTexts(table, constants) {
 
 /** @param {ts.Expression} expression @returns {boolean} */
 function isTestFunction(expression) {
-  if (ts.isIdentifier(expression)) return TEST_FUNCTIONS.has(expression.text);
+  if (ts.isIdentifier(expression)) return TEST_FUNCTION.test(expression.text);
   if (ts.isPropertyAccessExpression(expression) || ts.isCallExpression(expression))
     return isTestFunction(expression.expression);
   return ts.isTaggedTemplateExpression(expression) && isTestFunction(expression.tag);

@@ -1,17 +1,19 @@
-// Finds places where sources reach for the outside world instead of being given it. Clock, chance, processes, network
-// and files are passed in (src/domain/seams.ts), because only then can a test play the world.
+// Finds places where sources use the outside world directly instead of receiving it. Clock, randomness, processes,
+// network and files are passed in (src/domain/seams.ts), because only then can a test simulate them.
+//
+// Also finds what a caller cannot see: variables of a module that change, and casts that write to a `readonly` field.
 
 import { readdirSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import ts from "typescript";
 
-/** Folders that meet the outside world on purpose. */
+/** Folders that use the outside world on purpose. */
 const OUTER_FOLDERS = ["transports", "cli", "server", "emulator"];
 
-/** The virtual clock lets waiting work go on between two timers; that takes a turn of the event loop, not time. */
+/** The virtual clock lets pending work continue between two timers; that needs a turn of the event loop, not time. */
 const EXCEPTIONS = new Map([["testing", "setImmediate"]]);
 
-/** Globals that must not be used, with what to use instead. */
+/** Forbidden globals, with their replacements. */
 const GLOBALS = new Map([
   ["setTimeout", "clock.after"],
   ["setInterval", "clock.after"],
@@ -21,7 +23,7 @@ const GLOBALS = new Map([
   ["EventSource", "a transport"],
 ]);
 
-/** Members of globals, likewise. */
+/** Forbidden members of globals, with their replacements. */
 const MEMBERS = new Map([
   ["Date.now", "clock.now"],
   ["performance.now", "clock.now"],
@@ -32,7 +34,7 @@ const MEMBERS = new Map([
   ["crypto.getRandomValues", "random.id"],
 ]);
 
-/** Modules, likewise. The layer rules hold child_process, http and the other sockets. */
+/** Forbidden modules, with their replacements. The layer rules cover child_process, http and the other sockets. */
 const MODULES = new Map([
   ["timers", "clock.after"],
   ["timers/promises", "clock.after"],
@@ -41,7 +43,7 @@ const MODULES = new Map([
   ["fs/promises", "the FileSystem seam"],
 ]);
 
-/** Modules that nobody may take by name: where they are imported, the layer rules see it. */
+/** Modules that must not be loaded by name: imports of them are covered by the layer rules. */
 const HELD_MODULES = new Map(
   ["child_process", "http", "https", "http2", "net", "tls", "dgram", "worker_threads"].map((name) => [
     name,
@@ -54,7 +56,8 @@ const HELD_MODULES = new Map(
  */
 
 /**
- * Reads the sources under `<root>/src` and returns every reach, in the order of files and lines.
+ * Reads the sources under `<root>/src` and returns every violation, in the order of files and lines. Outer folders may
+ * use the outside world, and nothing else that is forbidden here.
  *
  * @param {string} root
  * @returns {{ files: number, reaches: Reach[] }}
@@ -68,8 +71,9 @@ export function findReaches(root) {
   for (const path of paths) {
     const source = program.getSourceFile(path);
     if (source === undefined) continue;
+    const isOuter = OUTER_FOLDERS.includes(folderOf(root, path));
     const visit = (/** @type {ts.Node} */ node) => {
-      const found = judge(node, checker);
+      const found = judgeWrite(node, checker) ?? (isOuter ? undefined : judge(node, checker));
       if (found !== undefined && EXCEPTIONS.get(folderOf(root, path)) !== found.reached) {
         const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
         reaches.push({ path: relative(root, path), line, ...found });
@@ -88,7 +92,6 @@ function listSources(root) {
   return readdirSync(source, { recursive: true })
     .map(String)
     .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
-    .filter((name) => !OUTER_FOLDERS.some((folder) => name.replaceAll("\\", "/").startsWith(`${folder}/`)))
     .sort()
     .map((name) => join(source, name));
 }
@@ -147,6 +150,113 @@ function judge(node, checker) {
   return undefined;
 }
 
+const OPEN_COLLECTIONS = new Set(["Map", "Set", "WeakMap", "WeakSet"]);
+
+/**
+ * @param {ts.Node} node
+ * @param {ts.TypeChecker} checker
+ * @returns {{ reached: string, instead: string } | undefined}
+ */
+function judgeWrite(node, checker) {
+  if (ts.isVariableDeclaration(node) && isOfModule(node)) {
+    const name = node.name.getText();
+    if ((ts.getCombinedNodeFlags(node) & ts.NodeFlags.Const) === 0) {
+      return { reached: `the module's variable ${name}`, instead: "a field of an object or a variable of a function" };
+    }
+    if (isCollection(checker.getTypeAtLocation(node.name))) {
+      return {
+        reached: `the module's collection ${name}`,
+        instead: "ReadonlyMap or ReadonlySet as its type",
+      };
+    }
+    return undefined;
+  }
+  if (ts.isPropertyDeclaration(node) && hasModifier(node, ts.SyntaxKind.StaticKeyword)) {
+    if (hasModifier(node, ts.SyntaxKind.ReadonlyKeyword)) return undefined;
+    return {
+      reached: `the static field ${node.name.getText()}`,
+      instead: "a field of an object or a variable of a function",
+    };
+  }
+  const target = writtenBy(node);
+  if (target === undefined) return undefined;
+  const left = leftmost(target);
+  // A sticky pattern is set to its position before each use.
+  const isPosition = ts.isPropertyAccessExpression(target) && target.name.text === "lastIndex";
+  if (left !== target && !isPosition && ts.isIdentifier(left) && isModuleVariable(left, checker)) {
+    return { reached: `the module's ${target.getText()}`, instead: "a field of an object or a variable of a function" };
+  }
+  if (!writesThroughCast(target, checker)) return undefined;
+  return { reached: `a cast to write to ${target.getText()}`, instead: "a changed copy" };
+}
+
+/** @param {ts.Type} type */
+function isCollection(type) {
+  const symbol = type.getSymbol();
+  if (symbol === undefined) return false;
+  return (
+    OPEN_COLLECTIONS.has(symbol.name) &&
+    (symbol.declarations ?? []).every((one) => one.getSourceFile().isDeclarationFile)
+  );
+}
+
+/**
+ * What a node assigns to, counts, or deletes.
+ *
+ * @param {ts.Node} node
+ * @returns {ts.Expression | undefined}
+ */
+function writtenBy(node) {
+  if (ts.isBinaryExpression(node) && node.operatorToken.kind >= ts.SyntaxKind.FirstAssignment) {
+    return node.operatorToken.kind <= ts.SyntaxKind.LastAssignment ? node.left : undefined;
+  }
+  if (ts.isDeleteExpression(node)) return node.expression;
+  if (ts.isPostfixUnaryExpression(node)) return node.operand;
+  const counts = ts.isPrefixUnaryExpression(node) && [ts.SyntaxKind.PlusPlusToken, ts.SyntaxKind.MinusMinusToken];
+  return counts && counts.includes(node.operator) ? node.operand : undefined;
+}
+
+/**
+ * A cast that only excludes `undefined` does not count.
+ *
+ * @param {ts.Expression} target
+ * @param {ts.TypeChecker} checker
+ */
+function writesThroughCast(target, checker) {
+  if (!ts.isPropertyAccessExpression(target) && !ts.isElementAccessExpression(target)) return false;
+  const owner = ts.isParenthesizedExpression(target.expression) ? target.expression.expression : target.expression;
+  if (!ts.isAsExpression(owner)) return false;
+  const before = checker.getNonNullableType(checker.getTypeAtLocation(owner.expression));
+  const declaration = ts.isPropertyAccessExpression(target)
+    ? before.getProperty(target.name.text)?.valueDeclaration
+    : undefined;
+  if (declaration !== undefined) return (ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Readonly) !== 0;
+  return checker.getIndexInfosOfType(before).every((info) => info.isReadonly);
+}
+
+/**
+ * @param {ts.Identifier} name
+ * @param {ts.TypeChecker} checker
+ */
+function isModuleVariable(name, checker) {
+  const declaration = checker.getSymbolAtLocation(name)?.valueDeclaration;
+  if (declaration === undefined || declaration.getSourceFile().isDeclarationFile) return false;
+  return ts.isVariableDeclaration(declaration) && isOfModule(declaration);
+}
+
+/** @param {ts.VariableDeclaration} node */
+function isOfModule(node) {
+  return ts.isVariableStatement(node.parent.parent) && ts.isSourceFile(node.parent.parent.parent);
+}
+
+/**
+ * @param {ts.PropertyDeclaration} node
+ * @param {ts.SyntaxKind} kind
+ */
+function hasModifier(node, kind) {
+  return node.modifiers?.some((modifier) => modifier.kind === kind) === true;
+}
+
 /** @param {ts.Expression | undefined} specifier */
 function judgeModule(specifier, modules = MODULES) {
   if (specifier === undefined || !ts.isStringLiteralLike(specifier)) return undefined;
@@ -154,16 +264,15 @@ function judgeModule(specifier, modules = MODULES) {
   return instead === undefined ? undefined : { reached: specifier.text, instead };
 }
 
-/** @param {ts.PropertyAccessExpression} node */
+/** @param {ts.Expression} node */
 function leftmost(node) {
-  /** @type {ts.Expression} */
   let left = node;
-  while (ts.isPropertyAccessExpression(left)) left = left.expression;
+  while (ts.isPropertyAccessExpression(left) || ts.isElementAccessExpression(left)) left = left.expression;
   return left;
 }
 
 /**
- * Whether an identifier stands for a value: not the name of a member, a property or a declaration.
+ * Whether an identifier is a value: not the name of a member, a property or a declaration.
  *
  * @param {ts.Identifier} node
  */
@@ -175,7 +284,7 @@ function isValue(node) {
 }
 
 /**
- * Whether a name is the platform's. A parameter called `fetch` is the caller's own.
+ * Whether a name is a global of the platform. A parameter called `fetch` is not.
  *
  * @param {ts.Node} node
  * @param {ts.TypeChecker} checker

@@ -25,6 +25,30 @@ const REACHING = {
   "node:http": 'export const { request } = globalThis.process.getBuiltinModule("node:http");',
 };
 
+const WRITING = {
+  "the module's variable last": "let last = 0; export const next = () => (last += 1);",
+  "the module's collection seen": "const seen = new Map<string, number>(); export const see = () => seen.set('a', 1);",
+  "the module's collection open": "const open = new Set<string>(); export const add = () => open.add('a');",
+  "the module's state.count": "const state = { count: 0 }; export const count = () => { state.count += 1; };",
+  "the module's names[0]": "const names = ['a']; export const name = () => { names[0] = 'b'; };",
+  "the static field made": "export class Made { static made = 0; }",
+  "a cast to write to (event as { text: string }).text":
+    "export function write(event: { readonly text: string }) { (event as { text: string }).text = 'a'; }",
+  "a cast to write to (event as { text?: string }).text":
+    "export function drop(event: { readonly text: string }) { delete (event as { text?: string }).text; }",
+};
+
+const KEPT = {
+  "a constant": "export const LIMIT = 1; export const NAMES: ReadonlySet<string> = new Set(['a']);",
+  "a variable of a function":
+    "export function sum(a: number[]) { let all = 0; for (const one of a) all += one; return all; }",
+  "a field of an object":
+    "export class Counter { private _count = 0; static readonly most = 9; add() { this._count += 1; } }",
+  "a collection of a function": "export function open() { const seen = new Map<string, number>(); return seen; }",
+  "the position of a sticky pattern": "const WORD = /a/y; export const at = (n: number) => { WORD.lastIndex = n; };",
+  "a cast that excludes undefined": "export function set(a: { n: number }[]) { (a[0] as { n: number }).n = 1; }",
+};
+
 const GIVEN = {
   "a parameter of the same name": "export function get(fetch: (url: string) => string) { return fetch('x'); }",
   "a member of the same name":
@@ -47,6 +71,8 @@ describe("seams", () => {
   );
   for (const [place, text] of Object.values(REACHING).entries()) write(`src/agents/reach-${place}.ts`, text);
   for (const [place, text] of Object.values(GIVEN).entries()) write(`src/agents/given-${place}.ts`, text);
+  for (const [place, text] of Object.values(WRITING).entries()) write(`src/server/write-${place}.ts`, text);
+  for (const [place, text] of Object.values(KEPT).entries()) write(`src/server/kept-${place}.ts`, text);
   write("src/transports/system-clock.ts", "export const now = () => Date.now();");
   write("src/testing/virtual-clock.ts", "setImmediate(() => {});\nsetTimeout(() => {}, 5);\n");
   write("src/agents/own.test.ts", "export const now = () => Date.now();");
@@ -61,8 +87,18 @@ describe("seams", () => {
     expect(reachesIn(`src/agents/given-${place}.ts`)).toEqual([]);
   });
 
-  it("outer folders and tests may reach", () => {
-    expect(files).toBe(Object.keys(REACHING).length + Object.keys(GIVEN).length + 1);
+  it.each([...Object.keys(WRITING).entries()])("%i: writing to %s is found, in outer folders too", (place, reached) => {
+    expect(reachesIn(`src/server/write-${place}.ts`)).toEqual([reached]);
+  });
+
+  it.each([...Object.keys(KEPT).entries()])("%i: %s is allowed", (place) => {
+    expect(reachesIn(`src/server/kept-${place}.ts`)).toEqual([]);
+  });
+
+  it("outer folders may reach, and tests are not read", () => {
+    expect(reachesIn("src/transports/system-clock.ts")).toEqual([]);
+    const read = [REACHING, GIVEN, WRITING, KEPT].flatMap((sources) => Object.keys(sources));
+    expect(files).toBe(read.length + 2);
   });
 
   it("the testing kit may wait for a turn of the event loop, and for nothing else", () => {

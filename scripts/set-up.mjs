@@ -1,5 +1,5 @@
-// Brings a fresh clone to the point where its commands work: packages installed, sources built.
-// Plain JavaScript without dependencies, because it runs before there are any.
+// Prepares a fresh clone so that its commands work: installs packages and builds the sources. Plain JavaScript without
+// dependencies, because it runs before there are any.
 
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -13,7 +13,8 @@ export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const OLDEST_NODE = [20, 19];
 
 /**
- * Installs and builds what is missing or out of date; quiet and fast when nothing is. Throws with a message for people.
+ * Installs and builds what is missing or out of date; silent and fast if nothing is. Throws an error with a readable
+ * message.
  *
  * @param {string} [root]
  */
@@ -32,7 +33,7 @@ export function checkNode(version) {
 }
 
 /**
- * Runs `npm ci` when node_modules is missing or does not hold what the lockfile says.
+ * Runs `npm ci` if node_modules is missing or does not match the lockfile.
  *
  * @param {string} root
  */
@@ -41,7 +42,7 @@ export function install(root) {
   say("Installing packages (npm ci) …");
   const npm = process.env["npm_execpath"];
   const [command, first] = npm === undefined ? ["npm", []] : [process.execPath, [npm]];
-  // stdout belongs to the program that runs next, so npm's own goes to stderr. Without "include" a machine with
+  // stdout belongs to the program that runs next, so npm's own output goes to stderr. Without "include" a machine with
   // NODE_ENV=production would get no compiler.
   const flags = ["ci", "--include=dev", "--no-audit", "--no-fund", "--loglevel=error"];
   const { status, error } = spawnSync(command, [...first, ...flags], { cwd: root, stdio: ["ignore", 2, 2] });
@@ -50,14 +51,14 @@ export function install(root) {
 }
 
 /**
- * Whether node_modules holds what the lockfile says. Times alone do not tell: a copied or freshly checked out tree
- * has a younger lockfile and a complete node_modules, and must work without a network.
+ * Whether node_modules matches the lockfile. Times alone are not enough: a copied or freshly checked-out tree has a
+ * newer lockfile and a complete node_modules, and must work without a network.
  *
  * @param {string} root
  */
 export function isInstalled(root) {
   const wanted = join(root, "package-lock.json");
-  const present = join(root, "node_modules", ".package-lock.json"); // npm writes it last, when all is in place
+  const present = join(root, "node_modules", ".package-lock.json"); // npm writes it last, when everything is in place
   if (!existsSync(present)) return false;
   if (statSync(present).mtimeMs >= statSync(wanted).mtimeMs) return true;
   if (!holdsAll(readPackages(wanted), readPackages(present))) return false;
@@ -82,14 +83,14 @@ function readPackages(path) {
 function holdsAll(wanted, present) {
   for (const [place, entry] of wanted) {
     const found = present.get(place);
-    // Binaries for other platforms are in the lockfile and not on the disk.
+    // Binaries for other platforms are in the lockfile but not on the disk.
     if (found === undefined ? !entry.optional : found.version !== entry.version) return false;
   }
   return [...present.keys()].every((place) => wanted.has(place));
 }
 
 /**
- * Compiles `src` into `dist` when a source was added, changed or removed since the last time.
+ * Compiles `src` into `dist` if a source was added, changed or removed since the last build.
  *
  * @param {string} root
  * @returns {boolean} whether there was anything to do
@@ -107,13 +108,13 @@ function buildSources(root) {
   const stamp = readStamp(stampPath);
   if (stamp !== undefined && stamp.hash === sources.hash) return false;
 
-  // A source that is gone leaves its output behind, and so does a build that was interrupted.
+  // A removed source leaves its output behind, and so does an interrupted build.
   if (stamp === undefined || stamp.paths.some((path) => !sources.paths.includes(path))) {
     rmSync(dist, { recursive: true, force: true });
   }
   say("Building …");
   const compiler = join(root, "node_modules", "typescript", "bin", "tsc");
-  // The compiler checks and writes the types; the bundler writes the code, one file per folder.
+  // The compiler checks the types and writes the declarations; the bundler writes the code, one file per folder.
   const steps = [
     [compiler, "-p", "tsconfig.build.json"],
     [join(root, "scripts", "bundle.mjs"), root],
@@ -127,8 +128,8 @@ function buildSources(root) {
 }
 
 /**
- * Builds the chat page into `dist/web` when something in `web` changed. It has a stamp of its own, because neither the
- * page nor the rest is built for the other's sake.
+ * Builds the chat page into `dist/web` if something in `web` changed. It has a separate stamp, so that a change to the
+ * page does not rebuild the rest, nor the reverse.
  *
  * @param {string} root
  */

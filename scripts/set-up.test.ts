@@ -131,7 +131,7 @@ describe("build", () => {
     write("web/main.ts", 'document.title = "the second";\n');
     expect(build(root)).toBe(true);
 
-    // A source that is gone takes all of dist with it, and the page has to come back.
+    // A removed source deletes all of dist, and the page must be built again.
     await removeFolder(join(root, "src/b"));
     expect(build(root)).toBe(true);
     expect(existsSync(join(root, "dist/web/index.html"))).toBe(true);

@@ -1,5 +1,5 @@
-// `npm start -- <arguments>`: the command line from a fresh clone. Set-up first, then the program in this same
-// process, so that signals and the exit code are its own.
+// `npm start -- <arguments>`: runs the command line from a fresh clone. Sets up first, then runs the program in the
+// same process, so that signals and the exit code belong to it.
 
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

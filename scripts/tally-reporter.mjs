@@ -1,4 +1,4 @@
-// A vitest reporter that counts. The count goes to a file, because the terminal belongs to the reporter for people.
+// A vitest reporter that counts. The counts go to a file, because the terminal belongs to the reporter for people.
 
 import { writeFileSync } from "node:fs";
 
@@ -29,10 +29,10 @@ export default class TallyReporter {
         const name = `${module.relativeModuleId} > ${test.fullName}`;
         const time = (times.get(name) ?? 0) + 1;
         times.set(name, time);
-        // Two tests of a file may have one title.
+        // Two tests of a file may have the same title.
         const id = time === 1 ? name : `${name} (${time})`;
         const result = test.result();
-        // A test that never came to an end did not pass.
+        // A test that never finished did not pass.
         const state = result.state === "pending" ? "failed" : result.state;
         tally.tests.push({ id, state, why: (result.state === "skipped" && result.note) || "" });
       }

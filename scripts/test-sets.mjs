@@ -1,8 +1,13 @@
-// Which test files `npm test` runs (quick) and which only `npm run test:full` runs. A path that ends with "/" is a folder.
+// Which test files `npm test` runs (quick) and which only `npm run test:full` runs. A path that ends with "/" is a
+// folder.
+
+import { readdirSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import { ROOT } from "./set-up.mjs";
 
 /**
- * Files that share a process: they hold no state, start next to nothing, and importing the sources anew for each of them takes longer than
- * their tests.
+ * Files that share a process: they keep no state and start almost nothing, and importing the sources again for each of
+ * them takes longer than their tests.
  */
 export const SHARED = [
   "src/",
@@ -19,29 +24,35 @@ export const SHARED = [
   "test/types/",
 ];
 
-/** They look at `dist`, which is built before. */
-export const BUILT = ["test/pins/built/", "test/e2e/", "test/nodes/", "test/web/"];
+/** They use `dist`, which is built first. */
+export const BUILT = ["test/pins/built/", "test/e2e/", "test/nodes/", "test/outside/", "test/web/"];
 
-/** They measure the machine or take all of it: after everything else, one at a time. */
+/** They measure the machine or use all of it: they run after everything else, one at a time. */
 export const ALONE = ["test/alone/"];
 
 /**
- * Only in the full set: they need a program that npm does not bring (a browser, proxies, another Node), repeat what a static check
- * looks at, or start the real CLI very often.
+ * Only in the full set: they need a program that npm does not provide (a browser, proxies, another Node), repeat a
+ * static check, or start the real CLI very often.
  */
 export const FULL = [
-  // Programs from elsewhere.
+  // External programs.
   "test/web/",
   "test/nodes/",
   "test/server/proxies.test.ts",
-  // A type check, a lint run or a reading of the import graph of their own.
+  // They run a type check, a lint run, a build or an analysis of the import graph.
+  "scripts/set-up.test.ts",
+  "test/conformance/unknown-options.test.ts",
   "test/pins/snippets.test.ts",
   "test/pins/api-examples.test.ts",
   "test/pins/lint.test.ts",
   "test/pins/layers.test.ts",
   "test/pins/built/documents.test.ts",
   "test/pins/built/packed-files.test.ts",
+  "test/outside/",
   "scripts/api-reference.test.ts",
+  // Megabytes, in every shape and on every backend or store.
+  "test/conformance/large-replies.test.ts",
+  "test/server/large-replies.test.ts",
   // The real CLI, many times.
   "test/backends/claude-code-isolation.test.ts",
   "test/backends/claude-code-stop.test.ts",
@@ -49,6 +60,7 @@ export const FULL = [
   "test/claude-code/real-cli.test.ts",
   "test/claude-code/real-messages.test.ts",
   "test/conformance/real-cli-options.test.ts",
+  "test/durability/real-cli.test.ts",
   "test/emulator/claude-code.test.ts",
   "test/hostile-repository/everything.test.ts",
   "test/policy/claude-code.test.ts",
@@ -60,38 +72,34 @@ export const FULL = [
   "test/e2e/commands.test.ts",
   "test/e2e/compare.test.ts",
   "test/e2e/examples.test.ts",
+  "test/daemons/",
   "test/transports/watchdog.test.ts",
 ];
 
-/** In the quick set with a part of their scenes (test/effort.ts), and in the full set with all of them. */
-export const STRONGER = [
-  "test/command-line/failures.test.ts",
-  "test/claude-code/limits.test.ts",
-  "test/conformance/agent-tool.test.ts",
-  "test/conformance/call-order.test.ts",
-  "test/conformance/ends.test.ts",
-  "test/conformance/final-text.test.ts",
-  "test/conformance/input-left-out.test.ts",
-  "test/conformance/options.test.ts",
-  "test/conformance/output-libraries.test.ts",
-  "test/conformance/output-values.test.ts",
-  "test/conformance/own-messages.test.ts",
-  "test/conformance/reply-bytes.test.ts",
-  "test/conformance/session-controls.test.ts",
-  "test/conformance/stop-reasons-elsewhere.test.ts",
-  "test/conformance/tool-calls.test.ts",
-  "test/conformance/tool-reports.test.ts",
-  "test/e2e/server-kill.test.ts",
-  "test/policy/paths-on-backends.test.ts",
-  "test/secrets/claude-code.test.ts",
-  "test/server/chaos.test.ts",
-  "test/server/sockets.test.ts",
-  "test/simulation/simulation.test.ts",
-  "test/tapes/answers-ends.test.ts",
-  "test/tapes/answers.test.ts",
-  "test/torture/torture.test.ts",
-  "test/transports/stop.test.ts",
-];
+/** Shows that a test file does less in the quick set: it imports test/effort.ts, or a helper that does. */
+const ASKS_EFFORT = /effort\.ts"|describeRealCli|conformance\/targets\.ts"|from "\.\/targets\.ts"/;
+
+/** In the quick set with some of their scenes, and in the full set with all of them. */
+export const STRONGER = listTests().filter(
+  (file) => !isIn(file, [...FULL, ...ALONE]) && ASKS_EFFORT.test(readFileSync(join(ROOT, file), "utf8")),
+);
+
+/** Every test file, by its path in the repository. */
+export function listTests() {
+  return ["scripts", "src", "test", "web/src"].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".test.ts"))
+      .map((file) => join(folder, file).split(sep).join("/")),
+  );
+}
+
+/**
+ * @param {string} file
+ * @param {readonly string[]} paths files and folders
+ */
+export function isIn(file, paths) {
+  return paths.some((path) => (path.endsWith("/") ? file.startsWith(path) : file === path));
+}
 
 /** @param {readonly string[]} paths */
 export function patternsOf(paths) {

@@ -1,5 +1,6 @@
-// `npm test [-- <vitest arguments>]`: set-up, the quick tests, and as the last line how many passed and failed. With `--full`
-// (`npm run test:full`) the full set: scripts/test-sets.mjs. A path runs the tests under it, of whichever set.
+// `npm test [-- <vitest arguments>]`: sets up, runs the quick tests, and prints how many passed and failed as the last
+// line. With `--full` (`npm run test:full`) it runs the full set: scripts/test-sets.mjs. A path runs the tests under
+// it, of either set.
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -34,19 +35,19 @@ try {
     [
       join(ROOT, "node_modules", "vitest", "vitest.mjs"),
       "run",
-      // A test left with `.only` would silence all others.
+      // A test left with `.only` would disable all others.
       "--allowOnly=false",
       "--reporter=default",
       `--reporter=${join(ROOT, "scripts", "tally-reporter.mjs")}`,
       ...(given.length > 0 ? [] : projects()),
-      // How much of the sources the quick tests reach, with a floor: vitest.config.ts.
+      // The coverage of the quick tests, with a minimum: vitest.config.ts.
       ...(ci && !isFull && given.length === 0 ? ["--coverage"] : []),
       ...given,
     ],
     { cwd: ROOT, stdio: "inherit", env: { ...process.env, ...effort(), MILLRACE_TALLY: tallyPath } },
   );
   const run = { status, tally: readTally(tallyPath) };
-  // Read by .ci/run, which adds up.
+  // Read by .ci/run, which adds up the counts.
   const record = process.env["MILLRACE_TEST_RECORD"];
   if (record !== undefined) writeFileSync(record, JSON.stringify(run));
   const verdict = judge([run], { ci });
@@ -57,10 +58,10 @@ try {
 }
 
 function projects() {
-  return (isFull ? ["full", "alone"] : ["unit", "parts", "built"]).flatMap((name) => ["--project", name]);
+  return (isFull ? ["full", "properties", "alone"] : ["unit", "parts", "built"]).flatMap((name) => ["--project", name]);
 }
 
-/** A path or a pattern that was given is tried at full strength, as vitest itself does. */
+/** A given path or pattern runs at full strength, as with vitest itself. */
 function effort() {
   if (isFull) return { MILLRACE_EFFORT: process.env["MILLRACE_EFFORT"] ?? "full" };
   return given.length > 0 ? {} : { MILLRACE_EFFORT: "quick" };

@@ -1,5 +1,5 @@
-// `npm run torture -- [--scenario "a handoff"] [--seam fetch] [--call 2]`: lets every call of every seam fail once (R11), in all
-// scenarios or in one; the tests try some of them.
+// `npm run torture -- [--scenario "a handoff"] [--seam fetch] [--call 2]`: makes every call of every seam fail once
+// (R11), in all scenarios or in one; the tests try some of them.
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// From what vitest reported to what `npm test`, `npm run test:full` and `.ci/run` print.
+// Turns the counts of vitest into the output of `npm test`, `npm run test:full` and `.ci/run`.
 
 /**
  * @typedef {object} TestRun
@@ -7,9 +7,9 @@
  */
 
 /**
- * The last lines of one or more test runs, and the exit code. The very last line is `N passed, N failed`, with `, N skipped` only when
- * something was skipped. A test that ran twice, with more effort the second time, counts once, and has passed when it never failed.
- * On a build machine a skipped test is a failure: there, everything has to run.
+ * The last lines of one or more test runs, and the exit code. The very last line is `N passed, N failed`, with `, N
+ * skipped` only if something was skipped. A test that ran twice, with more effort the second time, counts once, and has
+ * passed if it never failed. On a build machine a skipped test is a failure: everything must run there.
  *
  * @param {readonly TestRun[]} runs
  * @param {{ ci: boolean }} options

@@ -8,7 +8,7 @@ import { judge } from "./verdict.mjs";
 
 type Runs = Parameters<typeof judge>[0];
 
-/** A run of tests a, b, c … with these ends. */
+/** A run of tests a, b, c … with these results. */
 function run(states: string, status: number | null = 0, errors = 0): Runs[number] {
   const names = { p: "passed", f: "failed", s: "skipped" } as const;
   const tests = [...states].map((state, at) => ({

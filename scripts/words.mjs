@@ -1,4 +1,5 @@
-// The words in the names of our types, files and folders: each is plain English, or explained in GLOSSARY.md.
+// The words in the names of our types, files and folders: each is plain English, or explained in GLOSSARY.md. And the
+// words of comments about the JavaScript engine: where speed is not the subject, they say nothing to a reader.
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -67,15 +68,71 @@ export function findUnknownWords(root, folders, known) {
   const look = (name, place) => {
     for (const word of wordsOf(name)) if (!known.has(word) && !unknown.has(word)) unknown.set(word, place);
   };
-  for (const folder of folders) {
-    for (const entry of readdirSync(join(root, folder), { withFileTypes: true, recursive: true })) {
-      const path = join(entry.parentPath, entry.name);
-      const place = relative(root, path).split(sep).join("/");
-      if (entry.isDirectory()) look(entry.name, place);
-      if (!entry.isFile() || !/(?<!\.test|\.d)\.tsx?$/.test(entry.name)) continue;
-      look(entry.name.replace(/\.tsx?$/, ""), place);
-      for (const name of typeNames(readFileSync(path, "utf8"))) look(name, `${name} in ${place}`);
-    }
+  for (const { place, text } of listSources(root, folders)) {
+    const within = folders.find((folder) => place.startsWith(`${folder}/`)) ?? "";
+    look(place.slice(within.length).replace(/\.tsx?$/, ""), place);
+    for (const name of typeNames(text)) look(name, `${name} in ${place}`);
   }
   return [...unknown].map(([word, place]) => ({ word, place }));
+}
+
+/** Folders in which speed is part of the subject. */
+const FAST_FOLDERS = ["src/wire/", "src/streams/", "src/transports/", "src/sessions/stores/"];
+
+const ABOUT_THE_ENGINE =
+  /\b(V8|hidden class(es)?|(de)?optimi[sz]e[sdr]?( code)?|garbage( collector)?|inlined by|inlining|monomorphic|megamorphic|JIT|(class|separate (function|loop))\b[^.]*\bonce (per|for each) \w+)\b/i;
+
+/**
+ * The comments about the engine outside the folders for speed.
+ *
+ * @param {string} root
+ * @param {readonly string[]} folders
+ * @returns {readonly Found[]}
+ */
+export function findEngineComments(root, folders) {
+  return listSources(root, folders).flatMap(({ place, text }) => {
+    if (FAST_FOLDERS.some((folder) => place.startsWith(folder))) return [];
+    return commentsOf(text).flatMap(({ comment, line }) => {
+      const word = ABOUT_THE_ENGINE.exec(comment.replaceAll(/\s+(\*|\/\/)?\s*/g, " "))?.[0];
+      return word === undefined ? [] : [{ word, place: `${place}:${line}` }];
+    });
+  });
+}
+
+/**
+ * The comments of a source file, with the numbers of their lines.
+ *
+ * @param {string} text
+ */
+function commentsOf(text) {
+  const source = ts.createSourceFile("file.tsx", text, ts.ScriptTarget.Latest, true);
+  /** @type {Map<number, { readonly comment: string, readonly line: number }>} */
+  const comments = new Map();
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    const before = ts.getLeadingCommentRanges(text, node.getFullStart()) ?? [];
+    const after = ts.getTrailingCommentRanges(text, node.getEnd()) ?? [];
+    for (const { pos, end } of [...before, ...after]) {
+      comments.set(pos, { comment: text.slice(pos, end), line: source.getLineAndCharacterOfPosition(pos).line + 1 });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  visit(source.endOfFileToken);
+  return [...comments.values()];
+}
+
+/**
+ * The sources under these folders, without tests and declarations.
+ *
+ * @param {string} root
+ * @param {readonly string[]} folders
+ */
+function listSources(root, folders) {
+  return folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile() && /(?<!\.test|\.d)\.tsx?$/.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => ({ place: relative(root, path).split(sep).join("/"), text: readFileSync(path, "utf8") })),
+  );
 }

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../test/temporary-folder.ts";
-import { findUnknownWords, glossaryWords, typeNames, wordsOf } from "./words.mjs";
+import { findEngineComments, findUnknownWords, glossaryWords, typeNames, wordsOf } from "./words.mjs";
 
 describe("the check of words", () => {
   it.each([
@@ -39,5 +39,20 @@ describe("the check of words", () => {
       { word: "latch", place: "src/streams/latch.ts" },
       { word: "sieve", place: "LazySieve in src/streams/latch.ts" },
     ]);
+  });
+
+  it("names a comment that explains the engine outside the folders for speed", () => {
+    const root = temporaryFolder("words");
+    const source = "const a = 'V8';\n/** One literal gives one hidden\n * class. */\nexport const b = a; // garbage\n";
+    for (const folder of ["run", "wire", "sessions", "sessions/stores/sqlite"]) {
+      mkdirSync(join(root, "src", folder), { recursive: true });
+      writeFileSync(join(root, "src", folder, "file.ts"), source);
+    }
+    expect(findEngineComments(root, ["src"])).toEqual(
+      ["run", "sessions"].flatMap((folder) => [
+        { word: "hidden class", place: `src/${folder}/file.ts:2` },
+        { word: "garbage", place: `src/${folder}/file.ts:4` },
+      ]),
+    );
   });
 });

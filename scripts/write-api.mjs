@@ -1,4 +1,5 @@
-// `npm run docs:api`: writes docs/api. With `--check` it writes nothing, and fails when the pages are not those of the sources.
+// `npm run docs:api`: writes docs/api. With `--check` it writes nothing, and fails if the pages do not match the
+// sources.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// `npm run models:write`: makes src/runtime/model-table.ts of the model catalogue that @earendil-works/pi-ai publishes. It is
-// fetched when the table is made, not installed: the package brings every vendor's SDK with it.
+// `npm run models:write`: generates src/runtime/model-table.ts from the model catalogue that @earendil-works/pi-ai
+// publishes. The package is downloaded for this and not installed, because it depends on every vendor's SDK.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

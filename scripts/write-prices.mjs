@@ -1,5 +1,6 @@
-// `npm run prices:write`: makes src/runtime/price-table.ts of the prices that @pydantic/genai-prices maintains. At run time
-// its table would cost 50 ms and 14 MB in every process; docs/decisions/0028-prices-as-a-table-of-our-own.md.
+// `npm run prices:write`: generates src/runtime/price-table.ts from the prices that @pydantic/genai-prices maintains.
+// At run time its table would cost 50 ms and 14 MB in every process;
+// docs/decisions/0028-prices-as-a-table-of-our-own.md.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,9 +8,9 @@ import { pathToFileURL } from "node:url";
 import { findProvider } from "@pydantic/genai-prices";
 import { ROOT } from "./set-up.mjs";
 
-/** The providers whose prices we tell. */
+/** The providers whose prices are included. */
 const PROVIDERS = ["anthropic", "openai", "openrouter", "deepseek", "google"];
-/** What we count, by its name in the maintained table. */
+/** The prices we use, by their names in the maintained table. */
 const KINDS = {
   input_mtok: "input",
   output_mtok: "output",

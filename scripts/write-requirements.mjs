@@ -1,4 +1,4 @@
-// `npm run requirements:write`: writes docs/requirements.md and says which ids no test names.
+// `npm run requirements:write`: writes docs/requirements.md and reports ids that no test names.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

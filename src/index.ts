@@ -3,17 +3,9 @@
  *
  * @module
  */
-export type {
-  InputMessage,
-  ResponseOptions,
-  RetryOptions,
-  HandleJson,
-  Run,
-  RunInput,
-  TextResponseOptions,
-  Topic,
-  TopicEvent,
-} from "#agents";
+export type { InputMessage, RetryOptions, RunInput } from "#agents";
+export type { GivenResult, ParkedRun, Wait } from "#run";
+export type { ResponseOptions, HandleJson, Run, TextResponseOptions, Topic, TopicEvent } from "#run";
 export type {
   AgentBackend,
   AgentControl,
@@ -33,6 +25,7 @@ export type {
 export type {
   AgentEvent,
   Block,
+  Chunk,
   DeltaEvent,
   Diagnostic,
   DoneEvent,
@@ -125,4 +118,5 @@ export {
 } from "#runtime";
 export type { SendOptions, Session } from "#sessions";
 export type { Artifact, JsonSchema, StandardSchema, Tool, ToolContext, ToolDefinition, ToolOptions } from "#tools";
-export { tool } from "#tools";
+export type { ParkedCall } from "#tools";
+export { park, sleepUntil, tool } from "#tools";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { describe } from "vitest";
-import type { Run } from "#agents";
+import type { Run } from "#run";
 import type { RunResult } from "#domain";
 import { type GatedFeature, hasFeature } from "../src/backends/claude-code/features.ts";
 import { parseVersion } from "../src/backends/claude-code/version.ts";
@@ -51,6 +51,7 @@ export async function closedResult(run: Pick<Run<unknown>, "result" | "closed">)
 }
 
 /** `describe` for scenes with the real CLI that belong to the full set only: in the quick set they are not there. */
-export function describeRealCli(name: string, define: () => void): void {
-  if (!isQuick) describe.runIf(locateRealCli() !== undefined)(name, define);
+export function describeRealCli(name: string, define: () => void, needs?: GatedFeature): void {
+  if (isQuick) return;
+  describe.runIf(needs === undefined ? locateRealCli() !== undefined : realCliHas(needs))(name, define);
 }

@@ -1,4 +1,4 @@
-// The floor: minimal hand-written code on fetch and child_process, JSON.parse, a direct call per delta, nothing else.
+// The floor: minimal hand-written code on fetch and child_process, with JSON.parse and one direct call per delta.
 import { spawn } from "node:child_process";
 
 async function post(url, body, onData) {
@@ -17,7 +17,7 @@ async function post(url, body, onData) {
   }
 }
 
-/** One reply: the calls it asks for, their arguments still text. */
+/** One reply: its calls, with their arguments still as text. */
 async function openaiTurn(seen, url, messages) {
   const calls = [];
   await post(`${url}/chat/completions`, { messages }, (data) => {
@@ -99,7 +99,7 @@ const gemini = (seen, url) =>
     for (const part of JSON.parse(data).candidates[0].content.parts) if (part.text) seen.text(part.text);
   });
 
-/** Splits bytes at newlines, JSON.parse. */
+/** Splits bytes at newlines and parses each line. */
 function readFrames(stream, onFrame) {
   let parts = [];
   stream.on("data", (bytes) => {
@@ -134,7 +134,7 @@ function onText(seen, frame) {
   if (frame.type === "stream_event" && frame.event.type === "content_block_delta") seen.text(frame.event.delta.text);
 }
 
-/** One question, one process, which ends when it has answered. */
+/** One question, one process, which ends after its answer. */
 const claudePlain = (program) => ({
   call: (seen) =>
     new Promise((resolve, reject) => {
@@ -148,7 +148,7 @@ const claudePlain = (program) => ({
   close() {},
 });
 
-/** A process that is greeted and then asked, as often as one likes. */
+/** A process that is initialised once and then asked any number of times. */
 async function openClaude(program) {
   const child = spawn(program, [...FLAGS, "--input-format", "stream-json"], { stdio: ["pipe", "pipe", "inherit"] });
   let onFrame;

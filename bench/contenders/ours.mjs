@@ -1,5 +1,6 @@
-// Millrace through its public handle: typed events from `for await (const event of run)`, all guarantees on.
-import { spawn } from "node:child_process";
+// Millrace through its public handle: typed events from `for await (const event of run)`, with all guarantees.
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { explain, openSession, run, tool } from "millrace";
 
 async function consume(seen, handle) {
@@ -13,7 +14,7 @@ async function consume(seen, handle) {
   }
 }
 
-/** As long and as mixed as a real one: what is shorter or a plain word is not looked for in the stream. */
+/** As long and as mixed as a real key: shorter texts and plain words are not searched for in the stream. */
 const API_KEY = "sk-proj-T3BlbkFJb8h2Qx7VwZr5Yt1Lm9Nc4Ka6Pd0Se3Uf8Gi2Hj7Wo5X";
 
 const HOSTS = {
@@ -22,7 +23,7 @@ const HOSTS = {
   gemini: (url) => ["google/bench", { google: { apiKey: API_KEY, baseUrl: url } }],
 };
 
-/** One reply is the workload; the limit keeps the loop from asking for a second one after the tool calls. */
+/** One reply is the workload; the limit prevents a second request after the tool calls. */
 const once = (api) => (seen, url) => {
   const [backend, options] = HOSTS[api](url);
   return consume(seen, run(backend, "go", { ...options, limits: { turns: 1 } }));
@@ -34,16 +35,17 @@ const loop = (api) => (seen, url) => {
   return consume(seen, run(backend, "go", { ...options, tools: [add], limits: { turns: 1000 } }));
 };
 
-const cli = async (seen, file) => {
-  const { decodeStream, formatRegistry } = await import("../../dist/runtime/index.js");
-  const child = spawn("cat", [file], { stdio: ["ignore", "pipe", "inherit"] });
-  return consume(seen, decodeStream(formatRegistry().require("claude-code"), child.stdout));
+/** A `claude` that prints a file. */
+const executable = fileURLToPath(new URL("../claude-from-file.sh", import.meta.url));
+const cli = (seen, file) => {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME, BENCH_FILE: file };
+  return consume(seen, run("claude-code", "go", { cwd: dirname(file), claudeCode: { executable, env } }));
 };
 
-/** As the command line has it. */
+/** The same as on the command line. */
 const MAX_WAITING = 4_194_304;
 
-/** Takes so many characters per millisecond, and says when too many wait. */
+/** Takes this many characters per millisecond, and reports when too many are pending. */
 function createSlowWriter(perMs) {
   let pieces = [];
   let next = 0;
@@ -69,7 +71,7 @@ function createSlowWriter(perMs) {
       waiting += text.length;
       timer ??= setTimeout(take, 1);
     },
-    /** Whether what waits is bounded: by the limit and the one event that went beyond it. */
+    /** Whether the pending text is bounded: by the limit plus the one event that exceeded it. */
     isBounded: () => waiting <= MAX_WAITING + 4096,
     room() {
       return waiting <= MAX_WAITING ? undefined : new Promise((resolve) => (wake = resolve));
@@ -77,7 +79,7 @@ function createSlowWriter(perMs) {
   };
 }
 
-/** W1 as a person or a program is shown it, at the pace of whoever reads. */
+/** W1 as it is shown to a person or a program, at the reader's pace. */
 const shown = (perMs, makeSink) => async (seen, url) => {
   const [backend, options] = HOSTS.openai(url);
   const writer = createSlowWriter(perMs);

@@ -1,5 +1,5 @@
-// The floor of W8: each event is encoded once, what comes in one turn of the event loop is one write per reader, and
-// readers who lag are waited for.
+// The floor of W8: each event is encoded once, the events of one turn of the event loop are one write per reader, and
+// readers that lag are awaited.
 import http from "node:http";
 import { word } from "../bodies.mjs";
 

@@ -1,4 +1,4 @@
-// Our server with a model made by hand, whose text comes in bursts of 64 deltas per turn of the event loop.
+// Our server with a hand-written model, whose text arrives in bursts of 64 deltas per turn of the event loop.
 import { agent } from "millrace";
 import { createServer } from "millrace/server";
 import { word } from "../bodies.mjs";
@@ -52,7 +52,7 @@ export async function openServer(store) {
     );
   return {
     port,
-    /** Has the model asked, which then waits: all readers are there before it says its first word. */
+    /** Starts the request to the model, which then waits: all readers are connected before its first delta. */
     async begin(count) {
       let go;
       job = { count, begun: new Promise((resolve) => (go = resolve)) };
@@ -60,7 +60,7 @@ export async function openServer(store) {
       const answer = await post(`/api/threads/${id}/chat`, { input: "go" });
       const runId = answer.headers.get("x-run-id");
       if (runId === null) throw new Error(`${answer.status} ${await answer.text()}`);
-      // The stream of the question is one reader too many; leaving it ends nothing.
+      // The stream of the question is one reader too many; leaving it does not end the run.
       await answer.body.cancel();
       return { path: `/api/runs/${runId}/events?after=-1`, go: async () => go() };
     },

@@ -1,4 +1,4 @@
-// W8 on the server with the SQLite store, in a folder beside the benchmark's other data: a real disk.
+// W8 on the server with the SQLite store, in a folder next to the benchmark's other data: a real disk.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { openStore } from "millrace/stores/sqlite";

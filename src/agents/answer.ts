@@ -1,18 +1,19 @@
 import type { OutputSpec, ToolSpec } from "#backends";
+import type { NextTurn } from "#domain";
 import type { ModelLeg } from "./leg.ts";
 import { DEFAULT_OUTPUT_REPAIRS, planOutput, readOutput, repairMessage } from "./structured.ts";
 import type { AnswerTool } from "./tool-batch.ts";
 
-/** How a leg's final answer is asked for and read. */
+/** How the final answer of a leg is requested and read. */
 export interface AnswerPlan {
-  /** For vendors that can be asked for a shape. */
+  /** For vendors with native output. */
   readonly spec: OutputSpec | undefined;
   /** For the others: a tool whose call is the answer. */
   readonly toolSpec: ToolSpec | undefined;
   readonly tool: AnswerTool | undefined;
-  /** How often the model may correct itself. */
+  /** How many repairs the model is allowed. */
   readonly maxRepairs: number;
-  /** Reads a reply that asks for nothing more. */
+  /** Reads a reply without tool calls. */
   read(text: string): Promise<FinalAnswer>;
 }
 
@@ -29,13 +30,13 @@ const PLAIN: AnswerPlan = {
   read: async () => ({ kind: "text" }),
 };
 
-/** Plans how a leg gets its answer in the wanted shape: natively where the vendor can, by a tool where it cannot. */
-export function planAnswer(leg: ModelLeg): AnswerPlan {
+/** Plans how a leg gets an answer that fits the schema: by native output if the vendor has it, otherwise by a tool. */
+export function planAnswer(leg: ModelLeg, nextTurn: NextTurn | undefined): AnswerPlan {
   if (leg.output === undefined) return PLAIN;
   const hasTools = leg.tools.length > 0 || (leg.handoffs?.length ?? 0) > 0;
   const output = leg.output;
   const plans = [leg.backend, ...leg.fallback].map((backend) => planOutput(output, backend, hasTools));
-  // A tool works everywhere; so when one of those who may answer needs it, it is the way for all of them.
+  // A tool works with every backend. If one of the fallbacks needs it, all of them use it.
   const plan = plans.find(({ way }) => way === "tool") ?? planOutput(output, leg.backend, hasTools);
   const { spec, tool } = plan;
   return {
@@ -44,16 +45,16 @@ export function planAnswer(leg: ModelLeg): AnswerPlan {
     tool: tool && {
       name: tool.name,
       async read(input) {
-        const read = await readOutput(plan, input);
+        const read = await readOutput(plan, input, nextTurn);
         if (read.fits) return read;
         return { fits: false, problem: read.problem, feedback: repairMessage(read.problem, "tool") };
       },
     },
     maxRepairs: leg.outputRepairs ?? DEFAULT_OUTPUT_REPAIRS,
     async read(text) {
-      const read = await readOutput(plan, text);
+      const read = await readOutput(plan, text, nextTurn);
       if (read.fits) return { kind: "value", value: read.value };
-      // A model that was given a tool for its answer and writes something else instead is reminded of it.
+      // A model that was offered a tool for its answer and answers in text instead is reminded of the tool.
       const feedback =
         tool === undefined ? repairMessage(read.problem) : `Give your answer by calling the tool "${tool.name}".`;
       return { kind: "misfit", feedback, problem: read.problem };

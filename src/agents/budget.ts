@@ -1,13 +1,13 @@
-import { addUsage, type Usage } from "#domain";
+import { addUsage, type ChunkOf, type Usage, warningItem, type WarningItem } from "#domain";
 
-/** What a whole run may use, over all its legs. */
+/** The limits of a whole run, over all of its legs. */
 export interface RunLimits {
   readonly handoffs?: number | undefined;
   readonly costUsd?: number | undefined;
   /** Input and output tokens together. */
   readonly tokens?: number | undefined;
   readonly timeoutMs?: number | undefined;
-  /** Bytes of one reply. Counted by the run itself, whoever carries it out. */
+  /** Bytes of one reply. Counted by the run itself, for every kind of backend. */
   readonly replyBytes?: number | undefined;
 }
 
@@ -25,8 +25,8 @@ export type LimitReached =
   | "error_timeout";
 
 /**
- * Counts what a run uses against its limits. Reaching one ends the run after the step that reached it: everything
- * produced stays, and the result's subtype says which limit it was.
+ * Counts what a run uses against its limits. Reaching a limit ends the run after the current step: everything produced
+ * so far is kept, and the subtype of the result names the limit.
  */
 export class Budget {
   readonly limits: RunLimits;
@@ -34,16 +34,17 @@ export class Budget {
   private _handoffs = 0;
   private _usage: Usage = {};
   private _costUsd = 0;
-  private _hasUnknownCost = false;
-  private _hasWarned = false;
+  /** What a limit counts and a backend did not report. */
+  private readonly _uncounted = new Set<"costUsd" | "tokens">();
+  private readonly _warned = new Set<"costUsd" | "tokens">();
 
-  /** `outer` is the budget of the run this one stands in: what is used here counts there too. */
+  /** `outer` is the budget of the run that this run is a tool call of. What is used here counts there as well. */
   constructor(limits: RunLimits, outer?: Budget) {
     this.limits = limits;
     this._outer = outer;
   }
 
-  /** The first limit that is reached. */
+  /** The first limit that was reached. */
   get reached(): LimitReached | undefined {
     const { costUsd, tokens } = this.limits;
     if (costUsd !== undefined && this._costUsd >= costUsd) return "error_max_budget_usd";
@@ -51,11 +52,29 @@ export class Budget {
     return this._outer?.reached;
   }
 
-  /** `true` once: the cost is limited, and something was used whose price is unknown, so the limit cannot be kept. */
-  takeCostWarning(): boolean {
-    if (this._hasWarned || !this._hasUnknownCost || this.limits.costUsd === undefined) return false;
-    this._hasWarned = true;
-    return true;
+  /** The dollars that may still be spent, here and in the run around; `undefined` without a limit. */
+  get costLeft(): number | undefined {
+    const around = this._outer?.costLeft ?? Infinity;
+    const left = Math.min((this.limits.costUsd ?? Infinity) - this._costUsd, around);
+    return left === Infinity ? undefined : left;
+  }
+
+  /** Whether what is used has to be counted as it is used, for a limit here or around. */
+  get isLimited(): boolean {
+    const { costUsd, tokens } = this.limits;
+    return costUsd !== undefined || tokens !== undefined || this._outer?.isLimited === true;
+  }
+
+  /** Returns a warning for each limit that cannot be enforced, because `backend` does not say what it used. Each once. */
+  takeWarnings(backend: string): readonly ChunkOf<WarningItem>[] {
+    const fresh = [...this._uncounted].filter((name) => this.limits[name] !== undefined && !this._warned.has(name));
+    for (const name of fresh) this._warned.add(name);
+    const warnings = fresh.map((name) => {
+      const what = name === "costUsd" ? `The price of ${backend} is unknown` : `${backend} does not report its tokens`;
+      const message = `${what}, so limits.${name} cannot be enforced.`;
+      return warningItem({ code: "option-ignored", message, context: { option: `limits.${name}` } });
+    });
+    return [...warnings, ...(this._outer?.takeWarnings(backend) ?? [])];
   }
 
   addHandoff(): LimitReached | undefined {
@@ -63,15 +82,25 @@ export class Budget {
     return this._handoffs > (this.limits.handoffs ?? RUN_BUDGET.handoffs) ? "error_max_handoffs" : undefined;
   }
 
-  /** What was used; `costUsd` `undefined` when nobody knows its price. */
+  /** Adds what was used. `costUsd` is `undefined` if the price is unknown. */
   addSpent(usage: Usage, costUsd: number | undefined): void {
     this._outer?.addSpent(usage, costUsd);
     this._usage = addUsage(this._usage, usage);
-    if (costUsd === undefined) this._hasUnknownCost = true;
+    if (costUsd === undefined) this._uncounted.add("costUsd");
     else this._costUsd += costUsd;
+  }
+
+  /** Records that a reply, or a whole turn of an agent, came without its number of tokens. */
+  addWithoutTokens(): void {
+    this._outer?.addWithoutTokens();
+    this._uncounted.add("tokens");
   }
 
   private _tokens(): number {
     return (this._usage.inputTokens ?? 0) + (this._usage.outputTokens ?? 0);
   }
+}
+
+export function hasTokens({ inputTokens, outputTokens }: Usage): boolean {
+  return inputTokens !== undefined || outputTokens !== undefined;
 }

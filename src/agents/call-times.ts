@@ -1,9 +1,9 @@
-import { type Clock, elapsedSince, type ToolResultItem } from "#domain";
-import type { RunPolicy } from "#policy";
+import { type ChunkOf, type Clock, elapsedSince, type ToolResultItem } from "#domain";
 
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-/** How long the calls of an agent backend waited, and how long those of our own tools took. The backend does not know. */
+/**
+ * Measures how long the calls of an agent backend waited and how long our own tools took. The backend does not know
+ * either.
+ */
 export class CallTimes {
   private readonly _clock: Clock;
   private readonly _waited = new Map<string, number>();
@@ -13,14 +13,7 @@ export class CallTimes {
     this._clock = clock;
   }
 
-  /** The same policy; the time its decision about a call takes is noted. */
-  watch(policy: RunPolicy): RunPolicy {
-    if (policy.isSilentOnTools) return policy;
-    const checkCall: RunPolicy["checkCall"] = (call) => this.waiting(call.callId, policy.checkCall(call));
-    return Object.assign(Object.create(policy) as RunPolicy, { checkCall });
-  }
-
-  /** Notes how long something takes that a call waits for. */
+  /** Measures something that a call waits for. */
   async waiting<Value>(callId: string, wait: Promise<Value>): Promise<Value> {
     const since = this._clock.now();
     try {
@@ -30,7 +23,7 @@ export class CallTimes {
     }
   }
 
-  /** Notes how long the tool itself takes. */
+  /** Measures the tool itself. */
   async running<Value>(callId: string, work: Promise<Value>): Promise<Value> {
     const since = this._clock.now();
     try {
@@ -40,15 +33,15 @@ export class CallTimes {
     }
   }
 
-  /** Completes a result that is not an event yet. */
-  complete(result: ToolResultItem): void {
-    const { callId } = result;
-    const writable = result as Writable<ToolResultItem>;
+  /** Returns the result with the times of its call added. */
+  complete(result: ChunkOf<ToolResultItem>): ChunkOf<ToolResultItem> {
+    const { callId, skipped } = result;
     const ms = this._ran.get(callId);
-    if (ms !== undefined) writable.ms = ms;
     const waitedMs = this._waited.get(callId) ?? 0;
-    if (waitedMs > 0 && result.skipped === undefined) writable.waitedMs = waitedMs;
     this._ran.delete(callId);
     this._waited.delete(callId);
+    const hasWaited = waitedMs > 0 && skipped === undefined;
+    if (ms === undefined && !hasWaited) return result;
+    return { ...result, ...(ms !== undefined && { ms }), ...(hasWaited && { waitedMs }) };
   }
 }

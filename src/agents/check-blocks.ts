@@ -7,7 +7,8 @@ type Fields = { readonly [name: string]: unknown };
 const BLOCK_TYPES = ["text", "thinking", "tool-call", "tool-result", "image", "document", "audio", "unknown"] as const;
 
 /**
- * Checks the blocks of a caller's message. `field` names the message: `input[0]`, `name` the field that has them.
+ * Checks the blocks of a caller's message. `field` is the path of the message, such as `input[0]`; `name` is the field
+ * that contains the blocks.
  *
  * @throws StartError `invalid-input` naming the block, its value and the remedy.
  */
@@ -48,13 +49,28 @@ function checkMedia(given: Fields, field: string): void {
     throw invalid(`${field}.mediaType is ${describeValue(mediaType)}. Give a text such as "image/png".`);
   }
   if (typeof url === "string" && data === undefined) return;
-  if (typeof data === "string" && url === undefined && isBase64(data)) return;
+  if (typeof data === "string" && url === undefined && isBase64(data)) {
+    if (given["type"] !== "document" || !TEXT_TYPE.test(mediaType ?? "") || isEncodedText(data)) return;
+    throw invalid(`${field}.data is not a UTF-8 text in base64. Write Buffer.from(text).toString("base64").`);
+  }
   throw invalid(`${field} needs its bytes as base64 in data, or its address in url: one of them.`);
 }
 
-/** Looked at by its ends alone: the bytes may be many. */
+/** Checks only the beginning and the end, because the data may be large. */
 function isBase64(data: string): boolean {
   return data !== "" && !data.startsWith("data:") && /^[A-Za-z0-9+/=\s_-]+$/.test(data.slice(0, 64) + data.slice(-64));
+}
+
+const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|yaml)\b)/i;
+
+/** A text that was not encoded looks like base64 and would be sent as bytes that mean nothing. */
+function isEncodedText(data: string): boolean {
+  try {
+    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes) !== "";
+  } catch {
+    return false;
+  }
 }
 
 function requireText(given: Fields, name: string, field: string): void {
@@ -63,7 +79,8 @@ function requireText(given: Fields, name: string, field: string): void {
 }
 
 /**
- * Checks that everything in the input can be sent to whoever answers it: nothing is left out in silence.
+ * Checks that every block of the input can be sent to the backend that answers it and to its fallbacks, so that nothing
+ * is left out silently.
  *
  * @throws StartError `invalid-input` naming the block, the backend and what to do.
  */
@@ -87,7 +104,7 @@ function checkBackend(
   block: Block,
   { field, isNew }: { readonly field: string; readonly isNew: boolean },
 ): void {
-  // A transcript may hold what another vendor wrote; a new message is the caller's own.
+  // A transcript may contain unknown blocks from another vendor; the new message comes from the caller.
   const why =
     block.type === "unknown" && isNew ? "it is a block of an unknown kind. Leave it out." : backend.cannotSend?.(block);
   if (why !== undefined) throw invalid(`${field} (${block.type}) cannot be sent to ${backend.name}: ${why}`);

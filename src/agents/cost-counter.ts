@@ -4,9 +4,8 @@ import type { Budget } from "./budget.ts";
 import type { Price } from "./leg.ts";
 
 /**
- * The bookkeeping of one leg: adds up what the replies used, those that came to nothing included. Each is priced on its
- * own, because some prices rise with the length of a single request. The cost is known only if it is known for every one
- * of them.
+ * Adds up what the replies of one leg used, including discarded ones. Each reply is priced separately, because some
+ * prices depend on the length of a single request. The total cost is known only if the cost of every reply is known.
  */
 export class CostCounter {
   private readonly _price: Price;
@@ -20,12 +19,12 @@ export class CostCounter {
     this._budget = budget;
   }
 
-  /** Books what a reply used, finished or not. */
+  /** Adds what a reply used, whether or not it was finished. */
   add(usage: Usage, backend: ModelBackend): void {
     this._unsettled = [...this._unsettled, { usage, backend }];
   }
 
-  /** Prices what was booked since the last call, and tells the budget. */
+  /** Prices what was added since the last call, and adds it to the budget. */
   async settle(): Promise<void> {
     const entries = this._unsettled;
     this._unsettled = [];

@@ -2,16 +2,16 @@ import type { LegLimits } from "./leg.ts";
 import { LEG_LIMITS } from "./leg.ts";
 import { RUN_BUDGET, type RunLimits } from "./budget.ts";
 
-/** What a sentence about an end may name. */
+/** The facts that a sentence about the end of a run can name. */
 export interface EndFacts {
   /** The limits of the run. */
   readonly run: RunLimits;
   /** The limits of the agent whose leg ended it. */
   readonly leg: LegLimits;
   readonly maxTokens?: number | undefined;
-  /** The vendor's own word for why a reply was cut, where it is not `maxTokens` that cut it. */
+  /** The vendor's own stop reason for a reply that was cut by something other than `maxTokens`. */
   readonly vendorStopReason?: string | undefined;
-  /** What the backend, a hook or a schema had to say. */
+  /** The explanation of the backend, the hook or the schema. */
   readonly detail?: string | undefined;
 }
 
@@ -39,23 +39,23 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
         ? "The answer was cut: the model reached its limit of output tokens. Set maxTokens higher, or ask for a shorter answer."
         : `The answer was cut: the model reached maxTokens (${maxTokens}). Raise it, or ask for a shorter answer.`,
   error_max_structured_output_retries: ({ detail }) =>
-    `The answer does not fit the output schema, also after it was sent back${detail === undefined ? "" : `: ${asClause(detail)}`}. Describe the fields in the schema, simplify it, or allow more repairs (output: { schema, repairs }).`,
+    `The answer does not fit the output schema, even after repairs${detail === undefined ? "" : `: ${asClause(detail)}`}. Describe the fields in the schema, simplify it, or allow more repairs (output: { schema, repairs }).`,
   hook_stopped: ({ detail }) =>
     `A hook ended the run${detail === undefined || detail === "" ? "" : `: ${asClause(detail)}`}.`,
 };
 
 /**
- * Why a run ended as this subtype says: which limit, how much of it, and what to do. For other subtypes what the
- * backend said, or `undefined` when it said nothing.
+ * Explains a subtype: which limit was reached, its value, and what to do. For other subtypes, returns the backend's
+ * explanation, or `undefined` if there is none.
  */
 export function describeEnd(subtype: string, facts: EndFacts): string | undefined {
   const describe = Object.hasOwn(SENTENCES, subtype) ? SENTENCES[subtype] : undefined;
   if (describe !== undefined) return describe(facts);
-  // The subtype stands beside the message, so that what the backend said can stand alone.
+  // The subtype is a separate field, so the message need not repeat it.
   return facts.detail;
 }
 
-/** Without the full stop that the sentence around it has. */
+/** Removes the final full stop, because the surrounding sentence has its own. */
 function asClause(detail: string): string {
   return detail.trim().replace(/\.$/u, "");
 }

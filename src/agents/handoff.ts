@@ -1,14 +1,15 @@
 import type { ToolSpec } from "#backends";
 import { nearestName } from "#domain";
 
-/** The tool an agent hands over with. No tool of a caller may have this name when there are handoffs. */
+/** The tool for handoffs. If an agent has handoffs, no tool of the caller may have this name. */
 export const HANDOFF_TOOL = "handoff";
 
-/** The tool as the model is told of it. */
+/** Describes the tool to the model. */
 export function handoffTool(targets: readonly string[]): ToolSpec {
   return {
     name: HANDOFF_TOOL,
-    description: "Hand the conversation over to another agent, who goes on from your message. You will not hear back.",
+    description:
+      "Hand the conversation over to another agent, which continues from your message. You will get no reply.",
     inputSchema: {
       type: "object",
       properties: {
@@ -21,15 +22,17 @@ export function handoffTool(targets: readonly string[]): ToolSpec {
   };
 }
 
-/** A call of that tool as its model meant it, or what is wrong with it. */
+/** The arguments of a handoff call, or what is wrong with them. */
 export type HandoffCall =
   | { readonly fits: true; readonly to: string; readonly message: string }
   | { readonly fits: false; readonly problem: string };
 
-/** Reads the arguments a model wrote. An unknown target is an error result, never a crash (S2-32). */
+/**
+ * Reads the arguments that a model wrote. An unknown target leads to an error result, never to an exception (S2-32).
+ */
 export function readHandoff(input: unknown, targets: readonly string[]): HandoffCall {
   const { to, message } = (typeof input === "object" && input !== null ? input : {}) as Record<string, unknown>;
-  const known = `Known are: ${targets.join(", ")}.`;
+  const known = `Known: ${targets.join(", ")}.`;
   if (typeof to !== "string") return { fits: false, problem: `"to" must name an agent. ${known}` };
   if (!targets.includes(to)) {
     const near = nearestName(to, targets);

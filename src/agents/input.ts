@@ -2,15 +2,15 @@ import { checkBlocks } from "./check-blocks.ts";
 import { type Block, type Message, StartError, type ToolResultBlock } from "#domain";
 
 /**
- * A message as a caller gives it: the id may be left out, and plain text stands for one text block. `content` is what
- * other libraries call it: a text, or blocks.
+ * A message as a caller gives it. The id is optional, and `text` is short for one text block. `content` is the name
+ * that other libraries use: a text, or blocks.
  */
 export type InputMessage =
   | (Omit<Message, "id"> & { readonly id?: string })
   | { readonly id?: string; readonly role: Message["role"]; readonly text: string }
   | { readonly id?: string; readonly role: Message["role"]; readonly content: string | readonly Block[] };
 
-/** What a run is given: a prompt, or the conversation so far with the new message last. */
+/** The input of a run: a prompt, or the conversation so far with the new message last. */
 export type RunInput = string | readonly InputMessage[];
 
 /**
@@ -41,7 +41,7 @@ export function readInput(input: RunInput): readonly Message[] {
   return repairPairs(messages);
 }
 
-/** A result in the caller's own message that answers no call would be left out in silence. */
+/** Rejects a tool result in the new message that answers no call. `repairPairs` would otherwise drop it silently. */
 function checkAnswers(messages: readonly Message[]): void {
   const asked = messages.at(-2)?.blocks ?? [];
   for (const [index, block] of (messages.at(-1)?.blocks ?? []).entries()) {
@@ -54,7 +54,7 @@ function checkAnswers(messages: readonly Message[]): void {
   }
 }
 
-/** Fields in which other libraries keep what here are blocks. */
+/** Fields that other libraries use for what are blocks here. */
 const FOREIGN_FIELDS = ["tool_calls", "function_call", "tool_call_id", "toolInvocations", "parts"] as const;
 
 function checkFields(message: object, field: string): void {
@@ -71,7 +71,7 @@ function checkFields(message: object, field: string): void {
   if (foreign === undefined) return;
   throw new StartError(
     "invalid-input",
-    `${field}.${foreign} has no place in a message. Give calls and results of tools as blocks: { type: "tool-call", callId, name, input } and { type: "tool-result", callId, output }.`,
+    `${field}.${foreign} is not a field of a message. Give calls and results of tools as blocks: { type: "tool-call", callId, name, input } and { type: "tool-result", callId, output }.`,
   );
 }
 
@@ -113,7 +113,7 @@ function readContent(
   return { id, role, blocks: content };
 }
 
-/** What only a model says would not be sent as the user's. */
+/** Rejects blocks in a user message that only a model can write: they would not be sent. */
 function checkRole(role: Message["role"], blocks: readonly Block[], field: string): void {
   const at = blocks.findIndex(({ type }) => type === "tool-call" || type === "thinking");
   if (role !== "user" || at === -1) return;
@@ -124,8 +124,9 @@ function checkRole(role: Message["role"], blocks: readonly Block[], field: strin
 }
 
 /**
- * Makes a transcript one that every vendor takes: each tool call answered right behind it, no answer without a call.
- * A conversation whose run was killed has such gaps, and a model host refuses it for ever because of them.
+ * Makes a transcript acceptable to every vendor: each tool call is followed by its result, and there is no result
+ * without a call. The transcript of a run that was killed has such gaps, and without this repair the host would reject
+ * every further request with it.
  */
 export function repairPairs(messages: readonly Message[]): readonly Message[] {
   const repaired: Message[] = [];

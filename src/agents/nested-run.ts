@@ -1,4 +1,5 @@
 import {
+  type ChunkOf,
   type Chunk,
   describeThrown,
   type ErrorItem,
@@ -6,45 +7,43 @@ import {
   isDelta,
   type Message,
   noticeItem,
+  present,
   type ResultItem,
   type Retraction,
   retractNotice,
   ToolFailure,
 } from "#domain";
 import type { PolicySettings } from "#policy";
-import type { AgentResultNotice } from "./accumulator.ts";
+import { type AgentResultNotice, alsoEndedBy, type RunSource, type RunWriter } from "#run";
 import type { OuterRun } from "./leg.ts";
-import type { RunSource, RunWriter } from "./run.ts";
 import { createRunSource, type RunPlan } from "./swarm.ts";
 
-/** How deep agents may stand within each other as tools. */
+/** How deeply agents may be nested within each other as tools. */
 const MAX_AGENT_DEPTH = 5;
 
-/** One agent to be carried out within a tool call. */
+/** A tool call that runs an agent. */
 export interface NestedCall {
   readonly callId: string;
   readonly prompt: string;
-  /** Fires when the call is given up. */
+  /** Aborted when the call is cancelled. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Carries out an agent within a tool call: its events stand in the outer run's stream with the call as their `parent`,
- * its budget and its policy are the outer run's and its own, and an abort goes through. Gives its answer.
+ * Runs an agent within a tool call. Its events appear in the outer run with the call as their `parent`; the budgets and
+ * policies of both runs apply; an abort of the outer run also aborts the agent. Returns the agent's answer.
  *
  * @throws ToolFailure when the agent did not succeed.
  */
 export async function runNested(plan: RunPlan, { leg, work }: OuterRun, call: NestedCall): Promise<unknown> {
   const depth = (work.depth ?? 0) + 1;
   if (depth > MAX_AGENT_DEPTH) {
-    throw new ToolFailure(
-      `Agents stand ${MAX_AGENT_DEPTH} deep within each other already. Do this without another agent.`,
-    );
+    throw new ToolFailure(`Agents are already nested ${MAX_AGENT_DEPTH} levels deep. Do this without another agent.`);
   }
   const end: NestedEnd = { unfinished: new Set() };
   const legs = plan.legs.map((one) => ({ ...one, policy: joinPolicies(leg.policy, one.policy) }));
   const message: Message = {
-    id: work.ids.fresh("task"),
+    id: work.ids.create("task"),
     role: "user",
     blocks: [{ type: "text", text: call.prompt }],
     source: "millrace",
@@ -74,31 +73,31 @@ async function carryOut(
   try {
     await source(nestedWriter(writer, call, end));
   } finally {
-    // The run goes on without this agent: what it had begun to say is void. After an abort it stays as it is.
-    if (!writer.latch.aborted && end.unfinished.size > 0) {
+    // The run continues without this agent, so its unfinished messages are retracted. After an abort they are kept.
+    if (!writer.signal.aborted && end.unfinished.size > 0) {
       const retractions = [...end.unfinished].map((messageId) => retractNotice({ messageId }));
       await writer.write(retractions.map((notice) => within(notice, call.callId)));
     }
   }
 }
 
-/** What is seen of an agent within a tool call. */
+/** What the outer run records of a nested agent. */
 interface NestedEnd {
-  result?: ResultItem;
-  error?: ErrorItem;
-  /** Messages of which deltas were shown and that have not come. */
+  result?: ChunkOf<ResultItem>;
+  error?: ChunkOf<ErrorItem>;
+  /** Messages that deltas were shown of and that are not finished. */
   readonly unfinished: Set<string>;
 }
 
 function nestedWriter(outer: RunWriter, call: NestedCall, end: NestedEnd): RunWriter {
-  const latch = outer.latch.branch();
-  if (call.signal.aborted) latch.abort(call.signal.reason);
-  else call.signal.addEventListener("abort", () => latch.abort(call.signal.reason), { once: true });
   return {
     runId: outer.runId,
-    latch,
+    signal: alsoEndedBy(outer, call.signal).signal,
+    commit: outer.commit,
     ask: (callId) => outer.ask(callId),
+    waitForResult: outer.waitForResult,
     canAnswer: outer.canAnswer,
+    prepare: outer.prepare,
     cleanUp: (work, options) => outer.cleanUp(work, options),
     write(chunks, agent) {
       for (const chunk of chunks) {
@@ -121,9 +120,10 @@ function noteRetraction({ unfinished }: NestedEnd, { messageId, fromIndex = 0 }:
   if (fromIndex === 0) unfinished.delete(messageId);
 }
 
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-/** A chunk as part of the call. What begins and ends a run is a notice here: the run has its own beginning and end. */
+/**
+ * Returns a chunk as part of the call. The start and the result of the nested run become notices, because the outer run
+ * has its own start and end.
+ */
 function within(chunk: Chunk, parent: string): Chunk {
   if (chunk.parent !== undefined) return chunk;
   switch (chunk.type) {
@@ -133,11 +133,7 @@ function within(chunk: Chunk, parent: string): Chunk {
     }
     case "result": {
       const { subtype, isError, text, usage, costUsd, turns } = chunk;
-      const more = {
-        ...(text !== undefined && { text }),
-        ...(costUsd !== undefined && { costUsd }),
-        ...(turns !== undefined && { turns }),
-      };
+      const more = present({ text, costUsd, turns });
       const data: AgentResultNotice = { subtype, isError, usage, ...more };
       return noticeItem("agent-result", data, { parent });
     }
@@ -147,12 +143,14 @@ function within(chunk: Chunk, parent: string): Chunk {
       return { ...errorItem(detail), parent };
     }
     default:
-      (chunk as Writable<Chunk>).parent = parent;
-      return chunk;
+      return { ...chunk, parent };
   }
 }
 
-/** Both hold: the outer one first, because who is further up has said it for everyone below. */
+/**
+ * Joins two policies that both apply. The outer one comes first and takes precedence, because it applies to every
+ * nested agent.
+ */
 function joinPolicies(outer: PolicySettings | undefined, own: PolicySettings | undefined): PolicySettings | undefined {
   if (outer === undefined || own === undefined) return outer ?? own;
   return {

@@ -1,90 +1,78 @@
 import {
+  type ChunkOf,
   type Chunk,
-  type DeltaEvent,
+  type DeltaChunk,
   type ErrorItem,
   isDelta,
   type MessageItem,
   type ToolCallItem,
+  type ToolInputDelta,
   type ToolResultBlock,
   type Usage,
 } from "#domain";
-import type { Renamer, Writable } from "./unique-ids.ts";
-
-type DeltaItem = Extract<Chunk, DeltaEvent>;
-type CallDelta = Extract<Chunk, { readonly type: "tool-input-delta" }>;
+import type { Renamer } from "./unique-ids.ts";
 
 /**
- * Looks at one reply while it passes: remembers what the loop needs, and leaves out what readers get from us.
- *
- * A class, because it is called once per delta: closures are optimised anew for every reply they serve.
+ * Observes one reply while it passes: records what the loop needs, and removes the chunks that the loop writes itself.
  */
 export class ReplyObserver {
   private readonly _renamer: Renamer;
   private readonly _onSpent: (usage: Usage) => void;
   private readonly _shown = new Set<string>();
-  private readonly _calls: ToolCallItem[] = [];
+  private readonly _calls: ChunkOf<ToolCallItem>[] = [];
   private _answers: Map<string, ToolResultBlock> | undefined;
-  private _message: MessageItem | undefined;
-  private _error: ErrorItem | undefined;
+  private _message: ChunkOf<MessageItem> | undefined;
+  private _error: ChunkOf<ErrorItem> | undefined;
 
-  /** `renamer` sees to it that no id of the run comes twice; `onSpent` hears what a reply has used that came to nothing. */
+  /** `renamer` keeps ids unique within the run. `onSpent` receives the usage of a discarded reply. */
   constructor(renamer: Renamer, onSpent: (usage: Usage) => void) {
     this._renamer = renamer;
     this._onSpent = onSpent;
   }
 
-  /** Messages of which deltas were shown and which are not finished. */
+  /** Messages that deltas were shown of and that are not finished. */
   get shown(): ReadonlySet<string> {
     return this._shown;
   }
 
-  get message(): MessageItem | undefined {
+  get message(): ChunkOf<MessageItem> | undefined {
     return this._message;
   }
 
-  /** A terminal error. It is held back: the turn may be tried again, and whoever gives up on it writes it. */
-  get error(): ErrorItem | undefined {
+  /**
+   * A terminal error. It is held back, because the turn may be retried. The code that gives up on the turn writes it.
+   */
+  get error(): ChunkOf<ErrorItem> | undefined {
     return this._error;
   }
 
-  /** The calls nobody has answered yet. A format answers those itself whose arguments are not JSON. */
-  openCalls(): readonly ToolCallItem[] {
+  /** The unanswered calls. A format itself answers calls whose arguments are not JSON. */
+  openCalls(): readonly ChunkOf<ToolCallItem>[] {
     return this._answers === undefined
       ? this._calls
       : this._calls.filter((call) => this._answers?.has(call.callId) !== true);
   }
 
-  /** What the format has answered itself. */
+  /** The answers that the format gave itself. */
   answers(): readonly ToolResultBlock[] {
     return this._answers === undefined ? [] : [...this._answers.values()];
   }
 
-  /** The chunks readers are to see. */
+  /** Returns the chunks that readers see. */
   pass(batch: readonly Chunk[]): Chunk[] {
     const passed: Chunk[] = [];
     for (let at = 0; at < batch.length; ) {
       const chunk = batch[at] as Chunk;
+      const named = this._renamer.rename(chunk);
       at += 1;
-      if (isDelta(chunk)) {
-        at = this._passRow(chunk, batch, at, passed);
-      } else {
-        this._renamer.rename(chunk);
-        if (this._passItem(chunk)) passed.push(chunk);
-      }
+      if (isDelta(named)) {
+        this._shown.add(named.messageId);
+        passed.push(named);
+        // Most deltas continue the previous one. If its ids were not renamed, theirs need not be either.
+        if (named === chunk) at = passRow(named, batch, at, passed);
+      } else if (this._passItem(named)) passed.push(named);
     }
     return passed;
-  }
-
-  /** Passes a delta and those behind it that go on where it leaves off; returns where they end. */
-  private _passRow(first: DeltaItem, batch: readonly Chunk[], from: number, passed: Chunk[]): number {
-    const vendor = {
-      messageId: first.messageId,
-      callId: first.type === "tool-input-delta" ? first.callId : undefined,
-    };
-    this._renamer.rename(first);
-    this._shown.add(first.messageId);
-    passed.push(first);
-    return passRow(first, vendor, batch, from, passed);
   }
 
   private _passItem(chunk: Chunk): boolean {
@@ -119,27 +107,14 @@ export class ReplyObserver {
   }
 }
 
-/**
- * Passes deltas that bear the ids the host gave to the first one of their row. A loop of its own: it alone runs once
- * per delta.
- */
-function passRow(
-  first: DeltaItem,
-  vendor: { readonly messageId: string; readonly callId: string | undefined },
-  batch: readonly Chunk[],
-  from: number,
-  passed: Chunk[],
-): number {
-  const { messageId, callId } = vendor;
+/** Passes the deltas that have the same ids as `first` and returns where they end. The loop runs once per delta. */
+function passRow(first: DeltaChunk, batch: readonly Chunk[], from: number, passed: Chunk[]): number {
+  const { type, messageId } = first;
   let at = from;
   for (; at < batch.length; at += 1) {
-    const next = batch[at] as Writable<DeltaItem>;
-    if (next.type !== first.type || next.messageId !== messageId) break;
-    if (next.type === "tool-input-delta") {
-      if (next.callId !== callId) break;
-      next.callId = (first as CallDelta).callId;
-    }
-    next.messageId = first.messageId;
+    const next = batch[at] as Chunk;
+    if (next.type !== type || (next as DeltaChunk).messageId !== messageId) break;
+    if (next.type === "tool-input-delta" && next.callId !== (first as ChunkOf<ToolInputDelta>).callId) break;
     passed.push(next);
   }
   return at;

@@ -1,14 +1,14 @@
-import { type Clock, type ErrorCode, type ErrorItem, errorItem, type Random } from "#domain";
+import { type ChunkOf, type Clock, type ErrorCode, type ErrorItem, errorItem, type Random } from "#domain";
 
-/** When and how often a model is asked again. */
+/** When and how often a failed request to a model is retried. */
 export interface RetryOptions {
-  /** Attempts in all, the first one included. Default 4. */
+  /** Total number of attempts, including the first one. Default 4. */
   readonly attempts?: number;
-  /** Time all waits together may take. Default 60 000. */
+  /** Maximum total time of all waits between attempts. Default 60 000. */
   readonly totalMs?: number;
   /**
-   * Ask again also when part of the answer was already shown; it is then retracted. Default false: before the first
-   * token only.
+   * Also retry if part of the answer was already shown, which is then retracted. Default `false`: retry only before the
+   * first token.
    */
   readonly afterFirstToken?: boolean;
 }
@@ -24,24 +24,27 @@ const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "stalled",
 ]);
 
-/** Whether the same request may well succeed a moment later. A refusal of the request itself never does. */
-export function isPassing(error: ErrorItem): boolean {
+/** Whether the same request may succeed a moment later. A request that was rejected as invalid never does. */
+export function isPassing(error: ChunkOf<ErrorItem>): boolean {
   if (PASSING.has(error.code)) return true;
   const status = error.diagnostic?.status;
   return error.code === "provider-error" && (status === undefined || status >= 500 || status === 408 || status === 409);
 }
 
-/** The retries of one turn. One layer for everything: no part below retries on its own. */
+/** The retries of one turn. All retries happen here; no lower layer retries by itself. */
 export interface RetryPlan {
   readonly attempt: number;
   readonly attempts: number;
-  /** How long to wait before the next attempt; `undefined` when there is none. */
-  nextDelay(error: ErrorItem): number | undefined;
-  /** The error a turn ends with: it says so when the host asked for a longer wait than `retry.totalMs` allows. */
-  lastError(error: ErrorItem): ErrorItem;
+  /** Returns the wait before the next attempt in milliseconds, or `undefined` if there is no further attempt. */
+  nextDelay(error: ChunkOf<ErrorItem>): number | undefined;
+  /**
+   * Returns the error that ends the turn. Its message says so if the host asked for a longer wait than `retry.totalMs`
+   * allows.
+   */
+  lastError(error: ChunkOf<ErrorItem>): ChunkOf<ErrorItem>;
 }
 
-/** Full jitter: many runs that failed together must not come back together. */
+/** Uses full jitter, so that runs which failed at the same time do not retry at the same time. */
 export function createRetryPlan(options: RetryOptions | false | undefined, random: Random): RetryPlan {
   const attempts = options === false ? 1 : (options?.attempts ?? 4);
   const totalMs = options === false ? 0 : (options?.totalMs ?? 60_000);
@@ -75,7 +78,7 @@ export function createRetryPlan(options: RetryOptions | false | undefined, rando
   };
 }
 
-/** Waits, or stops waiting at an abort. */
+/** Waits for `ms` milliseconds, or until `signal` is aborted. */
 export function wait(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

@@ -19,8 +19,7 @@ import {
 } from "#testing";
 import { tool } from "#tools";
 import { readInput } from "./input.ts";
-import type { Run } from "./run.ts";
-import { createRun } from "./run-handle.ts";
+import { createRun, type Run } from "#run";
 import type { Leg } from "./leg.ts";
 import { createRunSource, type RunPlan } from "./swarm.ts";
 
@@ -59,7 +58,7 @@ const failWith = (
 ): Chunk[] => [errorItem({ code, message: code, terminal: true, ...more })];
 
 describe("the runner", () => {
-  it("S2-4 S2-20 AT-46 S2-7 S2-19: with text only and with tools, waiting and iterating give the same result, completed once and last", async () => {
+  it("C6 S2-4 S2-20 AT-46 S2-7 S2-19: with text only and with tools, waiting and iterating give the same result, completed once and last", async () => {
     const scripts = [[{ text: "hello" }], [{ text: "I add.", calls: [{ ...call(1, 2), id: "c1" }] }, { text: "3" }]];
     for (const script of scripts) {
       const iterated = start(createScriptedBackend(script)).run;
@@ -111,7 +110,7 @@ describe("the runner", () => {
     const seen: string[] = [];
     const states: string[][] = [];
     const slow = tool("slow", "Waits", { n: "number" }, async ({ n }) => {
-      // Long enough for every reader to have got what there is.
+      // Gives readers time to receive all events so far.
       await new Promise((resolve) => setImmediate(resolve));
       states.push([...seen]);
       return n;

@@ -1,11 +1,11 @@
-import { type NoticeItem, noticeItem } from "#domain";
+import { type ChunkOf, type NoticeItem, noticeItem } from "#domain";
 import { readReportState } from "#tools";
 
-/** What a tool says while it works, as readers are told. */
+/** Returns the notice for a progress report of a running tool. */
 export function stateNotice(
   { callId, name }: { readonly callId: string; readonly name: string },
   state: unknown,
-): NoticeItem {
+): ChunkOf<NoticeItem> {
   const report = readReportState(state);
   if (report === undefined) return noticeItem("tool-progress", { callId, name, state });
   const { kind, ...reported } = report;

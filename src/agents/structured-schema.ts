@@ -1,14 +1,14 @@
 import type { JsonSchema } from "#tools";
 
-/** Keywords whose values are instances, not schemas: a `$ref` in them is no reference. */
+/** Keywords whose values are instances, not schemas: a `$ref` in them is not a reference. */
 const VALUES: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
-/** Deeper than this no vendor follows a schema; what is below stays as it is. */
+/** No vendor supports deeper schemas. Deeper parts are left unchanged. */
 const MAX_DEPTH = 64;
 
 /**
- * The schema of an object that holds the value in its field `value`. Definitions move up to the top, where vendors look
- * for them; references to the schema itself follow it down.
+ * Returns the schema of an object that holds the value in its field `value`. Definitions move to the top level, where
+ * vendors look for them; references to the schema itself are adjusted to its new position.
  */
 export function wrapSchema(schema: JsonSchema): JsonSchema {
   const { $schema: _, $defs, definitions, ...rest } = schema;
@@ -25,7 +25,7 @@ export function wrapSchema(schema: JsonSchema): JsonSchema {
 function moveReferences(part: unknown, depth: number): unknown {
   if (typeof part !== "object" || part === null || depth > MAX_DEPTH) return part;
   if (Array.isArray(part)) return part.map((entry) => moveReferences(entry, depth + 1));
-  // `fromEntries` defines properties instead of setting them: a field called "__proto__" stays a field.
+  // `fromEntries` defines properties instead of assigning them, so a field named `__proto__` stays a field.
   return Object.fromEntries(
     Object.entries(part).map(([keyword, value]) => {
       if (keyword === "$ref" && typeof value === "string") return [keyword, moveReference(value)];

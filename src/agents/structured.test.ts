@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ModelBackend } from "#backends";
+import { OUTPUT_TOOL_NAME } from "#run";
 import { readSchema, type Schema } from "#tools";
-import { planOutput, readOutput, repairMessage, OUTPUT_TOOL_NAME } from "./structured.ts";
+import { planOutput, readOutput, repairMessage } from "./structured.ts";
 
 const backend = (nativeOutput?: ModelBackend["nativeOutput"]): ModelBackend => ({
   kind: "model",

@@ -1,27 +1,28 @@
 import type { ModelBackend, OutputSpec, ToolSpec } from "#backends";
-import { describeThrown } from "#domain";
+import { describeThrown, LONG_JSON, type NextTurn, type ParsedJson, readLongJson } from "#domain";
+import { OUTPUT_TOOL_NAME } from "#run";
 import type { JsonSchema, Parsed, Schema } from "#tools";
 import { wrapSchema } from "./structured-schema.ts";
 
-/** The tool a model is offered for its answer when the vendor cannot be asked for a form. Calling it ends the leg. */
-export const OUTPUT_TOOL_NAME = "final_answer";
-
-/** A model that gave an answer of the wrong form is told so, and asked again, so often unless the caller says otherwise. */
+/**
+ * How many times a model is asked to correct an answer that does not fit the schema, unless the caller sets another
+ * number.
+ */
 export const DEFAULT_OUTPUT_REPAIRS = 2;
 
-/** A problem is told up to here: it may repeat what the model wrote. */
+/** Maximum length of a problem in a message to the model, because it may repeat what the model wrote. */
 const MAX_PROBLEM = 2000;
 
-/** How a backend is brought to answer in a form. */
+/** How a backend is made to give structured output. */
 export type OutputPlan = NativePlan | ToolPlan;
 
 interface PlanBase {
   readonly schema: Schema;
-  /** Vendors take objects only; any other value stands in the field `value` of one. */
+  /** Whether the value is in the field `value` of an object. Vendors accept only objects. */
   readonly isWrapped: boolean;
 }
 
-/** The vendor is asked for it: `spec` goes into every request, and the text of the last reply is the answer. */
+/** Native output: `spec` is part of every request, and the text of the last reply is the answer. */
 export interface NativePlan extends PlanBase {
   readonly way: "native";
   readonly spec: OutputSpec;
@@ -29,22 +30,23 @@ export interface NativePlan extends PlanBase {
   readonly why?: undefined;
 }
 
-/** A tool is offered beside the others, and the input of its call is the answer. */
+/** A tool is offered in addition to the others, and the input of its call is the answer. */
 export interface ToolPlan extends PlanBase {
   readonly way: "tool";
   readonly tool: ToolSpec;
   readonly spec?: undefined;
-  /** Why the vendor cannot be asked. */
+  /** Why native output is not possible. */
   readonly why: string;
 }
 
 /**
- * Decides how a backend is asked for answers of a form: by the vendor's own means where it has them for this schema,
- * else by a tool. `hasTools` says whether the agent has tools besides. Made per backend: a fallback needs its own.
+ * Decides how a backend gives structured output: natively if the vendor supports this schema, otherwise by a tool.
+ * `hasTools` says whether the agent has other tools. Call it for each backend, because a fallback may need another
+ * plan.
  */
 export function planOutput(schema: Schema, backend: ModelBackend, hasTools: boolean): OutputPlan {
   const { shown, isWrapped } = showSchema(schema.jsonSchema);
-  const native = backend.nativeOutput?.(shown, hasTools) ?? `${backend.name} cannot be asked for a form`;
+  const native = backend.nativeOutput?.(shown, hasTools) ?? `${backend.name} does not support structured output`;
   if (native === true) return { way: "native", schema, isWrapped, spec: { name: OUTPUT_TOOL_NAME, schema: shown } };
   const tool: ToolSpec = {
     name: OUTPUT_TOOL_NAME,
@@ -55,12 +57,12 @@ export function planOutput(schema: Schema, backend: ModelBackend, hasTools: bool
   return { way: "tool", schema, isWrapped, tool, why: native };
 }
 
-/** Whether answers of this form stand in the field `value` of an object. */
+/** Whether answers for this schema are in the field `value` of an object. */
 export function isWrappedOutput(schema: Schema): boolean {
   return showSchema(schema.jsonSchema).isWrapped;
 }
 
-/** A schema as vendors and agents are shown it: of an object, and without the name of its dialect. */
+/** Returns a schema in the form that vendors and agents accept: the schema of an object, without `$schema`. */
 export function showSchema(schema: JsonSchema): { readonly shown: JsonSchema; readonly isWrapped: boolean } {
   const { $schema, ...rest } = schema;
   const bare = $schema === undefined ? schema : rest;
@@ -72,61 +74,79 @@ export function showSchema(schema: JsonSchema): { readonly shown: JsonSchema; re
 }
 
 /**
- * Reads an answer: the text of a reply (native), or the input of the call (tool; a text there is input that was no
- * JSON). Nothing but JSON is taken, save that of a text with one fenced block the block is read. Never rejects.
+ * Reads an answer: the text of a reply (native), or the input of the call (tool). A string as the input of a call means
+ * that the arguments were not JSON. Only JSON is accepted, except that a text with exactly one fenced code block is
+ * read from that block. Never rejects. A long answer is parsed and validated in several turns of the event loop.
  */
-export async function readOutput(plan: Pick<OutputPlan, "schema" | "isWrapped">, given: unknown): Promise<Parsed> {
-  const read: Parsed = typeof given === "string" ? parseAnswer(given) : { fits: true, value: given };
+export async function readOutput(
+  plan: Pick<OutputPlan, "schema" | "isWrapped">,
+  given: unknown,
+  nextTurn?: NextTurn,
+): Promise<Parsed> {
+  const read: Parsed = typeof given === "string" ? await parseAnswer(given, nextTurn) : { fits: true, value: given };
   if (!read.fits) return read;
   const found = plan.isWrapped ? unwrap(read.value) : read;
   if (!found.fits) return found;
   try {
-    return await plan.schema.parse(found.value);
+    return await plan.schema.parse(found.value, nextTurn);
   } catch (error) {
     return { fits: false, problem: describeThrown(error) };
   }
 }
 
-/** What a model is told whose answer did not fit. For a tool it is the result of the call, else the user's message. */
+/**
+ * Returns the message to a model whose answer did not fit. With a tool it is the result of the call, otherwise a user
+ * message.
+ */
 export function repairMessage(problem: string, way: OutputPlan["way"] = "native"): string {
-  const told = problem.length > MAX_PROBLEM ? `${problem.slice(0, MAX_PROBLEM)} …` : problem;
-  const what = `Your answer does not fit the schema it has to have: ${told}.`;
+  const shown = problem.length > MAX_PROBLEM ? `${problem.slice(0, MAX_PROBLEM)} …` : problem;
+  const what = `Your answer does not fit the schema it has to have: ${shown}.`;
   return way === "tool"
     ? `${what} Call ${OUTPUT_TOOL_NAME} again with the whole answer.`
     : `${what} Give the whole answer again, as JSON that fits the schema, and nothing else.`;
 }
 
-function parseAnswer(text: string): Parsed {
+async function parseAnswer(text: string, nextTurn: NextTurn | undefined): Promise<Parsed> {
   const json = text.trim();
   if (json === "") return { fits: false, problem: "it is empty" };
+  const { value, fault } = json.length > LONG_JSON ? await readLongJson(json, nextTurn) : parseShort(json);
+  if (fault === undefined) return { fits: true, value };
+  const fenced = findFenced(json);
+  return fenced === undefined ? { fits: false, problem: `it is not JSON (${fault})` } : parseAnswer(fenced, nextTurn);
+}
+
+function parseShort(json: string): ParsedJson {
   try {
-    return { fits: true, value: JSON.parse(json) };
+    return { value: JSON.parse(json) };
   } catch (error) {
-    const fenced = findFenced(json);
-    return fenced === undefined
-      ? { fits: false, problem: `it is not JSON (${describeThrown(error)})` }
-      : parseAnswer(fenced);
+    return { fault: describeThrown(error) };
   }
 }
 
 const FENCE = "```";
 
-/** What stands in the one fenced block of a text; of two, nobody knows which is meant. */
+/** Returns the content of the only fenced block of a text. With two blocks it is unclear which one is meant. */
 function findFenced(text: string): string | undefined {
-  const lines = text.split("\n");
-  const fences = lines.flatMap((line, index) => (line.trimStart().startsWith(FENCE) ? [index] : []));
-  const [start = 0, end = 0] = fences;
-  if (fences.length === 2 && lines[end]?.trim() === FENCE)
-    return lines
-      .slice(start + 1, end)
-      .join("\n")
-      .trim();
-  // The fence may end on the last line of the answer.
-  const last = lines
-    .slice(start + 1)
-    .join("\n")
-    .trimEnd();
-  return fences.length === 1 && last.endsWith(FENCE) ? last.slice(0, -FENCE.length).trim() : undefined;
+  const [first, second, third] = findFences(text);
+  if (first === undefined || third !== undefined) return undefined;
+  const start = text.indexOf("\n", first) + 1;
+  if (start === 0) return undefined;
+  // The closing fence must be alone on its line, or at the end of the answer.
+  if (second === undefined) return text.endsWith(FENCE) ? text.slice(start, -FENCE.length).trim() : undefined;
+  const end = text.indexOf("\n", second);
+  const isAlone = text.slice(second, end === -1 ? text.length : end).trim() === FENCE;
+  return isAlone ? text.slice(start, second).trim() : undefined;
+}
+
+/** Returns the positions of the first three fences that begin a line. */
+function findFences(text: string): readonly number[] {
+  const fences: number[] = [];
+  for (let at = text.indexOf(FENCE); at !== -1 && fences.length < 3; at = text.indexOf(FENCE, at + FENCE.length)) {
+    let before = at - 1;
+    while (before >= 0 && text[before] !== "\n" && text.slice(before, before + 1).trim() === "") before -= 1;
+    if (before < 0 || text[before] === "\n") fences.push(at);
+  }
+  return fences;
 }
 
 function unwrap(value: unknown): Parsed {

@@ -4,8 +4,7 @@ import { assertRunLog, createScriptedBackend, createSeededRandom, createVirtualC
 import { tool } from "#tools";
 import { readInput } from "./input.ts";
 import type { Leg } from "./leg.ts";
-import type { Run } from "./run.ts";
-import { createRun } from "./run-handle.ts";
+import { createRun, type Run } from "#run";
 import { createRunSource, type RunPlan } from "./swarm.ts";
 
 const ran: string[] = [];

@@ -1,57 +1,64 @@
 import {
+  type Chunk,
   type Clock,
   elapsedSince,
   errorItem,
   handoffItem,
   type Message,
   messageItem,
+  type NextTurn,
+  noticeItem,
+  present,
   type Random,
   resultItem,
+  retractNotice,
   type RunStatus,
   StartError,
-  warningItem,
+  toolResultItem,
 } from "#domain";
-import {
-  createPolicy,
-  findNeverMatching,
-  findShadowed,
-  type HookEffects,
-  otherwiseOf,
-  type PathLookup,
-  type PermissionRules,
-  type PolicySettings,
-  type RunPolicy,
-  strictest,
-} from "#policy";
-import { createShortConversations, runAgentLeg } from "./agent-leg.ts";
+import type { PathLookup, PermissionRules, RunPolicy } from "#policy";
+import { runAgentLeg } from "./agent-leg.ts";
+import { createShortConversations } from "./agent-settings.ts";
 import { Budget, type RunLimits } from "./budget.ts";
 import { describeEnd } from "./end-message.ts";
-import { HANDOFF_TOOL } from "./handoff.ts";
-import type { AgentLeg, Conversations, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
-import type { RunSource, RunWriter } from "./run.ts";
+import { HANDOFF_TOOL, readHandoff } from "./handoff.ts";
+import { INCOMPLETE } from "./past-calls.ts";
+import type { PastLeg, PastRun } from "./past-run.ts";
+import { pastTranscript } from "./transcript.ts";
+import type { AgentLeg, Conversations, KeptFiles, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
+import { createLegPolicy, inheritRules } from "./leg-policy.ts";
+import { warnOfIgnored, warnOfRules } from "./leg-warning.ts";
+import { mayTakeEffect, type RunSource, type RunWriter, writeInTurns } from "#run";
+import { createAbortController } from "#streams";
 import { runModelLeg } from "./runner.ts";
 import { UniqueIds } from "./unique-ids.ts";
 
-/** Everything one run needs beside its input: its agents, its limits, its seams. */
+/** Everything a run needs besides its input: agents, limits, seams. */
 export interface RunPlan {
-  /** The agents, by name; an agent without a name stands alone. */
+  /** The agents, found by name. A single agent may have no name. */
   readonly legs: readonly Leg[];
-  /** Who begins. Default: the first. */
+  /** The name of the agent that starts. Default: the first one. */
   readonly start?: string | undefined;
   readonly context: unknown;
   readonly limits: RunLimits;
-  /** What an agent sees that was handed to: only the message (default), or everything before it too. */
+  /**
+   * What the next agent of a handoff receives: only the message (`fresh`, the default), or the whole transcript too
+   * (`shared`).
+   */
   readonly handoffContext?: "fresh" | "shared" | undefined;
   readonly clock: Clock;
+  readonly nextTurn?: NextTurn | undefined;
   readonly random: Random;
   readonly price: Price;
-  /** Where paths in permission rules and tool calls lead. */
+  /** Resolves the paths in permission rules and tool calls. */
   readonly paths?: PathLookup | undefined;
-  /** Keeps agents' conversations beyond this run. Default: each is closed when its leg is over. */
+  /** Keeps conversations of agents open after this run. By default, each is closed at the end of its leg. */
   readonly conversations?: Conversations | undefined;
-  /** Plans an agent that is to be carried out within a tool call. */
+  /** Where files of agents are kept while the run waits. */
+  readonly files?: KeptFiles | undefined;
+  /** Returns the plan of an agent that a tool call runs. */
   readonly planNested?: ((agent: unknown) => RunPlan) | undefined;
-  /** The run this one stands in, as a tool call of it. */
+  /** The run that this run is a tool call of. */
   readonly outer?: {
     readonly budget: Budget;
     readonly ids: UniqueIds;
@@ -61,14 +68,14 @@ export interface RunPlan {
 }
 
 /**
- * Carries out a run: one leg after the other, following the handoffs between agents. Every leg gives its own `result`;
- * the run is done when the last one is (S2-24, S2-31). The last message is the one to answer.
+ * Carries out a run: one leg after the other, following the handoffs between agents. Every leg writes its own `result`;
+ * the run is done when the last leg is (S2-24, S2-31). The last message is the one to answer.
  */
-export function createRunSource(plan: RunPlan, messages: readonly Message[]): RunSource {
+export function createRunSource(plan: RunPlan, messages: readonly Message[], past?: PastRun): RunSource {
   return async (writer) => {
-    const run = new SwarmRun(plan, writer);
+    const run = new SwarmRun(plan, writer, past);
     try {
-      await run.carryOut(messages);
+      await (past === undefined ? run.carryOut(messages) : run.resume(messages, past));
     } finally {
       run.release();
       await run.waitForNested();
@@ -76,13 +83,17 @@ export function createRunSource(plan: RunPlan, messages: readonly Message[]): Ru
   };
 }
 
-const NOBODY_WATCHES: PolicySettings = {
-  hooks: [],
-  rules: [],
-  permission: undefined,
-  guards: [],
-  outputMode: undefined,
-};
+/** What a leg passes to the next one. */
+type HandoffEnd = Omit<Extract<LegEnd, { kind: "handoff" }>, "kind" | "turns">;
+
+/** How a leg handed over whose handoff is not in the log yet. */
+function handoffOf({ replies }: PastLeg, { handoffs = [] }: Leg): { readonly to: string; readonly message: string } {
+  const call = replies.at(-1)?.calls.find(({ name, result }) => name === HANDOFF_TOOL && result?.isError === false);
+  const wanted = readHandoff(call?.input, handoffs);
+  if (!wanted.fits)
+    throw new StartError("unknown-agent", `The handoff in the log cannot be repeated: ${wanted.problem}`);
+  return wanted;
+}
 
 class SwarmRun {
   private readonly _plan: RunPlan;
@@ -92,18 +103,19 @@ class SwarmRun {
   private readonly _nested = new Set<Promise<void>>();
   private _conversations: Conversations | undefined;
   private readonly _stopClock: () => void;
-  /** What agents before this one may not do. */
+  /** The restrictions inherited from earlier agents. */
   private _inherited: PermissionRules | undefined;
   private readonly _warned = new Set<Leg>();
   private _isExpired = false;
 
-  constructor(plan: RunPlan, writer: RunWriter) {
+  constructor(plan: RunPlan, writer: RunWriter, past?: PastRun) {
     this._plan = plan;
     this._budget = new Budget(plan.limits, plan.outer?.budget);
     this._ids = plan.outer?.ids ?? new UniqueIds();
     this._inherited = plan.outer?.inherited;
     this._conversations = plan.conversations;
-    const timed = this._limitTime(writer);
+    if (past !== undefined) this._ids.reserve(past);
+    const timed = this._limitTime(writer, past?.activeMs ?? 0);
     this._writer = timed.writer;
     this._stopClock = timed.stop;
   }
@@ -112,69 +124,137 @@ class SwarmRun {
     this._stopClock();
   }
 
-  /** A tool call that was given up may leave an agent behind that is still being brought down. */
+  /** Waits for nested agents: a cancelled tool call may leave an agent that is still being stopped. */
   async waitForNested(): Promise<void> {
     await Promise.allSettled(this._nested);
   }
 
-  /** A leg ends when the run does, and also when the run's time is up: then the run still has something to say. */
-  private _limitTime(writer: RunWriter): { readonly writer: RunWriter; readonly stop: () => void } {
+  /**
+   * Adds the time limit of the run to the writer. When the time is up, the leg ends as after an abort, but the run can
+   * still write its verdict.
+   */
+  private _limitTime(writer: RunWriter, spentMs: number): { readonly writer: RunWriter; readonly stop: () => void } {
     const { clock, limits } = this._plan;
     if (limits.timeoutMs === undefined) return { writer, stop: () => undefined };
-    const latch = writer.latch.branch();
-    const stop = clock.after(limits.timeoutMs, () => {
+    const controller = createAbortController(writer.signal);
+    const stop = clock.after(Math.max(0, limits.timeoutMs - spentMs), () => {
       this._isExpired = true;
-      latch.abort(new DOMException("The run's time is up.", "TimeoutError"));
+      controller.abort(new DOMException("The run's time is up.", "TimeoutError"));
     });
-    return { writer: { ...writer, latch }, stop };
+    return { writer: { ...writer, signal: controller.signal }, stop };
   }
 
-  async carryOut(input: readonly Message[]): Promise<void> {
-    let leg = this._legOf(this._plan.start ?? this._plan.legs[0]?.agent);
-    let policy = this._policyFor(leg);
-    await this._warnOfShadowed(leg);
+  async carryOut(input: readonly Message[], past?: PastLeg): Promise<void> {
+    const leg = this._firstLeg();
+    const policy = this._policyFor(leg);
+    await this._warn(leg, warnOfRules(leg, this._plan.legs));
     const prompt = await policy.checkPrompt(input);
     if (this._isAborted()) return;
     if (prompt.kind === "blocked") return this._block(leg, prompt.reason, prompt.by);
-    let messages = prompt.messages;
-    for (;;) {
-      await this._warnOfIgnored(leg);
-      const startedAt = this._plan.clock.now();
-      const end = await this._runLeg(leg, policy, messages, startedAt);
-      if (end.kind !== "handoff") return this._end(policy, end);
-      const limit = this._budget.addHandoff();
-      if (limit !== undefined) {
-        const message = describeEnd(limit, { run: this._plan.limits, leg: leg.limits });
-        await this._writeVerdict(leg, { subtype: limit, text: end.text, message });
-        return policy.noteEnd("error", end.text);
-      }
-      const handoff = { from: leg.agent ?? "", to: end.to, message: end.message };
-      await this._writer.write([handoffItem(handoff)], leg.agent);
-      const { notes, stop } = await policy.noteHandoff(handoff);
-      if (stop !== undefined) {
-        const message = describeEnd("hook_stopped", { run: this._plan.limits, leg: leg.limits, detail: stop });
-        await this._writeVerdict(leg, { subtype: "hook_stopped", text: end.text, message });
-        return policy.noteEnd("error", end.text);
-      }
-      this._inherit(leg);
-      messages = this._messagesAfter(end, notes);
-      leg = this._legOf(end.to);
-      policy = this._policyFor(leg);
-    }
+    await this._carryOn(leg, policy, prompt.messages, past);
   }
 
-  private _runLeg(leg: Leg, policy: RunPolicy, messages: readonly Message[], startedAt: number): Promise<LegEnd> {
-    const { context, clock, random, price } = this._plan;
+  /** Continues a run from its log. `input` is what it was started with. */
+  async resume(input: readonly Message[], past: PastRun): Promise<void> {
+    const last = past.legs.at(-1) as PastLeg;
+    await this._takeUp(past);
+    const passed = past.legs.slice(0, -1);
+    for (const { agent } of passed) {
+      const leg = this._legOf(agent ?? this._plan.start ?? this._plan.legs[0]?.agent);
+      this._inherited = inheritRules(this._inherited, leg);
+    }
+    if (past.isEnded) return;
+    if (passed.length === 0 && last.input === undefined) return this.carryOut(input, last);
+    const leg = passed.length === 0 ? this._firstLeg() : this._legOf(last.agent);
+    const policy = this._policyFor(leg);
+    const before = [...input.slice(0, -1), ...passed.flatMap((one) => pastTranscript(one))];
+    if (last.verdict !== undefined) {
+      const transcript = [...before, ...pastTranscript(last)];
+      return this._handOver(leg, policy, { ...handoffOf(last, leg), text: last.verdict.text ?? "", transcript });
+    }
+    if (last.input === undefined) {
+      const message = passed.at(-1)?.handoff?.message ?? "";
+      return this._carryOn(leg, policy, this._messagesAfter({ message, transcript: before }, []), last);
+    }
+    const isFresh = passed.length > 0 && this._plan.handoffContext !== "shared";
+    await this._carryOn(leg, policy, [...(isFresh ? [] : before), last.input], last);
+  }
+
+  /** Says that the run goes on, takes back what was never finished, and counts what was used. */
+  private async _takeUp(past: PastRun): Promise<void> {
+    const open = past.nestedCalls.map(({ callId, name, parent }) => ({
+      ...toolResultItem({ callId, name, output: INCOMPLETE, isError: true, skipped: "incomplete" }),
+      parent,
+    }));
+    const retractions = past.unfinished.map(({ messageId, parent }) => ({
+      ...retractNotice({ messageId }),
+      ...(parent !== undefined && { parent }),
+    }));
+    await this._writer.write([noticeItem("resumed", { after: past.lastSeq }), ...retractions, ...open]);
+    for (const { usage, costUsd } of past.nestedUsage) this._budget.addSpent(usage, costUsd);
+    for (const { verdict } of past.legs)
+      if (verdict !== undefined) this._budget.addSpent(verdict.usage, verdict.costUsd);
+    for (let count = 1; count < past.legs.length; count += 1) this._budget.addHandoff();
+  }
+
+  /** One leg after the other, until one does not hand over. `past`: how far an earlier process came with the first. */
+  private async _carryOn(leg: Leg, policy: RunPolicy, messages: readonly Message[], past?: PastLeg): Promise<void> {
+    // Once per leg, however often it is handed to.
+    if (past?.isStarted !== true && !this._warned.has(leg)) {
+      this._warned.add(leg);
+      await this._warn(leg, warnOfIgnored(leg));
+    }
+    const startedAt = this._plan.clock.now();
+    const end = await this._runLeg(leg, policy, messages, startedAt, past);
+    if (end.kind !== "handoff") return this._end(policy, end);
+    await this._handOver(leg, policy, end);
+  }
+
+  private async _handOver(leg: Leg, policy: RunPolicy, end: HandoffEnd): Promise<void> {
+    const limit = this._budget.addHandoff();
+    if (limit !== undefined) {
+      const message = describeEnd(limit, { run: this._plan.limits, leg: leg.limits });
+      await this._writeVerdict(leg, { subtype: limit, text: end.text, message });
+      return policy.noteEnd("error", end.text);
+    }
+    const handoff = { from: leg.agent ?? "", to: end.to, message: end.message };
+    await this._writer.write([handoffItem(handoff)], leg.agent);
+    if (!(await mayTakeEffect(this._writer))) return;
+    const { notes, stop } = await policy.noteHandoff(handoff);
+    if (stop !== undefined) {
+      const message = describeEnd("hook_stopped", { run: this._plan.limits, leg: leg.limits, detail: stop });
+      await this._writeVerdict(leg, { subtype: "hook_stopped", text: end.text, message });
+      return policy.noteEnd("error", end.text);
+    }
+    this._inherited = inheritRules(this._inherited, leg);
+    const next = this._legOf(end.to);
+    await this._carryOn(next, this._policyFor(next), this._messagesAfter(end, notes));
+  }
+
+  private _firstLeg(): Leg {
+    return this._legOf(this._plan.start ?? this._plan.legs[0]?.agent);
+  }
+
+  private _runLeg(
+    leg: Leg,
+    policy: RunPolicy,
+    messages: readonly Message[],
+    startedAt: number,
+    past: PastLeg | undefined,
+  ): Promise<LegEnd> {
+    const { context, clock, nextTurn, random, price } = this._plan;
     const work: LegWork = {
       writer: this._writer,
       messages,
       context,
       clock,
+      nextTurn,
       random,
       price,
       policy,
       budget: this._budget,
       ids: this._ids,
+      files: this._plan.files,
       depth: this._plan.outer?.depth,
       inherited: this._inherited,
       nested: this._nested,
@@ -188,8 +268,8 @@ class SwarmRun {
       await this._writer.write([shown], leg.agent);
     };
     return leg.backend.kind === "agent"
-      ? this._runAgentLeg(leg as AgentLeg, work, showInput, startedAt)
-      : this._runModelLeg(leg as ModelLeg, work, showInput, startedAt);
+      ? this._runAgentLeg(leg as AgentLeg, { ...work, past }, showInput, startedAt)
+      : this._runModelLeg(leg as ModelLeg, { ...work, past }, showInput, startedAt);
   }
 
   private async _runAgentLeg(
@@ -198,7 +278,7 @@ class SwarmRun {
     showInput: () => Promise<void>,
     startedAt: number,
   ): Promise<LegEnd> {
-    this._conversations ??= createShortConversations(this._plan.limits);
+    this._conversations ??= createShortConversations(this._budget);
     const end = await runAgentLeg(leg, work, this._conversations, showInput);
     await this._noteTimeout(leg, end, startedAt);
     return end;
@@ -210,8 +290,8 @@ class SwarmRun {
     showInput: () => Promise<void>,
     startedAt: number,
   ): Promise<LegEnd> {
-    const { end, ledger } = await runModelLeg(leg, work, showInput);
-    const { usage, costUsd } = await ledger.total();
+    const { end, costs } = await runModelLeg(leg, work, showInput);
+    const { usage, costUsd } = await costs.total();
     if (end.kind === "verdict" || end.kind === "handoff") {
       const ms = elapsedSince(this._plan.clock, startedAt);
       const structured = end.kind === "verdict" ? end.structured : undefined;
@@ -223,7 +303,7 @@ class SwarmRun {
     return end;
   }
 
-  /** A leg that ended because the run's time was up has no verdict of its own. */
+  /** Writes the verdict of a leg that ended because the run's time was up. Such a leg has none yet. */
   private async _noteTimeout(leg: Leg, end: LegEnd, startedAt: number, spent: Partial<Verdict> = {}): Promise<void> {
     if (end.kind !== "over" || !this._isExpired || this._isAborted()) return;
     const ms = elapsedSince(this._plan.clock, startedAt);
@@ -233,7 +313,8 @@ class SwarmRun {
 
   private async _writeVerdict(leg: Leg, verdict: Verdict): Promise<void> {
     const { subtype, text, message, usage = {}, costUsd, turns, ms, structured } = verdict;
-    await this._writer.write(
+    await writeInTurns(
+      this._writer,
       [
         resultItem({
           subtype,
@@ -241,18 +322,15 @@ class SwarmRun {
           text,
           ...(message !== undefined && { message }),
           usage,
-          ...(structured !== undefined && { structured }),
-          ...(costUsd !== undefined && { costUsd }),
-          ...(turns !== undefined && { turns }),
-          ...(ms !== undefined && { ms }),
+          ...present({ structured, costUsd, turns, ms }),
         }),
       ],
-      leg.agent,
+      { agent: leg.agent, nextTurn: this._plan.nextTurn },
     );
   }
 
   private async _end(policy: RunPolicy, end: LegEnd): Promise<void> {
-    // The end of an agent within a tool call is not the end of the run.
+    // The end of a nested agent is not the end of the run.
     if (this._plan.outer !== undefined) return;
     const status: RunStatus = this._isAborted()
       ? "aborted"
@@ -262,46 +340,12 @@ class SwarmRun {
     await policy.noteEnd(status, end.kind === "verdict" ? end.text : "");
   }
 
-  /** A callback that a rule leaves nothing to decide is most likely a mistake (AT-10). */
-  private async _warnOfShadowed(leg: Leg): Promise<void> {
-    if (leg.policy === undefined) return;
-    const warnings = [
-      ...findShadowed(leg.policy, leg.tools),
-      ...findNeverMatching(leg.policy.rules, this._toolNames()),
-    ];
-    if (warnings.length > 0) await this._writer.write(warnings.map(warningItem), leg.agent);
-  }
-
-  /** Once per leg, however often it is handed to. What a model itself is told of, the turn warns of. */
-  private async _warnOfIgnored(leg: Leg): Promise<void> {
-    if (leg.ignored === undefined || leg.ignored.length === 0 || this._warned.has(leg)) return;
-    this._warned.add(leg);
-    const { name } = leg.backend;
-    const byTurn: readonly string[] = leg.backend.kind === "model" ? (leg.backend.ignores ?? []) : [];
-    const warnings = leg.ignored
-      .filter(({ option }) => !byTurn.includes(option))
-      .map(({ option, reason }) =>
-        warningItem({
-          code: "option-ignored",
-          message: `${option} is ignored on ${name}: ${reason}.`,
-          context: { option, backend: name },
-        }),
-      );
+  private async _warn(leg: Leg, warnings: readonly Chunk[]): Promise<void> {
     if (warnings.length > 0) await this._writer.write(warnings, leg.agent);
   }
 
-  /** The tools of all agents of the run; `undefined` when one of them brings its own. */
-  private _toolNames(): readonly string[] | undefined {
-    const { legs } = this._plan;
-    if (legs.some(({ backend }) => backend.kind === "agent")) return undefined;
-    return [
-      ...new Set(
-        legs.flatMap(({ tools, handoffs }) => [
-          ...tools.map(({ name }) => name),
-          ...(handoffs === undefined ? [] : [HANDOFF_TOOL]),
-        ]),
-      ),
-    ];
+  private _policyFor(leg: Leg): RunPolicy {
+    return createLegPolicy(leg, this._inherited, { ...this._plan, writer: this._writer });
   }
 
   private async _block(leg: Leg, reason: string, by: "hook" | "guard"): Promise<void> {
@@ -310,17 +354,20 @@ class SwarmRun {
     await this._writer.write([errorItem({ code, message, terminal: true })], leg.agent);
   }
 
-  private _messagesAfter(end: Extract<LegEnd, { kind: "handoff" }>, notes: readonly string[]): readonly Message[] {
-    const id = this._ids.fresh("handoff");
+  private _messagesAfter(
+    end: Pick<HandoffEnd, "message" | "transcript">,
+    notes: readonly string[],
+  ): readonly Message[] {
+    const id = this._ids.create("handoff");
     const texts = [end.message, ...notes];
     const blocks = texts.map((text) => ({ type: "text", text }) as const);
     const message: Message = { id, role: "user", blocks, source: "millrace" };
     return this._plan.handoffContext === "shared" ? [...end.transcript, message] : [message];
   }
 
-  /** The run itself was aborted; a limit of time is not an abort. */
+  /** Whether the run itself was aborted. Reaching the time limit is not an abort. */
   private _isAborted(): boolean {
-    return this._writer.latch.aborted && !this._isExpired;
+    return this._writer.signal.aborted && !this._isExpired;
   }
 
   private _legOf(name: string | undefined): Leg {
@@ -328,47 +375,6 @@ class SwarmRun {
     if (leg === undefined) throw new StartError("unknown-agent", `There is no agent "${name ?? ""}" in this run.`);
     return leg;
   }
-
-  /** What an agent may not do, nobody may do whom it hands over to: otherwise a handoff would be a way around. */
-  private _inherit(leg: Leg): void {
-    const rules = leg.policy?.rules ?? [];
-    const before = this._inherited === undefined ? [] : [this._inherited];
-    const deny = [...new Set([...before, ...rules].flatMap((set) => set.deny ?? []))];
-    const otherwise = strictest([...before, ...rules].map(otherwiseOf));
-    if (deny.length === 0 && otherwise === "allow") return;
-    this._inherited = otherwise === "allow" ? { deny } : { deny, otherwise };
-  }
-
-  /** Relative rules start where the agent works. */
-  private _pathsFor({ place, backend }: Leg): PathLookup | undefined {
-    const { paths } = this._plan;
-    const cwd = place?.cwd ?? (backend.kind === "agent" ? backend.cwd : undefined);
-    return paths === undefined || cwd === undefined ? paths : { ...paths, cwd: inFolder(paths.cwd, cwd) };
-  }
-
-  private _policyFor(leg: Leg): RunPolicy {
-    if (leg.policy === undefined && this._inherited === undefined) return NO_POLICY;
-    const settings = leg.policy ?? NOBODY_WATCHES;
-    const inherited = this._inherited === undefined ? [] : [this._inherited];
-    return createPolicy(
-      { ...settings, rules: [...inherited, ...settings.rules] },
-      {
-        runId: this._writer.runId,
-        agent: leg.agent,
-        context: this._plan.context,
-        signal: this._writer.latch.signal,
-        clock: this._plan.clock,
-        write: (chunks) => void this._writer.write(chunks, leg.agent),
-        ask: this._writer.ask,
-        canAnswer: this._writer.canAnswer,
-        paths: this._pathsFor(leg),
-      },
-    );
-  }
-}
-
-function inFolder(folder: string, path: string): string {
-  return /^(?:[A-Za-z]:)?[\\/]/.test(path) ? path : `${folder}/${path}`;
 }
 
 interface Verdict {
@@ -381,19 +387,3 @@ interface Verdict {
   readonly ms?: number | undefined;
   readonly structured?: unknown;
 }
-
-const NOTHING: HookEffects = { notes: [], stop: undefined };
-
-/** The policy of a leg nobody watches: everything passes, and nothing is counted or copied. */
-const NO_POLICY: RunPolicy = {
-  isSilentOnTools: true,
-  isSilentOnOutput: true,
-  checkPrompt: async (messages) => ({ kind: "go", messages, ...NOTHING }),
-  checkCall: async ({ input }) => ({ kind: "run", input, grant: { redeem: () => true }, ...NOTHING }),
-  checkResult: async (_, { output, isError }) => ({ output, isError, ...NOTHING }),
-  checkHandoff: async ({ message }) => ({ kind: "go", message, ...NOTHING }),
-  noteHandoff: async () => NOTHING,
-  checkStop: async () => ({ kind: "stop", ...NOTHING }),
-  noteEnd: async () => undefined,
-  createOutputGate: () => ({ pass: async (chunks) => chunks, drop: () => undefined, denial: undefined }),
-};

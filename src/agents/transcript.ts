@@ -1,31 +1,9 @@
-import type { Block, Message, ToolCallRecord, ToolResultBlock } from "#domain";
+import type { Block, ChunkOf, Message, MessageItem, ToolResultBlock } from "#domain";
+import type { PastLeg } from "./past-run.ts";
 
 /**
- * The messages of a run as a model may be shown them: each assistant message with tool calls is followed by one user
- * message with the results of exactly those calls, in the order of the calls.
- */
-export function buildTranscript(
-  messages: readonly Message[],
-  calls: ReadonlyMap<string, ToolCallRecord>,
-): readonly Message[] {
-  const transcript: Message[] = [];
-  for (const message of messages) {
-    transcript.push(message);
-    const results: ToolResultBlock[] = [];
-    for (const block of message.blocks) {
-      if (block.type !== "tool-call") continue;
-      const call = calls.get(block.callId);
-      if (call?.isError === undefined) continue;
-      results.push({ type: "tool-result", callId: block.callId, output: call.output, isError: call.isError });
-    }
-    if (results.length > 0) transcript.push({ id: `${message.id}-results`, role: "user", blocks: results });
-  }
-  return transcript;
-}
-
-/**
- * One turn as the messages a model is shown next: the reply and its results in one piece each, or as pairs of one
- * call and its result, for hosts that know only one call at a time.
+ * Returns one turn as messages for the model: one message with the reply and one with all results, or pairs of one call
+ * and its result, for hosts that support only one call at a time.
  */
 export function writeTurn(reply: Message, results: readonly ToolResultBlock[], together: boolean): readonly Message[] {
   if (results.length === 0) return [reply];
@@ -44,4 +22,37 @@ export function writeTurn(reply: Message, results: readonly ToolResultBlock[], t
     before = [];
   }
   return turn;
+}
+
+/** Returns an assistant message as it is sent to the model again. */
+export function asMessage(message: ChunkOf<MessageItem>): Message {
+  const { id, role, blocks, model } = message;
+  return { id, role, blocks, ...(model !== undefined && { model }) };
+}
+
+/** Adds notes for the model to the end of a turn whose last message has the results. */
+export function addNotes(turn: readonly Message[], notes: readonly Block[]): readonly Message[] {
+  const last = turn.at(-1);
+  if (notes.length === 0 || last?.role !== "user") return turn;
+  return [...turn.slice(0, -1), { ...last, blocks: [...last.blocks, ...notes] }];
+}
+
+/** Returns what was said in a leg of an earlier process, with its input. Calls without a result are left out. */
+export function pastTranscript({ input, replies }: PastLeg, together = true): readonly Message[] {
+  const transcript: Message[] = input === undefined ? [] : [input];
+  for (const { message, calls, told } of replies) {
+    const turn = writeTurn(
+      asMessage(message),
+      calls.flatMap(({ result }) => result ?? []),
+      together,
+    );
+    const notes = told.filter((one) => one.id === notesId(message)).flatMap(({ blocks }) => blocks);
+    transcript.push(...addNotes(turn, notes), ...told.filter((one) => one.id !== notesId(message)));
+  }
+  return transcript;
+}
+
+/** The id of the message with the notes of hooks after a reply. */
+export function notesId({ id }: { readonly id: string }): string {
+  return `${id}-notes`;
 }

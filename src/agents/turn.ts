@@ -1,10 +1,12 @@
 import type { ModelBackend, ModelRequest } from "#backends";
 import {
+  type ChunkOf,
   type Chunk,
   type Clock,
   type ErrorItem,
   errorItem,
   type MessageItem,
+  type NextTurn,
   noticeItem,
   type Random,
   retractNotice,
@@ -15,23 +17,23 @@ import {
   warningItem,
 } from "#domain";
 import type { OutputGate } from "#policy";
-import { type SilenceWatch, watchSilence } from "#streams";
+import { followSignal, type SilenceWatch, watchSilence } from "#streams";
 import { ReplyObserver } from "./reply-observer.ts";
 import { createRetryPlan, isPassing, type RetryOptions, type RetryPlan, wait } from "./retry.ts";
-import type { RunWriter } from "./run.ts";
+import { type RunWriter, writeInTurns } from "#run";
 import type { UniqueIds } from "./unique-ids.ts";
 
-/** What one reply of a model came to. */
+/** The outcome of asking a model for one reply. */
 export type Reply =
   | {
       readonly kind: "replied";
-      readonly message: MessageItem;
-      readonly calls: readonly ToolCallItem[];
-      /** Calls that are answered already, because their arguments cannot be read: the model is told, nothing is run. */
+      readonly message: ChunkOf<MessageItem>;
+      readonly calls: readonly ChunkOf<ToolCallItem>[];
+      /** Answers to calls whose arguments could not be parsed. The model receives the error, and nothing runs. */
       readonly answers: readonly ToolResultBlock[];
       readonly backend: ModelBackend;
     }
-  | { readonly kind: "failed"; readonly error: ErrorItem }
+  | { readonly kind: "failed"; readonly error: ChunkOf<ErrorItem> }
   | { readonly kind: "aborted" };
 
 export interface TurnSettings {
@@ -41,18 +43,19 @@ export interface TurnSettings {
   readonly fallback: readonly ModelBackend[];
   readonly idle: { readonly firstMs: number; readonly betweenMs: number; readonly noticeMs: number };
   readonly agent?: string | undefined;
-  /** Backends whose `start` was already given in this leg. */
+  /** Backends whose `start` item was already written in this leg. */
   readonly started: Set<ModelBackend>;
   readonly ids: UniqueIds;
-  /** Hears what an attempt has used that came to nothing. */
+  readonly nextTurn?: NextTurn | undefined;
+  /** Receives the usage of an attempt that was discarded. */
   readonly onSpent: (usage: Usage, backend: ModelBackend) => void;
-  /** Makes what holds output back until its guards have passed it; nothing when there are none. */
+  /** Creates the gate that holds back output until the guards have passed it. Omitted if there are no guards. */
   readonly gate?: (() => OutputGate) | undefined;
 }
 
 /**
- * Asks a model for one reply and passes it on as it comes: retried while nothing was shown, watched for silence,
- * taken to a fallback when the first choice is down.
+ * Asks a model for one reply and passes it on as it arrives. Retries while nothing was shown, watches for silence, and
+ * uses a fallback if the first choice fails.
  */
 export async function askModel(
   backend: ModelBackend,
@@ -78,8 +81,8 @@ export async function askModel(
 }
 
 /**
- * Says that a backend is at work, and what of the request it cannot do; to be called once per leg. It is ours to say: a
- * format does not know the provider's name.
+ * Writes the `start` item of a backend and a warning for each option of the request that it ignores. Call it once per
+ * leg. The format cannot do this, because it does not know the provider's name.
  */
 export async function announce(
   backend: ModelBackend,
@@ -91,16 +94,16 @@ export async function announce(
   const tools = request.tools.map((tool) => tool.name);
   const chunks: Chunk[] = [startItem({ backend: backend.name, mode: "http", model: backend.model, tools })];
   for (const option of backend.ignores ?? []) {
-    // Several calls at once are what a model does by itself.
+    // Models make parallel calls by default, so ignoring `true` changes nothing.
     if (request[option] === undefined || (option === "parallelToolCalls" && request[option] === true)) continue;
-    const message = `${backend.name} knows no ${option}; the option was ignored.`;
+    const message = `${backend.name} does not support ${option}; the option was ignored.`;
     chunks.push(warningItem({ code: "option-ignored", message, context: { option, value: request[option] } }));
   }
   await writer.write(chunks, settings.agent);
 }
 
-/** Another host may do better with everything but a request that is wrong in itself. */
-function mayFallBack(error: ErrorItem): boolean {
+/** Whether another host may succeed: always, except if the request itself is invalid. */
+function mayFallBack(error: ChunkOf<ErrorItem>): boolean {
   return isPassing(error) || error.code === "provider-error" || error.code === "provider-auth";
 }
 
@@ -128,19 +131,19 @@ async function askWithRetries(
       message: error.message,
     });
     await writer.write([...takeBack(attempt.shown), notice], settings.agent);
-    await wait(settings.clock, delayMs, writer.latch.signal);
-    if (writer.latch.aborted) return { reply: { kind: "aborted" }, shown: new Set() };
+    await wait(settings.clock, delayMs, writer.signal);
+    if (writer.signal.aborted) return { reply: { kind: "aborted" }, shown: new Set() };
   }
 }
 
-/** Whoever asks again first takes back what was shown of the answer that broke off. */
+/** Retracts what was shown of a broken-off answer, before the model is asked again. */
 function takeBack(shown: ReadonlySet<string>): Chunk[] {
   return [...shown].map((messageId) => retractNotice({ messageId }));
 }
 
 interface Attempt {
   readonly reply: Reply;
-  /** Messages of which deltas were shown and which never finished. */
+  /** Messages that deltas were shown of and that were never finished. */
   readonly shown: ReadonlySet<string>;
 }
 
@@ -151,10 +154,10 @@ async function askOnce(
   settings: TurnSettings,
 ): Promise<Attempt> {
   const controller = new AbortController();
-  const unfollow = writer.latch.follow((reason) => controller.abort(reason));
-  const sieve = new ReplyObserver(settings.ids.forReply(), (usage) => settings.onSpent(usage, backend));
+  const unfollow = followSignal(writer.signal, (reason) => controller.abort(reason));
+  const observer = new ReplyObserver(settings.ids.forReply(), (usage) => settings.onSpent(usage, backend));
   const gate = settings.gate?.();
-  let silence: ErrorItem | undefined;
+  let silence: ChunkOf<ErrorItem> | undefined;
   const watchdog = watchSilence({
     clock: settings.clock,
     ...settings.idle,
@@ -165,30 +168,33 @@ async function askOnce(
     },
   });
   try {
-    const write = (chunks: readonly Chunk[]) => writer.write(sieve.pass(chunks), settings.agent);
+    const write = (chunks: readonly Chunk[]) => writeInTurns(writer, observer.pass(chunks), settings);
     await passOn(backend.stream(request, controller.signal), write, watchdog, gate);
   } finally {
     watchdog.stop();
     unfollow();
   }
-  const { shown } = sieve;
-  if (writer.latch.aborted) return { reply: { kind: "aborted" }, shown };
+  const { shown } = observer;
+  if (writer.signal.aborted) return { reply: { kind: "aborted" }, shown };
   const error =
-    guardDenial(gate) ?? silence ?? sieve.error ?? (sieve.message === undefined ? noMessage(backend) : undefined);
+    guardDenial(gate) ?? silence ?? observer.error ?? (observer.message === undefined ? noMessage(backend) : undefined);
   if (error !== undefined) return { reply: { kind: "failed", error }, shown };
   return {
     reply: {
       kind: "replied",
-      message: sieve.message as MessageItem,
-      calls: sieve.openCalls(),
-      answers: sieve.answers(),
+      message: observer.message as ChunkOf<MessageItem>,
+      calls: observer.openCalls(),
+      answers: observer.answers(),
       backend,
     },
     shown,
   };
 }
 
-/** Passes a reply on as it comes, to its end or until a guard denies it. Small: it goes on once per read of every stream. */
+/**
+ * Passes on a reply as it arrives, until its end or until a guard denies it. Kept small, because it resumes once per
+ * read of every stream.
+ */
 async function passOn(
   batches: AsyncIterable<readonly Chunk[]>,
   write: (chunks: readonly Chunk[]) => Promise<void> | undefined,
@@ -198,15 +204,16 @@ async function passOn(
   for await (const batch of batches) {
     watchdog.alive();
     const room = write(gate === undefined ? batch : await passGate(gate, batch, watchdog));
+    if (room !== undefined) {
+      watchdog.pause();
+      await room;
+      watchdog.resume();
+    }
     if (gate?.denial !== undefined) return;
-    if (room === undefined) continue;
-    watchdog.pause();
-    await room;
-    watchdog.resume();
   }
 }
 
-/** While guards look, we are the slow ones. */
+/** Pauses the watchdog while the guards run, because that delay is ours and not the model's silence. */
 async function passGate(gate: OutputGate, batch: readonly Chunk[], watchdog: SilenceWatch): Promise<readonly Chunk[]> {
   watchdog.pause();
   const passed = await gate.pass(batch);
@@ -214,29 +221,29 @@ async function passGate(gate: OutputGate, batch: readonly Chunk[], watchdog: Sil
   return passed;
 }
 
-function guardDenial(gate: OutputGate | undefined): ErrorItem | undefined {
+function guardDenial(gate: OutputGate | undefined): ChunkOf<ErrorItem> | undefined {
   if (gate?.denial === undefined) return undefined;
   const { guard, reason } = gate.denial;
   return errorItem({
     code: "guard-denied",
-    message: `The guard "${guard}" did not let the output pass: ${reason}`,
+    message: `The guard "${guard}" denied the output: ${reason}`,
     terminal: true,
   });
 }
 
-function stalled(backend: ModelBackend, silentMs: number, phase: "first" | "between"): ErrorItem {
+function stalled(backend: ModelBackend, silentMs: number, phase: "first" | "between"): ChunkOf<ErrorItem> {
   const when = phase === "first" ? "before its first byte" : "in the middle of its answer";
   return errorItem({
     code: "stalled",
     message: `${backend.name} reached limits.idleMs: it was silent for ${Math.round(silentMs / 1000)} s ${when}. Try again, or raise it if answers may take this long.`,
     terminal: true,
     diagnostic: {
-      hint: "The connection is open, but nothing comes.",
+      hint: "The connection is open, but no data arrives.",
       troubleshooting: "Try again, ask another backend (fallback), or allow more time (limits.idleMs).",
     },
   });
 }
 
-function noMessage(backend: ModelBackend): ErrorItem {
+function noMessage(backend: ModelBackend): ChunkOf<ErrorItem> {
   return errorItem({ code: "stream-cut", message: `${backend.name}'s reply ended without a message.`, terminal: true });
 }

@@ -26,24 +26,17 @@ const reply = (): Chunk[] => [
   retractNotice({ messageId: "chatcmpl-1" }),
 ];
 
-function renameAll(ids: UniqueIds, chunks: readonly Chunk[]): void {
-  const renamer = ids.forReply();
-  for (const chunk of chunks) renamer.rename(chunk);
-}
-
 describe("unique ids", () => {
   it("leave a first reply as it is and rename a second one of the same ids, consistently", () => {
     const ids = new UniqueIds();
     const first = reply();
-    renameAll(ids, first);
-    expect(first).toEqual(reply());
+    expect(ids.forReply().renameAll(first)).toBe(first);
     const second = reply();
-    renameAll(ids, second);
-    expect(JSON.stringify(second)).toBe(
+    const renamed = ids.forReply().renameAll(second);
+    expect(JSON.stringify(renamed)).toBe(
       JSON.stringify(reply()).replaceAll("chatcmpl-1", "chatcmpl-1-2").replaceAll("call_0", "call_0-2"),
     );
-    const third = reply();
-    renameAll(ids, third);
-    expect(third[0]).toMatchObject({ messageId: "chatcmpl-1-3" });
+    expect(second, "the chunks themselves do not change").toEqual(reply());
+    expect(ids.forReply().renameAll(reply())[0]).toMatchObject({ messageId: "chatcmpl-1-3" });
   });
 });

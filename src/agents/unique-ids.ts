@@ -1,38 +1,52 @@
-import type { Block, Chunk } from "#domain";
+import type { Block, Chunk, ChunkOf, MessageItem, NoticeItem, Retraction } from "#domain";
 
-/** Makes the ids of one reply's messages and calls differ from those of all other replies of the run. */
+/** Makes the ids of one reply's messages and calls different from those of all other replies of the run. */
 export interface Renamer {
-  /** Changes a chunk that nobody has numbered yet, and only where an id was used before. */
-  rename(chunk: Chunk): void;
+  /** Returns the same chunk, or a copy with new ids if one of its ids was used by an earlier reply. */
+  rename(chunk: Chunk): Chunk;
+  /** Renames a batch. Returns the same array if nothing was renamed. */
+  renameAll(chunks: readonly Chunk[]): readonly Chunk[];
 }
 
 /**
- * Makes the ids of one run's messages and calls differ, whatever its hosts call them. Vendors' ids are unique over their
- * whole service; hosts that imitate them are known to call every reply `chatcmpl-1` and every first call `call_0`, and
- * readers replace messages and pair results by id.
+ * Keeps the ids of a run's messages and calls unique, whatever ids its hosts use. Vendors' ids are globally unique, but
+ * some hosts that imitate them name every reply `chatcmpl-1` and every first call `call_0`, while readers replace
+ * messages and match results by id.
  */
 export class UniqueIds {
   private readonly _messages = new Set<string>();
   private readonly _calls = new Set<string>();
   private _made = 0;
 
+  /** Ids that the run has already used, in an earlier process. */
+  reserve({
+    messageIds,
+    callIds,
+  }: {
+    readonly messageIds: Iterable<string>;
+    readonly callIds: Iterable<string>;
+  }): void {
+    for (const id of messageIds) this._messages.add(id);
+    for (const id of callIds) this._calls.add(id);
+  }
+
   forReply(): Renamer {
     return new ReplyRenamer(new Names(this._messages), new Names(this._calls));
   }
 
-  /** An id for a message of our own. */
-  fresh(prefix: string): string {
+  /** Returns an id for a message that Millrace itself writes. */
+  create(prefix: string): string {
     this._made += 1;
     return new Names(this._messages).of(`${prefix}-${this._made}`);
   }
 }
 
-/** The names of one reply's ids. */
+/** Maps the ids of one reply to unique ids. */
 class Names {
   private readonly _used: Set<string>;
-  // Made for the second id: a reply is nearly always one message.
+  // Created for the second id, because a reply is nearly always one message.
   private _names: Map<string, string> | undefined;
-  // Deltas come in long rows of one message: the last answer is nearly always the next one.
+  // Deltas come in long rows of one message, so the id is nearly always the same as the last one.
   private _last: string | undefined;
   private _lastName = "";
 
@@ -59,9 +73,6 @@ class Names {
   }
 }
 
-/** A chunk that nobody has numbered yet may still be changed. */
-export type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
-
 class ReplyRenamer implements Renamer {
   private readonly _messages: Names;
   private readonly _calls: Names;
@@ -71,39 +82,53 @@ class ReplyRenamer implements Renamer {
     this._calls = calls;
   }
 
-  rename(chunk: Chunk): void {
+  renameAll(chunks: readonly Chunk[]): readonly Chunk[] {
+    let renamed: Chunk[] | undefined;
+    for (const [at, chunk] of chunks.entries()) {
+      const named = this.rename(chunk);
+      if (named !== chunk) renamed ??= chunks.slice(0, at);
+      renamed?.push(named);
+    }
+    return renamed ?? chunks;
+  }
+
+  rename(chunk: Chunk): Chunk {
     switch (chunk.type) {
       case "text-delta":
       case "thinking-delta": {
-        const name = this._messages.of(chunk.messageId);
-        if (name !== chunk.messageId) (chunk as Writable<typeof chunk>).messageId = name;
-        return;
+        const messageId = this._messages.of(chunk.messageId);
+        return messageId === chunk.messageId ? chunk : { ...chunk, messageId };
       }
       case "tool-input-delta": {
-        const delta = chunk as Writable<typeof chunk>;
-        delta.messageId = this._messages.of(chunk.messageId);
-        delta.callId = this._calls.of(chunk.callId);
-        return;
+        const messageId = this._messages.of(chunk.messageId);
+        const callId = this._calls.of(chunk.callId);
+        return messageId === chunk.messageId && callId === chunk.callId ? chunk : { ...chunk, messageId, callId };
       }
-      case "message": {
-        const message = chunk as Writable<typeof chunk>;
-        message.id = this._messages.of(chunk.id);
-        message.blocks = chunk.blocks.map((block) => this._renameBlock(block));
-        return;
-      }
+      case "message":
+        return this._renameMessage(chunk);
       case "tool-call":
-      case "tool-result":
-        (chunk as Writable<typeof chunk>).callId = this._calls.of(chunk.callId);
-        return;
+      case "tool-result": {
+        const callId = this._calls.of(chunk.callId);
+        return callId === chunk.callId ? chunk : { ...chunk, callId };
+      }
       case "notice":
-        if (chunk.kind === "retract") {
-          const data = chunk.data as { readonly messageId: string };
-          (chunk as Writable<typeof chunk>).data = { ...data, messageId: this._messages.of(data.messageId) };
-        }
-        return;
+        return chunk.kind === "retract" ? this._renameRetraction(chunk) : chunk;
       default:
-        return;
+        return chunk;
     }
+  }
+
+  private _renameMessage(chunk: ChunkOf<MessageItem>): Chunk {
+    const id = this._messages.of(chunk.id);
+    const blocks = chunk.blocks.map((block) => this._renameBlock(block));
+    const isSame = id === chunk.id && blocks.every((block, at) => block === chunk.blocks[at]);
+    return isSame ? chunk : { ...chunk, id, blocks };
+  }
+
+  private _renameRetraction(chunk: ChunkOf<NoticeItem>): Chunk {
+    const data = chunk.data as Retraction;
+    const messageId = this._messages.of(data.messageId);
+    return messageId === data.messageId ? chunk : { ...chunk, data: { ...data, messageId } };
   }
 
   private _renameBlock(block: Block): Block {

@@ -1,72 +1,73 @@
 import type { ModelRequest } from "#dialects";
 import type { Block, Chunk, McpServerStatus, Message } from "#domain";
 import type { RunPolicy } from "#policy";
-import type { JsonSchema, Outcome, Tool } from "#tools";
+import type { JsonSchema, SettledOutcome, Tool } from "#tools";
 
 /**
  * Answers one turn; our runner loops.
  *
  * `stream` yields batches of chunks: deltas, then the `message`, then its `tool-call`s, as the formats make them. It
- * never throws: a failure is a terminal `error` chunk, the last thing it yields. It ends promptly when the signal
- * fires, without an error of its own. It opens nothing before it is iterated, and releases everything when it ends
- * or is left.
+ * never throws: a failure is a terminal `error` chunk, the last one it yields. When the signal is aborted it ends
+ * promptly, without an error. It opens nothing before it is iterated, and releases everything when it ends or is left.
  */
 export interface ModelBackend {
   readonly kind: "model";
   /** The provider's name: `anthropic`, `openai`, `google`, `openrouter` … */
   readonly name: string;
   readonly model: string;
-  /** Parts of a request this backend cannot pass on. Asking for one gives a warning, once. */
+  /** Parts of a request that this backend cannot pass on. Each one that is requested gives a warning, once. */
   readonly ignores?: readonly ("thinkingTokens" | "temperature" | "toolChoice" | "parallelToolCalls")[];
   /**
-   * Whether this model can be asked for answers of this form, beside tools if there are any. `true`: give it as
-   * `output`. A text: it cannot, and why; offer a tool instead. Without this member it never can.
+   * Whether this model supports structured output for this schema, together with tools if there are any. `true`: pass
+   * it as `output`. A string: why it does not; offer a tool instead. Without this member it never does.
    */
   readonly nativeOutput?: (schema: JsonSchema, hasTools: boolean) => true | string;
   /**
    * Why a block of the input cannot be sent, as the end of "… cannot be sent to anthropic: ". `undefined`: it can.
-   * Asked before a run starts. Without this member every block can be sent.
+   * Called before a run starts. Without this member every block can be sent.
    */
   readonly cannotSend?: (block: Block) => string | undefined;
-  /** `false`: its host sets prices of its own, whatever the names of its models are. */
+  /** `false`: its host sets its own prices, whatever the names of its models are. */
   readonly hasKnownPrices?: boolean;
-  /** Keys, passwords and secret headers it uses. They are covered in every event of a run, in every form. */
+  /** Keys, passwords and secret headers that it uses. They are hidden in every event of a run, in every form. */
   readonly secrets?: () => readonly string[];
-  /** The same backend with another model: same host, key and options. Without this member its model cannot be changed. */
+  /**
+   * The same backend with another model: same host, key and options. Without this member its model cannot be changed.
+   */
   readonly withModel?: (model: string) => ModelBackend;
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<readonly Chunk[]>;
 }
 
-/** What an agent backend is given for a whole conversation. */
+/** The settings of an agent backend for a whole conversation. */
 export interface AgentSettings {
   readonly instructions: string | undefined;
   /** Our own tools; the agent calls them through `AgentLink.runTool`, and callers never see another name for them. */
   readonly tools: readonly Tool[];
-  /** What the conversation will ask for that not every mode can do. Known before the first message. */
+  /** Features that the conversation needs and that not every mode has. Known before the first message. */
   readonly features: readonly AgentFeature[];
   readonly outputSchema: JsonSchema | undefined;
   readonly turns: number | undefined;
   readonly costUsd: number | undefined;
-  /** Silence that ends a turn. Default 300 000. Not counted while a tool, a hook or a permission of ours is at work. */
+  /** Silence that ends a turn. Default 300 000. Not counted while one of our tools, hooks or permissions is running. */
   readonly idleMs?: number | undefined;
-  /** Tokens of one reply. */
+  /** The maximum tokens of one reply. */
   readonly maxTokens?: number | undefined;
   readonly thinkingTokens?: number | undefined;
   /** Each chunk keeps the frame it was read from, as `raw`. */
   readonly keepRaw?: boolean | undefined;
-  /** How often a model is asked before a failure counts, the first time included. */
+  /** How often a model is asked before a failure counts, including the first time. */
   readonly attempts?: number | undefined;
-  /** Models to fall back to, by the names the agent knows them by. */
+  /** Models to fall back to, by the agent's names for them. */
   readonly fallbackModels?: readonly string[] | undefined;
   readonly resume: Resume | undefined;
   readonly cwd: string | undefined;
-  /** Variables for the agent's process beside the allowed ones. */
+  /** Variables for the agent's process in addition to the allowed ones. */
   readonly env: Readonly<Record<string, string>>;
-  /** Refuse instead of warn when something asked for cannot be had. */
+  /** Refuse instead of warn if something requested is unavailable. */
   readonly strict: boolean;
 }
 
-/** What a caller may ask of an agent backend beyond text in, events out. */
+/** What a caller may require of an agent backend beyond text in, events out. */
 export type AgentFeature =
   | "hooks"
   | "tools"
@@ -77,56 +78,64 @@ export type AgentFeature =
   | "output"
   | "session";
 
-/** Where a conversation goes on. */
+/** Where a conversation continues. */
 export type Resume =
   | {
       readonly kind: "resume";
       readonly sessionId: string;
       readonly fork: boolean;
-      /** Go on from this point of the session, and not from its end. A `point` of a conversation. */
+      /** Continue from this point of the session, not from its end. A `point` of a conversation. */
       readonly at?: string | undefined;
-      /** Where the session is gone, begin another one: the messages hold all that was said. A notice says so. */
+      /** If the session is gone, begin a new one: the messages contain the whole conversation. A notice reports it. */
       readonly orReplay?: boolean | undefined;
     }
   | { readonly kind: "continue"; readonly fork: boolean };
+
+/** The files in which an agent keeps its sessions, so that one can continue in another folder or on another machine. */
+export interface SessionFiles {
+  /** `undefined` if there is none. `cwd`: the folder the agent worked in, if it is not the backend's own. */
+  read(sessionId: string, cwd?: string): Promise<Uint8Array | undefined>;
+  /** Creates the file of a session. One that exists stays as it is. */
+  write(sessionId: string, data: Uint8Array, cwd?: string): Promise<void>;
+}
 
 /** How an agent backend reaches us during one turn of a conversation. */
 export interface AgentLink {
   readonly runId: string;
   readonly signal: AbortSignal;
-  /** `undefined`: write on. A promise: readers lag; wait for it before reading more. Never rejects. */
+  /** `undefined`: continue. A promise: readers lag; await it before reading more. Never rejects. */
   write(chunks: readonly Chunk[]): Promise<void> | undefined;
-  /** Who decides about tool calls, ours and the agent's own. */
+  /** Decides about tool calls, ours and the agent's own. */
   readonly policy: RunPolicy;
-  /** Our tools that hand over to another agent: rules that are not about them leave them alone. */
+  /** Our tools that hand off to another agent: rules that do not name them do not apply to them. */
   readonly finalTools?: readonly string[] | undefined;
   /**
-   * The whole conversation, the messages of this turn included. An agent that has lost what was said before, with its
-   * process for example, is told this in place of the messages alone. Missing where the messages are all there is.
+   * The whole conversation, including the messages of this turn. An agent that has lost the earlier part, for example
+   * with its process, receives this instead of the messages alone. Absent if the messages are everything.
    */
   readonly transcript?: readonly Message[] | undefined;
   /** Nothing is sent after this turn: the agent may end with it, and how it ends belongs to the turn. */
   readonly isLast?: boolean | undefined;
   /**
-   * Takes over work that ends what the turn has started, so that `send` need not wait for it; `run.closed` does. Where
-   * it is missing, `send` waits itself.
+   * Takes over the clean-up of what the turn started, so that `send` need not wait for it; `run.closed` does. If it is
+   * absent, `send` waits itself.
    */
   cleanUp?(work: Promise<unknown>, options?: { readonly maxMs?: number | undefined }): void;
-  /** Runs one of our tools with arguments the policy has let through. Never rejects. */
+  /** Runs one of our tools with arguments that the policy allowed. Never rejects. */
   runTool(call: {
     readonly callId: string;
     readonly name: string;
     readonly input: unknown;
-    /** Fires when the agent takes this one call back. */
+    /** Aborted when the agent cancels this one call. */
     readonly signal?: AbortSignal | undefined;
-  }): Promise<Outcome>;
+  }): Promise<SettledOutcome>;
 }
 
 /**
- * Carries out a whole run with a loop of its own, and calls us back for tools, permissions and hooks.
+ * Carries out a whole run with its own loop, and calls us for tools, permissions and hooks.
  *
- * `open` may start what is needed, or leave it to the first `send`. It rejects with a `StartError` when the agent
- * cannot be had (not installed, too old, cannot do what is asked and `strict` is on).
+ * `open` may start what is needed, or leave it to the first `send`. It rejects with a `StartError` if the agent is
+ * unavailable (not installed, too old, or lacks a required feature and `strict` is on).
  */
 export interface AgentBackend {
   readonly kind: "agent";
@@ -134,70 +143,74 @@ export interface AgentBackend {
   readonly model: string | undefined;
   /** The folder it works in unless its settings name another. */
   readonly cwd?: string | undefined;
-  /** It keeps sessions, and `resume` goes on with one. Without this member it does not. */
+  /** It keeps sessions, and `resume` continues one. Without this member it does not. */
   readonly keepsSessions?: boolean;
+  /** The files in which it keeps sessions. Without this member a session continues only where it was begun. */
+  readonly sessionFiles?: SessionFiles;
   /** Why a block of the input cannot be sent; as for a model. */
   readonly cannotSend?: (block: Block) => string | undefined;
-  /** The mode and the reasons, without doing anything. Pure. */
+  /** The mode and the reasons for it. Pure. */
   explain(settings: AgentSettings): Explanation;
   /**
-   * Why a session cannot have a control, as the end of "… cannot be had on claude-code: ", with the remedy. `undefined`:
-   * it can. Without this member a control can be had when the conversation has the method for it.
+   * Why a session cannot use a control, as the end of "… is not available on claude-code: ", with the remedy. `undefined`:
+   * it can. Without this member a control is available if the conversation has the method for it.
    */
   readonly cannotControl?: (control: AgentControl, settings: AgentSettings) => string | undefined;
-  /** What must not be shown of how the agent is started with these variables. Covered in every event of a run. */
+  /** The secrets of starting the agent with these variables. Hidden in every event of a run. */
   readonly secrets?: (env: Readonly<Record<string, string>>) => readonly string[];
   open(settings: AgentSettings): Promise<AgentConversation>;
 }
 
-/** What a session may have an agent backend do beside answering. */
+/** What a session may ask of an agent backend besides answering. */
 export type AgentControl = "setModel" | "setPermissionMode" | "setAgent" | "mcpStatus" | "warmUp";
 
 /** A live conversation with an agent backend: one turn at a time. */
 export interface AgentConversation {
   /**
-   * Has the agent answer. Writes everything to the link, the verdict (`result`) included, and resolves when this turn
-   * is over: within a second after the verdict, whatever is left of what it started. The rest is handed to the link's
-   * `cleanUp`, on an abort too, and the next turn waits for what it needs of it.
-   * A failure is a terminal `error` chunk; never rejects.
+   * Lets the agent answer. Writes everything to the link, including the verdict (`result`), and resolves when this turn
+   * is over: within a second after the verdict, whatever is left of what it started. The rest is passed to the link's
+   * `cleanUp`, also on an abort, and the next turn waits for what it needs of it. A failure is a terminal `error`
+   * chunk; never rejects.
    */
   send(messages: readonly Message[], link: AgentLink): Promise<void>;
-  /** Ends the turn under way; the conversation goes on. */
+  /** Ends the current turn; the conversation continues. */
   interrupt(): Promise<void>;
   setModel(model: string): Promise<void>;
   setPermissionMode(mode: string): Promise<void>;
-  /** The agent that answers from the next turn on, of those that the backend itself has. */
+  /** Sets the agent that answers from the next turn on, one of the backend's own. */
   setAgent?(name: string): Promise<void>;
-  /** The MCP servers the agent talks to by itself. */
+  /** The MCP servers that the agent connects to itself. */
   mcpStatus?(): Promise<readonly McpServerStatus[]>;
   /** Starts what the first turn needs. `false`: nothing can be started before there is a message. */
   warmUp?(): Promise<boolean>;
   readonly sessionId: string | undefined;
-  /** Where the session stood after the last run that was kept. `undefined`: none was, or the agent has no such points. */
+  /**
+   * The point of the session after the last run that was kept. `undefined`: none was, or the agent has no such points.
+   */
   readonly point?: string | undefined;
   /**
-   * The run that the last turns belong to is over. `false`: it failed or was aborted, and the next turn goes on from
-   * where the conversation stood before it. An agent that cannot forget them does not have this member.
+   * The run of the last turns is over. `false`: it failed or was aborted, and the next turn continues from before it.
+   * An agent that cannot forget turns does not have this member.
    */
   settle?(isKept: boolean): void;
-  /** Gives back everything; resolves when no process is left. Idempotent. */
+  /** Releases everything; resolves when no process is left. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Which way a run goes, and why. */
+/** The route of a run, and the reasons for it. */
 export interface Explanation {
   readonly backend: string;
   readonly mode: "plain" | "control" | "http";
-  /** What was asked for, by name: `hooks`, `tools`, `permission`, `permission-mode:plan` … */
+  /** The requested features, by name: `hooks`, `tools`, `permission`, `permission-mode:plan` … */
   readonly features: readonly string[];
-  /** Whether a feature makes the control protocol necessary. */
+  /** Whether a feature requires the control protocol. */
   readonly requiresControl: boolean;
-  /** The option that forced the mode, if one did. */
+  /** The option that forced the mode, if any. */
   readonly override: "plain" | "control" | undefined;
   readonly reasons: readonly string[];
-  /** Features that this route leaves out. One warning each, or a refusal with `strict`. */
+  /** Features that this route ignores. One warning each, or a refusal with `strict`. */
   readonly ignored: readonly string[];
-  /** All of it for a person to read. */
+  /** The whole explanation as text for a person. */
   readonly text: string;
 }
 

@@ -1,9 +1,9 @@
-import { isStartError, StartError } from "#domain";
+import { isStartError, present, StartError } from "#domain";
 
-/** Covers secrets in a value, before others see it. */
+/** Hides secrets in a value. */
 export type Cover = <Value>(value: Value) => Value;
 
-/** What was thrown, with the secrets in it covered if it is a `StartError`. */
+/** A thrown value, with its secrets hidden if it is a `StartError`. */
 export function coverThrown(thrown: unknown, cover: Cover): unknown {
   return isStartError(thrown) ? coverStartError(thrown, cover) : thrown;
 }
@@ -12,13 +12,10 @@ function coverStartError(error: StartError, cover: Cover): StartError {
   const { code, message, diagnostic, cause } = error;
   const shown = { message: cover(message), diagnostic: cover(diagnostic), cause: coverCause(cause, cover) };
   if (shown.message === message && shown.diagnostic === diagnostic && shown.cause === cause) return error;
-  return new StartError(code, shown.message, {
-    ...(shown.diagnostic !== undefined && { diagnostic: shown.diagnostic }),
-    ...(shown.cause !== undefined && { cause: shown.cause }),
-  });
+  return new StartError(code, shown.message, present({ diagnostic: shown.diagnostic, cause: shown.cause }));
 }
 
-/** Errors of the system name paths and arguments. One that holds no secret stays as it is, with its stack. */
+/** Errors of the system contain paths and arguments. One without secrets stays unchanged, with its stack. */
 function coverCause(cause: unknown, cover: Cover): unknown {
   if (!(cause instanceof Error)) return cover(cause);
   const text = cover(cause.stack ?? cause.message);

@@ -1,12 +1,12 @@
 import type { CommandIo } from "./io.ts";
 
 /**
- * Asks for one line on the terminal. `undefined` when there is none, its input has ended, or the signal fired. Ctrl-C goes
- * to whoever minds interrupts.
+ * Asks for one line on the terminal. `undefined` if there is no terminal, its input has ended, or the signal was
+ * aborted. Ctrl-C is passed on to the program.
  */
 export async function askLine(question: string, signal: AbortSignal, io: CommandIo): Promise<string | undefined> {
   if (io.input.isTTY !== true || !io.err.isTerminal || signal.aborted) return undefined;
-  // Everything before the question is on the screen before the question is.
+  // Earlier output must be on the screen before the question.
   await io.written();
   const { createInterface } = await import("node:readline");
   const reader = createInterface({ input: io.input, output: process.stderr, terminal: true });
@@ -16,7 +16,7 @@ export async function askLine(question: string, signal: AbortSignal, io: Command
       if (answer === undefined) io.err.write("\n");
       resolve(answer);
     });
-    // The line editor takes Ctrl-C for itself; it is for the program, and the question ends with the run it aborts.
+    // The line editor intercepts Ctrl-C. Pass it on to the program; the question ends with the aborted run.
     reader.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
     signal.addEventListener("abort", () => reader.close(), { once: true });
     reader.question(question, (line) => {

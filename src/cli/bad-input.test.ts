@@ -7,8 +7,8 @@ import { wordingFaults } from "../../test/command-line/well-said.ts";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { main } from "./main.ts";
 
-// R16: whatever is wrong on the command line is said in a line or two that name it and the remedy: exit code 2, or 3
-// when the machine lacks something; no stack, nothing on stdout, no run.
+// R16: every mistake on the command line is reported in a line or two that name it and the remedy: exit code 2, or 3 if
+// the machine lacks something; no stack, nothing on stdout, no run.
 
 const folder = temporaryFolder("bad-input");
 const files: Readonly<Record<string, string | Uint8Array>> = {
@@ -33,11 +33,11 @@ mkdirSync(join(folder, "folder"));
 
 interface Case {
   readonly args: readonly string[];
-  /** What the message must hold: the flag or the place, and something of the remedy. */
+  /** What the message must contain: the flag or the position, and part of the remedy. */
   readonly says: readonly RegExp[];
   readonly code?: number;
   readonly input?: string | Uint8Array;
-  /** The message holds text that is not ours. */
+  /** The message contains text that is not ours. */
   readonly isForeign?: boolean;
 }
 
@@ -70,25 +70,28 @@ const FLAGS = [
   "--quiet",
 ];
 
-/** Mistyped flags of the commands: each names the nearest one. */
+/** Mistyped flags of the commands: each message names the nearest one. */
 const mistyped: Case[] = [
   ...["run", "chat", "explain"].flatMap((command) =>
     FLAGS.filter((flag) => command !== "explain" || !/show|append|quiet/.test(flag)).flatMap((flag) =>
       [swap(flag), drop(flag), double(flag)].map((wrong) => ({
         args: [command, wrong, "x"],
-        says: [/unknown option/, new RegExp(`Did you mean .*${flag.slice(0, 5)}`)],
+        says: [/There is no option --/, new RegExp(`Did you mean .*${flag.slice(0, 5)}`)],
       })),
     ),
   ),
   ...["--raww", "--rw"].map((wrong) => ({
     args: ["formats", "decode", wrong],
-    says: [/unknown option/, /Did you mean --raw/],
+    says: [/There is no option --/, /Did you mean --raw/],
   })),
   ...["--prot", "--por", "--scrip", "--stric"].map((wrong) => ({
     args: ["emulate", wrong],
-    says: [/unknown option/, /Did you mean --/],
+    says: [/There is no option --/, /Did you mean --/],
   })),
-  ...["--jsn", "--bakend"].map((wrong) => ({ args: ["doctor", wrong], says: [/unknown option/, /Did you mean --/] })),
+  ...["--jsn", "--bakend"].map((wrong) => ({
+    args: ["doctor", wrong],
+    says: [/There is no option --/, /Did you mean --/],
+  })),
 ];
 
 const counts = [
@@ -165,7 +168,7 @@ const wrongValues: Case[] = [
     "--format",
   ].map((flag) => ({
     args: ["hi", flag],
-    says: [new RegExp(flag), /argument missing/],
+    says: [new RegExp(flag), /has no value/],
   })),
 ];
 
@@ -178,9 +181,9 @@ const wrongBackends: Case[] = [
   ]),
   ...["nonsense/x", "/", "a b/x", "constructor/x", "__proto__/x", "x".repeat(500)].map((name) => ({
     args: ["-b", name, "hi"],
-    says: [/no backend/, /Known are: .*offline/],
+    says: [/no backend/, /Known: .*offline/],
   })),
-  // F-F: a model's name alone, another name of a provider, a local server, and never the offline model under another name.
+  // F-F: a model's name alone, another name of a provider, a local server; never the offline model under another name.
   ...[
     ["gpt-5.6-sol", /Did you mean "openai\/gpt-5\.6-sol"/],
     ["gpt-5.6-slo", /Did you mean "openai\/gpt-5\.6-sol"/],
@@ -204,7 +207,7 @@ const wrongBackends: Case[] = [
     { args: ["-b", `offline/${name}`, "hi"], says: [/offline is one model and has no/, says as RegExp] },
     { args: ["explain", "-m", name as string], says: [/offline is one model and has no/, says as RegExp] },
   ]),
-  { args: ["-m", "nope/x", "hi"], says: [/--model: there is no backend "nope"/, /Known are/] },
+  { args: ["-m", "nope/x", "hi"], says: [/--model: there is no backend "nope"/, /Known: /] },
   { args: ["-b", "offline", "-m", "openai/x", "hi"], says: [/name two backends/, /Leave one of them out/] },
   ...["vllm", "modal", "openrouter"].map((name) => ({
     args: ["-b", name, "hi"],
@@ -223,7 +226,7 @@ const wrongFiles: Case[] = [
   { args: ["-t", "nowhere.mjs", "hi"], says: [/--tools nowhere\.mjs/, /no such file/] },
   { args: ["-t", "no-tools.mjs", "hi"], says: [/--tools no-tools\.mjs exports no tool/, /tool\(/] },
   { args: ["-t", "throws.mjs", "hi"], says: [/--tools throws\.mjs could not be loaded: my own fault/] },
-  // F-F: a Node that strips no types names the file to write instead; another one reads it.
+  // F-F: a Node that strips no types names the file to write instead; other versions read it.
   { args: ["-t", "typed.ts", "hi"], says: [/cannot read TypeScript\. Use Node 22\.18 .*typed\.mjs\.|exports no tool/] },
   {
     args: ["--config", "typed.ts", "hi"],
@@ -246,14 +249,17 @@ const wrongFiles: Case[] = [
     says: [/--record is .*text\.txt\/x\.tape/, /Give the path of a new file/],
   },
   { args: ["emulate", "-s", "nowhere.json"], says: [/--script nowhere\.json/, /cannot be read/] },
-  { args: ["emulate", "-s", "broken.json"], says: [/--script broken\.json is not JSON/] },
-  { args: ["emulate", "-s", "empty.json"], says: [/--script empty\.json is not JSON/] },
+  {
+    args: ["emulate", "-s", "broken.json"],
+    says: [/--script broken\.json is not JSON: .* \(line 1, column 10\)\. Correct it there\./],
+  },
+  { args: ["emulate", "-s", "empty.json"], says: [/--script empty\.json is not JSON: .* \(line 1, column 1\)/] },
   { args: ["emulate", "-s", "list.json"], says: [/script/] },
   ...["decode", "check"].flatMap((command): Case[] => [
     { args: ["formats", command, "ndjsn"], says: [/ndjson/] },
     { args: ["formats", command, "nowhere.json"], says: [/format file .*nowhere\.json/] },
-    { args: ["formats", command, "broken.json"], says: [/broken\.json/] },
-    { args: ["formats", command, "empty.json"], says: [/empty\.json/] },
+    { args: ["formats", command, "broken.json"], says: [/broken\.json is not JSON: .* \(line 1, column 10\)/] },
+    { args: ["formats", command, "empty.json"], says: [/empty\.json is not JSON: .* \(line 1, column 1\)/] },
     { args: ["formats", command, "list.json"], says: [/list\.json/] },
     { args: ["formats", command, "no-name.json"], says: [/no-name\.json.*name/] },
     { args: ["formats", command, "bad-framing.json"], says: [/bad-framing\.json.*framing/] },
@@ -261,8 +267,11 @@ const wrongFiles: Case[] = [
     { args: ["formats", command, "bad-kind.json"], says: [/bad-kind\.json.*kind/] },
     { args: ["formats", command, "ndjson", "nowhere.ndjson"], says: [/no file .*nowhere\.ndjson/] },
     { args: ["formats", command, "ndjson", "folder"], says: [/folder is a folder/] },
-    { args: ["formats", command], says: [/missing required argument 'format'/] },
-    { args: ["formats", command, "ndjson", "-", "more"], says: [/too many arguments/] },
+    { args: ["formats", command], says: [/The argument <format> is missing/] },
+    {
+      args: ["formats", command, "ndjson", "-", "more"],
+      says: [/The command takes (?:no|\d) arguments?, and \d w\w+ given/],
+    },
   ]),
 ];
 
@@ -272,12 +281,12 @@ const wrongUse: Case[] = [
   { args: ["run", "-"], says: [/prompt is empty/] },
   { args: ["-"], says: [/not UTF-8/, /iconv/], input: new Uint8Array([0x80, 0xff]) },
   { args: ["formats"], says: [/Usage: millrace formats/] },
-  { args: ["formats", "lst"], says: [/unknown command 'lst'/, /Did you mean list/] },
-  { args: ["formats", "decod"], says: [/unknown command/, /Did you mean decode/] },
-  { args: ["completion"], says: [/missing required argument 'shell'/] },
-  { args: ["doctor", "now"], says: [/too many arguments/] },
-  { args: ["emulate", "now"], says: [/too many arguments/] },
-  { args: ["chat", "now"], says: [/too many arguments/] },
+  { args: ["formats", "lst"], says: [/There is no command "lst"/, /Did you mean list/] },
+  { args: ["formats", "decod"], says: [/There is no command/, /Did you mean decode/] },
+  { args: ["completion"], says: [/The argument <shell> is missing/] },
+  { args: ["doctor", "now"], says: [/The command takes (?:no|\d) arguments?, and \d w\w+ given/] },
+  { args: ["emulate", "now"], says: [/The command takes (?:no|\d) arguments?, and \d w\w+ given/] },
+  { args: ["chat", "now"], says: [/The command takes (?:no|\d) arguments?, and \d w\w+ given/] },
   ...["doctr", "chta", "formts", "emulat", "explian", "complete", "rnu"].map((word) => ({
     args: [word],
     says: [/There is no command/, /Did you mean millrace/],
@@ -327,7 +336,7 @@ describe("R16: bad input on the command line", () => {
       expect({ left, stdout: io.stdout() }).toEqual({ left: code, stdout: "" });
       expect(io.stderr()).not.toMatch(/^\s+at .*[:(]\d/m);
       expect(isHarmless(io.stderr())).toBe(true);
-      // F-F: no message is doubled, ends twice, or begins small.
+      // F-F: no message is doubled, ends twice, or begins with a lower-case letter.
       if (!isForeign) expect(wordingFaults(io.stderr())).toEqual([]);
     },
   );

@@ -2,9 +2,9 @@ import { createSecretMask, secretsOfArguments, secretsOfVariables } from "#secre
 import type { CommandIo, Output } from "./io.ts";
 
 /**
- * The same command line, which shows none of its secrets: those of its variables and of its arguments, and those it
- * learns of later, such as the keys in a configuration. Whatever is written passes here, what we did not foresee
- * included.
+ * The same command line, with all secrets hidden in its output: those of variables and arguments, and those found
+ * later, such as the keys in a configuration. All output passes through here, so secrets in unforeseen output are
+ * hidden, too.
  */
 export function coverOutput(io: CommandIo, argv: readonly string[]): CommandIo {
   const known = [...secretsOfVariables(io.world.env), ...secretsOfArguments(argv)];
@@ -15,7 +15,7 @@ export function coverOutput(io: CommandIo, argv: readonly string[]): CommandIo {
       mask = createSecretMask(known)?.stream();
     });
     return {
-      // At once, and not when it is certain that no secret goes on: somebody may be waiting for a question.
+      // Written at once, although a secret may continue in the next write: a question must not be held back.
       write: (text) => real.write(mask === undefined ? text : mask.push(text) + mask.tear()),
       room: () => real.room(),
       get isGone() {

@@ -14,9 +14,9 @@ export interface ExecFlags extends AskFlags {
 }
 
 /**
- * Starts a foreign command, without a shell, and reads what it writes as events. Guards and limits of the flags and the
- * configuration hold; rules that cannot are refused before it starts. A command that fails is a run that fails,
- * whatever it had written; when the run ends first, the command is ended, too.
+ * Starts a foreign command, without a shell, and reads its output as events. Guards and limits of the flags and the
+ * configuration apply; rules that cannot be applied are refused before it starts. If the command fails, the run fails,
+ * whatever its output was; if the run ends first, the command is stopped.
  */
 export async function startExec(flags: ExecFlags, prompt: string, io: CommandIo): Promise<ReturnType<typeof startRun>> {
   const argv = splitWords(flags.exec, "--exec");
@@ -33,8 +33,8 @@ export async function startExec(flags: ExecFlags, prompt: string, io: CommandIo)
     io.world,
   );
   const options = await planExec(flags, io);
-  // A run answers something; without a prompt that is the command itself.
+  // A run needs an input; without a prompt it is the command itself.
   const input = prompt === "" ? flags.exec : prompt;
-  // Formats with templates show what stands in the frames.
+  // Formats with templates show the content of the frames.
   return startRun(backend, input, { ...options, keepRaw: true }, io.world);
 }

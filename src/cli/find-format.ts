@@ -2,8 +2,12 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { isStartError, StartError } from "#domain";
 import { formatRegistry } from "#runtime";
+import { parseJsonFile } from "./read-input.ts";
 
-/** A format by its name, or a declarative one from a `.json` file. @throws StartError naming the file or the nearest name. */
+/**
+ * Finds a format by name, or reads a declarative one from a `.json` file. @throws StartError naming the file or the
+ * nearest name.
+ */
 export async function findFormat(name: string, io: { readonly cwd: string }) {
   const registry = formatRegistry();
   if (!name.endsWith(".json")) return registry.require(name);
@@ -17,6 +21,7 @@ export async function findFormat(name: string, io: { readonly cwd: string }) {
       },
     );
   });
+  parseJsonFile(name, text);
   try {
     return registry.registerConfig(text);
   } catch (error) {

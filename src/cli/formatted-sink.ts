@@ -4,15 +4,15 @@ import { findFormat } from "./find-format.ts";
 import type { CommandIo } from "./io.ts";
 import type { ShowFlags } from "./show.ts";
 
-/** A format that shows its frames in words of its own. */
+/** A format with templates for its frames. */
 interface TemplatedFormat {
   readonly config: { readonly events: readonly { readonly templates?: object }[] };
   parse(frame: object): readonly (FormattedEvent & { readonly visibility: "always" | "optional" | "hidden" })[];
 }
 
 /**
- * The formatted sink of a format that has templates; `undefined` for one that has none, whose events are shown as any
- * other run's.
+ * The formatted sink of a format with templates; `undefined` for a format without any, whose events are shown like
+ * those of any other run.
  */
 export async function formattedSink(name: string, flags: ShowFlags, io: CommandIo): Promise<Sink | undefined> {
   const format = await findFormat(name, io);
@@ -35,7 +35,7 @@ function hasTemplates(format: object): format is TemplatedFormat {
   return config?.events.some((event) => event.templates !== undefined) === true;
 }
 
-/** Messages and errors always, unless the format hides them; thinking when it is asked for; tools unless it is quiet. */
+/** Messages and errors always, unless the format hides them; thinking on request; tools unless quiet. */
 function isShown(event: { readonly kind: string; readonly visibility: string }, flags: ShowFlags): boolean {
   if (event.visibility !== "optional") return event.visibility === "always";
   if (flags.showAll === true || event.kind === "message" || event.kind === "error") return true;

@@ -5,30 +5,32 @@ import { createOutputs, type Output } from "./output.ts";
 
 export type { Output } from "./output.ts";
 
-/** What a command takes from outside. */
+/** The input and output of a command. */
 export interface CommandIo {
   readonly out: Output;
   readonly err: Output;
   readonly input: NodeJS.ReadStream;
-  /** What stdin is, found out without opening it: a terminal, something with text in it, or nothing that can be read. */
+  /** The kind of stdin, determined without opening it: a terminal, something with text, or nothing readable. */
   readonly inputKind: InputKind;
   readonly world: World;
   readonly cwd: string;
-  /** Calls `interrupt` at Ctrl-C, or when the process is asked to end, until the returned function is called. */
+  /** Calls `interrupt` on Ctrl-C or SIGTERM, until the returned function is called. */
   onInterrupt(interrupt: (signal: Interrupt) => void): () => void;
-  /** Resolves when everything written so far has been taken. */
+  /** Resolves when everything written so far has been handed over. */
   written(): Promise<void>;
-  /** From now on these are secrets, too: what is written does not show them. */
+  /** Adds secrets to hide in all later output. */
   hide?(secrets: readonly string[]): void;
-  /** Drops what still waits for a terminal, and says whether there was any. Files and pipes get it all. */
+  /**
+   * Drops output that a terminal has not taken yet, and returns whether there was any. Files and pipes get everything.
+   */
   cut(): boolean;
-  /** Why what was written to stdout is lost, such as `ENOSPC`. */
+  /** Why output to stdout was lost, such as `ENOSPC`. */
   lost?(): string | undefined;
 }
 
 export type InputKind = "terminal" | "file" | "pipe" | "nothing";
 
-/** What a command leaves behind: the exit code. */
+/** The result of a command: the exit code. */
 export interface Outcome {
   code: number;
 }
@@ -50,7 +52,7 @@ export function systemIo(): CommandIo {
     written,
     cut,
     lost,
-    // A getter: merely looking at stdin opens it, and most commands never read it.
+    // A getter: accessing stdin opens it, and most commands never read it.
     get input() {
       return process.stdin;
     },

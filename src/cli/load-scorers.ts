@@ -9,10 +9,10 @@ import {
   sectionCompleteness,
 } from "#compare";
 import { nearestName } from "#domain";
-import { loadExports } from "./load-module.ts";
+import { loadExports } from "./load-tools.ts";
 import { usageError } from "./usage-error.ts";
 
-/** What `--scorer` names: built-in scorers, or modules that export scorers. */
+/** Loads the scorers that `--scorer` names: built-in ones, or those exported by modules. */
 export async function loadScorers(
   names: readonly string[],
   { cwd, sections }: { readonly cwd: string; readonly sections?: readonly (string | SectionName)[] | undefined },
@@ -38,7 +38,7 @@ async function loadModule(name: string, cwd: string, known: readonly string[]): 
     const near = nearestName(name, known);
     const guess = near === undefined ? "" : ` Did you mean ${near}?`;
     throw usageError(
-      `--scorer ${name}: there is no such scorer and no such file (${file}).${guess} Built in are: ${known.join(", ")}.`,
+      `--scorer ${name}: there is no such scorer and no such file (${file}).${guess} Built in: ${known.join(", ")}.`,
       error,
     );
   });

@@ -1,10 +1,12 @@
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { StartError } from "#domain";
+import { explainLoad, ignoreSecondReport } from "#runtime";
 import { type Tool, tool } from "#tools";
-import { loadExports } from "./load-module.ts";
+import { usageError } from "./usage-error.ts";
 
-/** The tools of a module: everything it exports that `tool(…)` made, alone or in lists. */
+/** Loads the tools of a module: all exports created by `tool(…)`, single or in lists. */
 export async function loadTools(path: string, cwd: string): Promise<readonly Tool[]> {
   const file = resolve(cwd, path);
   await access(file).catch((error) => {
@@ -20,7 +22,7 @@ export async function loadTools(path: string, cwd: string): Promise<readonly Too
   );
 }
 
-/** What the offline model is given when nothing else is: enough to show a tool call. */
+/** The default tools of the offline model: enough to show a tool call. */
 export function demoTools(): readonly Tool[] {
   const numbers = { a: "number", b: "number" } as const;
   return [
@@ -33,4 +35,13 @@ export function demoTools(): readonly Tool[] {
 
 function isTool(value: unknown): value is Tool {
   return typeof value === "object" && value !== null && "inputSchema" in value && "parse" in value && "run" in value;
+}
+
+/** All exports of a flag's module, with lists flattened. `flag` is the flag with its value, for messages. */
+export async function loadExports(flag: string, file: string): Promise<readonly unknown[]> {
+  const module = await import(pathToFileURL(file).href).catch((error: unknown) => {
+    ignoreSecondReport(error);
+    throw usageError(`${flag} could not be loaded: ${explainLoad(error, file)}`, error);
+  });
+  return Object.values(module as Record<string, unknown>).flat();
 }

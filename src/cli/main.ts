@@ -13,6 +13,7 @@ import { addRunCommand } from "./commands/run.ts";
 import { addServeCommand } from "./commands/serve.ts";
 import { addTrustCommand } from "./commands/trust.ts";
 import { coverOutput } from "./cover-output.ts";
+import { flagMessage } from "./flags/flag-message.ts";
 import { normaliseFlags } from "./flags/normalise.ts";
 import { type CommandIo, EXIT, type Outcome, systemIo } from "./io.ts";
 import { report } from "./report.ts";
@@ -21,7 +22,7 @@ import { usageError } from "./usage-error.ts";
 import { readVersion } from "./version.ts";
 
 /**
- * The command line. Resolves to the exit code; prints, but never ends the process itself.
+ * The command line. Prints, and resolves with the exit code; never ends the process itself.
  *
  * @example
  * process.exitCode = await main(process.argv.slice(2))
@@ -33,7 +34,7 @@ export async function main(argv: readonly string[], real: CommandIo = systemIo()
   let code: number;
   try {
     checkCommand(argv, program);
-    // Without a word on the command line, a conversation is what a person wants.
+    // Without arguments, start a conversation.
     await program.parseAsync(argv.length === 0 ? ["chat"] : normaliseFlags(argv), { from: "user" });
     ({ code } = outcome);
   } catch (error) {
@@ -51,12 +52,12 @@ export async function main(argv: readonly string[], real: CommandIo = systemIo()
 }
 
 /**
- * `main` for the executable: ends the process when everything is written. Without this a tool that does not mind its
- * signal, or a stdin that nobody closes, would keep an aborted program alive.
+ * `main` for the executable: ends the process when everything is written. Otherwise a tool that ignores its signal, or
+ * an open stdin, would keep an aborted program alive.
  */
 export async function mainAndExit(argv: readonly string[]): Promise<never> {
   const io = systemIo();
-  // Node would print what was thrown as it is, with every field of it.
+  // Node would print the thrown value as it is, with every field, secrets included.
   process.on("uncaughtException", (error) => {
     const code = report(error, coverOutput(io, argv));
     const end = (): never => process.exit(code);
@@ -85,11 +86,9 @@ function createProgram(io: CommandIo, outcome: Outcome): Command {
     .description("Runs any agent as one honest stream of events.")
     .version(readVersion(), "-v, --version")
     .exitOverride()
-    .showHelpAfterError("(millrace --help shows every command and option)")
     .configureOutput({
       writeOut: (text) => io.out.write(foldText(text, io.out)),
       writeErr: (text) => io.err.write(foldText(plainText(text), io.err)),
-      outputError: (text, write) => write(text.replace(/^error: /, "millrace: ")),
       getOutHelpWidth: () => io.out.columns,
       getErrHelpWidth: () => io.err.columns,
     })
@@ -111,12 +110,19 @@ Examples:
 Exit codes: 0 success, 1 the run failed, 2 wrong usage, 3 set-up is missing, 130 aborted.`,
     );
   for (const add of COMMANDS) add(program, io, outcome);
+  wordErrors(program, "");
   return program;
 }
 
+/** Every command reports errors with our own messages, which name its help. */
+function wordErrors(command: Command, path: string): void {
+  command.configureOutput({ outputError: (text, write) => write(`millrace: ${flagMessage(text, path)}\n`) });
+  for (const below of command.commands) wordErrors(below, `${path} ${below.name()}`.trimStart());
+}
+
 /**
- * A first word that is nearly a command was meant as one, if what follows looks like a command line: nothing, a flag, or
- * one more word. A longer sentence is a prompt.
+ * A first word that resembles a command was probably meant as one, if what follows looks like a command line: nothing,
+ * a flag, or one more word. A longer sentence is a prompt.
  */
 function checkCommand(argv: readonly string[], program: Command): void {
   const [word = "", next = ""] = argv;

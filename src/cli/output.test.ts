@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createOutputs, type WriteTo } from "./output.ts";
 
-/** A screen that takes a piece when it is told to. */
+/** A screen that accepts a piece only on request. */
 function createScreen(isGone: (fd: number) => boolean = () => false) {
   const shown: string[] = [];
   let take: (() => void) | undefined;

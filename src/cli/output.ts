@@ -1,17 +1,19 @@
 import { write } from "node:fs";
 
-/** Text going out, with the reader's pace in view. */
+/** A text output with backpressure. */
 export interface Output {
   write(text: string): void;
-  /** `undefined`: go on. A promise: the reader is slow; it resolves when there is room, or when the reader is gone. */
+  /**
+   * `undefined`: continue. A promise: the reader is slow; it resolves when there is room, or when the reader is gone.
+   */
   room(): Promise<void> | undefined;
-  /** The reader has left (`| head`): what is written now goes nowhere. */
+  /** The reader has left (`| head`): further output is discarded. */
   readonly isGone: boolean;
   readonly isTerminal: boolean;
   readonly columns: number;
 }
 
-/** A stream of this process, as far as it matters here. */
+/** The part of a stream of this process that is used here. */
 export interface OutputStream {
   readonly fd: number;
   readonly isTTY?: boolean;
@@ -21,28 +23,28 @@ export interface OutputStream {
 export interface Outputs {
   readonly out: Output;
   readonly err: Output;
-  /** Resolves when everything written so far has been taken, or nobody is left to take it. */
+  /** Resolves when everything written so far has been taken, or the readers are gone. */
   written(): Promise<void>;
   /**
-   * Drops what still waits for a terminal: who pressed Ctrl-C wants to see no more of it. Files and pipes get it all.
-   * Whether there was anything to drop.
+   * Drops output that a terminal has not taken yet: after Ctrl-C it is no longer wanted. Files and pipes get
+   * everything. Returns whether anything was dropped.
    */
   cut(): boolean;
-  /** Why what was written to stdout is not where it should be, such as `ENOSPC`; not said of a reader who has left. */
+  /** Why output to stdout was lost, such as `ENOSPC`; `undefined` if the reader has left. */
   lost(): string | undefined;
 }
 
-/** How a reader leaves: a pipe or a socket is closed, a terminal hung up. */
+/** The errors for a reader that has left: a closed pipe or socket, a terminal that hung up. */
 const LEAVING: ReadonlySet<string> = new Set(["EPIPE", "ECONNRESET", "EIO", "EBADF"]);
 
 /**
- * Characters that may wait for a slow reader before `room` asks for patience. More than the longest answer a model
- * gives, so that a slow terminal does not slow a run; a reader that takes nothing still costs no more than this.
+ * The number of buffered characters above which `room` returns a promise. It is more than a model's longest answer, so
+ * that a slow terminal does not slow down a run, and it bounds memory if the reader takes nothing.
  */
 const MAX_WAITING = 4 * 1024 * 1024;
-/** Characters that are handed to the system at once: what it has cannot be cut any more. */
+/** The maximum number of characters handed to the system at once: those can no longer be dropped. */
 const MAX_PIECE = 16 * 1024;
-/** Between two tries when a reader that must not be waited for is busy. */
+/** The delay before retrying a non-blocking reader that is busy. */
 const RETRY_MS = 5;
 
 interface Piece {
@@ -51,21 +53,21 @@ interface Piece {
 }
 
 /**
- * Both outputs of this process, in one queue: what is written to the one before the other is also seen before it.
+ * Both outputs of this process, in one queue, so that their order is kept on a shared screen.
  *
- * Node writes to terminals and pipes while everything else waits. A terminal that was stopped would hold up the run, its
- * time-outs and even Ctrl-C; so the writing is left to another thread, one piece at a time, and many small ones become one.
+ * Node writes to terminals and pipes synchronously. A stopped terminal would block the run, its time-outs and even
+ * Ctrl-C; so the writing is left to the thread pool, one piece at a time, and many small pieces are merged.
  */
 export function createOutputs(
   streams: { readonly out: OutputStream; readonly err: OutputStream },
   writeTo: WriteTo = writeSome,
 ): Outputs {
   const queue: Piece[] = [];
-  /** Who takes nothing any more, and why. */
+  /** Outputs that accept nothing any more, and why. */
   const gone = new Map<number, string>();
   let waiting = 0;
   let writing: Promise<void> | undefined;
-  /** Who waits for room. */
+  /** Callers that wait for room. */
   let waiters: (() => void)[] = [];
 
   const writeAll = async (): Promise<void> => {
@@ -88,7 +90,7 @@ export function createOutputs(
     if (last?.fd === fd) last.text += text;
     else queue.push({ fd, text });
     waiting += text.length;
-    // In a microtask: what is written in one go goes out in one piece.
+    // In a microtask, so that consecutive writes are merged.
     writing ??= Promise.resolve().then(writeAll);
   };
   const outputOf = (stream: OutputStream): Output => ({
@@ -99,7 +101,7 @@ export function createOutputs(
     },
     isTerminal: stream.isTTY === true,
     get columns() {
-      // A terminal that was never given a size says 0.
+      // A terminal that was never given a size reports 0.
       return Math.max(20, stream.columns || 100);
     },
   });
@@ -114,7 +116,7 @@ export function createOutputs(
       const dropped = drop(queue, terminals);
       waiting -= dropped;
       if (waiting <= MAX_WAITING) wake();
-      // What was dropped may have been the end of something coloured.
+      // The dropped part may have contained the end of a colour.
       if (dropped > 0) push(terminals[0] as number, "\x1b[0m\n");
       return dropped > 0;
     },
@@ -125,11 +127,11 @@ export function createOutputs(
   };
 }
 
-/** The next piece, and no more of it than is written at once. */
+/** The next piece, at most as much as is written at once. */
 function take(queue: Piece[]): Piece | undefined {
   const first = queue[0];
   if (first === undefined || first.text.length <= MAX_PIECE) return queue.shift();
-  // Not between the halves of a character.
+  // Do not split a surrogate pair.
   const end = isHighSurrogate(first.text.charCodeAt(MAX_PIECE - 1)) ? MAX_PIECE - 1 : MAX_PIECE;
   const piece = { fd: first.fd, text: first.text.slice(0, end) };
   first.text = first.text.slice(end);
@@ -140,7 +142,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 
-/** Takes everything for these readers out of the queue; how many characters that were. */
+/** Removes all pieces for these readers from the queue; returns how many characters that were. */
 function drop(queue: Piece[], readers: readonly number[]): number {
   let dropped = 0;
   for (const piece of queue.splice(0)) {
@@ -150,7 +152,7 @@ function drop(queue: Piece[], readers: readonly number[]): number {
   return dropped;
 }
 
-/** Writes a text as a whole; the code of the fault when it cannot. Never rejects. */
+/** Writes a whole text; resolves with the error code if it cannot. Never rejects. */
 export type WriteTo = (fd: number, text: string) => Promise<string | undefined>;
 
 const encoder = new TextEncoder();
@@ -161,7 +163,7 @@ async function writeSome(fd: number, text: string): Promise<string | undefined> 
   while (at < bytes.length) {
     const { taken, fault } = await writeOnce(fd, bytes.subarray(at));
     at += taken;
-    // A reader that shares its end with others may have asked never to be waited for.
+    // A descriptor that is shared with another process may be non-blocking.
     if (fault === "EAGAIN") await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     else if (fault !== undefined) return fault;
   }

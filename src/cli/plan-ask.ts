@@ -7,37 +7,39 @@ import { readConfig } from "./read-config.ts";
 import { isFullName, requireBackendName } from "./require-backend.ts";
 import { usageError } from "./usage-error.ts";
 
-/** Who is asked, and how. */
+/** The target of a question, and its options. */
 export interface Ask {
   readonly target: Target;
   readonly options: RunOptions;
 }
 
 /**
- * What flags, configuration and variables say together: flags go first, then the configuration, then variables.
- * `asks`: a person at a terminal is asked about a project's configuration that is not trusted.
+ * Combines flags, configuration and variables, in this order of precedence. `asks`: a person at a terminal is asked
+ * about a project's configuration that is not trusted.
  */
 export async function planAsk(flags: AskFlags, io: CommandIo, { asks = false } = {}): Promise<Ask> {
   const { config } = await readConfig({ file: flags.config, asks }, io);
-  const { target = io.world.env["MILLRACE_BACKEND"] || "offline", options: told } = applyConfig(config, {
+  const { target = io.world.env["MILLRACE_BACKEND"] || "offline", options: given } = applyConfig(config, {
     backend: backendOf(flags, config, io),
     options: await runOptions(flags, io),
   });
-  const options = worksInFolder(target) ? { ...told, cwd: io.cwd } : told;
-  // Without tools of anybody's the offline model is given some: enough to show a tool call.
+  const options = worksInFolder(target) ? { ...given, cwd: io.cwd } : given;
+  // If no tools are given, the offline model gets some: enough to show a tool call.
   const isBare = flags.tools === undefined && (options.tools ?? []).length === 0;
   if (!isBare || typeof target !== "string" || target.split("/", 1)[0] !== "offline") return { target, options };
   return { target, options: { ...options, tools: demoTools() } };
 }
 
-/** The options of a foreign command. What a configuration has for models is not for it; its rules and limits are. */
+/**
+ * The options of a foreign command. Of a configuration, only the rules and limits apply, not what is meant for models.
+ */
 export async function planExec(flags: AskFlags, io: CommandIo): Promise<RunOptions> {
   const { config } = await readConfig({ file: flags.config, asks: true }, io);
   const { tools: _tools, instructions: _instructions, agents: _agents, ...rules } = config;
   return applyConfig(rules, { options: await runOptions(flags, io) }).options;
 }
 
-/** A folder is for agents with a process of their own. A model would warn of it, and nobody has asked for it. */
+/** A folder is for agents with their own process. A model would warn about it, although the user did not set it. */
 function worksInFolder(target: Target): boolean {
   if (typeof target === "string") return target.split("/", 1)[0] === "claude-code";
   const backends =
@@ -45,7 +47,7 @@ function worksInFolder(target: Target): boolean {
   return backends.length > 0 && backends.every((backend) => typeof backend === "string" && worksInFolder(backend));
 }
 
-/** The backend string the flags ask for; `undefined` when they name none. A model alone is one of whoever is asked. */
+/** The backend that the flags select; `undefined` if they name none. A model alone belongs to the current backend. */
 function backendOf(flags: AskFlags, config: Config, io: CommandIo): string | undefined {
   if (flags.model === undefined) return flags.backend;
   const asked = flags.backend ?? config.backend ?? (io.world.env["MILLRACE_BACKEND"] || "offline");

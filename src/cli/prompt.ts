@@ -5,13 +5,13 @@ import { readStdin, readTextFile, sayWaiting } from "./read-input.ts";
 import type { CommandIo } from "./io.ts";
 import { say } from "./say.ts";
 
-/** How long a pipe may say nothing before the run begins without it. Many programs leave one open that they never use. */
-const PATIENCE_MS = 3000;
+/** How long to wait for a silent pipe before the run starts without it. Many programs leave an unused pipe open. */
+const STDIN_WAIT_MS = 3000;
 
 /**
- * The words of the command line as one prompt, with what comes through stdin behind them, as the text they are about.
- * Without words it is the prompt. A pipe that says nothing is waited for only when there is nothing else to ask, or when
- * a `-` stands for it; what a terminal says is never waited for without a `-`. `isEnough`: there is something else to ask.
+ * The words of the command line as one prompt, followed by the text from stdin. Without words, stdin is the prompt. A
+ * silent pipe is awaited without limit only if there is nothing else to ask or a `-` names it; a terminal is never read
+ * without a `-`. `isEnough`: there is something else to ask.
  */
 export async function readPrompt(words: readonly string[], io: CommandIo, isEnough = false): Promise<string> {
   const question = words.filter((word) => word !== "-").join(" ");
@@ -26,17 +26,20 @@ async function readBeside(isNamed: boolean, isEnough: boolean, io: CommandIo): P
   }
   const kind = io.inputKind;
   if (kind === "terminal" || kind === "nothing") return "";
-  const text = await readStdin(io.input, isEnough && kind === "pipe" ? { ms: PATIENCE_MS, clock: io.world.clock } : {});
+  const text = await readStdin(
+    io.input,
+    isEnough && kind === "pipe" ? { ms: STDIN_WAIT_MS, clock: io.world.clock } : {},
+  );
   if (text !== undefined) return text;
   say(
-    `millrace: stdin is open and has said nothing for ${PATIENCE_MS / 1000} s, so the run begins without it. ` +
-      "Write - behind the prompt to wait for it, or </dev/null behind the command to leave it out.",
+    `millrace: nothing arrived on stdin for ${STDIN_WAIT_MS / 1000} s, so the run begins without it. ` +
+      "Write - after the prompt to wait for it, or </dev/null after the command to leave it out.",
     io,
   );
   return "";
 }
 
-/** A text flag: `@file` is the file's text, `@@` a text that begins with an @. */
+/** Reads a text flag: `@file` is the file's text, `@@` a text that begins with an @. */
 export async function readTextFlag(flag: string, value: string, io: CommandIo): Promise<string> {
   if (!value.startsWith("@")) return value;
   return value.startsWith("@@") ? value.slice(1) : await readTextFile(flag, value, io, value.slice(1));
@@ -50,10 +53,10 @@ const MEDIA_TYPES: ReadonlyMap<string, { readonly type: "image" | "document"; re
   [".webp", { type: "image", mediaType: "image/webp" }],
   [".pdf", { type: "document", mediaType: "application/pdf" }],
 ]);
-/** What vendors take at most. */
+/** The most that vendors accept. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** A picture or a document a flag names, as a block of the input. */
+/** Reads a picture or a document for a flag, as a block of the input. */
 export async function readMedia(file: string, io: CommandIo): Promise<Block> {
   const kind = MEDIA_TYPES.get(extname(file).toLowerCase());
   if (kind === undefined) {

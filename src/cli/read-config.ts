@@ -7,15 +7,15 @@ import type { CommandIo } from "./io.ts";
 import { say } from "./say.ts";
 
 export interface ReadConfigOptions {
-  /** The file of `--config`, which is trusted by being named; `false` for none at all. */
+  /** The file of `--config`, which is trusted because it was named; `false` for none at all. */
   readonly file?: string | boolean | undefined;
   /** Whether a person at a terminal is asked about a project's configuration. */
   readonly asks?: boolean;
 }
 
 /**
- * The configuration for the working folder. A project's file that is not trusted is passed over with one line on
- * stderr; a person at a terminal may be asked instead.
+ * The configuration for the working folder. A project's file that is not trusted is skipped with one line on stderr; a
+ * person at a terminal may be asked instead.
  */
 export async function readConfig({ file, asks = false }: ReadConfigOptions, io: CommandIo): Promise<LoadedConfig> {
   if (file === false) return { config: {}, file: undefined, ownFile: undefined, project: undefined };
@@ -40,15 +40,15 @@ export async function readConfig({ file, asks = false }: ReadConfigOptions, io: 
   return loaded;
 }
 
-/** Why a folder that the variables call the person's own is not. */
-export function describeRefusedOwn(folder: string): string {
-  return `millrace: ${folder} is not used as your own configuration: it is inside of this project. Set HOME or XDG_CONFIG_HOME to a folder of your own.`;
+/** Why a folder that the environment names is not used for the person's own configuration. */
+export function describeRefusedOwn({ path, why }: NonNullable<LoadedConfig["refusedOwn"]>): string {
+  return `millrace: ${path} is not used as your own configuration: it ${why}.`;
 }
 
-/** Why a project's configuration is not used, and how it would be, in one line. */
+/** Why a project's configuration is not used, and how to use it, in one line. */
 export function describeUnused({ file, state, why }: ProjectConfig): string {
   const shown = JSON.stringify(file);
-  const trust = `If you trust this project, look at the file and say: millrace trust ${shown}`;
+  const trust = `If you trust this project, check the file and run: millrace trust ${shown}`;
   if (state === "refused") return `millrace: ${file} is not used: ${why}. To use it once: --config ${shown}`;
   if (state === "changed") return `millrace: ${file} is not used: it has changed since you trusted it. ${trust}`;
   return `millrace: ${file} is not used: you have not trusted it. ${trust}`;

@@ -2,15 +2,16 @@ import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Clock, describeThrown, StartError } from "#domain";
+import { describeJsonFault } from "#runtime";
 import type { CommandIo } from "./io.ts";
 import { say } from "./say.ts";
 
-/** The whole of stdin as text. */
+/** Reads all of stdin as text. */
 export async function readStdin(input: AsyncIterable<Uint8Array | string>): Promise<string>;
-/** The same; `undefined` when it says nothing at all for so long. */
+/** The same; `undefined` if nothing arrives within this time. */
 export async function readStdin(
   input: AsyncIterable<Uint8Array | string>,
-  patience: { readonly ms?: number; readonly clock?: Clock },
+  limit: { readonly ms?: number; readonly clock?: Clock },
 ): Promise<string | undefined>;
 export async function readStdin(
   input: AsyncIterable<Uint8Array | string>,
@@ -38,7 +39,7 @@ async function comesWithin(first: Promise<unknown>, ms: number, clock: Clock): P
   const late = new Promise<false>((resolve) => {
     stop = clock.after(ms, () => resolve(false));
   });
-  // What is read too late is nobody's any more, a failure included.
+  // A read that finishes too late is ignored, even if it fails.
   const isThere = await Promise.race([
     first.then(
       () => true,
@@ -50,7 +51,9 @@ async function comesWithin(first: Promise<unknown>, ms: number, clock: Clock): P
   return isThere;
 }
 
-/** The bytes of a captured stream. `-` is stdin. What cannot be opened is said before anything is decoded. */
+/**
+ * The bytes of a captured stream. `-` is stdin. A file that cannot be opened is reported before anything is decoded.
+ */
 export async function openBytes(file: string, io: CommandIo): Promise<AsyncIterable<Uint8Array>> {
   if (file === "-") return io.input as AsyncIterable<Uint8Array>;
   const path = resolve(io.cwd, file);
@@ -65,12 +68,12 @@ export async function openBytes(file: string, io: CommandIo): Promise<AsyncItera
   return createReadStream(path);
 }
 
-/** A person who did not mean to type anything would wait for ever. */
+/** Otherwise a person who did not mean to type anything would wait for ever. */
 export function sayWaiting(io: CommandIo): void {
   if (io.inputKind === "terminal") say("millrace: reading from the terminal; Ctrl-D on an empty line ends it.", io);
 }
 
-/** A text file a flag names; `value` is what stands behind the flag. */
+/** Reads a text file for a flag; `value` is the value of the flag. */
 export async function readTextFile(
   flag: string,
   value: string,
@@ -85,12 +88,22 @@ export async function readTextFile(
   });
 }
 
-/** A JSON file a flag names. */
-export async function readJsonFile(flag: string, file: string, io: { readonly cwd: string }): Promise<unknown> {
-  const text = await readTextFile(flag, file, io);
+/** Reads a JSON file for a flag; `remedy` is what to write instead of something that is not JSON. */
+export async function readJsonFile(
+  flag: string,
+  file: string,
+  io: { readonly cwd: string },
+  remedy?: string,
+): Promise<unknown> {
+  return parseJsonFile(`${flag} ${file}`, await readTextFile(flag, file, io), remedy);
+}
+
+/** @throws StartError saying where `text` is not JSON. */
+export function parseJsonFile(name: string, text: string, remedy = "Correct it there."): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new StartError("invalid-option", `${flag} ${file} is not JSON: ${describeThrown(error)}`, { cause: error });
+    const why = describeJsonFault(text) ?? describeThrown(error);
+    throw new StartError("invalid-option", `${name} is not JSON: ${why}. ${remedy}`, { cause: error });
   }
 }

@@ -4,7 +4,7 @@ import { plainText } from "#sinks";
 import { type CommandIo, EXIT } from "./io.ts";
 import { say } from "./say.ts";
 
-/** Codes that say: what is missing is not on the command line but on this machine. */
+/** Codes for something that is missing on this machine, not on the command line. */
 export const SETUP_CODES: ReadonlySet<string> = new Set([
   "missing-key",
   "cli-not-found",
@@ -13,15 +13,15 @@ export const SETUP_CODES: ReadonlySet<string> = new Set([
   "version-detection",
 ]);
 
-/** Says what went wrong before a run began, and gives the exit code. */
+/** Reports an error that occurred before a run began, and returns the exit code. */
 export function report(error: unknown, io: CommandIo): number {
-  // It has been said already.
+  // Commander has already printed it.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.success : EXIT.usage;
   if (isStartError(error)) {
     say(`millrace: ${plainText(adviceFor("shell", error.message))}`, io);
     return SETUP_CODES.has(error.code) ? EXIT.setup : EXIT.usage;
   }
-  // Not foreseen, so a mistake of ours: here a stack helps.
+  // Unforeseen, so a mistake of ours: here a stack helps.
   io.err.write(`millrace: ${plainText(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`);
   return EXIT.failed;
 }

@@ -1,12 +1,12 @@
 import { displayWidth, foldLine } from "#sinks";
 import type { CommandIo, Output } from "./io.ts";
 
-/** Writes lines to stderr; on a terminal they end between words. They must be plain already. */
+/** Writes lines to stderr, wrapped at words on a terminal. The text must be plain already. */
 export function say(text: string, io: Pick<CommandIo, "err">): void {
   io.err.write(`${foldText(text, io.err)}\n`);
 }
 
-/** The same text; what is longer than a terminal is wide goes on in the next line, as far in as it began. */
+/** Folds lines that are wider than the terminal; continuation lines keep the indent. */
 export function foldText(text: string, { isTerminal, columns }: Output): string {
   if (!isTerminal) return text;
   const fold = (line: string): string => {

@@ -19,7 +19,7 @@ import { askLine } from "./ask-line.ts";
 import { type CommandIo, EXIT } from "./io.ts";
 import { SETUP_CODES } from "./report.ts";
 
-/** How a run is shown. */
+/** The flags for the output of a run. */
 export interface ShowFlags {
   readonly json?: boolean;
   readonly color?: boolean;
@@ -33,31 +33,31 @@ export interface ShowFlags {
   readonly quiet?: boolean;
 }
 
-/** A run as the command line needs it. */
-export interface Showable extends AsyncIterable<AgentEvent> {
+/** The part of a run that the command line uses. */
+export interface DisplayedRun extends AsyncIterable<AgentEvent> {
   result(): Promise<RunResult>;
   abort(reason?: unknown): Promise<void>;
-  /** Resolves when nothing that the run started is left. */
+  /** Resolves when everything the run started has ended. */
   readonly closed?: Promise<void>;
-  /** Missing where nobody is to be asked. */
+  /** Absent if questions are not answered here. */
   answer?(callId: string, decision: { allow: true } | { allow: false; reason: string }): boolean;
 }
 
-/** What a command adds to how a run is shown. */
+/** Additions of a command to the output of a run. */
 export interface ShowMore {
-  /** Takes the place of the terminal and the progress. */
+  /** Replaces the terminal and the progress line. */
   readonly formatted?: Sink | undefined;
   /** Answers permission questions; by default the person at this terminal does. */
   readonly ask?: ReturnType<typeof createTerminalAsk>;
-  /** The run is one of a session, which is closed by itself: nothing is waited for after its answer. */
+  /** The run belongs to a session, which is closed separately: do not wait for `closed`. */
   readonly isOneOfMany?: boolean;
 }
 
 /**
- * Shows a run on its way, at the reader's pace, and gives the exit code. Ctrl-C aborts it, and a second one ends the
- * process. When the reader of stdout leaves, the run is aborted, too: nobody would see what it costs.
+ * Shows a run while it is running, at the reader's pace, and returns the exit code. Ctrl-C aborts it, and a second one
+ * ends the process. If the reader of stdout leaves, the run is aborted, too: its output would be lost but still billed.
  */
-export async function show(run: Showable, flags: ShowFlags, io: CommandIo, more: ShowMore = {}): Promise<number> {
+export async function show(run: DisplayedRun, flags: ShowFlags, io: CommandIo, more: ShowMore = {}): Promise<number> {
   const sink = createSinks(flags, io, more);
   const ask = more.ask ?? createAsk(io);
   const questions = new AbortController();
@@ -81,9 +81,9 @@ export async function show(run: Showable, flags: ShowFlags, io: CommandIo, more:
         ignore(run.abort("The reader of the output has left."));
       }
     }
-    // The run is over, and a slow terminal may still be at its beginning: Ctrl-C cuts the rest.
+    // The run is over, but a slow terminal may still be at its beginning: Ctrl-C drops the rest.
     await io.written();
-    // The process ends soon after this, and must leave nothing behind.
+    // The process ends soon after this and must leave nothing running.
     if (more.isOneOfMany !== true) await run.closed;
   } finally {
     release();
@@ -94,7 +94,7 @@ export async function show(run: Showable, flags: ShowFlags, io: CommandIo, more:
   return wasCut ? EXIT.aborted : exitCodeOf(await run.result());
 }
 
-/** A callback that asks the person at this terminal. */
+/** Creates a callback that asks the person at this terminal. */
 export function createAsk(
   io: CommandIo,
   ask: AskOptions["ask"] = (question, signal) => askLine(question, signal, io),
@@ -106,9 +106,9 @@ export function createAsk(
   });
 }
 
-/** Puts a question to a person, beside the reading of events: others may go on meanwhile. */
+/** Asks a person without blocking the reading of events: other calls may continue meanwhile. */
 function answer(
-  run: Showable,
+  run: DisplayedRun,
   { callId, name, input, agent, runId, reason }: PermissionItem,
   ask: ReturnType<typeof createTerminalAsk>,
   signal: AbortSignal,
@@ -128,7 +128,7 @@ function createSinks(flags: ShowFlags, io: CommandIo, { formatted }: ShowMore): 
   return joinSinks(sinks, (error) => io.err.write(`millrace: ${plainText(describeThrown(error))}\n`));
 }
 
-/** The text on stdout, what is about it on stderr, and what is waited for on a line that gives way to both. */
+/** The text on stdout, everything else on stderr, and a progress line that makes room for both. */
 function createScreen(flags: ShowFlags, io: CommandIo) {
   const { env, clock } = io.world;
   const color = flags.color !== false && wantsColor(io.err.isTerminal, env);
@@ -172,7 +172,7 @@ function thinkingOf({ thinking, showThinking }: ShowFlags): boolean | "collapsed
 
 function createLog(name: string | boolean, io: CommandIo): Sink {
   const file = typeof name === "string" && name !== "" ? name : logFileName(io.world.clock.now());
-  // A log is kept and passed on: what this process knows to be a secret does not get into it.
+  // A log is kept and shared, so known secrets of this process are removed from it.
   const { text: redact } = createRedactor(io.world.env);
   return createLogSink({ path: isAbsolute(file) ? file : resolve(io.cwd, file), files: io.world.files, redact });
 }
@@ -183,7 +183,7 @@ function exitCodeOf(result: RunResult): number {
   return SETUP_CODES.has(result.error?.code ?? "") ? EXIT.setup : EXIT.failed;
 }
 
-/** An abort never rejects, and its end is the end of the loop. */
+/** An abort never rejects; it ends the loop. */
 function ignore(aborting: Promise<void>): void {
   aborting.catch(() => undefined);
 }

@@ -1,11 +1,11 @@
 import { StartError } from "#domain";
 
 /**
- * A command line as words, without a shell: blanks part them, quotes keep them together, a backslash takes the next
- * character as it is (inside double quotes only before `"` and `\`). Nothing is expanded, and what a shell would act on
- * (`|`, `>`, `&&`, `;`) is refused when it stands as a word of its own, because it would not do what it says.
+ * Splits a command line into words, without a shell: blanks separate them, quotes keep them together, a backslash
+ * escapes the next character (inside double quotes only `"` and `\`). Nothing is expanded. Shell operators (`|`, `>`,
+ * `&&`, `;`) are refused as separate words, because they would not work as expected.
  *
- * @throws StartError `invalid-option` when a quote is not closed, or nothing is left.
+ * @throws StartError `invalid-option` if a quote is not closed, or there are no words.
  */
 export function splitWords(text: string, flag: string): readonly string[] {
   const words: string[] = [];

@@ -1,4 +1,4 @@
-/** The list in an order by chance. */
+/** The list in random order. */
 export function shuffle<Value>(values: readonly Value[], draw: () => number): readonly Value[] {
   const list = [...values];
   for (let last = list.length - 1; last > 0; last -= 1) {
@@ -8,7 +8,7 @@ export function shuffle<Value>(values: readonly Value[], draw: () => number): re
   return list;
 }
 
-/** Numbers in [0, 1) that the same seed repeats (mulberry32). */
+/** Numbers in [0, 1) that are the same for the same seed (mulberry32). */
 export function createDraw(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -14,16 +14,16 @@ import type { CompareOptions, Sample, Score, ScoredSample, Scorer } from "./type
 const JUDGE_DIMENSION = "judge";
 
 /**
- * Asks several targets the same, scores the answers and says whether one of them is better.
+ * Asks several targets the same prompts, scores the answers and decides whether one target is better.
  *
- * With a `folder`, every finished answer is kept there, and the same call goes on where it was interrupted; answers that
- * failed are asked for again. Resolves also when the signal ends it early: the report then covers what was finished.
+ * With a `folder`, every finished answer is stored there, and the same call continues after an interruption; failed
+ * answers are requested again. Also resolves if the signal ends it early: the report then covers what was finished.
  *
  * @example
  * const { decision } = await compare({ prompts: ["Write a requirements document for a library."], targets: ["offline", "claude-code"] })
  * console.log(decision.verdict, decision.reasons)
  *
- * @throws StartError when an option is wrong, a backend is unknown or a key is missing.
+ * @throws StartError if an option is wrong, a backend is unknown or a key is missing.
  */
 export async function compare(options: CompareOptions): Promise<ComparisonReport> {
   return await compareIn(options, systemWorld());
@@ -44,18 +44,15 @@ export async function compareIn(options: CompareOptions, world: World): Promise<
   if (judge !== undefined) checkTarget(judge.target, judge.options ?? {}, world);
   const journal = await openFolder(options, plan, world);
 
-  const samples = await collectSamples(options, plan, journal, world);
+  const answers = await collectAnswers({ options, plan, scorers, journal, world });
   const judgements =
-    judge === undefined ? [] : await collectJudgements({ options, plan, judge, samples, journal, world });
-  const scored = await Promise.all(
-    plan.tasks.flatMap((task) => {
-      const sample = samples.get(task.id);
-      return sample === undefined ? [] : [scoreSample(sample, task, scorers, judgements)];
-    }),
-  );
+    judge === undefined ? [] : await collectJudgements({ options, plan, judge, answers, journal, world });
   return writeReport({
     plan,
-    samples: scored,
+    samples: plan.tasks.flatMap((task) => {
+      const answer = answers.get(task.id);
+      return answer === undefined ? [] : [reportSample(answer, task, judgements)];
+    }),
     rule,
     dimensions: [...scorers.map(({ name }) => name), ...(judge === undefined ? [] : [JUDGE_DIMENSION])],
     ...(judge !== undefined && { judge: reportJudge(judgements) }),
@@ -75,57 +72,76 @@ async function openFolder(options: CompareOptions, plan: Plan, world: World): Pr
   return await openJournal(folder, asked, world.files);
 }
 
-/** The finished samples by id: those of an earlier start that succeeded, and new ones. */
-async function collectSamples(
-  options: CompareOptions,
-  plan: Plan,
-  journal: Journal,
-  world: World,
-): Promise<ReadonlyMap<string, Sample>> {
-  const wanted = new Set(plan.tasks.map(({ id }) => id));
-  const kept = journal.samples.filter(({ id, result }) => wanted.has(id) && result.status === "success");
-  const samples = new Map(kept.map((sample) => [sample.id, sample]));
-  const keptCount = samples.size;
+interface Answer {
+  readonly sample: Sample;
+  readonly scores: Readonly<Record<string, Score>>;
+}
+
+interface AnswerWork {
+  readonly options: CompareOptions;
+  readonly plan: Plan;
+  readonly scorers: readonly Scorer[];
+  readonly journal: Journal;
+  readonly world: World;
+}
+
+/**
+ * The finished samples by id: successful ones from an earlier start, and new ones. Each is scored at once, so that a
+ * scorer with a mistake ends the comparison at the first answer and not after all of them have been paid for.
+ */
+async function collectAnswers(work: AnswerWork): Promise<ReadonlyMap<string, Answer>> {
+  const { options, plan, scorers, journal, world } = work;
+  const tasks = new Map(plan.tasks.map((task) => [task.id, task]));
+  const answers = new Map<string, Answer>();
+  const add = async (sample: Sample): Promise<void> => {
+    answers.set(sample.id, { sample, scores: await scoreSample(sample, tasks.get(sample.id) as Task, scorers) });
+  };
+  for (const sample of journal.samples) {
+    if (tasks.has(sample.id) && sample.result.status === "success") await add(sample);
+  }
+  const kept = answers.size;
   const report = (latest?: string): void => {
-    const all = [...samples.values()];
+    const results = [...answers.values()].map(({ sample }) => sample.result);
     options.onProgress?.({
       phase: "runs",
-      finished: all.length,
+      finished: results.length,
       total: plan.tasks.length,
-      kept: keptCount,
-      failed: all.filter(({ result }) => result.status !== "success").length,
-      costUsd: all.reduce((sum, { result }) => sum + (result.costUsd ?? 0), 0),
+      kept,
+      failed: results.filter(({ status }) => status !== "success").length,
+      costUsd: results.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
       ...(latest !== undefined && { latest }),
     });
   };
   report();
   await runSamples({
-    tasks: plan.tasks.filter(({ id }) => !samples.has(id)),
+    tasks: plan.tasks.filter(({ id }) => !answers.has(id)),
     concurrency: plan.concurrency,
     options: options.options ?? {},
     world,
     signal: options.signal,
     onSample: async (sample) => {
       await journal.addSample(sample);
-      samples.set(sample.id, sample);
+      await add(sample);
       report(`${sample.target}, prompt ${sample.prompt}`);
     },
   });
-  return samples;
+  return answers;
 }
 
 interface JudgeWork {
   readonly options: CompareOptions;
   readonly plan: Plan;
   readonly judge: JudgeOptions;
-  readonly samples: ReadonlyMap<string, Sample>;
+  readonly answers: ReadonlyMap<string, Answer>;
   readonly journal: Journal;
   readonly world: World;
 }
 
-/** The judgements of all groups, those of an earlier start included. One after the other: the order is by chance already. */
+/**
+ * The judgements of all groups, including those of an earlier start. One after the other: the order is random already.
+ */
 async function collectJudgements(work: JudgeWork): Promise<readonly Judgement[]> {
-  const { options, plan, judge, samples, journal, world } = work;
+  const { options, plan, judge, journal, world } = work;
   const groups = [...new Set(plan.tasks.map(({ group }) => group))];
   const draw = createDraw(plan.seed + 1);
   const judgements: Judgement[] = [];
@@ -144,7 +160,7 @@ async function collectJudgements(work: JudgeWork): Promise<readonly Judgement[]>
   for (const group of groups) {
     const tasks = plan.tasks.filter((task) => task.group === group);
     const answers = tasks.flatMap((task) => {
-      const sample = samples.get(task.id);
+      const sample = work.answers.get(task.id)?.sample;
       return sample?.result.status === "success" ? [{ id: task.id, text: sample.result.text }] : [];
     });
     if (answers.length === 0) continue;
@@ -181,26 +197,23 @@ function reportJudge(judgements: readonly Judgement[]): NonNullable<ComparisonRe
 }
 
 async function scoreSample(
-  sample: Sample,
-  task: Task,
+  { result }: Sample,
+  { prompt, document }: Task,
   scorers: readonly Scorer[],
-  judgements: readonly Judgement[],
-): Promise<ScoredSample> {
-  const { result, ...place } = sample;
+): Promise<Readonly<Record<string, Score>>> {
+  if (result.status !== "success") return {};
+  const answer = { text: result.text, result, prompt: prompt.text, ...(document !== undefined && { document }) };
   const scores: Record<string, Score> = {};
-  if (result.status === "success") {
-    const answer = {
-      text: result.text,
-      result,
-      prompt: task.prompt.text,
-      ...(task.document !== undefined && { document: task.document }),
-    };
-    for (const scorer of scorers) scores[scorer.name] = await scoreAnswer(scorer, answer);
-    const points = judgements.find(({ group }) => group === task.group)?.points?.[sample.id];
-    if (points !== undefined) {
-      scores[JUDGE_DIMENSION] = { value: scoreOf(points), detail: `points: ${points.join(", ")} of 4` };
-    }
-  }
+  for (const scorer of scorers) scores[scorer.name] = await scoreAnswer(scorer, answer);
+  return scores;
+}
+
+function reportSample({ sample, scores }: Answer, task: Task, judgements: readonly Judgement[]): ScoredSample {
+  const { result, ...place } = sample;
+  const points = judgements.find(({ group }) => group === task.group)?.points?.[sample.id];
+  const judged = points !== undefined && {
+    [JUDGE_DIMENSION]: { value: scoreOf(points), detail: `points: ${points.join(", ")} of 4` },
+  };
   return {
     ...place,
     status: result.status,
@@ -210,11 +223,11 @@ async function scoreSample(
     ...(result.costUsd !== undefined && { costUsd: result.costUsd }),
     ms: result.ms,
     usage: result.usage,
-    scores,
+    scores: { ...scores, ...judged },
   };
 }
 
-/** A scorer is the caller's code: what it throws or gives back that is no score is named with it. */
+/** A scorer is the caller's code: the error names it if it throws or returns something that is not a score. */
 async function scoreAnswer(scorer: Scorer, answer: Parameters<Scorer["score"]>[0]): Promise<Score> {
   let given: number | Score;
   try {
@@ -247,8 +260,7 @@ function readScorers(scorers: readonly Scorer[]): readonly Scorer[] {
     }
     const isTaken =
       scorer.name === JUDGE_DIMENSION || scorers.some((one, at) => at < index && one.name === scorer.name);
-    if (isTaken)
-      throw new StartError("invalid-option", `scorers has "${scorer.name}" twice. Give each a name of its own.`);
+    if (isTaken) throw new StartError("invalid-option", `scorers has "${scorer.name}" twice. Give each its own name.`);
   }
   return scorers;
 }

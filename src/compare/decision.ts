@@ -2,15 +2,15 @@ import { holm, mannWhitney, mean, smallestP } from "./statistics.ts";
 
 /** When one target counts as better than another (S3-37). */
 export interface DecisionRule {
-  /** The quality must be higher by more than this part. Default 0.2. */
+  /** The quality must be higher by more than this share. Default 0.2. */
   readonly better: number;
-  /** In at least so many dimensions the difference must be significant. Default 3, or all when there are fewer. */
+  /** The number of dimensions in which the difference must be significant. Default 3, or all if there are fewer. */
   readonly dimensions: number;
-  /** The level of significance, for all dimensions of a pair together. Default 0.05. */
+  /** The significance level for all dimensions of a pair together. Default 0.05. */
   readonly alpha: number;
-  /** What is better may cost more by at most this part. Default 0.5. */
+  /** The maximum relative extra cost of a better target. Default 0.5. */
   readonly costOverhead: number;
-  /** At most this part of a target's runs may have failed. Default 0.2. */
+  /** The maximum share of a target's runs that may have failed. Default 0.2. */
   readonly failures: number;
 }
 
@@ -22,16 +22,16 @@ export const DEFAULT_RULE: DecisionRule = {
   failures: 0.2,
 };
 
-/** What the decision needs to know of a target. */
+/** The facts about a target that the decision needs. */
 export interface Contender {
   readonly name: string;
-  /** Scores of its answers, by dimension. */
+  /** The scores of its answers, by dimension. */
   readonly scores: Readonly<Record<string, readonly number[]>>;
   readonly answers: number;
   readonly failed: number;
-  /** Mean cost of an answer in dollars. */
+  /** The mean cost of an answer in dollars. */
   readonly costUsd?: number;
-  /** Why it takes no part. */
+  /** Why it is excluded from the decision. */
   readonly excluded?: string;
 }
 
@@ -40,45 +40,45 @@ export interface DimensionTest {
   readonly dimension: string;
   readonly mean: number;
   readonly otherMean: number;
-  /** Of the Mann-Whitney test, two-sided; and the same corrected for the number of dimensions (Holm). */
+  /** The two-sided p-value of the Mann-Whitney test; and the same corrected for the number of dimensions (Holm). */
   readonly p: number;
   readonly adjustedP: number;
   readonly verdict: "better" | "worse" | "no difference";
 }
 
-/** How one target does against another. */
+/** How one target compares with another. */
 export interface PairReport {
   readonly target: string;
   readonly other: string;
   readonly dimensions: readonly DimensionTest[];
-  /** By how much the quality is higher: 0.2 is 20 %. `null` when the other's is 0 and this one's is not. */
+  /** The relative improvement of the quality: 0.2 is 20 %. `null` if the other's quality is 0 and this one's is not. */
   readonly improvement: number | null;
-  /** By how much an answer costs more; missing when a price is unknown. */
+  /** The relative extra cost of an answer; absent if a price is unknown. */
   readonly costOverhead?: number;
-  /** Whether it is better by the rule, and what speaks for and against it. */
+  /** Whether it is better according to the rule, and the reasons for and against. */
   readonly isBetter: boolean;
   readonly reasons: readonly string[];
 }
 
-/** What a comparison recommends, and why. */
+/** The recommendation of a comparison, and its reasons. */
 export interface Decision {
   readonly verdict: "adopt" | "stay" | "undecided";
-  /** The target to use. Missing when undecided. */
+  /** The target to use. Absent if undecided. */
   readonly target?: string;
-  /** Targets that another one, not the baseline, is better than. */
+  /** Targets that are worse than another target that is not the baseline. */
   readonly drop: readonly string[];
   readonly reasons: readonly string[];
-  /** Answers of each target that were scored. */
+  /** The number of scored answers of each target. */
   readonly sampleSize: Readonly<Record<string, number>>;
 }
 
-/** The mean over the dimensions of the mean score. */
+/** The mean of the mean scores of all dimensions. */
 export function qualityOf({ scores }: Contender): number {
   const means = Object.values(scores).map(mean);
   return means.length === 0 ? 0 : mean(means);
 }
 
-/** Compares every target with the baseline, and the others with each other; says what follows by the rule. */
+/** Compares every target with the baseline, and the others with each other; applies the rule. */
 export function decide(
   contenders: readonly Contender[],
   baseline: string,
@@ -113,7 +113,7 @@ function judge(
   rule: DecisionRule,
 ): Pick<Decision, "verdict" | "target" | "reasons"> {
   const excluded = contenders.flatMap(({ name, excluded: why }) =>
-    why === undefined ? [] : [`${name} takes no part: ${why}`],
+    why === undefined ? [] : [`${name} is excluded: ${why}`],
   );
   if (base === undefined)
     return { verdict: "undecided", reasons: [...excluded, "There is no baseline to compare with."] };
@@ -183,7 +183,7 @@ function comparePair(one: Contender, other: Contender, rule: DecisionRule): Pair
   };
 }
 
-/** What speaks against calling the one better; nothing when it is better. */
+/** The objections to calling one target better; empty if it is better. */
 function findObjections(
   pair: {
     readonly one: Contender;
@@ -232,7 +232,7 @@ function describeCost(costOverhead: number | undefined, isBetter: boolean): read
   return [`An answer costs ${describePart(Math.abs(costOverhead))} ${costOverhead < 0 ? "less" : "more"}.`];
 }
 
-/** Whether no difference in even one dimension could be significant. */
+/** Whether there are too few answers for a significant difference in even one dimension. */
 function isTooFew(one: Contender, other: Contender, rule: DecisionRule): boolean {
   const dimensions = Object.keys(one.scores).length;
   return smallestP(one.answers, other.answers) * dimensions > rule.alpha;
@@ -243,7 +243,7 @@ function ratioOf(one: number, other: number): number | null {
   return one / other - 1;
 }
 
-/** A part as a text: 0.256 is 25.6 %. */
+/** A share as text: 0.256 is 25.6 %. */
 function describePart(part: number | null, withSign = false): string {
   if (part === null) return "any number of times";
   const text = `${Math.abs(Math.round(part * 1000) / 10)} %`;

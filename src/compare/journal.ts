@@ -5,7 +5,7 @@ import type { World } from "#runtime";
 import type { Judgement } from "./judge.ts";
 import type { Sample } from "./types.ts";
 
-/** Keeps what is finished, so that a comparison that was interrupted goes on. */
+/** Stores what is finished, so that an interrupted comparison can continue. */
 export interface Journal {
   readonly samples: readonly Sample[];
   readonly judgements: readonly Judgement[];
@@ -16,7 +16,7 @@ export interface Journal {
 interface Header {
   readonly type: "comparison";
   readonly version: 1;
-  /** What the answers depend on beside the targets, as a digest. */
+  /** A digest of everything besides the targets that the answers depend on. */
   readonly asked: string;
 }
 
@@ -26,22 +26,22 @@ type Line =
   | { readonly type: "judgement"; readonly judgement: Judgement };
 
 /**
- * The file in the folder of a comparison that keeps every sample as it is made.
+ * The file in a comparison's folder that stores every sample as soon as it is finished.
  *
  * @example
  * const lines = (await readFile(join(folder, JOURNAL_FILE), "utf8")).split("\n")
  */
 export const JOURNAL_FILE = "comparison.ndjson";
 
-/** A journal that nobody reads again. */
+/** A journal that stores nothing. */
 export function createMemoryJournal(): Journal {
   return { samples: [], judgements: [], addSample: async () => undefined, addJudgement: async () => undefined };
 }
 
 /**
- * Opens the journal of a folder, or begins one. A last line that was cut off is dropped.
+ * Opens the journal of a folder, or creates one. An incomplete last line is dropped.
  *
- * @throws StartError when the folder holds the journal of another comparison, or cannot be used.
+ * @throws StartError if the folder contains the journal of another comparison, or cannot be used.
  */
 export async function openJournal(folder: string, asked: unknown, files: World["files"]): Promise<Journal> {
   const path = join(folder, JOURNAL_FILE);
@@ -74,7 +74,7 @@ async function readLines(path: string, files: World["files"]): Promise<{ lines: 
     } catch (error) {
       throw new StartError(
         "invalid-input",
-        `${path}, line ${index + 1}, is no JSON: ${describeThrown(error)}. Remove the file to begin again.`,
+        `${path}, line ${index + 1}, is not JSON: ${describeThrown(error)}. Remove the file to begin again.`,
         { cause: error },
       );
     }

@@ -3,7 +3,7 @@ import { type RunOptions, startRun, type Target, type World } from "#runtime";
 import { shuffle } from "./chance.ts";
 import { mean } from "./statistics.ts";
 
-/** Who rates the answers, and how. */
+/** The model that rates the answers, and its rubric. */
 export interface JudgeOptions {
   readonly target: Target;
   readonly options?: RunOptions;
@@ -11,17 +11,17 @@ export interface JudgeOptions {
   readonly rubric?: readonly RubricItem[];
 }
 
-/** Something the judge gives one to four points for. */
+/** A property for which the judge gives one to four points. */
 export interface RubricItem {
   readonly name: string;
-  /** What one point and what four points mean. */
+  /** What one point and four points mean. */
   readonly description: string;
 }
 
 /** The points of one group of answers, by the id of the sample. */
 export interface Judgement {
   readonly group: string;
-  /** One to four points for each item of the rubric, in its order. Missing when the judge failed. */
+  /** One to four points for each item of the rubric, in its order. Absent if the judge failed. */
   readonly points?: Readonly<Record<string, readonly number[]>>;
   readonly error?: string;
   readonly costUsd?: number;
@@ -45,8 +45,8 @@ export const DEFAULT_RUBRIC: readonly RubricItem[] = [
 ];
 
 /**
- * Has one group of answers rated: all of them to the same question, in an order by chance, under letters instead of
- * names. Never rejects; a judge that fails is in the judgement.
+ * Rates one group of answers: all to the same question, in random order, labelled with letters instead of names. Never
+ * rejects; if the judge fails, the judgement contains the error.
  */
 export async function judgeGroup(
   judge: JudgeOptions,
@@ -61,7 +61,7 @@ export async function judgeGroup(
   const rubric = judge.rubric ?? DEFAULT_RUBRIC;
   const order = shuffle(answers, draw);
   const letters = order.map((_, index) => letterOf(index));
-  // A mark that no answer can foresee, so that none can end early and go on as an instruction.
+  // An unpredictable mark, so that no answer can close its own document and continue as an instruction.
   const mark = Math.floor(draw() * 1e9).toString(36);
   const prompt = writePrompt({ question, rubric, order, letters, mark });
   const options: RunOptions = {
@@ -82,7 +82,7 @@ export async function judgeGroup(
   }
 }
 
-/** Points as a score from 0 to 1. */
+/** Converts points to a score from 0 to 1. */
 export function scoreOf(points: readonly number[]): number {
   return (mean(points) - 1) / (MAX_POINTS - 1);
 }

@@ -2,18 +2,18 @@ import { checkInput, checkNames, checkOptionNames, describeValue, expects, Start
 import { createDraw, shuffle } from "./chance.ts";
 import type { CompareDocument, CompareOptions, ComparePrompt, CompareTarget } from "./types.ts";
 
-/** One answer to be had. */
+/** One answer to request. */
 export interface Task {
   readonly id: string;
   readonly target: CompareTarget;
-  /** What all targets are asked under this name belongs together: the judge sees those answers side by side. */
+  /** The answers of all targets in one group are to the same question; the judge sees them together. */
   readonly group: string;
   readonly prompt: { readonly id: string; readonly text: string };
   readonly document?: CompareDocument;
   readonly repetition: number;
 }
 
-/** A comparison with everything filled in that its options leave out. */
+/** A comparison with all defaults filled in. */
 export interface Plan {
   readonly targets: readonly CompareTarget[];
   readonly prompts: readonly { readonly id: string; readonly text: string }[];
@@ -22,11 +22,11 @@ export interface Plan {
   readonly baseline: string;
   readonly concurrency: number;
   readonly seed: number;
-  /** In the order they are carried out. */
+  /** In the order in which they run. */
   readonly tasks: readonly Task[];
 }
 
-/** So many answers per target are wanted when nothing else is said (S3-35). */
+/** The default number of answers per target (S3-35). */
 const WANTED_ANSWERS = 5;
 const DEFAULT_CONCURRENCY = 2;
 
@@ -47,7 +47,7 @@ const OPTION_NAMES = [
   "onProgress",
 ] as const satisfies readonly (keyof CompareOptions)[];
 
-/** @throws StartError naming the option that is wrong. */
+/** @throws StartError naming the invalid option. */
 export function planComparison(options: CompareOptions): Plan {
   checkOptionNames(options, OPTION_NAMES, "compare");
   const targets = readTargets(options.targets);
@@ -76,8 +76,8 @@ export function planComparison(options: CompareOptions): Plan {
 }
 
 /**
- * Every target is asked the same before the next question comes, in an order of its own: what changes on a host in the
- * course of a comparison then concerns all of them alike.
+ * All targets are asked the same question before the next one, in a new random order, so that changes on a host during
+ * the comparison affect all of them equally.
  */
 function listTasks(
   { targets, prompts, documents, repeat }: Pick<Plan, "targets" | "prompts" | "documents" | "repeat">,
@@ -109,7 +109,7 @@ function readTargets(given: CompareOptions["targets"]): readonly CompareTarget[]
   refuseTwice(
     "targets",
     targets.map(({ name }) => name),
-    "Give each a name of its own: { name, target, options }.",
+    "Give each its own name: { name, target, options }.",
   );
   return targets;
 }
@@ -125,7 +125,7 @@ function readPrompts(given: CompareOptions["prompts"]): Plan["prompts"] {
   refuseTwice(
     "prompts",
     prompts.map(({ id }) => id),
-    "Give each an id of its own.",
+    "Give each its own id.",
   );
   return prompts;
 }
@@ -138,7 +138,7 @@ function readDocuments(given: readonly CompareDocument[]): readonly CompareDocum
   refuseTwice(
     "documents",
     given.map(({ name }) => name),
-    "Give each a name of its own.",
+    "Give each its own name.",
   );
   return given;
 }

@@ -12,15 +12,18 @@ export interface PlotOptions {
   readonly label: (value: number) => string;
 }
 
-const WIDTH = 520;
-const LEFT = 160;
+const WIDTH = 570;
+const LEFT = 210;
 const RIGHT = 70;
 const ROW = 28;
 const TOP = 8;
 const AXIS = 24;
 const TICKS = 4;
 
-/** Every value as a dot, a row per name, with a stroke at the mean. An SVG without scripts; colours come from the page. */
+/**
+ * A dot for every value, a row per name, with a stroke at the mean. An SVG without scripts; the page defines the
+ * colours.
+ */
 export function drawPlot({ title, rows, max, label }: PlotOptions): string {
   const end = max ?? Math.max(...rows.flatMap(({ values }) => values), 0);
   const scale = end > 0 ? end : 1;
@@ -48,10 +51,10 @@ function drawRow(
   },
 ): readonly string[] {
   const { y, index, x, label } = at;
-  const text = `<text class="name" x="${LEFT - 10}" y="${y + 4}">${escapeHtml(shorten(name))}</text>`;
+  const text = `<text class="name" x="${LEFT - 10}" y="${y + 4}"><title>${escapeHtml(name)}</title>${escapeHtml(shorten(name))}</text>`;
   if (values.length === 0) return [text, `<text class="none" x="${LEFT + 4}" y="${y + 4}">no value</text>`];
   const average = values.reduce((sum, value) => sum + value, 0) / values.length;
-  // Equal values would hide each other: they are spread over the height of the row.
+  // Equal values would hide each other, so they are spread over the height of the row.
   const dots = values.map((value, place) => {
     const offset = values.length === 1 ? 0 : (place / (values.length - 1) - 0.5) * (ROW - 14);
     return `<circle class="dot c${index % 6}" cx="${x(value)}" cy="${round(y + offset)}" r="3.5"/>`;
@@ -64,7 +67,7 @@ function drawRow(
   ];
 }
 
-/** Text that stays text in a page. */
+/** Escapes text for HTML. */
 export function escapeHtml(text: string): string {
   const names: Readonly<Record<string, string>> = {
     "&": "&amp;",
@@ -76,8 +79,9 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (letter) => names[letter] as string);
 }
 
+/** As long as fits into the left margin in a wide font, such as "anthropic/claude-sonnet-4-6". */
 function shorten(name: string): string {
-  return name.length <= 24 ? name : `${name.slice(0, 23)}…`;
+  return name.length <= 28 ? name : `${name.slice(0, 27)}…`;
 }
 
 function round(value: number): number {

@@ -2,11 +2,11 @@ import { describeMs } from "#domain";
 import type { DimensionTest, PairReport } from "./decision.ts";
 import { drawPlot, escapeHtml } from "./plots.ts";
 import type { ComparisonReport } from "./report.ts";
-import { costOf, tokensOf } from "./report-text.ts";
+import { costOf, describeJudge, tokensOf } from "./report-text.ts";
 import type { ScoredSample } from "./types.ts";
 
 /**
- * A report as one page without scripts and without anything from elsewhere. What models wrote is text in it.
+ * A report as one self-contained page without scripts. Text of models is escaped.
  *
  * @example
  * await writeFile("report.html", writeHtmlReport(await compare({ prompts, targets })))
@@ -60,7 +60,7 @@ function writeHead(report: ComparisonReport): string {
     `<h1>${escapeHtml(headline(report))}</h1>`,
     `<p class="quiet">${escapeHtml(asked)}</p>`,
     "<ul>",
-    ...decision.reasons.map((reason) => `<li>${escapeHtml(reason)}</li>`),
+    ...[...decision.reasons, ...describeJudge(report)].map((reason) => `<li>${escapeHtml(reason)}</li>`),
     "</ul>",
     `<p class="quiet">Sample size: ${escapeHtml(sizes.join(", "))}.</p>`,
     "</header>",
@@ -198,7 +198,7 @@ function count(number: number, word: string): string {
 const STYLE = `
 :root { --paper: #fff; --ink: #1c1f23; --quiet: #5b636d; --line: #d9dde2; --bad: #a3271d; --c0: #2f6fb3; --c1: #b3622f; --c2: #3c8a4b; --c3: #8a4ba3; --c4: #8a7a1f; --c5: #a33b64 }
 @media (prefers-color-scheme: dark) { :root { --paper: #16181b; --ink: #e6e8ea; --quiet: #a0a7b0; --line: #343a41; --bad: #f0897f; --c0: #7fb0e6; --c1: #e6a77f; --c2: #84c992; --c3: #c99be0; --c4: #d3c36a; --c5: #e68fb0 } }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; overflow-wrap: anywhere }
 main { max-width: 1080px; margin: 0 auto; padding: 24px 16px 64px }
 h1 { font-size: 28px; margin: 16px 0 4px } h2 { font-size: 20px; margin: 40px 0 8px } h3 { font-size: 16px; margin: 24px 0 8px }
 .quiet { color: var(--quiet); margin: 4px 0 } .bad { color: var(--bad) } .prompt { white-space: pre-wrap; border-left: 3px solid var(--line); padding-left: 12px }
@@ -207,5 +207,5 @@ th, td { text-align: right; padding: 6px 8px; border-bottom: 1px solid var(--lin
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); gap: 16px 32px } figure { margin: 0 } figcaption { font-weight: 600; margin: 8px 0 4px }
 svg { width: 100%; max-width: 640px; height: auto; font: 12px system-ui, sans-serif } .grid { stroke: var(--line) } .tick { fill: var(--quiet); text-anchor: middle } .name { fill: var(--ink); text-anchor: end } .value { fill: var(--ink) } .none { fill: var(--quiet) } .mean { stroke: var(--ink); stroke-width: 2 } .dot { fill-opacity: .75 }
 .c0 { fill: var(--c0) } .c1 { fill: var(--c1) } .c2 { fill: var(--c2) } .c3 { fill: var(--c3) } .c4 { fill: var(--c4) } .c5 { fill: var(--c5) }
-details { border-bottom: 1px solid var(--line); padding: 6px 0 } summary { cursor: pointer } pre { white-space: pre-wrap; overflow-wrap: anywhere; font: 13px/1.5 ui-monospace, monospace }
+details { border-bottom: 1px solid var(--line); padding: 6px 0 } summary { cursor: pointer } pre { white-space: pre-wrap; font: 13px/1.5 ui-monospace, monospace }
 `;

@@ -7,7 +7,7 @@ import type { ComparisonReport, TargetReport } from "./report.ts";
  * @example
  * process.stdout.write(describeReport(await compare({ prompts, targets })))
  */
-export function describeReport(report: ComparisonReport): string {
+export function describeReport(report: ComparisonReport, columns = Infinity): string {
   const { targets, dimensions, decision } = report;
   const head = ["", ...targets.map(({ name }) => name)];
   const rows = [
@@ -25,28 +25,53 @@ export function describeReport(report: ComparisonReport): string {
     ["tokens in / out", ...targets.map(tokensOf)],
   ];
   const lines = [
-    ...writeTable([head, ...rows]),
+    ...writeTable([head, ...rows], columns),
     "",
     `Decision: ${DECISIONS[decision.verdict]}${decision.target === undefined ? "" : ` ${decision.target}`}`,
     ...decision.reasons.map((reason) => `  ${reason}`),
-    ...(report.judge?.failures ?? []).slice(0, 3).map((failure) => `  The judge failed: ${failure}`),
+    ...describeJudge(report).map((failure) => `  ${failure}`),
   ];
   return `${lines.join("\n")}\n`;
 }
 
+/** Why the judge failed: each reason once, with the number of questions. */
+export function describeJudge({ judge, samples }: ComparisonReport): readonly string[] {
+  const failures = judge?.failures ?? [];
+  const asked = new Set(
+    samples.map(({ prompt, document, repetition }) => JSON.stringify([prompt, document, repetition])),
+  );
+  return [...new Set(failures)].map((reason) => {
+    const times = failures.filter((one) => one === reason).length;
+    return `The judge failed on ${times} of ${asked.size} questions: ${reason}`;
+  });
+}
+
 const DECISIONS = { adopt: "adopt", stay: "stay with", undecided: "none" } as const;
 
-function writeTable(rows: readonly (readonly string[])[]): readonly string[] {
-  const columns = rows[0]?.length ?? 0;
-  const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? "").length)),
-  );
-  return rows.map((row) =>
+type Row = readonly string[];
+
+/** The rows as a table, or one target after the other where a table would be too wide. */
+function writeTable(rows: readonly Row[], columns: number): readonly string[] {
+  const [head = []] = rows;
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  const lines = rows.map((row) =>
     row
       .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
       .join("  ")
       .trimEnd(),
   );
+  return lines.every((line) => line.length <= columns) ? lines : writeLists(rows);
+}
+
+function writeLists([head = [], ...rows]: readonly Row[]): readonly string[] {
+  return head.slice(1).flatMap((name, at) => [
+    ...(at === 0 ? [] : [""]),
+    name,
+    ...rows.map(([label = "", ...cells]) => {
+      const [indent = ""] = /^ */.exec(label) ?? [];
+      return `${indent}  ${label.trimStart()}: ${cells[at] ?? ""}`;
+    }),
+  ]);
 }
 
 function percent(value: number | undefined): string {

@@ -4,7 +4,7 @@ import type { Plan } from "./plan.ts";
 import { mean, median } from "./statistics.ts";
 import type { ScoredSample } from "./types.ts";
 
-/** Several values in short. */
+/** A summary of several values. */
 export interface Summary {
   readonly count: number;
   readonly mean: number;
@@ -13,20 +13,20 @@ export interface Summary {
   readonly max: number;
 }
 
-/** How one target did. */
+/** The results of one target. */
 export interface TargetReport {
   readonly name: string;
   readonly backend: string;
-  /** Runs that gave an answer, and runs that failed. */
+  /** The number of runs with an answer, and of failed runs. */
   readonly answers: number;
   readonly failed: number;
-  /** Why it takes no part in the decision. */
+  /** Why it is excluded from the decision. */
   readonly excluded?: string;
-  /** The mean over the dimensions of the mean score, from 0 to 1. */
+  /** The mean of the mean scores of all dimensions, from 0 to 1. */
   readonly quality?: number;
   /** By dimension. */
   readonly scores: Readonly<Record<string, Summary>>;
-  /** Dollars per answer, as far as they are known. */
+  /** Dollars per answer, if known. */
   readonly costUsd?: Summary;
   /** Milliseconds per answer. */
   readonly ms?: Summary;
@@ -34,10 +34,10 @@ export interface TargetReport {
   readonly outputTokens?: Summary;
 }
 
-/** Everything a comparison found. It is JSON. */
+/** All results of a comparison, as JSON. */
 export interface ComparisonReport {
   readonly version: 1;
-  /** `false`: it was interrupted, and `missing` runs were not carried out. */
+  /** `false`: the comparison was interrupted, and `missing` runs were not carried out. */
   readonly isComplete: boolean;
   readonly missing: number;
   readonly baseline: string;
@@ -50,7 +50,7 @@ export interface ComparisonReport {
   readonly targets: readonly TargetReport[];
   readonly pairs: readonly PairReport[];
   readonly decision: Decision;
-  /** What the judge cost, and what it could not rate. */
+  /** The cost of the judge, and what it could not rate. */
   readonly judge?: { readonly costUsd?: number; readonly failures: readonly string[] };
   readonly samples: readonly ScoredSample[];
 }
@@ -63,7 +63,7 @@ export interface ReportParts {
   readonly judge?: ComparisonReport["judge"];
 }
 
-/** Puts the samples together. Pure: the same samples give the same report. */
+/** Builds the report. Pure: the same samples give the same report. */
 export function writeReport({ plan, samples, dimensions, rule, judge }: ReportParts): ComparisonReport {
   const targets = plan.targets.map(({ name, target }) =>
     reportTarget(
@@ -95,7 +95,7 @@ export function writeReport({ plan, samples, dimensions, rule, judge }: ReportPa
   };
 }
 
-/** Half a comparison decides nothing. */
+/** An incomplete comparison decides nothing. */
 function undecided(decision: Decision, missing: number): Decision {
   const { target: _target, ...rest } = decision;
   return {
@@ -161,7 +161,7 @@ function contenderOf(target: TargetReport, samples: readonly ScoredSample[], dim
   };
 }
 
-/** In short what is known of several values; nothing when nothing is known. */
+/** A summary of the known values; `undefined` if none is known. */
 function summarise(values: readonly (number | undefined)[]): Summary | undefined {
   const known = values.filter((value) => value !== undefined);
   if (known.length === 0) return undefined;

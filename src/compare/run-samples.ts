@@ -3,7 +3,7 @@ import { type RunOptions, startRun, type World } from "#runtime";
 import type { Task } from "./plan.ts";
 import type { Sample } from "./types.ts";
 
-/** A run that fails for one of these fails again: something on this machine or an account has to change first. */
+/** Errors for which a retry is useless: something on this machine or an account has to change first. */
 const HOPELESS: ReadonlySet<string> = new Set([
   "missing-key",
   "unknown-backend",
@@ -22,32 +22,41 @@ export interface SampleWork {
   readonly options: RunOptions;
   readonly world: World;
   readonly signal?: AbortSignal | undefined;
-  /** Resolves when the sample is kept. */
+  /** Resolves when the sample is stored. */
   readonly onSample: (sample: Sample) => Promise<void>;
 }
 
 /**
- * Carries out the runs, some at a time, until all are done or the signal fires. A target that cannot work on this
- * machine is tried once: its other samples fail with the same reason.
+ * Runs the tasks, several at a time, until all are done or the signal is aborted. A target that cannot work on this
+ * machine is tried once; its other samples fail with the same reason. Rejects if `onSample` does, when the other runs
+ * have been aborted: nothing goes on and costs money afterwards.
  */
 export async function runSamples(work: SampleWork): Promise<void> {
   const waiting = [...work.tasks];
   const hopeless = new Map<string, RunResult>();
-  const isOver = (): boolean => work.signal?.aborted === true;
+  const failure = new AbortController();
+  const signal = AbortSignal.any([failure.signal, ...(work.signal === undefined ? [] : [work.signal])]);
+  const isOver = (): boolean => signal.aborted;
   const next = async (): Promise<void> => {
     for (let task = waiting.shift(); task !== undefined && !isOver(); task = waiting.shift()) {
       const { name } = task.target;
-      const result = hopeless.get(name) ?? (await runTask(task, work));
-      // Aborted by our signal: it is no answer, and runs again when the comparison goes on.
+      const result = hopeless.get(name) ?? (await runTask(task, { ...work, signal }));
+      // Aborted by our signal: this is no answer, and the task runs again when the comparison continues.
       if (isOver() && result.status === "aborted") return;
       if (HOPELESS.has(result.error?.code ?? "")) hopeless.set(name, result);
       await work.onSample(sampleOf(task, result));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(work.concurrency, waiting.length) }, next));
+  const stopOthers = (error: unknown): never => {
+    failure.abort();
+    throw error;
+  };
+  const workers = Array.from({ length: Math.min(work.concurrency, waiting.length) }, () => next().catch(stopOthers));
+  await Promise.allSettled(workers);
+  await Promise.all(workers);
 }
 
-/** What a target is asked: the prompt, and the document below it. */
+/** The question for a target: the prompt, followed by the document. */
 export function questionOf({ prompt, document }: Task): string {
   if (document === undefined) return prompt.text;
   return `${prompt.text}\n\n<document name=${JSON.stringify(document.name)}>\n${document.text}\n</document>`;
@@ -70,7 +79,7 @@ async function runTask(task: Task, { options, world, signal }: SampleWork): Prom
   }
 }
 
-/** A run that could not be started, as a result like any other. */
+/** The result of a run that could not be started. */
 function failedResult(error: unknown, ms: number): RunResult {
   const code = isStartError(error) ? error.code : "source-failed";
   const detail = { code: code as "spawn", message: describeThrown(error), terminal: true };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { holm, mannWhitney, median, smallestP } from "./statistics.ts";
 
-/** p by looking at every way to choose the first group. */
+/** Computes p by enumerating every choice of the first group. */
 function countedP(first: readonly number[], second: readonly number[]): number {
   const all = [...first, ...second];
   const u = (chosen: readonly number[], rest: readonly number[]) =>
@@ -85,7 +85,7 @@ describe("mannWhitney (S3-37)", () => {
   });
 });
 
-/** Two groups without ties whose U is the one wanted. */
+/** Two groups without ties that have this U. */
 function groupsWith(n1: number, n2: number, u: number): readonly [number[], number[]] {
   const second = Array.from({ length: n2 }, (_, index) => (index + 1) * 1000);
   let left = u;

@@ -1,9 +1,9 @@
-/** The arithmetic mean. `NaN` for none. */
+/** The arithmetic mean. `NaN` if there are no values. */
 export function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The value in the middle, or the mean of the two in the middle. `NaN` for none. */
+/** The median. `NaN` if there are no values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const half = sorted.length / 2;
@@ -12,15 +12,15 @@ export function median(values: readonly number[]): number {
   return ((sorted[half - 1] as number) + (sorted[half] as number)) / 2;
 }
 
-/** What a Mann-Whitney test says about two groups of values. */
+/** The result of a Mann-Whitney test. */
 export interface MannWhitney {
-  /** U of the first group: in how many of all pairs its value is the larger one; a tie counts half. */
+  /** U of the first group: the number of pairs in which its value is larger; a tie counts half. */
   readonly u: number;
-  /** How likely a difference at least this large is when both groups come from the same distribution; two-sided. */
+  /** The probability of a difference at least this large if both groups have the same distribution; two-sided. */
   readonly p: number;
 }
 
-/** Up to this many values together the distribution is counted out; above it the normal approximation is good. */
+/** The maximum number of values for the exact distribution; above it the normal approximation is accurate. */
 const MAX_EXACT = 60;
 
 /**
@@ -40,7 +40,7 @@ export function mannWhitney(first: readonly number[], second: readonly number[])
   return { u, p: n1 + n2 <= MAX_EXACT ? exactP(doubled, n1, sum) : normalP(u, n1, n2, ties) };
 }
 
-/** The smallest p that so many values can give at all. */
+/** The smallest p that is possible with this many values. */
 export function smallestP(n1: number, n2: number): number {
   let ways = 1;
   for (let step = 1; step <= n1; step += 1) ways = (ways * (n2 + step)) / step;
@@ -48,8 +48,8 @@ export function smallestP(n1: number, n2: number): number {
 }
 
 /**
- * Holm's correction: the p values of several tests, raised so that the chance of even one false alarm among them stays
- * below the level they are compared with. In the order given.
+ * Holm's correction: raises the p-values of several tests so that the probability of even one false positive stays
+ * below the significance level. In the given order.
  */
 export function holm(ps: readonly number[]): readonly number[] {
   const order = ps.map((_, index) => index).sort((a, b) => (ps[a] as number) - (ps[b] as number));
@@ -62,7 +62,7 @@ export function holm(ps: readonly number[]): readonly number[] {
   return adjusted;
 }
 
-/** The rank of each value, times two so that shared ranks are whole numbers; and how many values share each rank. */
+/** The rank of each value, doubled so that shared ranks are integers; and how many values share each rank. */
 function doubledRanks(values: readonly number[]): { readonly doubled: number[]; readonly ties: number[] } {
   const order = values.map((_, index) => index).sort((a, b) => (values[a] as number) - (values[b] as number));
   const doubled = values.map(() => 0);
@@ -79,8 +79,8 @@ function doubledRanks(values: readonly number[]): { readonly doubled: number[]; 
 }
 
 /**
- * Counts in how many of all ways to choose the first group its rank sum lies at least as far from the expected one as
- * the sum that was found. The number of ways is built up value by value, so that no way is looked at by itself.
+ * Counts the choices of the first group whose rank sum is at least as far from the expected one as the observed sum.
+ * Dynamic programming, value by value, instead of enumerating the choices.
  */
 function exactP(doubled: readonly number[], n1: number, found: number): number {
   const total = doubled.reduce((sum, rank) => sum + rank, 0);
@@ -113,7 +113,7 @@ function normalP(u: number, n1: number, n2: number, ties: readonly number[]): nu
   return Math.min(1, 2 * upperTail(z));
 }
 
-/** The part of the normal distribution above z; for z from 0. Accurate to 7.5e-8 (Abramowitz and Stegun, 26.2.17). */
+/** The upper tail of the normal distribution, for z >= 0. Accurate to 7.5e-8 (Abramowitz and Stegun, 26.2.17). */
 function upperTail(z: number): number {
   const t = 1 / (1 + 0.2316419 * z);
   const series = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));

@@ -3,39 +3,39 @@ import type { RunOptions, Target } from "#runtime";
 import type { DecisionRule } from "./decision.ts";
 import type { JudgeOptions } from "./judge.ts";
 
-/** Something that every target is asked. */
+/** A prompt for every target. */
 export interface ComparePrompt {
-  /** Names the prompt in the report. Default: its place, from 1. */
+  /** The name of the prompt in the report. Default: its position, from 1. */
   readonly id?: string;
   readonly prompt: string;
 }
 
-/** A text that is given with the prompts: each prompt is asked about each document. */
+/** A text for the prompts: each prompt is asked about each document. */
 export interface CompareDocument {
   readonly name: string;
   readonly text: string;
 }
 
-/** One of the things that are compared. */
+/** One of the compared targets. */
 export interface CompareTarget {
-  /** Names the target in the report. */
+  /** The name of the target in the report. */
   readonly name: string;
   readonly target: Target;
-  /** Options for this target alone; they take precedence over those for all. */
+  /** Options for this target alone; they override those for all. */
   readonly options?: RunOptions;
 }
 
-/** What a scorer is given. */
+/** The input of a scorer. */
 export interface ScoredAnswer {
   /** The text of the answer. */
   readonly text: string;
-  /** Everything the run produced. */
+  /** The complete result of the run. */
   readonly result: RunResult;
   readonly prompt: string;
   readonly document?: CompareDocument;
 }
 
-/** What a scorer found: a number from 0 (worst) to 1 (best), and why. */
+/** A score from 0 (worst) to 1 (best), and the reason. */
 export interface Score {
   readonly value: number;
   readonly detail?: string;
@@ -52,45 +52,45 @@ export interface Scorer {
   score(answer: ScoredAnswer): number | Score | Promise<number | Score>;
 }
 
-/** How far a comparison has come. */
+/** The progress of a comparison. */
 export interface CompareProgress {
   readonly phase: "runs" | "judge";
-  /** Finished in this phase, those of an earlier start included. */
+  /** Finished in this phase, including those of an earlier start. */
   readonly finished: number;
   readonly total: number;
-  /** How many of the finished ones are of an earlier start of the same comparison. */
+  /** How many of the finished ones are from an earlier start of the same comparison. */
   readonly kept: number;
   readonly failed: number;
-  /** Dollars spent so far, as far as they are known. */
+  /** Dollars spent so far, if known. */
   readonly costUsd: number;
-  /** What has just been finished. Missing at the start of a phase. */
+  /** What was finished last. Absent at the start of a phase. */
   readonly latest?: string;
 }
 
 /** The options of `compare`. */
 export interface CompareOptions {
   readonly prompts: readonly (string | ComparePrompt)[];
-  /** At least two; backend strings, or targets with names of their own. */
+  /** At least two: backend strings, or targets with a name. */
   readonly targets: readonly (string | CompareTarget)[];
-  /** Each prompt is asked about each of these. Default: prompts alone. */
+  /** Each prompt is asked about each of these. Default: the prompts alone. */
   readonly documents?: readonly CompareDocument[];
-  /** How often each prompt is asked. Default: as often as it takes for five answers per target. */
+  /** How often each prompt is asked. Default: often enough for five answers per target. */
   readonly repeat?: number;
   /** Options for every run. */
   readonly options?: RunOptions;
   /** Default: `documentScorers()`. */
   readonly scorers?: readonly Scorer[];
-  /** A model that rates the answers without being told whose they are. */
+  /** A model that rates the answers without knowing which target gave them. */
   readonly judge?: string | JudgeOptions;
-  /** The target the others are measured against. Default: the first. */
+  /** The target that the others are compared with. Default: the first. */
   readonly baseline?: string;
   /** When a target counts as better. */
   readonly rule?: Partial<DecisionRule>;
-  /** Runs at the same time. Default 2. */
+  /** The number of simultaneous runs. Default 2. */
   readonly concurrency?: number;
-  /** An absolute path. What is finished is kept there, and a comparison that was interrupted goes on from it. */
+  /** An absolute path. Finished work is stored there, and an interrupted comparison continues from it. */
   readonly folder?: string;
-  /** Decides the order of the runs and of the answers before the judge. Default 1. */
+  /** Determines the order of the runs, and of the answers that the judge sees. Default 1. */
   readonly seed?: number;
   /** Ends the comparison early; the report then covers what was finished. */
   readonly signal?: AbortSignal;
@@ -99,7 +99,7 @@ export interface CompareOptions {
 
 /** One answer of one target. */
 export interface Sample {
-  /** Unique in a comparison, and the same when it is started again. */
+  /** Unique in a comparison, and stable when it is started again. */
   readonly id: string;
   readonly target: string;
   readonly prompt: string;
@@ -109,7 +109,7 @@ export interface Sample {
   readonly result: RunResult;
 }
 
-/** A sample with what it costs and what it is worth. */
+/** A sample with its cost and its scores. */
 export interface ScoredSample {
   readonly id: string;
   readonly target: string;

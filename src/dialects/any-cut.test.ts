@@ -1,16 +1,17 @@
 import type { Chunk } from "#domain";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import { anthropicMessages } from "./anthropic/decode.ts";
 import { claudeCode } from "./claude-code/decode.ts";
 import { openAiChat } from "./openai-chat/decode.ts";
 import { createDecoder } from "./shared/decoder.ts";
 import type { Format } from "./shared/format.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 150);
+const RUNS = fuzzRuns(150);
 const encoder = new TextEncoder();
 
-/** What a stream gives. With its raw frames, none of which may be lost or changed. */
+/** The chunks of a stream, with their raw frames: none may be lost or changed. */
 function decode(format: Format, pieces: readonly Uint8Array[], keepRaw: boolean): Chunk[] {
   const decoder = createDecoder(format, { keepRaw });
   return [...pieces.flatMap((piece) => decoder.push(piece)), ...decoder.end()];
@@ -38,7 +39,7 @@ const deltas = [
   (text: string) => ({ type: "text_delta", text }),
   (thinking: string) => ({ type: "thinking_delta", thinking }),
   (partial_json: string) => ({ type: "input_json_delta", partial_json }),
-  // Of a kind that its block does not take, to a block there is not, and one that adds to no text.
+  // A delta of a kind that does not fit its block, one for a block that does not exist, and one that adds no text.
   (text: string) => ({ type: "text_delta", text, index: 2 }),
   (text: string) => ({ type: "text_delta", text, index: 9 }),
   (signature: string) => ({ type: "signature_delta", signature, index: 1 }),
@@ -63,7 +64,7 @@ const chatDeltas = [
   (refusal: string) => ({ refusal }),
 ];
 
-/** How each dialect starts, goes on and ends. */
+/** How each dialect starts, continues and ends. */
 const DIALECTS: readonly [Format, { readonly head: string; readonly piece: Writer; readonly end: string }][] = [
   [
     openAiChat,

@@ -20,9 +20,9 @@ const USAGE = {
 
 /**
  * The generic format for a command that prints JSON lines: text from `text`, `content`, `message` or `data`, thinking,
- * tool calls and errors by their `type`. A line in which none of them is found is kept as `unknown:<type>`.
+ * tool calls and errors by their `type`. A line with none of these is kept as `unknown:<type>`.
  *
- * It knows no end signal: whether the command succeeded, its exit status says.
+ * It has no end signal; the exit status shows whether the command succeeded.
  *
  * @example
  * run(command(["my-agent", "--json"], { format: ndjson }), "Hello")

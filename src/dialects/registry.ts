@@ -11,14 +11,14 @@ import { ndjson } from "./ndjson.ts";
 import { text } from "./text.ts";
 import type { Format } from "./shared/format.ts";
 
-/** A format with the other names it answers to. */
+/** A format and its aliases. */
 export interface FormatEntry {
   readonly format: Format;
   readonly aliases?: readonly string[];
 }
 
 /**
- * The formats that come with the package.
+ * The formats included in the package.
  *
  * @example
  * for (const { format } of builtInFormats()) console.log(format.name, format.description)
@@ -34,41 +34,45 @@ export function builtInFormats(): readonly FormatEntry[] {
   ];
 }
 
-/** What a registry knows of a format. */
+/** How a registry describes a format. */
 export interface FormatDescription {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly framing: Framing;
   readonly description: string;
-  /** As the config of a declarative format gives it. */
+  /** From the config of a declarative format. */
   readonly version?: string;
 }
 
 /**
- * Names and aliases to formats. An object one creates: two registries know nothing of each other.
+ * Maps names and aliases to formats. The caller creates it, and registries are independent of each other.
  *
- * It keeps formats, never adapters: every `createAdapter` of what it gives out starts a fresh stream.
+ * It holds formats, never adapters: every `createAdapter` starts a new stream.
  */
 export interface FormatRegistry {
-  /** Adds a format. All or nothing: when one of its names is taken, none is added. @throws StartError `invalid-format` */
+  /** Adds a format. If one of its names is taken, nothing is added. @throws StartError `invalid-format` */
   register(format: Format, options?: { readonly aliases?: readonly string[] }): void;
   /** Adds a format made of data, given as a value or as JSON text. @throws StartError `invalid-format` */
   registerConfig(config: unknown, options?: { readonly aliases?: readonly string[] }): DeclarativeFormat;
-  /** The format of a name or alias; `undefined` when there is none. */
+  /** The format with this name or alias; `undefined` if there is none. */
   get(name: string): Format | undefined;
-  /** The format of a name or alias. @throws StartError `unknown-format`, with the names there are and the nearest */
+  /**
+   * The format with this name or alias. @throws StartError `unknown-format`, with the known names and the nearest one
+   */
   require(name: string): Format;
   has(name: string): boolean;
-  /** Every name `get` answers to, aliases behind their format's name, in the order of registration. */
+  /** All names that `get` accepts, in order of registration, each format's name before its aliases. */
   list(): string[];
-  /** What is known of the format of a name or alias. */
+  /** The description of the format with this name or alias. */
   describe(name: string): FormatDescription | undefined;
-  /** Removes a format with all its aliases, or only the alias when one is given. Whether there was such a name. */
+  /**
+   * Removes a format with all its aliases, or only the alias if one is given. Returns whether there was such a name.
+   */
   unregister(name: string): boolean;
 }
 
 /**
- * Creates a registry of the given formats; of the built-in ones when none are given.
+ * Creates a registry with the given formats, by default the built-in ones.
  *
  * @example
  * const formats = createFormatRegistry();
@@ -76,7 +80,7 @@ export interface FormatRegistry {
  * formats.require("claude-agent-sdk").name; // "claude-code"
  */
 export function createFormatRegistry(formats: readonly (Format | FormatEntry)[] = builtInFormats()): FormatRegistry {
-  // A map, not an object: "constructor" is a name nobody registered.
+  // A map, not an object: otherwise "constructor" would be a name.
   const names = new Map<string, FormatEntry>();
 
   const register: FormatRegistry["register"] = (format, options = {}) => {
@@ -135,7 +139,7 @@ export function createFormatRegistry(formats: readonly (Format | FormatEntry)[] 
   };
 }
 
-/** Formats come from plugins, too: what is not one is refused here and not in the middle of a stream. */
+/** Formats can come from plugins: an invalid one is refused here and not in the middle of a stream. */
 function checkFormat(format: Format): Format {
   readName(format.name, "name");
   if (!FRAMINGS.includes(format.framing)) {

@@ -4,8 +4,8 @@ import type { Adapter, Format } from "./shared/format.ts";
 const MESSAGE_ID = "text-1";
 
 /**
- * Plain text: everything a command prints is its answer, in one message. It knows no end signal: whether the command
- * succeeded, its exit status says.
+ * Plain text: everything a command prints is its answer, in one message. It has no end signal; the exit status shows
+ * whether the command succeeded.
  *
  * @example
  * run(command(["cat"], { format: plainText }), "Hello")
@@ -18,26 +18,26 @@ export const text: Format = {
 };
 
 class TextAdapter implements Adapter {
-  private _said = new TextBuilder();
+  private _text = new TextBuilder();
 
   feed(frames: Parameters<Adapter["feed"]>[0]): Chunk[] {
     const chunks: Chunk[] = [];
     for (const frame of frames) {
       if (frame.kind !== "data" || frame.text === "") continue;
-      this._said.add(frame.text);
+      this._text.add(frame.text);
       chunks.push(textDelta(MESSAGE_ID, 0, frame.text));
     }
     return chunks;
   }
 
   flush(): Chunk[] {
-    if (this._said.isEmpty) return [];
-    const blocks = [{ type: "text", text: this._said.text() }] as const;
+    if (this._text.isEmpty) return [];
+    const blocks = [{ type: "text", text: this._text.text() }] as const;
     this.reset();
     return [messageItem({ id: MESSAGE_ID, role: "assistant", blocks })];
   }
 
   reset(): void {
-    this._said = new TextBuilder();
+    this._text = new TextBuilder();
   }
 }

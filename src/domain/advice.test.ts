@@ -31,9 +31,15 @@ describe("F-F advice fits the shell", () => {
     [NOBODY, "Run it in a terminal, where you are asked, or name the call with --allow."],
     ["claudeCode is ignored on offline: why.", "What is set for Claude Code is ignored on offline: why."],
     [
-      'targets has "offline" twice. Give each a name of its own: { name, target, options }.',
-      '--backend names "offline" twice. Give each a name of its own, such as --backend first=offline.',
+      'targets has "offline" twice. Give each its own name: { name, target, options }.',
+      '--backend names "offline" twice. Give each its own name, such as --backend first=offline.',
     ],
+    ['baseline is "c". It must be one of the targets: a, b.', '--baseline is "c". Give one of: a, b.'],
+    [
+      "no difference can be significant. Ask more often (repeat).",
+      "no difference can be significant. Ask more often (--repeat).",
+    ],
+    ['host is "0.0.0.0", which other machines can reach', '--host is "0.0.0.0", which other machines can reach'],
   ])("%s", (text, shown) => expect(adviceFor("shell", text)).toBe(shown));
 });
 
@@ -65,8 +71,8 @@ describe("F-F advice fits the page", () => {
     ],
     [NOBODY, "Ask the operator of this server to allow it."],
     [
-      "You keep 9 threads, and 9 are allowed (limits.threadsPerTenant). Remove some first.",
-      "You keep 9 threads, and 9 are allowed. Remove some first.",
+      "You have 9 threads, and 9 are allowed (limits.threadsPerTenant). Remove some first.",
+      "You have 9 threads, and 9 are allowed. Remove some first.",
     ],
     ["set claudeCode.effort", "set a setting of this server"],
     ["Try again later, or ask another backend.", "Try again later, or choose another model."],

@@ -1,11 +1,14 @@
-/** Who reads a message: a person at a shell, or one on the chat page of a server that another person may run. */
+/**
+ * The reader of a message: a person at a shell, or a person on the chat page of a server that may be run by someone
+ * else.
+ */
 export type Reader = "shell" | "page";
 
 type Words = Readonly<Record<Reader, string>>;
 
 /**
- * The options that messages name, and what a reader has instead: a flag of the command line, or a word for the setting. A
- * test holds each flag against those there are.
+ * The options that messages name, and what a reader has instead: a command line flag, or a description of the setting.
+ * A test compares the flags with those that exist.
  */
 export const OPTION_WORDS: Readonly<Record<string, Words>> = {
   "limits.turns": { shell: "--max-turns", page: "the limit of turns" },
@@ -30,7 +33,9 @@ export const OPTION_WORDS: Readonly<Record<string, Words>> = {
 
 const OPERATOR = "the operator of this server";
 
-/** What a program is told to do, and what a person does instead. Missing for a reader: the words fit as they are. */
+/**
+ * Advice written for programs, and the equivalent for a person. If a reader has no entry, the wording fits as it is.
+ */
 const PHRASES: readonly (readonly [RegExp, Partial<Words>])[] = [
   // Limits.
   [
@@ -68,7 +73,7 @@ const PHRASES: readonly (readonly [RegExp, Partial<Words>])[] = [
       page: `Ask again, or tell ${OPERATOR} that the schema is too hard for this model.`,
     },
   ],
-  // What is missing, and where it is set.
+  // Missing settings.
   [
     /Set it, or pass the option \w+: \{ apiKey \}\.( Without a key the backend "offline" works\.)?/g,
     {
@@ -92,9 +97,9 @@ const PHRASES: readonly (readonly [RegExp, Partial<Words>])[] = [
   [/Wait, or raise the limit there\./g, { page: "Wait a while, and ask again." }],
   [
     /The prompt is empty\. Give the model something to do\./g,
-    { shell: 'The prompt is empty. Write it behind the command, such as millrace run "What is 25 + 17?".' },
+    { shell: 'The prompt is empty. Write it after the command, such as millrace run "What is 25 + 17?".' },
   ],
-  // Calls that somebody would have to allow.
+  // Calls that need approval.
   [
     /Set permission, listen with run\.on\("permission", …\) and call run\.answer, or name the call in permissions\.allow\./g,
     {
@@ -115,43 +120,46 @@ const PHRASES: readonly (readonly [RegExp, Partial<Words>])[] = [
   ],
   // Servers.
   [/Give another port, or 0 for any free one\./g, { shell: "Give another --port; --port 0 takes any free one." }],
+  [/^host is /g, { shell: "--host is " }],
   [/Give one \(--token, or tokens\)/g, { shell: "Give one with MILLRACE_TOKEN or --token" }],
   // Comparisons.
   [
-    /^targets has ("[^"]*") twice\. Give each a name of its own: \{ name, target, options \}\./g,
-    { shell: "--backend names $1 twice. Give each a name of its own, such as --backend first=offline." },
+    /^targets has ("[^"]*") twice\. Give each its own name: \{ name, target, options \}\./g,
+    { shell: "--backend names $1 twice. Give each its own name, such as --backend first=offline." },
   ],
+  [/Ask more often \(repeat\)\./g, { shell: "Ask more often (--repeat)." }],
+  [/^baseline is ("[^"]*")\. It must be one of the targets: /g, { shell: "--baseline is $1. Give one of: " }],
 ];
 
 const OPTION =
   /\b(?:limits|permissions|session|claudeCode)\.[a-z]\w*(?!["\w])|(?<!--)\b(?:maxTokens|thinkingTokens)\b/g;
-/** An option in brackets is an aside for programmers, and left out on the page. */
+/** An option in parentheses is an aside for programmers, and is left out on the page. */
 const ASIDE = / \((?:limits|permissions|session|claudeCode)\.[a-z]\w*\)/g;
 
 /**
- * A message in words that fit its reader. The messages of runs and start errors are written for programs:
- * they name options and functions.
+ * Rewords a message for its reader. The messages of runs and start errors are written for programs: they name options
+ * and functions.
  *
  * @example
  * adviceFor("shell", "The run reached limits.turns (1).") // "The run reached --max-turns (1)."
  * adviceFor("page", "The run reached limits.turns (1).") // "The run reached the limit of turns (1)."
  */
 export function adviceFor(reader: Reader, text: string): string {
-  const said = PHRASES.reduce((words, [phrase, instead]) => {
+  const reworded = PHRASES.reduce((words, [phrase, instead]) => {
     const fitting = instead[reader];
     return fitting === undefined ? words : words.replace(phrase, (...found) => fill(fitting, found));
   }, text);
-  const bare = reader === "page" ? said.replace(ASIDE, "") : said;
+  const bare = reader === "page" ? reworded.replace(ASIDE, "") : reworded;
   return bare.replace(OPTION, (option) => {
     const words = Object.hasOwn(OPTION_WORDS, option) ? OPTION_WORDS[option]?.[reader] : undefined;
     if (words !== undefined) return words;
     if (reader === "page") return "a setting of this server";
-    // Sessions are opened by programs; there is no field for them.
+    // Programs open sessions; the configuration has no field for them.
     return option.startsWith("session.") ? option : inConfiguration(option);
   });
 }
 
-/** `$1` stands for what the first group found, or for nothing. */
+/** `$1` stands for the first matched group, or for nothing. */
 function fill(words: string, [, group]: readonly unknown[]): string {
   return words.replace("$1", typeof group === "string" ? group : "");
 }

@@ -1,8 +1,8 @@
 /**
  * One part of a message's content.
  *
- * A vendor's block we do not know is kept whole as `unknown`; so is a tool call whose arguments never became
- * complete, because a `tool-call` block is always something that may be run.
+ * An unknown block of a vendor is kept whole as `unknown`; so is a tool call whose arguments never became complete,
+ * because a `tool-call` block can always be run.
  */
 export type Block = TextBlock | ThinkingBlock | ToolCallBlock | ToolResultBlock | MediaBlock | UnknownBlock;
 
@@ -12,8 +12,8 @@ export interface TextBlock {
 }
 
 /**
- * What a model thought. `signature` belongs to the vendor that wrote it and means nothing to another: `vendor` says
- * whose it is, so that it is sent back there and nowhere else.
+ * A model's thinking. `signature` is only valid for the vendor that wrote it; `vendor` names it, so that the signature
+ * is sent back there and nowhere else.
  */
 export interface ThinkingBlock {
   readonly type: "thinking";
@@ -36,7 +36,7 @@ export interface ToolResultBlock {
   readonly isError: boolean;
 }
 
-/** A picture, a document or a recording: inline as base64 `data`, or at a `url`. */
+/** An image, a document or an audio recording: inline as base64 `data`, or at a `url`. */
 export interface MediaBlock {
   readonly type: "image" | "document" | "audio";
   readonly mediaType?: string;
@@ -50,9 +50,9 @@ export interface UnknownBlock {
   readonly raw: unknown;
 }
 
-/** The text of some blocks, joined; what is not text is left out. */
+/** The text of some blocks, joined; other blocks are left out. */
 export function textOf(blocks: readonly Block[]): string {
   const texts = blocks.filter((block) => block.type === "text");
-  // Mostly there is one: its text is given as it is, not a copy of it.
+  // Usually there is one, whose text is returned without copying.
   return texts.length === 1 ? (texts[0] as { readonly text: string }).text : texts.map(({ text }) => text).join("");
 }

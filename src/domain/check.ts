@@ -3,12 +3,15 @@ import { describeValue, StartError } from "./errors.ts";
 import { nearestName } from "./nearest.ts";
 
 /**
- * The one checker of what callers give. A check looks at a value and answers `undefined`, or a sentence that names the
- * field, the value and the remedy: `limits.turns is 0. Give a number above 0.`
+ * Checks a value given by a caller. Returns `undefined`, or a sentence that names the field, the value and the remedy:
+ * `limits.turns is 0. Give a number above 0.` All checks of callers' input use these functions.
  */
 export type Check = (value: unknown, field: string) => string | undefined;
 
-/** Checks a value. @throws StartError with the sentence of the check. */
+/**
+ * Checks a value.
+ * @throws StartError with the sentence of the check.
+ */
 export function checkInput(
   check: Check,
   value: unknown,
@@ -19,12 +22,12 @@ export function checkInput(
   if (fault !== undefined) throw new StartError(code, fault);
 }
 
-/** The sentence about a value that does not fit. `expected` goes on from "Give": `a text`. */
+/** The sentence about an invalid value. `expected` continues "Give": `a text`. */
 export function giveInstead(field: string, value: unknown, expected: string): string {
   return `${field} is ${describeValue(value)}. Give ${expected}.`;
 }
 
-/** A check made of a test, and of what to give instead. */
+/** Creates a check from a test and a description of the expected value. */
 export function expects(fits: (value: unknown) => boolean, expected: string): Check {
   return (value, field) => (fits(value) ? undefined : giveInstead(field, value, expected));
 }
@@ -46,7 +49,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Chec
   );
 }
 
-/** One of a closed list of words. */
+/** One word of a closed list. */
 export function oneOf(words: readonly string[]): Check {
   return (value, field) => {
     if (typeof value === "string" && words.includes(value)) return undefined;
@@ -56,7 +59,7 @@ export function oneOf(words: readonly string[]): Check {
   };
 }
 
-/** A list whose entries all pass; `of` are the entries, as in `Give a list of texts`. */
+/** A list whose entries all pass; `of` describes the entries, as in `Give a list of texts`. */
 export function listOf(check: Check, of: string, { least = 0, most = Number.MAX_SAFE_INTEGER } = {}): Check {
   return (value, field) => {
     if (!Array.isArray(value)) return giveInstead(field, value, `a list of ${of}`);
@@ -66,7 +69,7 @@ export function listOf(check: Check, of: string, { least = 0, most = Number.MAX_
   };
 }
 
-/** An object with any names, whose values all pass. */
+/** An object with any names whose values all pass. */
 export function recordOf(check: (value: unknown, field: string, name: string) => string | undefined): Check {
   return (value, field) => {
     if (!isRecord(value)) return giveInstead(field, value, "an object");
@@ -74,21 +77,21 @@ export function recordOf(check: (value: unknown, field: string, name: string) =>
   };
 }
 
-/** A name as part of a field: names of any kind, also hostile ones, are shown in quotes and cut. */
+/** A name as part of a field path. Unusual, possibly hostile names are quoted and truncated. */
 function showKey(name: string): string {
   return /^[A-Za-z_][\w-]{0,63}$/.test(name) ? `.${name}` : `[${describeValue(name)}]`;
 }
 
 interface ShapeOptions {
-  /** Names that may not be left out. */
+  /** Names that must be present. */
   readonly required?: readonly string[];
-  /** What stands before a name that is not known, in place of the field: `option `. */
+  /** The text before an unknown name, instead of the field: `option `. */
   readonly what?: string;
-  /** What to give instead of a value that is no object. */
+  /** The description of the expected value, if the value is not an object. */
   readonly expected?: string;
 }
 
-/** An object with these names and no others. A value of `undefined` is as good as none. */
+/** An object with these names and no others. A value of `undefined` counts as absent. */
 export function shape(table: Readonly<Record<string, Check>>, options: ShapeOptions = {}): Check {
   const { required = [], what, expected = "an object" } = options;
   const known = Object.keys(table);
@@ -115,7 +118,7 @@ function firstFault<Key, Value>(
   return undefined;
 }
 
-/** A longer name is cut in a message: it is no option, and may be anything. */
+/** A longer name is truncated in a message, because it can be anything. */
 const SHOWN_CHARACTERS = 64;
 
 function findUnknownName(given: object, known: readonly string[], what: string): string | undefined {
@@ -124,15 +127,15 @@ function findUnknownName(given: object, known: readonly string[], what: string):
   return `There is no ${what}${name.slice(0, SHOWN_CHARACTERS)}. ${remedyForName(name, known)}`;
 }
 
-/** Refuses names that are not known, with the nearest one that is. `what` stands before the name: `limits.`. */
+/** Rejects unknown names and suggests the nearest known one. `what` comes before the name: `limits.`. */
 export function checkNames(given: object, known: readonly string[], what: string): void {
   const fault = findUnknownName(given, known, what);
   if (fault !== undefined) throw new StartError("invalid-option", fault);
 }
 
 /**
- * Checks the options of a function by name: that they are an object, and hold no name that is not known. Every public
- * function that takes options calls it before it reads any of them. `of` is the function, as in `createItems`.
+ * Checks that the options of a function are an object without unknown names. Every public function with options calls
+ * it before it reads any of them. `of` is the function, as in `createItems`.
  */
 export function checkOptionNames(given: unknown, known: readonly string[], of: string): void {
   if (!isRecord(given)) {
@@ -141,15 +144,26 @@ export function checkOptionNames(given: unknown, known: readonly string[], of: s
   checkNames(given, known, `option of ${of} called `);
 }
 
-/** What to write in place of a name that is not known. */
+/** What to write instead of an unknown name. */
 export function remedyForName(name: string, known: readonly string[]): string {
   const near = nearestName(name, known);
-  return near === undefined ? `Known are: ${known.join(", ")}.` : `Did you mean ${near}?`;
+  return near === undefined ? `Known: ${known.join(", ")}.` : `Did you mean ${near}?`;
 }
 
 /** Whether a value is an object: not null, not a list. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Also recognises plain objects of other realms: the prototype is null, or has a null prototype itself. */
+export function isPlainObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  try {
+    const prototype: unknown = Object.getPrototypeOf(value);
+    return prototype === null || Object.getPrototypeOf(prototype) === null;
+  } catch {
+    return false;
+  }
 }
 
 function isSignal(value: unknown): boolean {

@@ -1,11 +1,11 @@
 import type { Clock } from "./seams.ts";
 
-/** How long ago that was, in milliseconds. Never less than 0: the clock of a machine may be set back. */
+/** The time since then, in milliseconds. Never negative, although the system clock may be set back. */
 export function elapsedSince(clock: Pick<Clock, "now">, at: number): number {
   return Math.max(0, clock.now() - at);
 }
 
-/** A duration for a reader: `850 ms`, `2.5 s`, `2 min 5 s`. */
+/** A duration for people: `850 ms`, `2.5 s`, `2 min 5 s`. */
 export function describeMs(ms: number): string {
   if (ms < 999.5) return `${Math.round(ms)} ms`;
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;

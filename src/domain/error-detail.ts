@@ -24,23 +24,23 @@ export type StartErrorCode = (typeof START_ERROR_CODES)[number];
 
 /** Codes of `error` events. Whether one ends the run is in the event (`terminal`). */
 export const ERROR_CODES = [
-  // an agent that could not be started: found out after the run had begun
+  // an agent could not be started, after the run had begun
   "cli-not-found",
   "unsupported-cli-version",
   "unknown-version",
   "version-detection",
   "spawn",
   "feature-unavailable",
-  // what came off the wire
+  // input from the wire
   "json-decode",
   "utf8-decode",
   "line-too-long",
   "buffer-overflow",
-  /** One reply, or the replies of a run together, have more bytes than `limits.replyBytes` allows. */
+  /** One reply, or all replies of a run together, exceed `limits.replyBytes`. */
   "reply-too-large",
   "too-many-decode-errors",
   "unexpected-message",
-  // how it ended
+  // how the run ended
   "stream-cut",
   "no-result",
   "process-exited",
@@ -49,14 +49,14 @@ export const ERROR_CODES = [
   "aborted",
   "failed-result",
   "source-failed",
-  /** With the option `replay`: what the run sends is not what its tape has. */
+  /** With the option `replay`: the run sends something other than what is on its tape. */
   "tape-difference",
   "cleanup-timeout",
   /** The events of a run could not be stored, so it was ended. */
   "store-failed",
-  /** The tenant keeps as much as it may, so the run was ended. */
+  /** The tenant has reached its storage limit, so the run was ended. */
   "storage-exceeded",
-  // what a provider said
+  // reported by a provider
   "provider-error",
   "provider-unreachable",
   "provider-overloaded",
@@ -66,12 +66,13 @@ export const ERROR_CODES = [
   "refused",
   "content-filtered",
   "malformed-tool-call",
-  // what a policy or a schema said
+  // caused by a policy or a schema
   "prompt-blocked",
   "guard-denied",
-  // what an agent's control channel said
+  // reported by an agent's control channel
   "control-failed",
-  // asked of a run handle
+  // rejected by a run handle
+  "run-parked",
   "session-id-unknown",
   "text-retracted",
 ] as const;
@@ -81,33 +82,33 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** The explanation for a person attached to an error: what it means, what to try, what was seen. */
 export interface Diagnostic {
-  /** One sentence: what this most likely is. */
+  /** One sentence: the most likely cause. */
   readonly hint?: string;
   /** What to try, one step per line. */
   readonly troubleshooting?: string;
-  /** The frame or text that gave the error, cut to a readable size. */
+  /** The frame or text that caused the error, truncated. */
   readonly seen?: string;
   readonly exitCode?: number;
   readonly stderrTail?: string;
   readonly lastNonJsonLine?: string;
   readonly stdoutWasEmpty?: boolean;
-  /** HTTP status, and the vendor's own name for the error. */
+  /** The HTTP status, and the vendor's own name for the error. */
   readonly status?: number;
   readonly vendorCode?: string;
-  /** How many frames in a row could not be read. */
+  /** How many consecutive frames could not be read. */
   readonly count?: number;
   readonly limitBytes?: number;
-  /** How long the host asks to wait before the next try. */
+  /** How long the host asks to wait before the next attempt. */
   readonly retryAfterMs?: number;
-  /** The version that was found; where none could be read, what the program said instead. */
+  /** The detected version; if none could be read, the program's output. */
   readonly detected?: string;
-  /** The oldest version that will do. */
+  /** The oldest supported version. */
   readonly minimum?: string;
-  /** The command that puts it right. */
+  /** The command that fixes the problem. */
   readonly suggestion?: string;
 }
 
-/** An error without its place in a run. */
+/** An error without the fields of its event. */
 export interface ErrorDetail {
   readonly code: ErrorCode;
   readonly message: string;

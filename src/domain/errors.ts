@@ -1,7 +1,7 @@
 import type { Diagnostic, ErrorCode, StartErrorCode } from "./error-detail.ts";
 import type { RunResult } from "./run-result.ts";
 
-// `Symbol.for` instead of `instanceof`: two loaded copies of this package must recognise each other's errors.
+// `Symbol.for` rather than `instanceof`, so that two loaded copies of this package recognise each other's errors.
 const START_ERROR: unique symbol = Symbol.for("millrace.StartError") as never;
 const RUN_ERROR: unique symbol = Symbol.for("millrace.RunError") as never;
 const TOOL_FAILURE: unique symbol = Symbol.for("millrace.ToolFailure") as never;
@@ -26,9 +26,9 @@ export class StartError extends Error {
 }
 
 /**
- * A run that did not succeed, as the short forms `text()` and `output()` throw it. Events and `result()` never throw.
+ * A run that did not succeed, as thrown by the short forms `text()` and `output()`. Events and `result()` never throw.
  *
- * `result` holds everything the run produced; it is absent while the run still goes on.
+ * `result` holds everything the run produced; it is absent while the run is still active.
  *
  * @example
  * try {
@@ -68,7 +68,7 @@ export class ToolFailure extends Error {
 }
 
 /**
- * Unlike `instanceof`, holds when two copies of the package are loaded.
+ * Whether a value is a `StartError`. Unlike `instanceof`, this also works when two copies of the package are loaded.
  *
  * @example
  * try {
@@ -82,7 +82,7 @@ export function isStartError(value: unknown): value is StartError {
 }
 
 /**
- * Unlike `instanceof`, holds when two copies of the package are loaded.
+ * Whether a value is a `RunError`. Unlike `instanceof`, this also works when two copies of the package are loaded.
  *
  * @example
  * const text = await run("offline", "Hello").output().catch((error: unknown) => (isRunError(error) ? error.message : ""))
@@ -92,7 +92,7 @@ export function isRunError(value: unknown): value is RunError {
 }
 
 /**
- * Unlike `instanceof`, holds when two copies of the package are loaded.
+ * Whether a value is a `ToolFailure`. Unlike `instanceof`, this also works when two copies of the package are loaded.
  *
  * @example
  * const text = await createToolRegistry().execute("add", {}).catch((error: unknown) => {
@@ -104,9 +104,9 @@ export function isToolFailure(value: unknown): value is ToolFailure {
   return hasBrand(value, TOOL_FAILURE);
 }
 
-/** The message of anything that was thrown. */
+/** The message of any thrown value. */
 export function describeThrown(thrown: unknown): string {
-  // An error may be made so that looking at it throws again.
+  // An error may be built so that reading it throws again.
   try {
     if (thrown instanceof Error) return thrown.message === "" ? thrown.name : String(thrown.message);
     const text = String(thrown);
@@ -116,7 +116,19 @@ export function describeThrown(thrown: unknown): string {
   }
 }
 
-/** Libraries throw plain objects, too: what such a one says of itself, else its fields. */
+const READ_FAILURES: ReadonlyMap<unknown, string> = new Map([
+  ["ENOENT", "there is no such file"],
+  ["EISDIR", "it is a folder"],
+  ["EACCES", "you may not read it"],
+]);
+
+/** Why a file could not be read, without the name of a system call. */
+export function describeReadFailure(thrown: unknown): string {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return READ_FAILURES.get(code) ?? describeThrown(thrown);
+}
+
+/** Libraries also throw plain objects: returns the object's message, otherwise its fields. */
 function describeObject(thrown: object): string {
   const { message } = thrown as { readonly message?: unknown };
   if (typeof message === "string" && message !== "") return message;
@@ -131,7 +143,7 @@ function hasBrand(value: unknown, brand: symbol): boolean {
 }
 
 /**
- * A value as an error message shows it: short, and never a failure of its own.
+ * A short description of a value for an error message. Never throws.
  *
  * @example
  * describeValue({ a: 1 }) // '{"a":1}'

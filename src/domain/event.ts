@@ -1,29 +1,28 @@
-import type { Block } from "./block.ts";
 import type { Diagnostic, ErrorCode } from "./error-detail.ts";
-import type { StopReason } from "./message.ts";
+import type { Message } from "./message.ts";
 import type { Raw } from "./raw.ts";
 import type { RunResult } from "./run-result.ts";
 import type { Usage } from "./usage.ts";
 import type { WarningCode } from "./warning.ts";
 
-/** What every event carries. */
+/** The fields of every event. */
 export interface Envelope {
-  /** 0, 1, 2 … per run, gapless: the SSE id, the cursor, the replay position. */
+  /** 0, 1, 2 … per run, without gaps: the SSE id, the cursor, the replay position. */
   readonly seq: number;
-  /** On a merged delta only: it stands for `firstSeq` … `seq`. */
+  /** Only on a merged delta: it represents the deltas `firstSeq` … `seq`. */
   readonly firstSeq?: number;
   /** Milliseconds since 1970. */
   readonly ts: number;
   readonly runId: string;
-  /** The agent whose leg this is. */
+  /** The agent of the current leg. */
   readonly agent?: string;
-  /** Tool call id of the sub-agent this belongs to. */
+  /** The tool call id of the sub-agent this belongs to. */
   readonly parent?: string;
-  /** The exact frame, when it came from a wire and is kept. */
+  /** The exact frame, if the event came from a wire and frames are kept. */
   readonly raw?: Raw;
 }
 
-/** Text being written. The deltas of one (messageId, index) concatenate to that block's text, unless retracted. */
+/** A piece of text. The deltas of one (messageId, index) concatenate to that block's text, unless retracted. */
 export interface TextDelta extends Envelope {
   readonly type: "text-delta";
   readonly messageId: string;
@@ -31,7 +30,7 @@ export interface TextDelta extends Envelope {
   readonly text: string;
 }
 
-/** Thinking being written. */
+/** A piece of thinking. */
 export interface ThinkingDelta extends Envelope {
   readonly type: "thinking-delta";
   readonly messageId: string;
@@ -39,7 +38,7 @@ export interface ThinkingDelta extends Envelope {
   readonly text: string;
 }
 
-/** A tool call's arguments being written, as JSON text. Never enough to run the tool. */
+/** A piece of a tool call's arguments, as JSON text. Never enough to run the tool. */
 export interface ToolInputDelta extends Envelope {
   readonly type: "tool-input-delta";
   readonly messageId: string;
@@ -49,10 +48,10 @@ export interface ToolInputDelta extends Envelope {
   readonly json: string;
 }
 
-/** How a backend is spoken to. */
+/** How Millrace talks to a backend. */
 export type Mode = "plain" | "control" | "http" | "tape";
 
-/** A backend is at work. One per run, or one per leg when the agents use several backends. */
+/** A backend has started. One per run, or one per leg when the agents use several backends. */
 export interface StartItem extends Envelope {
   readonly type: "start";
   readonly backend: string;
@@ -62,22 +61,12 @@ export interface StartItem extends Envelope {
   readonly tools?: readonly string[];
 }
 
-/** One finished message: the truth about what its deltas showed. */
-export interface MessageItem extends Envelope {
+/** One finished message: the definitive version of what its deltas previewed. */
+export interface MessageItem extends Envelope, Message {
   readonly type: "message";
-  readonly id: string;
-  readonly role: "assistant" | "user";
-  readonly blocks: readonly Block[];
-  /** Written by Millrace itself, and by nobody else: a repair, a hook's feedback or note, a handoff. */
-  readonly source?: "millrace";
-  readonly stopReason?: StopReason;
-  /** The vendor's own word for why the reply stopped, where `stopReason` says less: unknown, filtered, malformed. */
-  readonly vendorStopReason?: string;
-  readonly usage?: Usage;
-  readonly model?: string;
 }
 
-/** A model asked for a tool. `executedBy` says who runs it. */
+/** A model called a tool. `executedBy` says where it runs. */
 export interface ToolCallItem extends Envelope {
   readonly type: "tool-call";
   readonly callId: string;
@@ -99,7 +88,10 @@ export interface ToolResultItem extends Envelope {
   readonly skipped?: Skipped;
   /** How long the tool itself took. */
   readonly ms?: number;
-  /** How long the call waited before the tool began: for hooks, permission, a person, a free place. Absent when it did not. */
+  /**
+   * How long the call waited before the tool began: for hooks, permission, a person, a free slot. Absent when it did
+   * not wait.
+   */
   readonly waitedMs?: number;
 }
 
@@ -114,7 +106,7 @@ export interface PermissionItem extends Envelope {
   readonly input?: unknown;
 }
 
-/** Another agent goes on. */
+/** Another agent takes over. */
 export interface HandoffItem extends Envelope {
   readonly type: "handoff";
   readonly from: string;
@@ -124,7 +116,7 @@ export interface HandoffItem extends Envelope {
 
 /**
  * Something a reader may want to know: `status`, `rate-limit`, `retry`, `retract`, `stall`, `task`, `stderr`,
- * `unknown:<frame type>` … Kinds are open, because vendors add new ones.
+ * `unknown:<frame type>` … The list of kinds is open, because vendors add new ones.
  */
 export interface NoticeItem extends Envelope {
   readonly type: "notice";
@@ -159,14 +151,14 @@ export interface ErrorItem extends Envelope {
   readonly diagnostic?: Diagnostic;
 }
 
-/** One turn's or one leg's own verdict. A run may have several; the last one counts. */
+/** The verdict of one turn or one leg. A run may have several; the last one counts. */
 export interface ResultItem extends Envelope {
   readonly type: "result";
   readonly subtype: string;
   readonly isError: boolean;
   /** The text of the final message. */
   readonly text?: string;
-  /** Why it is no success, as a sentence: which limit, what did not fit, what the backend said. */
+  /** Why it did not succeed, as a sentence: which limit, what did not match, what the backend reported. */
   readonly message?: string;
   readonly structured?: unknown;
   readonly usage: Usage;
@@ -176,13 +168,13 @@ export interface ResultItem extends Envelope {
   readonly sessionId?: string;
 }
 
-/** The end. Exactly one per run, always last, on success, failure and abort alike. */
+/** The end of a run. Exactly one per run, always last, after success, failure and abort alike. */
 export interface DoneEvent extends Envelope {
   readonly type: "done";
   readonly result: RunResult;
 }
 
-/** Being written; may be merged; never needed to rebuild state. */
+/** A preview; may be merged; never needed to rebuild state. */
 export type DeltaEvent = TextDelta | ThinkingDelta | ToolInputDelta;
 
 /** A finished fact; items alone rebuild the transcript and the result. */
@@ -215,10 +207,10 @@ export type EventType = AgentEvent["type"];
 /** The event of one type. */
 export type EventOf<Type extends EventType> = Extract<AgentEvent, { readonly type: Type }>;
 
-/** The three families. Most readers want text, steps and the end. */
+/** The three families of events. */
 export type Family = "delta" | "item" | "done";
 
-/** Every event type with its family. Fourteen and no more. */
+/** Every event type with its family. */
 export const EVENT_FAMILIES = {
   "text-delta": "delta",
   "thinking-delta": "delta",
@@ -252,6 +244,8 @@ export function familyOf(event: { readonly type: EventType }): Family {
  * @example
  * for await (const event of run("offline", "Hello")) if (!isDelta(event)) console.log(event.type)
  */
-export function isDelta(event: AgentEvent): event is DeltaEvent {
+export function isDelta<Event extends { readonly type: EventType }>(
+  event: Event,
+): event is Extract<Event, { readonly type: DeltaEvent["type"] }> {
   return EVENT_FAMILIES[event.type] === "delta";
 }

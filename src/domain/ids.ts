@@ -1,8 +1,11 @@
-/** Ids we make or accept as part of a path, a key or a header: short, and nothing that could mean anything there. */
+/**
+ * Ids that we create or accept as part of a path, a key or a header: short, and without characters that are special
+ * there.
+ */
 const ID = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** Whether a text may serve as an id. A trailing newline is not forgiven. */
+/** Whether a text may serve as an id. A trailing newline is rejected. */
 export function isId(value: unknown): value is string {
-  // `$` alone would let "id\n" pass in a multiline pattern; this one is not, and the length is checked on the text itself.
+  // Without the `m` flag, `$` does not match before a trailing newline. The length is checked first: the text may be long.
   return typeof value === "string" && value.length <= 64 && ID.test(value);
 }

@@ -11,7 +11,7 @@ export type {
 export { asksPerson, waitForPerson, watchesOnly, watchOnly } from "./person.ts";
 export { textOf } from "./block.ts";
 export { stopFailure } from "./stop-failure.ts";
-export type { Chunk, Place } from "./chunk.ts";
+export type { Chunk, ChunkOf, DeltaChunk, DoneChunk, BatchEnvelope } from "./chunk.ts";
 export {
   doneEvent,
   errorItem,
@@ -28,13 +28,14 @@ export {
   toolCallItem,
   toolInputDelta,
   toolResultItem,
-  UNNUMBERED,
   warningItem,
 } from "./chunk.ts";
+export { present } from "./present.ts";
 export { describeMs, elapsedSince } from "./elapsed.ts";
 export type { Diagnostic, ErrorCode, ErrorDetail, StartErrorCode } from "./error-detail.ts";
 export { ERROR_CODES, START_ERROR_CODES } from "./error-detail.ts";
 export {
+  describeReadFailure,
   describeThrown,
   describeValue,
   isRunError,
@@ -72,6 +73,8 @@ export type {
 } from "./event.ts";
 export { EVENT_FAMILIES, familyOf, isDelta } from "./event.ts";
 export { isId } from "./ids.ts";
+export type { ParsedJson } from "./json-reader.ts";
+export { JsonReader, LONG_JSON, MAX_JSON_DEPTH, readLongJson, TOO_DEEP } from "./json-reader.ts";
 export type { McpServerStatus } from "./mcp-server-status.ts";
 export type { Message, StopReason } from "./message.ts";
 export { nearestName } from "./nearest.ts";
@@ -88,6 +91,7 @@ export {
   checkOptionNames,
   expects,
   giveInstead,
+  isPlainObject,
   isRecord,
   listOf,
   oneOf,
@@ -105,6 +109,7 @@ export type {
   FileSystem,
   HttpRequest,
   HttpResponse,
+  NextTurn,
   ProcessEntry,
   ProcessExit,
   ProcessFamily,
@@ -115,6 +120,7 @@ export type {
   Spawn,
   StartWorker,
   Worker,
+  WorkerProgram,
 } from "./seams.ts";
 export { TextBuilder } from "./text-builder.ts";
 export type { ToolCall, ToolCallFragment } from "./tool-call.ts";
@@ -124,3 +130,5 @@ export { addUsage, mergeUsage, readCount, subtractUsage, USAGE_FIELDS } from "./
 export type { WarningCode, WarningDetail } from "./warning.ts";
 export { WARNING_CODES } from "./warning.ts";
 export { startFailure } from "./start-failure.ts";
+export type { Retracted, ShownText, TextPiece } from "./shown-text.ts";
+export { createShownText, readRetraction } from "./shown-text.ts";

@@ -6,10 +6,10 @@ export interface Message {
   readonly id: string;
   readonly role: "assistant" | "user";
   readonly blocks: readonly Block[];
-  /** Written by Millrace itself, and by nobody else: a repair, a hook's feedback or note, a handoff. */
+  /** Written by Millrace itself: a repair, a hook's feedback or note, a handoff. */
   readonly source?: "millrace";
   readonly stopReason?: StopReason;
-  /** The vendor's own word for why it stopped, where `stopReason` says less. */
+  /** The vendor's own word for why it stopped, where `stopReason` is less specific: unknown, filtered, malformed. */
   readonly vendorStopReason?: string;
   readonly usage?: Usage;
   readonly model?: string;
@@ -24,7 +24,7 @@ export type StopReason =
   | "refusal"
   | "content-filter"
   | "pause"
-  /** The model wrote a tool call that its host could not read. None of the reply's calls is run. */
+  /** The model wrote a tool call that its host could not parse. None of the reply's calls is run. */
   | "malformed-call"
-  /** A word we do not know. A run that ends so has a warning with that word. */
+  /** An unknown word. A run that ends with it has a warning that contains the word. */
   | "unknown";

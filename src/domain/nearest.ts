@@ -1,11 +1,11 @@
-/** Longer names are not compared: nobody mistypes them, and the comparison is quadratic in their length. */
+/** Longer names are not compared: they are hardly ever mistyped, and the comparison is quadratic in their length. */
 const MAX_LENGTH = 64;
 
 /**
- * The candidate a mistyped name most likely meant, or `undefined` when none is close.
+ * The candidate that a mistyped name most likely meant, or `undefined` if none is close.
  *
- * Close means: a third of the letters wrong, missing, added or swapped at most, or the beginning of a candidate.
- * Upper and lower case count as the same. Of equally close candidates the first wins.
+ * Close means that at most a third of the letters are wrong, missing, added or swapped, or that the name is the
+ * beginning of a candidate. Case is ignored. Of equally close candidates the first wins.
  *
  * @example
  * nearestName("cluade-code", ["claude-code", "ndjson"]) // "claude-code"
@@ -28,7 +28,7 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   return nearest;
 }
 
-/** How many letters have to be changed, added, removed or swapped with their neighbour to turn one text into the other. */
+/** How many letters must be changed, added, removed or swapped with a neighbour to turn one text into the other. */
 function editDistance(left: string, right: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, column) => column);

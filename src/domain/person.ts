@@ -1,22 +1,22 @@
-// `Symbol.for`: two loaded copies of this package must recognise each other's callbacks.
+// `Symbol.for`, so that two loaded copies of this package recognise each other's callbacks.
 const ASKS_PERSON: unique symbol = Symbol.for("millrace.asksPerson") as never;
 
 const WATCHES_ONLY: unique symbol = Symbol.for("millrace.watchesOnly") as never;
 
 /**
- * Marks a permission callback as one that asks a person. Code has a time limit for its answer (`limits.permissionMs`,
- * 60 seconds unless set); a person has none. `askInTerminal` is marked already.
+ * Marks a permission callback that asks a person. Without this mark, a callback has a time limit for its answer
+ * (`limits.permissionMs`, default 60 seconds); a person has none. `askInTerminal` is already marked.
  *
  * @example
  * const permission: PermissionCallback = waitForPerson(async ({ name }) => ({ allow: (await ask(`Run ${name}? `)) === "yes" }))
  */
 export function waitForPerson<Ask extends (...given: never[]) => unknown>(ask: Ask): Ask {
-  // A function of its own: the caller's stays as it is.
+  // A new function, so that the caller's own stays unchanged.
   const marked = (...given: never[]): unknown => ask(...given);
   return Object.assign(marked, { [ASKS_PERSON]: true }) as unknown as Ask;
 }
 
-/** Marks a listener that only watches: it sees a question and can answer none. */
+/** Marks a listener that only observes: it receives questions but cannot answer them. */
 export function watchOnly<Listener extends (...given: never[]) => unknown>(listener: Listener): Listener {
   return Object.assign(listener, { [WATCHES_ONLY]: true });
 }

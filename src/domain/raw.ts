@@ -1,7 +1,7 @@
 /**
- * One frame exactly as it came off the wire.
+ * One frame exactly as it came from the wire.
  *
- * `bytes` are untouched: no re-encoding, no line end. `json` is their UTF-8 reading, or `""` when they are not UTF-8.
+ * `bytes` are unchanged: not re-encoded, without a line end. `json` is their text, or `""` if they are not UTF-8.
  */
 export interface Raw {
   readonly json: string;

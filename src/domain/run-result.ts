@@ -3,16 +3,19 @@ import type { Message } from "./message.ts";
 import type { Usage } from "./usage.ts";
 import type { WarningDetail } from "./warning.ts";
 
-/** How a run ended. `interrupted`: the process that carried it died, and its log was closed by another. */
-export type RunStatus = "success" | "error" | "aborted" | "interrupted";
+/**
+ * How a run ended. `interrupted`: its process died, and another one closed its log. `waiting`: it has not ended; it was
+ * parked, and `resumeRun` continues it.
+ */
+export type RunStatus = "success" | "error" | "aborted" | "interrupted" | "waiting";
 
-/** A tool call of a run and, once there is one, its result. */
+/** A tool call of a run and, once available, its result. */
 export interface ToolCallRecord {
   readonly callId: string;
   readonly name: string;
   /** The arguments it ran with. */
   readonly input: unknown;
-  /** The arguments the model asked for, when a hook, a guard or a person changed them. */
+  /** The arguments in the model's call, if a hook, a guard or a person changed them. */
   readonly requestedInput?: unknown;
   readonly output?: unknown;
   readonly isError?: boolean;
@@ -22,14 +25,14 @@ export interface ToolCallRecord {
 }
 
 /**
- * The final value of a run. Everything produced is in it, also when the run failed.
+ * The final value of a run. It contains everything the run produced, even if the run failed.
  *
- * `text` is the text of the assistant's final message, as far as it came when the run failed or was aborted. What was
- * said before it, by this agent or another one, is in `messages`; what was retracted is nowhere.
+ * `text` is the text of the assistant's final message, as far as it came if the run failed or was aborted. Earlier
+ * messages, of this agent or another one, are in `messages`; retracted text is nowhere.
  */
 export interface RunResult {
   readonly status: RunStatus;
-  /** `success`, or why not: the last `result`'s subtype, or the code of the terminal error. */
+  /** `success`, or why not: the subtype of the last `result`, or the code of the terminal error. */
   readonly subtype: string;
   readonly text: string;
   /** The thinking of the whole run, with a blank line between messages. */

@@ -1,37 +1,43 @@
 /**
- * The seams: everything the outside world gives us, passed in and never reached for, so that tests can play the world.
- * The real ones stand in `transports/`, the test ones in `testing/`.
+ * The seams: everything from the outside world is passed in and never accessed directly, so that tests can replace it.
+ * The real ones are in `transports/`, those for tests in `testing/`.
  */
 
 /** Time. */
 export interface Clock {
   /** Milliseconds since 1970, as `Date.now()`. */
   now(): number;
-  /** Calls `fire` once after `ms`; the returned function takes it back and may be called any number of times. */
+  /** Calls `fire` once after `ms`; the returned function cancels it and may be called any number of times. */
   after(ms: number, fire: () => void): () => void;
 }
 
-/** Chance. */
+/**
+ * Resolves in the next turn of the event loop, after everything that has already arrived was processed. Long operations
+ * await it between their steps. If it is absent, as on a virtual clock, the steps follow each other directly.
+ */
+export type NextTurn = () => Promise<void>;
+
+/** Randomness. */
 export interface Random {
   /** A number in [0, 1), for jitter. Not for secrets. */
   next(): number;
-  /** A new id that nobody can guess: letters, digits, `-` and `_`. */
+  /** A new unguessable id: letters, digits, `-` and `_`. */
   id(): string;
 }
 
-/** The variable by which everything a process has started is found again. */
+/** The variable that identifies everything a process has started. */
 export interface ProcessTag {
   readonly name: string;
   readonly value: string;
 }
 
-/** One living process. Number and start together name it for ever; the number alone does not. */
+/** One living process. Its id and start time together identify it for ever; the id alone does not. */
 export interface ProcessEntry {
   readonly pid: number;
   readonly parent: number;
-  /** When it started, in a unit of the system's own. A child's is never less than its parent's. */
+  /** When it started, in a system-specific unit. A child's start is never less than its parent's. */
   readonly startTicks: number;
-  /** The process group, and the session; left out where they have no numbers. */
+  /** The ids of the process group and the session; absent where there are none. */
   readonly group?: number | undefined;
   readonly session?: number | undefined;
 }
@@ -39,44 +45,47 @@ export interface ProcessEntry {
 /** A process and everything it has started, followed from its start. */
 export interface ProcessFamily {
   /**
-   * Resolves with who of it lives. Rejects when the processes cannot be listed. A process that was looked at and is not
-   * of the family is not looked at again, which makes a second look cheap; `fresh` looks at all of them, because a number
-   * may belong to another process by now.
+   * Resolves with its living processes. Rejects when the processes cannot be listed. A process that was found not to
+   * belong to the family is not examined again, which makes repeated calls cheap; `fresh` examines all of them, because
+   * an id may belong to another process by now.
    */
   look(how?: { readonly fresh: boolean }): Promise<readonly ProcessEntry[]>;
-  /** Kills all of it in one step, what is being started among it. Does nothing where the system has no such step. */
+  /**
+   * Kills all of it in one step, including processes that are just being started. Does nothing if the system has no
+   * such step.
+   */
   killAtOnce(): void;
-  /** The control group the system keeps it in, as a path; `undefined` where it is followed by its traces only. */
+  /** The path of its control group; `undefined` if it is followed only by its traces. */
   readonly controlGroup: string | undefined;
-  /** Called with the living after each look that found others than the one before. */
+  /** Called with the living processes after each `look` whose result changed. */
   onChange: (living: readonly ProcessEntry[]) => void;
-  /** Ends the following. Idempotent. */
+  /** Stops following it. Idempotent. */
   close(): void;
 }
 
-/** What a run needs to know of a started process. */
+/** A started process. */
 export interface ProcessHandle {
   readonly pid: number | undefined;
   /**
-   * Whether the process itself is still there; its output may outlast it. While this is true its number is its own.
-   * Left out by handles that cannot tell.
+   * Whether the process itself is still alive; its output may outlast it. While this is true, its id cannot belong to
+   * another process. Absent on handles that cannot determine it.
    */
   readonly isRunning?: boolean | undefined;
-  /** When it started, as the system's table of processes counts. Left out where there is no such table. */
+  /** When it started, in the ticks of the process table. Absent if there is no such table. */
   readonly startTicks?: number | undefined;
-  /** Left out where nothing is followed: without a `tag` in the request, and by handles of no real process. */
+  /** Absent if nothing is followed: without a `tag` in the request, and on handles without a real process. */
   readonly family?: ProcessFamily | undefined;
-  /** Bytes of stdout in order; pulling slowly slows the process down. Ends when the process closes it. */
+  /** The bytes of stdout in order; reading slowly slows the process down. Ends when the process closes it. */
   readonly stdout: AsyncIterable<Uint8Array>;
   readonly stderr: AsyncIterable<Uint8Array>;
-  /** Resolves when the bytes were taken; rejects when the process no longer reads. */
+  /** Resolves when the bytes were accepted; rejects when the process no longer reads. */
   write(bytes: Uint8Array): Promise<void>;
   /** Closes stdin. */
   endInput(): void;
   kill(signal: "SIGINT" | "SIGTERM" | "SIGKILL"): void;
   /**
-   * Resolves once the process is gone and its output has arrived; never rejects. What a reader has not pulled by then
-   * is still there for it.
+   * Resolves once the process has exited and its output has arrived; never rejects. Output that was not read by then
+   * can still be read.
    */
   readonly exit: Promise<ProcessExit>;
 }
@@ -93,11 +102,11 @@ export interface ProcessRequest {
   readonly args: readonly string[];
   readonly cwd?: string;
   readonly env: Readonly<Record<string, string>>;
-  /** One of the variables of `env`. What the process starts is then followed, until its `family` is closed. */
+  /** One of the variables in `env`. Everything the process starts is then followed, until its `family` is closed. */
   readonly tag?: ProcessTag;
 }
 
-/** Starts processes: no shell, ever. Rejects when the process could not be started. */
+/** Starts processes, always without a shell. Rejects when the process could not be started. */
 export type Spawn = (request: ProcessRequest) => Promise<ProcessHandle>;
 
 export interface HttpRequest {
@@ -111,45 +120,54 @@ export interface HttpRequest {
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The body in order, for one reader; pulling slowly slows the sender down. Throws when the connection breaks. */
+  /** The body in order, for one reader; reading slowly slows the sender down. Throws when the connection breaks. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** Makes one HTTP exchange. Follows no redirect: a redirect would carry the key to another host. */
+/** Makes one HTTP exchange. Follows no redirects: a redirect would send the key to another host. */
 export type Fetch = (request: HttpRequest) => Promise<HttpResponse>;
 
-/** Files, whole or appended. Paths are absolute; others are refused. */
+/** Files, whole or appended. Paths must be absolute. */
 export interface FileSystem {
-  /** Rejects with the code `ENOENT` when there is none. */
+  /** Rejects with the code `ENOENT` if there is none. */
   read(path: string): Promise<Uint8Array>;
-  /** Replaces the file in one step; readers see the old or the new one. Mode 0600; missing folders are made, 0700. */
+  /**
+   * Replaces the file atomically; readers see the old or the new one. Mode 0600; missing folders are created with 0700.
+   */
   write(path: string, bytes: Uint8Array): Promise<void>;
-  /** Adds to the end; makes what is missing as `write` does. */
+  /** Appends to the file; creates what is missing, like `write`. */
   append(path: string, bytes: Uint8Array): Promise<void>;
   /**
-   * Makes a folder that is its owner's alone (0700), or tightens one that is there. Rejects when it cannot be: another
-   * user's, a link of somebody else's, a folder that everybody shares.
+   * Creates a folder that only its owner can use (0700), or restricts an existing folder or file (0600). Rejects if that
+   * is not possible: another user's, a link made by another user, or a shared folder.
    */
   makePrivate(path: string): Promise<void>;
   /** Whether there is a file or a folder. */
   exists(path: string): Promise<boolean>;
-  /** Removes a file. One that is not there is no failure. */
+  /** Removes a file. A missing file is not an error. */
   remove(path: string): Promise<void>;
-  /** The names in a folder, sorted; none when there is no such folder. */
+  /** The names in a folder, sorted; empty if there is no such folder. */
   list(path: string): Promise<readonly string[]>;
-  /** Where a path leads, every link on the way followed. Rejects with the code `ENOENT` when nothing is there. */
+  /** The real path, with all links followed. Rejects with the code `ENOENT` if nothing is there. */
   realPath(path: string): Promise<string>;
 }
 
 /** Another thread of this process. It answers one question after the other. */
 export interface Worker {
-  /** `false`: it has ended, whyever. */
+  /** `false`: it has ended, for any reason. */
   readonly isAlive: boolean;
-  /** Rejects when the thread ends before it has answered. What is asked and answered must be plain data. */
+  /** Rejects if the worker ends before it has answered. Questions and answers must be plain data. */
   ask(question: unknown): Promise<unknown>;
-  /** Ends it after what was asked. Idempotent. */
+  /** Ends the worker after all pending questions. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Starts a thread with a program text, which is ours and never anybody else's, and data for it. */
-export type StartWorker = (program: string, data: unknown) => Worker;
+/** The program of a worker. An exception ends the worker. */
+export interface WorkerProgram {
+  answer(question: unknown): unknown;
+  /** Called after the last question. */
+  close(): void;
+}
+
+/** Starts a worker with one of our files, whose export `start(data)` returns a `WorkerProgram` or a promise of one. */
+export type StartWorker = (file: string, data: unknown) => Worker;

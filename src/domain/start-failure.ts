@@ -1,13 +1,13 @@
-import { errorItem } from "./chunk.ts";
+import { type ChunkOf, errorItem } from "./chunk.ts";
 import { ERROR_CODES } from "./error-detail.ts";
 import { describeThrown, isStartError } from "./errors.ts";
 import type { ErrorItem } from "./event.ts";
 
 /**
- * What was thrown while something was started, as the terminal error of a run that has already begun. A start error
- * keeps its code where events have it too.
+ * An error thrown at the start, as the terminal error of a run that has already begun. A start error keeps its code if
+ * events have the same code.
  */
-export function startFailure(thrown: unknown): ErrorItem {
+export function startFailure(thrown: unknown): ChunkOf<ErrorItem> {
   if (!isStartError(thrown)) {
     return errorItem({ code: "source-failed", message: describeThrown(thrown), terminal: true });
   }

@@ -1,12 +1,12 @@
 import type { ErrorDetail } from "./error-detail.ts";
 import type { StopReason } from "./message.ts";
 
-/** The terminal error of a reply that stopped for this reason; `undefined` when the reason is no failure by itself. */
+/** The terminal error of a reply that stopped for this reason; `undefined` if the reason is not a failure by itself. */
 export function stopFailure(
   who: string,
-  reply: { readonly stopReason?: StopReason; readonly vendorStopReason?: string; readonly wasTold?: boolean },
+  reply: { readonly stopReason?: StopReason; readonly vendorStopReason?: string; readonly wasReported?: boolean },
 ): ErrorDetail | undefined {
-  const { stopReason, vendorStopReason, wasTold = false } = reply;
+  const { stopReason, vendorStopReason, wasReported = false } = reply;
   const word = vendorStopReason === undefined ? "" : ` (${vendorStopReason})`;
   const vendorCode = vendorStopReason === undefined ? {} : { vendorCode: vendorStopReason };
   switch (stopReason) {
@@ -27,7 +27,7 @@ export function stopFailure(
     case "malformed-call":
       return {
         code: "malformed-tool-call",
-        message: `${who} wrote a tool call that could not be read${wasTold ? ", and did so again when it was told" : ""}${word}.`,
+        message: `${who} wrote a tool call that could not be read${wasReported ? ", and did so again after this was reported to it" : ""}${word}.`,
         terminal: true,
         diagnostic: { ...MALFORMED, ...vendorCode },
       };

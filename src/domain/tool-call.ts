@@ -1,7 +1,7 @@
 /**
- * The part of one tool call inside a chunk of a model's reply.
+ * The part of one tool call inside a vendor's piece of a reply.
  *
- * `index` says which call of the reply it belongs to; hosts that leave it out give an `id` instead, or neither.
+ * `index` identifies the call within the reply; hosts that leave it out give an `id` instead, or neither.
  */
 export interface ToolCallFragment {
   readonly index?: number;
@@ -10,7 +10,7 @@ export interface ToolCallFragment {
   readonly argumentsDelta?: string;
 }
 
-/** A tool call as a model wrote it: `arguments` stays text until somebody runs it. */
+/** A tool call as a model wrote it: `arguments` stays text until the call runs. */
 export interface ToolCall {
   readonly id: string;
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Closes a `switch` over a union: a variant nobody handles is a compile error here. */
+/** Ends a `switch` over a union: an unhandled variant is a compile error here. */
 export function unreachable(value: never): never {
   throw new TypeError(`Unhandled variant: ${JSON.stringify(value)}`);
 }

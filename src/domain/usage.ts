@@ -1,4 +1,4 @@
-/** Tokens of one model call or one run. A field that is absent is unknown; that is not the same as 0. */
+/** The tokens of one model call or one run. An absent field is unknown, which is not the same as 0. */
 export interface Usage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
@@ -7,7 +7,7 @@ export interface Usage {
   readonly reasoningTokens?: number;
 }
 
-/** The fields of `Usage`, in the order they are shown. */
+/** The fields of `Usage`, in display order. */
 export const USAGE_FIELDS = [
   "inputTokens",
   "outputTokens",
@@ -17,7 +17,7 @@ export const USAGE_FIELDS = [
 ] as const satisfies readonly (keyof Usage)[];
 
 /**
- * The sum of two usages. What both leave out stays absent; what only one knows is that one's number.
+ * The sum of two usages. A field that both lack stays absent; a field that only one has is taken from it.
  *
  * @example
  * addUsage({ inputTokens: 5 }, { inputTokens: 1, outputTokens: 2 }) // { inputTokens: 6, outputTokens: 2 }
@@ -27,8 +27,8 @@ export function addUsage(left: Usage, right: Usage): Usage {
 }
 
 /**
- * What was used between two readings of a running total. Never negative: a total that fell was restarted, and the
- * later reading is then the answer.
+ * The usage between two readings of a running total. Never negative: a total that fell was restarted, and the later
+ * reading is then the answer.
  */
 export function subtractUsage(later: Usage, earlier: Usage): Usage {
   const difference: { -readonly [Field in keyof Usage]: Usage[Field] } = {};
@@ -41,14 +41,16 @@ export function subtractUsage(later: Usage, earlier: Usage): Usage {
   return difference;
 }
 
-/** The later reading of the same call wins field by field; a field it leaves out keeps its earlier value. */
+/**
+ * Merges two readings of the same call: the later value wins, field by field; a field it lacks keeps its earlier value.
+ */
 export function mergeUsage(earlier: Usage, later: Usage): Usage {
   return combine(earlier, later, (_, b) => b);
 }
 
 /**
- * Reads a count a vendor sent: a finite number that is not negative, or `undefined` (unknown).
- * Strings and booleans are not counts.
+ * Reads a count from a vendor: a finite number that is not negative, or `undefined` (unknown). Strings and booleans are
+ * not counts.
  */
 export function readCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;

@@ -1,4 +1,7 @@
-/** Something odd happened and nothing changed because of it. Closed: a new code is a change users can see. */
+/**
+ * The codes of warnings: something odd happened and nothing changed because of it. A closed list: a new code is a
+ * visible change.
+ */
 export const WARNING_CODES = [
   "unparseable-cli-version",
   "version-detection-failed",
@@ -28,7 +31,7 @@ export const WARNING_CODES = [
 /** The code of a `warning` event. docs/errors.md explains each. */
 export type WarningCode = (typeof WARNING_CODES)[number];
 
-/** A warning without its place in a run. */
+/** A warning without the fields of its event. */
 export interface WarningDetail {
   readonly code: WarningCode;
   readonly message: string;

@@ -9,7 +9,7 @@ import { createIds, type Ids } from "./ids.ts";
 import { encodeModels, refuseMissing } from "./models.ts";
 import { chatProtocol } from "./openai-chat/openai-chat.ts";
 import { createResponsesProtocol } from "./openai-responses/openai-responses.ts";
-import { pause, waitForAbort } from "./pause.ts";
+import { pause, waitForAbort } from "./body.ts";
 import type { ModelPrompt, ProtocolName } from "./prompt.ts";
 import type { Protocol } from "./protocol.ts";
 import { Refusal } from "./refusal.ts";
@@ -36,11 +36,11 @@ interface Answering {
 interface Exchange {
   readonly request: ApiRequest;
   readonly ids: Ids;
-  /** The fault its header asks for. */
+  /** The fault that its header requests. */
   readonly fault: Fault | undefined;
 }
 
-/** Creates what stands behind both the sockets and the in-process fetch. */
+/** Creates the function that answers requests from sockets and from the in-process fetch. */
 export function createAnswer(answering: Answering): Answer {
   const { script, strict, models, clock, random } = answering;
   const protocols: Readonly<Record<ProtocolName, Protocol>> = {
@@ -64,9 +64,9 @@ export function createAnswer(answering: Answering): Answer {
     const body = readBody(protocol, request);
     const prompt = protocol.read(request, body);
     refuseMissing(prompt.model);
-    const cue = script.cue(prompt);
-    const fault: Fault = { ...cue.fault, ...exchange.fault };
-    const reply = cue.reply ?? limitReply(answerByRules(prompt), prompt);
+    const scripted = script.answer(prompt);
+    const fault: Fault = { ...scripted.fault, ...exchange.fault };
+    const reply = scripted.reply ?? limitReply(answerByRules(prompt), prompt);
     await hold((fault.delayMs ?? 0) + (reply.delayMs ?? 0), fault, request.signal);
     if (fault.status !== undefined) return respondStatus(fault, { errors: protocol.errors, requestId: ids.next() });
     const finished = finishReply(reply, { prompt, ids, nowMs: clock.now(), duplicateIds: fault.duplicateIds === true });
@@ -142,7 +142,7 @@ export function createAnswer(answering: Answering): Answer {
   };
 }
 
-/** In whose words a request is answered, also when it is refused. */
+/** The protocol in which a request is answered or refused. */
 function speaker(protocols: Readonly<Record<ProtocolName, Protocol>>, route: Route): Protocol {
   if (route.kind === "generate" || route.kind === "count") return protocols[route.protocol];
   const names: Readonly<Record<Vendor, ProtocolName>> = {
@@ -153,7 +153,7 @@ function speaker(protocols: Readonly<Record<ProtocolName, Protocol>>, route: Rou
   return protocols[route.kind === "health" ? "openai-chat" : names[route.vendor]];
 }
 
-/** A reply cut where the request wants it cut: at a stop sequence, or when its tokens are used up. */
+/** A reply cut as the request demands: at a stop sequence, or at the token limit. */
 function limitReply(reply: Reply, prompt: ModelPrompt): Reply & { readonly stopSequence?: string } {
   return limitTokens(limitStop(reply, prompt.stopSequences), prompt.maxTokens);
 }
@@ -188,7 +188,7 @@ function limitTokens(reply: Reply, maxTokens: number | undefined): Reply {
     left -= estimateTokens(call.name);
     if (left <= 0) return { ...reply, toolCalls: calls, stopReason: "max-tokens" };
     if (estimateTokens(json) > left) {
-      // The model was cut off while it wrote: what is there of the arguments is sent, and is no JSON.
+      // The model was cut off while writing: the arguments so far are sent and are not JSON.
       return {
         ...reply,
         toolCalls: [...calls, { name: call.name, json: json.slice(0, left * 4) }],

@@ -1,24 +1,23 @@
-import type { Clock } from "#domain";
-import { unreachable } from "#domain";
+import { type Clock, unreachable } from "#domain";
+import { followSignal } from "#streams";
 import type { Step } from "./fault-steps.ts";
-import { pause, waitForAbort } from "./pause.ts";
 import { ConnectionBroken } from "./request.ts";
 
-/** Small events are put together up to this size when nothing is to be seen between them: a write costs a system call. */
+/** Small events are merged up to this size if nothing separates them, because each write is a system call. */
 const WRITE_BYTES = 16 * 1024;
 
 export interface Playing {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Wait before every write but the first. */
+  /** The delay before every write except the first. */
   readonly betweenMs: number;
-  /** Wait before every write. */
+  /** The delay before every write. */
   readonly slowMs: number;
-  /** Keep every piece a write of its own. */
+  /** Send every piece as a separate write. */
   readonly keepPieces: boolean;
 }
 
-/** Sends steps as bytes, at their pace. Pulling slowly slows it down; it makes nothing ahead of its reader. */
+/** Sends steps as bytes, with their delays. It is pulled by its reader and prepares nothing ahead. */
 export async function* playBody(steps: Iterable<Step>, playing: Playing): AsyncGenerator<Uint8Array, void, undefined> {
   const { clock, signal, betweenMs, slowMs } = playing;
   const waits = betweenMs > 0 || slowMs > 0;
@@ -69,4 +68,24 @@ function* putTogether(steps: Iterable<Step>): Generator<Step> {
     if (size >= WRITE_BYTES) yield take();
   }
   if (size > 0) yield take();
+}
+
+/** Waits for `ms`; rejects with the signal's reason as soon as it is aborted. Leaves no timer and no listener. */
+export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let unfollow = (): void => undefined;
+    const takeBack = clock.after(ms, () => {
+      unfollow();
+      resolve();
+    });
+    unfollow = followSignal(signal, (reason) => {
+      takeBack();
+      reject(reason);
+    });
+  });
+}
+
+/** Rejects when the signal is aborted; never resolves. */
+export function waitForAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => followSignal(signal, reject));
 }

@@ -10,15 +10,15 @@ import { listen, type ListeningServer, type ListenOptions } from "./server.ts";
 
 /** The options of `createEmulator`. */
 export interface EmulatorOptions {
-  /** What to answer. Default: the offline model answers everything. */
+  /** The answers. Default: the offline model answers everything. */
   readonly script?: EmulatorScript;
   /** Refuse what the vendors refuse. Default true. */
   readonly strict?: boolean;
-  /** For the delays of scripts and faults. Default: this machine's. */
+  /** For the delays of scripts and faults. Default: the system clock. */
   readonly clock?: Clock;
-  /** For ids. Default: made from the requests, so that the same requests get the same ids. */
+  /** For ids. Default: derived from the requests, so that the same requests get the same ids. */
   readonly random?: Random;
-  /** The names that are listed; any other name is answered, too. Default: `offline`. */
+  /** The models that are listed; requests for other names are answered, too. Default: `offline`. */
   readonly models?: readonly string[];
 }
 
@@ -26,22 +26,25 @@ const OPTION_NAMES = ["script", "strict", "clock", "random", "models"] satisfies
 const LISTEN_NAMES = ["port", "host"] satisfies (keyof ListenOptions)[];
 
 /**
- * The offline model server: speaks the wire formats of Anthropic (Messages), OpenAI (Chat Completions, Responses) and
- * Google (Gemini), from a script or from a small deterministic model. It needs no key and no network.
+ * The offline model server. It implements the APIs of Anthropic (Messages), OpenAI (Chat Completions, Responses) and
+ * Google (Gemini) and answers from a script or with a small deterministic model. It needs no key and no network.
  */
 export interface Emulator {
   /** The server in process: the same answers without a socket, for any host in the URL. */
   readonly fetch: Fetch;
-  /** Listens for HTTP on this machine; may be called several times. Rejects with `StartError` for another address. */
+  /**
+   * Listens for HTTP on this machine. Can be called several times. Rejects with `StartError` if `host` is not a loopback
+   * address.
+   */
   listen(options?: ListenOptions): Promise<ListeningServer>;
-  /** What was received, newest last: the last 1000 requests, with keys hidden. */
+  /** The last 1000 requests, newest last, with keys hidden. */
   readonly requests: readonly ReceivedRequest[];
   /** Ends every exchange and stops listening. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * Creates an offline model server. Throws `StartError` when the script is not right.
+ * Creates an offline model server. Throws `StartError` if the script is invalid.
  *
  * @example
  * const emulator = createEmulator();
@@ -96,7 +99,7 @@ function closedError(): Error {
   return new Error("The offline model server is closed. Create another one.");
 }
 
-/** The time of this machine. */
+/** The system clock. */
 const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, fire) {

@@ -1,8 +1,11 @@
 import type { ApiRequest } from "./request.ts";
 
-/** What is under way, so that it can be ended, and what was received, so that it can be looked at. */
+/** The open exchanges, so that they can be ended, and the log of requests. */
 export interface Exchanges {
   log(request: ApiRequest): void;
-  /** Lets closing the server abort this one; aborts it at once when that has happened. Returns how to end that. */
+  /**
+   * Makes closing the server abort this controller, at once if the server is already closed. Returns a function that
+   * undoes it.
+   */
   track(controller: AbortController): () => void;
 }

@@ -2,8 +2,8 @@ import type { Fault } from "./fault.ts";
 import type { Protocol, WireEvent } from "./protocol.ts";
 import type { ApiRequest } from "./request.ts";
 
-/** Whose words a fault is written in. */
-export interface Speaker {
+/** The protocol in which a fault is written. */
+export interface FaultContext {
   readonly protocol: Protocol;
   readonly request: ApiRequest;
 }
@@ -17,8 +17,8 @@ export type Step =
 const STALL: Step = { kind: "stall" };
 const RESET: Step = { kind: "reset" };
 
-/** Turns the events of a reply into steps, with what a fault does to whole events. */
-export function* planEvents(events: Iterable<WireEvent>, fault: Fault, speaker: Speaker): Generator<Step> {
+/** Turns the events of a reply into steps, and applies the faults that concern whole events. */
+export function* planEvents(events: Iterable<WireEvent>, fault: Fault, speaker: FaultContext): Generator<Step> {
   const encoder = new TextEncoder();
   const sends = (text: string): Step => ({ kind: "bytes", bytes: encoder.encode(text) });
   let count = 0;
@@ -32,8 +32,8 @@ export function* planEvents(events: Iterable<WireEvent>, fault: Fault, speaker: 
   yield* interrupt(count, fault, speaker);
 }
 
-/** What a fault does before the event number `count`. Returns whether the body is over. */
-function* interrupt(count: number, fault: Fault, { protocol, request }: Speaker): Generator<Step, boolean> {
+/** Applies a fault before the event number `count`. Returns whether the body is over. */
+function* interrupt(count: number, fault: Fault, { protocol, request }: FaultContext): Generator<Step, boolean> {
   const encoder = new TextEncoder();
   if (fault.malformedFrameAfterEvents === count) {
     yield { kind: "bytes", bytes: encoder.encode(protocol.malformedFrame) };
@@ -55,7 +55,7 @@ function* interrupt(count: number, fault: Fault, { protocol, request }: Speaker)
   return fault.cutAfterEvents === count;
 }
 
-/** A frame with a byte in it that begins no character. */
+/** A frame with a byte that is not valid UTF-8. */
 function spoil(frame: string): Uint8Array {
   const bytes = new TextEncoder().encode(frame);
   const middle = Math.floor(bytes.length / 2);
@@ -63,7 +63,7 @@ function spoil(frame: string): Uint8Array {
   return bytes;
 }
 
-/** Applies what a fault does at a byte, wherever it falls within an event. */
+/** Applies the faults at a byte position, anywhere within an event. */
 export function* planBytes(steps: Iterable<Step>, fault: Fault): Generator<Step> {
   const limit = Math.min(
     fault.cutAfterBytes ?? Number.POSITIVE_INFINITY,

@@ -1,21 +1,21 @@
 import { aFlag, aText, type Check, expects, shape, wholeNumber } from "#domain";
 
 /**
- * What is to go wrong with one answer. The fields can be combined; all counts start at 0 and count from the first
- * event (or byte) of the body. A whole reply is two events: everything, and its last brace.
+ * What goes wrong with one answer. The fields can be combined; all positions start at 0 and count from the first event
+ * (or byte) of the body. A reply that is not streamed has two events: everything, and its last brace.
  */
 export interface Fault {
-  /** This status instead of an answer, with the vendor's error body unless `body` is given. */
+  /** Sends this status instead of an answer, with the vendor's error body unless `body` is set. */
   readonly status?: number;
   /** The `retry-after` header, in seconds or as a date. */
   readonly retryAfter?: number | string;
-  /** Sent as it is when it is text, otherwise as JSON. */
+  /** A string is sent as it is, any other value as JSON. */
   readonly body?: unknown;
   readonly contentType?: string;
   /** The vendor's name for the error, in an error body or an error event. */
   readonly type?: string;
   readonly message?: string;
-  /** Waits before the status is sent. */
+  /** The delay before the status is sent. */
   readonly delayMs?: number;
   /** Never sends a status. */
   readonly stallBeforeHeaders?: boolean;
@@ -25,36 +25,36 @@ export interface Fault {
   /** Breaks the connection. */
   readonly resetAfterEvents?: number;
   readonly resetAfterBytes?: number;
-  /** Sends nothing more, and holds the connection open until the other side goes. */
+  /** Sends nothing more, and keeps the connection open until the other side closes it. */
   readonly stallAfterEvents?: number;
   readonly stallAfterBytes?: number;
   /** The vendor's error event; the stream ends after it. */
   readonly errorEventAfterEvents?: number;
-  /** One frame that cannot be read; the stream goes on after it. */
+  /** Inserts one unreadable frame; the stream continues after it. */
   readonly malformedFrameAfterEvents?: number;
-  /** Bytes that are not UTF-8 inside one frame; the stream goes on after it. */
+  /** Inserts one frame with bytes that are not UTF-8; the stream continues after it. */
   readonly invalidUtf8AfterEvents?: number;
-  /** This event is left out. */
+  /** Omits this event. */
   readonly dropEvent?: number;
-  /** This event is sent twice. */
+  /** Sends this event twice. */
   readonly repeatEvent?: number;
-  /** Everything but what says that the reply is whole. */
+  /** Omits the events that mark the reply as complete. */
   readonly noEnd?: boolean;
-  /** All calls of the reply have one id. */
+  /** Gives all calls of the reply the same id. */
   readonly duplicateIds?: boolean;
-  /** Waits before each write. */
+  /** The delay before each write. */
   readonly slowMs?: number;
-  /** No write is longer than this. */
+  /** The maximum size of a write. */
   readonly pieceBytes?: number;
-  /** Goes wrong so many times, then right. Default: always. */
+  /** Applies the fault this many times, then no more. Default: always. */
   readonly times?: number;
-  /** Tells two faults apart that are otherwise the same, where `times` counts. */
+  /** Distinguishes two otherwise equal faults when `times` is counted. */
   readonly key?: string;
 }
 
 const count = wholeNumber(0);
 
-/** Checks a fault that somebody wrote. */
+/** Checks a fault from a script or a header. */
 export const checkFault = shape(
   {
     status: wholeNumber(200, 599),

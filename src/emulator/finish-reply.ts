@@ -20,7 +20,7 @@ const CALL_PREFIX: Readonly<Record<ProtocolName, string>> = {
   gemini: "fc_",
 };
 
-/** Decides what a reply leaves open: ids, pieces, the stop reason and the usage. */
+/** Fills in what a reply leaves open: ids, pieces, the stop reason and the usage. */
 export function finishReply(reply: Reply & { readonly stopSequence?: string }, finishing: Finishing): FinishedReply {
   const { prompt, ids, nowMs } = finishing;
   const id = ids.next();
@@ -70,7 +70,7 @@ function estimateUsage(
   const prefix = estimatePrefix(prompt);
   const isFollowUp = prompt.messages.some((message) => message.role === "assistant");
   if (prompt.protocol === "anthropic") {
-    // Anthropic counts what was cached beside the rest of the prompt, the others count it as part of it.
+    // Anthropic counts cached tokens separately from the rest of the prompt, the others count them as part of it.
     const cached = prompt.caches ? Math.min(prefix, inputTokens - 1) : 0;
     return {
       inputTokens: inputTokens - cached,

@@ -3,7 +3,7 @@ import { type Fault, checkFault } from "./fault.ts";
 import { Refusal } from "./refusal.ts";
 
 /**
- * Any SDK can send a header, so any SDK can be tested with it.
+ * The request header that requests a fault. Any SDK can send a header, so any SDK can be tested with it.
  *
  * @example
  * const backend = openai({ model: "any", apiKey: "offline", baseUrl: url, headers: { [FAULT_HEADER]: '{"status":429}' } })
@@ -12,9 +12,9 @@ export const FAULT_HEADER = "x-millrace-fault";
 
 const MAX_COUNTED = 1000;
 
-/** Reads the fault a request asks for, and counts how often it was played. */
+/** Reads the fault that a request asks for, and counts how often it was applied. */
 export interface HeaderFaults {
-  /** Throws a `Refusal` for a header that is no fault. */
+  /** Throws a `Refusal` for a header that is not a fault. */
   take(headers: Readonly<Record<string, string>>): Fault | undefined;
 }
 
@@ -29,7 +29,7 @@ export function createHeaderFaults(): HeaderFaults {
       const mistake =
         parsed.fault === undefined ? checkFault(value, FAULT_HEADER) : `${FAULT_HEADER} is not JSON (${parsed.fault}).`;
       if (mistake !== undefined || !isRecord(value))
-        throw new Refusal("invalid", mistake ?? `${FAULT_HEADER} is no object.`);
+        throw new Refusal("invalid", mistake ?? `${FAULT_HEADER} is not an object.`);
       const fault: Fault = value;
       if (fault.times === undefined) return fault;
       const count = played.get(text) ?? 0;

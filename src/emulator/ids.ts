@@ -1,16 +1,16 @@
 import { createHash } from "node:crypto";
 import type { Random } from "#domain";
 
-/** Makes the ids of one reply. */
+/** Creates the ids of one reply. */
 export interface Ids {
   next(): string;
 }
 
 /**
- * Ids of one exchange.
+ * The ids of one exchange.
  *
- * Without chance they come from the request and its number, so the same requests in the same order get the same ids,
- * and a conversation, which grows with each request, never meets one of its own ids again.
+ * Without `random` they are derived from the request and its number: the same requests in the same order get the same
+ * ids, and no id repeats in a conversation, because it grows with each request.
  */
 export function createIds(
   seed: { readonly body: Uint8Array; readonly count: number },
@@ -27,7 +27,7 @@ export function createIds(
   };
 }
 
-/** The mark a vendor sets under a thought, so that it can tell its own thoughts from foreign or changed ones. */
+/** The signature of a thought, with which a vendor distinguishes its own thoughts from foreign or modified ones. */
 export function signThought(text: string): string {
   return createHash("sha256").update(`millrace offline thought\n${text}`).digest("base64");
 }

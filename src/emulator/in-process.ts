@@ -5,10 +5,10 @@ import type { Exchanges } from "./exchanges.ts";
 import type { ApiRequest } from "./request.ts";
 
 /**
- * The server as a `fetch`: the same answers, and the same faults, without a socket.
+ * The server as a `fetch`: the same answers and faults, without a socket.
  *
- * Any host will do in the URL. An abort rejects with the signal's reason, before the status or in the body; leaving
- * the body ends the exchange. A body that is never read holds nothing.
+ * The URL may have any host. An abort rejects with the signal's reason, before the status or in the body; leaving the
+ * body ends the exchange. A body that is never read holds no resources.
  */
 export function createInProcessFetch(answer: Answer, exchanges: Exchanges): Fetch {
   return async ({ method, url, headers, body, signal }) => {
@@ -23,7 +23,7 @@ export function createInProcessFetch(answer: Answer, exchanges: Exchanges): Fetc
       signal: controller.signal,
     };
     exchanges.log(request);
-    /** While something is under way, the caller's signal and the closing of the server can end it. */
+    /** While an exchange is open, the caller's signal and closing the server can end it. */
     const attach = (): (() => void) => {
       const unfollow =
         signal === undefined ? () => undefined : followSignal(signal, (reason) => controller.abort(reason));
@@ -72,7 +72,7 @@ function guard(
           try {
             await bytes.return?.();
           } catch {
-            // A stall ends with the abort just made; whoever leaves has no use for it.
+            // The abort above ends a stall; its error is of no use to a reader that leaves.
           }
           return { done: true, value: undefined };
         },

@@ -1,5 +1,6 @@
 /**
- * An offline model server that speaks the protocols of Anthropic, OpenAI and Google, from a script or by itself.
+ * An offline model server that implements the protocols of Anthropic, OpenAI and Google, with scripted or rule-based
+ * answers.
  *
  * @module
  */

@@ -2,12 +2,12 @@ import { unreachable } from "#domain";
 import { Refusal } from "./refusal.ts";
 import type { Vendor } from "./routes.ts";
 
-/** Listed when nobody says otherwise. Any other name is answered as well. */
+/** The models listed by default. Requests for any other name are answered as well. */
 export const DEFAULT_MODELS: readonly string[] = ["offline"];
 
 const CREATED = 1_767_225_600;
 
-/** The models in a vendor's shape: one of them, or all. */
+/** The models in a vendor's format: one of them, or all. */
 export function encodeModels(vendor: Vendor, models: readonly string[], id: string | undefined): unknown {
   if (id !== undefined) {
     refuseMissing(id);
@@ -26,7 +26,7 @@ export function encodeModels(vendor: Vendor, models: readonly string[], id: stri
   }
 }
 
-/** Every model is known here, except those named to be missing: so that this case can be tried, too. */
+/** Every model exists here, except names that start with "missing": so that this error can be tested, too. */
 export function refuseMissing(model: string): void {
   if (!model.startsWith("missing")) return;
   throw new Refusal("not-found", `There is no model "${model}".`, { param: "model", code: "model_not_found" });

@@ -4,26 +4,26 @@ import type { Refusal } from "./refusal.ts";
 import type { FinishedReply } from "./reply.ts";
 import type { ApiRequest } from "./request.ts";
 
-/** One unit of a streamed reply. `isEnd` marks what tells a reader that the reply is whole. */
+/** One unit of a streamed reply. `isEnd` marks a unit that shows the reader that the reply is complete. */
 export interface WireEvent {
   readonly text: string;
   readonly isEnd?: boolean;
 }
 
-/** An error a fault asks for: the vendor's name for it, and its text. */
-export interface Trouble {
+/** An error that a fault requests: the vendor's name for it, and its text. */
+export interface VendorError {
   readonly type: string | undefined;
   readonly message: string;
 }
 
-/** One vendor's way to ask and to answer. Pure but for its `memory`: the server around it owns time, ids and bytes. */
+/** One vendor's format of requests and replies. Pure except for its `memory`: the server owns time, ids and bytes. */
 export interface Protocol {
   readonly name: ProtocolName;
   /** Refuses a request without a key, as the vendor does. Throws a `Refusal`. */
   checkKey(request: ApiRequest): void;
   /** Refuses what the vendor refuses. Throws a `Refusal`. */
   check(request: ApiRequest, body: JsonRecord): void;
-  /** Reads as much as can be read; what `check` would refuse is skipped. */
+  /** Reads as much as possible; skips what `check` would refuse. */
   read(request: ApiRequest, body: JsonRecord): ModelPrompt;
   /** The content type of a streamed reply to this request. */
   streamType(request: ApiRequest): string;
@@ -33,27 +33,27 @@ export interface Protocol {
   ): Iterable<WireEvent>;
   encodeWhole(reply: FinishedReply, body: JsonRecord): unknown;
   /** An `error` in the middle of a stream. */
-  encodeTrouble(trouble: Trouble, request: ApiRequest): string;
+  encodeTrouble(trouble: VendorError, request: ApiRequest): string;
   /** A frame that cannot be read. */
   readonly malformedFrame: string;
   readonly errors: ErrorShape;
-  /** Only where the vendor keeps conversations itself. */
+  /** Only if the vendor stores conversations itself. */
   readonly memory?: ProtocolMemory;
 }
 
-/** Replies a later request may refer to instead of repeating them. */
+/** Replies that a later request may refer to instead of repeating them. */
 export interface ProtocolMemory {
-  /** The body with what it refers to put in. Throws a `Refusal` when that is not known. */
+  /** Replaces references in the body by what they refer to. Throws a `Refusal` if that is unknown. */
   expand(body: JsonRecord): JsonRecord;
   remember(reply: FinishedReply, body: JsonRecord): void;
 }
 
-/** How a vendor says no. */
+/** The format of a vendor's errors. */
 export interface ErrorShape {
   status(refusal: Refusal): number;
   encode(refusal: Refusal, requestId: string): unknown;
-  /** The body that goes with a status a fault asked for. */
-  encodeStatus(status: number, trouble: Trouble, requestId: string): unknown;
-  /** What the vendor puts on every answer. */
+  /** The body for a status that a fault requests. */
+  encodeStatus(status: number, trouble: VendorError, requestId: string): unknown;
+  /** The headers that the vendor adds to every answer. */
   headers(requestId: string): Record<string, string>;
 }

@@ -1,4 +1,4 @@
-/** Why a request is not answered, in our words. Each vendor has its own status and name for it. */
+/** Why a request is refused. Each vendor has its own status and name for it. */
 export type RefusalKind =
   | "invalid"
   | "unauthorized"
@@ -10,13 +10,13 @@ export type RefusalKind =
   | "overloaded"
   | "failed";
 
-/** A request the server does not answer. Thrown where it is noticed, encoded in the vendor's shape at the edge. */
+/** A request that the server refuses. Thrown where the problem is found, encoded for the vendor when it is sent. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly kind: RefusalKind;
-  /** The field at fault, where the vendor names one. */
+  /** The invalid field, if the vendor names one. */
   readonly param: string | undefined;
-  /** The vendor's own code, where it has one. */
+  /** The vendor's own code, if it has one. */
   readonly code: string | undefined;
 
   constructor(kind: RefusalKind, message: string, more: { readonly param?: string; readonly code?: string } = {}) {

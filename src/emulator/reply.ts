@@ -1,9 +1,8 @@
 import type { StopReason, Usage } from "#domain";
 
 /**
- * What a model answers: at most one thought, one text and any number of tool calls, in that order.
- *
- * A script writes it by hand; the offline model makes it from the prompt.
+ * A model's answer: at most one thought, one text and any number of tool calls, in that order. It is written in a
+ * script, or made by the offline model.
  */
 export interface Reply {
   readonly thinking?: string;
@@ -13,32 +12,32 @@ export interface Reply {
   readonly toolCalls?: readonly ReplyCall[];
   /** Default: `tool-use` with calls, `end-turn` without. */
   readonly stopReason?: StopReason;
-  /** The very word a vendor sends for why it stopped, instead of the one for `stopReason`: `"TOO_MANY_TOOL_CALLS"`. */
+  /** The vendor's exact stop reason, instead of the one for `stopReason`: `"TOO_MANY_TOOL_CALLS"`. */
   readonly vendorStopReason?: string;
-  /** What is reported as used; a field left out is estimated. */
+  /** The reported usage; a missing field is estimated. */
   readonly usage?: Usage;
-  /** How long to wait before anything is sent. */
+  /** The delay before anything is sent. */
   readonly delayMs?: number;
-  /** How long to wait between two events. */
+  /** The delay between two events. */
   readonly betweenMs?: number;
 }
 
-/** A tool call: its arguments as a value, or as the very text a model would write, which need not be JSON. */
+/** A tool call. Its arguments are a value, or the exact text of a model, which need not be JSON. */
 export interface ReplyCall {
   readonly name: string;
-  /** Default: a new one. */
+  /** Default: a new id. */
   readonly id?: string;
   readonly input?: unknown;
   readonly json?: string;
 }
 
-/** A reply with everything decided, ready to be encoded by any protocol. */
+/** A reply without open fields, ready to be encoded by any protocol. */
 export interface FinishedReply {
-  /** Unique; a protocol puts its prefix before it. */
+  /** Unique; each protocol adds its prefix. */
   readonly id: string;
   readonly model: string;
   readonly createdMs: number;
-  readonly thinking: FinishedThought | undefined;
+  readonly thinking: FinishedThinking | undefined;
   readonly textPieces: readonly string[];
   readonly calls: readonly FinishedCall[];
   readonly stopReason: StopReason;
@@ -47,7 +46,7 @@ export interface FinishedReply {
   readonly usage: FinishedUsage;
 }
 
-export interface FinishedThought {
+export interface FinishedThinking {
   readonly pieces: readonly string[];
   readonly signature: string;
 }

@@ -1,20 +1,20 @@
 import { parseJson } from "#wire";
 import type { ApiRequest } from "./request.ts";
 
-/** A request the server received, as it is kept for looking at. */
+/** A request that the server received, kept for inspection. */
 export interface ReceivedRequest {
   readonly method: string;
   /** With the query; a key in it is hidden. */
   readonly path: string;
-  /** Names in lower case; keys and cookies are hidden. */
+  /** With names in lower case; keys and cookies are hidden. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Parsed; the text itself when it is no JSON; `undefined` when there is none. */
+  /** The parsed body; the text itself if it is not JSON; `undefined` if there is none. */
   readonly body: unknown;
 }
 
 export interface RequestLog {
   add(request: ApiRequest): void;
-  /** The newest ones, oldest first. */
+  /** The newest requests, oldest first. */
   list(): readonly ReceivedRequest[];
 }
 

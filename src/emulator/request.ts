@@ -1,30 +1,30 @@
 import { isRecord, type JsonRecord, parseJson } from "#wire";
 import { Refusal } from "./refusal.ts";
 
-/** The largest body a vendor takes. */
+/** The largest body that a vendor accepts. */
 export const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
-/** One request as it came in, by socket or in process. */
+/** A request received by a socket or in process. */
 export interface ApiRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** Names in lower case. */
+  /** With names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array;
-  /** Aborted when whoever asked has gone. */
+  /** Aborted when the other side has gone. */
   readonly signal: AbortSignal;
 }
 
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Throws `ConnectionBroken` where the connection is to be broken. */
+  /** Throws `ConnectionBroken` where a fault breaks the connection. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** The end of a connection in the middle of a body, ordered by a fault. */
+/** A fault broke the connection in the middle of a body. */
 export class ConnectionBroken extends Error {
   override readonly name = "ConnectionBroken";
   readonly code = "ECONNRESET";

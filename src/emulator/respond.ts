@@ -10,7 +10,7 @@ import type { ApiRequest, ApiResponse } from "./request.ts";
 
 const JSON_TYPE = "application/json";
 
-/** A JSON value as an answer. */
+/** A JSON value as a response. */
 export function respondJson(status: number, value: unknown, headers: Readonly<Record<string, string>>): ApiResponse {
   const bytes = new TextEncoder().encode(JSON.stringify(value));
   return {
@@ -20,7 +20,7 @@ export function respondJson(status: number, value: unknown, headers: Readonly<Re
   };
 }
 
-/** The status a fault asks for, with its body or the vendor's. */
+/** The status that a fault requests, with its body or the vendor's. */
 export function respondStatus(
   fault: Fault,
   { errors, requestId }: { readonly errors: ErrorShape; readonly requestId: string },
@@ -51,7 +51,7 @@ export interface Responding {
   readonly betweenMs: number;
 }
 
-/** A reply, streamed or whole, with what is to go wrong with it. */
+/** A reply, streamed or whole, with its fault applied. */
 export function respondReply(reply: FinishedReply, responding: Responding): ApiResponse {
   const { protocol, request, body, prompt, fault, clock, betweenMs } = responding;
   const events = prompt.stream
@@ -75,7 +75,7 @@ export function respondReply(reply: FinishedReply, responding: Responding): ApiR
   };
 }
 
-/** A whole reply ends with its last brace: without that, a reader knows it is not whole. */
+/** The last brace of a whole reply is its end: without it, a reader knows that it is incomplete. */
 function* wholeEvents(json: string): Generator<WireEvent> {
   yield { text: json.slice(0, -1) };
   yield { text: json.slice(-1), isEnd: true };

@@ -2,17 +2,17 @@ import type { ApiRequest } from "./request.ts";
 
 export type Vendor = "anthropic" | "openai" | "google";
 
-/** What a request asks of the server. */
+/** The operation that a request asks for. */
 export type Route =
   | { readonly kind: "generate"; readonly protocol: "anthropic" | "openai-chat" | "openai-responses" | "gemini" }
   | { readonly kind: "count"; readonly protocol: "anthropic" | "gemini" }
-  /** `id: undefined` asks for the list. */
+  /** `id: undefined` requests the list. */
   | { readonly kind: "models"; readonly vendor: Vendor; readonly id: string | undefined }
   | { readonly kind: "health" }
   | { readonly kind: "wrong-method"; readonly vendor: Vendor; readonly allowed: string }
   | { readonly kind: "unknown"; readonly vendor: Vendor };
 
-/** Endings of paths, whatever base URL stands before them: hosts differ in that. */
+/** The ends of paths. Base URLs differ between hosts, so they are ignored. */
 const POSTS: readonly { readonly ending: RegExp; readonly route: Route; readonly vendor: Vendor }[] = [
   { ending: /\/messages$/, route: { kind: "generate", protocol: "anthropic" }, vendor: "anthropic" },
   { ending: /\/messages\/count_tokens$/, route: { kind: "count", protocol: "anthropic" }, vendor: "anthropic" },
@@ -27,7 +27,7 @@ const POSTS: readonly { readonly ending: RegExp; readonly route: Route; readonly
   { ending: /\/models\/[^/]+:countTokens$/, route: { kind: "count", protocol: "gemini" }, vendor: "google" },
 ];
 
-/** Finds out what a request asks for. */
+/** Determines the operation of a request. */
 export function routeOf(request: ApiRequest): Route {
   const { path, method } = request;
   for (const { ending, route, vendor } of POSTS) {

@@ -92,9 +92,9 @@ const script = shape(
 );
 
 /**
- * Checks a script that somebody wrote, for instance in a JSON file, and returns it typed.
+ * Checks a script, for example from a JSON file, and returns it typed.
  *
- * Throws `StartError` (`invalid-option`) with the path of the field, its value and what to write instead.
+ * Throws `StartError` (`invalid-option`) with the path of the field, its value and the remedy.
  *
  * @example
  * const script = parseScript(JSON.parse(await readFile("script.json", "utf8")))

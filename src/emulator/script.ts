@@ -4,7 +4,7 @@ import type { ModelPrompt } from "./prompt.ts";
 import type { Reply } from "./reply.ts";
 
 /**
- * What the server answers, as data: the first rule that matches a request answers it.
+ * The server's answers as data: the first rule that matches a request answers it.
  *
  * @example
  * const script: EmulatorScript = {
@@ -16,42 +16,42 @@ import type { Reply } from "./reply.ts";
  */
 export interface EmulatorScript {
   readonly rules: readonly ScriptRule[];
-  /** Who answers what no rule matches: the offline model (`"brain"`, the default), or this reply. */
+  /** The answer if no rule matches: the offline model (`"brain"`, the default), or this reply. */
   readonly otherwise?: "brain" | Reply;
 }
 
-/** One rule of a script: which requests it is about, what they are answered, and what goes wrong. */
+/** One rule of a script: which requests it matches, how they are answered, and what goes wrong. */
 export interface ScriptRule {
-  /** All of it has to hold; `{}` or nothing matches every request. */
+  /** All conditions must match; `{}` or nothing matches every request. */
   readonly match?: ScriptMatch;
-  /** Without one the offline model answers. */
+  /** Default: the offline model answers. */
   readonly reply?: Reply;
   readonly fault?: Fault;
 }
 
-/** Which requests a rule is about. */
+/** The requests that a rule matches. */
 export interface ScriptMatch {
-  /** The last thing the user said: contains this, in any case of letters; or is exactly this. */
+  /** The last message of the user: contains this text, ignoring case, or equals it exactly. */
   readonly user?: string | { readonly contains: string } | { readonly equals: string };
   /** The name of the model. */
   readonly model?: string;
-  /** How many tool results the transcript holds. */
+  /** The number of tool results in the transcript. */
   readonly turn?: number;
-  /** A tool of this name is offered. */
+  /** A tool with this name is offered. */
   readonly tool?: string;
-  /** Matches so many times, then no more. */
+  /** Matches this many times, then no more. */
   readonly times?: number;
 }
 
-/** What a script has to say to one prompt. `reply: undefined` leaves it to the offline model. */
-export interface Cue {
+/** A script's answer to one prompt. `reply: undefined` leaves it to the offline model. */
+export interface ScriptAnswer {
   readonly reply: Reply | undefined;
   readonly fault: Fault | undefined;
 }
 
-/** Plays a script: remembers how often its rules and faults were used. */
+/** Plays a script and counts how often its rules and faults were used. */
 export interface ScriptPlayer {
-  cue(prompt: ModelPrompt): Cue;
+  answer(prompt: ModelPrompt): ScriptAnswer;
 }
 
 export function createScriptPlayer(script: EmulatorScript): ScriptPlayer {
@@ -59,7 +59,7 @@ export function createScriptPlayer(script: EmulatorScript): ScriptPlayer {
   const failed = script.rules.map(() => 0);
   const otherwise = script.otherwise ?? "brain";
   return {
-    cue(prompt) {
+    answer(prompt) {
       const index = script.rules.findIndex(
         ({ match = {} }, at) =>
           (matched[at] ?? 0) < (match.times ?? Number.POSITIVE_INFINITY) && matches(match, prompt),
@@ -82,10 +82,10 @@ function matches(match: ScriptMatch, prompt: ModelPrompt): boolean {
   return match.user === undefined || matchesUser(match.user, findQuestion(prompt).text);
 }
 
-function matchesUser(wanted: NonNullable<ScriptMatch["user"]>, said: string): boolean {
-  if (typeof wanted === "object" && "equals" in wanted) return said === wanted.equals;
+function matchesUser(wanted: NonNullable<ScriptMatch["user"]>, text: string): boolean {
+  if (typeof wanted === "object" && "equals" in wanted) return text === wanted.equals;
   const part = typeof wanted === "string" ? wanted : wanted.contains;
-  return said.toLowerCase().includes(part.toLowerCase());
+  return text.toLowerCase().includes(part.toLowerCase());
 }
 
 function countResults(prompt: ModelPrompt): number {

@@ -7,15 +7,15 @@ import { type ApiRequest, ConnectionBroken, MAX_BODY_BYTES } from "./request.ts"
 
 /** Where the emulator listens. */
 export interface ListenOptions {
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** Default `127.0.0.1`. Only this machine's own addresses are taken. */
+  /** Default `127.0.0.1`. Only loopback addresses are allowed. */
   readonly host?: string;
 }
 
 /** A server that is listening. */
 export interface ListeningServer {
-  /** Base URL without a path, as the Anthropic and Google SDKs take it; OpenAI's takes `${url}/v1`. */
+  /** The base URL without a path, as the Anthropic and Google SDKs expect it; OpenAI's expects `${url}/v1`. */
   readonly url: string;
   readonly port: number;
   /** Ends all connections and stops listening. Idempotent. */
@@ -57,7 +57,7 @@ function checkAddress(port: number, host: string): void {
   if (isLoopback(host)) return;
   throw new StartError(
     "invalid-option",
-    `host is "${host}". The offline model server takes any key and plays faults for whoever asks, so it listens on this machine alone: give 127.0.0.1, ::1 or localhost.`,
+    `host is "${host}". The offline model server accepts any key and produces faults on request, so it listens on this machine only: give 127.0.0.1, ::1 or localhost.`,
   );
 }
 
@@ -107,7 +107,7 @@ async function serve(answer: Answer, { incoming, response, exchanges }: Serving)
     for await (const bytes of body) await write(response, bytes);
     response.end();
   } catch (thrown) {
-    // Everything written has been handed over by now, so the other side sees all of it before the break.
+    // All bytes written so far were handed to the system, so the other side receives them before the break.
     if (thrown instanceof ConnectionBroken || response.headersSent || controller.signal.aborted) response.destroy();
     else
       response
@@ -118,7 +118,7 @@ async function serve(answer: Answer, { incoming, response, exchanges }: Serving)
   }
 }
 
-/** Reads a request to its end, but keeps no more of the body than shows that it is too large. */
+/** Reads a request to its end, but keeps only enough of the body to see that it is too large. */
 async function readRequest(incoming: IncomingMessage, signal: AbortSignal): Promise<ApiRequest> {
   const parts: Uint8Array[] = [];
   let size = 0;

@@ -1,13 +1,13 @@
 const LONGEST_WORD = 40;
 
-/** Cuts a text into pieces as a model streams it: a word at a time with the blank before it. */
+/** Splits a text into the pieces in which a model streams it: one word at a time, with the blank before it. */
 export function splitWords(text: string): string[] {
   const pieces: string[] = [];
   for (const [word] of text.matchAll(/\s*\S+|\s+/g)) pieces.push(...splitEvery(word, LONGEST_WORD));
   return pieces;
 }
 
-/** Cuts a text into pieces of about `size` characters, never through a surrogate pair. */
+/** Splits a text into pieces of about `size` characters, never inside a surrogate pair. */
 export function splitEvery(text: string, size: number): string[] {
   if (text.length <= size) return text === "" ? [] : [text];
   const pieces: string[] = [];

@@ -1,8 +1,7 @@
-import type { Block } from "#domain";
-import { unreachable } from "#domain";
+import { type Block, unreachable } from "#domain";
 import type { ModelPrompt } from "./prompt.ts";
 
-/** Four characters make about one token. Deterministic, and near enough for what reads it. */
+/** Estimates about four characters per token. Deterministic, and accurate enough here. */
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length / 4);
 }
@@ -12,7 +11,10 @@ export function estimatePrompt(prompt: ModelPrompt): number {
   return estimatePrefix(prompt) + estimateLast(prompt);
 }
 
-/** The tokens of everything but the last message: what a second request of a conversation has in common with the first. */
+/**
+ * The tokens of everything except the last message: the part that a second request of a conversation shares with the
+ * first.
+ */
 export function estimatePrefix(prompt: ModelPrompt): number {
   let tokens = estimateTokens(prompt.instructions);
   for (const tool of prompt.tools) {

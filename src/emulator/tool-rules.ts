@@ -1,7 +1,7 @@
 import { isRecord, type JsonRecord, ownString, ownValue } from "#wire";
 import { Refusal } from "./refusal.ts";
 
-/** Refuses a tool whose name is not what the vendor takes, or which was offered before. */
+/** Refuses a tool whose name the vendor does not accept, or that was offered before. */
 export function checkToolName(
   name: unknown,
   { path, pattern, seen }: { readonly path: string; readonly pattern: RegExp; readonly seen: Set<string> },
@@ -9,7 +9,7 @@ export function checkToolName(
   if (typeof name !== "string" || !pattern.test(name)) {
     throw new Refusal(
       "invalid",
-      `${path}: ${JSON.stringify(name) ?? "nothing"} is no tool name. It has to match ${pattern.source}.`,
+      `${path}: ${JSON.stringify(name) ?? "nothing"} is not a tool name. It has to match ${pattern.source}.`,
       {
         param: path,
       },
@@ -37,7 +37,7 @@ export function checkToolSchema(schema: unknown, path: string): void {
   }
 }
 
-/** Refuses a number outside a range. A field that is missing is fine. */
+/** Refuses a number outside a range. The field may be missing. */
 export function checkRange(
   body: JsonRecord,
   field: string,
@@ -52,11 +52,13 @@ export function checkRange(
   }
 }
 
-/** Refuses a count that is no whole number from 1 on. A field that is missing is fine. */
+/** Refuses a count that is not a whole number of at least 1. The field may be missing. */
 export function checkPositive(body: JsonRecord, field: string): void {
   const value = ownValue(body, field);
   if (value === undefined || value === null) return;
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 1) {
-    throw new Refusal("invalid", `${field}: ${JSON.stringify(value)} is no whole number from 1 on.`, { param: field });
+    throw new Refusal("invalid", `${field}: ${JSON.stringify(value)} is not a whole number from 1 on.`, {
+      param: field,
+    });
   }
 }

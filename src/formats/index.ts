@@ -1,8 +1,25 @@
 /**
- * Bytes of a stream to chunks: the built-in dialects, and formats of your own made of data.
+ * Bytes of a stream to chunks: the built-in dialects, formats of your own, and the makers of chunks for backends of your own.
  *
  * @module
  */
+export type { Chunk, ChunkOf } from "#domain";
+export {
+  errorItem,
+  messageItem,
+  noticeItem,
+  permissionItem,
+  resultItem,
+  retractNotice,
+  startItem,
+  textDelta,
+  thinkingDelta,
+  toolCallItem,
+  toolInputDelta,
+  toolResultItem,
+  warningItem,
+} from "#domain";
+export type { DataFrame, FaultCode, FaultyFrame, Frame, Framing } from "#wire";
 export type {
   Adapter,
   AdapterOptions,

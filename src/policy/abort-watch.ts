@@ -1,17 +1,17 @@
 /**
- * One listener on a signal for any number of waits. Fifty decisions at once would otherwise hang fifty listeners on
- * the run's signal, which Node takes for a leak and says so on stderr.
+ * One listener on a signal for any number of waits. Fifty simultaneous decisions would otherwise add fifty listeners to
+ * the run's signal, and Node prints a warning about a possible leak.
  */
 export interface AbortWatch {
   readonly signal: AbortSignal;
-  /** Calls `onAbort` when the signal fires. The returned function takes it back, and may be called again. */
+  /** Calls `onAbort` when the signal fires. The returned function removes it again and may be called more than once. */
   add(onAbort: () => void): () => void;
 }
 
 export function createAbortWatch(signal: AbortSignal): AbortWatch {
   const waiting = new Set<() => void>();
   const fire = (): void => {
-    // A copy: whoever is called takes itself out.
+    // Iterate over a copy: each callback removes itself from the set.
     for (const onAbort of [...waiting]) onAbort();
   };
   return {

@@ -1,24 +1,24 @@
 import { asksPerson, type Clock, describeThrown, elapsedSince } from "#domain";
 import type { AbortWatch } from "./abort-watch.ts";
 
-/** The time a hook, a guard or a permission callback has when none is named. */
+/** The time limit of a hook, a guard or a permission callback that sets none. */
 export const DEFAULT_LIMIT_MS = 60_000;
 
-/** Less than this is taken as this: a busy machine would deny by accident. */
+/** Shorter limits are raised to this: on a busy machine they would deny by accident. */
 export const SHORTEST_LIMIT_MS = 1_000;
 
-/** The time a hook or a guard gets. */
+/** The time limit of a hook or a guard. */
 export function limitOf(timeoutMs: number | undefined): number {
   return Math.max(SHORTEST_LIMIT_MS, timeoutMs ?? DEFAULT_LIMIT_MS);
 }
 
-/** The time a permission callback gets. None (`undefined`) for a person, and for who chose `Infinity`. */
+/** The time limit of a permission callback. `undefined` if the callback asks a person or the limit is `Infinity`. */
 export function permissionLimit(callback: unknown, permissionMs: number | undefined): number | undefined {
   const limit = limitOf(permissionMs);
   return asksPerson(callback) || limit === Number.POSITIVE_INFINITY ? undefined : limit;
 }
 
-/** What came of asking a function of the caller's. */
+/** The outcome of calling one of the caller's functions. */
 export type LimitedAnswer =
   | { readonly kind: "answered"; readonly value: unknown }
   | { readonly kind: "failed"; readonly why: string }
@@ -27,16 +27,16 @@ export type LimitedAnswer =
 export interface LimitedCall {
   /** The caller's function. Its signal fires when its time is up or the run is aborted. */
   readonly start: (signal: AbortSignal) => unknown;
-  /** Without one it may take as long as it likes. */
+  /** Without one, there is no time limit. */
   readonly limitMs: number | undefined;
-  /** Without one it is asked whether or not the run is aborted. */
+  /** Without one, the function is called even if the run is aborted. */
   readonly watch: AbortWatch | undefined;
   readonly clock: Clock;
 }
 
 /**
- * Calls a function of the caller's and waits for its answer, its limit or an abort, whichever is first; what comes
- * after that changes nothing. Never rejects. After an abort the function is not even started.
+ * Calls one of the caller's functions and waits for its answer, its time limit or an abort, whichever comes first;
+ * anything later is ignored. Never rejects. After an abort the function is not called at all.
  */
 export function callWithLimit({ start, limitMs, watch, clock }: LimitedCall): Promise<LimitedAnswer> {
   if (watch?.signal.aborted === true) return Promise.resolve({ kind: "aborted" });
@@ -48,7 +48,7 @@ export function callWithLimit({ start, limitMs, watch, clock }: LimitedCall): Pr
       unwatch?.();
       resolve(answer);
     };
-    // Settled before the signal fires: what a function answers because it is being stopped comes too late.
+    // Settle before the signal fires, so that an answer given because of the abort is ignored.
     const onAbort = (): void => {
       settle({ kind: "aborted" });
       controller.abort(watch?.signal.reason);
@@ -60,8 +60,9 @@ export function callWithLimit({ start, limitMs, watch, clock }: LimitedCall): Pr
     };
     const stopClock = limitMs === undefined ? () => undefined : clock.after(limitMs, onLate);
     /**
-     * A busy event loop fires timers late, and those of different lengths in any order: an answer may arrive before the
-     * timer that has run out. So an answer that is not early waits until every timer that is due has fired.
+     * A busy event loop fires timers late, and timers of different lengths in any order: an answer may arrive before a
+     * limit timer that is already due. An answer in the second half of the limit therefore waits until all due timers
+     * have fired.
      */
     const onAnswer = (value: unknown): void => {
       const elapsed = elapsedSince(clock, startedAt);
@@ -75,7 +76,7 @@ export function callWithLimit({ start, limitMs, watch, clock }: LimitedCall): Pr
   });
 }
 
-/** Makes a throw, a rejection and a promise that only looks like one all the same. */
+/** Turns a throw, a rejection and a thenable into an ordinary promise. */
 async function call(start: LimitedCall["start"], signal: AbortSignal): Promise<unknown> {
   return await start(signal);
 }

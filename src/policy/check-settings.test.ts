@@ -11,7 +11,7 @@ describe("what a caller gave is refused with field, value and remedy", () => {
   const cases: readonly (readonly [title: string, check: () => void, parts: readonly string[]])[] = [
     ["hooks that are a list", () => checkHooks([]), ["hooks is []", "Give an object"]],
     ["a point with a slip", () => checkHooks({ "before-tol": [run] }), ["before-tol", "Did you mean before-tool?"]],
-    ["a point nobody knows", () => checkHooks({ xyzzyxyzzy: [] }), ["xyzzyxyzzy", "Known are: prompt, before-tool"]],
+    ["a point nobody knows", () => checkHooks({ xyzzyxyzzy: [] }), ["xyzzyxyzzy", "Known: prompt, before-tool"]],
     ["a single hook", () => checkHooks({ prompt: run }), ['hooks["prompt"] is a function', "Give a list"]],
     ["a hook that is a text", () => checkHooks({ prompt: ["x"] }), ['hooks["prompt"][0] is "x"', "Give a function"]],
     ["a hook without run", () => checkHooks({ prompt: [{}] }), ['["prompt"][0].run is undefined', "Give a function"]],

@@ -25,7 +25,7 @@ const timeoutMs = expects(
   "a number of milliseconds; fewer than 1000 count as 1000",
 );
 
-/** Which tools a hook or a guard looks at. */
+/** The tools a hook or a guard applies to. */
 const toolNames: Check = (value, field) => {
   if (typeof value !== "string" || value.trim() === "") {
     return giveInstead(
@@ -36,15 +36,15 @@ const toolNames: Check = (value, field) => {
   }
   for (const name of value.split("|").map((part) => part.trim())) {
     if (name === "")
-      return `${field} is ${describeValue(value)}: a name is missing beside "|". Give one on both sides.`;
+      return `${field} is ${describeValue(value)}: a name is missing next to "|". Give one on both sides.`;
     if (/[()\s]/.test(name)) {
-      return giveInstead(field, value, "names only, without arguments: look at the input where it is checked");
+      return giveInstead(field, value, "tool names only, without arguments: check the input in the hook itself");
     }
   }
   return undefined;
 };
 
-/** A `tool` where nothing is about tools. */
+/** Rejects `tool` at a point that does not concern tools. */
 function noTool(point: string): Check {
   return (value, field) => `${field} is ${describeValue(value)}, but ${point} is not about tools. Leave it out.`;
 }
@@ -56,7 +56,10 @@ function hookAt(point: string): Check {
   return (value, field) => (typeof value === "function" ? undefined : hook(value, field));
 }
 
-/** Checks the hooks a caller gave. @throws StartError `invalid-option` naming field, value and remedy. */
+/**
+ * Checks the caller's hooks.
+ * @throws StartError `invalid-option` naming field, value and remedy.
+ */
 export function checkHooks(hooks: unknown, field = "hooks"): asserts hooks is Hooks | undefined {
   if (hooks === undefined) return;
   checkInput(shape(Object.fromEntries(POINTS.map((point) => [point, () => undefined]))), hooks, field);
@@ -75,12 +78,18 @@ const rule: Check = (value, field) => {
 const ruleList = listOf(rule, 'rules such as "Bash(git *)"');
 const rules = shape({ allow: ruleList, deny: ruleList, ask: ruleList, otherwise: oneOf(OTHERWISE) });
 
-/** Checks permission rules, each of them. @throws StartError `invalid-option` naming field, value and remedy. */
+/**
+ * Checks permission rules, including each rule's syntax.
+ * @throws StartError `invalid-option` naming field, value and remedy.
+ */
 export function checkRules(given: unknown, field = "permissions"): asserts given is PermissionRules | undefined {
   if (given !== undefined) checkInput(rules, given, field);
 }
 
-/** Checks a permission callback. @throws StartError `invalid-option` naming field, value and remedy. */
+/**
+ * Checks a permission callback.
+ * @throws StartError `invalid-option` naming field, value and remedy.
+ */
 export function checkPermission(
   permission: unknown,
   field = "permission",
@@ -92,8 +101,8 @@ export function checkPermission(
 }
 
 /**
- * Checks guards, and how output is shown while guards look at it: an output guard needs to be told (S4-28), because a
- * guard that sees the text after the reader did is no guard.
+ * Checks guards and the output mode. An output guard requires an explicit output mode (S4-28): a guard that sees text
+ * only after it was shown cannot prevent anything.
  *
  * @throws StartError `invalid-option` naming field, value and remedy.
  */
@@ -121,7 +130,7 @@ const guard: Check = (value, field) => {
   const tool = place === "tool-call" || place === "tool-result" ? toolNames : noTool(String(place));
   return shape(
     {
-      name: expects((name) => typeof name === "string" && name !== "", "a name; it stands in events and messages"),
+      name: expects((name) => typeof name === "string" && name !== "", "a name; it appears in events and messages"),
       place: oneOf(GUARD_PLACES),
       tool,
       timeoutMs,

@@ -1,15 +1,15 @@
 import type { HookOutcome } from "./run-hooks.ts";
 
-/** What the hooks of one point say together. */
+/** The combined answer of all hooks at one point. */
 export interface Combined {
-  /** Some hook said no; the reasons of all that did, a line each. Wins over everything else. */
+  /** At least one hook blocked; the reasons of all that did, one per line. Wins over everything else. */
   readonly block: string | undefined;
-  /** Wins over `ask` and `allow`. The first in the list gives the reason. */
+  /** Wins over `ask` and `allow`. The reason is that of the first hook in the list that stops the run. */
   readonly stop: string | undefined;
   /** Wins over `allow`. */
   readonly ask: { readonly reason: string | undefined } | undefined;
   readonly allow: boolean;
-  /** What the last hook in the list that replaces something wants instead. */
+  /** The replacement given by the last hook in the list that gives one. */
   readonly input: { readonly value: unknown } | undefined;
   readonly output: { readonly value: unknown } | undefined;
   readonly message: string | undefined;
@@ -18,7 +18,10 @@ export interface Combined {
   readonly isAborted: boolean;
 }
 
-/** Adds up answers. Only the order of the list counts, never who answered first: the same hooks decide the same. */
+/**
+ * Combines answers by the order of the list, never by which hook answered first, so that the same hooks always give the
+ * same decision.
+ */
 export function combine(outcomes: readonly HookOutcome[]): Combined {
   const answers = outcomes.flatMap((outcome) => (outcome.kind === "answered" ? [outcome.answer] : []));
   const blocks = answers.flatMap(({ block }) => (block === undefined ? [] : [block]));

@@ -8,7 +8,7 @@ import type { Occasion } from "./point.ts";
 import { readRules, type RuleSet } from "./rule-set.ts";
 import { type HookTable, listHooks } from "./run-hooks.ts";
 
-/** The settings of a leg, read once, and the run they hold for. */
+/** The settings of one leg, parsed once, and the run they apply to. */
 export interface CompiledPolicy {
   readonly hooks: HookTable;
   readonly rules: RuleSet;
@@ -16,7 +16,7 @@ export interface CompiledPolicy {
   readonly permissionMs: number | undefined;
   readonly guards: { readonly [Place in GuardPlace]: readonly CompiledGuard[] };
   readonly place: PolicyContext;
-  /** Left out where nothing is known of the disk. */
+  /** `undefined` if no access to the file system was given. */
   readonly paths: PathRules | undefined;
   readonly watch: AbortWatch;
 }
@@ -41,7 +41,7 @@ export function compilePolicy(settings: PolicySettings, place: PolicyContext): C
   };
 }
 
-/** What every hook is told. */
+/** The fields common to all hooks. */
 export function occasionOf({ runId, agent, context }: PolicyContext, signal: AbortSignal): Occasion {
   return { runId, agent, context, signal };
 }

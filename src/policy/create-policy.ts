@@ -28,8 +28,8 @@ import { withdrawable } from "./withdrawable.ts";
 type Handoff = Parameters<RunPolicy["checkHandoff"]>[0];
 
 /**
- * Creates the policy of one leg of one run. The settings have been checked (`checkHooks`, `checkRules`,
- * `checkPermission`, `checkGuards`); functions of the caller's are called with copies only.
+ * Creates the policy of one leg of one run. The settings must have been checked (`checkHooks`, `checkRules`,
+ * `checkPermission`, `checkGuards`). The caller's functions only ever receive copies.
  *
  * @throws StartError `invalid-option` for a rule that cannot be read.
  */
@@ -96,7 +96,7 @@ class LegPolicy implements RunPolicy {
     if (block === undefined || combined.isAborted || parts.place.signal.aborted) {
       return { kind: "stop", notes, stop };
     }
-    // A block wins over a stop: who blocks here wants the agent to go on.
+    // A block wins over a stop: at this point, a block means that the agent should go on.
     return { kind: "go-on", feedback: block === "" ? "Go on." : block, notes, stop: undefined };
   }
 
@@ -109,7 +109,7 @@ class LegPolicy implements RunPolicy {
     return createOutputGate({
       guards: this._parts.guards.output,
       mode: this._outputMode,
-      ground: this._parts,
+      context: this._parts,
     });
   }
 
@@ -119,7 +119,7 @@ class LegPolicy implements RunPolicy {
     parts: CompiledPolicy = this._parts,
   ): Promise<Combined> {
     const { hooks, place, watch } = parts;
-    // Who watches the end of runs wants to hear of aborted ones too; but nobody waits long for an abort.
+    // Run-end hooks also run after an abort, but then with a short limit, because an abort must not take long.
     const isEnd = point === "run-end";
     const outcomes = await runHooks<Name>({
       point,
@@ -147,6 +147,6 @@ function isSilentOnTools({ hooks, rules, permission, guards }: CompiledPolicy): 
     guards["tool-call"],
     guards["tool-result"],
   ];
-  const isOpen = rules.otherwise === "allow" && !rules.isOtherwiseSaid;
+  const isOpen = rules.otherwise === "allow" && !rules.hasOtherwise;
   return permission === undefined && isOpen && watching.every((list) => list.length === 0);
 }

@@ -2,8 +2,8 @@ import { digestOf } from "./json-copy.ts";
 import type { Grant } from "./policy.ts";
 
 /**
- * The right to run one call once, with exactly these arguments. The first `redeem` uses it up, also one with other
- * arguments; after an abort it is worth nothing.
+ * The right to run one call once, with exactly these arguments. The first `redeem` uses it up, even one with other
+ * arguments; after an abort it is void.
  */
 export function createGrant(call: { readonly callId: string; readonly input: unknown }, signal: AbortSignal): Grant {
   const allowed = digestOf([call.callId, call.input]);

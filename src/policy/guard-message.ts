@@ -1,16 +1,19 @@
-import { type Block, type MessageItem, messageItem, type TextBlock, type ThinkingBlock } from "#domain";
+import { type ChunkOf, type Block, type MessageItem, type TextBlock, type ThinkingBlock } from "#domain";
 import { type HeldMessage, heldText, letGo, wordDelta, type WordDelta } from "./held-message.ts";
 import type { OutputQueue } from "./output-queue.ts";
 
-/** Asks the guards. The text that may go out, or `undefined` when none may: it was denied, or the run is over. */
+/**
+ * Asks the guards. Returns the text that may be shown, or `undefined` if nothing may: it was denied, or the run has
+ * ended.
+ */
 export type AskGuards = (text: string, before: string) => Promise<string | undefined>;
 
 type WordBlock = TextBlock | ThinkingBlock;
 
-/** How much of what went out is remembered for guards to look back on. */
+/** How many characters of released text are kept for the guards' `before` field. */
 const REMEMBERED = 4_096;
 
-/** `window`: shows the guards what is held of a block, and lets it go if they pass it. */
+/** `window`: passes a block's held text to the guards and releases it if they allow it. */
 export async function guardHeld(message: HeldMessage, index: number, ask: AskGuards): Promise<void> {
   const block = message.blocks.get(index);
   if (block === undefined || block.held.length === 0) return;
@@ -22,17 +25,17 @@ export async function guardHeld(message: HeldMessage, index: number, ask: AskGua
   letGo(message, index, passed === text ? undefined : passed);
 }
 
-/** `window`: the finished message, with what went out of its blocks as their text. */
+/** `window`: the finished message; the text of each block is what was released of it. */
 export async function finishInWindow(
-  item: MessageItem,
+  item: ChunkOf<MessageItem>,
   message: HeldMessage,
-  { lane, ask }: { readonly lane: OutputQueue; readonly ask: AskGuards },
-): Promise<MessageItem | undefined> {
+  { queue, ask }: { readonly queue: OutputQueue; readonly ask: AskGuards },
+): Promise<ChunkOf<MessageItem> | undefined> {
   for (const index of [...message.blocks.keys()]) await guardHeld(message, index, ask);
   const texts = new Map<number, string>();
   for (const [index, block] of item.blocks.entries()) {
     if (message.isDropped || !isWords(block)) continue;
-    const text = await finishBlock(block, index, { message, lane, ask });
+    const text = await finishBlock(block, index, { message, queue, ask });
     if (text === undefined) return undefined;
     texts.set(index, text);
   }
@@ -42,18 +45,18 @@ export async function finishInWindow(
 async function finishBlock(
   block: WordBlock,
   index: number,
-  { message, lane, ask }: { readonly message: HeldMessage; readonly lane: OutputQueue; readonly ask: AskGuards },
+  { message, queue, ask }: { readonly message: HeldMessage; readonly queue: OutputQueue; readonly ask: AskGuards },
 ): Promise<string | undefined> {
   const type = deltaType(block);
   const held = message.blocks.get(index);
   const came = held?.type === type ? held.came.text() : "";
-  // The guards have seen the deltas. A message that says something else is not believed.
+  // The guards have checked the deltas. If the message contradicts them, its text is not used.
   if (!block.text.startsWith(came)) return held?.passed.text() ?? "";
   const rest = block.text.slice(came.length);
   const passed = rest === "" ? "" : await ask(rest, message.before[type]);
   if (passed === undefined || held === undefined || held.type !== type) return passed;
   if (passed !== "") {
-    lane.queue(wordDelta(message, index, type, passed));
+    queue.queue(wordDelta(message, index, type, passed));
     held.passed.add(passed);
     remember(message, type, passed);
   }
@@ -61,14 +64,14 @@ async function finishBlock(
 }
 
 /**
- * `buffer`: the finished message, once the guards have passed its whole text, and its whole thinking. A replacement
- * stands in the first block of its kind; the others are empty then.
+ * `buffer`: the finished message, once the guards have passed its whole text and its whole thinking. A replacement goes
+ * into the first block of its kind; the other blocks of that kind become empty.
  */
 export async function finishInBuffer(
-  item: MessageItem,
+  item: ChunkOf<MessageItem>,
   message: HeldMessage,
   ask: AskGuards,
-): Promise<MessageItem | undefined> {
+): Promise<ChunkOf<MessageItem> | undefined> {
   const texts = new Map<number, string>();
   for (const type of ["thinking", "text"] as const) {
     const blocks = [...item.blocks.entries()].filter((entry): entry is [number, WordBlock] => entry[1].type === type);
@@ -88,8 +91,11 @@ export async function finishInBuffer(
   return withTexts(item, texts);
 }
 
-/** The message with these texts. One that is changed loses what would give the old text away, or vouch for it. */
-function withTexts(item: MessageItem, texts: ReadonlyMap<number, string>): MessageItem {
+/**
+ * The message with these texts. A changed message loses the fields that would reveal the old text or vouch for it: the
+ * raw frame, and the signatures of its changed blocks.
+ */
+function withTexts(item: ChunkOf<MessageItem>, texts: ReadonlyMap<number, string>): ChunkOf<MessageItem> {
   const isChanged = item.blocks.some((block, index) => isWords(block) && texts.get(index) !== block.text);
   if (!isChanged) return item;
   const blocks = item.blocks.map((block, index): Block => {
@@ -97,8 +103,8 @@ function withTexts(item: MessageItem, texts: ReadonlyMap<number, string>): Messa
     if (text === undefined || !isWords(block) || text === block.text) return block;
     return { type: block.type, text };
   });
-  const { seq: _seq, ts: _ts, runId: _runId, type: _type, raw: _raw, ...kept } = item;
-  return messageItem({ ...kept, blocks });
+  const { raw: _, ...kept } = item;
+  return { ...kept, blocks };
 }
 
 function remember(message: HeldMessage, type: WordDelta["type"], passed: string): void {

@@ -1,30 +1,33 @@
-/** What a guard looks at. */
+/** The kind of content a guard checks. */
 export type GuardPlace = "input" | "tool-call" | "tool-result" | "output";
 
-/** A piece of content on its way. */
+/** The content that a guard checks. */
 export interface Guarded {
   readonly place: GuardPlace;
-  /** The text of the input or the output; for tools the arguments or the result, as JSON text unless it is a text. */
+  /** The text of the input or the output. For tools: the arguments or the result, as JSON unless it is a string. */
   readonly text: string;
-  /** The value itself, for tool calls and results. A copy. */
+  /** For tool calls and results: a copy of the value itself. */
   readonly value: unknown;
-  /** The tool, for tool calls and results. */
+  /** For tool calls and results: the name of the tool. */
   readonly name: string | undefined;
   readonly callId: string | undefined;
   readonly runId: string;
   readonly agent: string | undefined;
   readonly context: unknown;
-  /** `window` only: what was released before this piece, as far as it is still known. */
+  /** `window` only: the end of the text that was released before this piece (at most 4,096 characters). */
   readonly before: string;
   readonly signal: AbortSignal;
 }
 
-/** Nothing: it may pass. `deny`: it may not. `replace`: this goes on instead (text for input and output, any value for tools). */
+/**
+ * `undefined`: the content passes. `deny`: it does not. `replace`: this is used instead (text for input and output, any
+ * value for tools).
+ */
 export type GuardAnswer = undefined | void | { readonly deny: string } | { readonly replace: unknown };
 
 /**
- * A check on content. Guards of one place look one after the other, each at what those before it made of the content.
- * Input: each message of a user. Output: the text and the thinking of a message, on their own.
+ * A check of content. The guards of one place run one after the other; each receives the content as the guards before
+ * it left it. Input: each user message. Output: the text and the thinking of a message, separately.
  *
  * @example
  * const noKeys: Guard = {
@@ -34,18 +37,18 @@ export type GuardAnswer = undefined | void | { readonly deny: string } | { reado
  * }
  */
 export interface Guard {
-  /** For events and messages. */
+  /** Used in events and messages. */
   readonly name: string;
   readonly place: GuardPlace;
-  /** Which tools, for tool calls and results: as in a hook's `tool`. */
+  /** For tool calls and results: the tools it applies to, written like a hook's `tool`. */
   readonly tool?: string;
-  /** Default 60 000, at least 1 000. A guard that is late, throws or answers nonsense denies. */
+  /** Default 60 000, at least 1 000. A guard that is late, throws or gives an invalid answer denies. */
   readonly timeoutMs?: number;
   readonly check: (content: Guarded) => GuardAnswer | Promise<GuardAnswer>;
 }
 
 /**
- * How output is held back while an output guard looks at it. `buffer`: nothing is shown until the whole message has
- * passed. `window`: at most this many characters are held back; each piece is shown once it has passed.
+ * How output is held back while output guards check it. `buffer`: nothing is shown until the whole message has passed.
+ * `window`: at most this many characters are held back; each piece is shown once it has passed.
  */
 export type OutputMode = "buffer" | { readonly windowCharacters: number };

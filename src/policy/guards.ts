@@ -1,4 +1,4 @@
-import { noticeItem, warningItem } from "#domain";
+import { noticeItem, present, warningItem } from "#domain";
 import type { AbortWatch } from "./abort-watch.ts";
 import { callWithLimit, limitOf } from "./call-with-limit.ts";
 import type { Guard, Guarded, GuardPlace } from "./guard.ts";
@@ -7,7 +7,7 @@ import { createNameMatcher } from "./matcher.ts";
 import type { PolicyContext } from "./policy.ts";
 import { kindOf, type Read, readFields } from "./read-answer.ts";
 
-/** A guard where it stands. */
+/** A guard with its defaults filled in and its tool pattern parsed. */
 export interface CompiledGuard {
   readonly name: string;
   readonly place: GuardPlace;
@@ -16,7 +16,7 @@ export interface CompiledGuard {
   readonly check: Guard["check"];
 }
 
-/** What guards are shown. Text for input and output; the JSON value for tools. */
+/** The content to check: text for input and output, a JSON value for tools. */
 export interface Content {
   readonly value: unknown;
   readonly name?: string | undefined;
@@ -24,7 +24,7 @@ export interface Content {
   readonly before?: string | undefined;
 }
 
-/** Where guards stand. */
+/** The run that the guards belong to. */
 export interface GuardContext {
   readonly place: PolicyContext;
   readonly watch: AbortWatch;
@@ -41,14 +41,15 @@ export function listGuards(guards: readonly Guard[]): readonly CompiledGuard[] {
     place: guard.place,
     matches: createNameMatcher(guard.tool),
     limitMs: limitOf(guard.timeoutMs),
-    // Called on its own object: a guard may have a memory.
+    // Called as a method, because the guard may be an object with state.
     check: (content) => guard.check(content),
   }));
 }
 
 /**
- * Shows content to guards, one after the other: each sees what those before it made of it. The first denial ends it;
- * a guard that fails denies. `content.value` must be ours alone: what passes is that very value.
+ * Passes content to guards one after the other; each receives what the previous one returned. The first denial ends the
+ * sequence; a guard that fails denies. `content.value` must not be shared with others: the value that passes is
+ * returned as it is.
  */
 export async function runGuards(
   guards: readonly CompiledGuard[],
@@ -80,7 +81,7 @@ export async function runGuards(
   return { kind: "passed", value, isReplaced };
 }
 
-/** A guard that failed denies, and that is said: a denial alone would look like a decision. */
+/** A guard that fails denies, with a warning: without one, the denial would look like a decision. */
 function denyFailed({ name, place: at }: CompiledGuard, why: string, place: PolicyContext): GuardsVerdict {
   const reason = `The guard "${name}" ${why}.`;
   const context = { guard: name, place: at, why };
@@ -88,9 +89,9 @@ function denyFailed({ name, place: at }: CompiledGuard, why: string, place: Poli
   return { kind: "denied", guard: name, reason };
 }
 
-/** The tool a guard's notice is about. */
+/** The fields of a guard's notice that name the tool. */
 export function toolOf({ callId, name }: Content): object {
-  return { ...(callId !== undefined && { callId }), ...(name !== undefined && { name }) };
+  return present({ callId, name });
 }
 
 function guarded(guard: CompiledGuard, content: Content, place: PolicyContext, signal: AbortSignal): Guarded {

@@ -1,37 +1,45 @@
-import { type Chunk, type TextDelta, textDelta, TextBuilder, type ThinkingDelta, thinkingDelta } from "#domain";
+import {
+  type ChunkOf,
+  type Chunk,
+  type TextDelta,
+  textDelta,
+  TextBuilder,
+  type ThinkingDelta,
+  thinkingDelta,
+} from "#domain";
 
-export type WordDelta = TextDelta | ThinkingDelta;
+export type WordDelta = ChunkOf<TextDelta> | ChunkOf<ThinkingDelta>;
 
-/** A place in the order of what comes out. Held: it waits for guards, and everything behind it waits too. */
+/** An entry of the output queue. A held entry is waiting for guards, and everything after it waits too. */
 export interface Slot {
   chunks: Chunk[];
   isHeld: boolean;
-  /** The message and the block its deltas belong to; what is no delta has none. */
+  /** The message and the block that its deltas belong to; `undefined` and -1 for chunks that are not deltas. */
   readonly messageId: string | undefined;
   readonly index: number;
 }
 
-/** A text or thinking block of a message that is being written. */
+/** A text or thinking block of an unfinished message. */
 export interface HeldBlock {
   readonly type: WordDelta["type"];
-  /** What came in, and what went out or may go out. */
+  /** The text received, and the text that was released or may be released. */
   readonly came: TextBuilder;
   readonly passed: TextBuilder;
-  /** The slots that are still held, in order, with the number of characters in them. */
+  /** The slots that are still held, in order, and the number of characters in them. */
   held: Slot[];
   heldCharacters: number;
 }
 
-/** A message that is being written. */
+/** An unfinished message. */
 export interface HeldMessage {
   readonly id: string;
   readonly parent: string | undefined;
   readonly blocks: Map<number, HeldBlock>;
-  /** `window`: the end of what went out, per type. */
+  /** `window`: the end of the released text, per type. */
   readonly before: { [Type in WordDelta["type"]]: string };
-  /** The block the last delta of text belonged to. */
+  /** The block of the last text delta. */
   current: number | undefined;
-  /** Given up while guards were looking: what they say no longer matters. */
+  /** Dropped while guards were checking it: their verdict no longer matters. */
   isDropped: boolean;
 }
 
@@ -46,7 +54,7 @@ export function openHeldMessage(id: string, parent: string | undefined): HeldMes
   };
 }
 
-/** The block a delta belongs to, opened if need be. */
+/** The block of a delta, created if needed. */
 export function blockOf(message: HeldMessage, delta: WordDelta): HeldBlock {
   let block = message.blocks.get(delta.index);
   if (block === undefined) {
@@ -56,14 +64,14 @@ export function blockOf(message: HeldMessage, delta: WordDelta): HeldBlock {
   return block;
 }
 
-/** The text that is held of a block. */
+/** The text of a block that is still held. */
 export function heldText(block: HeldBlock): string {
-  const pile = new TextBuilder();
-  for (const slot of block.held) for (const chunk of slot.chunks) pile.add((chunk as WordDelta).text);
-  return pile.text();
+  const text = new TextBuilder();
+  for (const slot of block.held) for (const chunk of slot.chunks) text.add((chunk as WordDelta).text);
+  return text.text();
 }
 
-/** Lets held text go: as it came, or with `text` in its place, in one delta where the first stood. */
+/** Releases held text: unchanged, or replaced by `text` in a single delta at the position of the first. */
 export function letGo(message: HeldMessage, index: number, text: string | undefined): void {
   const block = message.blocks.get(index);
   if (block === undefined) return;

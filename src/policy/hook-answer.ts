@@ -2,7 +2,7 @@ import { tryCopy } from "./json-copy.ts";
 import type { HookAnswer, Point } from "./point.ts";
 import { kindOf, type Read, readFields } from "./read-answer.ts";
 
-/** What a hook may answer, by point. */
+/** The fields a hook may answer with, by point. */
 const FIELDS: { readonly [Name in Point]: readonly (keyof HookAnswer)[] } = {
   prompt: ["block", "context", "stop"],
   "before-tool": ["block", "allow", "ask", "input", "context", "stop"],
@@ -13,7 +13,7 @@ const FIELDS: { readonly [Name in Point]: readonly (keyof HookAnswer)[] } = {
   "run-end": [],
 };
 
-/** Reads what a hook answered. Nothing is an answer too: no opinion. */
+/** Reads a hook's answer. `undefined` is valid and means "no opinion". */
 export function readHookAnswer(point: Point, value: unknown): Read<HookAnswer> {
   if (value === undefined) return { fits: true, answer: {} };
   const fields = readFields(value);

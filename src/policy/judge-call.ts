@@ -14,39 +14,39 @@ import { runHooks } from "./run-hooks.ts";
 import { describeFailures, warnOfFailures } from "./warn.ts";
 import { withdrawable } from "./withdrawable.ts";
 
-/** Why nothing is allowed any more. */
+/** Why a call is denied after an abort. */
 export const ABORTED = "The run was aborted before the call was allowed.";
 
 type Denier = Extract<CallVerdict, { kind: "denied" }>["by"];
 
-/** Decides about one call. Never rejects: what cannot be decided is denied. */
+/** Decides about one call. Never rejects: a call that cannot be decided is denied. */
 export async function judgeCall(call: CallToCheck, parts: CompiledPolicy): Promise<CallVerdict> {
-  const hearing = new CallDecision(call, withdrawable(call.signal, parts));
+  const decision = new CallDecision(call, withdrawable(call.signal, parts));
   try {
-    return await hearing.decide();
+    return await decision.decide();
   } catch (thrown) {
     const reason = `The call could not be decided: ${describeThrown(thrown)}`;
     return { kind: "denied", by: "rule", reason, notes: [], stop: undefined };
   }
 }
 
-/** Why a call is denied whose question was taken back. */
+/** Why a call is denied when its question is withdrawn. */
 const WITHDRAWN = "The question was withdrawn before it was answered.";
 
-/** Who wants a person to decide, and why. */
+/** What requires a person's decision, and why. */
 interface Question {
   readonly by: "rule" | "hook" | "callback";
   readonly reason: string | undefined;
 }
 
-/** The decision about one call, from the first hook to the last word. */
+/** The decision about one call, from the first hook to the final verdict. */
 class CallDecision {
   private readonly _call: CallToCheck;
   private readonly _parts: CompiledPolicy;
-  /** Ours alone: nobody who holds the call can change what is being decided about. */
+  /** A private copy, so that the arguments cannot change while they are being decided. */
   private readonly _original: unknown;
   private _input: unknown;
-  /** Where the paths of the input lead. */
+  /** The resolved paths of the input. */
   private _seen: SeenPaths | undefined;
   private _notes: readonly string[] = [];
   private _stop: string | undefined;
@@ -78,7 +78,7 @@ class CallDecision {
     return { kind: "denied", by, reason, notes: this._notes, stop: this._stop };
   }
 
-  /** Nothing denies. Does something allow, or does somebody have to be asked? */
+  /** Nothing denies the call. Decides whether something allows it or it has to be asked about. */
   private async _decideAllowed(hooks: Combined): Promise<CallVerdict> {
     const { rules, permission } = this._parts;
     const { name } = this._call;
@@ -93,19 +93,19 @@ class CallDecision {
     const asked = question ?? (otherwise === "ask" ? { by: "rule" as const, reason: noRuleAllows(name) } : undefined);
     if (permission !== undefined) return this._askCallback(permission, asked);
     if (asked !== undefined) return this._askPerson(asked);
-    return this._allow("rule", "No rule says otherwise.", rules.isOtherwiseSaid);
+    return this._allow("rule", "No rule says otherwise.", rules.hasOtherwise);
   }
 
   /** Rules come before hooks; the reasons of both are shown. */
   private _findQuestion(hooks: Combined): Question | undefined {
     const { rules } = this._parts;
     const asking = findHit(rules.ask, this._call.name, this._input, this._seen);
-    // What a rule may deny that cannot be read for certain is not denied, and never simply allowed.
+    // A call that may fall under a deny rule, but cannot be read with certainty, is asked about.
     const denying = findHit(rules.deny, this._call.name, this._input, this._seen);
     if (asking === undefined && denying === undefined) return hooks.ask && { by: "hook", reason: hooks.ask.reason };
     const reasons = [
-      denying && `What this does cannot be read for certain, and the rule "${denying.rule.text}" may deny it.`,
-      asking && `The rule "${asking.rule.text}" wants somebody to decide.`,
+      denying && `It is not certain what this does, and the rule "${denying.rule.text}" may deny it.`,
+      asking && `The rule "${asking.rule.text}" requires a person to decide.`,
       hooks.ask?.reason,
     ];
     return { by: "rule", reason: reasons.filter((reason) => reason !== undefined).join("\n") };
@@ -140,7 +140,7 @@ class CallDecision {
     return this._settle("callback", consulted.value);
   }
 
-  /** A callback that failed denies, and that is said: a denial alone would look like a decision. */
+  /** A callback that fails denies, with a warning: without one, the denial would look like a decision. */
   private _denyFailed(why: string): CallVerdict {
     const { callId, name } = this._call;
     const message = `The permission callback ${why}, so ${name} was denied.`;
@@ -152,7 +152,7 @@ class CallDecision {
     const { place, watch } = this._parts;
     const { callId, name } = this._call;
     const { ask, clock } = place;
-    // Before the question is put: who listens for one question only has left when it is.
+    // Checked before the event is written: a `once` listener is removed as soon as it has received the question.
     const canAnswer = place.canAnswer?.() !== false;
     this._write("asked", by, reason, this._input);
     if (!canAnswer) return this._denyUnanswered(by);
@@ -166,13 +166,16 @@ class CallDecision {
   private _denyUnanswered(by: Question["by"]): CallVerdict {
     const { callId, name } = this._call;
     const message =
-      `${name} needs a permission, and nobody can give it: there is no permission callback, and nobody reads the events of ` +
-      `this run. Set permission, listen with run.on("permission", …) and call run.answer, or name the call in permissions.allow.`;
+      `${name} needs permission, but nothing can grant it: there is no permission callback, and the events of this run ` +
+      `have no reader. Set permission, listen with run.on("permission", …) and call run.answer, or name the call in permissions.allow.`;
     this._parts.place.write([warningItem({ code: "nobody-can-answer", message, context: { callId, name } })]);
-    return this._deny(by, `${name} needs a permission, and there is nobody who could give it.`);
+    return this._deny(by, `${name} needs permission, and no one is available to grant it.`);
   }
 
-  /** Carries out what a callback or a person said. Arguments they changed are judged again, as far as they may be denied. */
+  /**
+   * Applies the answer of a callback or a person. Arguments that the answer changed are checked again by whatever can
+   * deny them.
+   */
   private async _settle(by: "callback" | "user", answer: unknown): Promise<CallVerdict> {
     if (this._isAborted()) return this._denyAborted(by);
     const who = by === "callback" ? "The permission callback" : "A person";
@@ -188,15 +191,22 @@ class CallDecision {
     return this._allow(by, `${who} said yes.`);
   }
 
-  /** `isSaid`: somebody or something said yes, and did not merely say nothing. */
-  private _allow(by: Denier, reason: string, isSaid = true): CallVerdict {
+  /** `isExplicit`: something allowed the call explicitly, rather than by default. */
+  private _allow(by: Denier, reason: string, isExplicit = true): CallVerdict {
     if (this._isAborted()) return this._denyAborted(by);
     const { callId } = this._call;
     const input = this._input;
     const isChanged = digestOf(input) !== digestOf(this._original);
     this._write("allowed", by, reason, isChanged ? input : undefined);
     const grant = createGrant({ callId, input }, this._parts.place.signal);
-    return { kind: "run", input, grant, notes: this._notes, stop: this._stop, ...(isSaid && by !== "guard" && { by }) };
+    return {
+      kind: "run",
+      input,
+      grant,
+      notes: this._notes,
+      stop: this._stop,
+      ...(isExplicit && by !== "guard" && { by }),
+    };
   }
 
   private async _denyByRule(): Promise<CallVerdict | undefined> {
@@ -205,14 +215,17 @@ class CallDecision {
     return hit?.isCertain === true ? this._deny("rule", `The rule "${hit.rule.text}" denies it.`) : undefined;
   }
 
-  /** Looks where the paths of the call lead, if a rule is about them. */
+  /** Resolves the call's paths if a rule is about them. */
   private async _see(): Promise<SeenPaths | undefined> {
     const { paths, rules } = this._parts;
     const wanted = paths && findPathSubjects(rules, this._call.name, this._input);
     return wanted && paths?.see(wanted.rules, wanted.subjects, this._call.cwd);
   }
 
-  /** No event: nobody has decided. The run answers the call, and says that it was aborted. A withdrawal is an answer. */
+  /**
+   * Writes no event for an abort, because nothing was decided: the run answers the call and reports the abort. A
+   * withdrawn question is answered with a denial.
+   */
   private _denyAborted(by: Denier): CallVerdict {
     if (this._call.signal?.aborted === true) return this._deny(by, WITHDRAWN);
     return { kind: "denied", by, reason: ABORTED, notes: this._notes, stop: this._stop };
@@ -238,8 +251,8 @@ class CallDecision {
   }
 
   /**
-   * Shows the arguments to the guards. Once somebody has approved exactly these, a guard may still deny them, but no
-   * longer change them.
+   * Passes the arguments to the guards. Once exactly these arguments have been approved, a guard may still deny them
+   * but no longer change them.
    */
   private async _runGuards(onReplace: "replace" | "deny"): Promise<CallVerdict | undefined> {
     const { guards } = this._parts;
@@ -268,14 +281,14 @@ class CallDecision {
         state,
         by,
         ...(reason !== undefined && { reason }),
-        // A copy: events are read by everybody, and what they hold is not what will be run.
+        // A copy: events are shared with all readers, and must not hold the very arguments that will run.
         ...(input !== undefined && { input: tryCopy(input) }),
       }),
     ]);
   }
 }
 
-/** Why the hooks say no: they do, they failed, or they end the run. */
+/** Why the hooks deny the call: one blocked it, one failed, or one ends the run. */
 function whyRefused(hooks: Combined): string | undefined {
   const reasons = [hooks.block, describeFailures("before-tool", hooks)].filter((reason) => reason !== undefined);
   if (reasons.length > 0) return reasons.join("\n") || "A before-tool hook said no.";
@@ -291,7 +304,7 @@ function nameRules(rules: readonly { readonly text: string }[]): string {
   return names.length === 1 ? `the rule ${names[0]}` : `the rules ${names.join(", ")}`;
 }
 
-/** Reads the answer to a permission question. What is not exactly a decision is none. */
+/** Reads the answer to a permission question. Anything that is not exactly a decision is rejected. */
 function readDecision(value: unknown): Read<Decision> {
   const fields = readFields(value);
   if (!fields.fits) return fields;

@@ -15,7 +15,7 @@ const ABORTED: PromptVerdict = {
   stop: undefined,
 };
 
-/** Shows a prompt to the input guards, then to the hooks. A stop is a block: nobody is asked any more. */
+/** Passes a prompt to the input guards, then to the hooks. A stop blocks the prompt as well: the model is not asked. */
 export async function judgePrompt(messages: readonly Message[], parts: CompiledPolicy): Promise<PromptVerdict> {
   const { place, hooks } = parts;
   if (place.signal.aborted) return ABORTED;
@@ -30,11 +30,11 @@ export async function judgePrompt(messages: readonly Message[], parts: CompiledP
     const reason = refusal === "" ? "A prompt hook said no." : refusal;
     return { kind: "blocked", by: "hook", reason, notes: combined.notes, stop: combined.stop };
   }
-  // The notes stand in the messages from here on, so there are none left to be added.
+  // The notes are part of the messages now, so none are left to add.
   return { kind: "go", messages: addNotes(guarded.messages, combined.notes), notes: [], stop: undefined };
 }
 
-/** Only what users say is guarded here; what the model said has passed the output guards. */
+/** Only user messages are checked here; the model's messages have passed the output guards. */
 async function guardMessages(messages: readonly Message[], parts: CompiledPolicy): Promise<PromptVerdict> {
   const { guards } = parts;
   const passed: Message[] = [];
@@ -54,7 +54,7 @@ async function guardMessages(messages: readonly Message[], parts: CompiledPolicy
   return { kind: "go", messages: passed, notes: [], stop: undefined };
 }
 
-/** The new text stands where the first text was; the others are gone. */
+/** The new text replaces the first text block; the other text blocks are removed. */
 function replaceText(blocks: readonly Block[], text: unknown): readonly Block[] {
   const first = blocks.findIndex((block) => block.type === "text");
   return blocks.flatMap((block, index): readonly Block[] => {
@@ -83,7 +83,7 @@ async function runPromptHooks(
   return combine(outcomes);
 }
 
-/** Notes go to the end of what the user said last. */
+/** Appends notes to the last user message. */
 function addNotes(messages: readonly Message[], notes: readonly string[]): readonly Message[] {
   if (notes.length === 0) return messages;
   const blocks = notes.map((text): Block => ({ type: "text", text }));

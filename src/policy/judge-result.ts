@@ -8,15 +8,15 @@ import { runHooks } from "./run-hooks.ts";
 import { warnOfFailures } from "./warn.ts";
 import { withdrawable } from "./withdrawable.ts";
 
-/** What a tool answered. */
+/** A tool's answer. */
 interface Answered {
   readonly output: unknown;
   readonly isError: boolean;
 }
 
 /**
- * Shows a tool's answer to the guards, then to the hooks. Without either it passes as it is. When whoever asks takes the
- * question back, both are told so, and what the guards have not passed is withheld.
+ * Passes a tool's answer to the guards, then to the hooks. Without either, it passes unchanged. If the question is
+ * withdrawn, the signals of guards and hooks fire, and a result the guards have not passed is withheld.
  */
 export async function judgeResult(call: CallToCheck, outcome: Answered, all: CompiledPolicy): Promise<ResultVerdict> {
   const parts = withdrawable(call.signal, all);
@@ -46,13 +46,13 @@ export async function judgeResult(call: CallToCheck, outcome: Answered, all: Com
   return {
     output: combined.output === undefined ? guarded.output : combined.output.value,
     isError: guarded.isError,
-    // What a hook has against an output is told beside it; the output itself is a fact.
+    // A block cannot undo the output, so its reason is given to the model next to it.
     notes: combined.block === undefined ? combined.notes : [combined.block, ...combined.notes],
     stop: combined.stop,
   };
 }
 
-/** What is denied, or could not be looked at, is not shown: the model is told why instead. */
+/** A result that is denied, or cannot be checked, is withheld; the model gets the reason instead. */
 async function guardResult(call: CallToCheck, outcome: Answered, parts: CompiledPolicy): Promise<Answered> {
   const { guards, place } = parts;
   const { name, callId } = call;

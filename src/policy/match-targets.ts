@@ -1,13 +1,13 @@
 import { isRecord } from "#domain";
 import { canonicalJson } from "./json-copy.ts";
 
-/** A piece of a call's arguments that rules are held against. */
+/** A part of a call's arguments that rules are matched against. */
 export interface MatchTarget {
   readonly kind: "command" | "path" | "url" | "text";
   readonly text: string;
 }
 
-/** The fields that say what a call is about, with what they hold. */
+/** The fields that say what a call is about, and the kind of each. */
 const MAIN_FIELDS: readonly (readonly [name: string, kind: MatchTarget["kind"]])[] = [
   ["command", "command"],
   ["cmd", "command"],
@@ -18,13 +18,13 @@ const MAIN_FIELDS: readonly (readonly [name: string, kind: MatchTarget["kind"]])
   ["query", "text"],
 ];
 
-/** Tools whose only text is a command, whatever its field is called. */
+/** Tools whose only text argument is a command, whatever the field's name. */
 const SHELL_NAMES = ["bash", "shell", "terminal", "powershell"];
 
 /**
- * What a rule that allows has to fit, all of it: the fields that say what the call is about, else the only text, else
- * everything as JSON. All of these fields, because a model may add one that the tool does not even have, to be judged
- * by that one.
+ * The targets that an allow rule must match, all of them: the fields that say what the call is about; if there are
+ * none, the only text; otherwise everything as JSON. All of the fields count, because a model could otherwise add a
+ * harmless one that the tool does not have, and be judged by that.
  */
 export function targetsToAllow(name: string, input: unknown): readonly MatchTarget[] {
   const main = [...mainTargets(name, input), ...innerTargets(input)];
@@ -34,7 +34,10 @@ export function targetsToAllow(name: string, input: unknown): readonly MatchTarg
   return [only === undefined ? asJson(input) : { kind: kindByName(name), text: only }];
 }
 
-/** What a rule that denies or asks has to fit, any of it. The more the better: nothing may be hidden beside another. */
+/**
+ * The targets of deny and ask rules; a match with any of them is enough. More targets are safer: a harmless argument
+ * must not hide another one.
+ */
 export function targetsToDeny(name: string, input: unknown): readonly MatchTarget[] {
   const main = [...mainTargets(name, input), ...innerTargets(input)];
   if (main.length > 0) return main;
@@ -42,7 +45,7 @@ export function targetsToDeny(name: string, input: unknown): readonly MatchTarge
   return [...textsOf(input).map((text) => ({ kind, text })), asJson(input)];
 }
 
-/** Whether a tool looks at everything below the folder it is given. */
+/** Whether a tool searches everything below the folder it is given. */
 export function isSearch(name: string): boolean {
   return /^(?:glob|grep|search|ls)$/i.test(name);
 }
@@ -51,7 +54,7 @@ function mainTargets(name: string, input: unknown): readonly MatchTarget[] {
   if (!isRecord(input)) return [];
   const found = namedSubjects(input);
   if (!isSearch(name)) return found;
-  // Searches begin in the working folder unless told, and a glob is a path of its own.
+  // Searches start in the working folder by default, and a glob is itself a path.
   const folder = found.find(({ kind }) => kind === "path");
   const glob = /^glob$/i.test(name) && typeof input["pattern"] === "string" ? input["pattern"] : undefined;
   if (glob === undefined) return folder === undefined ? [...found, { kind: "path", text: "." }] : found;
@@ -70,19 +73,19 @@ function namedSubjects(input: Readonly<Record<string, unknown>>): readonly Match
   });
 }
 
-/** Fields of lists and of inner objects that hold what a call is about, whatever the tool calls them exactly. */
+/** Names of fields in lists and nested objects that say what a call is about, in the spellings tools use. */
 const INNER_FIELDS: readonly (readonly [name: RegExp, kind: MatchTarget["kind"]])[] = [
   [/^(?:commands?|cmds?)$/i, "command"],
   [/(?:^|_|[a-z](?=[PF]))(?:paths?|files?|filenames?|file_?names?|folders?|director(?:y|ies)|dirs?)$/i, "path"],
   [/^(?:urls?|uris?|links?)$/i, "url"],
 ];
-/** Deeper data, and more of it, is not looked at: what a call is about stands near its top. */
+/** Data that is deeper, or beyond this number, is not searched: what a call is about is near its top. */
 const DEEPEST = 6;
 const MOST_INNER = 500;
 
 /**
- * What a call is about that does not stand in a field of its own: `paths: [...]`, `edits: [{ file_path }]`. Without this a
- * rule about a path would hold for a tool that takes one, and for none that takes several.
+ * The targets that are not in a top-level field: `paths: [...]`, `edits: [{ file_path }]`. Without them, a rule about a
+ * path would apply to tools that take one path but not to tools that take several.
  */
 function innerTargets(input: unknown): readonly MatchTarget[] {
   const found: MatchTarget[] = [];
@@ -98,7 +101,7 @@ function innerTargets(input: unknown): readonly MatchTarget[] {
       }
     }
   };
-  // A command that is a list of words is one command.
+  // A command given as a list of words is one command; `listedCommand` handles it.
   walk(isRecord(input) ? withoutWordLists(input) : input, undefined, 0);
   return found;
 }
@@ -109,7 +112,7 @@ function withoutWordLists(input: Readonly<Record<string, unknown>>): Readonly<Re
   );
 }
 
-/** Some tools take a command as a list of words. Whether a shell puts them together or not cannot be known: both count. */
+/** Some tools take a command as a list of words. It is unknown whether a shell joins them, so both readings count. */
 function listedCommand(words: readonly string[]): readonly MatchTarget[] {
   const joined = words.join(" ");
   const quoted = words.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));

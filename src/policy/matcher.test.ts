@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import { createNameMatcher, matchesGlob, parseGlob } from "./matcher.ts";
 
 describe("S0-76: which tools a hook looks at", () => {
@@ -55,7 +56,7 @@ describe("patterns", () => {
       fc.property(letters, text, (pattern, subject) => {
         expect(matchesGlob(parseGlob(pattern), subject)).toBe(matchesSlowly(pattern, subject));
       }),
-      { numRuns: Number(process.env.MILLRACE_FUZZ_RUNS ?? 3_000) },
+      { numRuns: fuzzRuns(3_000) },
     );
   });
 });

@@ -1,19 +1,19 @@
-/** A pattern in which `*` stands for any text, also for none. Everything else stands for itself; case counts. */
+/** A pattern in which `*` matches any text, including the empty one. Everything else is literal and case-sensitive. */
 export type Glob = readonly string[];
 
-/** Reads a pattern. Every text is one. */
+/** Parses a pattern. Every string is a valid one. */
 export function parseGlob(pattern: string): Glob {
   return pattern.split("*");
 }
 
-/** Whether a pattern stands for every text. */
+/** Whether a pattern matches every text. */
 export function matchesAll(glob: Glob): boolean {
   return glob.length > 1 && glob.every((piece) => piece === "");
 }
 
 /**
- * Whether the whole text fits the pattern. Goes through the text once, and never back: the pieces between two `*` are
- * taken where they first occur, which leaves most room for the rest.
+ * Whether the whole text matches the pattern. Goes through the text once, without backtracking: each piece between two
+ * `*` is matched at its first occurrence, which leaves the most text for the rest.
  */
 export function matchesGlob(glob: Glob, text: string): boolean {
   const first = glob[0] ?? "";
@@ -31,11 +31,11 @@ export function matchesGlob(glob: Glob, text: string): boolean {
   return true;
 }
 
-/** Whether some text fits both patterns. */
+/** Whether some text matches both patterns. */
 export function patternsMeet(one: Glob, other: Glob): boolean {
   if (one.length === 1) return matchesGlob(other, one[0] ?? "");
   if (other.length === 1) return matchesGlob(one, other[0] ?? "");
-  // What stands between the ends can always be put one after the other.
+  // The pieces between the ends can always be placed one after the other, so only the ends decide.
   const [start, otherStart] = [one[0] ?? "", other[0] ?? ""];
   const [end, otherEnd] = [one.at(-1) ?? "", other.at(-1) ?? ""];
   return (
@@ -44,8 +44,8 @@ export function patternsMeet(one: Glob, other: Glob): boolean {
 }
 
 /**
- * Which tools a hook or a guard looks at: a name, several (`"Bash|Read"`), or patterns (`"mcp__*"`). Whole names only.
- * Without one, all.
+ * Matches the names of the tools that a hook or a guard applies to: a name, several (`"Bash|Read"`), or patterns
+ * (`"mcp__*"`). Only whole names match. `undefined` matches all.
  */
 export function createNameMatcher(names: string | undefined): (name: string) => boolean {
   if (names === undefined || names.trim() === "") return () => true;

@@ -5,10 +5,10 @@ import type { Rule } from "./rule.ts";
 import { readRules } from "./rule-set.ts";
 
 /**
- * Finds rules that can apply to nothing: they name no tool of the run, or another rule decides everything they are
- * about. Most likely a slip, and one that denies nothing where somebody counts on it.
+ * Finds rules that can never apply: they name no tool of the run, or another rule already decides all the calls they
+ * are about. This is most likely a mistake, and a dangerous one if the rule was meant to deny something.
  *
- * `tools`: the names of all tools there are; `undefined` when an agent brings tools of its own.
+ * `tools`: the names of all tools of the run; `undefined` when an agent has tools that are not known here.
  */
 export function findNeverMatching(
   sets: readonly PermissionRules[],
@@ -32,7 +32,7 @@ function nameProblem({ text, name }: Rule, tools: readonly string[] | undefined)
   return [warning(text, `names no tool of this run. ${near === undefined ? known : `Did you mean "${near}"?`}`)];
 }
 
-/** A rule without a pattern for arguments that wins, whatever the other one is about. */
+/** Finds a rule without an argument pattern that always wins over this one. */
 function shadowProblem(rule: Rule, winners: readonly Rule[], does: string): readonly WarningDetail[] {
   const winner = winners.find(({ scope, name }) => scope === undefined && matchesGlob(name, rule.name.join("*")));
   if (winner === undefined) return [];

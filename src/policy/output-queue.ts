@@ -9,11 +9,7 @@ import {
   type WordDelta,
 } from "./held-message.ts";
 
-/**
- * What one agent or sub-agent says, in order. Sub-agents write at the same time, and none has to wait for another.
- *
- * A class, because it is called once per delta: closures are optimised anew for every leg they serve.
- */
+/** The output of one agent or sub-agent, in order. Each sub-agent has its own queue, so that none waits for another. */
 export class OutputQueue {
   readonly messages = new Map<string, HeldMessage>();
   private readonly _parent: string | undefined;
@@ -32,7 +28,7 @@ export class OutputQueue {
     return message;
   }
 
-  /** Puts a delta of text at the end and holds it. */
+  /** Appends a text delta and holds it. */
   hold(message: HeldMessage, delta: WordDelta): HeldBlock {
     const block = blockOf(message, delta);
     block.came.add(delta.text);
@@ -48,14 +44,14 @@ export class OutputQueue {
     return block;
   }
 
-  /** Puts something at the end that only waits for its turn. */
+  /** Appends a chunk that needs no check; it only keeps its place in the order. */
   queue(chunk: Chunk): void {
     const isInput = chunk.type === "tool-input-delta";
     const messageId = isInput ? chunk.messageId : undefined;
     this._slots.push({ chunks: [chunk], isHeld: false, messageId, index: isInput ? chunk.index : -1 });
   }
 
-  /** Takes back what is still here of a message, from a block on. */
+  /** Removes what is still queued of a message, from a block on. */
   drop(messageId: string, fromIndex = 0): void {
     const message = this.messages.get(messageId);
     for (const slot of this._slots) {
@@ -76,7 +72,7 @@ export class OutputQueue {
     for (const messageId of [...this.messages.keys()]) this.drop(messageId);
   }
 
-  /** Moves everything that need not wait into `out`. */
+  /** Moves all chunks up to the first held one into `out`. */
   release(out: Chunk[]): void {
     let free = 0;
     while (free < this._slots.length && this._slots[free]?.isHeld === false) free += 1;

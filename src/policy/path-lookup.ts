@@ -2,38 +2,41 @@ import type { FileSystem } from "#domain";
 import { dependsOnLooker } from "./path-names.ts";
 import { pathForms, straightPath } from "./path-match.ts";
 
-/** What a policy sees of the disk: where paths lead, and what they are relative to. */
+/** A policy's access to the file system: it resolves paths and names the folders they are relative to. */
 export interface PathLookup extends Pick<FileSystem, "realPath" | "list"> {
-  /** The working folder of the run, which relative rules and paths start from. */
+  /** The working folder of the run; relative rules and paths start there. */
   readonly cwd: string;
-  /** What `~` stands for. */
+  /** The folder that `~` stands for. */
   readonly home: string | undefined;
-  /** Names that differ in case only are the same file, as on macOS and Windows. */
+  /** File names that differ only in case are the same file, as on macOS and Windows. */
   readonly ignoresCase: boolean;
 }
 
-/** A path of a call, as far as it can be seen. */
+/** A path of a call, resolved as far as possible. */
 export interface SeenPath {
-  /** Every way of writing where it leads, its folders included: any of them is enough for a rule that denies or asks. */
+  /**
+   * Every spelling of the place it leads to, with the folders above it. For a rule that denies or asks, one match is
+   * enough.
+   */
   readonly forms: readonly string[];
-  /** The places it leads to, whether or not `..` is taken before links are followed. Folders of these are not included. */
+  /** The places it leads to, resolving `..` both before and after links. Without the folders above them. */
   readonly places: readonly string[];
-  /** Where it really leads; all of it has to be covered by a rule that allows. `undefined`: nobody can tell. */
+  /** Where it really leads; a rule that allows must cover all of these. `undefined`: this cannot be determined. */
   readonly real: readonly string[] | undefined;
 }
 
-/** Longer paths are not looked up. */
+/** Longer paths are not resolved. */
 const LONGEST_PATH = 4_096;
 
-/** Looks where a path leads. `bases`: what it may be relative to. Never rejects. */
+/** Resolves a path. `bases`: the folders it may be relative to. Never rejects. */
 export async function seePath(text: string, sight: PathLookup, bases: readonly string[]): Promise<SeenPath> {
-  // A tool may take the blanks around a path for a part of it.
+  // A tool may treat spaces around a path as part of it, or strip them.
   const written = [...new Set([text, text.trim()])].map((one) => expandPath(one, sight.home));
   const plain = written.filter((one) => one !== undefined).filter(isReadable);
   const isLost = plain.length < written.length;
   const joined = plain.flatMap((one) => (isAbsolutePath(one) ? [one] : bases.map((base) => `${base}/${one}`)));
   const straight = joined.map(straightPath);
-  // A program may take `..` out of a path before it opens it, or leave that to the system, which follows links first.
+  // A program may remove `..` before it opens a path, or leave it to the system, which follows links first.
   const found = await Promise.all([...new Set([...joined, ...straight])].map((path) => findReal(path, sight)));
   const known = found.filter((path) => path !== undefined);
   const places = [...new Set([...straight, ...known])];
@@ -52,8 +55,8 @@ function isReadable(path: string): boolean {
 }
 
 /**
- * Where a path really leads: of what is there by its links, of what is not there by those of its nearest folder.
- * `undefined` when that cannot be known.
+ * Where a path really leads. For a path that does not exist, the links of its nearest existing folder are followed.
+ * `undefined` when this cannot be determined.
  */
 export async function findReal(
   path: string,
@@ -73,7 +76,7 @@ export async function findReal(
     if (cut === -1) return undefined;
     const name = there.slice(cut + 1).replace(/\/+$/, "");
     there = cut === 0 ? "/" : there.slice(0, cut);
-    // A name that is listed and leads nowhere is a link: what is written there goes where nobody can see.
+    // A name that is listed but does not resolve is a dangling link: a write there would end up in an unknown place.
     if (name !== ".." && (await isListed(there, name, sight))) return undefined;
     missing.unshift(name);
   }
@@ -92,7 +95,7 @@ export function expandPath(text: string, home: string | undefined): string | und
   const path = /^\s*(?:file:|~)/i.test(text) ? text.trimStart() : text;
   if (/^file:/i.test(path)) return readFileUrl(path);
   if (path === "~" || /^~[/\\]/.test(path)) return home === undefined ? undefined : slashed(home + path.slice(1));
-  // Somebody else's home folder.
+  // The home folder of another user.
   if (/^~[\w.-]+(?:\/|$)/.test(path)) return undefined;
   return /^[A-Za-z]:[\\/]|^\\\\/.test(path) ? slashed(path) : path;
 }

@@ -1,8 +1,8 @@
 import { type Glob, matchesGlob } from "./matcher.ts";
 
 /**
- * A path without detours: no `.`, no `..` but in front, no doubled `/`. Only the text is looked at; what links there
- * are on a disk is not known here.
+ * A normalised path: no `.`, no `..` except at the start, no doubled `/`. Works on the text alone; links on the disk
+ * are not followed.
  */
 export function straightPath(path: string): string {
   const kept: string[] = [];
@@ -16,26 +16,26 @@ export function straightPath(path: string): string {
   return (isAbsolute ? "/" : "") + kept.join("/");
 }
 
-/** The ways in which a path may be written. */
+/** The spellings that a path may have in a rule. */
 export function pathForms(path: string): readonly string[] {
   const straight = straightPath(path);
-  // `//folder` is how Claude Code's rules write an absolute path.
+  // Claude Code's rules write an absolute path as `//folder`.
   const other = straight.startsWith("/") ? `/${straight}` : `./${straight}`;
   return [path, straight, straightPath(path.replaceAll("\\", "/")), other];
 }
 
-/** For a rule that allows only where the path really leads counts. */
+/** For a rule that allows, only the place the path really leads to counts. */
 export function isCoveredPath(patterns: readonly Glob[], path: string): boolean {
   const straight = straightPath(path);
   return patterns.some((glob) => matchesGlob(glob, straight) || matchesGlob(glob, `./${straight}`));
 }
 
-/** A URL as a browser would go there, or the text itself when it is none. */
+/** A URL normalised as in a browser, or the text itself if it is not a URL. */
 export function straightUrl(url: string): string {
   return URL.canParse(url.trim()) ? new URL(url.trim()).href : url;
 }
 
-/** Whether a URL leads to a host or below it. `undefined`: it cannot be read. */
+/** Whether a URL points to a host or one of its subdomains. `undefined`: it cannot be read. */
 export function leadsTo(host: Glob, url: string): boolean | undefined {
   if (!URL.canParse(url.trim())) return undefined;
   const name = new URL(url.trim()).hostname.toLowerCase();

@@ -1,8 +1,8 @@
 import type { FileSystem } from "#domain";
 
 /**
- * A path in one spelling for all that may be the same file: capitals, composed and decomposed letters, and what Windows and
- * macOS leave out or add (dots and blanks at the end of a name, streams, the volume of the data). For rules that deny or ask.
+ * One spelling for all paths that may be the same file: case, composed and decomposed letters, and what Windows and
+ * macOS ignore or add (trailing dots and spaces, alternate streams, the data volume). For rules that deny or ask.
  */
 export function foldPath(path: string): string {
   return path
@@ -15,26 +15,29 @@ export function foldPath(path: string): string {
     .replace(/(?<=[^/. ])[. ]+(?=\/|$)/g, "");
 }
 
-/** Composed and decomposed letters look the same to whoever writes a rule. */
+/** Composed and decomposed letters look the same in a rule. */
 export function composed(text: string): string {
   return text.normalize("NFC");
 }
 
-/** Places that are not the same for whoever looks: open files, another process, files by their number, other names of this machine. */
+/**
+ * Paths that mean something different in each process: open files, process folders, files by number, other names of
+ * this machine.
+ */
 const OF_THE_LOOKER =
   /^\/(?:proc\/(?:self|thread-self|\d+)(?:\/|$)|dev\/(?:fd|stdin|stdout|stderr)(?:\/|$)|\.(?:vol|nofollow|resolve)\/)|^\/\/(?:localhost|127\.|\[?::1|[?.]\/(?![a-z]:))/i;
 
-/** Whether a path leads elsewhere for us than for the tool that opens it. */
+/** Whether a path leads somewhere else for us than for the tool that opens it. */
 export function dependsOnLooker(path: string): boolean {
   return OF_THE_LOOKER.test(path);
 }
 
-/** How far down a path is looked through for names in other capitals. */
+/** How many names of a path are compared with other spellings. */
 const MOST_NAMES = 64;
 
 /**
- * Whether a path is found although a name in it is written in other capitals on the disk: as on a disk of Windows or macOS
- * that is mounted elsewhere.
+ * Whether a path exists although the disk spells a name in it in another case, as on a mounted disk of Windows or
+ * macOS.
  */
 export async function isFoundInOtherCase(path: string, sight: Pick<FileSystem, "realPath" | "list">): Promise<boolean> {
   let folder = "";

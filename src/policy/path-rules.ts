@@ -3,35 +3,38 @@ import { composed, foldPath, isFoundInOtherCase } from "./path-names.ts";
 import { straightPath } from "./path-match.ts";
 import { expandPath, findReal, isAbsolutePath, type PathLookup, type SeenPath, seePath } from "./path-lookup.ts";
 import type { Rule } from "./rule.ts";
-import type { Certainty } from "./shell-match.ts";
+import type { MatchResult } from "./shell-match.ts";
 import type { MatchTarget } from "./match-targets.ts";
 
-/** Rules and the paths of one call, seen on the disk. */
+/** Rules and the paths of one call, resolved on the disk. */
 export interface SeenPaths {
-  /** How surely a path falls under a rule that denies or asks. `isSearch`: everything below it is looked at. */
-  falls(rule: Rule, text: string, isSearch: boolean): Certainty;
-  /** Whether rules that allow cover everything a path leads to. */
+  /**
+   * How certainly a path falls under a rule that denies or asks. `isSearch`: the tool also reads everything below the
+   * path.
+   */
+  falls(rule: Rule, text: string, isSearch: boolean): MatchResult;
+  /** Whether rules that allow cover every place a path leads to. */
   covers(rules: readonly Rule[], text: string): boolean;
 }
 
 /** The patterns of a rule as absolute paths. */
 interface PathPatterns {
-  /** As they are written, and with the links of the folders in them followed. */
+  /** As written, and with the links in their folders followed. */
   readonly wide: readonly Glob[];
-  /** Below the real working folder, or absolute: a link inside the working folder opens no other one. */
+  /** Below the real working folder, or absolute: a link inside the working folder must not open another folder. */
   readonly strict: readonly Glob[];
 }
 
-/** The patterns of a rule, and whether they are all there are. */
+/** The patterns of a rule, and whether they are complete. */
 interface SeenPatterns extends PathPatterns {
-  /** `false`: the disk could not be looked at, so that any path may be one that the rule is about. */
+  /** `false`: the disk could not be read, so the rule may be about any path. */
   readonly isWhole: boolean;
 }
 
-/** Failures that say how a path is, and will say it again. With any other one nobody knows where the path leads. */
+/** Errors that state a fact about the path and will recur. After any other error it is unknown where the path leads. */
 const SETTLED: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "EACCES", "EPERM", "ELOOP", "ENAMETOOLONG"]);
 
-/** Holds rules against real paths. What a rule stands for is looked up once. */
+/** Matches rules against real paths. Each rule is resolved once. */
 export class PathRules {
   private readonly _sight: PathLookup;
   private readonly _patterns = new Map<string, Promise<SeenPatterns>>();
@@ -40,7 +43,7 @@ export class PathRules {
     this._sight = sight;
   }
 
-  /** Looks up what rules are to be held against. `cwd`: where the call itself stands, if that is known. */
+  /** Resolves rules and paths. `cwd`: the folder the call itself runs in, if known. */
   async see(rules: readonly Rule[], subjects: readonly MatchTarget[], cwd: string | undefined): Promise<SeenPaths> {
     const bases = cwd === undefined || cwd === this._sight.cwd ? [this._sight.cwd] : [this._sight.cwd, cwd];
     const texts = [...new Set(subjects.filter(mayBePath).map(({ text }) => text))];
@@ -62,7 +65,7 @@ export class PathRules {
     };
   }
 
-  /** Texts that fall under a rule but for the capitals, on a disk that does not count these. */
+  /** The paths that match a rule only when case is ignored, on a disk that ignores case. */
   private async _findTwins(
     patterns: ReadonlyMap<Rule, SeenPatterns>,
     paths: ReadonlyMap<string, SeenPath>,
@@ -100,13 +103,13 @@ export class PathRules {
       };
     const { realPath, list } = this._sight;
     const patterns = await readPatterns(rule, { ...this._sight, realPath: watch(realPath), list: watch(list) });
-    // What could not be looked at now may be with the next call.
+    // Not cached: the next call may be able to read what could not be read now.
     if (!isWhole) this._patterns.delete(rule.text);
     return { ...patterns, isWhole };
   }
 }
 
-/** Paths, and short texts of tools that have no field for one. */
+/** Paths, and short texts of tools that have no path field. */
 function mayBePath({ kind, text }: MatchTarget): boolean {
   return kind === "path" || (kind === "text" && text.length <= 1_024 && !/[\n{]/.test(text));
 }
@@ -117,11 +120,11 @@ function fall(
   patterns: SeenPatterns | undefined,
   path: SeenPath | undefined,
   { isSearch, fold }: { readonly isSearch: boolean; readonly fold: Fold },
-): Certainty {
+): MatchResult {
   if (path === undefined || patterns === undefined) return "no";
   const { wide, isWhole } = patterns;
   if (wide.some((glob) => path.forms.some((form) => fits(glob, form, fold)))) return "certain";
-  // A search above what a rule is about comes to it as well.
+  // A search that starts above the rule's folder reaches it as well.
   const isAbove = wide.some(([start = ""]) => path.places.some((place) => fold(start).startsWith(below(fold(place)))));
   return (isSearch && isAbove) || path.real === undefined || !isWhole ? "possible" : "no";
 }
@@ -143,7 +146,7 @@ async function readPatterns({ scope }: Rule, sight: PathLookup): Promise<PathPat
 
 async function readPattern(glob: Glob, sight: PathLookup, realCwd: string): Promise<PathPatterns> {
   const [start = "", ...more] = glob;
-  // Begins with any text: it is about every place.
+  // Starts with `*`: it applies everywhere.
   if (start === "" && more.length > 0) return { wide: [glob], strict: [glob] };
   const plain = expandPath(start, sight.home);
   if (plain === undefined) return { wide: [glob], strict: [] };
@@ -151,7 +154,7 @@ async function readPattern(glob: Glob, sight: PathLookup, realCwd: string): Prom
   const starts = isAbsolute ? [plain] : [`${sight.cwd}/${plain}`, `${realCwd}/${plain}`];
   const straight = starts.map(straightStart);
   const followed = straight.map((one) => realStart(one, sight));
-  // A pattern without `*` names a place, which may be a link itself.
+  // A pattern without `*` names a single place, which may be a link itself.
   const named = more.length === 0 ? straight.map((one) => findReal(one, sight)) : [];
   const real = (await Promise.all([...followed, ...named])).filter((one) => one !== undefined);
   const globs = (list: readonly string[]): readonly Glob[] => [...new Set(list)].map((one) => [one, ...more]);
@@ -161,7 +164,7 @@ async function readPattern(glob: Glob, sight: PathLookup, realCwd: string): Prom
   };
 }
 
-/** The beginning of a pattern up to its first `*`: folders without detours, and what may be the beginning of a name. */
+/** The part of a pattern before its first `*`, with its folders normalised. Its end may be the beginning of a name. */
 function straightStart(start: string): string {
   const cut = start.lastIndexOf("/") + 1;
   return `${straightPath(start.slice(0, cut)).replace(/\/$/, "")}/${start.slice(cut)}`;

@@ -1,23 +1,23 @@
 import type { Message, RunStatus } from "#domain";
 
-/** What every hook is told, wherever it stands. */
+/** The fields that every hook receives. */
 export interface Occasion {
   readonly runId: string;
-  /** The agent whose leg this is. */
+  /** The agent of the current leg. */
   readonly agent: string | undefined;
-  /** The caller's own value, from the `context` option of the run. */
+  /** The value of the run's `context` option. */
   readonly context: unknown;
-  /** Fires when the run is aborted or the hook's time is up. */
+  /** Fires when the run is aborted or the hook's time limit is reached. */
   readonly signal: AbortSignal;
 }
 
-/** A user's prompt is about to be answered. */
+/** Before a user's prompt is answered. */
 export interface PromptOccasion extends Occasion {
   readonly text: string;
   readonly messages: readonly Message[];
 }
 
-/** A tool is about to be run. `input` is a copy: changing it changes nothing. */
+/** Before a tool runs. `input` is a copy: changing it has no effect. */
 export interface BeforeToolOccasion extends Occasion {
   readonly callId: string;
   readonly name: string;
@@ -25,33 +25,33 @@ export interface BeforeToolOccasion extends Occasion {
   readonly executedBy: "millrace" | "backend";
 }
 
-/** A tool has answered, well (`isError` false) or badly. */
+/** After a tool has returned, or failed (`isError`). */
 export interface AfterToolOccasion extends BeforeToolOccasion {
   readonly output: unknown;
   readonly isError: boolean;
 }
 
-/** One agent is about to hand over to another, or has done so. */
+/** Before or after one agent hands over to another. */
 export interface HandoffOccasion extends Occasion {
   readonly from: string;
   readonly to: string;
   readonly message: string;
 }
 
-/** The agent has nothing more to ask and is about to stop. */
+/** Before the agent stops, when it has no more tool calls. */
 export interface BeforeStopOccasion extends Occasion {
   readonly text: string;
-  /** How often a hook has already sent the agent back to work in this leg. */
+  /** How often a hook has already made the agent go on in this leg. */
   readonly sentBack: number;
 }
 
-/** The run is over. Observe only. */
+/** After the run has ended. Observe only. */
 export interface RunEndOccasion extends Occasion {
   readonly status: RunStatus;
   readonly text: string;
 }
 
-/** The named places where hooks run, and what a hook there is told. */
+/** The points at which hooks run, and what a hook receives at each. */
 export interface Points {
   readonly prompt: PromptOccasion;
   readonly "before-tool": BeforeToolOccasion;
@@ -65,7 +65,7 @@ export interface Points {
 /** A point of a run at which hooks are called. */
 export type Point = keyof Points;
 
-/** Every point, in the order a run meets them. */
+/** All points, in the order in which a run reaches them. */
 export const POINTS = [
   "prompt",
   "before-tool",
@@ -77,20 +77,21 @@ export const POINTS = [
 ] as const satisfies readonly Point[];
 
 /**
- * What a hook answers. Nothing (`undefined`, `{}`) means: no opinion. Fields a point does not know are a wrong answer.
+ * A hook's answer. `undefined` and `{}` mean "no opinion". A field that the point does not support makes the answer
+ * invalid.
  *
  * | field | where | does |
  * |---|---|---|
- * | `block` | prompt, before-tool, before-handoff, before-stop, after-tool | says no, with the reason. prompt: the run ends with it. before-tool: the tool does not run. before-handoff: no handoff. before-stop: the agent goes on, with the reason as feedback. after-tool: the model gets the reason beside the output |
+ * | `block` | prompt, before-tool, before-handoff, before-stop, after-tool | says no, with the reason. prompt: the run ends with it. before-tool: the tool does not run. before-handoff: no handoff. before-stop: the agent goes on, with the reason as feedback. after-tool: the model gets the reason next to the output |
  * | `allow` | before-tool | the tool may run without asking the callback; a rule that denies or asks still wins |
- * | `ask` | before-tool | a person decides; text is the reason shown |
+ * | `ask` | before-tool | a person decides; a string is shown as the reason |
  * | `input` | before-tool | replaces the arguments |
  * | `output` | after-tool | replaces what the model sees |
- * | `message` | before-handoff | replaces what the next agent is told |
+ * | `message` | before-handoff | replaces the message to the next agent |
  * | `context` | prompt, before-tool, after-tool | a further note for the model |
- * | `stop` | all but run-end | ends the run, with the reason. What the point comes before does not happen: the prompt is not answered, the tool does not run, there is no handoff |
+ * | `stop` | all but run-end | ends the run, with the reason. The step that the point precedes does not happen: the prompt is not answered, the tool does not run, there is no handoff |
  *
- * What fails counts as `block` at before-tool and before-handoff. At the other points it becomes a warning.
+ * A hook that fails counts as `block` at before-tool and before-handoff. At the other points it causes a warning.
  */
 export interface HookAnswer {
   readonly block?: string;
@@ -103,24 +104,27 @@ export interface HookAnswer {
   readonly stop?: string;
 }
 
-/** A hook: it is told of the occasion and may answer. No answer lets the run go on. */
+/** A hook: it receives the occasion and may answer. Without an answer the run goes on. */
 export type HookFunction<Name extends Point> = (
   occasion: Points[Name],
 ) => HookAnswer | undefined | void | Promise<HookAnswer | undefined | void>;
 
 /** A hook with its conditions. */
 export interface HookEntry<Name extends Point> {
-  /** Which tools (tool points only): a name, several (`"Bash|Read"`), or a pattern with `*` (`"mcp__*"`). Default: all. */
+  /** Tool points only: a tool name, several (`"Bash|Read"`), or a pattern with `*` (`"mcp__*"`). Default: all tools. */
   readonly tool?: string;
-  /** Its time. Default 60 000, at least 1 000. A late before-tool hook denies; a late observer is left behind with a warning. */
+  /**
+   * The time limit. Default 60 000, at least 1 000. A before-tool hook that is late denies; where a hook only observes,
+   * the run goes on with a warning.
+   */
   readonly timeoutMs?: number;
   readonly run: HookFunction<Name>;
 }
 
 /**
- * The hooks of a run, by point. Those of one point run at the same time; `block` wins over `stop`, `stop` over `ask`,
- * `ask` over `allow`. When several replace the same thing, the last in the list is followed. After an abort none is
- * started but those at run-end, which then have a second.
+ * The hooks of a run, by point. The hooks of one point run at the same time; `block` wins over `stop`, `stop` over
+ * `ask`, `ask` over `allow`. If several replace the same thing, the last in the list wins. After an abort only run-end
+ * hooks are started, with a limit of one second.
  *
  * @example
  * const hooks: Hooks = {

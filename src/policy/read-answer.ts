@@ -1,11 +1,13 @@
-/** What user code answered, read once. `wrong` says what is wrong with it, as the end of a sentence. */
+import { isPlainObject } from "#domain";
+
+/** An answer of the caller's code, read once. `wrong` describes the fault and ends a sentence. */
 export type Read<Answer> =
   | { readonly fits: true; readonly answer: Answer }
   | { readonly fits: false; readonly wrong: string };
 
 /**
- * The fields of an answer, each looked at once: a getter cannot say one thing to the check and another to us.
- * Fields that are `undefined` count as left out. Anything but a plain object is no answer.
+ * The fields of an answer, each read only once, so that a getter cannot return one value to the check and another to
+ * the policy. Fields that are `undefined` count as left out. Anything but a plain object is invalid.
  */
 export function readFields(value: unknown): Read<ReadonlyMap<string, unknown>> {
   if (!isPlainObject(value)) return { fits: false, wrong: `answered with ${kindOf(value)} instead of an object` };
@@ -21,21 +23,10 @@ export function readFields(value: unknown): Read<ReadonlyMap<string, unknown>> {
   return { fits: true, answer: fields };
 }
 
-/** A value for an error message: what sort of thing it is, never its content. */
+/** Describes a value in an error message by its kind, never by its content. */
 export function kindOf(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "an object of a class";
   return value === undefined ? "nothing" : `a ${typeof value}`;
-}
-
-/** Plain in whatever realm it was made: its prototype is none, or one that has none itself. */
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  try {
-    const prototype: unknown = Object.getPrototypeOf(value);
-    return prototype === null || Object.getPrototypeOf(prototype) === null;
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import { parseRule } from "./rule.ts";
 import { findAllowing, findHit } from "./rule-set.ts";
 
@@ -116,7 +117,7 @@ describe("rules that deny or ask", () => {
     "2>/dev/null rm -rf x",
     "case x in x) rm -rf x;; esac",
     "f() { rm -rf x; }; f",
-    // Nobody but the shell knows what these run.
+    // What these run is known only after expansion by the shell.
     "x=rm; $x -rf x",
     "$(echo rm) -rf x",
     "`echo rm` -rf x",
@@ -269,7 +270,7 @@ describe("rules and any input", () => {
           findAllowing(rules, name, input);
         },
       ),
-      { numRuns: Number(process.env.MILLRACE_FUZZ_RUNS ?? 3_000) },
+      { numRuns: fuzzRuns(3_000) },
     );
   });
 
@@ -282,7 +283,7 @@ describe("rules and any input", () => {
       fc.property(before, separator, (start, by) => {
         expect(findHit(rules, "Bash", bash(`echo ${start}${by}rm -rf x`))).toBeDefined();
       }),
-      { numRuns: Number(process.env.MILLRACE_FUZZ_RUNS ?? 2_000) },
+      { numRuns: fuzzRuns(2_000) },
     );
   });
 
@@ -292,7 +293,7 @@ describe("rules and any input", () => {
       fc.property(shellText, (command) => {
         if (findAllowing(rule, "Bash", bash(command))) expect(findHit(rule, "Bash", bash(command))).toBeDefined();
       }),
-      { numRuns: Number(process.env.MILLRACE_FUZZ_RUNS ?? 3_000) },
+      { numRuns: fuzzRuns(3_000) },
     );
   });
 

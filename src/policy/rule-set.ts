@@ -3,42 +3,42 @@ import type { SeenPaths } from "./path-rules.ts";
 import type { Otherwise, PermissionRules } from "./permission.ts";
 import { isCoveredPath, leadsTo, pathForms, straightUrl } from "./path-match.ts";
 import { parseRule, type Rule, type RuleScope } from "./rule.ts";
-import { type Certainty, createShellTarget, isCoveredShell } from "./shell-match.ts";
+import { type MatchResult, createShellTarget, isCoveredShell } from "./shell-match.ts";
 import { isSearch, type MatchTarget, targetsToAllow, targetsToDeny } from "./match-targets.ts";
 
-/** All rules of a leg. Which set a rule came from no longer matters: deny wins over ask, ask over allow. */
+/** All rules of a leg. The set a rule came from does not matter: deny wins over ask, ask over allow. */
 export interface RuleSet {
   readonly deny: readonly Rule[];
   readonly ask: readonly Rule[];
   readonly allow: readonly Rule[];
   /** What happens to calls that no rule is about. */
   readonly otherwise: Otherwise;
-  /** Somebody has said so, and it is not merely the default. */
-  readonly isOtherwiseSaid: boolean;
+  /** `otherwise` was set explicitly; it is not just the default. */
+  readonly hasOtherwise: boolean;
 }
 
-/** @throws StartError `invalid-option` for a rule that cannot be read. */
+/** Parses all sets of rules. @throws StartError `invalid-option` for a rule that cannot be read. */
 export function readRules(sets: readonly PermissionRules[]): RuleSet {
   return {
     deny: sets.flatMap(({ deny = [] }) => deny.map(parseRule)),
     ask: sets.flatMap(({ ask = [] }) => ask.map(parseRule)),
     allow: sets.flatMap(({ allow = [] }) => allow.map(parseRule)),
     otherwise: strictest(sets.map(otherwiseOf)),
-    isOtherwiseSaid: sets.some(({ otherwise }) => otherwise !== undefined),
+    hasOtherwise: sets.some(({ otherwise }) => otherwise !== undefined),
   };
 }
 
-/** What one set of rules says about calls that none of its rules is about. An allow list is a list, also an empty one. */
+/** What one set of rules does with calls that none of its rules is about. An empty allow list is an allow list too. */
 export function otherwiseOf({ allow, otherwise }: PermissionRules): Otherwise {
   return otherwise ?? (allow === undefined ? "allow" : "ask");
 }
 
-/** The strictest of several. */
+/** The strictest of several settings. */
 export function strictest(given: readonly Otherwise[]): Otherwise {
   return given.includes("deny") ? "deny" : given.includes("ask") ? "ask" : "allow";
 }
 
-/** Whether rules have anything to say about tool calls. */
+/** Whether rules affect tool calls at all. */
 export function concernsCalls(rules: PermissionRules): boolean {
   const { deny = [], ask = [], allow, otherwise } = rules;
   return deny.length + ask.length > 0 || allow !== undefined || otherwise !== undefined;
@@ -47,11 +47,11 @@ export function concernsCalls(rules: PermissionRules): boolean {
 /** A rule that a call falls under, or may fall under. */
 export interface Hit {
   readonly rule: Rule;
-  /** `false`: what the call does cannot be read for certain, and the rule may be about it. */
+  /** `false`: it cannot be read with certainty what the call does, and the rule may be about it. */
   readonly isCertain: boolean;
 }
 
-/** The rule that a call falls under, else the first one that it may fall under. For rules that deny or ask. */
+/** The rule that a call falls under; otherwise the first one that it may fall under. For rules that deny or ask. */
 export function findHit(rules: readonly Rule[], name: string, input: unknown, seen?: SeenPaths): Hit | undefined {
   const named = rules.filter((rule) => matchesGlob(rule.name, name));
   if (named.length === 0) return undefined;
@@ -67,7 +67,7 @@ export function findHit(rules: readonly Rule[], name: string, input: unknown, se
   return possible && { rule: possible, isCertain: false };
 }
 
-/** What rules about this tool are held against that has to be looked up on the disk; `undefined`: nothing has. */
+/** The rules about this tool whose paths have to be resolved on the disk, with their targets; `undefined`: none. */
 export function findPathSubjects(book: RuleSet, name: string, input: unknown): PathTargets | undefined {
   const rules = [...book.deny, ...book.ask, ...book.allow].filter(
     ({ name: glob, scope }) => scope?.kind === "text" && matchesGlob(glob, name),
@@ -82,8 +82,8 @@ export interface PathTargets {
 }
 
 /**
- * The rules that allow a call, or `undefined`. One that names no arguments is enough; else everything the call is
- * about has to be covered, by one of them or, for commands joined together, by several.
+ * The rules that allow a call, or `undefined`. A rule without an argument pattern is enough. Otherwise everything the
+ * call is about has to be covered, by one rule or, for joined commands, by several.
  */
 export function findAllowing(
   rules: readonly Rule[],
@@ -102,12 +102,12 @@ export function findAllowing(
   return areCommands && subjects.every((subject) => isUnder(named, subject, seen)) ? named : undefined;
 }
 
-/** One subject in every way in which it may be meant: any of them is enough for a rule that denies or asks. */
+/** Reads one target in every way it may be meant. For a rule that denies or asks, one match is enough. */
 function readSubject(
   { kind, text }: MatchTarget,
   searches: boolean,
   seen: SeenPaths | undefined,
-): (rule: Rule, scope: RuleScope) => Certainty {
+): (rule: Rule, scope: RuleScope) => MatchResult {
   if (kind === "command") {
     const falls = createShellTarget(text);
     return (_, scope) => (scope.kind === "domain" ? "no" : falls(scope.patterns));
@@ -119,7 +119,7 @@ function readSubject(
     if (scope.patterns.some((glob) => texts.some((form) => matchesGlob(glob, form)))) return "certain";
     if (seen === undefined || kind === "url") return "no";
     const falls = seen.falls(rule, text, searches);
-    // A text that may be a path is one only as far as it leads somewhere a rule is about.
+    // A text that might be a path counts as one only if it certainly leads to a place that a rule is about.
     return kind === "text" && falls === "possible" ? "no" : falls;
   };
 }
@@ -138,7 +138,7 @@ function isUnder(rules: readonly Rule[], { kind, text }: MatchTarget, seen: Seen
       return patterns.some((glob) => matchesGlob(glob, straightUrl(text)));
     default:
       if (!patterns.some((glob) => matchesGlob(glob, text))) return false;
-      // Without a field for it, a text with a way out of its folder may be a path all the same.
+      // Even without a path field, a text that can leave its folder may be a path.
       return seen === undefined || !/^~|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text) || seen.covers(rules, text);
   }
 }

@@ -1,19 +1,19 @@
 import { StartError } from "#domain";
 import { type Glob, matchesAll, parseGlob } from "./matcher.ts";
 
-/** A permission rule, read. */
+/** A parsed permission rule. */
 export interface Rule {
-  /** As it was written. */
+  /** As written by the caller. */
   readonly text: string;
   /** The tool, or a pattern for several. */
   readonly name: Glob;
-  /** What of the arguments it is about; any one is enough. None: all of them. */
+  /** The arguments it is about; matching one pattern is enough. `undefined`: any arguments. */
   readonly scope: RuleScope | undefined;
 }
 
 export type RuleScope =
   | { readonly kind: "text"; readonly patterns: readonly Glob[] }
-  /** `domain:example.com`, as Claude Code writes it: a URL's host and everything below it. */
+  /** `domain:example.com`, as in Claude Code: the host of a URL and its subdomains. */
   | { readonly kind: "domain"; readonly host: Glob };
 
 const NAME = /^[A-Za-z0-9_.:/*-]{1,128}$/;
@@ -21,8 +21,8 @@ const LONGEST_RULE = 2_000;
 const MCP_SERVER = /^mcp__[^_*]+(?:_[^_*]+)*$/;
 
 /**
- * Reads a rule: `Name`, `Name(pattern)`, and `*` in either for any text, also for none. `Name(git:*)` is `git` with or
- * without arguments. `mcp__server` stands for all tools of that server.
+ * Parses a rule: `Name` or `Name(pattern)`; in both, `*` matches any text, including the empty one. `Name(git:*)` is
+ * `git` with or without arguments. `mcp__server` means all tools of that server.
  *
  * @throws StartError `invalid-option` with the rule and the remedy.
  * @example
@@ -49,7 +49,7 @@ export function parseRule(text: string): Rule {
 }
 
 function parseName(name: string): Glob {
-  // Both `mcp__server` and `mcp__server__*` are meant when the first is written; a tool never has the first as its name.
+  // `mcp__server` means the same as `mcp__server__*`; no tool has `mcp__server` as its own name.
   return parseGlob(MCP_SERVER.test(name) ? `${name}__*` : name);
 }
 

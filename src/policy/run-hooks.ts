@@ -6,7 +6,7 @@ import { createNameMatcher } from "./matcher.ts";
 import type { HookAnswer, HookEntry, HookFunction, Hooks, Point, Points } from "./point.ts";
 import { POINTS } from "./point.ts";
 
-/** A hook where it stands. `index` counts over all hooks of its point, the run's before the agent's. */
+/** A hook with its defaults filled in. `index` counts over all hooks of its point, the run's before the agent's. */
 export interface CompiledHook<Name extends Point> {
   readonly index: number;
   readonly matches: (tool: string) => boolean;
@@ -16,13 +16,13 @@ export interface CompiledHook<Name extends Point> {
 
 export type HookTable = { readonly [Name in Point]: readonly CompiledHook<Name>[] };
 
-/** What one hook came to. */
+/** The outcome of one hook. */
 export type HookOutcome =
   | { readonly kind: "answered"; readonly answer: HookAnswer }
   | { readonly kind: "failed"; readonly index: number; readonly why: string }
   | { readonly kind: "aborted" };
 
-/** Puts the hooks of the run and of the agent together, point by point. */
+/** Merges the hooks of the run and of the agent, point by point. */
 export function listHooks(sets: readonly Hooks[]): HookTable {
   const table = Object.fromEntries(POINTS.map((point) => [point, listPoint(sets, point)]));
   return table as unknown as HookTable;
@@ -44,16 +44,16 @@ function listPoint<Name extends Point>(sets: readonly Hooks[], point: Name): rea
 export interface HookRun<Name extends Point> {
   readonly point: Name;
   readonly hooks: readonly CompiledHook<Name>[];
-  /** Makes what one hook is told. Called once per hook: none of them shares a value with another. */
+  /** Creates the occasion. Called once per hook, so that hooks share no values. */
   readonly occasion: (signal: AbortSignal) => Points[Name];
-  /** Absent where hooks run after an abort as well. */
+  /** Absent where hooks also run after an abort. */
   readonly watch: AbortWatch | undefined;
   readonly clock: Clock;
-  /** Cuts every hook's time, when there is a reason to hurry. */
+  /** Caps every hook's time limit. */
   readonly longestMs?: number | undefined;
 }
 
-/** Runs hooks at the same time. Gives one outcome each, in the order of the list, whoever answered first. */
+/** Runs hooks at the same time. Returns one outcome each, in the order of the list, whichever finishes first. */
 export function runHooks<Name extends Point>(run: HookRun<Name>): Promise<readonly HookOutcome[]> {
   return Promise.all(run.hooks.map((hook) => runHook(hook, run)));
 }

@@ -5,8 +5,8 @@ import type { Rule } from "./rule.ts";
 import { readRules } from "./rule-set.ts";
 
 /**
- * Finds rules that allow a tool whatever its arguments are, although a callback is there to decide: it is never asked
- * about these. A rule with a pattern for the arguments leaves the callback the rest, and gives no warning.
+ * Finds rules that allow a tool whatever its arguments, although a permission callback is set: the callback is never
+ * called for these tools. A rule with an argument pattern leaves the rest to the callback and causes no warning.
  */
 export function findShadowed(
   settings: { readonly rules: readonly PermissionRules[]; readonly permission: PermissionCallback | undefined },
@@ -30,7 +30,7 @@ export function findShadowed(
   });
 }
 
-/** Whether a rule that asks or denies holds for everything another one allows: then that one shadows nothing. */
+/** Whether a rule that asks or denies covers everything another rule allows: then that rule shadows nothing. */
 function beats(other: Rule, rule: Rule): boolean {
   return other.scope === undefined && matchesGlob(other.name, rule.name.join("*"));
 }

@@ -5,7 +5,7 @@ import { parseRule } from "./rule.ts";
 const allows = (rule: string, command: string): boolean =>
   findAllowing([parseRule(rule)], "Bash", { command }) !== undefined;
 
-/** Programs that print unless an option has them write a file, or run something. */
+/** Programs that only print, unless an option makes them write a file or run something. */
 const WRITES = [
   "sort -o out a",
   "sort -oout a",
@@ -211,7 +211,7 @@ describe("F-A12: a rule that allows a program allows what it is for", () => {
     ["Bash(nice -n 5 *)", "nice -n 5 rm x"],
     ["Bash(* --version)", "rm x --version"],
   ])("%s does not allow %j: what stands behind the star may make it another thing", (rule, command) => {
-    // The last one says itself that anything may stand there.
+    // The last rule itself allows anything in that position.
     expect(allows(rule, command)).toBe(rule.startsWith("Bash(*"));
   });
 

@@ -5,7 +5,7 @@ import { findAllowing, findHit } from "./rule-set.ts";
 const denies = [parseRule("Bash(rm *)")];
 const hitOf = (command: string) => findHit(denies, "Bash", { command });
 
-/** Ways to run `rm x` past a rule that is written `Bash(rm *)`, each a whole command line. */
+/** Ways to run `rm x` in spite of the rule `Bash(rm *)`, each a whole command line. */
 const WAYS_AROUND: Readonly<Record<string, readonly string[]>> = {
   "joined to another command": [
     "ls; rm x",
@@ -278,7 +278,7 @@ const WAYS_AROUND: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What people do all day while such a rule is set. */
+/** Everyday commands that such a rule must not affect. */
 const HARMLESS = [
   "ls",
   "ls -la",

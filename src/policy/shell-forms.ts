@@ -15,44 +15,44 @@ import { commandInAssignment, loadsSomething, runsUnseen } from "./shell-unseen.
 import { readShell, type ShellCommand } from "./shell-words.ts";
 import { runsWritten, type WrittenFiles, writtenFiles } from "./shell-written.ts";
 
-/** Shell texts inside shell texts (`sh -c "…"`) are followed this far down. */
+/** How deeply shell texts inside shell texts (`sh -c "…"`) are followed. */
 const DEEPEST = 3;
 
-/** A command that may begin in more places than this is not followed. */
+/** A command with more possible starts than this is not followed. */
 const MOST_STARTS = 100;
 
-/** A word in which a shell sees nothing to do. */
+/** A word without any character that is special to a shell. */
 const PLAIN_WORD = /^[\w./:@%+,-]*$/;
 
-/** Programs that do nothing with their arguments but show, compare or keep them. */
+/** Programs that only show, compare or store their arguments. */
 const INERT: ReadonlySet<string> = new Set(
   "echo printf grep egrep fgrep zgrep rg ag ack git gh test [ [[ jq ls cat cd for select case".split(" "),
 );
 
-/** Programs that read commands from their input, between other things. */
+/** Programs that can read commands from their standard input. */
 const INPUT_READERS: ReadonlySet<string> = new Set(
   "ed ex vi vim m4 dc gnuplot sqlite3 psql mysql mariadb duckdb gdb lldb ftp sftp at batch crontab tclsh expect octave maxima R".split(
     " ",
   ),
 );
 
-/** Builtins that evaluate the index of an array they are given, and with it a command in there. */
+/** Builtins that evaluate array indexes in their arguments, and thus a command inside an index. */
 const INDEX_READERS: ReadonlySet<string> = new Set("test [ [[ printf read unset wait".split(" "));
 
-/** Everything a shell text may run, as far as it can be known beforehand. */
+/** Everything a shell text may run, as far as this can be known in advance. */
 export interface ShellForms {
-  /** The whole text, and each command in it, in every way in which it may be meant. */
+  /** The whole text, and each command in it, in every way it may be meant. */
   readonly texts: readonly string[];
-  /** What may be run as well, as patterns: a part of it is not known, or it may be data after all. */
+  /** Patterns of further commands that may run: a part of them is unknown, or they may only be data. */
   readonly maybes: readonly Glob[];
-  /** Something is run that is written down nowhere (`$x`, `… | sh`, `python -c`): it may be anything. */
+  /** Something runs that is not visible in the text (`$x`, `… | sh`, `python -c`): it may be anything. */
   readonly isOpen: boolean;
 }
 
 /**
- * Lists what a shell text may run: each of its commands, also one behind `;`, `&&`, `|`, a line break, in `$(…)` or
- * backticks, behind assignments, `sudo` and the like, in quotes, or given to another shell. For rules that deny or
- * ask: better one too many.
+ * Lists the commands a shell text may run, including those after `;`, `&&`, `|` or a line break, in `$(…)` or
+ * backticks, after assignments, `sudo` and the like, in quotes, or passed to another shell. For rules that deny or ask:
+ * better one too many.
  */
 export function listShellForms(text: string): ShellForms {
   const list: FormList = { texts: [text, text.trim()], maybes: [], isOpen: false };
@@ -67,9 +67,9 @@ interface FormList {
 }
 
 interface TextPosition {
-  /** How much deeper texts inside this one are followed. */
+  /** How many more levels of inner texts are followed. */
   readonly depth: number;
-  /** Whoever runs it adds further arguments. */
+  /** The program that runs it adds further arguments. */
   readonly isFed: boolean;
 }
 
@@ -78,7 +78,7 @@ function addText(list: FormList, text: string, place: TextPosition): void {
   const written = writtenFiles(commands);
   if (written.isLoaded) list.isOpen = true;
   for (const command of commands) addCommand(list, command, place, written);
-  // What is piped into a shell stands in another command.
+  // The text piped into a shell is in another command.
   if (!isPlain || commands.some(readsInput)) addLooseForms(list, text);
 }
 
@@ -110,7 +110,7 @@ function addCommand(list: FormList, command: ShellCommand, place: TextPosition, 
   else addLooseArguments(list, command, first, place);
 }
 
-/** Variables that name a program, or make one load something. */
+/** Variables that name a program, or make a program load something. */
 function addAssignments(list: FormList, { words, expands }: ShellCommand, { depth }: TextPosition): void {
   const start = startOfCommand(words);
   const isExporting = ["export", "declare", "typeset", "local", "readonly", "env"].includes(words[start] ?? "");
@@ -128,7 +128,7 @@ function addAssignments(list: FormList, { words, expands }: ShellCommand, { dept
   }
 }
 
-/** What a program is given that runs it: each word may be a text of its own, and together they may be one. */
+/** The arguments of a program that runs them: each word may be a shell text, and all of them together may be one. */
 function addArguments(list: FormList, words: readonly string[], { depth, isFed }: TextPosition): void {
   const texts = words.filter((word) => !PLAIN_WORD.test(word));
   if (depth === 0) {
@@ -148,14 +148,14 @@ function addArguments(list: FormList, words: readonly string[], { depth, isFed }
   } else if (start !== -1) addPlainForms(list, words, start);
 }
 
-/** Words in which there is nothing to be read are commands as they stand. */
+/** Words without special characters form a command as they are. */
 function addPlainForms(list: FormList, words: readonly string[], start: number): void {
   const expands = words.map(() => false);
   const fixed = words.map((word) => word.length);
   addForms(list, { words, expands, fixed, redirects: false, targets: [] }, [start], false);
 }
 
-/** The commands that may begin at these words, with and without the folder they are in. */
+/** The commands that may begin at these words, with and without the program's folder. */
 function addForms(list: FormList, command: ShellCommand, starts: readonly number[], isFed: boolean): void {
   const { words, expands } = command;
   const joined = words.join(" ");
@@ -170,7 +170,7 @@ function addForms(list: FormList, command: ShellCommand, starts: readonly number
       const rest = offset + word.length;
       const added = isFed ? " {}" : "";
       list.texts.push(joined.slice(offset) + added, name + joined.slice(rest) + added);
-      // Where the disk knows no case, `RM` is `rm`.
+      // On a file system that ignores case, `RM` is `rm`.
       if (name !== name.toLowerCase()) list.texts.push(name.toLowerCase() + joined.slice(rest) + added);
       addWithoutOptions(list, words, at, added);
       if (lastOpen >= at) addPattern(list, patternOf(command, at, isFed));
@@ -180,10 +180,12 @@ function addForms(list: FormList, command: ShellCommand, starts: readonly number
   }
 }
 
-/** How many options between a program and its subcommand are looked past. */
+/** How many options between a program and its subcommand are skipped. */
 const MOST_OPTIONS = 8;
 
-/** `git -C folder push` is `git push`; whether an option takes the next word cannot be known here, so both count. */
+/**
+ * `git -C folder push` is `git push`. It is unknown here whether an option takes the next word, so both readings count.
+ */
 function addWithoutOptions(list: FormList, words: readonly string[], start: number, added: string): void {
   if (!isOption(words[start + 1])) return;
   const name = programName(words[start] ?? "");
@@ -199,7 +201,7 @@ function isOption(word: string | undefined): boolean {
   return word?.startsWith("-") === true;
 }
 
-/** With and without the folder the program is in, as far as both are known. */
+/** With and without the program's folder, as far as both are known. */
 function addPattern(list: FormList, pattern: Glob): void {
   const [start = "", ...more] = pattern;
   const end = start.indexOf(" ");
@@ -207,7 +209,7 @@ function addPattern(list: FormList, pattern: Glob): void {
   list.maybes.push(pattern, [programName(word) + start.slice(word.length), ...more]);
 }
 
-/** A command of which the shell makes a part: what is known of it, with a gap for each word that is not. */
+/** The pattern of a command that the shell partly expands: its known parts, with a gap for each unknown word. */
 function patternOf({ words, expands, fixed }: ShellCommand, start: number, isFed: boolean): Glob {
   const pieces: string[] = [];
   let piece = "";
@@ -225,7 +227,7 @@ function patternOf({ words, expands, fixed }: ShellCommand, start: number, isFed
   return isFed ? [...pieces, piece, ""] : [...pieces, piece];
 }
 
-/** What a program may take for a command although nothing says so: texts, values of options, programs by their place. */
+/** Arguments that a program may run although nothing marks them as commands: texts, option values, program names. */
 function addLooseArguments(list: FormList, { words }: ShellCommand, start: number, { depth }: TextPosition): void {
   const name = programName(words[start] ?? "");
   const isInert = INERT.has(name);
@@ -241,10 +243,10 @@ function addLooseArguments(list: FormList, { words }: ShellCommand, start: numbe
   }
 }
 
-/** How many words of a program that nobody knows are taken for the beginning of what it runs. */
+/** How many arguments of an unknown program are treated as a possible start of a command. */
 const UNKNOWN_WORDS = 40;
 
-/** What a program that nobody knows is given may be a command that it runs, and a text behind `-e` a program. */
+/** An unknown program may run its arguments as a command, and the text after `-e` as a program. */
 function addUnknownArguments(list: FormList, words: readonly string[], start: number): void {
   const end = Math.min(words.length, start + 1 + UNKNOWN_WORDS);
   for (let at = start + 1; at < end; at += 1) {
@@ -257,12 +259,12 @@ function addUnknownArguments(list: FormList, words: readonly string[], start: nu
   }
 }
 
-/** `${a@P}`, and in zsh `${(e)a}`, carry out commands in what a variable holds. */
+/** `${a@P}`, and in zsh `${(e)a}`, execute commands in the value of a variable. */
 export function isEvaluated(word: string): boolean {
   return word.includes("@P}") || word.includes("${(");
 }
 
-/** A substitution that quotes have kept from the shell: whoever reads the word later may carry it out. */
+/** A quoted substitution: the shell does not execute it, but a program that evaluates the word later may. */
 function holdsCommand(word: string): boolean {
   return word.includes("$(") || word.includes("`");
 }
@@ -279,7 +281,7 @@ function addHeldCommand(list: FormList, word: string, depth: number): void {
   if (inner.isOpen) list.isOpen = true;
 }
 
-/** For texts nobody can follow: quotes count for nothing, and behind `echo` a command may begin as well. */
+/** For texts that cannot be followed: quotes are ignored, and a command may also begin after `echo`. */
 function addLooseForms(list: FormList, text: string): void {
   for (const piece of text.split(/[;&|\n\r()`'"{}<>#!=]/)) {
     const words = piece.replaceAll("\\", "").split(/\s+/).filter(Boolean);
@@ -296,7 +298,7 @@ function addLooseForms(list: FormList, text: string): void {
   }
 }
 
-/** Where a feeder puts what it was fed: as the program itself? */
+/** Whether the program that a feeder runs is itself replaced by the input (`xargs -I{} {} x`). */
 function isReplaced(words: readonly string[], start: number): boolean {
   const carried = carriedFrom(words, start);
   if (carried === undefined) return false;
@@ -310,7 +312,7 @@ function isReplaced(words: readonly string[], start: number): boolean {
   return words[at]?.includes(mark) === true || words[at]?.includes("{}") === true;
 }
 
-/** A program that runs others and is itself run with what was fed, of which nobody knows what it is. */
+/** Whether a program that runs others receives its program from the input, which is unknown here. */
 function carriesInput(words: readonly string[], start: number, first: number): boolean {
   const name = words[start] ?? "";
   if (start === first || !(isCarrier(name) || isEval(name)) || isFeeder(name)) return false;

@@ -1,9 +1,6 @@
 import { programName } from "./shell-names.ts";
 
-/**
- * Programs whose arguments are data, or that are looked at elsewhere. What any other program does with its arguments
- * nobody knows here: it may run them.
- */
+/** Programs whose arguments are data, or that are handled elsewhere. Any other program may run its arguments. */
 const KNOWN: ReadonlySet<string> = new Set(
   // The shell itself.
   (

@@ -6,11 +6,11 @@ import { type Given, isInterpreter, runsUnseen } from "./shell-unseen.ts";
 import { readShell, type ShellCommand } from "./shell-words.ts";
 import { writesByOption } from "./shell-writes.ts";
 
-/** How surely a call falls under a rule. */
-export type Certainty = "certain" | "possible" | "no";
+/** How certainly a call falls under a rule. */
+export type MatchResult = "certain" | "possible" | "no";
 
-/** A shell text that any number of rules are held against. */
-export function createShellTarget(text: string): (patterns: readonly Glob[]) => Certainty {
+/** A shell text that any number of rules can be matched against. */
+export function createShellTarget(text: string): (patterns: readonly Glob[]) => MatchResult {
   let forms: ShellForms | undefined;
   return (patterns) => {
     forms ??= listShellForms(text);
@@ -22,8 +22,8 @@ export function createShellTarget(text: string): (patterns: readonly Glob[]) => 
 }
 
 /**
- * Whether a shell text is nothing but what some pattern describes: each of its commands fits one of them, none reads
- * from or writes to files, and none is made by the shell. For rules that allow: better not at all.
+ * Whether a shell text consists only of commands that match a pattern: none reads or writes files by redirection, and
+ * none is produced by the shell. For rules that allow: when in doubt, no.
  */
 export function isCoveredShell(patterns: readonly Glob[], text: string): boolean {
   if (patterns.some((glob) => glob.length === 1 && glob[0] === text)) return true;
@@ -40,8 +40,8 @@ function isCovered(patterns: readonly Glob[], command: ShellCommand): boolean {
 }
 
 /**
- * Whether a command is the thing that the beginning of a pattern names, in so many words. What a program runs for its caller,
- * or writes because of an option, is another thing unless that stands before the pattern's first star.
+ * Whether the start of a pattern explicitly names what a command does. What a program runs for its caller, or writes
+ * because of an option, must be written before the pattern's first `*`.
  */
 function isNamed(command: Given, head: string): boolean {
   if (!doesMore(command)) return true;
@@ -60,8 +60,9 @@ function isNamed(command: Given, head: string): boolean {
 }
 
 /**
- * A command without the options that a pattern names. Its other named words stay, because they say what an option behind
- * them means (`git rebase -x`), unless they are themselves what makes it do more: then they are meant.
+ * A command without the options that the pattern names. The other named words stay, because they determine what a later
+ * option means (`git rebase -x`), unless they are themselves what makes the command do more: then the rule allows that
+ * explicitly.
  */
 function withoutNamed({ words, expands }: Given, named: number): Given {
   const at = words.map((_, index) => index);
@@ -71,11 +72,11 @@ function withoutNamed({ words, expands }: Given, named: number): Given {
     words: chosen.map((index) => words[index] ?? ""),
     expands: chosen.map((index) => expands[index] ?? true),
   });
-  const behind = at.slice(named);
-  return doesMore(pick([0, ...kept])) ? pick([0, ...behind]) : pick([0, ...kept, ...behind]);
+  const rest = at.slice(named);
+  return doesMore(pick([0, ...kept])) ? pick([0, ...rest]) : pick([0, ...kept, ...rest]);
 }
 
-/** More than its name says: it runs what it is given, or writes by an option. */
+/** Does more than its name says: it runs its arguments, or writes a file because of an option. */
 function doesMore(command: Given): boolean {
   const program = command.words[0] ?? "";
   return (
@@ -87,7 +88,7 @@ function doesMore(command: Given): boolean {
   );
 }
 
-/** How many words of a command stand in the beginning of a pattern, the last one perhaps in part. */
+/** How many words of a command the start of a pattern covers, the last one possibly in part. */
 function countWords(words: readonly string[], head: string): number {
   let offset = 0;
   let count = 0;
@@ -100,8 +101,8 @@ function countWords(words: readonly string[], head: string): number {
 }
 
 /**
- * Where in the words that a pattern names the program stands that a carrier runs. Behind an option a word may be the value
- * of that option, unless it is the name of a program.
+ * The position, among the words the pattern names, of the program that a carrier runs. After an option a word may be
+ * the value of that option, unless it is the name of a known program.
  */
 function carriedProgram(words: readonly string[], named: number): number | undefined {
   for (let at = 1; at < named; at += 1) {
@@ -112,7 +113,7 @@ function carriedProgram(words: readonly string[], named: number): number | undef
   return undefined;
 }
 
-/** Runs what is in its arguments. Programs of which that is the whole purpose to a user are left out. */
+/** Whether it runs a command in its arguments. Programs whose whole purpose this is for a user are left out. */
 function isCarrying(words: readonly string[]): boolean {
   return (
     carriedFrom(words, 0) !== undefined &&

@@ -1,9 +1,9 @@
-/** Words of the shell's own grammar that stand before a command. */
+/** Words of the shell grammar that may come before a command. */
 const KEYWORDS: ReadonlySet<string> = new Set(
   "if then else elif fi do done while until ! { } esac [[ ]] - and or not begin always".split(" "),
 );
 
-/** Programs that run the command in their arguments. */
+/** Programs that run the command in their arguments ("carriers"). */
 const CARRIERS: ReadonlySet<string> = new Set(
   (
     "sudo doas su runuser sg pkexec run0 env nohup nice ionice chrt taskset setsid setpriv setarch linux64 linux32 arch " +
@@ -18,7 +18,7 @@ const CARRIERS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Programs that run the command in their arguments when they are given one of these subcommands or options. */
+/** Programs that run the command in their arguments when one of these subcommands or options is given. */
 const SOMETIMES_CARRIERS: Readonly<Record<string, readonly string[]>> = {
   find: ["-exec", "-execdir", "-ok", "-okdir"],
   gfind: ["-exec", "-execdir", "-ok", "-okdir"],
@@ -72,29 +72,26 @@ const SOMETIMES_CARRIERS: Readonly<Record<string, readonly string[]>> = {
   tmux: ["new", "new-session", "new-window", "neww", "split-window", "splitw", "run-shell", "run"],
 };
 
-/** Carriers that add arguments of their own to the command: from their input, or from a list. */
+/** Carriers that add further arguments to the command, from their input or from a list. */
 const FEEDERS: ReadonlySet<string> = new Set("xargs gxargs parallel sem rush xe find gfind fd fdfind entr".split(" "));
 
-/** Commands that read a file, `-c TEXT`, or their input as a shell text. */
+/** Commands that execute a file, `-c TEXT`, or their input as a shell text. */
 const SHELLS: ReadonlySet<string> = new Set(
   "sh bash rbash zsh dash ash hush ksh ksh93 mksh oksh loksh pdksh yash posh fish csh tcsh nu xonsh elvish osh ysh".split(
     " ",
   ),
 );
 
-/** Commands that read their arguments as a shell text, now or later. */
+/** Commands that execute their arguments as a shell text, now or later. */
 const EVALS: ReadonlySet<string> = new Set("eval trap alias complete compgen bind iex Invoke-Expression".split(" "));
 
-/** A group inside a group, and so on, is followed this far. */
+/** How many nested groups are followed. */
 const MOST_GROUPS = 120;
 
-/** How many words behind a carrier are taken for the beginning of what it runs. */
+/** How many words after a carrier are treated as a possible start of the command it runs. */
 const CARRIED_WORDS = 40;
 
-/**
- * The name of a program without the folder it is in. Zsh finds `=rm` where it finds `rm`, and has it as a builtin under
- * the name `zf_rm`.
- */
+/** The name of a program without its folder. In zsh, `=rm` means `rm`, and `zf_rm` is its builtin. */
 export function programName(word: string): string {
   return word
     .slice(word.lastIndexOf("/") + 1)
@@ -102,7 +99,7 @@ export function programName(word: string): string {
     .replace(/^(?:=|zf_)(?=[a-z])/, "");
 }
 
-/** Whether a program runs the command in its arguments, whatever else they are. */
+/** Whether a program runs the command in its arguments, whatever the arguments are. */
 export function isCarrier(word: string): boolean {
   return CARRIERS.has(programName(word));
 }
@@ -115,17 +112,17 @@ export function isEval(word: string): boolean {
   return EVALS.has(word);
 }
 
-/** Whether a program gives the command it runs further arguments that stand nowhere. */
+/** Whether a program adds arguments to the command it runs that are not in the text. */
 export function isFeeder(word: string): boolean {
   return FEEDERS.has(programName(word));
 }
 
-/** Where the command itself begins: behind assignments and words of the shell's own grammar. */
+/** The index of the first word of the command itself, after assignments and shell keywords. */
 export function startOfCommand(words: readonly string[]): number {
   let at = 0;
   while (at < words.length) {
     const word = words[at] as string;
-    // The name of a function stands between the word and its body.
+    // The function's name comes between the keyword and the body.
     if (word === "function" && at === 0) at += 2;
     else if (KEYWORDS.has(word) || isAssignment(word)) at += 1;
     else break;
@@ -134,8 +131,8 @@ export function startOfCommand(words: readonly string[]): number {
 }
 
 /**
- * Every place where a command may begin: the first word, the word after `{`, and after a program that runs others, each
- * of the next words, because which of them are its own options cannot be known here.
+ * Every index at which a command may begin: the first word, the word after `{`, and, after a program that runs others,
+ * each of the following words, because it is unknown here which of them are its options.
  */
 export function startsOfCommands(words: readonly string[]): readonly number[] {
   const start = startOfCommand(words);
@@ -153,7 +150,7 @@ export function startsOfCommands(words: readonly string[]): readonly number[] {
   return [...starts].sort((left, right) => left - right);
 }
 
-/** Behind which word a command's arguments may hold another command; `undefined`: nowhere. */
+/** The index after which a command's arguments may hold another command; `undefined`: there is none. */
 export function carriedFrom(words: readonly string[], start: number): number | undefined {
   const name = programName(words[start] ?? "");
   if (CARRIERS.has(name) || /^ld(?:-linux.*|-musl.*)?\.so(?:\.\d+)?$/.test(name)) return start + 1;
@@ -163,7 +160,7 @@ export function carriedFrom(words: readonly string[], start: number): number | u
   return at === -1 ? undefined : at + 1;
 }
 
-/** `NAME=value`, in front of a command. */
+/** `NAME=value` before a command. */
 export function isAssignment(word: string): boolean {
   const equals = word.indexOf("=");
   return equals > 0 && /^[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?$/.test(word.slice(0, equals));

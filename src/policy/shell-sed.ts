@@ -1,20 +1,20 @@
-/** A script longer than this is not looked through. */
+/** Longer scripts are not parsed. */
 const LONGEST_SCRIPT = 1_000;
 
-/** One address: a line, the last line, or a pattern between slashes or behind a backslash between any character. */
+/** One address: a line number, the last line, or a pattern between slashes or, after a backslash, any delimiter. */
 const ADDRESS = /^(?:\d+(?:~\d+)?|\$|\/(?:\\.|[^\\/\n])*\/[IM]*|\\(.)(?:\\.|(?!\1)[^\\\n])*\1[IM]*|[+~]\d+)/s;
-/** A command with three delimiters; the flags follow. */
+/** `s` or `y` with its three delimiters; flags may follow. */
 const SUBSTITUTION = /^[sy](.)(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1/s;
 
 /**
- * Whether the arguments of sed hold a script that runs a command: GNU sed runs what stands behind `e`, and what `s///e`
- * has made. A script that cannot be read may do so.
+ * Whether the arguments of sed contain a script that runs a command: GNU sed runs the text after `e` and the result of
+ * `s///e`. A script that cannot be parsed may do so.
  */
 export function isRunningSed(args: readonly string[]): boolean {
   return scriptsOf(args).some((script) => !isReadable(script, skipCommand));
 }
 
-/** Whether they hold a script that writes a file (`w`, `s///w`), or runs a command. */
+/** Whether they contain a script that writes a file (`w`, `s///w`) or runs a command. */
 export function isWritingSed(args: readonly string[]): boolean {
   return scriptsOf(args).some((script) => !isReadable(script, skipHarmless));
 }
@@ -41,7 +41,7 @@ function scriptsOf(args: readonly string[]): readonly string[] {
   return named.length > 0 || hasFile || first === undefined ? named : [first];
 }
 
-/** What stands behind one command; `undefined`: it must not be run unasked, or cannot be read. */
+/** Returns the script after one command; `undefined`: the command needs approval or cannot be parsed. */
 type SkipCommand = (script: string) => string | undefined;
 
 function isReadable(script: string, skip: SkipCommand): boolean {
@@ -69,7 +69,7 @@ function skipAddresses(script: string): string {
   return rest.replace(/^[!\s]+/, "");
 }
 
-/** A command that neither runs nor writes anything. */
+/** Skips a command that neither runs nor writes anything. */
 function skipHarmless(script: string): string | undefined {
   if (/^[wW]/.test(script)) return undefined;
   const found = script.startsWith("s") ? SUBSTITUTION.exec(script)?.[0] : undefined;
@@ -77,7 +77,7 @@ function skipHarmless(script: string): string | undefined {
   return /[wW]/.test(flags) ? undefined : skipCommand(script);
 }
 
-/** What stands behind one command; `undefined`: it runs something, or cannot be read. */
+/** Returns the script after one command; `undefined`: it runs something or cannot be parsed. */
 function skipCommand(script: string): string | undefined {
   const name = script[0] ?? "";
   if (name === "s" || name === "y") {
@@ -85,7 +85,7 @@ function skipCommand(script: string): string | undefined {
     if (found === undefined) return undefined;
     const flags = /^[^;}\n]*/.exec(script.slice(found.length))?.[0] ?? "";
     if (/e/.test(/^[^wW]*/.exec(flags)?.[0] ?? "")) return undefined;
-    // The name of a file goes on to the end of its line.
+    // The file name extends to the end of the line.
     return /[wW]/.test(flags) ? skipLine(script) : script.slice(found.length + flags.length);
   }
   if (name === "{" || name === "}" || name === "") return script.slice(1);
@@ -101,7 +101,7 @@ function skipLine(script: string): string {
   return end === -1 ? "" : script.slice(end + 1);
 }
 
-/** The text that is added goes on over lines that end in a backslash. */
+/** The added text continues on the next line after a backslash. */
 function skipText(script: string): string {
   return script.slice(/^(?:\\[\s\S]|[^\\\n])*/.exec(script)?.[0].length ?? 0);
 }

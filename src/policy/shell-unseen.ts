@@ -1,14 +1,14 @@
 import { isShell, programName } from "./shell-names.ts";
 import { isRunningSed } from "./shell-sed.ts";
 
-/** The program and what it is given. */
+/** A program and its arguments. */
 export interface Given {
   readonly words: readonly string[];
-  /** Per word: nobody but the shell knows it. */
+  /** Per word: its value is known only after expansion by the shell. */
   readonly expands: readonly boolean[];
 }
 
-/** How each language is given a program in its arguments. */
+/** The options with which each interpreter takes a program text as an argument. */
 const INLINE: readonly (readonly [name: RegExp, option: RegExp])[] = [
   [/^(?:[ij]|micro)?python[\d.]*$|^pypy[\d.]*$/, /^-[A-Za-z]*c/],
   [/^perl[\d.]*$/, /^-[A-Za-z0-9]*[eE]/],
@@ -22,7 +22,7 @@ const INLINE: readonly (readonly [name: RegExp, option: RegExp])[] = [
   [/^(?:irb|pry)$/, /^-e/],
 ];
 
-/** Modules of Python that take a program text in their arguments or on their input. */
+/** Python modules that take a program text from their arguments or their input. */
 const PYTHON_MODULE = /^(?:timeit|code|pdb|asyncio|idlelib)$/;
 
 /** Options that make a program run a command or a program text. */
@@ -87,20 +87,20 @@ const RUNNING: readonly Running[] = [
 interface Running {
   readonly name: RegExp;
   readonly short?: RegExp;
-  /** Long options, without the hyphens: any beginning of one is taken for it. */
+  /** Long options without the hyphens; any prefix of one counts as the option. */
   readonly long?: string;
 }
 
-/** Options that are none of those whose beginning they are. */
+/** Options that are also prefixes of the ones above, but do something else. */
 const OPTIONS_OF_THEIR_OWN: ReadonlySet<string> = new Set(["--checkpoint", "--text", "--cookie", "--trace-time"]);
 
-/** Variables whose value is loaded or run by the next program, or says where it looks for what it runs. */
+/** Variables whose value the next program loads or runs, or that say where it finds what it runs. */
 const LOADED =
   /^(?:BASH_ENV|ENV|ZDOTDIR|INPUTRC|PROMPT_COMMAND|PS[0-4]|BASH_FUNC_.*|BASH_ALIASES|BASH_CMDS|aliases|functions|commands|LD_\w+|DYLD_\w+|PERL5(?:OPT|DB)|RUBYOPT|PYTHON(?:STARTUP|HOME|BREAKPOINT)|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|G?MAKEFLAGS|GNUMAKEFLAGS|MAKEFILES|TAR_OPTIONS|MANOPT|LESSKEY\w*|LESSOPEN|GIT_(?:CONFIG\w*|EXEC_PATH|TEMPLATE_DIR|DIR|COMMON_DIR)|HOME|XDG_CONFIG_\w+)$/;
 
 /**
- * Whether a command runs something that its words do not show as a command: a program text in an argument or on its
- * input, a shell without a file, an option that names what to run. What that is cannot be read here.
+ * Whether a command runs something that is not visible in its words as a command: a program text in an argument or on
+ * its input, a shell without a file, an option that names a program.
  */
 export function runsUnseen({ words, expands }: Given, start: number): boolean {
   const name = programName(words[start] ?? "");
@@ -115,7 +115,7 @@ export function runsUnseen({ words, expands }: Given, start: number): boolean {
   if (/^[gmn]?awk$/.test(name)) return rest.some(isRunningAwk) || isUnseenScript(rest, unknown);
   if (/^g?sed$/.test(name)) return isRunningSed(rest) || isUnseenScript(rest, unknown);
   if (name === "batch") return true;
-  // The first word of tar is its options, with or without a hyphen.
+  // The first argument of tar holds its options, with or without a hyphen.
   if (/^g?tar$|^bsdtar$/.test(name) && /^[a-zA-Z]*[IF][a-zA-Z]*$/.test(rest[0] ?? "")) return true;
   if (/^g?make$/.test(name) && isUnseenScript(rest, unknown)) return true;
   if (RUNNING.some((running) => running.name.test(name) && rest.some((word) => isRunningOption(word, running))))
@@ -127,14 +127,14 @@ function isRunningOption(word: string, { short, long }: Running): boolean {
   return short?.test(word) === true || (long !== undefined && isLongOption(word, long.split(" ")));
 }
 
-/** GNU programs and git take any beginning of a long option for it, if no other begins so. */
+/** GNU programs and git accept any unambiguous prefix of a long option. */
 export function isLongOption(word: string, options: readonly string[]): boolean {
   const [name = ""] = word.split("=", 1);
   if (!/^--./.test(name) || OPTIONS_OF_THEIR_OWN.has(name)) return false;
   return options.some((option) => option.startsWith(name.slice(2)));
 }
 
-/** The name of what an assignment is to, without an index or the `+` that adds to it. */
+/** The name of the assigned variable, without an index or `+`. */
 export function assignedName(assignment: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*/.exec(assignment)?.[0] ?? "";
 }
@@ -148,7 +148,7 @@ export function loadsSomething(assignment: string): boolean {
   return LOADED.test(name) || (name === "GOFLAGS" && /exec|tool|overlay/.test(value));
 }
 
-/** The value of an assignment that a program takes for a command, such as a pager. */
+/** The value of an assignment that a program runs as a command, such as a pager. */
 export function commandInAssignment(assignment: string): string | undefined {
   return /(?:PAGER|EDITOR|VISUAL|BROWSER|_COMMAND|_CMD|SHELL|ASKPASS|LESSCLOSE|_DIFF|_SSH|_RSH|_PROG|_WRAPPER|_LINKER|_RUNNER|^CC|^CXX|^LD|^AR|^GREP)$/i.test(
     assignedName(assignment),
@@ -157,12 +157,12 @@ export function commandInAssignment(assignment: string): string | undefined {
     : undefined;
 }
 
-/** A shell that is given its text (`-c`) is read elsewhere; one that is given a file runs that file. */
+/** `-c` texts are handled elsewhere, unless they are unknown; a shell with a file runs that file. */
 function isUnseenShell(rest: readonly string[], unknown: readonly boolean[]): boolean {
   const inline = rest.findIndex((word) => /^-[A-Za-z]*c$/.test(word));
   if (inline !== -1) return unknown[inline + 1] !== false;
   if (rest.length > 0 && rest.every((word) => /^--(?:version|help)$/.test(word))) return false;
-  // `-o` and its like take the next word, which is no file.
+  // `-o` and similar options take the next word, which is not a file then.
   const takesNext = (word: string | undefined): boolean =>
     /^(?:[-+][A-Za-z]*[oO]|--(?:emulate|rcfile|init-file))$/.test(word ?? "");
   const file = rest.findIndex((word, at) => !/^[-+]/.test(word) && !takesNext(rest[at - 1]));
@@ -170,19 +170,19 @@ function isUnseenShell(rest: readonly string[], unknown: readonly boolean[]): bo
   return readsInput || isUnseenFile(rest[file], unknown[file]);
 }
 
-/** No file, or one that nobody can name. */
+/** There is no file, or its name is unknown. */
 function isUnseenFile(file: string | undefined, isUnknown: boolean | undefined): boolean {
   if (file === undefined || isUnknown === true || file === "-") return true;
   return /^\/|(?:^|\/)\.\.\//.test(file) && /\/(?:dev|proc)\//.test(file);
 }
 
-/** Whether it is the purpose of a program to run a program that it is given: a shell, a language. */
+/** Whether a program's purpose is to run a program it is given: a shell or a language. */
 export function isInterpreter(word: string): boolean {
   const name = programName(word);
   return isShell(name) || INLINE.some(([names]) => names.test(name));
 }
 
-/** A language that is given a program text, or reads it from its input. */
+/** Whether an interpreter receives a program text, or reads it from its input. */
 function isUnseenProgram(name: string, rest: readonly string[], unknown: readonly boolean[]): boolean {
   const language = INLINE.find(([names]) => names.test(name));
   if (language === undefined) return false;
@@ -196,7 +196,10 @@ function isUnseenProgram(name: string, rest: readonly string[], unknown: readonl
   return isUnseenFile(rest[file], unknown[file]);
 }
 
-/** The first word that is no option. A bare word behind an option may be its value, and then the program comes from elsewhere. */
+/**
+ * The first word that is not an option. A bare word after an option may be its value, in which case the program comes
+ * from elsewhere.
+ */
 function findFile(rest: readonly string[]): number {
   return rest.findIndex((word, at) => {
     if (word === "-") return true;
@@ -226,7 +229,7 @@ const GIT_COMMANDS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Options, keys and subcommands with which git runs something else, or writes where nobody looks. */
+/** Whether options, configuration keys or subcommands make git run something else, or write to an unexpected place. */
 function isUnseenGit(rest: readonly string[], unknown: readonly boolean[]): boolean {
   const command = rest.findIndex((word, at) => !word.startsWith("-") && !/^-[cC]$/.test(rest[at - 1] ?? ""));
   if (command !== -1 && unknown[command] === true) return true;
@@ -257,12 +260,12 @@ function isUnseenGit(rest: readonly string[], unknown: readonly boolean[]): bool
   }
 }
 
-/** With `-c` or `-O` written together with its value, with a transport that runs a program, or with an option that does. */
+/** `-c` or `-O` joined with its value, a transport that runs a program, or an option that does. */
 function isGitOption(word: string): boolean {
   return /^-c.+=|^-O.|(?:^|=)ext::/.test(word) || isLongOption(word, GIT_OPTIONS);
 }
 
-/** In GNU awk `@name(…)` calls the function whose name a variable holds. */
+/** In GNU awk, `@name(…)` calls the function whose name is in a variable. */
 function isRunningAwk(word: string): boolean {
   return /system|getline|@\s*\w/.test(word) || /(?:^|[^|])\|(?!\|)/.test(word);
 }

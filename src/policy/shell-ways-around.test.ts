@@ -4,7 +4,7 @@ import { findAllowing, findHit } from "./rule-set.ts";
 
 const denies = [parseRule("Bash(rm *)")];
 
-/** Ways to run `rm x`, or something nobody can read (`y`, `a`), past a rule that is written `Bash(rm *)`. */
+/** Ways to run `rm x`, or something unknown (`y`, `a`), in spite of the rule `Bash(rm *)`. */
 const WAYS_AROUND: Readonly<Record<string, readonly string[]>> = {
   "by options and subcommands that run something": [
     "cmake -E rm x",
@@ -32,6 +32,25 @@ const WAYS_AROUND: Readonly<Record<string, readonly string[]>> = {
     "tar cIf y a b",
     "sqlite3 db '.load y'",
     "man -C y ls",
+  ],
+  "by a pattern with alternatives as the name of the program": [
+    "+(r)m x",
+    "@(rm) x",
+    "!(a) x",
+    "r@(m) x",
+    "/bin/@(rm) x",
+    "/bin/@(rm|(a)) x",
+    "/bin/(rm|a) x",
+    "/bin/r(m) x",
+    `/bin/@(${"a".repeat(300)}|rm) x`,
+    `+(${"a|".repeat(300)}r)m x`,
+    `a(${"b".repeat(300)}; rm x`,
+    "env +(r)m x",
+    "shopt -s extglob\n+(r)m x",
+    "bash -O extglob -c '+(r)m x'",
+    "zsh -c '/bin/(rm|a) x'",
+    "ls a; /bin/@(rm) x",
+    "!(rm x)",
   ],
   "in zsh, fish and PowerShell": [
     "=rm x",
@@ -231,7 +250,7 @@ const WAYS_AROUND: Readonly<Record<string, readonly string[]>> = {
   "with another case or shell": ["RM x", "/BIN/RM x", "Rm -rf x", "yash -c 'rm x'", "nu -c 'rm x'"],
 };
 
-/** What people do all day while such a rule is set. */
+/** Everyday commands that such a rule must not affect. */
 const HARMLESS = [
   "git diff --text",
   "git log --oneline --graph --all",

@@ -1,39 +1,41 @@
-/** One simple command of a shell text: what stands between two separators. */
+/** One simple command of a shell text: the words between two separators. */
 export interface ShellCommand {
-  /** Its words without quotes, as the command would get them; what is expanded stands there as it was written. */
+  /** Its words without quotes, as the command would receive them; expansions are kept as written. */
   readonly words: readonly string[];
-  /** Per word: whether part of it is only known when the shell has expanded it (`$x`, `$(…)`, `*`, `{a,b}`). */
+  /** Per word: whether part of it is known only after expansion (`$x`, `$(…)`, `*`, `{a,b}`). */
   readonly expands: readonly boolean[];
-  /** Per word: how many characters stand before the first that is expanded. */
+  /** Per word: how many characters come before the first expansion. */
   readonly fixed: readonly number[];
   /** It reads from or writes to a file. `2>&1` and `/dev/null` do not count. */
   readonly redirects: boolean;
-  /** The files it reads from or writes to, as they are written. */
+  /** The files it reads from or writes to, as written. */
   readonly targets: readonly string[];
 }
 
 export interface ShellReading {
-  /** All of them, also those inside `$(…)`, backticks, brackets and double quotes. */
+  /** All commands, including those inside `$(…)`, backticks, brackets and double quotes. */
   readonly commands: readonly ShellCommand[];
-  /** Nothing occurred that this reader cannot follow: an open quote, a comment, a here-document, `$'…'`. */
+  /**
+   * `false` if the text contains something this reader cannot follow: an open quote, a comment, a here-document,
+   * `$'…'`.
+   */
   readonly isPlain: boolean;
 }
 
-/** How far the end of `{a,b}` and `[ab]` is looked for. */
+/** How many characters are searched for the end of `{a,b}` and `[ab]`. */
 const LONGEST_GROUP = 200;
 
 /** Deeper nesting is not followed. */
 const DEEPEST = 24;
 
 /**
- * Takes a shell text apart into its simple commands, the way a shell would, without expanding anything. One pass over
- * the text; never throws.
+ * Splits a shell text into its simple commands as a shell would, without expanding anything. One pass; never throws.
  */
 export function readShell(text: string): ShellReading {
   return new ShellReader(text).read();
 }
 
-/** One level: the whole text, or the inside of a bracket or of backticks. */
+/** One nesting level: the whole text, or the inside of brackets or backticks. */
 interface Level {
   readonly closer: ")" | "`" | undefined;
   inDoubleQuotes: boolean;
@@ -41,11 +43,11 @@ interface Level {
   expands: boolean[];
   fixed: number[];
   word: string[] | undefined;
-  /** How long the word was when the first part came that the shell expands; `undefined`: none has come. */
+  /** The length of the word at its first expansion; `undefined`: it has none so far. */
   opensAt: number | undefined;
   redirects: boolean;
   targets: string[];
-  /** The next word is where a redirection goes. */
+  /** The next word is the target of a redirection. */
   isTarget: boolean;
 }
 
@@ -102,6 +104,7 @@ class ShellReader {
         this._endCommand(level);
         break;
       case "(":
+        if (this._readAlternatives(level)) break;
         this._endCommand(level);
         this._open(")");
         break;
@@ -138,12 +141,29 @@ class ShellReader {
   private _opensGroup(char: string): boolean {
     const [end, inside] = char === "[" ? ["]", /./s] : char === "{" ? ["}", /,|\.\./] : [undefined, /./];
     if (end === undefined) return false;
-    // A word with an open group is none, but quotes may hide the end: then it is taken for one.
+    // An unclosed group is not a group. Quotes may hide the end, so in that case it counts as one.
     const rest = /^[^\s;&|]*/.exec(this._text.slice(this._at, this._at + LONGEST_GROUP))?.[0] ?? "";
     return rest !== "" && inside.test(rest) && (rest.includes(end) || /['"\\]/.test(rest));
   }
 
-  /** `$…` and backticks, which mean the same inside double quotes and outside. */
+  /**
+   * `@(a|b)`, `+(a)`, and in zsh `x(a|b)`: a pattern within a word, but neither `f()` nor `list=(a b)`. Not every shell
+   * takes it for one, so its inside is read as commands, too.
+   */
+  private _readAlternatives(level: Level): boolean {
+    const word = level.word?.join("") ?? "";
+    if (word === "" || word.endsWith("=") || this._peek() === ")") return false;
+    const group = endOfGroup(this._text.slice(this._at, this._at + LONGEST_GROUP));
+    // The sign before the bracket belongs to the pattern.
+    level.opensAt ??= /[?*+@!]$/.test(word) ? word.length - 1 : word.length;
+    const inside = this._text.slice(this._at, this._at + group);
+    this._at += group + 1;
+    this._commands.push(...readShell(inside).commands);
+    add(level, `(${inside})`);
+    return true;
+  }
+
+  /** `$…` and backticks, which have the same meaning inside and outside double quotes. */
   private _readExpansion(level: Level, char: string): boolean {
     if (char === "`") {
       add(level, "");
@@ -165,14 +185,14 @@ class ShellReader {
       this._open(")");
       return true;
     }
-    // `$"…"` is translated where there is a translation, and else means what the quotes alone would mean.
+    // `$"…"` is translated where a translation exists; otherwise it is the same as `"…"`.
     if (next === '"' && !level.inDoubleQuotes) return true;
     if (next !== "" && next !== " " && next !== '"') expand(level);
     add(level, char);
     return true;
   }
 
-  /** `$'…'`: backslashes mean what they mean in C. Rare, so a rule that allows does not follow it. */
+  /** `$'…'` with C escapes. It is rare, so rules that allow do not follow it. */
   private _readAnsiQuoted(level: Level): void {
     this._isPlain = false;
     const start = this._at;
@@ -181,7 +201,7 @@ class ShellReader {
     this._at += 1;
   }
 
-  /** A backtick ends the innermost pair that is open, else it begins one. */
+  /** A backtick closes the innermost open pair; if there is none, it opens one. */
   private _readBacktick(): void {
     const open = this._levels.findLastIndex((level) => level.closer === "`");
     if (open === -1) {
@@ -193,14 +213,14 @@ class ShellReader {
   }
 
   private _readRedirection(level: Level, char: string): void {
-    // Digits right before it are a number of a file, not a word.
+    // Digits directly before it are a file descriptor, not a word.
     if (level.word !== undefined && level.opensAt === undefined && isDigits(level.word.join("")))
       level.word = undefined;
     this._endWord(level);
     const next = this._peek();
     if (next === "(") {
       this._next();
-      // The command is given the name of a file that nobody knows yet.
+      // The command receives a file name that is not known yet.
       expand(level);
       add(level, "");
       this._endWord(level);
@@ -208,7 +228,7 @@ class ShellReader {
       return;
     }
     if (char === "<" && next === "<") this._isPlain = false;
-    // No longer than an operator can be: what comes behind it may be a separator.
+    // At most as long as an operator can be: the next character may be a separator.
     for (let more = 0; more < 2 && (this._peek() === "<" || this._peek() === ">"); more += 1) this._next();
     if (this._peek() === "&" || this._peek() === "|") this._next();
     level.isTarget = true;
@@ -303,7 +323,18 @@ function add(level: Level, text: string): void {
   if (text !== "") level.word.push(text);
 }
 
-/** From here on nobody but the shell knows the word. */
+/** From here on, the word is known only after expansion. */
+/** Where the bracket that was opened before this text is closed; the end of the text if it is not. */
+function endOfGroup(text: string): number {
+  let depth = 1;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === "(") depth += 1;
+    if (text[at] === ")") depth -= 1;
+    if (depth === 0) return at;
+  }
+  return text.length;
+}
+
 function expand(level: Level): void {
   level.opensAt ??= (level.word ?? []).reduce((length, part) => length + part.length, 0);
 }

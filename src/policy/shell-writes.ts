@@ -2,16 +2,16 @@ import { programName } from "./shell-names.ts";
 import { isWritingSed } from "./shell-sed.ts";
 import { isLongOption } from "./shell-unseen.ts";
 
-/** With what a program that otherwise prints writes a file, or takes from a file what it is to do. */
+/** How a program that normally prints can write a file, or take its instructions from a file. */
 interface Writing {
   readonly name: RegExp;
-  /** Any word that it fits. */
+  /** Matches any word that does so. */
   readonly word?: RegExp;
-  /** Long options, without the hyphens: any beginning of one is taken for it. */
+  /** Long options without the hyphens; any prefix of one counts as the option. */
   readonly long?: string;
-  /** With more operands than this, the last one is written. */
+  /** With more operands than this, the last one is the output file. */
   readonly operands?: number;
-  /** Options whose value is the next word, so that it is no operand. */
+  /** Options whose value is the next word, which is then not an operand. */
   readonly values?: RegExp;
 }
 
@@ -21,7 +21,7 @@ const WRITING: readonly Writing[] = [
   { name: /^xxd$/, operands: 1, values: /^-(?:[cglos]|cols|groupsize|len|seek)$/ },
   {
     name: /^curl$/,
-    // Behind the flags that take no value, as in `-sLo`.
+    // After flags without a value, as in `-sLo`.
     word: /^-[#0-46aBfgGiIjklLMnNpqRsSvZ]*[oODcKJ]|%output\{/,
     long: "output output-dir remote-name remote-name-all dump-header cookie-jar config trace trace-ascii stderr etag-save hsts alt-svc libcurl",
   },
@@ -42,15 +42,15 @@ const WRITING: readonly Writing[] = [
 ];
 
 /**
- * Whether an option has a program write a file, or do what stands in one, that otherwise shows something. Programs whose
- * purpose it is to write (`cp`, `tee`, `tar`) are left out.
+ * Whether an option makes a program that normally prints write a file, or follow instructions from one. Programs whose
+ * purpose is to write (`cp`, `tee`, `tar`) are left out.
  */
 export function writesByOption(words: readonly string[]): boolean {
   const name = programName(words[0] ?? "");
   const rest = words.slice(1);
   if (/^g?sed$/.test(name) && isWritingSed(rest)) return true;
   if (/^[gmn]?awk$/.test(name) && rest.some(isWritingAwk)) return true;
-  // Only these write what `-o` names; for others it is something else.
+  // Only these subcommands write to the file after `-o`; for others the option means something else.
   if (
     name === "git" &&
     /^(?:archive|format-patch)$/.test(subcommandOf(rest)) &&
@@ -72,7 +72,7 @@ function subcommandOf(rest: readonly string[]): string {
   return rest.find((word, at) => !word.startsWith("-") && !/^-[cC]$/.test(rest[at - 1] ?? "")) ?? "";
 }
 
-/** `print a > "file"`: a comparison stands in parentheses there. */
+/** `print a > "file"`. In a print statement, a comparison must be in parentheses. */
 function isWritingAwk(program: string): boolean {
   for (const { index } of program.matchAll(/\bprintf?\b/g)) {
     if (isWritingStatement(program.slice(index))) return true;
@@ -82,7 +82,7 @@ function isWritingAwk(program: string): boolean {
 
 function isWritingStatement(text: string): boolean {
   const [statement = ""] = /^[^;}\n]*/.exec(text) ?? [];
-  // A pattern between slashes may hold quotes that begin no text.
+  // A regular expression may contain quotes that do not begin a string.
   if (statement.includes("/")) return statement.includes(">");
   let depth = 0;
   for (const piece of text.match(/"(?:\\.|[^"\\])*"|[^"]/gs) ?? []) {

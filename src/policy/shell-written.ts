@@ -2,17 +2,17 @@ import { isShell, programName, startOfCommand } from "./shell-names.ts";
 import { assignedName } from "./shell-unseen.ts";
 import type { ShellCommand } from "./shell-words.ts";
 
-/** What the commands of one text write, so that nobody knows what is in it. */
+/** The files that the commands of one text write; their content is unknown. */
 export interface WrittenFiles {
-  /** The last parts of their paths: the folder may have been changed meanwhile. */
+  /** The last segments of their paths: the working folder may have changed in between. */
   readonly names: ReadonlySet<string>;
-  /** One of them is loaded by programs that are not told to: a makefile, a hook, the start of a shell. */
+  /** Some program loads one of them by itself: a makefile, a hook, a shell's startup file. */
   readonly isLoaded: boolean;
-  /** Where programs are looked for is changed. */
+  /** The search path for programs is changed. */
   readonly isPathSet: boolean;
 }
 
-/** Programs that make no file of those they name, or run it. */
+/** Programs that do not write the files they name: they only read, change or run them. */
 const READERS: ReadonlySet<string> = new Set(
   "chmod chown cat bat head tail less more ls stat file wc grep egrep rg test [ [[ echo printf cd source . diff md5sum sha256sum".split(
     " ",
@@ -60,7 +60,7 @@ function makesFiles(program: string): boolean {
   );
 }
 
-/** What in a word may be the name of a file: `of=a.sh`, `https://example.com/a.sh`. */
+/** The parts of a word that may be a file name: `of=a.sh`, `https://example.com/a.sh`. */
 function namesIn(word: string): readonly string[] {
   return word.split(/[^\w.+-]+/).filter((name) => /\w/.test(name) && !name.startsWith("-"));
 }

@@ -5,22 +5,24 @@ import { type Agent, agent } from "./agent.ts";
 
 /** The options of `agentTool`. */
 export interface AgentToolOptions extends ToolOptions {
-  /** The name of the tool. Default: the agent's. */
+  /** The name of the tool. Default: the agent's name. */
   readonly name?: string;
-  /** What the model is told of it. Default: that the agent does a task and gives its answer. */
+  /**
+   * The description shown to the model. Default: a sentence saying that the agent does a task and returns its answer.
+   */
   readonly description?: string;
 }
 
-/** Without a deadline of its own: an agent takes longer than a tool. The limits of the run hold all the same. */
+/** Longer than for other tools, because an agent takes longer. The limits of the run still apply. */
 const AGENT_TOOL_MS = 3_600_000;
 
 /**
- * Makes an agent a tool of another one: a model calls it with a `prompt`, and its answer (the text of its final message,
- * or the value of its `output`) is the result of the call.
+ * Makes an agent available as a tool of another one: a model calls it with a `prompt`, and its answer (the text of its
+ * final message, or the value of its `output`) is the result of the call.
  *
- * It is part of the run that calls it: its events carry the call as their `parent`, what it uses counts against the
- * limits of the run, the policy of the run and of the calling agent holds for it beside its own, questions go to the run,
- * and an abort ends it. At most 5 agents may stand within each other.
+ * The agent is part of the run that calls it: its events carry the call as their `parent`, its usage counts towards the
+ * limits of the run, the policies of the run and of the calling agent apply in addition to its own, questions go to the
+ * run, and an abort ends it. Agents can be nested at most 5 deep.
  *
  * @example
  * const researcher = agent({ name: "researcher", backend: "anthropic", instructions: "Find sources." })
@@ -33,7 +35,7 @@ export function agentTool(one: Agent, options: AgentToolOptions = {}): Tool {
     name,
     description ?? `Has the agent "${checked.name}" do a task, and gives its answer. It knows nothing but the prompt.`,
     { prompt: "string" },
-    carryAgent(async ({ prompt }: { readonly prompt: string }, context: ToolContext) => {
+    carryAgent(checked, async ({ prompt }: { readonly prompt: string }, context: ToolContext) => {
       const outer = context[OUTER_RUN] as OuterRun | undefined;
       const planNested = outer?.work.planNested;
       if (outer === undefined || planNested === undefined) {
@@ -49,13 +51,14 @@ export function agentTool(one: Agent, options: AgentToolOptions = {}): Tool {
   );
 }
 
-const CARRIES_AGENT: unique symbol = Symbol("millrace.carriesAgent") as never;
+const CARRIED: unique symbol = Symbol("millrace.agentOf") as never;
 
-function carryAgent<Call extends (...given: never[]) => unknown>(call: Call): Call {
-  return Object.assign(call, { [CARRIES_AGENT]: true });
+/** Marks a function that runs this agent. */
+export function carryAgent<Call extends (...given: never[]) => unknown>(one: Agent, call: Call): Call {
+  return Object.assign(call, { [CARRIED]: one });
 }
 
-/** Whether the function of a tool has an agent of ours at work, and no code of the caller's. */
-export function carriesAgent(call: object): boolean {
-  return CARRIES_AGENT in call;
+/** The agent that a tool's function runs; `undefined` for code of the caller. */
+export function agentOf(call: object): Agent | undefined {
+  return CARRIED in call ? (call[CARRIED] as Agent) : undefined;
 }

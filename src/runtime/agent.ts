@@ -5,13 +5,15 @@ import type { SchemaInput, Tool } from "#tools";
 import { checkLimits, checkOutput, checkPolicy, checkTools, isBackend } from "./check-options.ts";
 import type { Limits, PolicyOptions } from "./options.ts";
 
-/** An agent is data: who answers, with which instructions, tools and rules, and to whom it may hand over. */
+/**
+ * An agent is data: the backend that answers, its instructions, tools and rules, and the agents it may hand over to.
+ */
 export interface Agent<Output extends SchemaInput | undefined = SchemaInput | undefined> extends PolicyOptions {
   readonly name: string;
   readonly backend: string | Backend;
   readonly instructions?: string;
   readonly tools?: readonly Tool[];
-  /** Names of the agents of its swarm it may hand over to. */
+  /** The names of the agents in its swarm that it may hand over to. */
   readonly handoffs?: readonly string[];
   readonly limits?: Limits;
   /** The shape of its final answer. */
@@ -34,7 +36,7 @@ const AGENT_FIELDS = [
 ] as const satisfies readonly (keyof Agent)[];
 
 /**
- * Defines an agent. Wrong definitions throw `StartError` here, not when the agent is first asked.
+ * Defines an agent. An invalid definition throws `StartError` here, not when the agent is first used.
  *
  * @example
  * const clerk = agent({ name: "clerk", backend: "offline", instructions: "Be brief.", tools: [add] })

@@ -1,11 +1,12 @@
-import type { Run, RunInput } from "#agents";
+import type { RunInput } from "#agents";
+import type { Run } from "#run";
 import type { Backend } from "#backends";
-import { asksPerson, type FileSystem, StartError, waitForPerson } from "#domain";
+import { asksPerson, type FileSystem, present, StartError, waitForPerson } from "#domain";
 import { createRedactor } from "#secrets";
 import { createWirePlayer, openTape, readTape, type Tape, type WirePlayer } from "#transports";
 import { isDecision, lineIdentity } from "../backends/claude-code/control/line-identity.ts";
-import type { ClaudeCodeWorld } from "../backends/claude-code/launch.ts";
-import { carriesAgent } from "./agent-tool.ts";
+import type { ClaudeCodeWorld } from "../backends/claude-code/world.ts";
+import { agentOf } from "./agent-tool.ts";
 import { createNotes, type Notes, whileOccupied } from "./answer-notes.ts";
 import type { ReplaySource, RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";
@@ -14,14 +15,15 @@ import type { RunCall } from "./record.ts";
 import { describeProgram, replaceCalls, secretsOfProgram } from "./record-program.ts";
 import type { Tap, World } from "./world.ts";
 
-/** Stands in for a key: nobody is asked who would look at it. */
+/** A placeholder for a key: no host receives it. */
 const NO_KEY = "answered-from-a-tape";
 
 /**
- * Starts a run whose model answers from `options.replay`: everything of the caller's runs, and only the wire comes from
- * the tape. What the run sends is compared with what was sent.
+ * Starts a run whose model answers from `options.replay`: all of the caller's code runs, and only the wire comes from
+ * the tape. What the run sends is compared with what was recorded.
  *
- * @throws StartError as the run does, and `invalid-tape` when the tape cannot be read or is of another backend.
+ * @throws StartError as the run does, and `invalid-tape` when the tape cannot be read or was recorded with another
+ * backend.
  */
 export function answerFromTape(
   call: RunCall,
@@ -55,7 +57,7 @@ export function answerFromTape(
 }
 
 function open({ tape, allowTorn, allowEdited }: ReplaySource): Tape {
-  const how = { ...(allowTorn !== undefined && { allowTorn }), ...(allowEdited !== undefined && { allowEdited }) };
+  const how = { ...present({ allowTorn, allowEdited }) };
   return typeof tape === "string" ? readTape(tape, how) : openTape(tape, how);
 }
 
@@ -63,14 +65,17 @@ function nameOf({ tape }: ReplaySource): string {
   return typeof tape === "string" ? tape : "The tape";
 }
 
-/** The keys of this run: the tape has none, so what is sent now is compared without them. */
+/** Masks the keys of this run: they are not on the tape, so what is sent is compared without them. */
 function redactorOf({ target, world }: RunCall, options: RunOptions) {
   const redactor = createRedactor(world.env);
   for (const secret of secretsOfProgram([target, options], world.env)) redactor.addSecret(secret);
   return redactor;
 }
 
-/** Whether the tape was made with a backend that this run asks. @throws StartError `invalid-tape`, `feature-unavailable`. */
+/**
+ * Checks that the tape was recorded with a backend of this run.
+ * @throws StartError `invalid-tape`, `feature-unavailable`.
+ */
 function checkBackends({ target, options }: RunCall, tape: Tape, name: string): void {
   refuseMade([target, options.fallback]);
   const now = backendsIn(describeProgram(target, "target"));
@@ -90,7 +95,7 @@ function list(names: readonly string[]): string {
   return [...new Set(names)].join(", ");
 }
 
-/** The backends of a program that was described: their names without a model. */
+/** The backends of a described program, by name and without the model. */
 function backendsIn(program: unknown): readonly string[] {
   if (typeof program === "string") return [program.split("/", 1)[0] as string];
   if (Array.isArray(program)) return program.flatMap(backendsIn);
@@ -98,29 +103,29 @@ function backendsIn(program: unknown): readonly string[] {
   const { $command, $backend, backend, agents } = program as { readonly [name: string]: unknown };
   if ($command !== undefined) return ["command"];
   if ($backend !== undefined)
-    return [`${(($backend as { readonly name?: unknown }).name as string) ?? ""} (made by hand)`];
+    return [`${(($backend as { readonly name?: unknown }).name as string) ?? ""} (created in code)`];
   return [...backendsIn(backend), ...backendsIn(agents)];
 }
 
-/** A backend that was made by hand makes its exchanges itself, where no tape is between. */
+/** A backend that was made by hand makes its exchanges itself, past any tape. */
 function refuseMade(program: unknown): void {
   replaceCalls(program, "", {
     call: (_, given) => given,
     backend(_, { name }: Backend) {
       throw new StartError(
         "feature-unavailable",
-        `replay cannot be had on ${name}: the backend was made by hand, and its exchanges are on no tape. Give it by name, such as "${name}/<model>".`,
+        `replay is not available on ${name}: the backend was created in code, and its exchanges are on no tape. Give it by name, such as "${name}/<model>".`,
       );
     },
   });
 }
 
-/** The caller's functions as they are; while one is at work, time passes as it does. */
+/** The caller's functions unchanged, except that time passes normally while one runs. */
 function occupyCalls(value: unknown, path: string, player: WirePlayer): unknown {
   return replaceCalls(value, path, {
     call(_, call) {
-      // An agent within a tool call is as much part of the run as any other.
-      if (carriesAgent(call)) return call;
+      // An agent inside a tool call is part of the run like any other.
+      if (agentOf(call) !== undefined) return call;
       function occupying(this: unknown, ...args: unknown[]): unknown {
         return whileOccupied(player, () => Reflect.apply(call, this, args));
       }
@@ -138,7 +143,7 @@ function playedWorld(real: World, tape: Tape, player: WirePlayer, notes: Notes):
     exchange: () => player.fetch,
     take: (_, take) => take(real),
     claudeCode: (machine) => playedMachine(machine, player),
-    // Loaded when it is needed: hardly any run is answered from a tape.
+    // Loaded on demand: very few runs are answered from a tape.
     around: (source) => async (writer) => {
       const { playSource } = await import("./answer-source.ts");
       await playSource(source, player, notes)(writer);
@@ -156,15 +161,15 @@ function playedWorld(real: World, tape: Tape, player: WirePlayer, notes: Notes):
   };
 }
 
-/** The addresses, and where a CLI was found, are those of the recording; a key that is missing is made up. */
+/** Addresses and the location of a CLI come from the recording; a missing key is replaced by a placeholder. */
 function variablesOf({ env }: World, { header }: Tape): World["env"] {
-  const told = (header.program as { readonly env?: unknown } | undefined)?.env;
+  const recorded = (header.program as { readonly env?: unknown } | undefined)?.env;
   const keys = Object.values(PROVIDERS).flatMap(({ keyVariables }) => keyVariables.slice(0, 1));
   const own = Object.entries(env).filter(([name]) => !name.endsWith("_BASE_URL"));
   return {
     ...Object.fromEntries(keys.map((name) => [name, NO_KEY])),
     ...Object.fromEntries(own.filter(([, value]) => (value ?? "").trim() !== "")),
-    ...(typeof told === "object" && told !== null ? (told as Readonly<Record<string, string>>) : {}),
+    ...(typeof recorded === "object" && recorded !== null ? (recorded as Readonly<Record<string, string>>) : {}),
   };
 }
 

@@ -1,7 +1,7 @@
 import { type Chunk, type WarningDetail, warningItem } from "#domain";
 import type { WireDifference, WirePlayer } from "#transports";
 
-/** The differences that the run goes on with, until they can be told. */
+/** The differences that do not end the run, until they can be reported. */
 export interface Notes {
   goesOn(difference: WireDifference): boolean;
   take(): readonly Chunk[];
@@ -21,12 +21,12 @@ export function createNotes(onDifference: "error" | "warn"): Notes {
   };
 }
 
-/** A difference as a warning. */
+/** Describes a difference as a warning. */
 export function warningOf({ message, place, differences }: WireDifference): WarningDetail {
   return { code: "tape-difference", message, context: { place, differences } };
 }
 
-/** Does something of the caller's; meanwhile time passes as it does. */
+/** Runs code of the caller; meanwhile time passes normally. */
 export function whileOccupied<Value>(player: WirePlayer, act: () => Value): Value {
   const release = player.occupy();
   let isLater = false;

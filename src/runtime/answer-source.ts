@@ -1,4 +1,4 @@
-import type { RunSource, RunWriter } from "#agents";
+import { alsoEndedBy, type RunSource, type RunWriter } from "#run";
 import { type Chunk, errorItem, warningItem } from "#domain";
 import type { WirePlayer } from "#transports";
 import { type Notes, warningOf, whileOccupied } from "./answer-notes.ts";
@@ -7,21 +7,17 @@ import { saysTape } from "./says-tape.ts";
 const TROUBLESHOOTING =
   'If the change is meant, record the tape again, or set replay: { tape, onDifference: "warn" } to go on with the recorded answers.';
 
-/** The source of a run that is answered from a tape: says that it is one, and where it differs. */
+/** The source of a run that is answered from a tape: it marks the start as such and reports differences. */
 export function playSource(source: RunSource, player: WirePlayer, notes: Notes): RunSource {
   return async (writer) => {
-    const latch = writer.latch.branch();
-    const leave = (): void => latch.abort(player.signal.reason);
-    player.signal.addEventListener("abort", leave, { once: true });
     let hasStarted = false;
     const played: RunWriter = {
-      ...writer,
-      latch,
+      ...alsoEndedBy(writer, player.signal),
       write(chunks, agent) {
         if (player.signal.aborted) return undefined;
-        const told = hasStarted ? notes.take() : [];
+        const taken = hasStarted ? notes.take() : [];
         hasStarted ||= chunks.some(({ type }) => type === "start");
-        const room = writer.write([...told, ...saysTape(chunks)], agent);
+        const room = writer.write([...taken, ...saysTape(chunks)], agent);
         if (room === undefined) return undefined;
         return room.finally(player.occupy());
       },
@@ -32,12 +28,12 @@ export function playSource(source: RunSource, player: WirePlayer, notes: Notes):
     } catch (error) {
       if (!player.signal.aborted) throw error;
     }
-    if (writer.latch.aborted) return;
+    if (writer.signal.aborted) return;
     writer.write([...notes.take(), ...(await endOf(player, notes))])?.catch(() => undefined);
   };
 }
 
-/** What is still to be said at the end: why the play ended, or what is left on the tape. */
+/** The events still due at the end: why the replay ended, or what is left on the tape. */
 async function endOf(player: WirePlayer, notes: Notes): Promise<readonly Chunk[]> {
   const fail = (message: string): Chunk =>
     errorItem({

@@ -9,8 +9,8 @@ import { type BackendOptions, createProviderBackend } from "./backend-options.ts
 export type { BackendOptions } from "./backend-options.ts";
 
 /**
- * A model behind Anthropic's Messages API. Key and address come from `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`
- * unless they are given. Opens nothing until it is asked.
+ * A model of Anthropic's Messages API. Key and address default to `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL`. Nothing
+ * is opened before the first request.
  *
  * @throws StartError `missing-key` or `invalid-option`.
  * @example

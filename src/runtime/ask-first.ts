@@ -1,43 +1,71 @@
 import { isAbsolute, relative, resolve } from "node:path";
+import { asksPerson, type FileSystem, waitForPerson } from "#domain";
+import { findReal, type PermissionCallback, seePath } from "#policy";
 import { MEMO_TOOLS, READING_TOOLS } from "../backends/claude-code/reading-tools.ts";
 import type { Agent } from "./agent.ts";
+import { agentOf } from "./agent-tool.ts";
 import type { RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";
 import { requireName } from "./resolve-backend.ts";
 
-/**
- * The options of a run that somebody else asks for: an agent with tools of its own asks a person before it uses one that
- * writes, runs or reaches out. Reading in the working folder, and tools that were given to it, need no question.
- *
- * Rules of whoever set the run up go first; a `permission` callback or `permissions.otherwise` decides instead.
- */
-export function askFirst(target: Target, options: RunOptions, folder: string): RunOptions {
-  const agents = agentsOf(target);
-  if ([options, ...agents].some(isDecided)) return options;
-  if (!agents.some(({ backend }) => hasOwnTools(backend))) return options;
-  const own = new Set(
-    [...(options.tools ?? []), ...agents.flatMap(({ tools }) => tools ?? [])].map(({ name }) => name),
-  );
-  const cwd = resolve(folder, options.claudeCode?.cwd ?? options.cwd ?? "");
-  return {
-    ...options,
-    permission({ name, input, reason }) {
-      // A rule or a hook wants somebody to decide.
-      if (reason !== undefined) return "ask";
-      return own.has(name) || MEMO_TOOLS.includes(name) || readsInside(name, input, cwd) ? { allow: true } : "ask";
-    },
-  };
+/** Where the run takes place. */
+interface Place {
+  /** The working folder of this process. */
+  readonly folder: string;
+  readonly files: Pick<FileSystem, "realPath" | "list">;
 }
 
-/** Whoever set the run up has said what happens to calls that no rule is about. */
+type Asked = Partial<Agent> & Pick<Agent, "backend">;
+
+/**
+ * The options of a run that is requested by someone else, such as over the server: an agent with its own tools asks a
+ * person before it uses one that writes, runs or reaches out. Reading in the working folder, and tools that were given
+ * to the agent, need no question.
+ *
+ * Rules in the options come first; a `permission` callback or `permissions.otherwise` decides instead of these
+ * defaults: those of the run for all agents, those of an agent for itself.
+ */
+export function askFirst(target: Target, options: RunOptions, place: Place): RunOptions {
+  const agents = [...withNested([...agentsOf(target), ...nestedIn(options.tools)])];
+  const asking = agents.filter((one) => hasOwnTools(one.backend) && !isDecided(one));
+  if (isDecided(options) || asking.length === 0) return options;
+  const deciding = agents.filter((one) => isDecided(one) && !asking.some(({ name }) => name === one.name));
+  const cwd = resolve(place.folder, options.claudeCode?.cwd ?? options.cwd ?? "");
+  const permission: PermissionCallback = async (request) => {
+    const { agent, name, input, reason } = request;
+    const own = deciding.find((one) => one.name === agent);
+    if (own?.permission !== undefined) return own.permission(request);
+    // A rule or a hook requires a decision.
+    if (reason !== undefined) return "ask";
+    const given = [options, ...agents.filter((one) => one.name === agent)].flatMap(({ tools }) => tools ?? []);
+    const isFree = own !== undefined || MEMO_TOOLS.includes(name) || given.some((tool) => tool.name === name);
+    return isFree || (await readsInside(name, input, { folder: cwd, files: place.files })) ? { allow: true } : "ask";
+  };
+  const waits = deciding.some((one) => asksPerson(one.permission));
+  return { ...options, permission: waits ? waitForPerson(permission) : permission };
+}
+
+/** The options already say what happens to calls that no rule is about. */
 function isDecided({ permission, permissions }: Pick<RunOptions, "permission" | "permissions">): boolean {
   return permission !== undefined || permissions?.otherwise !== undefined;
 }
 
-function agentsOf(target: Target): readonly (Pick<Agent, "backend"> & Partial<Agent>)[] {
+function agentsOf(target: Target): readonly Asked[] {
   if (typeof target === "string") return [{ backend: target }];
   if ("agents" in target) return target.agents;
   return "backend" in target ? [target] : [{ backend: target }];
+}
+
+/** These agents, and those that are tools of theirs. */
+function withNested(agents: readonly Asked[]): ReadonlySet<Asked> {
+  const all = new Set(agents);
+  // The set grows while it is walked through.
+  for (const { tools } of all) for (const one of nestedIn(tools)) all.add(one);
+  return all;
+}
+
+function nestedIn(tools: Agent["tools"]): readonly Agent[] {
+  return (tools ?? []).map(({ run }) => agentOf(run)).filter((one) => one !== undefined);
 }
 
 function hasOwnTools(backend: Agent["backend"]): boolean {
@@ -45,15 +73,30 @@ function hasOwnTools(backend: Agent["backend"]): boolean {
   return requireName(backend).name === "claude-code";
 }
 
-/** Whether a call only looks at files of the working folder, as far as its own words say. */
-function readsInside(name: string, input: unknown, cwd: string): boolean {
+/** Whether a call only reads files that are really in the working folder: a link in it may lead anywhere. */
+async function readsInside(name: string, input: unknown, { folder, files }: Place): Promise<boolean> {
   const fields = Object.hasOwn(READING_TOOLS, name) ? READING_TOOLS[name] : undefined;
   if (fields === undefined || typeof input !== "object" || input === null) return false;
-  return fields.every((field) => {
+  const top = await findReal(folder, files);
+  if (top === undefined) return false;
+  const sight = { ...files, cwd: folder, home: undefined, ignoresCase: false };
+  for (const field of fields) {
     const value = Object.hasOwn(input, field) ? (input as Readonly<Record<string, unknown>>)[field] : undefined;
-    if (value === undefined) return true;
-    if (typeof value !== "string" || value.startsWith("~")) return false;
-    const way = relative(cwd, resolve(cwd, value));
-    return !isAbsolute(way) && way.split(/[\\/]/)[0] !== ".." && !value.split(/[\\/]/).includes("..");
-  });
+    if (value === undefined) continue;
+    if (typeof value !== "string" || value.split(/[\\/]/).includes("..")) return false;
+    const { real } = await seePath(beforeStars(value), sight, [folder]);
+    if (real === undefined || !real.every((path) => isInside(path, top))) return false;
+  }
+  return true;
+}
+
+/** The folder in which a pattern begins. */
+function beforeStars(pattern: string): string {
+  const star = pattern.search(/[*?[{]/);
+  return star === -1 ? pattern : pattern.slice(0, pattern.lastIndexOf("/", star) + 1) || ".";
+}
+
+function isInside(path: string, top: string): boolean {
+  const way = relative(top, path);
+  return !isAbsolute(way) && way.split(/[\\/]/)[0] !== "..";
 }

@@ -6,17 +6,20 @@ import { makeBackend } from "./providers.ts";
 import { coverStartErrors } from "./run-secrets.ts";
 import { systemWorld, type World } from "./world.ts";
 
-/** The options of a backend that is made by hand. What is left out comes from the provider's usual variables. */
+/** The options of a backend that is made by hand. Values that are left out come from the provider's usual variables. */
 export interface BackendOptions extends ProviderOptions {
-  /** The model's name, as the provider writes it. */
+  /** The model's name, as the provider spells it. */
   readonly model: string;
-  /** Makes the HTTP exchanges instead of Node's own sockets: for proxies and for tests. */
+  /** Makes the HTTP exchanges instead of Node's own sockets; for proxies and tests. */
   readonly fetch?: Fetch;
 }
 
 const aModel = expects((value) => typeof value === "string" && value.trim() !== "", "the model's name");
 
-/** Makes a provider's backend from typed options. @throws StartError when an option is wrong or the key is missing. */
+/**
+ * Creates a provider's backend from typed options.
+ * @throws StartError when an option is wrong or the key is missing.
+ */
 export function createProviderBackend(name: ProviderName, options: BackendOptions): ModelBackend {
   return coverStartErrors(options, systemWorld(), () => {
     checkBackendOptions(name, options);
@@ -24,7 +27,7 @@ export function createProviderBackend(name: ProviderName, options: BackendOption
   });
 }
 
-/** Checks typed options; `besides` are those that only one way of making a backend has. */
+/** Checks typed options; `besides` are the checks of options that only this kind of backend has. */
 export function checkBackendOptions(
   name: string,
   options: BackendOptions,

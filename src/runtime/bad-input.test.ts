@@ -14,7 +14,7 @@ import type { Target } from "./plan-run.ts";
 import { startRun } from "./run.ts";
 import type { World } from "./world.ts";
 
-// R16: whatever is wrong is said before anything starts, with the field, the value and what to do instead.
+// R16: bad input is reported before anything starts, with the field, the value and the remedy.
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 const backend = createScriptedBackend([]);
@@ -62,11 +62,11 @@ describe("R16: a target that is none", () => {
       "an unknown name",
       "nowhere/model",
       "unknown-backend",
-      /no backend "nowhere\/model".*Known are: claude-code, offline, anthropic/,
+      /no backend "nowhere\/model".*Known: claude-code, offline, anthropic/,
     ],
     ["a slip of the pen", "antropic/claude", "unknown-backend", /Did you mean "anthropic"\?/],
     ["another slip", "opnai", "unknown-backend", /Did you mean "openai"\?/],
-    ["nothing", "", "unknown-backend", /no backend "".*Known are/],
+    ["nothing", "", "unknown-backend", /no backend "".*Known: /],
     ["a key of every object", "constructor/x", "unknown-backend", /no backend/],
     ["__proto__", "__proto__", "unknown-backend", /no backend/],
     ["a very long name", "x".repeat(100_000), "unknown-backend", /^.{0,400}$/],
@@ -98,7 +98,7 @@ describe("R16: a target that is none", () => {
       "an agent with bad tools",
       { name: "a", backend: "offline", tools: [{}] },
       "invalid-option",
-      /tools\[0\] is no tool/,
+      /tools\[0\] is not a tool/,
     ],
     [
       "an agent with bad limits",
@@ -150,12 +150,12 @@ describe("R16: a key or an address that is missing or wrong", () => {
     ["an empty address", { options: { openai: { baseUrl: "" } } }, /^The option openai\.baseUrl is ""/],
     ["an address with a query", { options: { openai: { baseUrl: "https://x.test/?key=1" } } }, /has a \? or # in it/],
     ["no text", { options: { openai: { baseUrl: 7 } } }, /^openai\.baseUrl is 7\. Give a text/],
-    ["a key that is no text", { options: { openai: { apiKey: 123456 } } }, /^openai\.apiKey is no text/],
+    ["a key that is no text", { options: { openai: { apiKey: 123456 } } }, /^openai\.apiKey is not text/],
     ["headers that are none", { options: { openai: { headers: "a: b" } } }, /^openai\.headers is "a: b"/],
     [
       "a header that is no text",
       { options: { openai: { headers: { "x-a": 1 } } } },
-      /^openai\.headers\.x-a is no text/,
+      /^openai\.headers\.x-a is not text/,
     ],
     ["a slip", { options: { openai: { apikey: "k" } } }, /no openai\.apikey\. Did you mean apiKey\?/],
     ["a text for options", { options: { openai: "sk-1" } }, /^openai is "sk-1"\. Give an object/],
@@ -188,7 +188,7 @@ describe("R16: options", () => {
     ["a list", [], /^options is \[\]/],
     ["a slip", { toolz: [] }, /^There is no option toolz\. Did you mean tools\?/],
     ["another slip", { instruction: "x" }, /Did you mean instructions\?/],
-    ["something unheard of", { zzzzzzzz: 1 }, /Known are: instructions, tools,/],
+    ["something unheard of", { zzzzzzzz: 1 }, /Known: instructions, tools,/],
     ["instructions that are no text", { instructions: 7 }, /^instructions is 7\. Give a text/],
     ["limits that are none", { limits: 5 }, /^limits is 5\. Give an object/],
     ["a slip in limits", { limits: { turn: 1 } }, /^There is no limits\.turn\. Did you mean turns\?/],
@@ -206,8 +206,8 @@ describe("R16: options", () => {
     ["a choice of a tool that is not there", { toolChoice: { name: "ad" }, tools: [add] }, /Did you mean "add"\?/],
     ["a choice without tools", { toolChoice: { name: "add" } }, /not among tools\. The tools are: none/],
     ["tools that are no list", { tools: add }, /^tools is .*, not a list/],
-    ["something that is no tool", { tools: [add, { name: "x" }] }, /^tools\[1\] is no tool\. Make it with tool\(/],
-    ["null for a tool", { tools: [null] }, /^tools\[0\] is no tool/],
+    ["something that is no tool", { tools: [add, { name: "x" }] }, /^tools\[1\] is not a tool\. Create it with tool\(/],
+    ["null for a tool", { tools: [null] }, /^tools\[0\] is not a tool/],
     ["two tools of one name", { tools: [add, add] }, /^tools\[1\]: there are two tools called "add"/],
     [
       "a controller for a signal",
@@ -254,8 +254,8 @@ describe("R16: input", () => {
     ["a system message", [{ role: "system", text: "x" }], /^input\[0\]\.role is "system".*instructions are an option/],
     ["a message that is none", ["hi"], /^input\[0\] is a string, not a message/],
     ["a message without content", [{ role: "user" }], /^input\[0\] has neither text, content nor blocks/],
-    ["a last message that says nothing", [{ role: "user", text: " " }], /^The last message of the input says nothing/],
-    ["a last message without blocks", [{ role: "user", blocks: [] }], /says nothing/],
+    ["a last message that says nothing", [{ role: "user", text: " " }], /^The last message of the input is empty/],
+    ["a last message without blocks", [{ role: "user", blocks: [] }], /is empty/],
     [
       "results of calls nobody made, and nothing else",
       [

@@ -75,12 +75,12 @@ const fallback: Check = (value, field) => {
   return value.map((one, index) => backends(one, `${field}[${index}]`)).find((fault) => fault !== undefined);
 };
 
-/** What a provider may be given. A key or a header's value is never shown, not even a wrong one. */
+/** The options of a provider. A key or a header's value is never shown, not even an invalid one. */
 const PROVIDER_CHECKS: Readonly<Record<keyof ProviderOptions, Check>> = {
-  apiKey: (value, field) => (typeof value === "string" ? undefined : `${field} is no text. Give the key.`),
+  apiKey: (value, field) => (typeof value === "string" ? undefined : `${field} is not text. Give the key.`),
   baseUrl: aText,
   headers: recordOf((value, field) =>
-    typeof value === "string" ? undefined : `${field} is no text. Give the header's value.`,
+    typeof value === "string" ? undefined : `${field} is not text. Give the header's value.`,
   ),
 };
 
@@ -91,7 +91,7 @@ const tools: Check = (value, field) => {
   const seen = new Set<string>();
   for (const [index, one] of (value as (Partial<Tool> | null | undefined)[]).entries()) {
     if (typeof one?.parse !== "function" || typeof one.run !== "function" || typeof one.name !== "string") {
-      return `${field}[${index}] is no tool. Make it with tool(name, description, input, run).`;
+      return `${field}[${index}] is not a tool. Create it with tool(name, description, input, run).`;
     }
     if (seen.has(one.name)) {
       return `${field}[${index}]: there are two tools called "${one.name}". Give each its own name.`;
@@ -101,12 +101,12 @@ const tools: Check = (value, field) => {
   return undefined;
 };
 
-/** Calls a function that throws a `StartError` by itself. */
+/** Wraps a function that throws a `StartError` itself. */
 function asCheck(check: (value: never) => unknown): Check {
   return (value) => void check(value as never);
 }
 
-/** Every option of a run with its check; what is not here is no option. */
+/** Every option of a run with its check; other names are rejected. */
 const RUN_CHECKS: Readonly<Record<keyof RunOptions, Check>> = {
   instructions: aText,
   tools,
@@ -115,7 +115,7 @@ const RUN_CHECKS: Readonly<Record<keyof RunOptions, Check>> = {
   signal: aSignal,
   retry: (value, field) => (value === false ? undefined : retry(value, field)),
   fallback,
-  // Together, in `checkPolicy`: what an output guard needs depends on the mode.
+  // Checked together in `checkPolicy`: what an output guard needs depends on the mode.
   hooks: anything,
   permission: anything,
   permissions: anything,
@@ -136,7 +136,7 @@ const RUN_CHECKS: Readonly<Record<keyof RunOptions, Check>> = {
   env: recordOf(aText),
   telemetry: (value, field) => (typeof value === "boolean" ? undefined : telemetry(value, field)),
   context: anything,
-  // Also where nothing in the run is Claude Code: a misspelt name is one everywhere.
+  // Checked even if no backend of the run is Claude Code: a misspelt name is always an error.
   claudeCode: asCheck(checkClaudeCodeOptions),
   ...(Object.fromEntries(PROVIDER_NAMES.map((name) => [name, shape(PROVIDER_CHECKS)])) as Record<ProviderName, Check>),
 };
@@ -144,7 +144,7 @@ const RUN_CHECKS: Readonly<Record<keyof RunOptions, Check>> = {
 export const OPTION_NAMES: readonly string[] = Object.keys(RUN_CHECKS);
 
 /**
- * Checks what a caller gave, before anything starts; `without` are options that cannot be given here.
+ * Checks the caller's options before anything starts; `without` are options that are not allowed here.
  *
  * @throws StartError `invalid-option` naming field, value and remedy.
  */
@@ -159,7 +159,7 @@ export function checkOptions(options: RunOptions, without: readonly (keyof RunOp
   );
 }
 
-/** Whether the tool that is to be used is there: it may be the agent's or the run's. */
+/** Checks that the tool named by `toolChoice` exists, in the agent's tools or the run's. */
 export function checkChosenTool(choice: RunOptions["toolChoice"], given: readonly Tool[]): void {
   if (typeof choice !== "object" || given.some((tool) => tool.name === choice.name)) return;
   const names = given.map((tool) => tool.name);
@@ -179,21 +179,21 @@ export function checkTools(given: unknown): asserts given is readonly Tool[] {
   checkInput(tools, given, "tools");
 }
 
-/** Checks hooks, permissions and guards, the run's or an agent's. */
+/** Checks the hooks, permissions and guards of a run or an agent. */
 export function checkPolicy(given: PolicyOptions): void {
   checkHooks(given.hooks);
   checkPermission(given.permission);
   checkRules(given.permissions);
-  // Whether there is a mode for output guards is judged on the agent's and the run's together, where they meet.
+  // Output guards need an output mode; this is checked where the agent's and the run's settings are merged.
   checkGuards(given.guards, given.outputMode ?? "buffer");
 }
 
-/** Whether an answer's schema can be read at all. */
+/** Checks that the schema of an answer can be read. */
 export function checkOutput(output: SchemaInput | undefined): void {
   if (output !== undefined) readOutputOption(output);
 }
 
-/** Whether a value is a backend: what runs and agents take besides a name. */
+/** Whether a value is a backend object, which runs and agents accept besides a name. */
 export function isBackend(value: unknown): boolean {
   const backend = value as { readonly kind?: unknown; readonly stream?: unknown; readonly open?: unknown } | null;
   if (typeof backend !== "object" || backend === null) return false;
@@ -203,7 +203,7 @@ export function isBackend(value: unknown): boolean {
   );
 }
 
-/** Checks the options of a provider; `besides` are those that only this way of making a backend has. */
+/** Checks the options of a provider; `besides` are the checks of options that only this kind of backend has. */
 export function checkProvider(provider: string, given: unknown, besides: Readonly<Record<string, Check>> = {}): void {
   if (given !== undefined) checkInput(shape({ ...besides, ...PROVIDER_CHECKS }), given, provider);
 }

@@ -2,11 +2,11 @@ import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
 import { numberedThinking } from "./numbered-thinking.ts";
 import { forCli, onlyIf, type Rows, unlessGiven } from "./option-row.ts";
 
-/** The options of Claude Code; what they mean is in docs/claude-code.md. */
+/** The options of Claude Code; docs/claude-code.md explains them. */
 export const CLAUDE_CODE_ROWS: Rows<ClaudeCodeOptions, "claudeCode."> = {
   "claudeCode.model": forCli(
     onlyIf("unless the backend is given as `claude-code/<model>`", ({ backend: { model }, options }) =>
-      model === options.claudeCode?.model ? undefined : `the run asks claude-code/${model}, which goes before`,
+      model === options.claudeCode?.model ? undefined : `the run asks claude-code/${model}, which takes precedence`,
     ),
   ),
   "claudeCode.fallbackModel": forCli(unlessGiven("fallback")),
@@ -16,7 +16,7 @@ export const CLAUDE_CODE_ROWS: Rows<ClaudeCodeOptions, "claudeCode."> = {
     onlyIf(`${numberedThinking.note}; without \`thinkingTokens\``, (given) =>
       given.options.thinkingTokens === undefined
         ? numberedThinking.judge(given)
-        : "thinkingTokens is given too, and goes before",
+        : "thinkingTokens is given too, and takes precedence",
     ),
   ),
   "claudeCode.effort": forCli(),
@@ -50,7 +50,7 @@ export const CLAUDE_CODE_ROWS: Rows<ClaudeCodeOptions, "claudeCode."> = {
     onlyIf("without a session to resume", ({ options: { claudeCode, session } }) =>
       claudeCode?.resume === undefined && session?.resume === undefined
         ? undefined
-        : "the session to go on with is named by resume, which goes before",
+        : "the session to go on with is named by resume, which takes precedence",
     ),
   ),
   "claudeCode.forkSession": forCli(
@@ -68,7 +68,7 @@ export const CLAUDE_CODE_ROWS: Rows<ClaudeCodeOptions, "claudeCode."> = {
       claudeCode?.forkSession === true ||
       session?.fork === true
         ? undefined
-        : "a session that goes on keeps its id. Set claudeCode.forkSession as well to give it a new one",
+        : "a resumed session keeps its id. Set claudeCode.forkSession as well to give it a new one",
     ),
   ),
   "claudeCode.persistSession": forCli(),

@@ -42,7 +42,7 @@ export type { Route } from "../backends/routing/route.ts";
 export { requiresControl, route } from "../backends/routing/route.ts";
 
 /**
- * The arguments the CLI is started with, and warnings about options that exclude each other. Starts nothing.
+ * The arguments with which the CLI is started, and warnings about options that exclude each other. Starts nothing.
  *
  * @throws StartError `invalid-option`.
  * @example
@@ -54,7 +54,7 @@ export function buildArgv(options: ClaudeCodeOptions, plan: ArgvPlan): Argv {
 }
 
 /**
- * The Claude Code CLI as a backend with typed options. Nothing is looked for or started before a run asks for it.
+ * The Claude Code CLI as a backend with typed options. The CLI is neither looked up nor started before a run needs it.
  *
  * @throws StartError `invalid-option`.
  * @example
@@ -70,8 +70,8 @@ export function claudeCode(options: ClaudeCodeBackendOptions = {}): ClaudeCodeBa
 }
 
 /**
- * Asks the CLI one question and gives its own messages, one by one, with their exact bytes. Rejects with `StartError`
- * before there is a stream; afterwards nothing throws.
+ * Asks the CLI one question and yields its own messages, one by one, with their exact bytes. Rejects with `StartError`
+ * if the stream cannot be opened; after that, nothing throws.
  *
  * @example
  * const stream = await query("What is 25 + 17?", { timeoutMs: 60_000 })
@@ -87,7 +87,7 @@ export async function query(prompt: string, options: QueryOptions = {}): Promise
 }
 
 /**
- * Asks one question, hands the stream to a function, and closes it whatever the function does.
+ * Asks one question, passes the stream to a function, and always closes it afterwards.
  *
  * @example
  * const { items } = await withQuery("What is 25 + 17?", {}, collectItems)

@@ -1,35 +1,36 @@
 import type { AgentBackend } from "#backends";
-import { checkInput, checkOptionNames, describeValue, oneOf, StartError } from "#domain";
 import type { Format } from "#dialects";
+import { checkInput, checkOptionNames, describeValue, nearestName, oneOf, StartError } from "#domain";
 import { createSecretMask } from "#secrets";
 import { commandSecrets, createCommandBackend } from "../backends/command/backend.ts";
-import { requireFormatName } from "./format-names.ts";
-import { madeBy } from "./made-backend.ts";
 import { startGuarded } from "./guarded-process.ts";
+import { madeBy } from "./made-backend.ts";
 import { coverStartErrors } from "./run-secrets.ts";
 import { systemWorld, type World } from "./world.ts";
 
-/** How a foreign command is started and read. */
+/** How a command is started and its output read. */
 export interface CommandOptions {
-  /** The format of what it prints: a name of `millrace formats list`, such as `"text"`, or a format. Default `"ndjson"`. */
+  /**
+   * The format of its output: a name from `millrace formats list`, such as `"text"`, or a format. Default `"ndjson"`.
+   */
   readonly format?: string | Format;
-  /** How the prompt reaches it: on stdin (default), as its last argument, or not at all. */
+  /** How the prompt is passed: on stdin (default), as the last argument, or not at all. */
   readonly input?: "stdin" | "argument" | "none";
   readonly cwd?: string;
-  /** Variables beside those of this process. */
+  /** Variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Called with what it writes to stderr. */
+  /** Called with the text the command writes to stderr. */
   readonly onStderr?: (text: string) => void;
 }
 
 const OPTION_NAMES = ["format", "input", "cwd", "env", "onStderr"] as const satisfies readonly (keyof CommandOptions)[];
 
 /**
- * A foreign command as a backend: what it prints is read as the events of a run. It is started without a shell, once for
- * each turn; an exit code other than 0 fails the run, and an abort ends everything it has started.
+ * Any command as a backend: its output is read as the events of a run. It is started without a shell, once for each
+ * turn; an exit code other than 0 fails the run, and an abort ends everything the command has started.
  *
- * Guards on input and output hold, and so do the limits of time, silence, size, tokens and cost. Rules about tools
- * cannot: nobody asks us before a foreign command does something, so a run with such rules is refused.
+ * Guards on input and output apply, and so do the limits of time, silence, size, tokens and cost. Rules about tools
+ * cannot apply, because the command does not ask before it acts; a run with such rules is refused.
  *
  * @throws StartError `invalid-option` or `unknown-format`.
  * @example
@@ -40,7 +41,7 @@ export function command(argv: readonly string[], options: CommandOptions = {}): 
   return commandIn(argv, options, systemWorld());
 }
 
-/** `command` with its seams in hand. */
+/** `command` with its seams passed in. */
 export function commandIn(argv: readonly string[], options: CommandOptions, world: World): AgentBackend {
   return coverStartErrors([argv, options], world, () => createCommand(argv, options, world));
 }
@@ -69,7 +70,7 @@ function createCommand(argv: readonly string[], options: CommandOptions, world: 
     },
     { clock: world.clock, start: (request) => startGuarded(request, world) },
   );
-  // A format of the caller's own is code, and no tape can hold it.
+  // A custom format is code, which a tape cannot hold.
   const { onStderr: _, format: __, ...data } = options;
   const program = {
     argv,
@@ -79,13 +80,13 @@ function createCommand(argv: readonly string[], options: CommandOptions, world: 
   return madeBy(backend, { remake: (other) => commandIn(argv, options, other), program: { $command: program } });
 }
 
-/** Known by name now, and loaded when the command is opened. */
+/** The name is checked now; the format is loaded when the command is opened. */
 function builtIn(given: string): { readonly name: string; load(): Promise<Format> } {
   const name = requireFormatName(given);
   return { name, load: async () => (await import("./formats.ts")).formatRegistry().require(name) };
 }
 
-/** Passes a text on piece by piece, without the secrets in it, wherever it is cut. Nothing is held back. */
+/** Passes text on piece by piece, with the secrets in it masked, even those split across pieces. Holds nothing back. */
 function coverPieces(take: (text: string) => void, secrets: readonly string[]): (text: string) => void {
   const mask = createSecretMask(secrets)?.stream();
   return mask === undefined ? take : (text) => take(mask.push(text) + mask.tear());
@@ -95,4 +96,33 @@ function givenVariables(env: World["env"]): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
   );
+}
+
+/**
+ * The built-in formats with their aliases. Only the names, so that one can be checked without loading the formats:
+ * declarative formats have their own parser, and few runs need it.
+ */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  "claude-code": ["claude-agent-sdk", "@mlld/claude-agent-sdk", "anthropic"],
+  "anthropic-messages": [],
+  "openai-chat": [],
+  gemini: [],
+  ndjson: [],
+  text: [],
+};
+
+/**
+ * Resolves a name or an alias of a built-in format.
+ *
+ * @throws StartError `unknown-format`, as a registry does.
+ */
+export function requireFormatName(name: string): string {
+  const entries = Object.entries(NAMES);
+  const found = entries.find(([own, aliases]) => own === name || aliases.includes(name));
+  if (found !== undefined) return found[0];
+  const known = entries.flatMap(([own, aliases]) => [own, ...aliases]);
+  const nearest = nearestName(name, known);
+  const hint = nearest === undefined ? "" : ` Did you mean ${JSON.stringify(nearest)}?`;
+  const shown = JSON.stringify(name.length > 60 ? `${name.slice(0, 57)}...` : name);
+  throw new StartError("unknown-format", `format: ${shown} is not registered.${hint} Known: ${known.join(", ")}.`);
 }

@@ -24,7 +24,7 @@ export const CONFIG_FIELDS = [
   "server",
 ] as const satisfies readonly (keyof Config)[];
 
-/** What the field `server` may say: options of `createServer`, for `millrace serve`. */
+/** The members of the field `server`: options of `createServer`, for `millrace serve`. */
 const SERVER_FIELDS = [
   "tokens",
   "metricsToken",
@@ -41,10 +41,13 @@ export type ServerField = (typeof SERVER_FIELDS)[number];
 
 const BACKENDS = [...PROVIDER_NAMES, "claudeCode"];
 
-/** Says where in its file a field stands: `millrace.config.json:3:5`, or the file alone. */
+/** Returns the position of a field in its file: `millrace.config.json:3:5`, or the file alone. */
 export type Locate = (field: string) => string;
 
-/** Checks a configuration. @throws StartError `invalid-config` naming the place, the field, the value and the remedy. */
+/**
+ * Checks a configuration.
+ * @throws StartError `invalid-config` naming the position, the field, the value and the remedy.
+ */
 export function checkConfig(value: unknown, locate: Locate): Config {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new StartError(
@@ -121,7 +124,7 @@ function checkGiven(test: Parameters<typeof checkInput>[0], value: unknown, fiel
   if (value !== undefined) checkInput(test, value, field);
 }
 
-/** The place of what a message is about: the field it names, or the part of the file that was being checked. */
+/** The position a message refers to: that of the field it names, or of the part of the file being checked. */
 function placeOf(message: string, field: string, locate: Locate): string {
   const [, named = ""] =
     /^(?:There is no (?:field of an agent called |field |option )?)?([\w[\]-]+(?:\.[\w[\]-]+)*)/.exec(message) ?? [];

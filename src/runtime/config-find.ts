@@ -2,7 +2,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import type { FileSystem } from "#domain";
 import type { LookAtFile } from "#transports";
 
-/** The names a project's configuration may have, the first one first. */
+/** The file names of a project's configuration, in order of preference. */
 export const CONFIG_FILES = ["millrace.config.ts", "millrace.config.js", "millrace.config.mjs", "millrace.config.json"];
 
 export interface FindSeams {
@@ -10,18 +10,18 @@ export interface FindSeams {
   readonly look: LookAtFile;
 }
 
-/** A configuration that stands in a project. */
+/** A configuration found in a project. */
 export interface FoundConfig {
   /** Its real path. */
   readonly file: string;
-  /** Why it is never used, whatever anybody says; missing when it may be. */
+  /** Why it is never used, even if trusted; absent when it may be used. */
   readonly refusal?: string;
 }
 
 /**
- * The configurations of the nearest folder that has any, from the working folder up to the folder of the repository
- * (the one with `.git`). Outside of a repository the working folder alone counts: what lies further up belongs to
- * somebody else.
+ * The configurations of the nearest folder that has any, from the working folder up to the root of the repository (the
+ * folder with `.git`). Outside a repository only the working folder counts: files further up may belong to someone
+ * else.
  */
 export async function findConfigs(cwd: string, seams: FindSeams): Promise<readonly FoundConfig[]> {
   const { folders, root } = await projectFolders(cwd, seams.files);
@@ -36,7 +36,9 @@ export async function findConfigs(cwd: string, seams: FindSeams): Promise<readon
   return [];
 }
 
-/** The folders of a project, from the working folder up to its root. Outside of a repository both are the working folder. */
+/**
+ * The folders of a project, from the working folder up to its root. Outside a repository both are the working folder.
+ */
 export async function projectFolders(
   cwd: string,
   files: FileSystem,
@@ -50,7 +52,7 @@ export async function projectFolders(
   return { folders: folders.slice(0, 1), root: resolve(cwd) };
 }
 
-/** What we may not look at is not there for us. */
+/** A path that may not be read counts as absent. */
 async function isThere(path: string, files: FileSystem): Promise<boolean> {
   return await files.exists(path).catch(() => false);
 }
@@ -66,7 +68,7 @@ async function inspect(path: string, root: string, { look }: FindSeams): Promise
   return { file: file.realPath };
 }
 
-/** Whether a path is a folder or something in it. Both without links. */
+/** Whether a path is a folder or something inside it. Both paths must be free of links. */
 export function isInside(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== ".." && !way.startsWith(`..${sep}`) && resolve(folder, way) === path;

@@ -1,28 +1,28 @@
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** What is known of a configuration when Node loads it. */
+/** What is known about a configuration when Node loads it. */
 export interface GuardData {
-  /** Real paths and digests of the files that may be loaded. */
+  /** The real paths and digests of the files that may be loaded. */
   readonly digests: Readonly<Record<string, string>>;
-  /** The address of this package's folder, which is trusted. */
+  /** The URL of this package's folder, which is trusted. */
   readonly own: string;
 }
 
 /**
- * The text of a file, if it is the judged one. `source`: what is about to run, where that is known.
+ * Returns the text of a file if its digest is the trusted one. `source`: the code about to run, where known.
  *
- * @throws Error when it is another one, or was not judged.
+ * @throws Error when the file has changed or was never trusted.
  */
 export type RequireJudged = (path: string, expected: string | undefined, source?: string) => string;
 
-/** A script (CommonJS) as Node keeps it. */
+/** A CommonJS module as Node represents it. */
 interface Script {
   readonly filename?: string | null;
   exports: unknown;
 }
 
-/** The parts of `node:module` through which every script is loaded. */
+/** The parts of `node:module` through which every CommonJS module is loaded. */
 interface ScriptLoader {
   readonly prototype: { _compile(this: Script, content: string, filename: string, ...others: unknown[]): unknown };
   _resolveFilename(request: string, parent?: Script | null, ...others: unknown[]): string;
@@ -32,8 +32,8 @@ interface ScriptLoader {
 }
 
 /**
- * Lets judged files require only what was judged, with the text that was judged. The hooks for imports do not see what a
- * script requires.
+ * Restricts trusted files to `require` only trusted files, with the text that was trusted. The hooks for imports do not
+ * see what a CommonJS module requires.
  */
 export function guardScripts({ digests, own }: GuardData, requireJudged: RequireJudged): void {
   const loader = process.getBuiltinModule("node:module") as unknown as ScriptLoader;
@@ -52,7 +52,7 @@ export function guardScripts({ digests, own }: GuardData, requireJudged: Require
   const compile = loader.prototype._compile;
   loader.prototype._compile = function (content, filename, ...others) {
     if (isGuarded(filename)) {
-      // Some versions of Node have taken the types out by now.
+      // Some versions of Node have stripped the types by now.
       const source = String(others[0]).endsWith("-typescript") ? undefined : content;
       requireJudged(filename, digests[filename], source);
       if (loader.registerHooks === undefined && isModule(content, others[0])) requireNoImports(filename, content);
@@ -67,7 +67,7 @@ export function guardScripts({ digests, own }: GuardData, requireJudged: Require
     script.exports = JSON.parse(text.replace(/^\uFEFF/, ""));
   };
 
-  // Node opens these once more by their names: the moment between is as short as it can be.
+  // Node opens these once more by name, so a file could change in between; the gap is as short as possible.
   for (const ending of [".node", ".mjs"]) {
     const load = loader._extensions[ending];
     if (load === undefined) continue;
@@ -81,7 +81,7 @@ export function guardScripts({ digests, own }: GuardData, requireJudged: Require
   }
 }
 
-/** Whether Node would run a text as a module: a script that cannot be read as one is tried so. */
+/** Whether Node would run a text as an ES module: it tries this when the text does not parse as CommonJS. */
 function isModule(content: string, format: unknown): boolean {
   if (format === "module") return true;
   if (format === "commonjs") return false;
@@ -93,7 +93,7 @@ function isModule(content: string, format: unknown): boolean {
   }
 }
 
-/** Before Node 22.15 no hook is asked for what a module imports that a script requires. */
+/** Before Node 22.15, no hook is called for the imports of an ES module that CommonJS code requires. */
 function requireNoImports(filename: string, text: string): void {
   if (!/\b(?:import|from)\b/.test(text)) return;
   throw new Error(

@@ -2,9 +2,9 @@ import { pathToFileURL } from "node:url";
 import { type GuardData, guardScripts, type RequireJudged } from "./config-guard-scripts.ts";
 
 /**
- * A program text, because before Node 25 it runs in a thread of its own. It follows imports from the judged files on, and
- * lets only judged bytes through. Scripts (CommonJS) are passed on without their source, because Node gives one that comes
- * with a source a lesser `require`: `guardScripts` checks their text when it is compiled.
+ * A program in a string, because before Node 25 it runs in a separate thread. It follows imports starting from the
+ * trusted files and only lets trusted bytes through. CommonJS modules are passed on without their source, because Node
+ * gives a module that comes with its source a limited `require`; `guardScripts` checks their text when it is compiled.
  */
 const GUARD = `
 import { createHash } from "node:crypto";
@@ -59,14 +59,16 @@ export const bring = (url) => import(url);
 interface GuardProgram {
   readonly requireJudged: RequireJudged;
   createHooks(data: GuardData): unknown;
-  /** Imports in that program: a bundler that runs this file would load the module itself, past the guard. */
+  /**
+   * Imports from within that program: a bundler that runs this file would load the module itself and bypass the guard.
+   */
   bring(url: string): Promise<unknown>;
 }
 
-/** Before it, hooks in this thread must return the source of a script. */
+/** In earlier versions, hooks in this thread must return the source of a CommonJS module. */
 const FIRST_WITH_HOOKS_FOR_SCRIPTS = 25;
 
-/** Imports a module; of the files it loads, now and later, only those are loaded that are as they were judged. */
+/** Imports a module; of the files it loads, now and later, only those with the trusted content are accepted. */
 export async function importGuarded(file: string, digests: ReadonlyMap<string, string>): Promise<unknown> {
   const data: GuardData = { digests: Object.fromEntries(digests), own: new URL("../../", import.meta.url).href };
   const program = `data:text/javascript,${encodeURIComponent(GUARD)}`;

@@ -1,25 +1,25 @@
-/** What the text of a module names as something to load. */
+/** The names in the text of a module that may refer to something to load. */
 export interface NamedImports {
-  /** What stands where an import is written, whatever it is. */
+  /** Everything written in the place of an import specifier. */
   readonly imported: readonly string[];
-  /** Other texts that look like the path of a program: `"./lines.cjs"` may be handed to anything that loads. */
+  /** Other strings that look like the path of a program: `"./lines.cjs"` may be passed to anything that loads files. */
   readonly mentioned: readonly string[];
 }
 
 const LONGEST_SPECIFIER = 1_000;
 
-/** What stands before the quote of an import: `from "x"`, `import "x"`, `import("x")`, `require("x")`. */
+/** The text before the quote of an import: `from "x"`, `import "x"`, `import("x")`, `require("x")`. */
 const IMPORT_BEFORE = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\(|\brequire\.resolve\s*\()\s*$/;
 
-/** How far back the words before a quote are looked for; comments between them are not looked through. */
+/** How many characters before a quote are searched; comments in between are not skipped. */
 const BEFORE = 40;
 
-/** What Node loads as a program, or as data that is imported. */
+/** Files that Node loads as programs or as imported data. */
 export const PROGRAM_ENDING = /\.(?:[mc]?[jt]s|json|node|wasm)$/;
 
 /**
- * Everything in the text of a module that may be the name of another one. It errs on the side of too much: every quote
- * is taken for the beginning of a text, also in comments. What is not found here is refused when it is loaded.
+ * Everything in the text of a module that may name another one. It errs on the side of too much: every quote counts as
+ * the start of a string, even in comments. A file that is missed here is refused when it is loaded.
  */
 export function namedImports(text: string): NamedImports {
   const imported = new Set<string>();
@@ -39,7 +39,7 @@ export function namedImports(text: string): NamedImports {
   return { imported: [...imported], mentioned: [...mentioned] };
 }
 
-/** Whether a name is that of a file, and not that of a package. */
+/** Whether a name is a path rather than a package name. */
 export function isPath(name: string): boolean {
   return /^(?:\.{0,2}\/|\.{1,2}$|file:)/.test(name);
 }

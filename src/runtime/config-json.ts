@@ -1,4 +1,4 @@
-/** A JSON text with the places of its fields, or what is wrong with it and where. */
+/** A JSON value with the positions of its fields, or the error and its position. */
 export type ReadJson =
   | { readonly value: unknown; readonly places: ReadonlyMap<string, number>; readonly fault?: never }
   | { readonly fault: string; readonly offset: number };
@@ -8,11 +8,11 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const BLANK = /[ \t\r\n]*/y;
 
 /**
- * Reads JSON and remembers where each field stands, by its path (`limits.turns`, `agents[0].name`). `JSON.parse` knows
- * neither: whoever wrote a file by hand needs the line. A field that is there twice is a mistake here.
+ * Parses JSON and records the position of each field by its path (`limits.turns`, `agents[0].name`), which `JSON.parse`
+ * does not: errors in hand-written files need line numbers. A duplicate field is an error here.
  */
 export function readJsonPlaces(text: string): ReadJson {
-  const reader = new PlacedReader(text);
+  const reader = new PositionReader(text);
   try {
     const value = reader.read();
     return { value, places: reader.places };
@@ -22,11 +22,19 @@ export function readJsonPlaces(text: string): ReadJson {
   }
 }
 
-/** The line and the column of an offset, both from 1. */
+/** The line and the column of an offset, both counted from 1. */
 export function lineAndColumn(text: string, offset: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, offset);
   const line = before.split("\n").length;
   return { line, column: offset - before.lastIndexOf("\n") };
+}
+
+/** What is wrong with a text that is not JSON, and where; `undefined` for JSON. */
+export function describeJsonFault(text: string): string | undefined {
+  const read = readJsonPlaces(text);
+  if (read.fault === undefined) return undefined;
+  const { line, column } = lineAndColumn(text, read.offset);
+  return `${read.fault} (line ${line}, column ${column})`;
 }
 
 class JsonFault extends Error {
@@ -38,7 +46,7 @@ class JsonFault extends Error {
   }
 }
 
-class PlacedReader {
+class PositionReader {
   readonly places = new Map<string, number>();
   private readonly _text: string;
   private _at: number;
@@ -51,7 +59,7 @@ class PlacedReader {
   read(): unknown {
     const value = this._value("", 0);
     this._skip(BLANK);
-    if (this._at < this._text.length) this._fail("there is more behind the end");
+    if (this._at < this._text.length) this._fail("there is more after the end");
     return value;
   }
 

@@ -1,61 +1,58 @@
 import { basename, extname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describeThrown, type FileSystem, isStartError, StartError } from "#domain";
+import { describeReadFailure, type FileSystem, isStartError, StartError } from "#domain";
 import { createSystemFiles, type LookAtFile, lookAtFile } from "#transports";
 import { type Config, mergeConfigs } from "./config.ts";
 import { checkConfig, type Locate } from "./config-check.ts";
 import { DEFINED_BY } from "./define-config.ts";
-import { fenceConfig } from "./config-fence.ts";
+import { limitProjectConfig } from "./config-project-limits.ts";
 import { findConfigs, type FoundConfig } from "./config-find.ts";
 import { lineAndColumn, readJsonPlaces } from "./config-json.ts";
 import { importGuarded } from "./config-guard.ts";
-import { type AccountHome, findOwnFolder } from "./config-own.ts";
+import { type AccountHome, findOwnFolder, OWN_FILES, type RefusedOwn } from "./config-own.ts";
 import { readReach } from "./config-reach.ts";
-import { openTrustBook, type TrustBook } from "./trust.ts";
+import { openTrustList, type TrustList } from "./trust.ts";
 import { explainLoad, ignoreSecondReport } from "./explain-load.ts";
-
-/** The names a person's own configuration may have, in the person's own folder. */
-const OWN_FILES = ["config.ts", "config.js", "config.mjs", "config.json"];
 
 export interface LoadConfigOptions {
   readonly cwd: string;
-  /** This file and no other: whoever names it trusts it. Relative paths start from `cwd`. Default: it is looked for. */
+  /** The only file to use; naming it means trusting it. Relative to `cwd`. Default: the file is searched for. */
   readonly file?: string | undefined;
-  /** Tells where the person's own configuration is, and which keys there are. */
+  /** Determines where the person's own configuration is, and which keys are set. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files?: FileSystem;
   readonly look?: LookAtFile;
   readonly account?: AccountHome;
-  /** Imports a module, by its address. */
+  /** Imports a module by its URL. */
   readonly load?: (url: string) => Promise<unknown>;
 }
 
-/** A configuration that a project has, and whether it is used. */
+/** A project's configuration, and whether it is used. */
 export interface ProjectConfig {
   readonly file: string;
-  /** `named`: by the caller. `refused`: it is never used; `why` says what is the matter. */
+  /** `named`: given by the caller. `refused`: never used; `why` gives the reason. */
   readonly state: "trusted" | "named" | "unknown" | "changed" | "refused";
   readonly why?: string;
 }
 
 export interface LoadedConfig {
-  /** The person's own configuration with the project's, as far as that is trusted. */
+  /** The person's own configuration merged with the project's, if that is trusted. */
   readonly config: Config;
   /** The project's file, if it is used. */
   readonly file: string | undefined;
   /** The person's own file, if there is one. */
   readonly ownFile: string | undefined;
-  /** A folder that the variables call the person's own, and that is in the project: nothing in it is used. */
-  readonly refusedOwn?: string;
-  /** What was found in the project, used or not. */
+  /** Settings that seem to be the person's own, and are not used. */
+  readonly refusedOwn?: RefusedOwn;
+  /** The configuration found in the project, used or not. */
   readonly project: ProjectConfig | undefined;
 }
 
 /**
- * Reads and checks the configuration for a folder: the person's own, and the project's if the person trusts that very
- * file. A file that is not trusted is neither run nor read as data.
+ * Loads and checks the configuration for a folder: the person's own, and the project's if the person trusts exactly
+ * that file. A file that is not trusted is neither run nor parsed.
  *
- * A module exports it as `config` or as its default. Types in `.ts` are stripped by Node itself (22.18 and later).
+ * A module exports it as `config` or as its default. Node itself strips the types from `.ts` (22.18 and later).
  *
  * @throws StartError `invalid-config` naming the file, in JSON the line and the column, the field and the remedy.
  */
@@ -69,8 +66,8 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   }
   if (project.file === ownFile) return { ...found, config: own, file: undefined, project: undefined };
   const book =
-    project.state === "trusted" && ownFolder !== undefined ? openTrustBook(ownFolder, filesOf(options)) : undefined;
-  const nearer = fenceConfig(await readConfig(project.file, options, book), {
+    project.state === "trusted" && ownFolder !== undefined ? openTrustList(ownFolder, filesOf(options)) : undefined;
+  const nearer = limitProjectConfig(await readConfig(project.file, options, book), {
     file: project.file,
     ownFile: ownFile ?? (ownFolder === undefined ? "your own configuration" : join(ownFolder, "config.json")),
     allowedHosts: own.allowedHosts ?? [],
@@ -79,36 +76,39 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
   return { ...found, config: mergeConfigs(own, nearer), file: project.file };
 }
 
-/** Which configurations there are for a folder, and what the person has said about them. Runs none of them. */
+/** Finds the configurations for a folder and whether the person trusts them. Runs none of them. */
 export async function inspectConfig(
   options: LoadConfigOptions,
 ): Promise<Pick<LoadedConfig, "ownFile" | "refusedOwn" | "project"> & { readonly ownFolder: string | undefined }> {
   const files = filesOf(options);
-  const { folder, refused, isThere = false } = await findOwnFolder({ ...options, files });
+  const { folder, refused } = await findOwnFolder({ ...options, files });
   return {
     ownFolder: folder,
     ownFile: folder === undefined ? undefined : await findOwn(folder, files),
-    // Where there is nothing, nothing is ignored.
-    ...(refused !== undefined && isThere && { refusedOwn: refused }),
-    project: await judgeProject(options, folder === undefined ? undefined : openTrustBook(folder, files)),
+    // A folder that does not exist is not reported as ignored.
+    ...(refused?.isThere === true && { refusedOwn: refused }),
+    project: await judgeProject(options, folder === undefined ? undefined : openTrustList(folder, files)),
   };
 }
 
-/** The book of trusted files of the person whose variables these are. @throws StartError where there is no home. */
+/**
+ * The list of files trusted by the person to whom these variables belong.
+ * @throws StartError where there is no home folder.
+ */
 export async function trustBookOf(
   options: Pick<LoadConfigOptions, "cwd" | "env" | "files" | "account">,
-): Promise<TrustBook> {
+): Promise<TrustList> {
   const files = filesOf(options);
   const { folder, refused } = await findOwnFolder({ ...options, files });
-  if (folder !== undefined) return openTrustBook(folder, files);
+  if (folder !== undefined) return openTrustList(folder, files);
   const why =
     refused === undefined
       ? "neither XDG_CONFIG_HOME nor HOME is set to an absolute path. Set one of them"
-      : `${refused} is inside of this project. Set HOME or XDG_CONFIG_HOME to a folder of your own`;
+      : `${refused.path} ${refused.why}`;
   throw new StartError("invalid-config", `There is no folder to remember trusted files in: ${why}.`);
 }
 
-/** What is remembered of a file that is trusted: it, and everything it imports, as they are now. */
+/** What is recorded when a file is trusted: the file and everything it imports, as they are now. */
 export async function describeTrust(
   file: string,
   files: FileSystem,
@@ -119,10 +119,10 @@ export async function describeTrust(
 
 const filesOf = ({ files = createSystemFiles() }: Pick<LoadConfigOptions, "files">): FileSystem => files;
 
-/** The project's configuration for a folder, and what the person has said about it. */
+/** The project's configuration for a folder, and whether the person trusts it. */
 async function judgeProject(
   options: LoadConfigOptions,
-  book: TrustBook | undefined,
+  book: TrustList | undefined,
 ): Promise<ProjectConfig | undefined> {
   const { cwd, look = lookAtFile } = options;
   const files = filesOf(options);
@@ -138,13 +138,13 @@ async function judgeProject(
   return trusted[0] ?? judged[0];
 }
 
-async function judge(found: FoundConfig, book: TrustBook | undefined, files: FileSystem): Promise<ProjectConfig> {
+async function judge(found: FoundConfig, book: TrustList | undefined, files: FileSystem): Promise<ProjectConfig> {
   const { file, refusal } = found;
   if (refusal !== undefined) return { file, state: "refused", why: refusal };
   if (book === undefined) return { file, state: "unknown" };
   let proof: Uint8Array;
   try {
-    // What is in the files is looked at for their digests alone.
+    // The files are only read to compute their digests.
     ({ proof } = await readReach(file, files));
   } catch (error) {
     if (!isStartError(error)) throw error;
@@ -162,13 +162,13 @@ async function findOwn(folder: string, files: FileSystem): Promise<string | unde
   return found[0] === undefined ? undefined : join(folder, found[0]);
 }
 
-async function readConfig(file: string, options: LoadConfigOptions, book?: TrustBook): Promise<Config> {
+async function readConfig(file: string, options: LoadConfigOptions, book?: TrustList): Promise<Config> {
   const files = filesOf(options);
   if (book === undefined) {
     const text = decode(file, await readBytes(file, files));
     return extname(file) === ".json" ? readJson(file, text) : await readModule(file, options.load);
   }
-  // Between the judgement and the use a file may change: what is used is judged, and not what was there before.
+  // A file may change between the check and its use, so the bytes that are used are checked again.
   const { bytes, proof, digests } = await readReach(file, files);
   if ((await book.judge(file, proof)) !== "trusted") {
     throw new StartError(
@@ -185,7 +185,7 @@ async function readBytes(file: string, files: FileSystem): Promise<Uint8Array> {
   try {
     return await files.read(file);
   } catch (error) {
-    const why = (error as { readonly code?: unknown }).code === "EISDIR" ? "it is a folder" : describeThrown(error);
+    const why = describeReadFailure(error);
     throw new StartError("invalid-config", `${file} cannot be read: ${why}. Check the path.`, { cause: error });
   }
 }
@@ -228,7 +228,7 @@ async function readModule(file: string, load?: LoadConfigOptions["load"]): Promi
     module = await (load ?? importModule)(pathToFileURL(file).href);
   } catch (error) {
     ignoreSecondReport(error);
-    // What defineConfig refuses is said as if it stood in JSON: with the file in front.
+    // Errors of defineConfig are reported like those in JSON: with the file name first.
     if (isStartError(error) && error.message.startsWith(`${DEFINED_BY}: `)) {
       throw new StartError("invalid-config", `${file}${error.message.slice(DEFINED_BY.length)}`, { cause: error });
     }

@@ -1,9 +1,13 @@
 import { basename, dirname, join } from "node:path";
 import type { FileSystem } from "#domain";
+import { type LookAtFile, lookAtFile } from "#transports";
 import { isInside, projectFolders } from "./config-find.ts";
-import { ownConfigFolder } from "./trust.ts";
+import { ownConfigFolder, TRUST_FILE } from "./trust.ts";
 
-/** The home folder that the system has for this user, whatever the variables say. `undefined`: it has none. */
+/** The file names of a person's own configuration, in the person's own folder. */
+export const OWN_FILES = ["config.ts", "config.js", "config.mjs", "config.json"];
+
+/** The home folder that the system records for this user, regardless of variables. `undefined`: there is none. */
 export type AccountHome = () => string | undefined;
 
 const accountHome: AccountHome = () => {
@@ -18,29 +22,47 @@ const accountHome: AccountHome = () => {
 /** Where a person's own settings are. */
 export interface OwnFolder {
   readonly folder: string | undefined;
-  /** A folder that the variables name, but that is in the project: its contents come from the author of the project. */
-  readonly refused?: string;
-  /** The refused folder exists: settings in it are ignored. */
-  readonly isThere?: boolean;
+  /** The folder that the variables name contains what others have written. */
+  readonly refused?: RefusedOwn;
+}
+
+/** A person's own settings that are not used. */
+export interface RefusedOwn {
+  readonly path: string;
+  /** The reason, with the remedy. */
+  readonly why: string;
+  /** It exists: settings in it are ignored. */
+  readonly isThere: boolean;
 }
 
 /**
- * The person's own folder for settings. One inside of the project that we stand in is not taken for it, unless it is where the
- * system itself says that this user is at home: variables come from anywhere, and a cloned repository may hold a `.config`.
+ * The person's own settings folder. A folder inside the current project is not accepted unless the system itself
+ * records it as this user's home: variables can come from anywhere, and a cloned repository may contain a `.config`.
+ * Nor is one that other users can write to, or whose files they can.
  */
 export async function findOwnFolder(options: {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly files: FileSystem;
   readonly account?: AccountHome | undefined;
+  readonly look?: LookAtFile | undefined;
 }): Promise<OwnFolder> {
-  const { cwd, env, files, account = accountHome } = options;
+  const { cwd, env, files, account = accountHome, look = lookAtFile } = options;
   const folder = ownConfigFolder(env);
-  if (folder === undefined || usualFolders(account()).includes(folder)) return { folder };
-  const { root } = await projectFolders(cwd, files);
-  const isOfProject = isInside(await realPlace(folder, files), await realPlace(root, files));
-  if (!isOfProject) return { folder };
-  return { folder: undefined, refused: folder, isThere: await isThere(folder, files) };
+  if (folder === undefined) return { folder };
+  if (!usualFolders(account()).includes(folder)) {
+    const { root } = await projectFolders(cwd, files);
+    if (isInside(await realPlace(folder, files), await realPlace(root, files))) {
+      const why = "is inside this project. Set HOME or XDG_CONFIG_HOME to a folder of your own";
+      return { folder: undefined, refused: { path: folder, why, isThere: await isThere(folder, files) } };
+    }
+  }
+  for (const path of [folder, ...[...OWN_FILES, TRUST_FILE].map((name) => join(folder, name))]) {
+    if ((await look(path))?.isOpen !== true) continue;
+    const why = `can be changed by other users. Check it, and make it your own: chown "$(id -u)", chmod go-w`;
+    return { folder: undefined, refused: { path, why, isThere: true } };
+  }
+  return { folder };
 }
 
 function usualFolders(home: string | undefined): readonly string[] {
@@ -55,7 +77,7 @@ function isThere(path: string, files: FileSystem): Promise<boolean> {
   );
 }
 
-/** Where a path leads, also if its last parts are not there yet. */
+/** The real path, even if its last segments do not exist yet. */
 async function realPlace(path: string, files: FileSystem): Promise<string> {
   try {
     return await files.realPath(path);

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import type { FileSystem } from "#domain";
 import { PROGRAM_ENDING } from "./config-imports.ts";
 
-/** The parts of a `package.json` that say which file a name stands for. */
+/** The fields of a `package.json` that map names to files. */
 interface PackageFile {
   readonly folder: string;
   readonly name?: unknown;
@@ -12,8 +12,8 @@ interface PackageFile {
 }
 
 /**
- * The files that the name of a package may stand for, whatever the conditions: `zod`, `@scope/x/y`, `#inner`. Nothing
- * where there is no such package: it is Node's own, or not installed.
+ * The files that a package name may refer to under any condition: `zod`, `@scope/x/y`, `#inner`. `undefined` if there
+ * is no such package: it is built into Node, or not installed.
  */
 export async function packageFiles(
   name: string,
@@ -36,10 +36,10 @@ export async function packageFiles(
   return { folder, paths: [...main, join(folder, "index")] };
 }
 
-/** A larger package is not searched for what it may load. */
+/** A larger package is not searched. */
 const MOST_PROGRAMS = 1_000;
 
-/** All programs and data of the package that a file belongs to, without the packages inside of it. */
+/** All programs and data of the package that a file belongs to, without nested packages. */
 export async function programsOfPackage(file: string, files: FileSystem): Promise<readonly string[]> {
   const nearest = await nearestPackage(dirname(file), files);
   const found: string[] = [];
@@ -81,13 +81,13 @@ async function readPackage(folder: string, files: FileSystem): Promise<PackageFi
   }
 }
 
-/** All paths that a field of a `package.json` has for a key, under every condition. */
+/** All paths that a field of a `package.json` gives for a key, under every condition. */
 function targets(field: unknown, key: string, folder: string): readonly string[] {
   if (typeof field !== "object" || field === null || Array.isArray(field)) {
     return key === "." ? textsOf(field).map((path) => join(folder, path)) : [];
   }
   const keys = Object.keys(field);
-  // Without subpaths, the whole of it is about the package's own name.
+  // Without subpaths, the whole field is about the package's own name.
   if (key.startsWith(".") && !keys.some((one) => one.startsWith("."))) {
     return key === "." ? textsOf(field).map((path) => join(folder, path)) : [];
   }
@@ -95,7 +95,7 @@ function targets(field: unknown, key: string, folder: string): readonly string[]
   for (const [pattern, value] of Object.entries(field)) {
     const star = starOf(pattern, key);
     if (star === undefined) continue;
-    // A function, because "$" means something in the text of a replacement.
+    // A function, because "$" is special in a replacement string.
     for (const path of textsOf(value))
       found.push(
         join(
@@ -107,7 +107,7 @@ function targets(field: unknown, key: string, folder: string): readonly string[]
   return found;
 }
 
-/** What the star of a pattern stands for in a key; `""` when they are the same; `undefined` when they do not fit. */
+/** The text matched by the star of a pattern; `""` when pattern and key are equal; `undefined` without a match. */
 function starOf(pattern: string, key: string): string | undefined {
   if (pattern === key) return "";
   const at = pattern.indexOf("*");

@@ -1,33 +1,33 @@
 import { extname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { describeThrown, type FileSystem, StartError } from "#domain";
+import { describeReadFailure, type FileSystem, StartError } from "#domain";
 import { isPath, namedImports } from "./config-imports.ts";
 import { packageFiles, programsOfPackage } from "./config-packages.ts";
 
-/** A configuration file as it is now, with everything that it would load. */
+/** A configuration file in its current state, with everything that it would load. */
 export interface ConfigReach {
-  /** What is in the file itself. */
+  /** The content of the file itself. */
   readonly bytes: Uint8Array;
-  /** What is remembered when it is trusted: its bytes, and the digests of all files it imports. */
+  /** What is recorded when it is trusted: its bytes and the digests of all files it imports. */
   readonly proof: Uint8Array;
-  /** The digest of each file by its real path: the configuration itself, and what it imports. */
+  /** The digest of each file by its real path: the configuration itself and its imports. */
   readonly digests: ReadonlyMap<string, string>;
 }
 
 const MOST_FILES = 5_000;
 const MOST_BYTES = 64 * 1024 * 1024;
 
-/** Ways to load a file that no import names, and that cannot be guarded on every Node. */
+/** Ways to load a file that no import names, and that cannot be guarded on every version of Node. */
 const UNREADABLE = /\bcreateRequire\b|["'`](?:node:)?(?:module|vm)["'`]/;
 
-/** Where this package is: whoever runs it trusts it. */
+/** The folder of this package, which is trusted because it is already running. */
 const OWN_FOLDER = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * Reads a configuration and, if it is a module, the files it imports and those that they import: in the project, above
- * it, in `node_modules`. Runs none of them.
+ * Reads a configuration and, if it is a module, the files it imports directly and indirectly: in the project, above it,
+ * and in `node_modules`. Runs none of them.
  *
- * @throws StartError `invalid-config` when what it would load cannot be known.
+ * @throws StartError `invalid-config` when it cannot be determined what it would load.
  */
 export async function readReach(file: string, files: FileSystem): Promise<ConfigReach> {
   const bytes = await readRequired(file, files);
@@ -68,7 +68,7 @@ function requireReadable(importer: string, text: string): void {
   if (how === undefined) return;
   throw new StartError(
     "invalid-config",
-    `${importer} uses ${how}, so nobody can say which files it loads. Use import instead.`,
+    `${importer} uses ${how}, so it cannot be determined which files it loads. Use import instead.`,
   );
 }
 
@@ -80,7 +80,7 @@ function tooMuch(file: string): StartError {
   );
 }
 
-/** Every path that something in the text of a module may stand for. */
+/** Every path that a name in the text of a module may refer to. */
 async function namedFiles(text: string, importer: string, files: FileSystem): Promise<readonly string[]> {
   const { imported, mentioned } = namedImports(text);
   const found: string[] = [];
@@ -95,8 +95,9 @@ async function namedFiles(text: string, importer: string, files: FileSystem): Pr
 }
 
 /**
- * All programs of a package that puts the names of its files together (`require("./locale/" + name)`), or that loads an addon.
- * Packages outside of it that it loads in such a way are refused when they are loaded, and so are the files of a larger one.
+ * All programs of a package that computes file names (`require("./locale/" + name)`) or loads an addon. Files outside
+ * the package that it loads in such a way are refused when they are loaded, and so are the files of a package that is
+ * too large.
  */
 async function unnamedFiles(text: string, importer: string, files: FileSystem): Promise<readonly string[]> {
   if (!isInPackage(importer) || !UNNAMED.test(text)) return [];
@@ -108,7 +109,7 @@ const UNNAMED =
 
 const isInPackage = (path: string): boolean => /[\\/]node_modules[\\/]/.test(path);
 
-/** A path as `import` and as `require` would read it. */
+/** The variants of a path that `import` and `require` would try. */
 function variants(path: string | undefined): readonly string[] {
   if (path === undefined) return [];
   const endings = ["", ".js", ".cjs", ".mjs", ".ts", ".mts", ".cts", ".json", ".node"];
@@ -131,7 +132,7 @@ async function readIfFile(
     const real = await files.realPath(path);
     return { path: real, bytes: await files.read(real) };
   } catch {
-    // Nothing, or a folder. Should there be something when it is loaded, it is refused then.
+    // There is nothing, or a folder. A file that appears there later is refused when it is loaded.
     return undefined;
   }
 }
@@ -140,7 +141,7 @@ async function readRequired(file: string, files: FileSystem): Promise<Uint8Array
   try {
     return await files.read(file);
   } catch (error) {
-    const why = describeThrown(error);
+    const why = describeReadFailure(error);
     throw new StartError("invalid-config", `${file} cannot be read: ${why}. Check the path.`, { cause: error });
   }
 }
@@ -149,7 +150,7 @@ function isBuiltin(name: string): boolean {
   return process.getBuiltinModule("node:module").isBuiltin(name);
 }
 
-/** Loaded here and not at the top: most programs that import this package have no configuration. */
+/** Loaded here rather than at the top: most programs that import this package have no configuration. */
 export function sha256Of(bytes: Uint8Array): string {
   const { createHash } = process.getBuiltinModule("node:crypto");
   return createHash("sha256").update(bytes).digest("hex");

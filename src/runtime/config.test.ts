@@ -73,7 +73,7 @@ describe("where a configuration is found", () => {
     const tree = { "/home/ada/work/other.json": text, "/home/ada/work/app/millrace.config.json": "{" };
     expect((await loadFrom(tree, undefined, "../other.json")).file).toBe("/home/ada/work/other.json");
     await expect(loadFrom(tree, undefined, "none.json")).rejects.toThrow(
-      /^\/home\/ada\/work\/app\/none\.json cannot be read: ENOENT/,
+      /^\/home\/ada\/work\/app\/none\.json cannot be read: there is no such file\. Check the path/,
     );
     await expect(loadFrom({ "/x/a.yaml": "a" }, "/x", "a.yaml")).rejects.toThrow(
       /ends in "\.yaml"\. Name it \.ts, \.js, \.mjs or \.json/,
@@ -168,9 +168,9 @@ describe("F-A1: a project's configuration", () => {
     await files.write(file, encode(text));
     const whyNot = (HOME: string): Promise<unknown> =>
       trustBookOf({ cwd: "/home/ada/work/app", env: { HOME }, files }).catch((error: unknown) => error);
-    // There is no such folder in the project yet.
+    // The folder does not exist in the project yet.
     expect(await whyNot("/home/ada/work/app/home")).toMatchObject({
-      message: expect.stringMatching(/app\/home\/\.config\/millrace is inside of this project\. Set HOME or/),
+      message: expect.stringMatching(/app\/home\/\.config\/millrace is inside this project\. Set HOME or/),
     });
     expect(await whyNot("ada")).toMatchObject({ message: expect.stringContaining("set to an absolute path") });
   });
@@ -194,11 +194,11 @@ describe("R16: a wrong configuration is told with file, line, column, field and 
       '{\n "backend": "offline",\n "backend": "x" }',
       ':3:2: this is not JSON: "backend" is there twice',
     ],
-    ["more behind it", "{} {}", ":1:4: this is not JSON: there is more behind the end"],
+    ["more behind it", "{} {}", ":1:4: this is not JSON: there is more after the end"],
     ["nothing", "", ":1:1: this is not JSON: the end is missing"],
     ["a list", "[]", ": the configuration is []. Give an object"],
     ["a slip", '{\n  "backend": "offline",\n  "limit": {}\n}', ":3:3: There is no field limit. Did you mean limits?"],
-    ["something unheard of", '{ "zzzzzzzz": 1 }', ":1:3: There is no field zzzzzzzz. Known are: backend,"],
+    ["something unheard of", '{ "zzzzzzzz": 1 }', ":1:3: There is no field zzzzzzzz. Known: backend,"],
     [
       "an unknown backend",
       '{\n\n "backend": "antropic/x" }',
@@ -207,11 +207,11 @@ describe("R16: a wrong configuration is told with file, line, column, field and 
     ["a backend that is no text", '{ "backend": 5 }', ":1:3: backend is 5. Give a text."],
     ["no turns", '{\n  "limits": {\n    "turns": 0\n  }\n}', ":3:5: limits.turns is 0. Give a number above 0."],
     ["a slip in limits", '{ "limits": { "turn": 1 } }', ":1:15: There is no limits.turn. Did you mean turns?"],
-    ["tools in JSON", '{ "tools": [{}] }', ":1:13: tools[0] is no tool."],
+    ["tools in JSON", '{ "tools": [{}] }', ":1:13: tools[0] is not a tool."],
     [
       "a key that is no text",
       '{ "backends": { "openai": { "apiKey": 5 } } }',
-      ":1:29: openai.apiKey is no text. Give the key.",
+      ":1:29: openai.apiKey is not text. Give the key.",
     ],
     [
       "a slip in a provider",

@@ -1,3 +1,4 @@
+import { present } from "#domain";
 import type { ProviderName, Limits, PolicyOptions, ProviderOptions, RunOptions } from "./options.ts";
 import type { Tool } from "#tools";
 import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
@@ -6,39 +7,39 @@ import type { Target } from "./plan-run.ts";
 import { FROM_CONFIGURATION } from "./option-row.ts";
 import { swarm, type SwarmOptions } from "./swarm.ts";
 
-/** What a `millrace.config` file holds. Every field may be left out; what the command line says goes before it. */
+/** The content of a `millrace.config` file. Every field is optional; flags on the command line override it. */
 export interface Config extends PolicyOptions {
-  /** Who is asked when nobody else is named: `"anthropic/claude-sonnet-4-6"`. */
+  /** The default backend: `"anthropic/claude-sonnet-4-6"`. */
   readonly backend?: string;
   readonly instructions?: string;
-  /** The agents; the first one begins, unless `swarm.start` names another. */
+  /** The agents; the first one starts, unless `swarm.start` names another. */
   readonly agents?: readonly Agent[];
   readonly swarm?: SwarmOptions;
   readonly tools?: readonly Tool[];
   readonly limits?: Limits;
-  /** What backends are told, by their names. */
+  /** Options of backends, by their names. */
   readonly backends?: Readonly<Partial<Record<ProviderName, ProviderOptions>>> & {
     readonly claudeCode?: ClaudeCodeOptions;
   };
   /**
-   * In your own configuration (`~/.config/millrace/config.json`) only: hosts that a project's configuration may send
-   * your keys to, such as `"llm.example.com"` or `"127.0.0.1:8080"`.
+   * Only in your own configuration (`~/.config/millrace/config.json`): hosts to which a project's configuration may
+   * send your keys, such as `"llm.example.com"` or `"127.0.0.1:8080"`.
    */
   readonly allowedHosts?: readonly string[];
-  /** For `millrace serve`. */
+  /** Options for `millrace serve`. */
   readonly server?: Readonly<Record<string, unknown>>;
 }
 
-/** What a run is told beside a configuration: by flags, or by a program. */
+/** Settings given in addition to a configuration, by flags or by a program. */
 export interface Given {
   readonly backend?: string | undefined;
   readonly options?: RunOptions;
 }
 
 /**
- * A configuration and what was given beside it, as a target and the options of a run. What was given goes before the
- * configuration, limit by limit and provider by provider; of two tools with one name the given one is taken.
- * `target` is missing when neither says who is to be asked.
+ * Combines a configuration and the given settings into a target and the options of a run. Given settings override the
+ * configuration, limit by limit and provider by provider; of two tools with the same name, the given one is used.
+ * `target` is absent when neither names a backend or an agent.
  */
 export function applyConfig(
   config: Config,
@@ -50,10 +51,11 @@ export function applyConfig(
   const { tools = [], limits, backends = {}, instructions } = config;
   const named = new Set((options.tools ?? []).map(({ name }) => name));
   const providers: Record<string, unknown> = {};
-  for (const [name, told] of Object.entries(backends)) {
+  for (const [name, configured] of Object.entries(backends)) {
     const given = options[name as ProviderName] as object | undefined;
-    // What a configuration has for a backend is there for the runs that ask it, and no mistake in the others.
-    providers[name] = { ...told, ...given, ...(given === undefined && { [FROM_CONFIGURATION]: true }) };
+    // Backend options in a configuration are meant for the runs that use that backend; in other runs they are not a
+    // mistake.
+    providers[name] = { ...configured, ...given, ...(given === undefined && { [FROM_CONFIGURATION]: true }) };
   }
   return {
     target: backend ?? cast(config) ?? config.backend,
@@ -70,11 +72,11 @@ export function applyConfig(
   };
 }
 
-/** Two configurations as one: the nearer one wins, limit by limit, provider by provider and tool by tool. */
+/** Merges two configurations: the nearer one wins, limit by limit, provider by provider and tool by tool. */
 export function mergeConfigs(further: Config, nearer: Config): Config {
   const backends: Record<string, unknown> = { ...further.backends };
-  for (const [name, told] of Object.entries(nearer.backends ?? {})) {
-    backends[name] = { ...(backends[name] as object | undefined), ...told };
+  for (const [name, configured] of Object.entries(nearer.backends ?? {})) {
+    backends[name] = { ...(backends[name] as object | undefined), ...configured };
   }
   const named = new Set((nearer.tools ?? []).map(({ name }) => name));
   const tools = [...(further.tools ?? []).filter(({ name }) => !named.has(name)), ...(nearer.tools ?? [])];
@@ -94,13 +96,7 @@ export function mergeConfigs(further: Config, nearer: Config): Config {
 }
 
 function policyOf({ permission, permissions, hooks, guards, outputMode }: Config): PolicyOptions {
-  return {
-    ...(permission !== undefined && { permission }),
-    ...(permissions !== undefined && { permissions }),
-    ...(hooks !== undefined && { hooks }),
-    ...(guards !== undefined && { guards }),
-    ...(outputMode !== undefined && { outputMode }),
-  };
+  return present({ permission, permissions, hooks, guards, outputMode });
 }
 
 function cast({ agents = [], swarm: together }: Config): Target | undefined {

@@ -117,7 +117,7 @@ describe("a captured stream as a run", () => {
     const log: AgentEvent[] = [];
     run.on("*", (event) => log.push(event));
     await new Promise((resolve) => run.once("text-delta", resolve));
-    // By now it waits for a piece that never comes.
+    // By now a read is pending that never resolves.
     await new Promise((resolve) => setImmediate(resolve));
     await run.abort();
     const result = await run.result();

@@ -1,5 +1,5 @@
 import { checkOptionNames } from "#domain";
-import { createRun, type Run } from "#agents";
+import { createRun, type Run } from "#run";
 import { createDecoder, createMissingVerdict, type Format } from "#dialects";
 import { systemWorld, type World } from "./world.ts";
 
@@ -9,10 +9,10 @@ export interface DecodeOptions {
 }
 
 /**
- * Decodes a captured or foreign stream as a run of its own: the same events, the same invariants, one `done`.
+ * Decodes a captured or foreign stream as a run: the same events, the same invariants, one `done`.
  *
- * A format that has no verdict of its own (a model's single reply) succeeds when its stream ended properly. A source
- * that fails ends the run with `source-failed`; an abort ends it at once, also while the source is silent.
+ * If the format does not state a verdict (a model's single reply), the run succeeds when its stream ended properly. A
+ * source that fails ends the run with `source-failed`; an abort ends it at once, even while the source is silent.
  *
  * @example
  * const run = decodeStream(formatRegistry().require("claude-code"), createReadStream("log.ndjson"))
@@ -29,11 +29,11 @@ export function decodeStream(
     async (writer) => {
       const decoder = createDecoder(format, { keepRaw: options.keepRaw ?? false });
       const verdict = createMissingVerdict();
-      for await (const piece of untilAborted(bytes, writer.latch.signal)) {
+      for await (const piece of untilAborted(bytes, writer.signal)) {
         await writer.write(verdict.look(decoder.push(piece)));
         if (decoder.isOver) break;
       }
-      if (writer.latch.aborted) return;
+      if (writer.signal.aborted) return;
       await writer.write(verdict.look(decoder.end()));
       await writer.write(verdict.missing());
     },
@@ -41,7 +41,7 @@ export function decodeStream(
   );
 }
 
-/** The same bytes, but an abort ends them while the source is still thinking about the next piece. */
+/** The same bytes, except that an abort ends them even while a read from the source is pending. */
 async function* untilAborted(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const iterator = bytes[Symbol.asyncIterator]();
   const end: IteratorReturnResult<undefined> = { done: true, value: undefined };
@@ -59,7 +59,7 @@ async function* untilAborted(bytes: AsyncIterable<Uint8Array>, signal: AbortSign
     }
   } finally {
     signal.removeEventListener("abort", onAbort);
-    // Not waited for: a source in the middle of a read lets go of it when the read is over.
+    // Not awaited: a source in the middle of a read is released when the read ends.
     iterator.return?.().catch(() => undefined);
   }
 }

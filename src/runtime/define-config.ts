@@ -1,12 +1,12 @@
 import type { Config } from "./config.ts";
 import { checkConfig } from "./config-check.ts";
 
-/** Where a mistake stands that `defineConfig` finds: it knows of no file. */
+/** The position in errors of `defineConfig`, which does not know the file. */
 export const DEFINED_BY = "defineConfig";
 
 /**
- * Gives a configuration its type, and checks it. What is wrong in it is named here, and once more with the place in its
- * file when it is loaded.
+ * Gives a configuration its type, and checks it. Errors are reported here, and again with the position in the file when
+ * the file is loaded.
  *
  * @throws StartError `invalid-config`.
  * @example

@@ -48,7 +48,7 @@ describe("backends with typed options", () => {
     expect(() => openai({ model: "m" })).toThrow(/OPENAI_API_KEY is not set/);
     expect(() => google({ model: "", apiKey: "k" })).toThrow(/^google\.model is ""/);
     expect(() => google({ model: "m", apikey: "k" } as never)).toThrow(/Did you mean apiKey\?/);
-    expect(() => anthropic({ model: "m", apiKey: "k", baseUrl: "nowhere" })).toThrow(/no http\(s\) address/);
+    expect(() => anthropic({ model: "m", apiKey: "k", baseUrl: "nowhere" })).toThrow(/not an http\(s\) address/);
     expect(() => anthropic(null as never)).toThrow(/Give \{ model \}/);
     expect(() => anthropic({ model: "m", apiKey: "k", fetch: 1 } as never)).toThrow(/anthropic\.fetch is 1/);
   });

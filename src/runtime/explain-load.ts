@@ -2,8 +2,8 @@ import { basename } from "node:path";
 import { describeThrown } from "#domain";
 
 /**
- * Why a module of a person's could not be loaded, and what to do. Node strips types itself from 22.18 on; before that a
- * `.ts` file cannot be read, and the file to write instead is named.
+ * Why a user's module could not be loaded, and the remedy. Node strips types itself from 22.18 on; earlier versions
+ * cannot read a `.ts` file, so the message names the file to write instead.
  */
 export function explainLoad(error: unknown, file: string): string {
   const { code } = error as { readonly code?: unknown };
@@ -19,8 +19,9 @@ export function explainLoad(error: unknown, file: string): string {
 }
 
 /**
- * Ignores the second report of a module that could not be loaded. Before Node 22 a script that throws while a module imports it rejects
- * twice: the import, and a promise that no program can reach, which would end the process. Anything else ends it as usual.
+ * Ignores the second report of a module that could not be loaded. Before Node 22, a CommonJS module that throws while
+ * an ES module imports it rejects twice: the import, and a promise that no program can reach, which would end the
+ * process. Any other unhandled rejection still ends it.
  */
 export function ignoreSecondReport(error: unknown): void {
   if (Number.parseInt(process.versions.node, 10) >= 22) return;

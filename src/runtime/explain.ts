@@ -7,8 +7,8 @@ import { coverStartErrors, maskOfPlan } from "./run-secrets.ts";
 import { systemWorld, type World } from "./world.ts";
 
 /**
- * Says which way a run would go and why, without starting anything: no key is needed, no process, no host.
- * For several agents it speaks of the one that begins.
+ * Explains which route a run would take and why, without starting anything: no key, process or host is needed. For
+ * several agents it describes the one that starts; `ignored` has the options that have no effect on one of them.
  *
  * @example
  * console.log(explain("claude-code", { tools: [add] }).text)
@@ -17,19 +17,19 @@ export function explain(target: Target, options: RunOptions = {}): Explanation {
   return explainIn(target, options, systemWorld());
 }
 
-/** `explain` with its seams in hand. */
+/** `explain` with its seams passed in. */
 export function explainIn(target: Target, options: RunOptions, world: World): Explanation {
   return coverStartErrors([target, options], world, () => {
     const plan = planRun(target, options, world, (name) => resolveWithoutKey(name, options, world));
     const explanation = explainPlan(plan);
-    // Programs, addresses and options are named as they were given.
+    // Programs, addresses and options appear as they were given, so secrets in them are masked.
     return maskOfPlan(plan, world)?.value(explanation) ?? explanation;
   });
 }
 
 function explainPlan(plan: RunPlan): Explanation {
   const leg = plan.legs.find((one) => one.agent === plan.start) ?? plan.legs[0];
-  const lost = (leg?.ignored ?? []).map(({ option }) => option);
+  const lost = [...new Set(plan.legs.flatMap(({ ignored = [] }) => ignored.map(({ option }) => option)))];
   if (leg?.backend.kind === "agent") {
     return withIgnored(leg.backend.explain(agentSettings(leg as AgentLeg, plan.limits)), lost);
   }
@@ -55,7 +55,7 @@ function explainPlan(plan: RunPlan): Explanation {
   return withIgnored(explanation, lost);
 }
 
-/** An explanation that also names the options which do not hold on this backend. */
+/** Adds the options that have no effect on this backend to an explanation. */
 function withIgnored(explanation: Explanation, options: readonly string[]): Explanation {
   if (options.length === 0) return explanation;
   const ignored = [...explanation.ignored, ...options];
@@ -63,7 +63,7 @@ function withIgnored(explanation: Explanation, options: readonly string[]): Expl
   return { ...explanation, ignored, text: [...lines, `Ignored: ${ignored.join(", ")}`].join("\n") };
 }
 
-/** The backend without its key; where even its address is missing, a stand-in: nobody asks it anything here. */
+/** The backend without its key. If even its address is missing, a placeholder, because no request is made here. */
 function resolveWithoutKey(text: string, options: RunOptions, world: World): Backend {
   const { name, model } = requireName(text);
   if (name === "claude-code" || name === "offline") return resolveBackend(text, options, world);

@@ -1,6 +1,6 @@
 import { createFormatRegistry, type FormatRegistry } from "#dialects";
 
-/** A registry of one's own with the built-in formats in it. */
+/** Creates a registry that contains the built-in formats. */
 export function formatRegistry(): FormatRegistry {
   return createFormatRegistry();
 }

@@ -9,8 +9,8 @@ import { type BackendOptions, createProviderBackend } from "./backend-options.ts
 export type { BackendOptions } from "./backend-options.ts";
 
 /**
- * A model behind Google's Gemini API. Key and address come from `GEMINI_API_KEY` (or `GOOGLE_API_KEY`) and
- * `GOOGLE_GEMINI_BASE_URL` unless they are given. The key goes in a header, never into the address.
+ * A model of Google's Gemini API. Key and address default to `GEMINI_API_KEY` (or `GOOGLE_API_KEY`) and
+ * `GOOGLE_GEMINI_BASE_URL`. The key is sent in a header, never in the URL.
  *
  * @throws StartError `missing-key` or `invalid-option`.
  * @example

@@ -4,16 +4,16 @@ import { RUN_TAG_VARIABLE } from "../backends/claude-code/environment.ts";
 import { claudeCodeWorld } from "./claude-code-world.ts";
 import type { World } from "./world.ts";
 
-/** A process that does not outlive us. */
+/** A process that does not outlive ours. */
 export interface GuardedProcess {
   readonly handle: ProcessHandle;
-  /** Resolves when nothing of it and of what it has started is left. Idempotent. */
+  /** Resolves when the process and everything it has started are gone. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a process that is ended with everything it has started: by `stop`, or by the watchdog if we die suddenly.
- * Rejects with `StartError` as `world.spawn` does.
+ * Starts a process that is ended together with everything it has started: by `stop`, or by the watchdog if our process
+ * dies. Rejects with `StartError` as `world.spawn` does.
  */
 export async function startGuarded(request: ProcessRequest, world: World): Promise<GuardedProcess> {
   const { watchdog, processes: table } = claudeCodeWorld();
@@ -22,7 +22,7 @@ export async function startGuarded(request: ProcessRequest, world: World): Promi
   await watchdog?.guard(tag);
   let handle: ProcessHandle;
   try {
-    // In front: a listing of processes may be cut after the first variables.
+    // First in the environment: a process listing may cut off later variables.
     const env = { [tag.name]: tag.value, ...request.env, [tag.name]: tag.value };
     handle = await world.spawn({ ...request, env, tag });
   } catch (error) {
@@ -35,7 +35,7 @@ export async function startGuarded(request: ProcessRequest, world: World): Promi
     handle,
     stop() {
       stopping ??= (async () => {
-        // In real time: how often somebody looks whether a process is gone belongs on no tape.
+        // In real time: the polling for the end of a process does not belong on a tape.
         const { clock } = world.tap?.real ?? world;
         await stopProcess(handle, { clock, tag, immediate: true, table });
         watchdog?.release(tag);
@@ -46,7 +46,7 @@ export async function startGuarded(request: ProcessRequest, world: World): Promi
   };
 }
 
-/** A process of a tape: there is nothing to guard, and nothing of it is left. */
+/** A process from a tape: there is nothing to guard or to clean up. */
 function playGuarded(handle: ProcessHandle): GuardedProcess {
   return { handle, stop: async () => handle.kill("SIGKILL") };
 }

@@ -1,15 +1,15 @@
 import { describeThrown, isStartError, type StartError, unreachable } from "#domain";
-import { createProcessTable, inspectStopping, probeExecutable } from "#transports";
+import { createProcessTable, probeExecutable } from "#transports";
 import { checkOutput, type OutputCheck } from "../backends/claude-code/check-output.ts";
-import { commandElsewhere, locateCommand, prepareCheck } from "../backends/claude-code/launch.ts";
+import { commandElsewhere, locateCommand, prepareCheck } from "../backends/claude-code/find-cli.ts";
 import { applyVersionPolicy, detectVersion } from "../backends/claude-code/version.ts";
 import { claudeCodeWorld } from "./claude-code-world.ts";
 import { PROVIDER_NAMES, type ProviderName, type RunOptions } from "./options.ts";
-import { checkBaseUrl, PROVIDERS } from "./providers.ts";
+import { checkBaseUrl, missingAddress, missingKey, PROVIDERS } from "./providers.ts";
 import { requireName, resolveBackend } from "./resolve-backend.ts";
 import type { World } from "./world.ts";
 
-/** What one backend needs on this machine, and whether it is there. Never holds a key, only whether there is one. */
+/** What one backend needs on this machine, and whether it is there. Never contains a key, only whether there is one. */
 export interface BackendState {
   readonly name: string;
   readonly isReady: boolean;
@@ -17,7 +17,7 @@ export interface BackendState {
   readonly found: readonly string[];
   /** What is missing, with the remedy. */
   readonly missing: readonly string[];
-  /** What it can do here. */
+  /** What the backend supports here. */
   readonly can: readonly string[];
 }
 
@@ -25,11 +25,11 @@ export interface InspectOptions {
   /** The Claude Code CLI to look for. */
   readonly executable?: string | undefined;
   readonly cwd: string;
-  /** How long a host may take to answer at all. Default 3000. */
+  /** How long a host may take to respond. Default 3000. */
   readonly timeoutMs?: number;
-  /** What runs would be told: keys and addresses beside those of the environment. */
+  /** The options of runs: keys and addresses in addition to those in the environment. */
   readonly run?: Pick<RunOptions, ProviderName | "claudeCode">;
-  /** Start the Claude Code CLI without a prompt, and see whether everything it writes is JSON. Takes a second or two. */
+  /** Starts the Claude Code CLI without a prompt and checks that all of its output is JSON. Takes a second or two. */
   readonly checksOutput?: boolean;
 }
 
@@ -38,7 +38,10 @@ const MODEL_CAN = ["text", "thinking", "tools", "hooks", "permissions", "guards"
 const AGENT_CAN = ["text", "thinking", "its own tools", "sessions (resume, continue, fork)", "structured output"];
 const CONTROL_CAN = ["our tools", "hooks", "permissions", "guards"];
 
-/** Looks at what every backend needs. Starts the Claude Code CLI for its version, asks hosts that have a key for a sign of life. */
+/**
+ * Checks what every backend needs. Starts the Claude Code CLI for its version, and sends a request to each host that
+ * has a key.
+ */
 export async function inspectBackends(options: InspectOptions, world: World): Promise<readonly BackendState[]> {
   const others = await Promise.all([
     inspectClaudeCode(options, world),
@@ -47,7 +50,10 @@ export async function inspectBackends(options: InspectOptions, world: World): Pr
   return [inspectOffline(), ...others];
 }
 
-/** Looks at what one backend string needs, as `inspectBackends` does. A wrong name is not ready, and says why. */
+/**
+ * Checks what one backend string needs, like `inspectBackends`. An invalid name is reported as not ready, with the
+ * reason.
+ */
 export async function inspectTarget(text: string, options: InspectOptions, world: World): Promise<BackendState> {
   try {
     const { name } = requireName(text);
@@ -84,9 +90,8 @@ async function inspectClaudeCode({ cwd, ...options }: InspectOptions, world: Wor
     const missing = hasControl
       ? []
       : ["Hooks, tools and permissions need version 2.0.0. Update it with npm update -g @anthropic-ai/claude-code."];
-    const { says, limits } = inspectStopping();
     const login = describeLogin({ ...env, ...extra });
-    const found = [`The CLI is ${path}, version ${version?.raw ?? "unknown"}.`, login, says, ...limits];
+    const found = [`The CLI is ${path}, version ${version?.raw ?? "unknown"}.`, login];
     if (options.checksOutput === true) {
       const machine = { ...claudeCodeWorld(), clock, random, spawn, files, env, cwd };
       const output = await checkOutput({ path, command, version, warnings: [] }, { env: extra, cwd }, machine);
@@ -100,10 +105,10 @@ async function inspectClaudeCode({ cwd, ...options }: InspectOptions, world: Wor
   }
 }
 
-/** Lets a CLI pass that also writes what is not JSON. */
+/** Accepts a CLI that also writes output other than JSON. */
 const ALLOW_VARIABLE = "CLAUDE_INTEGRATION_ALLOW_NONJSON";
 
-/** Adds what was seen of the CLI's output to what was found; gives the fault, if it is one. */
+/** Adds the result of the output check to `found`; returns the fault, if it is one. */
 function describeOutput(output: OutputCheck, env: World["env"], found: string[]): string | undefined {
   switch (output.kind) {
     case "pure":
@@ -129,7 +134,7 @@ function unready(name: string, found: readonly string[], error: StartError): Bac
   return { name, isReady: false, found, missing: [error.message], can: [] };
 }
 
-/** The clouds that the CLI asks instead of Anthropic itself, by their switches. */
+/** The variables that make the CLI use a cloud instead of Anthropic itself. */
 const CLOUD_SWITCHES = ["CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"];
 
 function describeLogin(env: World["env"]): string {
@@ -150,10 +155,8 @@ async function inspectProvider(name: ProviderName, options: InspectOptions, worl
   const needsKey = provider.keyVariables.length > 0 && apiKey.trim() === "";
   const address = baseUrl ?? (world.env[provider.baseUrlVariable]?.trim() || provider.baseUrl);
   const missing: string[] = [];
-  if (needsKey && key === undefined) {
-    missing.push(`${provider.keyVariables.join(" or ")} is not set. Set it, or pass the option ${name}: { apiKey }.`);
-  }
-  if (address === "") missing.push(`${provider.baseUrlVariable} is not set. Set it to the address of your own host.`);
+  if (needsKey && key === undefined) missing.push(missingKey(name, provider));
+  if (address === "") missing.push(missingAddress(name, provider));
   const found = key === undefined ? [] : [`${key} is set.`];
   if (missing.length > 0) return { name, isReady: false, found, missing, can: [] };
   try {
@@ -170,13 +173,13 @@ async function inspectProvider(name: ProviderName, options: InspectOptions, worl
   }
 }
 
-/** Any answer will do, so no key is sent. */
+/** Any response will do, so no key is sent. */
 async function reach(url: string, timeoutMs: number, { fetch, clock }: World): Promise<number> {
   const controller = new AbortController();
   const takeBack = clock.after(timeoutMs, () => controller.abort());
   try {
     const response = await fetch({ method: "GET", url, headers: {}, signal: controller.signal });
-    // Not read: leaving the body gives the connection back.
+    // The body is not read; closing it releases the connection.
     await response.body[Symbol.asyncIterator]().return?.();
     return response.status;
   } catch (error) {

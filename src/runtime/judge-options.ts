@@ -5,28 +5,30 @@ import type { Agent } from "./agent.ts";
 import { SUPPORT_COLUMNS, type SupportColumn } from "./option-row.ts";
 import { findIgnored, type IgnoredOption } from "./option-support.ts";
 import type { Limits, RunOptions } from "./options.ts";
+import { isForAnother, type RunBackends } from "./run-backends.ts";
 
-/** What is known of a leg when its options are judged. */
+/** What is known about a leg when its options are checked. */
 export interface JudgedLeg {
   readonly leg: Leg;
   /** The agent's own definition. */
   readonly one: Partial<Agent>;
   readonly options: RunOptions;
-  /** Whether the run has other agents beside it. */
+  /** Whether the run has other agents as well. */
   readonly isAmongOthers: boolean;
   readonly foreignFallbacks: readonly string[];
-  /** The names of the backends that were made from a name, with the options of the run. */
+  /** The names of the backends that were given by name and made with the options of the run. */
   readonly named: ReadonlySet<string>;
+  readonly parties: RunBackends;
 }
 
 /**
- * The options that will not hold on a leg's backend, by the table of options.
+ * The options that have no effect on a leg's backend, according to the table of options.
  *
- * @throws StartError `feature-unavailable` naming option and backend, for what must not be ignored, and with `strict` for
- * everything.
+ * @throws StartError `feature-unavailable` naming option and backend, for options that must not be ignored, and with
+ * `strict` for every option.
  */
 export function judgeOptions(judged: JudgedLeg): readonly IgnoredOption[] {
-  const { leg, one, options, isAmongOthers, foreignFallbacks, named } = judged;
+  const { leg, one, options, isAmongOthers, foreignFallbacks, named, parties } = judged;
   const given: RunOptions = {
     ...pickPolicy(one),
     ...options,
@@ -44,14 +46,14 @@ export function judgeOptions(judged: JudgedLeg): readonly IgnoredOption[] {
       named,
     }),
     ...(isAmongOthers ? ownLimits(one.limits) : []),
-  ];
+  ].filter(({ option }) => !isForAnother(option, leg, parties));
   const refused = ignored.find(({ isRefused }) => isRefused) ?? (options.strict === true ? ignored[0] : undefined);
   if (refused !== undefined) throw refuse(backend.name, refused);
   if (options.strict === true) refuseLostFeatures(leg);
   return ignored;
 }
 
-/** The column of the table a leg is judged by. */
+/** The column of the table that applies to a leg. */
 function columnOf(leg: Leg): SupportColumn {
   const { kind, name } = leg.backend;
   if (kind === "model") return isColumn(name) ? name : "another model";
@@ -69,18 +71,18 @@ function explainLeg(leg: AgentLeg) {
   return leg.backend.explain(agentSettings(leg, {}));
 }
 
-/** Features that a forced mode leaves out are the backend's to name. */
+/** Features that a forced mode leaves out are named by the backend. */
 function refuseLostFeatures(leg: Leg): void {
   if (leg.backend.kind !== "agent") return;
   const { ignored, mode, backend } = explainLeg(leg as AgentLeg);
   if (ignored.length === 0) return;
   throw new StartError(
     "feature-unavailable",
-    `${ignored.join(", ")} cannot be had on ${backend} in ${mode} mode, and strict is on. Leave mode out, or set it to "control".`,
+    `${ignored.join(", ")} cannot be used on ${backend} in ${mode} mode, and strict is on. Leave mode out, or set it to "control".`,
   );
 }
 
-/** Limits of one agent that only a whole run can have. */
+/** Limits of one agent that only apply to a whole run. */
 function ownLimits(limits: Limits | undefined): readonly IgnoredOption[] {
   const names = ["handoffs", "costUsd", "tokens", "timeoutMs"] as const satisfies readonly (keyof Limits)[];
   return names
@@ -99,17 +101,17 @@ function pickPolicy({ hooks, permission, permissions, outputMode, output, instru
 
 function refuse(backend: string, { option, reason, isRefused }: IgnoredOption): StartError {
   const remedy = isRefused ? "Leave it out, or choose another backend" : "Leave it out, or leave strict out";
-  return new StartError("feature-unavailable", `${option} cannot be had on ${backend}: ${reason}. ${remedy}.`);
+  return new StartError("feature-unavailable", `${option} is not available on ${backend}: ${reason}. ${remedy}.`);
 }
 
-/** The fallbacks of a leg: backends that our loop asks, or names that an agent is told. */
+/** The fallbacks of a leg: backends for our own loop, or model names for an agent. */
 export interface Fallbacks {
   readonly backends: readonly ModelBackend[];
   readonly models: readonly string[];
   readonly foreign: readonly string[];
 }
 
-/** For an agent, models of its own by name; nothing is resolved, because nothing of ours is asked. */
+/** For an agent, only names of its own models; nothing is resolved, because none of our backends is used. */
 export function agentFallbacks(fallback: readonly (string | Backend)[]): Fallbacks {
   const names = fallback.map((one) => (typeof one === "string" ? one : `${one.name}/${one.model ?? ""}`));
   const own = /^(?:claude-code|anthropic)\/(.+)$/;

@@ -1,6 +1,6 @@
 import { onlyIf } from "./option-row.ts";
 
-/** Later models of Claude think as they see fit; the CLI takes the number for them, and drops it. */
+/** Later Claude models decide themselves how much to think; for them the CLI accepts the number and ignores it. */
 const TAKES_BUDGET = /^claude-(3-7-sonnet|(sonnet|opus|haiku)-4(-[0-6])?(-|$))/;
 
 export const numberedThinking = onlyIf("for models up to Claude 4.6, named in full", ({ backend: { model = "" } }) =>

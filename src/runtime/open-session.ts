@@ -3,11 +3,11 @@ import {
   createRunSource,
   type InputMessage,
   type Leg,
-  type Run,
   type RunPlan,
   readInput,
   repairPairs,
 } from "#agents";
+import type { Run } from "#run";
 import { checkOptionNames, type Message, StartError } from "#domain";
 import { type ConversationChanges, createConversation, createLiveAgents, createSession, type Session } from "#sessions";
 import type { SchemaInput } from "#tools";
@@ -21,15 +21,16 @@ import { coverStartErrors, maskOfPlan } from "./run-secrets.ts";
 import { openTelemetry } from "./telemetry.ts";
 import { systemWorld, type World } from "./world.ts";
 
-/** The options of a session: those of its runs, and a transcript to go on from. */
+/** The options of a session: those of its runs, and an earlier transcript. */
 export interface OpenSessionOptions<Output extends SchemaInput | undefined = SchemaInput | undefined>
   extends Omit<RunOptions<Output>, "signal" | "record" | "replay"> {
-  /** What was said before: `session.messages()` or `result.messages` of an earlier conversation. */
+  /** The earlier messages: `session.messages()` or `result.messages` of another conversation. */
   readonly messages?: readonly InputMessage[];
 }
 
 /**
- * Opens a live conversation: `send` as often as you like, one run at a time, each knowing what was said before.
+ * Opens a live conversation: call `send` any number of times. One run is active at a time, and each sees all earlier
+ * messages.
  *
  * @throws StartError as `run` does.
  *
@@ -45,13 +46,13 @@ export function openSession<const Output extends SchemaInput | undefined = undef
   return startSession(target, (options ?? {}) as OpenSessionOptions, systemWorld()) as Session<OutputOf<Output>>;
 }
 
-/** Those of a run, without what only one run can have. */
+/** The options of a run, without those that only make sense for a single run. */
 const SESSION_OPTION_NAMES: readonly string[] = [
   ...OPTION_NAMES.filter((name) => !["signal", "record", "replay"].includes(name)),
   "messages",
 ];
 
-/** `openSession` with its seams in hand. */
+/** `openSession` with its seams passed in. */
 export function startSession(
   target: Target,
   options: OpenSessionOptions,
@@ -108,7 +109,10 @@ export function startSession(
   });
 }
 
-/** Earlier messages may end with either side's word; an input may not, so the check of inputs is asked with a stand-in. */
+/**
+ * A transcript may end with a message of either side, but an input must end with the user's; a placeholder satisfies
+ * the check of inputs.
+ */
 function readTranscript(messages: readonly InputMessage[]): readonly Message[] {
   if (messages.length === 0) return [];
   return repairPairs(readInput([...messages, { role: "user", text: "." }]).slice(0, -1));

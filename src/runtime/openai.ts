@@ -15,19 +15,19 @@ import { systemWorld } from "./world.ts";
 
 export type { BackendOptions } from "./backend-options.ts";
 
-/** How to reach a host that imitates the API, and in what it differs. */
+/** How to reach a host that imitates the API, and how it differs. */
 export interface CompatibleOptions extends BackendOptions {
-  /** Up to and including the version: `https://host/v1`. */
+  /** Including the version: `https://host/v1`. */
   readonly baseUrl: string;
   /** The name shown in events and messages. Default `compatible`. */
   readonly name?: string;
-  /** What the host calls the limit of a reply. Default `max_tokens`. */
+  /** The host's field for the maximum length of a reply. Default `max_tokens`. */
   readonly limitField?: ProviderProfile["limitField"];
   /** The role of the instructions. Default `system`. */
   readonly instructionsRole?: ProviderProfile["instructionsRole"];
-  /** Understands `stream_options.include_usage`. Default true. */
+  /** The host supports `stream_options.include_usage`. Default true. */
   readonly usageInStream?: boolean;
-  /** Understands `parallel_tool_calls`. Default false. */
+  /** The host supports `parallel_tool_calls`. Default false. */
   readonly parallelToolCalls?: boolean;
 }
 
@@ -39,18 +39,17 @@ const COMPATIBLE_CHECKS = {
   parallelToolCalls: aFlag,
 } satisfies Record<Exclude<keyof CompatibleOptions, keyof BackendOptions>, Check>;
 
-/** What makes OpenAI's backends. */
+/** Creates OpenAI's backends. */
 export interface Openai {
   /**
-   * A model behind OpenAI's own API. Key and address come from `OPENAI_API_KEY` and `OPENAI_BASE_URL` unless they are
-   * given.
+   * A model of OpenAI's own API. Key and address default to `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
    *
    * @throws StartError `missing-key` or `invalid-option`.
    */
   (options: BackendOptions): ModelBackend;
   /**
-   * A model behind any host that imitates the chat completions API: a server of one's own, a gateway, another
-   * provider. A host without a key is asked without one; no variable is read, so that no other host's key gets there.
+   * A model of any host that imitates the chat completions API: your own server, a gateway, another provider. Without
+   * `apiKey`, no key is sent; no variable is read, so that the key of another host is never sent here.
    *
    * @throws StartError `invalid-option`.
    * @example
@@ -61,7 +60,7 @@ export interface Openai {
 }
 
 /**
- * Makes backends for OpenAI and for the hosts that imitate it.
+ * Creates backends for OpenAI and for hosts that imitate it.
  *
  * @example
  * import { run } from "millrace"
@@ -99,7 +98,7 @@ function createCompatibleBackend(options: CompatibleOptions): ModelBackend {
     },
   });
   const backend = createHttpBackend(host, worldFor(options).fetch);
-  // Whatever it is called: "openai" is a name like any other here.
+  // Whatever its name is: even "openai" does not imply OpenAI's prices here.
   return {
     ...backend,
     hasKnownPrices: false,

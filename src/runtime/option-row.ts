@@ -1,7 +1,7 @@
 import type { Backend } from "#backends";
 import { PROVIDER_NAMES, type RunOptions } from "./options.ts";
 
-/** Everything that may carry out a run, as far as options are concerned. */
+/** Everything that can carry out a run, as far as options are concerned. */
 export const SUPPORT_COLUMNS = [
   "offline",
   ...PROVIDER_NAMES,
@@ -14,37 +14,37 @@ export const SUPPORT_COLUMNS = [
 
 export type SupportColumn = (typeof SUPPORT_COLUMNS)[number];
 
-/** What the support of an option may depend on beside the backend. */
+/** What the support of an option may depend on besides the backend. */
 export interface SupportCase {
   readonly options: RunOptions;
   readonly backend: Backend;
   readonly hasTools: boolean;
-  /** The models among `fallback` that Claude Code can be told, and those it cannot. */
+  /** The models in `fallback` that cannot be passed to Claude Code. */
   readonly foreignFallbacks: readonly string[];
-  /** Who is asked: the backend and its fallbacks, by name. */
+  /** The names of the backend and its fallbacks. */
   readonly providers: ReadonlySet<string>;
-  /** Those of them that were given by name, so that they are made with the options of the run. */
+  /** Those that were given by name and therefore use the options of the run. */
   readonly named: ReadonlySet<string>;
 }
 
 /**
- * Whether an option works on a backend. `"works"`: it does. Another text: it does not, and why; a run warns of it, and with `strict` is refused.
- * A function: it depends, and the answer is one of the two.
+ * Whether an option works on a backend. `"works"`: it does. Any other string: it does not, for this reason; the run
+ * warns, or with `strict` does not start. A condition: it depends on the case. A refusal: the run does not start.
  */
 export type Support = string | Condition | Refusal;
 
-/** What would protect the caller and cannot: the run does not start, `strict` or not. */
+/** The option would protect the caller but cannot: the run does not start, with or without `strict`. */
 export interface Refusal {
   readonly refused: string;
 }
 
-/** An answer that depends on other options. `note` says on what, for the table in docs/options.md. */
+/** An answer that depends on other options. `note` states the condition, for the table in docs/options.md. */
 export interface Condition {
   readonly note: string;
   judge(given: SupportCase): string | Refusal | undefined;
 }
 
-/** One option: on models, on agents, and on single backends where those differ. */
+/** One option: on models, on agents, and on single backends that differ. */
 export type Row = { readonly models: Support; readonly agents: Support } & {
   readonly [Column in SupportColumn]?: Support;
 } & { readonly "claude-code"?: Support };
@@ -58,26 +58,26 @@ export type Rows<Options, Prefix extends string = ""> = {
 
 export const onlyIf = (note: string, judge: Condition["judge"]): Condition => ({ note, judge });
 
-/** Options reach a backend that is made from its name; one that was made by hand has its own. */
+/** Options apply to a backend that is made from its name; a backend made by hand has its own. */
 export const byName = (name: string, { providers, named }: SupportCase): string | undefined => {
   if (named.has(name)) return undefined;
   return providers.has(name)
-    ? `this ${name} was made by hand, with options of its own. Give it these as well`
-    : `nobody in this run is ${name}`;
+    ? `this ${name} backend was created in code and has its own options. Pass these options there`
+    : `this run does not use ${name}`;
 };
 
-/** What is said twice holds once: the option of the run goes before the backend's own. */
+/** If a setting is given twice, the option of the run overrides the backend's own. */
 export const unlessGiven = (option: string): Condition =>
-  onlyIf(`without \`${option}\`, which goes before`, ({ options }) =>
-    valueAt(options, option.split(".")) === undefined ? undefined : `${option} is given too, and goes before`,
+  onlyIf(`without \`${option}\`, which takes precedence`, ({ options }) =>
+    valueAt(options, option.split(".")) === undefined ? undefined : `${option} is given too, and takes precedence`,
   );
 
 /** A row of `CLAUDE_CODE_ROWS`. */
 export function forCli(cell: Support = "works"): Row {
-  return { models: "nobody in this run is Claude Code", agents: "it is not Claude Code", "claude-code": cell };
+  return { models: "this run does not use Claude Code", agents: "it is not Claude Code", "claude-code": cell };
 }
 
-/** Provider options from a configuration: they are there for whatever run may need them. */
+/** Marks provider options that come from a configuration: they are meant for any run that uses that provider. */
 export const FROM_CONFIGURATION: unique symbol = Symbol("from a configuration");
 
 export function valueAt(options: RunOptions, path: readonly string[]): unknown {

@@ -11,7 +11,7 @@ import {
 import { OPTION_SUPPORT } from "./option-table.ts";
 import type { RunOptions } from "./options.ts";
 
-/** What the table says about one option and one column; a condition stays one. */
+/** The table's entry for one option and one column; a condition is returned as it is. */
 export function supportOf(row: Row, column: SupportColumn): Support {
   const own = row[column];
   if (own !== undefined) return own;
@@ -20,32 +20,32 @@ export function supportOf(row: Row, column: SupportColumn): Support {
   return (column.startsWith("claude-code") ? row["claude-code"] : undefined) ?? row.agents;
 }
 
-/** An option that was given and will not hold. */
+/** An option that was given but has no effect. */
 export interface IgnoredOption {
   readonly option: string;
   readonly reason: string;
-  /** The run is not to start. */
+  /** The run must not start. */
   readonly isRefused: boolean;
 }
 
-/** The options of a run that will not hold on one of its backends. */
+/** The options of a run that have no effect on one of its backends. */
 export function findIgnored(column: SupportColumn, given: SupportCase): readonly IgnoredOption[] {
   const ignored: IgnoredOption[] = [];
   for (const { option, path, row } of ENTRIES) {
     if (valueAt(given.options, path) === undefined) continue;
     const verdict = verdictOn(row, column, given);
     if (verdict === undefined) continue;
-    // What a configuration holds for another backend is there for the runs that ask that one, all of it.
+    // Configured options of another backend are meant for the runs that use that backend, so they are not reported.
     if (isConfigured(given.options, path) && verdictOn(WHOLES[path[0] as string] ?? row, column, given) !== undefined)
       continue;
     const isRefused = typeof verdict === "object";
     ignored.push({ option, reason: isRefused ? verdict.refused : verdict, isRefused });
   }
-  // What is said of the whole need not be said of its parts.
+  // A group that is reported as a whole is not reported by its members as well.
   return ignored.filter(({ option }) => !ignored.some((other) => option.startsWith(`${other.option}.`)));
 }
 
-/** Why an option does not hold; `undefined` when it does. */
+/** Why an option has no effect; `undefined` when it works. */
 function verdictOn(row: Row, column: SupportColumn, given: SupportCase): string | Refusal | undefined {
   const support = supportOf(row, column);
   const verdict = typeof support === "object" && "judge" in support ? support.judge(given) : support;

@@ -15,26 +15,26 @@ import {
 } from "./options.ts";
 import type { OutputRequest } from "./output-option.ts";
 
-const NO_OWN_LOOP = "an agent runs a loop of its own, in which nobody can be told this";
-const NO_PROCESS = "a model behind an API has no process of its own";
+const NO_OWN_LOOP = "an agent runs its own loop, which has no such setting";
+const NO_PROCESS = "a model behind an API has no process";
 const NO_SESSIONS = "a model behind an API keeps no sessions. Give the earlier messages as input, or use openSession";
 const ASKED_AT_ONCE = "the host has no field for it, and may still ask for several calls at once";
-/** What a foreign command does stays with it: we see its output and nothing else. */
+/** Only the output of a command is visible; what it does cannot be controlled. */
 const NOT_REACHED = "a command is started and read; nothing else of it can be reached";
 
-/** Some hosts and models have no field for an option; their backends say so. */
-const whereTold = (
+/** Some hosts and models have no field for an option; their backends list it in `ignores`. */
+const whereSupported = (
   option: NonNullable<ModelBackend["ignores"]>[number],
-  reason = "the model cannot be told it",
+  reason = "the model has no such setting",
 ): Condition =>
-  onlyIf("where the model can be told", ({ backend }) =>
+  onlyIf("where the model has such a setting", ({ backend }) =>
     backend.kind === "model" && backend.ignores?.includes(option) === true ? reason : undefined,
   );
 
-/** The route warns of it: a feature that a forced mode leaves out has a code of its own. */
+/** The route reports this: a feature that a forced mode leaves out has its own warning code. */
 const CONTROLLED = onlyIf("in control mode, which is taken for it; a forced plain mode leaves it out", () => undefined);
 
-/** Rules reach an agent's tools only if the agent asks; a command does not. */
+/** Rules only reach an agent's tools if the agent asks; a command does not. */
 const HELD: Row = {
   ...WORKS,
   "claude-code (plain)": CONTROLLED,
@@ -49,7 +49,7 @@ const WITH_OUTPUT_GUARD = onlyIf("with a guard on output", ({ options }) =>
 
 const forProvider = (name: ProviderName): Row => ({
   models: onlyIf(`for ${name} alone, given by name, as the model or as a fallback`, (given) => byName(name, given)),
-  agents: `it is no model of ${name}`,
+  agents: `it is not a model of ${name}`,
 });
 
 const LIMIT_ROWS: Rows<Limits, "limits."> = {
@@ -59,7 +59,13 @@ const LIMIT_ROWS: Rows<Limits, "limits."> = {
   "limits.tokens": WORKS,
   "limits.timeoutMs": WORKS,
   "limits.idleMs": WORKS,
-  "limits.toolMs": { ...WORKS, command: NOT_REACHED },
+  "limits.toolMs": {
+    ...WORKS,
+    "claude-code": onlyIf("for your tools; the CLI limits its own", ({ hasTools }) =>
+      hasTools ? undefined : "it is the time of your tools, and there are none. The CLI limits the time of its own",
+    ),
+    command: NOT_REACHED,
+  },
   "limits.replyBytes": WORKS,
   "limits.permissionMs": { ...WORKS, command: NOT_REACHED },
 };
@@ -99,10 +105,10 @@ const OUTPUT_ROWS: Rows<OutputRequest, "output."> = {
 };
 
 const PLAYED: Row = {
-  // Before anything is planned, in answer-from-tape.ts: its name does not tell a backend that was made by hand.
-  models: onlyIf("given by name; a backend made by hand is refused", () => undefined),
+  // Checked before planning, in answer-from-tape.ts: a backend made by hand cannot be recognised by its name.
+  models: onlyIf("given by name; a backend created in code is refused", () => undefined),
   agents: "works",
-  "another agent": { refused: "it was made by hand, and what it sends is on no tape" },
+  "another agent": { refused: "it was created in code, and what it sends is on no tape" },
 };
 
 const REPLAY_ROWS: Rows<ReplaySource, "replay."> = {
@@ -136,8 +142,8 @@ const PROVIDER_MEMBER_ROWS = Object.fromEntries(
 ) as { readonly [Name in ProviderMember]: Row };
 
 /**
- * Every option of a run on everything that may carry it out. Options with members of their own have a row for each of
- * them; those of Claude Code are in `CLAUDE_CODE_ROWS`.
+ * The support of every option on everything that can carry out a run. Options with members have a row for each member;
+ * those of Claude Code are in `CLAUDE_CODE_ROWS`.
  */
 export const OPTION_SUPPORT: Omit<Rows<RunOptions>, "limits" | "session"> &
   typeof LIMIT_ROWS &
@@ -156,11 +162,12 @@ export const OPTION_SUPPORT: Omit<Rows<RunOptions>, "limits" | "session"> &
       options.toolChoice === "auto" ? undefined : NO_OWN_LOOP,
     ),
   },
-  toolConcurrency: { models: "works", agents: NO_OWN_LOOP },
+  // Our own tools run in this process, whichever backend calls them.
+  toolConcurrency: { ...WORKS, command: NOT_REACHED },
   parallelToolCalls: {
     models: onlyIf("where the host has a field for it", (given) =>
       given.options.parallelToolCalls === false
-        ? whereTold("parallelToolCalls", ASKED_AT_ONCE).judge(given)
+        ? whereSupported("parallelToolCalls", ASKED_AT_ONCE).judge(given)
         : undefined,
     ),
     agents: onlyIf("`true` is what happens anyway", ({ options }) =>
@@ -200,19 +207,19 @@ export const OPTION_SUPPORT: Omit<Rows<RunOptions>, "limits" | "session"> &
     "claude-code": onlyIf("`claude-code/…` and `anthropic/…`", ({ foreignFallbacks }) =>
       foreignFallbacks.length === 0
         ? undefined
-        : `the CLI falls back to models of its own only, and ${foreignFallbacks.join(", ")} is none. Name it as claude-code/<model>`,
+        : `the CLI falls back to its own models only, and ${foreignFallbacks.join(", ")} is not one of them. Name it as claude-code/<model>`,
     ),
   },
   maxTokens: { models: "works", agents: NO_OWN_LOOP, "claude-code": "works" },
   temperature: {
-    models: whereTold("temperature"),
+    models: whereSupported("temperature"),
     anthropic: onlyIf("without `thinkingTokens`", ({ options }) =>
       options.thinkingTokens === undefined ? undefined : "a model that thinks chooses its own temperature",
     ),
     agents: NO_OWN_LOOP,
   },
   thinkingTokens: {
-    models: whereTold("thinkingTokens", "the model cannot be told how much to think"),
+    models: whereSupported("thinkingTokens", "the model has no setting for how much to think"),
     anthropic: onlyIf("unless `toolChoice` forces a tool", ({ options, hasTools }) =>
       hasTools && (options.toolChoice === "required" || typeof options.toolChoice === "object")
         ? "a model that is made to call a tool cannot think first"
@@ -222,13 +229,20 @@ export const OPTION_SUPPORT: Omit<Rows<RunOptions>, "limits" | "session"> &
     "claude-code": numberedThinking,
   },
   ...SESSION_ROWS,
-  cwd: { models: NO_PROCESS, agents: "works" },
+  cwd: {
+    models: onlyIf("with permission rules about paths, which start there", ({ options: { permissions = {} } }) =>
+      [permissions.allow, permissions.deny, permissions.ask].some((rules) => rules?.some((rule) => rule.includes("(")))
+        ? undefined
+        : NO_PROCESS,
+    ),
+    agents: "works",
+  },
   env: { models: NO_PROCESS, agents: "works" },
   keepRaw: WORKS,
   strict: WORKS,
   record: {
     ...WORKS,
-    "another agent": { refused: "nobody knows how to make it again, so a tape of it cannot be played" },
+    "another agent": { refused: "it cannot be created again, so a tape of it cannot be played" },
   },
   replay: PLAYED,
   ...REPLAY_ROWS,

@@ -5,45 +5,45 @@ import type { TelemetryOptions } from "#sinks";
 import type { SchemaInput, Tool } from "#tools";
 import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
 
-/** What a provider may be told apart from its variables. */
+/** Options of a provider that override its variables. */
 export interface ProviderOptions {
-  /** The key. Default: the provider's variable. */
+  /** The API key. Default: the provider's variable. */
   readonly apiKey?: string;
   /** Another address of the same API. */
   readonly baseUrl?: string;
-  /** Further headers for every request. */
+  /** Additional headers for every request. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The limits of a run. Reaching one ends the run with its own subtype and keeps everything produced. */
+/** The limits of a run. Reaching one ends the run with its own subtype and keeps everything produced so far. */
 export interface Limits {
-  /** Replies of the model, of one agent. Default 50. */
+  /** Replies of the model, per agent. Default 50. */
   readonly turns?: number;
   /** Handoffs between agents. Default 10. */
   readonly handoffs?: number;
-  /** What the whole run may cost, in dollars. */
+  /** The cost of the whole run, in dollars. */
   readonly costUsd?: number;
   /** Input and output tokens of the whole run. */
   readonly tokens?: number;
-  /** Time for the whole run. */
+  /** Milliseconds for the whole run. */
   readonly timeoutMs?: number;
-  /** Silence of the model that ends the run. Default 300 000. */
+  /** Milliseconds without any output from the model, after which the run ends. Default 300 000. */
   readonly idleMs?: number;
-  /** Time for one tool call. Default 120 000. */
+  /** Milliseconds for one tool call. Default 120 000. */
   readonly toolMs?: number;
   /**
    * Bytes of one reply: its text, its thinking and the arguments of its tool calls. Default 16 777 216. All replies of
-   * a run together may have eight times as many. `Infinity` leaves what the engine can hold in one text.
+   * a run together may have eight times as many. With `Infinity`, only the engine's maximum string length applies.
    */
   readonly replyBytes?: number;
   /**
-   * Time for one answer of a permission callback, which then denies. Default 60 000, at least 1 000; `Infinity` for none.
-   * A callback marked with `waitForPerson` has none anyway.
+   * Milliseconds for one answer of a permission callback; then the call is denied. Default 60 000, at least 1 000;
+   * `Infinity` for no limit. A callback marked with `waitForPerson` has no limit anyway.
    */
   readonly permissionMs?: number;
 }
 
-/** What watches a run: hooks, permissions, guards. The same on every backend. */
+/** The policy of a run: hooks, permissions, guards. It works the same on every backend. */
 export interface PolicyOptions {
   /** Functions at named points of the run. */
   readonly hooks?: Hooks;
@@ -51,23 +51,23 @@ export interface PolicyOptions {
   readonly permission?: PermissionCallback;
   /** Rules by tool name: `{ allow: ["Read"], deny: ["Bash(rm *)"], ask: ["refund"] }`. */
   readonly permissions?: PermissionRules;
-  /** Checks on input, tool calls, tool results and output. */
+  /** Checks of input, tool calls, tool results and output. */
   readonly guards?: readonly Guard[];
-  /** How output is held back while output guards look at it. Needed with an output guard. */
+  /** How output is held back while output guards check it. Required with an output guard. */
   readonly outputMode?: OutputMode;
 }
 
-/** Which earlier conversation of an agent backend a run goes on with. */
+/** The earlier session of an agent backend that a run continues. */
 export interface SessionOptions {
-  /** The id of the session to go on with. */
+  /** The id of the session to continue. */
   readonly resume?: string;
-  /** Go on with the latest session in this folder. */
+  /** Continue the latest session in this folder. */
   readonly continue?: boolean;
-  /** Go on in a copy, and leave the original as it is. */
+  /** Continue in a copy and leave the original unchanged. */
   readonly fork?: boolean;
   /**
-   * With `resume`: when that session is not saved any more, begin another one and tell it the earlier messages of the
-   * input, with a `notice` of kind `session-lost`. Without it such a run fails.
+   * With `resume`: if that session is no longer saved, start a new one with the earlier messages of the input, and
+   * report this with a `notice` of kind `session-lost`. Without it, such a run fails.
    */
   readonly orReplay?: boolean;
 }
@@ -77,79 +77,79 @@ export interface ReplaySource {
   /** The path of the tape, or its bytes. */
   readonly tape: string | Uint8Array;
   /**
-   * What becomes of a run that sends something else than was recorded. `"error"` (default): it ends with an error of the
-   * code `tape-difference` that says where. `"warn"`: it goes on with the recorded answer, and a `warning` event of that
-   * code says where.
+   * What happens when a run sends something other than what was recorded. `"error"` (default): it ends with an error of
+   * code `tape-difference` that names the place. `"warn"`: it goes on with the recorded answer, and a `warning` event
+   * of that code names the place.
    */
   readonly onDifference?: "error" | "warn";
-  /** Take a tape that breaks off, up to where it does. */
+  /** Accept a tape that breaks off, up to that point. */
   readonly allowTorn?: boolean;
-  /** Take a tape that was changed by hand. */
+  /** Accept a tape that was edited by hand. */
   readonly allowEdited?: boolean;
 }
 
-/** The options of a run. `Output` is the schema its answer is to fit. */
+/** The options of a run. `Output` is the schema of its answer. */
 export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput | undefined> extends PolicyOptions {
-  /** What the model is told before everything else: the system prompt. */
+  /** The system prompt. */
   readonly instructions?: string;
   /** Your functions that the model may call. Default: none. */
   readonly tools?: readonly Tool[];
-  /** Whether a tool is used: `"auto"` (default), `"none"`, `"required"`, or `{ name }` for a certain one. */
+  /** Whether the model uses a tool: `"auto"` (default), `"none"`, `"required"`, or `{ name }` for a specific one. */
   readonly toolChoice?: ToolChoice;
-  /** How many tool calls of one reply may run at the same time. Default 8; 1 runs them one after the other. */
+  /** How many tool calls of one reply may run at the same time. Default 8; with 1 they run one after the other. */
   readonly toolConcurrency?: number;
-  /** `false`: the model is asked for one call at a time, and the transcript shows calls and results as pairs. */
+  /** `false`: the model is asked for one call at a time, and the transcript shows calls and results in pairs. */
   readonly parallelToolCalls?: boolean;
   /**
-   * The shape of the answer: `run.output()` then gives a value that fits, or rejects. A schema, or `{ schema, repairs }`
-   * to say how often an answer that does not fit is sent back (default 2).
+   * The shape of the answer: `run.output()` then resolves to a value that matches it, or rejects. A schema, or `{
+   * schema, repairs }` to set how often the model is asked again when its answer does not match (default 2).
    */
   readonly output?: Output;
   /** What ends the run early: turns, cost, tokens, time. */
   readonly limits?: Limits;
-  /** Handed to every tool, hook and guard of this run, and to no other run's. */
+  /** A value that is passed to every tool, hook and guard of this run, and of no other run. */
   readonly context?: unknown;
   /** Aborts the run when it fires. */
   readonly signal?: AbortSignal;
   /** When the model is asked again. `false`: never. Default: up to 4 attempts, before the first token only. */
   readonly retry?: RetryOptions | false;
-  /** Who is asked when the first choice is down. */
+  /** The backends to use when the first one is unavailable. */
   readonly fallback?: string | ModelBackend | readonly (string | ModelBackend)[];
-  /** The longest answer, in tokens; thinking comes on top. Default: as long as the model allows. */
+  /** The maximum length of an answer, in tokens, not counting thinking. Default: the model's maximum. */
   readonly maxTokens?: number;
-  /** How much chance there is in the answer. Default: the vendor's. */
+  /** The randomness of the answer. Default: the vendor's. */
   readonly temperature?: number;
   /** Lets the model think first, with at most this many tokens. */
   readonly thinkingTokens?: number;
-  /** Agent backends: the conversation to go on with. */
+  /** Agent backends: the session to continue. */
   readonly session?: SessionOptions;
-  /** Agent backends: the folder they work in. Default: this process's. */
+  /** Agent backends: the working folder. Default: that of this process. */
   readonly cwd?: string;
-  /** Agent backends: variables for their process, beside the few that are passed on. */
+  /** Agent backends: variables for their process, in addition to the few that are passed on. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * Keeps the frame each event was read from, as `raw`: the exact bytes off the wire, with the secrets in them covered. It
-   * takes a multiple of the memory, because no deltas are merged; `limits.replyBytes` bounds it. Default `false`.
+   * Keeps the frame of each event as `raw`: the exact bytes from the wire, with secrets masked. This takes several
+   * times the memory, because deltas are not merged; `limits.replyBytes` bounds it. Default `false`.
    *
    * @example
    * for await (const event of run("claude-code", "hi", { keepRaw: true })) console.log(event.raw?.json);
    */
   readonly keepRaw?: boolean;
-  /** Refuse to start when something asked for cannot be had, instead of a warning. */
+  /** Refuse to start when an option cannot take effect, instead of warning. */
   readonly strict?: boolean;
-  /** Writes a tape of the run into this file; it must not exist yet. */
+  /** Writes a tape of the run into this file, which must not exist yet. */
   readonly record?: string;
   /**
-   * Answers from a tape: your code runs (tools, hooks, permissions, guards, schemas), and only what the model's host or
-   * process sends comes from the tape. What the run sends is compared with what was sent when it was recorded.
+   * Answers from a tape: your code runs (tools, hooks, permissions, guards, schemas), and only the output of the
+   * model's host or process comes from the tape. What the run sends is compared with what was recorded.
    *
    * @example
    * await run("openai/gpt-5.6-sol", "What is 25 + 17?", { tools: [add], replay: "sum.tape" }).result()
    */
   readonly replay?: string | ReplaySource;
-  /** OpenTelemetry spans and metrics, when `@opentelemetry/api` is installed. */
+  /** OpenTelemetry spans and metrics, if `@opentelemetry/api` is installed. */
   readonly telemetry?: boolean | TelemetryOptions;
-  /** Options of Claude Code alone. */
+  /** Options that only apply to Claude Code. */
   readonly claudeCode?: ClaudeCodeOptions;
   /** Key, address and headers for Anthropic. */
   readonly anthropic?: ProviderOptions;
@@ -167,7 +167,7 @@ export interface RunOptions<Output extends SchemaInput | undefined = SchemaInput
   readonly google?: ProviderOptions;
 }
 
-/** The providers that have options of their own. */
+/** The providers that have their own options. */
 export const PROVIDER_NAMES = [
   "anthropic",
   "openai",

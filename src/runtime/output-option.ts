@@ -1,24 +1,24 @@
 import { checkInput, checkNames, wholeNumber } from "#domain";
 import { type InputOf, readSchema, type Schema, type SchemaInput } from "#tools";
 
-/** An answer's schema, with how often an answer that does not fit is sent back. */
+/** The schema of an answer, with the number of repairs. */
 export interface OutputRequest<Given extends SchemaInput = SchemaInput> {
-  /** The schema the answer has to fit. */
+  /** The schema that the answer must match. */
   readonly schema: Given;
-  /** The JSON Schema that models are shown, for a schema that cannot be written as one. */
+  /** The JSON Schema shown to models, for a schema that cannot be converted to one. */
   readonly jsonSchema?: Readonly<Record<string, unknown>>;
-  /** Times the model is told what did not fit, and asked again. Default 2; 0 for none. */
+  /** How often the model is told what did not match and asked again. Default 2; 0 for never. */
   readonly repairs: number;
 }
 
-/** What `run.output()` gives: the value a schema describes, or the text when there is none. */
+/** What `run.output()` resolves to: the value that the schema describes, or the text when there is none. */
 export type OutputOf<Output> = Output extends { readonly schema: infer Given; readonly repairs: number }
   ? InputOf<Given>
   : Output extends SchemaInput
     ? InputOf<Output>
     : string;
 
-/** The option `output`, read. */
+/** The parsed option `output`. */
 export interface ReadOutput {
   readonly schema: Schema;
   readonly repairs: number | undefined;
@@ -27,8 +27,8 @@ export interface ReadOutput {
 const REQUEST_FIELDS = ["schema", "jsonSchema", "repairs"] as const satisfies readonly (keyof OutputRequest)[];
 
 /**
- * Reads the option `output`: a schema, or `{ schema, repairs }`. The number tells them apart, because no notation of a
- * schema has a number for a field.
+ * Reads the option `output`: a schema, or `{ schema, repairs }`. A number among the fields distinguishes the two,
+ * because no schema notation has a number as a field.
  *
  * @throws StartError naming the part that is wrong.
  */
@@ -43,6 +43,6 @@ export function readOutputOption(output: SchemaInput, field = "output"): ReadOut
 
 function isRequest(output: unknown): output is OutputRequest {
   if (typeof output !== "object" || output === null) return false;
-  // Any number: one under a misspelt name is to be told the right one.
+  // Any number, so that a misspelt field name is reported with the right one.
   return Object.hasOwn(output, "schema") && Object.values(output).some((value) => typeof value === "number");
 }

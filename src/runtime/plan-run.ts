@@ -1,6 +1,7 @@
-import { type AgentPlace, type Leg, OUTPUT_TOOL_NAME, type RunPlan } from "#agents";
+import type { AgentEnvironment, Leg, RunPlan } from "#agents";
+import { OUTPUT_TOOL_NAME } from "#run";
 import type { Backend, ModelBackend, Resume } from "#backends";
-import { describeValue, StartError } from "#domain";
+import { describeValue, present, StartError } from "#domain";
 import { checkGuards, type PathLookup, type PolicySettings } from "#policy";
 import type { SchemaInput, Tool } from "#tools";
 import { type Agent, agent } from "./agent.ts";
@@ -9,6 +10,7 @@ import { agentFallbacks, type Fallbacks, judgeOptions } from "./judge-options.ts
 import type { Limits, PolicyOptions, RunOptions } from "./options.ts";
 import { inWorld } from "./made-backend.ts";
 import { readOutputOption } from "./output-option.ts";
+import { type RunBackends, partiesOf } from "./run-backends.ts";
 import { priceOf } from "./prices.ts";
 import { resolveBackend } from "./resolve-backend.ts";
 import { type Swarm, swarm } from "./swarm.ts";
@@ -21,7 +23,7 @@ export type Target<Output extends SchemaInput | undefined = SchemaInput | undefi
   | Agent<Output>
   | Swarm;
 
-/** A target in a word or two, for who looks at a run. */
+/** A short description of a target, for display. */
 export function describeTarget(target: Target): string {
   if (typeof target === "string") return target;
   if ("agents" in target) return `swarm of ${target.agents.map(({ name }) => name).join(", ")}`;
@@ -31,7 +33,7 @@ export function describeTarget(target: Target): string {
 }
 
 /**
- * Everything a run needs that its target and its options say. `resolve` makes the backend a name stands for.
+ * Everything a run needs, as its target and its options define it. `resolve` makes the backend for a name.
  *
  * @throws StartError naming what is wrong with them.
  */
@@ -40,12 +42,19 @@ export function planRun(
   options: RunOptions,
   world: World,
   resolve: (name: string) => Backend = (name) => resolveBackend(name, options, world),
+  around?: RunBackends,
 ): RunPlan {
   checkOptions(options);
   const { agents, start, context } = readTarget(target);
   const only = agents.length === 1 ? agents[0]?.limits : undefined;
   const { handoffs, costUsd, tokens, timeoutMs, replyBytes } = { ...only, ...withoutGaps(options.limits) };
-  const legs = agents.map((one) => planLeg(one, options, { resolve, world, isAmongOthers: agents.length > 1 }));
+  const parties = around ?? partiesOf(agents, options.tools);
+  const legs = agents.map((one) =>
+    planLeg(one, options, { resolve, world, parties, isAmongOthers: agents.length > 1 }),
+  );
+  const planNested = (nested: Target): RunPlan => planRun(nested, nestedOptions(options), world, resolve, parties);
+  // Whether an option takes effect on an agent that is a tool is otherwise known when it is called.
+  if (options.strict === true && around === undefined) parties.nested.forEach(planNested);
   return {
     legs,
     start,
@@ -53,14 +62,15 @@ export function planRun(
     limits: { handoffs, costUsd, tokens, timeoutMs, replyBytes },
     handoffContext: context,
     clock: world.clock,
+    nextTurn: world.nextTurn,
     random: world.random,
     price: priceOf,
     paths: legs.some(({ policy }) => (policy?.rules.length ?? 0) > 0) ? pathsOf(world) : undefined,
-    planNested: (nested) => planRun(nested as Target, nestedOptions(options), world, resolve),
+    planNested: (nested) => planNested(nested as Target),
   };
 }
 
-/** What permission rules see of the disk. Where the program stands is part of what a tape has to keep. */
+/** Access to the file system for permission rules. The working folder is recorded on a tape. */
 function pathsOf({ tap, env, files }: World): PathLookup {
   const cwd = tap === undefined ? process.cwd() : tap.take("cwd", () => process.cwd());
   return {
@@ -72,7 +82,7 @@ function pathsOf({ tap, env, files }: World): PathLookup {
   };
 }
 
-/** What a run says that also concerns an agent within a tool call. Its policy reaches it by another way. */
+/** The options of a run that also apply to an agent inside a tool call. The policy is passed to it separately. */
 function nestedOptions(options: RunOptions): RunOptions {
   const {
     instructions: _instructions,
@@ -94,20 +104,20 @@ function nestedOptions(options: RunOptions): RunOptions {
     ...rest
   } = options;
   const { turns: _turns, idleMs, toolMs } = options.limits ?? {};
-  return { ...rest, limits: { ...(idleMs !== undefined && { idleMs }), ...(toolMs !== undefined && { toolMs }) } };
+  return { ...rest, limits: { ...present({ idleMs, toolMs }) } };
 }
 
 /** An agent that may have no name: a backend by itself. */
-type Someone = Omit<Agent, "name"> & { readonly name?: string };
+type UnnamedAgent = Omit<Agent, "name"> & { readonly name?: string };
 
-interface Cast {
-  readonly agents: readonly Someone[];
+interface TargetAgents {
+  readonly agents: readonly UnnamedAgent[];
   readonly start: string | undefined;
   readonly context: "fresh" | "shared";
 }
 
-function readTarget(target: Target): Cast {
-  const alone = (one: Someone): Cast => ({ agents: [one], start: one.name, context: "fresh" });
+function readTarget(target: Target): TargetAgents {
+  const alone = (one: UnnamedAgent): TargetAgents => ({ agents: [one], start: one.name, context: "fresh" });
   if (typeof target === "string") return alone({ backend: target });
   if (typeof target === "object" && target !== null) {
     if (isBackend(target)) return alone({ backend: target as Backend });
@@ -121,19 +131,24 @@ function readTarget(target: Target): Cast {
 }
 
 /** Checked again, because a swarm is data and may have been written by hand. */
-function readSwarm(target: Swarm): Cast {
+function readSwarm(target: Swarm): TargetAgents {
   const { agents, start, context } = swarm(target.agents, { start: target.start, context: target.context });
   return { agents, start, context };
 }
 
-interface LegPlace {
+interface LegContext {
   resolve(name: string): Backend;
   readonly world: World;
+  readonly parties: RunBackends;
   readonly isAmongOthers: boolean;
 }
 
-/** One agent with what the run says. The run goes before the agent; tools, hooks, rules and guards of both hold. */
-function planLeg(one: Someone, options: RunOptions, { resolve, world, isAmongOthers }: LegPlace): Leg {
+/**
+ * Combines an agent with the options of the run. The run overrides the agent; tools, hooks, rules and guards of both
+ * apply.
+ */
+function planLeg(one: UnnamedAgent, options: RunOptions, context: LegContext): Leg {
+  const { resolve, world, parties, isAmongOthers } = context;
   const tools = toolsOf(one, options);
   checkChosenTool(options.toolChoice, tools);
   const limits: Limits = { ...one.limits, ...withoutGaps(options.limits) };
@@ -178,14 +193,22 @@ function planLeg(one: Someone, options: RunOptions, { resolve, world, isAmongOth
     temperature: options.temperature,
     thinkingTokens: options.thinkingTokens,
     keepRaw: options.keepRaw,
-    place: readPlace(options),
+    place: readEnvironment(options),
   };
-  const ignored = judgeOptions({ leg, one, options, isAmongOthers, foreignFallbacks: fallbacks.foreign, named });
+  const ignored = judgeOptions({
+    leg,
+    one,
+    options,
+    isAmongOthers,
+    foreignFallbacks: fallbacks.foreign,
+    named,
+    parties,
+  });
   return ignored.length === 0 ? leg : { ...leg, ignored };
 }
 
-/** The agent's tools and the run's. Each list was checked when it was given; what is new is that they meet. */
-function toolsOf(one: Someone, options: RunOptions): readonly Tool[] {
+/** The agent's tools and the run's. Each list was checked before; here the combined list is checked. */
+function toolsOf(one: UnnamedAgent, options: RunOptions): readonly Tool[] {
   if (one.tools === undefined) return options.tools ?? NO_TOOLS;
   const tools = [...one.tools, ...(options.tools ?? NO_TOOLS)];
   checkTools(tools);
@@ -218,7 +241,7 @@ function watches({ hooks, permissions, permission, guards }: PolicyOptions): boo
   return hooks !== undefined || permissions !== undefined || permission !== undefined || guards !== undefined;
 }
 
-function readPlace(options: RunOptions): AgentPlace {
+function readEnvironment(options: RunOptions): AgentEnvironment {
   const { resume, continue: goOn = false, fork = false, orReplay = false } = options.session ?? {};
   const where: Resume | undefined =
     resume !== undefined
@@ -237,7 +260,7 @@ function requireModel(backend: Backend): ModelBackend {
   );
 }
 
-/** A field that is there and undefined says nothing. */
+/** A field that is `undefined` counts as absent. */
 function withoutGaps<Fields extends object>(fields: Fields | undefined): Partial<Fields> {
   const given: Partial<Fields> = {};
   for (const name in fields) if (fields[name] !== undefined) given[name] = fields[name];
@@ -250,7 +273,7 @@ function listOf<Value>(value: Value | readonly Value[] | undefined): readonly Va
 }
 
 /**
- * Looks at a target and its options as `run` would, and starts nothing.
+ * Checks a target and its options as `run` would, and starts nothing.
  *
  * @throws StartError naming what is wrong with them.
  */

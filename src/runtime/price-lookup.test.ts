@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { calcPrice, findProvider } from "@pydantic/genai-prices";
 import { describe, expect, it } from "vitest";
-// The generator is a script, like its test of whether it was run.
+// The generator is a script.
 import { PRICE_TABLE_FILE, writePriceTable } from "../../scripts/write-prices.mjs";
 import { costOf, findRates, type PriceTable, type TokenCounts } from "./price-lookup.ts";
 import { PRICE_TABLE } from "./price-table.ts";
 
 const TABLE = JSON.parse(PRICE_TABLE) as PriceTable;
 
-/** Where the price of a request changes with its length. */
+/** The input lengths at which a price changes. */
 const STEPS = [...PRICE_TABLE.matchAll(/\[(\d+),[\d.]+\]/g)].map(([, above]) => Number(above));
 
 const COUNTS: readonly TokenCounts[] = [
@@ -23,7 +23,7 @@ const COUNTS: readonly TokenCounts[] = [
 ];
 const MOMENTS = [-24_000, 0, 1, 4, 10, 16.5, 23.999].map((hour) => new Date(Date.UTC(2026, 10, 16) + hour * 3_600_000));
 
-/** What the maintainers' own code says. */
+/** The result of the maintainers' own code. */
 function theirs(provider: string, model: string, counts: TokenCounts, timestamp: Date): number | undefined {
   const { input, output, cacheRead, cacheWrite } = counts;
   const usage = {

@@ -1,4 +1,4 @@
-/** Which models an entry is about. Compared without regard to case. */
+/** The models an entry applies to. Case is ignored. */
 type Match =
   | { readonly or: readonly Match[] }
   | { readonly and: readonly Match[] }
@@ -8,14 +8,17 @@ type Match =
   | { readonly contains: string }
   | { readonly regex: string };
 
-/** Dollars per million tokens; or that price, and others for requests whose input is longer than so many tokens. */
+/**
+ * Dollars per million tokens; or that price, with other prices for requests whose input exceeds given numbers of
+ * tokens.
+ */
 type Rate = number | readonly [base: number, ...steps: readonly (readonly [above: number, rate: number])[]];
 
-/** What tokens of each kind cost, and when. */
+/** The prices of each kind of token, and when they apply. */
 export interface Rates {
   /** From this moment on, in milliseconds since 1970. */
   readonly since?: number;
-  /** Between these times of the day, in seconds. */
+  /** Between these times of day, in seconds. */
   readonly daily?: readonly [from: number, to: number];
   readonly input?: Rate;
   readonly output?: Rate;
@@ -25,20 +28,20 @@ export interface Rates {
 
 interface ModelEntry {
   readonly match: Match;
-  /** The last one that holds counts; the first one when none does. */
+  /** The last one that applies is used; the first one when none does. */
   readonly rates: readonly Rates[];
 }
 
-/** The prices of one provider. Of several entries the first that matches counts. */
+/** The prices of one provider. The first matching entry is used. */
 interface ProviderEntry {
   readonly models: readonly ModelEntry[];
-  /** Whose models it sells too, at their prices. */
+  /** Providers whose models it sells too, at their prices. */
   readonly fallback?: readonly string[];
 }
 
 export type PriceTable = Readonly<Record<string, ProviderEntry>>;
 
-/** How many tokens were used. `input` includes the cached ones. */
+/** The numbers of tokens used. `input` includes cached tokens. */
 export interface TokenCounts {
   readonly input: number;
   readonly output: number;
@@ -46,7 +49,7 @@ export interface TokenCounts {
   readonly cacheWrite: number;
 }
 
-/** What the tokens of a model cost over time; `undefined` when the table does not know it. */
+/** The prices of a model over time; `undefined` when the table does not contain it. */
 export function findRates(table: PriceTable, provider: string, model: string): readonly Rates[] | undefined {
   const id = model.toLowerCase().trim();
   return findModel(table, provider, id) ?? findModel(table, provider, withDashes(id));
@@ -63,7 +66,7 @@ function findModel(table: PriceTable, provider: string, id: string): readonly Ra
   return undefined;
 }
 
-/** A date within a model's name as others write it: `-20250929` is `-2025-09-29`. */
+/** A date within a model's name in another notation: `-20250929` becomes `-2025-09-29`. */
 function withDashes(id: string): string {
   return id.replaceAll(/-(20\d{2})(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])(?=-|:|$)/g, "-$1-$2-$3");
 }
@@ -78,13 +81,13 @@ function fits(match: Match, id: string): boolean {
   return new RegExp(match.regex).test(id);
 }
 
-/** What a usage costs at a moment, in dollars; `undefined` when the counts contradict each other. */
+/** The cost of a usage at a moment, in dollars; `undefined` when the counts contradict each other. */
 export function costOf(counts: TokenCounts, versions: readonly Rates[], now: number): number | undefined {
   const rates = versions.findLast((one) => holds(one, now)) ?? versions[0];
   if (rates === undefined) return undefined;
   const { input, output, cacheRead, cacheWrite } = rates;
   if (input === undefined && (cacheRead !== undefined || cacheWrite !== undefined)) return undefined;
-  // Cached tokens without a price of their own cost what others do.
+  // Cached tokens without their own price cost the same as other input.
   const apart = (cacheRead === undefined ? 0 : counts.cacheRead) + (cacheWrite === undefined ? 0 : counts.cacheWrite);
   if (apart > counts.input) return undefined;
   const dollars = (rate: Rate | undefined, tokens: number): number => (rateAt(rate, counts.input) * tokens) / 1e6;

@@ -4,8 +4,8 @@ import { systemClock } from "#transports";
 import { costOf, findRates, type PriceTable, type Rates, type TokenCounts } from "./price-lookup.ts";
 
 /**
- * Providers whose prices are known, and what they mean by input tokens: Anthropic counts cached ones apart, the
- * others count them in.
+ * Providers with known prices, and how they count input tokens: Anthropic reports cached tokens separately, the others
+ * include them.
  */
 const CACHED_TOKENS: ReadonlyMap<string, "apart" | "included"> = new Map([
   ["anthropic", "apart"],
@@ -15,26 +15,28 @@ const CACHED_TOKENS: ReadonlyMap<string, "apart" | "included"> = new Map([
   ["google", "included"],
 ]);
 
-/** What a usage costs in dollars at a backend; `undefined` when nobody knows. */
+/** The cost of a usage at a backend in dollars; `undefined` when it is unknown. */
 export type Price = (usage: Usage, backend: ModelBackend) => Promise<number | undefined>;
 
-/** So many models are remembered. */
+/** How many models are cached. */
 const REMEMBERED = 256;
 
 /**
- * Creates a price list from a maintained table. A model that is not in it, or whose host sets prices of its own, has no
+ * Creates a price list from a maintained table. A model that is not in it, or whose host sets its own prices, has no
  * price. The offline model is free.
  *
- * It remembers where in the table a model was found: looking for it takes a fifth of a millisecond, and every reply of
- * every run is priced.
+ * The place of a model in the table is cached: finding it takes a fifth of a millisecond, and every reply of every run
+ * is priced.
  */
 export function createPriceList(clock: Pick<Clock, "now"> = systemClock): Price {
   const found = new Map<string, readonly Rates[] | undefined>();
+  let table: PriceTable | undefined;
 
   const ratesOf = async (provider: string, model: string): Promise<readonly Rates[] | undefined> => {
     const key = `${provider}/${model}`;
     if (found.has(key)) return found.get(key);
-    const rates = findRates(await loadTable(), provider, model);
+    table ??= await loadTable();
+    const rates = findRates(table, provider, model);
     if (found.size < REMEMBERED) found.set(key, rates);
     return rates;
   };
@@ -49,19 +51,16 @@ export function createPriceList(clock: Pick<Clock, "now"> = systemClock): Price 
   };
 }
 
-let table: PriceTable | undefined;
-
-/** Read when the first run ends: nobody waits for it before the first token. */
+/** Loaded when the first run ends, so that it does not delay the first token. */
 async function loadTable(): Promise<PriceTable> {
   const { PRICE_TABLE } = await import("./price-table.ts");
-  table ??= JSON.parse(PRICE_TABLE) as PriceTable;
-  return table;
+  return JSON.parse(PRICE_TABLE) as PriceTable;
 }
 
 /** The price list of this process. */
 export const priceOf: Price = createPriceList();
 
-/** The table counts cached tokens as part of the input. */
+/** Converts a usage to the table's convention, which counts cached tokens as part of the input. */
 function asCounts(usage: Usage, cached: "apart" | "included"): TokenCounts {
   const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   return {

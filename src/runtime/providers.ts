@@ -4,10 +4,20 @@ import { createHttpBackend } from "../backends/http/backend.ts";
 import { anthropicHost } from "../dialects/anthropic/profile.ts";
 import { geminiHost } from "../dialects/gemini/profile.ts";
 import { openaiHost, PROFILES } from "../dialects/openai-chat/profile.ts";
-import { DEFAULT_MODELS } from "./default-models.ts";
-import { modelLimits } from "./model-limits.ts";
+import { MODEL_TABLE } from "./model-table.ts";
 import type { ProviderName, ProviderOptions } from "./options.ts";
 import type { World } from "./world.ts";
+
+/**
+ * The model of a backend string without one: `anthropic` is `anthropic/claude-sonnet-4-6`. This is the only place that
+ * defines them; a test compares them with the vendors' own lists, so that an announced shutdown is noticed in time.
+ */
+export const DEFAULT_MODELS: Readonly<Partial<Record<ProviderName, string>>> = {
+  anthropic: "claude-sonnet-4-6",
+  openai: "gpt-5.6-sol",
+  deepseek: "deepseek-v4-pro",
+  google: "gemini-3.8-flash",
+};
 
 /** What one provider's backend is made from. */
 interface Making {
@@ -16,11 +26,11 @@ interface Making {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly fetch: Fetch;
-  /** The longest reply of the model in tokens, thinking included, where it is known. */
+  /** The model's longest reply in tokens, including thinking, where known. */
   readonly maxOutputTokens: number | undefined;
 }
 
-/** A provider by name: where it is, which variables hold its key and address, and how its backend is made. */
+/** A provider by name: its address, the variables that hold its key and address, and how its backend is made. */
 interface Provider {
   readonly defaultModel: string | undefined;
   readonly keyVariables: readonly string[];
@@ -63,7 +73,7 @@ export const PROVIDERS: Readonly<Record<ProviderName, Provider>> = {
 };
 
 /**
- * Makes a provider's backend. What the options leave out comes from the provider's usual variables.
+ * Creates a provider's backend. Values that the options leave out come from the provider's usual variables.
  *
  * @throws StartError `missing-key` or `invalid-option`, naming the variable and the remedy.
  */
@@ -83,7 +93,7 @@ export function makeBackend(name: ProviderName, model: string, options: Provider
   return isAtHome(baseUrl, provider) ? backend : { ...backend, hasKnownPrices: false };
 }
 
-/** The prices we know are those at the provider's own address. */
+/** The known prices only apply at the provider's own address. */
 function isAtHome(baseUrl: string, provider: Provider): boolean {
   return provider.baseUrl !== "" && new URL(baseUrl).host === new URL(provider.baseUrl).host;
 }
@@ -97,13 +107,20 @@ function readKey(name: string, provider: Provider, options: ProviderOptions, wor
     if (value !== "") return checkKey(value, variable);
   }
   if (provider.keyVariables.length === 0) return "";
-  throw new StartError(
-    "missing-key",
-    `${provider.keyVariables.join(" or ")} is not set, so ${name} cannot be asked. Set it, or pass the option ${name}: { apiKey }. Without a key the backend "offline" works.`,
-  );
+  throw new StartError("missing-key", `${missingKey(name, provider)} Without a key the backend "offline" works.`);
 }
 
-/** A header cannot hold anything else; a key with a line end or a quotation mark round it was copied wrongly. */
+/** What is said wherever a key is missing. */
+export function missingKey(name: string, { keyVariables }: Provider): string {
+  return `${keyVariables.join(" or ")} is not set, so ${name} cannot be asked. Set it, or pass the option ${name}: { apiKey }.`;
+}
+
+/** What is said wherever an address is missing. */
+export function missingAddress(name: string, { baseUrlVariable }: Provider): string {
+  return `${baseUrlVariable} is not set, and ${name} has no common address. Set it to the address of your own host.`;
+}
+
+/** A header can hold nothing else; a key with a line end or surrounding quotation marks was copied wrongly. */
 export function checkKey(key: string, source: string): string {
   if (/^[\u0021-\u007e]+$/.test(key)) return key;
   throw new StartError("invalid-option", `${source} has a blank or a special character in it. Copy the key again.`);
@@ -114,33 +131,54 @@ function readBaseUrl(name: string, provider: Provider, options: ProviderOptions,
   const fromEnv = world.env[provider.baseUrlVariable]?.trim() ?? "";
   const text = fromEnv === "" ? provider.baseUrl : fromEnv;
   if (text !== "") return checkBaseUrl(text, provider.baseUrlVariable);
-  throw new StartError(
-    "invalid-option",
-    `${provider.baseUrlVariable} is not set, and ${name} has no common address. Set it to your own.`,
-  );
+  throw new StartError("invalid-option", missingAddress(name, provider));
 }
 
-// Every run names its host again, and nearly always the one of the last run.
-let lastGood: { readonly text: string; readonly baseUrl: string } | undefined;
-
-/** A base URL without a slash at its end. `source` names where it came from. */
+/** A base URL without a trailing slash. `source` names its origin for messages. */
 export function checkBaseUrl(text: string, source: string): string {
-  if (lastGood?.text !== text) lastGood = { text, baseUrl: readBase(text, source) };
-  return lastGood.baseUrl;
-}
-
-function readBase(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    // What stands before an @ is a password.
+    // The part before an @ may contain a password.
     const shown = describeValue(text.replace(/\/\/[^/]*@/, "//…@"));
     throw new StartError(
       "invalid-option",
-      `${source} is ${shown}, which is no http(s) address. Write it as https://host/path.`,
+      `${source} is ${shown}, which is not an http(s) address. Write it as https://host/path.`,
     );
   }
   if (url.search !== "" || url.hash !== "") {
     throw new StartError("invalid-option", `${source} has a ? or # in it. Give the address without them.`);
   }
   return text.trim().replace(/\/+$/, "");
+}
+
+/** The limits of a model, in tokens. */
+interface ModelLimits {
+  /** Everything one request may contain: instructions, tools, transcript and reply. */
+  readonly contextTokens: number;
+  /** The longest reply, including thinking. */
+  readonly outputTokens: number;
+}
+
+/**
+ * The limits of a provider's model; `undefined` for an unknown model. A longer name counts as the model it contains:
+ * `us.anthropic.claude-opus-5-v1:0`, `claude-opus-5@20260501`.
+ */
+export function modelLimits(provider: string, model: string): ModelLimits | undefined {
+  const models = Object.hasOwn(MODEL_TABLE, provider) ? MODEL_TABLE[provider] : undefined;
+  if (models === undefined) return undefined;
+  const row = Object.hasOwn(models, model) ? models[model] : rowWithin(models, model);
+  return row === undefined ? undefined : { contextTokens: row[0], outputTokens: row[1] };
+}
+
+type Rows = Readonly<Record<string, readonly [number, number]>>;
+
+/** The longest known name that occurs in `model` as a whole word: `gpt-5` does not match `gpt-55`. */
+function rowWithin(models: Rows, model: string): Rows[string] | undefined {
+  let found = "";
+  for (const name of Object.keys(models)) {
+    const at = model.indexOf(name);
+    if (at === -1 || name.length <= found.length) continue;
+    if (!/[A-Za-z0-9]/.test(model.charAt(at - 1)) && !/[A-Za-z0-9.]/.test(model.charAt(at + name.length))) found = name;
+  }
+  return models[found];
 }

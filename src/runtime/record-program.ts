@@ -1,19 +1,19 @@
 import type { Backend, ModelBackend } from "#backends";
-import { asksPerson, StartError } from "#domain";
+import { asksPerson, isPlainObject, present, StartError } from "#domain";
 import { HIDDEN, isSecretRequestHeader, secretsOfData, secretsOfVariables } from "#secrets";
 import { readSchema, type SchemaInput } from "#tools";
 import { isBackend } from "./check-options.ts";
 import { makingOf } from "./made-backend.ts";
 import type { World } from "./world.ts";
 
-/** What stands in a tape's program for a function: the answers to its calls are on the tape under this name. */
+/** Stands for a function in a tape's program: the answers to its calls are on the tape under this name. */
 export interface CallMark {
   readonly $call: string;
-  /** It asks a person, and so has no time limit. */
+  /** It asks a person, and therefore has no time limit. */
   readonly asksPerson?: true;
 }
 
-/** What stands there for a model backend that was made by hand. */
+/** Stands for a model backend that was made by hand. */
 export interface BackendMark {
   readonly $backend: {
     readonly name: string;
@@ -25,13 +25,13 @@ export interface BackendMark {
   };
 }
 
-/** How the parts of a program that are no data are replaced. */
+/** How the parts of a program that are not data are replaced. */
 export interface Replacing {
   call(path: string, call: (...args: unknown[]) => unknown): unknown;
   backend(path: string, backend: Backend): unknown;
 }
 
-/** What says nothing about what is run, or belongs to this process alone. */
+/** Options that do not affect what is run, or belong to this process alone. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "options.signal",
   "options.context",
@@ -58,16 +58,15 @@ function markBackend(path: string, given: Backend): BackendMark {
       name,
       model,
       path,
-      ...(ignores !== undefined && { ignores }),
-      ...(hasKnownPrices !== undefined && { hasKnownPrices }),
+      ...present({ ignores, hasKnownPrices }),
       ...(nativeOutput !== undefined && { nativeOutput: { $call: `${path}.nativeOutput` } }),
     },
   };
 }
 
 /**
- * The same program, with every function and backend replaced. Only plain data is walked: what is an object of some
- * class stays as it is.
+ * The same program, with every function and backend replaced. Only plain data is traversed: an instance of a class
+ * stays as it is.
  */
 export function replaceCalls(
   value: unknown,
@@ -78,13 +77,13 @@ export function replaceCalls(
   const inner = (one: unknown, place: string): unknown => replaceCalls(one, place, replacing, depth + 1);
   if (isStandard(value)) return replaceSchema(value, path, replacing);
   if (typeof value === "function") return replacing.call(path, value as (...args: unknown[]) => unknown);
-  // JSON knows no such number, and a limit may be one.
+  // JSON cannot represent this number, and a limit may have it.
   if (value === Number.POSITIVE_INFINITY && replacing.hide === true) return { $number: "Infinity" };
   if (typeof value !== "object" || value === null) return value;
   if (isBackend(value)) return replaceBackend(value as Backend, path, replacing);
   if (depth > DEEPEST) return undefined;
   if (Array.isArray(value)) return value.map((one, index) => inner(one, `${path}[${index}]`));
-  if (!isPlain(value)) return replacing.hide === true ? undefined : value;
+  if (!isPlainObject(value)) return replacing.hide === true ? undefined : value;
   const fields: [string, unknown][] = [];
   for (const [name, one] of Object.entries(value)) {
     const place = `${path}.${name}`;
@@ -93,7 +92,7 @@ export function replaceCalls(
     } else if (name === "schema" && isStandard(one)) {
       fields.push([name, replaceStandard(one, place, replacing)]);
     } else if (replacing.hide === true && typeof one === "string" && isHidden(path, name)) {
-      // A key is not needed to play, and a variable's value is nobody's business.
+      // A key is not needed for a replay, and the value of a variable is private.
       if (name !== "apiKey") fields.push([name, HIDDEN]);
     } else {
       fields.push([name, inner(one, place)]);
@@ -105,11 +104,11 @@ export function replaceCalls(
 function replaceBackend(backend: Backend, path: string, replacing: Replacing & { readonly hide?: boolean }): unknown {
   const making = makingOf(backend);
   if (making === undefined) return replacing.backend(path, backend);
-  // It is made again in the seams of the run, so it stays as it is.
+  // Left as it is, because it is made again with the seams of the run.
   return replacing.hide === true ? replaceCalls(making.program, path, replacing) : backend;
 }
 
-/** The secrets a program holds, those of its backends among them: wherever else they turn up, they are covered. */
+/** The secrets in a program, including those of its backends: they are masked wherever else they appear. */
 export function secretsOfProgram(program: unknown, env: World["env"]): readonly string[] {
   const variables = Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
@@ -124,7 +123,7 @@ export function secretsOfProgram(program: unknown, env: World["env"]): readonly 
 function backendsIn(value: unknown, depth: number): readonly Backend[] {
   if (typeof value !== "object" || value === null || depth > DEEPEST) return [];
   if (isBackend(value)) return [value as Backend];
-  if (!Array.isArray(value) && !isPlain(value)) return [];
+  if (!Array.isArray(value) && !isPlainObject(value)) return [];
   return Object.values(value).flatMap((one: unknown) => backendsIn(one, depth + 1));
 }
 
@@ -132,7 +131,7 @@ function isHidden(path: string, name: string): boolean {
   return name === "apiKey" || path.endsWith(".env") || (path.endsWith(".headers") && isSecretRequestHeader(name));
 }
 
-/** A schema of a library, shown as JSON Schema, with its checks as calls. */
+/** A schema of a library: its JSON Schema, with its checks as calls. */
 function replaceSchema(value: Standard, path: string, replacing: Replacing): unknown {
   const { jsonSchema } = readSchema(value as unknown as SchemaInput, path);
   return { schema: replaceStandard(value, path, replacing), jsonSchema };
@@ -152,15 +151,10 @@ function isStandard(value: unknown): value is Standard {
   return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
 }
 
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
-
 function requireModel(backend: Backend): ModelBackend {
   if (backend.kind === "model") return backend;
   throw new StartError(
     "feature-unavailable",
-    `The backend ${backend.name} was made by hand, and what it does cannot be recorded. Give it by name, such as "${backend.name}".`,
+    `The backend ${backend.name} was created in code, and what it does cannot be recorded. Give it by name, such as "${backend.name}".`,
   );
 }

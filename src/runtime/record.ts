@@ -1,9 +1,11 @@
-import { ChunkMask, type Run, type RunInput, type RunSource } from "#agents";
-import { asksPerson, type Chunk, describeThrown, type FileSystem, StartError, waitForPerson } from "#domain";
+import type { RunInput } from "#agents";
+import { ChunkMask, type Run, type RunSource } from "#run";
+import { asksPerson, type Chunk, describeThrown, type FileSystem, present, StartError, waitForPerson } from "#domain";
 import { createSecretMask } from "#secrets";
 import { artifactState, documentsState, toJsonValue } from "#tools";
 import { createRecorder, createTapeFile, type Recorder, type TapeFile } from "#transports";
 import type { Backend, ModelBackend } from "#backends";
+import { agentOf, carryAgent } from "./agent-tool.ts";
 import type { RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";
 import { describeProgram, replaceCalls, secretsOfProgram } from "./record-program.ts";
@@ -18,10 +20,10 @@ export interface RunCall {
 }
 
 /**
- * Starts a run and writes its tape into `options.record`: what is sent and what comes back, the answers of callbacks,
- * decisions, times. The run itself is the same with and without. Secrets are covered before anything is written.
+ * Starts a run and writes its tape into `options.record`: what is sent and received, the answers of callbacks,
+ * decisions, times. Recording does not change the run. Secrets are masked before anything is written.
  *
- * @throws StartError as the run does, and `invalid-option` when the file is there already or cannot be made.
+ * @throws StartError as the run does, and `invalid-option` when the file exists already or cannot be created.
  */
 export function recordRun(
   call: RunCall,
@@ -35,7 +37,7 @@ export function recordRun(
       target: describeProgram(call.target, "target"),
       input: call.input,
       options: describeProgram(options, "options"),
-      env: tellingVariables(call),
+      env: relevantVariables(call),
     },
   });
   const { recorder } = recording;
@@ -48,11 +50,11 @@ export function recordRun(
   try {
     recording.open();
   } catch (error) {
-    // Before its source has begun: nothing is started.
+    // The source has not begun, so nothing was started.
     run.abort("The tape cannot be written.").catch(() => undefined);
     throw error;
   }
-  // The first listener: the tape is complete when anybody else hears of the end.
+  // The first listener, so that the tape is complete before any other listener receives `done`.
   return run.once("done", () => recording.finish());
 }
 
@@ -60,9 +62,12 @@ export interface Recording {
   /** The same world, recorded. */
   readonly world: World;
   readonly recorder: Recorder;
-  /** Makes the file and writes what was recorded until now. @throws StartError `invalid-option`. */
+  /**
+   * Creates the file and writes what was recorded so far.
+   * @throws StartError `invalid-option`.
+   */
   open(): void;
-  /** Writes the end. Idempotent; never throws. A recording that failed is told to `onListenerError`. */
+  /** Writes the end. Idempotent; never throws. A failed recording is reported to `onListenerError`. */
   finish(): void;
 }
 
@@ -71,7 +76,7 @@ export interface RecordingOptions {
   readonly program?: unknown;
 }
 
-/** Records everything that a program takes from a world and gives to it. */
+/** Records everything that a program takes from a world and passes to it. */
 export function recordWorld(world: World, path: string, options: RecordingOptions = {}): Recording {
   let file: TapeFile | undefined;
   let isFinished = false;
@@ -127,14 +132,14 @@ function createRecordingTap(real: World, recorder: Recorder): Tap {
     around:
       (source): RunSource =>
       async (writer) => {
-        const unwatch = recorder.watchAbort(writer.latch.signal);
+        const unwatch = recorder.watchAbort(writer.signal);
         try {
           await source({
             ...writer,
             async ask(callId) {
               const decision = await writer.ask(callId);
-              // After an abort nobody has decided.
-              if (!writer.latch.aborted) recorder.decision(callId, decision);
+              // After an abort, the answer is not a decision.
+              if (!writer.signal.aborted) recorder.decision(callId, decision);
               return decision;
             },
             canAnswer: () => take("can-answer", () => writer.canAnswer?.() !== false),
@@ -146,7 +151,7 @@ function createRecordingTap(real: World, recorder: Recorder): Tap {
   };
 }
 
-/** Files through a tap. Bytes are kept as base64. */
+/** Files through a tap. Bytes are stored as base64. */
 export function tapFiles(files: FileSystem, tap: Pick<Tap, "take">): FileSystem {
   return {
     async read(path) {
@@ -154,7 +159,7 @@ export function tapFiles(files: FileSystem, tap: Pick<Tap, "take">): FileSystem 
       return new Uint8Array(Buffer.from(base64, "base64"));
     },
     async write(path, bytes) {
-      // What was written is kept: it is part of what a process is told.
+      // The written content is kept, because a process may read it.
       await tap.take("files.write", async () => {
         await files.write(path, bytes);
         return { text: new TextDecoder().decode(bytes) };
@@ -169,7 +174,7 @@ export function tapFiles(files: FileSystem, tap: Pick<Tap, "take">): FileSystem 
   };
 }
 
-/** Calls of one name, told apart by their number. */
+/** Numbers the calls of each name. */
 export function createNumbers(): (name: string) => string {
   const counts = new Map<string, number>();
   return (name) => {
@@ -187,13 +192,15 @@ function tapCalls(value: unknown, path: string, recorder: Recorder, secrets: rea
         const key = number(place);
         return recorder.callback(key, () => Reflect.apply(call, this, withProgress(args, key, recorder)));
       }
+      const one = agentOf(call);
+      if (one !== undefined) return carryAgent(one, recorded);
       return asksPerson(call) ? waitForPerson(recorded) : recorded;
     },
     backend: (place, backend) => tapBackend(place, backend, recorder, secrets),
   });
 }
 
-/** A tool says how far it is through the second thing it is given. */
+/** A tool reports its progress through its second argument. */
 function withProgress(args: readonly unknown[], key: string, recorder: Recorder): readonly unknown[] {
   const [input, context, ...rest] = args;
   if (typeof context !== "object" || context === null || !("progress" in context)) return args;
@@ -209,7 +216,7 @@ function withProgress(args: readonly unknown[], key: string, recorder: Recorder)
   return [input, { ...context, progress: tapped, ...reports }, ...rest];
 }
 
-/** A backend that was made by hand has seams of its own: what it yields is recorded instead. */
+/** A backend made by hand has its own seams, so its output is recorded instead. */
 function tapBackend(path: string, backend: Backend, recorder: Recorder, known: readonly string[]): ModelBackend {
   const model = backend as ModelBackend;
   const number = createNumbers();
@@ -218,14 +225,12 @@ function tapBackend(path: string, backend: Backend, recorder: Recorder, known: r
     kind: "model",
     name,
     model: model.model,
-    ...(ignores !== undefined && { ignores }),
-    ...(secrets !== undefined && { secrets }),
-    ...(hasKnownPrices !== undefined && { hasKnownPrices }),
+    ...present({ ignores, secrets, hasKnownPrices }),
     ...(tapCalls({ nativeOutput }, path, recorder, known) as Pick<ModelBackend, "nativeOutput">),
     async *stream(request, signal) {
       const key = number(`${path}.stream`);
       const mask = createSecretMask(known);
-      // What is kept of a text in pieces must not join to a secret either.
+      // The recorded pieces of a text must not join to a secret either.
       const shown = mask === undefined ? undefined : new ChunkMask(mask);
       const keep = (at: number, chunks: readonly Chunk[] | null): Promise<unknown> =>
         recorder.callback(`${key}/${at}`, async () => chunks?.map(withoutBytes) ?? null);
@@ -262,15 +267,15 @@ function withoutBytes(chunk: Chunk): unknown {
 }
 
 /**
- * The variables that say where things are found: addresses, and for a run with a CLI the folders it is looked for in.
- * None of them is a secret; what an address holds is covered like everything else.
+ * The variables that say where things are: addresses, and for a run with a CLI the folders it is searched in. None of
+ * them is a secret; a secret inside an address is masked like everything else.
  */
-function tellingVariables({ target, options, world }: RunCall): Readonly<Record<string, string>> {
+function relevantVariables({ target, options, world }: RunCall): Readonly<Record<string, string>> {
   const needsPath = JSON.stringify(describeProgram([target, options.fallback], "")).includes('"claude-code');
-  const told: [string, string][] = [];
+  const kept: [string, string][] = [];
   for (const [name, value] of Object.entries(world.env)) {
-    const tells = name.endsWith("_BASE_URL") || (needsPath && name.toUpperCase() === "PATH");
-    if (value !== undefined && tells) told.push([name, value]);
+    const isRelevant = name.endsWith("_BASE_URL") || (needsPath && name.toUpperCase() === "PATH");
+    if (value !== undefined && isRelevant) kept.push([name, value]);
   }
-  return Object.fromEntries(told);
+  return Object.fromEntries(kept);
 }

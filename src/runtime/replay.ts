@@ -1,4 +1,5 @@
-import type { Run, RunInput, RunSource, RunWriter } from "#agents";
+import type { RunInput } from "#agents";
+import { alsoEndedBy, type Run, type RunSource, type RunWriter } from "#run";
 import type { AgentBackend, ModelBackend } from "#backends";
 import {
   checkOptionNames,
@@ -44,11 +45,11 @@ const REPLAY_OPTION_NAMES = [
 ] as const satisfies readonly (keyof ReplayOptions)[];
 
 /**
- * Runs a recorded run again, from its tape alone: no network, no process, no key, no tool. The same bytes take the same
- * way through the same code, so the events are the same; only `start` says that the mode is `tape`.
+ * Runs a recorded run again, from its tape alone: no network, no process, no key, no tool. The same bytes pass through
+ * the same code, so the events are the same; only the mode in `start` is `tape`.
  *
- * What is sent is compared with what was sent. A run that leaves its tape ends with an error (`source-failed`) that
- * names the entry and the difference.
+ * What is sent is compared with what was recorded. A run that deviates from its tape ends with an error
+ * (`source-failed`) that names the entry and the difference.
  *
  * @throws StartError `invalid-tape` naming what is wrong with the tape, the line and the byte.
  * @example
@@ -58,7 +59,7 @@ export function replay(tape: string | Uint8Array | Tape, options: ReplayOptions 
   return replayIn(tape, options, systemWorld());
 }
 
-/** `replay` with its seams in hand: the clock is for the speed alone. */
+/** `replay` with its seams passed in: the clock is only used for the speed. */
 export function replayIn(tape: string | Uint8Array | Tape, options: ReplayOptions, real: World): Run<unknown> {
   checkOptionNames(options, REPLAY_OPTION_NAMES, "replay");
   const opened = open(tape, options);
@@ -80,7 +81,7 @@ export function replayIn(tape: string | Uint8Array | Tape, options: ReplayOption
   } catch (error) {
     player.close();
     if (!isStartError(error)) throw error;
-    throw new StartError("invalid-tape", `What the tape says was run cannot be run here: ${error.message}`, {
+    throw new StartError("invalid-tape", `The recorded program cannot be run here: ${error.message}`, {
       cause: error,
     });
   }
@@ -153,20 +154,19 @@ function playedWorld(player: Player, env: unknown, real: World): PlayedWorld {
   return world;
 }
 
-/** The source of a played run: says that it is one, and ends with the reason when it leaves its tape. */
+/**
+ * The source of a replayed run: it marks the start as such, and ends with the reason when the run deviates from its
+ * tape.
+ */
 function playSource(source: RunSource, player: Player, world: PlayedWorld): RunSource {
   return async (writer) => {
-    // An abort that is not on the tape: what follows from it is not there either.
-    writer.latch.follow(() => {
+    // For an abort that is not on the tape, its consequences are not there either.
+    const leave = (): void => {
       if (!world.isAbortRecorded) player.leave("The replay was aborted.");
-    });
-    const latch = writer.latch.branch();
-    const leave = (): void => latch.abort(player.signal.reason);
-    if (player.signal.aborted) leave();
-    else player.signal.addEventListener("abort", leave, { once: true });
+    };
+    writer.signal.addEventListener("abort", leave, { once: true });
     const played: RunWriter = {
-      ...writer,
-      latch,
+      ...alsoEndedBy(writer, player.signal),
       write(chunks, agent) {
         if (player.signal.aborted) return undefined;
         const room = writer.write(saysTape(chunks), agent);
@@ -174,7 +174,8 @@ function playSource(source: RunSource, player: Player, world: PlayedWorld): RunS
         const release = player.hold();
         return room.finally(release);
       },
-      // Nothing was started, so nothing is left; what the recorded run still stopped after its end is on no tape.
+      // Nothing was started, so nothing is left to clean up; what the recorded run stopped after its end is not on the
+      // tape.
       cleanUp: () => undefined,
       ask(callId) {
         player.awaitDecision(callId, (decision) => world.answer(callId, decision));
@@ -187,7 +188,7 @@ function playSource(source: RunSource, player: Player, world: PlayedWorld): RunS
     } catch (error) {
       if (!player.signal.aborted) throw error;
     }
-    if (player.signal.aborted && !writer.latch.aborted) throw player.signal.reason;
+    if (player.signal.aborted && !writer.signal.aborted) throw player.signal.reason;
   };
 }
 
@@ -197,7 +198,7 @@ interface Reviving {
   readonly number: (name: string) => string;
 }
 
-/** The program with functions that answer from the tape. */
+/** Rebuilds the program with functions that answer from the tape. */
 function revive(value: unknown, reviving: Reviving): unknown {
   if (Array.isArray(value)) return value.map((one) => revive(one, reviving));
   if (!isRecord(value)) return value;
@@ -223,7 +224,7 @@ function playCommand(made: Readonly<Record<string, unknown>>, { world }: Revivin
   if (made["hasOwnFormat"] === true) {
     throw new StartError(
       "invalid-tape",
-      "The command was read with a format of its own, which no tape can hold. Play it with run(command(…), input, { replay }).",
+      "The command was read with a custom format, which a tape cannot contain. Play it with run(command(…), input, { replay }).",
     );
   }
   return commandIn(made["argv"] as readonly string[], (made["options"] ?? {}) as CommandOptions, world);
@@ -250,7 +251,9 @@ function playBackend(
   };
 }
 
-/** What is waited for, or nothing after an abort. Leaves no listener behind: one signal serves many waits. */
+/**
+ * Resolves to the value, or to `undefined` after an abort. Removes its listener, because one signal serves many waits.
+ */
 function untilAborted(value: unknown, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const leave = (): void => resolve(undefined);

@@ -1,19 +1,23 @@
-import type { Backend } from "#backends";
-import { StartError } from "#domain";
+import type { Backend, ModelBackend } from "#backends";
+import { type Fetch, StartError } from "#domain";
+import type { Emulator } from "#emulator";
 import { createClaudeCodeBackend } from "../backends/claude-code/backend.ts";
 import type { ClaudeCodeOptions } from "../backends/claude-code/options.ts";
-import { claudeCodeWorld } from "./claude-code-world.ts";
+import { createHttpBackend } from "../backends/http/backend.ts";
+import { anthropicHost } from "../dialects/anthropic/profile.ts";
+import { claudeCodeWorld, tapClaudeCode } from "./claude-code-world.ts";
 import { backendOfModel, suggestBackend } from "./model-names.ts";
-import { createOfflineBackend } from "./offline.ts";
 import { PROVIDER_NAMES, type ProviderName, type RunOptions } from "./options.ts";
 import { makeBackend, PROVIDERS } from "./providers.ts";
-import { tapClaudeCode } from "./record-claude-code.ts";
 import type { World } from "./world.ts";
 
-/** The names a backend string may begin with. */
+/** The names that a backend string may begin with. */
 export const BACKEND_NAMES: readonly string[] = ["claude-code", "offline", ...PROVIDER_NAMES];
 
-/** A backend string in its two parts, checked. @throws StartError `unknown-backend` with the nearest name. */
+/**
+ * Splits a backend string into its two parts and checks the name.
+ * @throws StartError `unknown-backend` with the nearest name.
+ */
 export function requireName(text: string): { readonly name: string; readonly model: string | undefined } {
   const slash = text.indexOf("/");
   const name = slash === -1 ? text : text.slice(0, slash);
@@ -23,7 +27,7 @@ export function requireName(text: string): { readonly name: string; readonly mod
 }
 
 /**
- * Makes the backend a string names: `provider/model`, or `provider` for its default model.
+ * Creates the backend that a string names: `provider/model`, or `provider` for its default model.
  *
  * @throws StartError `unknown-backend`, `missing-key` or `invalid-option`, naming the variable or the nearest name.
  */
@@ -49,7 +53,7 @@ export function resolveBackend(
   return makeBackend(provider, model, settings[provider] ?? {}, world);
 }
 
-/** The CLI as a backend, in the seams of the program at hand. */
+/** The CLI as a backend, with the seams of this program. */
 function makeClaudeCode(model: string | undefined, options: ClaudeCodeOptions, world: World): Backend {
   const { clock, random, spawn, files, env } = world;
   const settings = model === undefined ? options : { ...options, model };
@@ -62,12 +66,15 @@ function makeClaudeCode(model: string | undefined, options: ClaudeCodeOptions, w
       "claudeCode.spawn is given in a run that is recorded, and what it starts goes past the tape. Leave record or claudeCode.spawn out.",
     );
   }
-  // A tape holds everything that was asked; what is remembered from runs before it would be missing in it.
+  // A tape must hold everything that was asked; answers remembered from earlier runs would be missing on it.
   const unknowing = { ...machine, versions: undefined };
   return createClaudeCodeBackend(recorded, world.tap.claudeCode?.(unknowing) ?? tapClaudeCode(unknowing, world.tap));
 }
 
-/** The offline model must not answer under another model's name. @throws StartError naming that model's provider. */
+/**
+ * The offline model must not answer under another model's name.
+ * @throws StartError naming that model's provider.
+ */
 function requireOffline(model: string | undefined): void {
   if (model === undefined || model === "offline") return;
   const shown = model.length <= 80 ? model : `${model.slice(0, 79)}…`;
@@ -84,6 +91,27 @@ function unknownBackend(text: string): StartError {
   const shown = text.length <= 80 ? text : `${text.slice(0, 79)}…`;
   return new StartError(
     "unknown-backend",
-    `There is no backend "${shown}".${guess === "" ? "" : ` ${guess}`} Known are: ${BACKEND_NAMES.join(", ")}, each followed by /<model>.`,
+    `There is no backend "${shown}".${guess === "" ? "" : ` ${guess}`} Known: ${BACKEND_NAMES.join(", ")}. Write a model after a slash, as in openai/<model>.`,
   );
+}
+
+/**
+ * The built-in model: the offline model server, called in this process without a socket. The bytes are the same as on
+ * the wire, so everything above works as with a real provider.
+ */
+function createOfflineBackend(world: World): ModelBackend {
+  const { clock, random } = world.tap?.real ?? world;
+  let emulator: Promise<Emulator> | undefined;
+  // Loaded on first use, so that a program that uses a real provider does not pay for it.
+  const ask: Fetch = async (request) => {
+    emulator ??= import("#emulator").then(({ createEmulator }) => createEmulator({ clock, random }));
+    return (await emulator).fetch(request);
+  };
+  const host = anthropicHost({
+    provider: "offline",
+    model: "offline",
+    apiKey: "offline",
+    baseUrl: "http://offline.invalid",
+  });
+  return createHttpBackend(host, world.tap?.exchange(ask) ?? ask);
 }

@@ -1,14 +1,16 @@
 import type { RunPlan } from "#agents";
 import { coverThrown } from "#backends";
 import { createSecretMask, type SecretMask, secretsOfData, secretsOfVariables } from "#secrets";
+import type { Agent } from "./agent.ts";
+import { agentOf } from "./agent-tool.ts";
 
-/** Makes masks, and remembers the last ones: runs that follow each other have the same secrets. */
+/** Creates masks, and caches the last ones: successive runs usually have the same secrets. */
 export type MaskSource = (secrets: readonly string[]) => SecretMask | undefined;
 
-/** So many masks are remembered. */
+/** How many masks are cached. */
 const REMEMBERED = 16;
 
-/** Creates what makes the masks of many runs. */
+/** Creates the source of masks for many runs. */
 export function createMaskSource(): MaskSource {
   const known = new Map<string, SecretMask | undefined>();
   return (secrets) => {
@@ -22,33 +24,52 @@ export function createMaskSource(): MaskSource {
   };
 }
 
-/** The mask of a plan's secrets; `undefined` without any. */
+type Planned = Pick<RunPlan, "legs" | "planNested">;
+
+/** The mask for the secrets of a plan; `undefined` if it has none. */
 export function maskOfPlan(
-  plan: Pick<RunPlan, "legs">,
+  plan: Planned,
   { maskOf = createSecretMask }: { readonly maskOf?: MaskSource | undefined },
 ): SecretMask | undefined {
-  return maskOf(secretsOfPlan(plan));
+  return maskOf([...secretsOfPlan(plan)]);
 }
 
-/** What must not be shown of a run: the secrets of every backend that may take part in it. */
-function secretsOfPlan({ legs }: Pick<RunPlan, "legs">): readonly string[] {
+/** The secrets of a run: those of every backend that may take part in it, those of agents that are tools included. */
+function secretsOfPlan(plan: Planned, seen = new Set<Agent>()): ReadonlySet<string> {
   const secrets = new Set<string>();
-  for (const { backend, fallback = [], place } of legs) {
+  for (const { backend, fallback = [], place, tools } of plan.legs) {
     for (const one of [backend, ...fallback]) {
       for (const secret of one.secrets?.(place?.env ?? {}) ?? []) secrets.add(secret);
     }
+    for (const { run } of tools) {
+      const one = agentOf(run);
+      // Agents may be tools of each other.
+      if (one === undefined || seen.has(one)) continue;
+      seen.add(one);
+      const nested = planOfAgent(one, plan);
+      if (nested !== undefined) for (const secret of secretsOfPlan(nested, seen)) secrets.add(secret);
+    }
   }
-  return [...secrets];
+  return secrets;
 }
 
-/** Where the secrets of the environment come from. */
+/** The plan of an agent that a tool runs. One that cannot be planned fails when the tool is called, without a secret. */
+function planOfAgent(one: Agent, { planNested }: Planned): RunPlan | undefined {
+  try {
+    return planNested?.(one);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The environment, which may contain secrets. */
 interface Variables {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Does what a caller asked for, and covers the secrets of what was given and of the environment in a `StartError` of
- * it: messages name the value that was wrong, and a key may be part of it.
+ * Calls `act` and masks the secrets of `given` and of the environment in a `StartError` it throws: messages show the
+ * invalid value, and a key may be part of it.
  */
 export function coverStartErrors<Value>(given: unknown, world: Variables, act: () => Value): Value {
   try {
@@ -58,8 +79,17 @@ export function coverStartErrors<Value>(given: unknown, world: Variables, act: (
   }
 }
 
-/** The same for what was thrown already. */
-export function coverStartError(thrown: unknown, given: unknown, { env }: Variables): unknown {
-  const mask = createSecretMask([...secretsOfVariables(env), ...secretsOfData(given)]);
+/** Masks the secrets of `given` and of the environment in a value that is stored. */
+export function coverValue<Value>(given: unknown, world: Variables, value: Value): Value {
+  return maskOfGiven(given, world)?.value(value) ?? value;
+}
+
+function maskOfGiven(given: unknown, { env }: Variables): SecretMask | undefined {
+  return createSecretMask([...secretsOfVariables(env), ...secretsOfData(given)]);
+}
+
+/** The same for an error that was already thrown. */
+export function coverStartError(thrown: unknown, given: unknown, world: Variables): unknown {
+  const mask = maskOfGiven(given, world);
   return mask === undefined ? thrown : coverThrown(thrown, (value) => mask.value(value));
 }

@@ -1,16 +1,16 @@
 import {
   checkSendable,
   type Conversations,
-  createRun,
   createRunSource,
   isWrappedOutput,
-  type Run,
+  type KeptFiles,
   type RunInput,
-  type RunSource,
   readInput,
+  readPastRun,
   type RunPlan,
 } from "#agents";
-import { type Message, StartError } from "#domain";
+import { createRun, type GivenAnswer, type Run, type RunSource, type StoredMark } from "#run";
+import { type AgentEvent, type Message, StartError } from "#domain";
 import type { SchemaInput } from "#tools";
 import { answerFromTape } from "./answer-from-tape.ts";
 import { checkOptions } from "./check-options.ts";
@@ -23,9 +23,9 @@ import { openTelemetry } from "./telemetry.ts";
 import { systemWorld, type World } from "./world.ts";
 
 /**
- * Starts a run and gives the handle on it.
+ * Starts a run and returns its handle.
  *
- * Wrong options, an unknown backend or a missing key throw `StartError` here and now; everything later is an event.
+ * Invalid options, an unknown backend or a missing key throw `StartError` synchronously; any later failure is an event.
  *
  * @example
  * const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b)
@@ -39,25 +39,40 @@ export function run<const Output extends SchemaInput | undefined = undefined>(
   return startRun(target, input, options ?? {}, systemWorld()) as Run<OutputOf<Output>>;
 }
 
-/** `run` with its seams in hand. With `ready`, nothing is begun before that resolves; with `conversations`, agents outlive the run. */
+/** `run` with its seams and surroundings passed in. */
 export function startRun(
   target: Target,
   input: RunInput,
   options: RunOptions,
   world: World,
-  ready?: Promise<void>,
-  conversations?: Conversations,
+  surroundings: RunEnvironment = {},
 ): Run<unknown> {
-  return coverStartErrors([target, options], world, () =>
-    startPlanned(target, input, options, world, { ready, conversations }),
-  );
+  return coverStartErrors([target, options], world, () => startPlanned(target, input, options, world, surroundings));
 }
 
-/** What the caller of a run keeps in hand. */
-interface Kept {
-  readonly ready: Promise<void> | undefined;
+/** What precedes, follows or outlives the run. */
+export interface RunEnvironment {
+  /** Nothing begins before this promise resolves. */
+  readonly ready?: Promise<void> | undefined;
   /** Keeps agents' conversations beyond the run. */
-  readonly conversations: Conversations | undefined;
+  readonly conversations?: Conversations | undefined;
+  /** How far the run is stored. Effects wait for it. */
+  readonly stored?: StoredMark | undefined;
+  /** Where files of agents are kept while a stored run waits. */
+  readonly files?: KeptFiles | undefined;
+  /** Ends the work on a stored run without ending the run. */
+  readonly suspend?: AbortSignal | undefined;
+  /** How long a stored run holds its process while all of its calls wait for something outside. */
+  readonly parkMs?: number | undefined;
+  /** The run to continue: its id and the events in its log. The input is the one it was started with. */
+  readonly resumed?:
+    | {
+        readonly id: string;
+        readonly events: readonly AgentEvent[];
+        /** Answers that were stored while no process worked on it. */
+        readonly answers?: readonly GivenAnswer[] | undefined;
+      }
+    | undefined;
 }
 
 function startPlanned(
@@ -65,22 +80,27 @@ function startPlanned(
   input: RunInput,
   options: RunOptions,
   world: World,
-  { ready, conversations }: Kept,
+  surroundings: RunEnvironment,
 ): Run<unknown> {
+  const { ready, conversations, stored, resumed, parkMs, suspend } = surroundings;
   if (typeof options?.record === "string" && options.replay === undefined) {
-    // What else is wrong is told before a file is written.
+    // Other errors are reported before a file is written.
     checkOptions(options);
-    return recordRun({ target, input, options, world }, (...call) => startRun(...call, ready));
+    return recordRun({ target, input, options, world }, (...call) => startRun(...call, surroundings));
   }
   if (options?.replay !== undefined) {
     checkOptions(options);
-    return answerFromTape({ target, input, options, world }, (...call) => startRun(...call, ready));
+    return answerFromTape({ target, input, options, world }, (...call) => startRun(...call, surroundings));
   }
   const plan = planRun(target, options, world);
   const messages = readInput(input);
   checkLast(messages);
   checkSendable(messages, plan);
-  const source = whenReady(createRunSource({ ...plan, conversations }, messages), ready);
+  const past = resumed && readPastRun(resumed.events);
+  const source = whenReady(
+    createRunSource({ ...plan, conversations, files: surroundings.files }, messages, past),
+    ready,
+  );
   const run = createRun<unknown>(world.tap?.around(source) ?? source, {
     clock: world.clock,
     random: world.random,
@@ -88,7 +108,11 @@ function startPlanned(
     signal: options.signal,
     isOutputWrapped: plan.legs.some((leg) => leg.output !== undefined && isWrappedOutput(leg.output)),
     history: messages.slice(0, -1),
-    limits: handleLimits(plan),
+    limits: { ...handleLimits(plan), ...(parkMs !== undefined && { parkMs }) },
+    stored,
+    suspend,
+    ...(resumed !== undefined && { id: resumed.id }),
+    past: past && resumed && { events: resumed.events, answers: resumed.answers, activeMs: past.activeMs },
     secrets: () => maskOfPlan(plan, world),
     onListenerError: world.onListenerError,
     onCleanUpFailure: world.onCleanUpFailure,
@@ -97,7 +121,7 @@ function startPlanned(
   return run;
 }
 
-/** The limits that the run itself keeps, whoever carries it out. */
+/** The limits that the run itself enforces, on every backend. */
 export function handleLimits({ limits: { replyBytes } }: RunPlan): { readonly replyBytes?: number } {
   return replyBytes === undefined ? {} : { replyBytes };
 }
@@ -106,19 +130,19 @@ function whenReady(source: RunSource, ready: Promise<void> | undefined): RunSour
   if (ready === undefined) return source;
   return async (writer) => {
     await ready;
-    if (!writer.latch.aborted) await source(writer);
+    if (!writer.signal.aborted) await source(writer);
   };
 }
 
-/** A model needs something to answer; a host would refuse the request, and not say it as clearly. */
+/** A model needs something to answer; a host would reject the request with a less clear message. */
 export function checkLast(messages: readonly Message[]): void {
   const last = messages.at(-1);
-  const says = last?.blocks.some((block) =>
+  const hasContent = last?.blocks.some((block) =>
     block.type === "text" ? block.text.trim() !== "" : block.type !== "unknown" && block.type !== "thinking",
   );
-  if (last?.role === "user" && says === true) return;
+  if (last?.role === "user" && hasContent === true) return;
   throw new StartError(
     "invalid-input",
-    "The last message of the input says nothing. Give it text, a picture, or the results of tools.",
+    "The last message of the input is empty. Give it text, a picture, or the results of tools.",
   );
 }

@@ -1,11 +1,7 @@
-import { type Chunk, startItem } from "#domain";
+import type { Chunk } from "#domain";
 
-/** The same chunks; a start among them says that the answers come from a tape. */
+/** The same chunks, with the mode `tape` in a start among them. */
 export function saysTape(chunks: readonly Chunk[]): readonly Chunk[] {
   if (!chunks.some((chunk) => chunk.type === "start")) return chunks;
-  return chunks.map((chunk) => {
-    if (chunk.type !== "start") return chunk;
-    const { type: _, seq: _seq, ts: _ts, runId: _runId, ...given } = chunk;
-    return startItem({ ...given, mode: "tape" });
-  });
+  return chunks.map((chunk) => (chunk.type === "start" ? { ...chunk, mode: "tape" } : chunk));
 }

@@ -5,15 +5,15 @@ import { type Agent, agent } from "./agent.ts";
 export interface Swarm {
   readonly kind: "swarm";
   readonly agents: readonly Agent[];
-  /** The name of the agent that begins. */
+  /** The name of the agent that starts. */
   readonly start: string;
-  /** What an agent sees that was handed to: only the message, or everything before it too. */
+  /** What an agent sees after a handoff: only the message, or everything before it as well. */
   readonly context: "fresh" | "shared";
 }
 
 /** The options of `swarm`. */
 export interface SwarmOptions {
-  /** The agent that begins. Default: the first. */
+  /** The agent that starts. Default: the first. */
   readonly start?: string;
   /** Default `"fresh"`: an agent sees the conversation from the handoff on. */
   readonly context?: "fresh" | "shared";
@@ -22,7 +22,7 @@ export interface SwarmOptions {
 const SWARM_OPTION_NAMES = ["start", "context"] as const satisfies readonly (keyof SwarmOptions)[];
 
 /**
- * Puts agents together that may hand over to each other. Names that nobody has are refused here.
+ * Combines agents that may hand over to each other. Unknown names in `handoffs` or `start` throw here.
  *
  * @example
  * const triage = agent({ name: "triage", backend: "offline", handoffs: ["billing"] })
@@ -55,7 +55,7 @@ function requireName(name: string, names: readonly string[], what: string): void
   const guess = near === undefined ? "" : ` Did you mean "${near}"?`;
   throw new StartError(
     "unknown-agent",
-    `${what} "${name}", which is no agent of it.${guess} There are: ${names.join(", ")}.`,
+    `${what} "${name}", which is not one of its agents.${guess} Its agents: ${names.join(", ")}.`,
   );
 }
 

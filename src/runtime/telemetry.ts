@@ -1,4 +1,4 @@
-import type { Run } from "#agents";
+import type { Run } from "#run";
 import { watchOnly } from "#domain";
 import type { Telemetry, TelemetryOptions } from "#sinks";
 import { explainIn } from "./explain.ts";
@@ -6,13 +6,13 @@ import type { RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";
 import type { World } from "./world.ts";
 
-/** Tells OpenTelemetry of runs. Nothing is loaded before it is made, so runs without it do not pay for it. */
+/** Reports runs to OpenTelemetry. Nothing is loaded before this is created, so runs without it have no cost. */
 export interface RunTelemetry {
   watch(run: Run<unknown>): void;
   noteQueueLength(waiting: number): void;
 }
 
-/** `undefined` when a caller does not want any. */
+/** `undefined` when the caller did not ask for telemetry. */
 export function openTelemetry(target: Target, options: RunOptions, world: World): RunTelemetry | undefined {
   const { telemetry: wanted } = options;
   if (wanted === undefined || wanted === false) return undefined;
@@ -20,7 +20,7 @@ export function openTelemetry(target: Target, options: RunOptions, world: World)
   const loading = load(wanted === true ? {} : wanted, world);
   return {
     watch(run) {
-      // Listeners get every event from the first one on, so nothing is missed while the package is being loaded.
+      // Listeners receive every event from the first one on, so nothing is missed while the package is loading.
       loading.then((telemetry) => {
         const sink = telemetry?.createSink(features);
         if (sink !== undefined)

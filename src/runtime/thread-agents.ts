@@ -4,30 +4,32 @@ import type { RunOptions } from "./options.ts";
 import { planRun, type Target } from "./plan-run.ts";
 import type { World } from "./world.ts";
 
-/** The agent that answers alone in a conversation, and what may be kept of it. */
-export interface SoleAgent {
-  /** It keeps sessions that another run can go on with. */
+/** The only agent of a conversation, and what can be kept of it between runs. */
+export interface SingleAgent {
+  /** It keeps sessions that another run can resume. */
   readonly hasSessions: boolean;
-  /** Its process can wait for the next message. */
+  /** Its process can stay alive until the next message. */
   readonly canWait: boolean;
-  /** Keeps its conversation from run to run: give it to `startRun`. Starts nothing. */
+  /** Keeps its conversation from run to run: pass the result to `startRun`. Starts nothing. */
   keep(): KeptAgent;
 }
 
 /** A kept conversation with an agent. */
 export interface KeptAgent {
   readonly conversations: LiveAgents;
-  /** Starts its process. `false`: it cannot be started before there is a message. */
+  /** Starts its process. `false`: it cannot be started before the first message. */
   warmUp(): Promise<boolean>;
-  /** Resolves when nothing is left of it. */
+  /** Resolves when nothing of it is left. */
   close(): Promise<void>;
 }
 
 /**
- * The one agent with a loop of its own that a target stands for; `undefined` for models, and for agents that hand over to
- * each other: there nobody knows all of the conversation. @throws StartError as `run` does.
+ * The one agent with its own loop that a target stands for; `undefined` for models, and for agents that hand over to
+ * each other, because none of these knows the whole conversation.
+ *
+ * @throws StartError as `run` does.
  */
-export function findSoleAgent(target: Target, options: RunOptions, world: World): SoleAgent | undefined {
+export function findSingleAgent(target: Target, options: RunOptions, world: World): SingleAgent | undefined {
   const { legs, limits } = planRun(target, options, world);
   const [leg, ...others] = legs;
   if (leg?.backend.kind !== "agent" || others.length > 0) return undefined;
@@ -36,7 +38,7 @@ export function findSoleAgent(target: Target, options: RunOptions, world: World)
   const { mode } = agent.backend.explain({ ...settings, features: [...settings.features, "session"] });
   return {
     hasSessions: agent.backend.keepsSessions === true,
-    // A process has one budget for all it is asked.
+    // A process has one budget for all of its turns.
     canWait: mode === "control" && limits.costUsd === undefined,
     keep() {
       const conversations = createLiveAgents({ clock: world.clock, limits });

@@ -30,7 +30,7 @@ describe("S3-23: a registry of tools", () => {
   });
 
   it.each([
-    ["an unknown tool", "ad", {}, 'There is no tool "ad". Did you mean "add"? Registered are: add, fails.'],
+    ["an unknown tool", "ad", {}, 'There is no tool "ad". Did you mean "add"? Registered tools: add, fails.'],
     ["arguments that do not fit", "add", { a: "x" }, 'The arguments do not fit the tool "add"'],
     ["a tool that throws", "fails", {}, 'The tool "fails" failed: no luck'],
   ])("rejects with a ToolFailure for %s", async (_, name, input, message) => {

@@ -1,26 +1,29 @@
-import { checkOptionNames, nearestName, StartError, ToolFailure } from "#domain";
+import { checkInput, checkOptionNames, expects, nearestName, StartError, ToolFailure } from "#domain";
 import { runTool, type Tool } from "#tools";
 import { systemWorld, type World } from "./world.ts";
 
 /** The options of `registry.execute`. */
 export interface ExecuteOptions {
-  /** Handed to the tool. */
+  /** Passed to the tool. */
   readonly context?: unknown;
   readonly signal?: AbortSignal;
 }
 
-/** Tools by name: one place to collect them, to hand them to runs, and to run one without a model. */
+/** Tools by name: collects them, provides them to runs, and runs one without a model. */
 export interface ToolRegistry {
-  /** The tools in the order they were registered, for the option `tools`. */
+  /** The tools in the order of registration, for the option `tools`. */
   readonly tools: readonly Tool[];
-  /** @throws StartError when there is a tool of this name already. */
+  /**
+   * Adds tools.
+   * @throws StartError when a tool of this name exists already.
+   */
   register(...tools: readonly Tool[]): void;
-  /** Whether there was one. */
+  /** Returns whether the tool existed. */
   unregister(name: string): boolean;
   get(name: string): Tool | undefined;
   /**
-   * Runs one tool as a run would: arguments are checked, its deadline holds. Resolves to the text a model would be
-   * shown; rejects with `ToolFailure` when the tool is unknown, the arguments do not fit, or it failed.
+   * Runs one tool as a run would: it checks the arguments and enforces the deadline. Resolves to the text that a model
+   * would see; rejects with `ToolFailure` when the tool is unknown, the arguments do not match, or it fails.
    */
   execute(name: string, input: unknown, options?: ExecuteOptions): Promise<string>;
 }
@@ -38,7 +41,8 @@ export function createToolRegistry(tools: readonly Tool[] = []): ToolRegistry {
 }
 
 /** `createToolRegistry` with its seams passed in. */
-export function createToolRegistryIn(given: readonly Tool[], { clock, random }: World): ToolRegistry {
+export function createToolRegistryIn(given: readonly Tool[], { clock, nextTurn, random }: World): ToolRegistry {
+  checkInput(expects(Array.isArray, "a list of tools"), given, "tools");
   const tools = new Map<string, Tool>();
   const registry: ToolRegistry = {
     get tools() {
@@ -69,9 +73,11 @@ export function createToolRegistryIn(given: readonly Tool[], { clock, random }: 
         context,
         signal,
         clock,
+        nextTurn,
         onProgress: () => undefined,
       });
       const text = typeof output === "string" ? output : JSON.stringify(output);
+      if (kind === "parked") throw new ToolFailure(`The tool "${name}" parks its calls, so only a run can execute it.`);
       if (kind === "failed") throw new ToolFailure(text);
       return text;
     },
@@ -83,5 +89,5 @@ export function createToolRegistryIn(given: readonly Tool[], { clock, random }: 
 function describeUnknown(name: string, known: readonly string[]): string {
   const near = nearestName(name, known);
   const guess = near === undefined ? "" : ` Did you mean "${near}"?`;
-  return `There is no tool "${name}".${guess} Registered are: ${known.join(", ") || "none"}.`;
+  return `There is no tool "${name}".${guess} Registered tools: ${known.join(", ") || "none"}.`;
 }

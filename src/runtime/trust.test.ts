@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "#testing";
 import { createSystemFiles } from "#transports";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
-import { openTrustBook, ownConfigFolder } from "./trust.ts";
+import { openTrustList, ownConfigFolder } from "./trust.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -24,7 +24,7 @@ describe("F-A1: where a person's own settings are", () => {
 
 describe("F-A1: what a person trusts", () => {
   it("is a file by its path and its bytes: nothing else is, and not the same file when it has changed", async () => {
-    const book = openTrustBook("/own", createMemoryFiles());
+    const book = openTrustList("/own", createMemoryFiles());
     expect(await book.judge("/p/a.json", encode("a"))).toBe("unknown");
     const { sha256 } = await book.add("/p/a.json", encode("a"));
     expect(await book.list()).toEqual([{ file: "/p/a.json", sha256 }]);
@@ -42,13 +42,13 @@ describe("F-A1: what a person trusts", () => {
     async (text) => {
       const files = createMemoryFiles();
       await files.write("/own/trust.json", encode(text));
-      const book = openTrustBook("/own", files);
+      const book = openTrustList("/own", files);
       await expect(book.judge("/p/a.json", encode("a"))).rejects.toThrow(/^\/own\/trust\.json is not the list/);
     },
   );
 
   it("a name that every object has is a path like any other", async () => {
-    const book = openTrustBook("/own", createMemoryFiles());
+    const book = openTrustList("/own", createMemoryFiles());
     expect(await book.judge("__proto__", encode("a"))).toBe("unknown");
     expect(await book.judge("constructor", encode("a"))).toBe("unknown");
   });
@@ -59,7 +59,7 @@ describe("F-A1: what a person trusts", () => {
     it("is the person's alone, and written in one step", async () => {
       chmodSync(folder, 0o755);
       const own = join(folder, "config", "millrace");
-      const book = openTrustBook(own, createSystemFiles());
+      const book = openTrustList(own, createSystemFiles());
       await book.add("/p/a.json", encode("a"));
       expect(statSync(own).mode & 0o777).toBe(0o700);
       expect(statSync(book.path).mode & 0o777).toBe(0o600);

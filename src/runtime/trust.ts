@@ -1,31 +1,31 @@
 import { isAbsolute, join } from "node:path";
-import { describeThrown, type FileSystem, StartError } from "#domain";
+import { describeReadFailure, describeThrown, type FileSystem, StartError } from "#domain";
 import { sha256Of } from "./config-reach.ts";
 
-/** What a person has said about a configuration file. `changed`: he trusted it, and it was another one then. */
+/** Whether a person trusts a configuration file. `changed`: the person trusted it with a different content. */
 export type TrustState = "trusted" | "changed" | "unknown";
 
-/** One file that was trusted. */
+/** A trusted file. */
 export interface TrustedFile {
   readonly file: string;
-  /** Of its bytes, and of the files it imports, in hex. */
+  /** The digest of its bytes and of the files it imports, in hex. */
   readonly sha256: string;
 }
 
-/** The files a person trusts: each by its real path and the digest of what was in it (`ConfigReach.proof`). */
-export interface TrustBook {
-  /** Where it is kept. */
+/** The files a person trusts, each by its real path and the digest of its content (`ConfigReach.proof`). */
+export interface TrustList {
+  /** The file that holds the list. */
   readonly path: string;
   list(): Promise<readonly TrustedFile[]>;
   judge(file: string, proof: Uint8Array): Promise<TrustState>;
   add(file: string, proof: Uint8Array): Promise<TrustedFile>;
-  /** `false`: it was not in there. */
+  /** `false`: it was not in the list. */
   remove(file: string): Promise<boolean>;
 }
 
 /**
- * The person's own folder for settings: `$XDG_CONFIG_HOME/millrace`, `~/.config/millrace`, on Windows
- * `%APPDATA%\millrace`. `undefined` where there is no home.
+ * The person's own settings folder: `$XDG_CONFIG_HOME/millrace`, `~/.config/millrace`, on Windows `%APPDATA%\millrace`.
+ * `undefined` where there is no home folder.
  */
 export function ownConfigFolder(
   env: Readonly<Record<string, string | undefined>>,
@@ -39,9 +39,12 @@ export function ownConfigFolder(
   return base === undefined ? undefined : join(base, "millrace");
 }
 
-/** Opens the book in a person's own folder; nothing is read before it is asked. */
-export function openTrustBook(folder: string, files: FileSystem): TrustBook {
-  const path = join(folder, "trust.json");
+/** The list's file, in the person's own folder. */
+export const TRUST_FILE = "trust.json";
+
+/** Opens the list in a person's own folder; the file is read on demand. */
+export function openTrustList(folder: string, files: FileSystem): TrustList {
+  const path = join(folder, TRUST_FILE);
 
   const read = async (): Promise<Map<string, string>> => {
     const bytes = await readIfThere(path, files);
@@ -109,7 +112,7 @@ async function readIfThere(path: string, files: FileSystem): Promise<Uint8Array 
     if ((error as { readonly code?: unknown }).code === "ENOENT") return undefined;
     throw new StartError(
       "invalid-config",
-      `${path} cannot be read: ${describeThrown(error)}. Put it right, or set XDG_CONFIG_HOME to another folder.`,
+      `${path} cannot be read: ${describeReadFailure(error)}. Put it right, or set XDG_CONFIG_HOME to another folder.`,
       { cause: error },
     );
   }

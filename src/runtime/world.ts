@@ -1,6 +1,14 @@
-import type { RunSource } from "#agents";
-import { type Clock, describeThrown, type Fetch, type FileSystem, type Random, type Spawn } from "#domain";
-import type { ClaudeCodeWorld } from "../backends/claude-code/launch.ts";
+import type { RunSource } from "#run";
+import {
+  type Clock,
+  describeThrown,
+  type Fetch,
+  type FileSystem,
+  type NextTurn,
+  type Random,
+  type Spawn,
+} from "#domain";
+import type { ClaudeCodeWorld } from "../backends/claude-code/world.ts";
 import { createMaskSource, type MaskSource } from "./run-secrets.ts";
 import { createHttpFetch, createSpawn, createSystemFiles, systemClock, systemRandom, systemTurn } from "#transports";
 
@@ -12,38 +20,37 @@ export interface World {
   readonly spawn: Spawn;
   readonly files: FileSystem;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Resolves in the next turn of the event loop. */
-  readonly nextTurn?: (() => Promise<void>) | undefined;
-  /** Hears what listeners throw. */
+  readonly nextTurn?: NextTurn | undefined;
+  /** Receives what listeners throw. */
   readonly onListenerError: (error: unknown) => void;
-  /** Makes the masks of runs. */
+  /** Creates the masks of runs. */
   readonly maskOf?: MaskSource | undefined;
-  /** Receives what a run could not clean up after its end. */
+  /** Receives the errors of a cleanup after a run's end. */
   readonly onCleanUpFailure?: ((error: Error) => void) | undefined;
-  /** Set while a run is recorded or played from a tape. */
+  /** Set while a run is recorded or replayed from a tape. */
   readonly tap?: Tap;
 }
 
-/** Where a recorder listens to a run, and a player speaks in its place. */
+/** The point where a recorder observes a run, and a player takes its place. */
 export interface Tap {
-  /** The world without the tap: what is done in there leaves no trace of its own on a tape. */
+  /** The world without the tap: what is done there is not recorded. */
   readonly real: World;
-  /** Processes come from a tape: there is none to be guarded or stopped. */
+  /** Processes come from a tape: there are none to guard or stop. */
   readonly isPlayed: boolean;
-  /** What the Claude Code CLI takes from the machine; without it, it goes through `take`. */
+  /** What the Claude Code CLI takes from the machine; if absent, this goes through `take`. */
   readonly claudeCode?: (machine: ClaudeCodeWorld) => ClaudeCodeWorld;
-  /** The source of the run, watched. */
+  /** Wraps the source of the run. */
   around(source: RunSource): RunSource;
-  /** Exchanges that go through no seam: those with the built-in model. */
+  /** Wraps exchanges that use no seam: those with the built-in model. */
   exchange(fetch: Fetch): Fetch;
   /**
-   * Anything else that is taken from the machine: recorded with its value, or answered from the tape without being
-   * done. What it gives must be JSON, or a promise of it.
+   * Anything else that is taken from the machine: performed and recorded with its value, or answered from the tape
+   * without being performed. The value must be JSON, or a promise of it.
    */
   take<Value>(key: string, take: (real: World) => Value): Value;
 }
 
-// One for the whole process, with one pool of connections: runs that follow each other find theirs open.
+// One for the whole process, with one connection pool, so that successive runs reuse open connections.
 const SYSTEM_WORLD: World = {
   clock: systemClock,
   random: systemRandom,
@@ -59,12 +66,12 @@ const SYSTEM_WORLD: World = {
   onCleanUpFailure: (error) => process.emitWarning(error.message, "MillraceWarning"),
 };
 
-/** Where it was thrown, or what it says: an error may be made so that looking at it throws again. */
+/** The stack, or a description: an error may be built so that reading it throws again. */
 function stackOf(error: unknown): string {
   try {
     if (error instanceof Error && typeof error.stack === "string") return error.stack;
   } catch {
-    // What it says is told below.
+    // Its description is returned below.
   }
   return describeThrown(error);
 }

@@ -1,17 +1,28 @@
-/** Deeper values are shown as their JSON would be, or not at all. */
+/** Deeper values are hidden as a whole. */
 const DEEPEST = 200;
 
-/** What stands for a value that cannot be covered. */
+/** Replaces a value that cannot be masked. */
 export const HIDDEN = "[hidden]";
 
-/** Every text of a value covered, the names of its fields among them. A value without a secret is given back as it is. */
-export function coverValue<Value>(value: Value, cover: (text: string) => string): Value {
+/** Masks a text. */
+interface Cover {
+  (text: string): string;
+  /** Large values that are known to contain no secret. */
+  readonly clean?: WeakSet<object> | undefined;
+}
+
+/**
+ * Masks every string in a value, including field names. A value without a secret is returned unchanged (the same
+ * object).
+ */
+export function coverValue<Value>(value: Value, cover: Cover): Value {
   return coverInner(value, cover, 0) as Value;
 }
 
-function coverInner(value: unknown, cover: (text: string) => string, depth: number): unknown {
+function coverInner(value: unknown, cover: Cover, depth: number): unknown {
   if (typeof value === "string") return cover(value);
   if (typeof value !== "object" || value === null) return value;
+  if (cover.clean?.has(value) === true) return value;
   if (depth > DEEPEST) return HIDDEN;
   if (value instanceof Uint8Array) return coverBytes(value, cover);
   if (Array.isArray(value)) return coverList(value, cover, depth);
@@ -19,7 +30,8 @@ function coverInner(value: unknown, cover: (text: string) => string, depth: numb
   return coverFields(value as Readonly<Record<string, unknown>>, cover, depth);
 }
 
-function coverList(list: readonly unknown[], cover: (text: string) => string, depth: number): readonly unknown[] {
+function coverList(given: readonly unknown[], cover: Cover, depth: number): readonly unknown[] {
+  const list = coverBlocks(given, cover);
   let copy: unknown[] | undefined;
   for (let at = 0; at < list.length; at += 1) {
     const covered = coverInner(list[at], cover, depth + 1);
@@ -30,9 +42,51 @@ function coverList(list: readonly unknown[], cover: (text: string) => string, de
   return copy ?? list;
 }
 
+interface TextBlock {
+  readonly type: unknown;
+  readonly text: string;
+}
+
+/** Neighbouring blocks of text are read as one text: a secret may begin in one and end in another. */
+function coverBlocks(list: readonly unknown[], cover: Cover): readonly unknown[] {
+  let copy: unknown[] | undefined;
+  for (let from = 0, end = 0; from < list.length; from = end) {
+    const first = list[from];
+    for (end = from + 1; isTextBlock(first) && end < list.length; end += 1) {
+      const next = list[end];
+      if (!isTextBlock(next) || next.type !== first.type) break;
+    }
+    if (end - from < 2) continue;
+    const blocks = list.slice(from, end) as readonly TextBlock[];
+    const text = blocks.map((block) => block.text).join("");
+    const covered = cover(text);
+    if (covered === text) continue;
+    copy ??= [...list];
+    let at = 0;
+    for (const [index, block] of blocks.entries()) {
+      copy[from + index] = { ...block, text: covered.slice(at, (at += block.text.length)) };
+    }
+  }
+  return copy ?? list;
+}
+
+/** Whether two blocks of text of one kind follow each other. */
+export function hasNeighbouringTexts(list: readonly unknown[]): boolean {
+  return list.some((block, at) => {
+    const next = list[at + 1];
+    return isTextBlock(block) && isTextBlock(next) && block.type === next.type;
+  });
+}
+
+function isTextBlock(value: unknown): value is TextBlock {
+  return (
+    typeof value === "object" && value !== null && "type" in value && "text" in value && typeof value.text === "string"
+  );
+}
+
 function coverFields(
   fields: Readonly<Record<string, unknown>>,
-  cover: (text: string) => string,
+  cover: Cover,
   depth: number,
 ): Readonly<Record<string, unknown>> {
   const names = Object.keys(fields);
@@ -49,8 +103,8 @@ function coverFields(
   return copy === undefined ? fields : Object.fromEntries(copy);
 }
 
-/** Dates, addresses and whatever else says how it is written. */
-function coverJson(value: { toJSON(): unknown }, cover: (text: string) => string, depth: number): unknown {
+/** Dates, URLs and other objects with a `toJSON` method. */
+function coverJson(value: { toJSON(): unknown }, cover: Cover, depth: number): unknown {
   try {
     const json = value.toJSON();
     const covered = coverInner(json, cover, depth + 1);
@@ -60,8 +114,8 @@ function coverJson(value: { toJSON(): unknown }, cover: (text: string) => string
   }
 }
 
-/** The bytes of a frame are the bytes of its text. */
-function coverBytes(bytes: Uint8Array, cover: (text: string) => string): Uint8Array {
+/** The bytes of a frame are the UTF-8 bytes of its text. */
+function coverBytes(bytes: Uint8Array, cover: Cover): Uint8Array {
   const text = new TextDecoder().decode(bytes);
   const covered = cover(text);
   return covered === text ? bytes : new TextEncoder().encode(covered);

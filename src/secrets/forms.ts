@@ -1,20 +1,20 @@
 /** Shorter values are not secrets: they would be found everywhere. */
 const SHORTEST_SECRET = 6;
-/** A single short word is not a secret either, whatever it is the value of: `offline`, `test-key`, `message`. */
+/** A single short word is not a secret either, even as the value of a key: `offline`, `test-key`, `message`. */
 const WORD = /^[A-Za-z_-]{1,11}$/;
 /** A short number may be any number. */
 const SHORT_NUMBER = /^[0-9]{1,7}$/;
-/** What stands for a secret on a tape is not one itself. */
+/** The placeholder for a secret on a tape is not a secret itself. */
 const COVERED = /^(?:\[hidden\]|\*+)$/;
-/** Longer forms are looked for in parts, so that what a stream holds back stays small. */
+/** Longer forms are searched for in parts, so that a stream holds little back. */
 const LONGEST_PART = 1024;
-/** Values are encoded in stretches of this length: any of them may begin at any alignment. */
+/** Values are encoded in pieces of this length; each may begin at any alignment. */
 const LONGEST_STRETCH = 8192;
 
 /**
- * The texts to look for so that a value is found in every form it travels in: as it is, escaped for JSON, encoded for an
- * address, in base64 and in hexadecimal. Empty for a value that is not a secret. Each line of a longer value is looked
- * for by itself.
+ * The texts to search for so that a value is found in every form in which it may appear: as it is, escaped for JSON or
+ * HTML, URL-encoded, in base64 and in hexadecimal. Empty for a value that is not a secret. Each line of a multi-line value is
+ * searched for separately.
  */
 export function formsOf(value: string): readonly string[] {
   const forms = new Set<string>();
@@ -37,23 +37,51 @@ function addParts(form: string, forms: Set<string>): void {
 
 function encodings(text: string): readonly string[] {
   const bytes = new TextEncoder().encode(text);
-  return [text, ...jsonForms(text), ...addressForms(bytes), ...base64Forms(bytes), ...hexForms(bytes)];
+  return [
+    text,
+    ...jsonForms(text),
+    ...markupForms(text),
+    ...addressForms(bytes),
+    ...base64Forms(bytes),
+    ...hexForms(bytes),
+  ];
 }
 
-/** JSON may also be ASCII only (Python), have its slashes escaped (PHP) or `<`, `>` and `&` (Go), and stand in JSON again. */
+/** What is written as `\uXXXX`: everything beyond ASCII (Python), what has a meaning in HTML (Go), all quotation marks (PHP). */
+const AS_NUMBERS: readonly RegExp[] = [
+  /[\u0080-\uffff]/,
+  /[<>&\u0080-\uffff]/,
+  /[<>&'\u0080-\uffff]/,
+  /[<>&'"\u0080-\uffff]/,
+];
+
+/** JSON may also escape its slashes (PHP), and be nested in JSON again. */
 function jsonForms(text: string): readonly string[] {
   const escape = (given: string): string => JSON.stringify(given).slice(1, -1);
-  const ascii = (given: string): string => given.replaceAll(/[\u0080-\uffff]/g, escapeUnit);
   const json = escape(text);
-  const variants = [json, ascii(json), json.replaceAll("/", "\\/"), ascii(json.replaceAll(/[<>&]/g, escapeUnit))];
+  const numbered = AS_NUMBERS.flatMap((units) =>
+    [false, true].map((isUpper) =>
+      text.replaceAll(/[\s\S]/g, (unit) => (units.test(unit) ? escapeUnit(unit, isUpper) : escape(unit))),
+    ),
+  );
+  const variants = [json, json.replaceAll("/", "\\/"), ...numbered];
   return [...variants, ...variants.map(escape)];
 }
 
-function escapeUnit(unit: string): string {
-  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+function escapeUnit(unit: string, isUpper: boolean): string {
+  const digits = unit.charCodeAt(0).toString(16).padStart(4, "0");
+  return `\\u${isUpper ? digits.toUpperCase() : digits}`;
 }
 
-/** Which characters stay as they are differs: in a component, in a form, and for the strict. */
+/** In HTML and XML `&`, `<` and `>` are entities, quotation marks may be, under one of several names. */
+function markupForms(text: string): readonly string[] {
+  const base = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return ['"', "&quot;", "&#34;"].flatMap((double) =>
+    ["'", "&#39;", "&#x27;", "&#039;", "&apos;"].map((single) => base.replaceAll('"', double).replaceAll("'", single)),
+  );
+}
+
+/** The characters that stay unescaped differ: in a URI component, by RFC 3986, and in a form. */
 const UNESCAPED: readonly RegExp[] = [/[A-Za-z0-9\-_.!~*'()]/, /[A-Za-z0-9\-_.~]/, /[A-Za-z0-9\-_.*]/];
 
 function addressForms(bytes: Uint8Array): readonly string[] {
@@ -71,8 +99,8 @@ function addressForms(bytes: Uint8Array): readonly string[] {
 }
 
 /**
- * What the value gives in base64 at each of the three places a byte can have in a group. The characters at both ends
- * that depend on the neighbours are left out.
+ * The base64 text of the value at each of the three alignments. The characters at both ends that depend on neighbouring
+ * bytes are left out.
  */
 function base64Forms(bytes: Uint8Array): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
@@ -87,7 +115,7 @@ function hexForms(bytes: Uint8Array): readonly string[] {
   return [hex, hex.toUpperCase()];
 }
 
-/** One character per byte. `latin1` as a decoder is windows-1252, which has other characters between 0x80 and 0x9f. */
+/** One character per byte. The `latin1` decoder is windows-1252, which has other characters between 0x80 and 0x9f. */
 function asBinary(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) text += String.fromCharCode(byte);

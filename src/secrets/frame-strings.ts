@@ -1,27 +1,28 @@
-/** A string in a frame of JSON: where its characters stand, and which text of the stream it belongs to. */
+/** A string in a JSON frame: the position of its characters, and the text of the stream that it belongs to. */
 export interface FrameString {
   readonly start: number;
   readonly end: number;
-  /** The names on the way to it, with what tells texts apart that are written at the same time. */
+  readonly path: string;
+  /** The path, with the fields that distinguish texts which are written at the same time. */
   readonly key: string;
 }
 
-/** Fields that say which of several texts a frame writes on. */
-const TELLS_APART = /index$|^parent_tool_use_id$|^item_id$/i;
-/** Deeper ones are not looked at. */
+/** Fields that say which of several texts a frame continues. */
+const DISTINGUISHES = /index$|^parent_tool_use_id$|^item_id$/i;
+/** Deeper values are not searched. */
 const DEEPEST = 64;
 
 /**
- * The strings of one line that is JSON, with or without `data:` in front of it; `undefined` when it is none.
+ * The strings of one line of JSON, with or without `data:` before it; `undefined` when it is not JSON.
  *
- * Not a parser: it has to give the places of characters, and may be wrong about what is no JSON. Linear.
+ * Not a parser: it must return character positions, and may be wrong about text that is not JSON. Linear.
  */
 export function readFrameStrings(line: string): readonly FrameString[] | undefined {
   const start = /^(?:data:)?[ \t]*(?=[[{])/.exec(line)?.[0].length;
   if (start === undefined) return undefined;
-  const found: { readonly start: number; readonly end: number; readonly path: string }[] = [];
+  const found: Omit<FrameString, "key">[] = [];
   const marks: string[] = [];
-  // One name per open object, `undefined` where a name is awaited; lists have `[]`.
+  // One name per open object, `undefined` where a name is expected; lists have `[]`.
   const path: (string | undefined)[] = [];
   for (let at = start; at < line.length; at += 1) {
     const letter = line[at];
@@ -37,17 +38,17 @@ export function readFrameStrings(line: string): readonly FrameString[] | undefin
       if (path.length > 0 && path.at(-1) === undefined) path[path.length - 1] = line.slice(text.start, end);
       else {
         found.push({ ...text, path: path.join(".") });
-        if (TELLS_APART.test(path.at(-1) ?? "")) marks.push(line.slice(text.start, end));
+        if (DISTINGUISHES.test(path.at(-1) ?? "")) marks.push(line.slice(text.start, end));
       }
       at = end;
-    } else if (isDigit(letter) && TELLS_APART.test(path.at(-1) ?? "")) {
+    } else if (isDigit(letter) && DISTINGUISHES.test(path.at(-1) ?? "")) {
       const end = endOfNumber(line, at);
       marks.push(line.slice(at, end));
       at = end - 1;
     }
   }
   const apart = marks.join(" ");
-  return found.map(({ path: place, ...text }) => ({ ...text, key: `${place} ${apart}` }));
+  return found.map((text) => ({ ...text, key: `${text.path} ${apart}` }));
 }
 
 function endOfString(line: string, from: number): number {

@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import { KEEP_FIRST, KEEP_NOTHING, type Kept, SecretMatcher } from "./matcher.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 2000);
+const RUNS = fuzzRuns(2000);
 
-/** Few letters, so that forms begin again and again within each other and within the texts. */
+/** Few letters, so that forms overlap often, with each other and in the texts. */
 const letters = (maxLength: number) =>
   fc.string({ unit: fc.constantFrom("a", "b", "\\", "é"), minLength: 1, maxLength });
 

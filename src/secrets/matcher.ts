@@ -1,49 +1,57 @@
-/** A cut secret is covered from this many characters on, if they are half of it: fewer are of no use to anybody. */
+/**
+ * A truncated secret is masked if at least this many characters, and half of it, are present: fewer are of no use to an
+ * attacker.
+ */
 const SHORTEST_CUT = 12;
 
-/** Codes below this are looked up in a table, where a text is not inside a form. */
+/** Codes below this are looked up in a table when no form has begun. */
 const TABLE_SIZE = 128;
 
-/** Such a text is not looked through twice. */
+/** A text of this length is not searched twice. */
 const LONG_TEXT = 65_536;
 
-/** How many characters a form keeps at its beginning when it is covered. It must not grow faster than the length. */
+/**
+ * How many characters a form keeps visible at its beginning when it is masked. Must not grow faster than the length.
+ */
 export type Kept = (length: number) => number;
 
 /**
- * A long form keeps its first characters, at most three. They are of no use to anybody, and without them nearly every
- * text would have to be held back at some letter, because that is what one of the forms begins with.
+ * A long form keeps its first characters visible, at most three. They are of no use to an attacker, and otherwise
+ * nearly every text would have to be held back at some letter with which one of the forms begins.
  */
 export const KEEP_FIRST: Kept = (length) => Math.min(3, Math.floor(length / 8));
 
 export const KEEP_NOTHING: Kept = () => 0;
 
 /**
- * Finds forms of secrets in a text of any length that may come in pieces: the automaton of Aho and Corasick. A state
- * stands for the longest end of the text so far that is the beginning of a form, which is exactly what decides how much
- * of the text must be held back. Linear in the text, whatever the forms are.
+ * Finds forms of secrets in a text of any length that may come in pieces: the Aho-Corasick automaton. A state stands
+ * for the longest suffix of the text so far that is the beginning of a form, which is exactly what decides how much of
+ * the text must be held back. Linear in the text, whatever the forms are.
  */
 export class SecretMatcher {
-  /** How many characters at the end of the text must be held back, by state: a form may have begun. State 0: none. */
+  /**
+   * By state: how many characters at the end of the text must be held back because a form may have begun. State 0:
+   * none.
+   */
   readonly held: number[] = [0];
-  /** How many characters at the end of the text must be covered, by state: they end a form. */
+  /** By state: how many characters at the end of the text must be masked because they complete a form. */
   readonly found: number[] = [0];
-  /** How many must be covered should the text end here: a form was cut off. */
+  /** By state: how many must be masked if the text ends here, because a form was cut off. */
   readonly cut: number[] = [0];
   private readonly _depth: number[] = [0];
   private readonly _fallback: number[] = [0];
-  /** Nearly every state has one way on; the others are in `_branches`. */
+  /** Nearly every state has one successor; the others are in `_branches`. */
   private readonly _code: number[] = [-1];
   private readonly _next: number[] = [0];
   private readonly _branches = new Map<number, Map<number, number>>();
   private readonly _first = new Uint32Array(TABLE_SIZE);
-  /** How many characters a form may show before something is held back, at most. */
+  /** The maximum number of characters of a form that may be shown before something is held back. */
   private readonly _reach: number;
-  /** The beginnings of forms that must not be shown as they are: what they keep, and one character more. */
+  /** The beginnings of forms that must not be shown: the characters they keep visible, and one more. */
   private readonly _openings: RegExp;
-  /** The last long text in which there was none: the same one comes as a delta, in its message and in the result. */
+  /** The last long text without any: the same text comes as a delta, in its message and in the result. */
   private _clean = "";
-  /** What stands at the end of the text, by state, for those that no form has to hold back. */
+  /** By state: the end of the text, for states in which no form holds anything back. */
   private readonly _begun = new Map<number, string>([[0, ""]]);
 
   constructor(given: Iterable<string>, kept: Kept = KEEP_NOTHING) {
@@ -69,7 +77,7 @@ export class SecretMatcher {
     }
   }
 
-  /** `false`: there is no form in the text, nor one that its end has cut off. */
+  /** `false`: the text contains no form, not even one that its end has cut off. */
   mayBeIn(text: string): boolean {
     if (text.length < LONG_TEXT) return this._openings.test(text);
     if (text === this._clean) return false;
@@ -79,15 +87,16 @@ export class SecretMatcher {
   }
 
   /**
-   * The state after a text of which nothing is held back or covered; `undefined` when something may be. Nearly all texts
-   * are such, and the engine looks through them with one pattern, many times as fast as a state for every character.
+   * The state after a text of which nothing has to be held back or masked; `undefined` when something may have to be.
+   * Nearly all texts are like this, and the regular expression engine scans them many times faster than one state per
+   * character.
    */
   skip(state: number, text: string): number | undefined {
     const begun = this._begun.get(state);
     if (begun === undefined) return undefined;
     const all = begun + text;
     if (this.mayBeIn(all)) return undefined;
-    // Without an opening in it no more than these characters can be the beginning of a form.
+    // Without an opening in it, at most these characters can be the beginning of a form.
     let next = 0;
     for (let at = Math.max(0, all.length - this._reach); at < all.length; at += 1) {
       next = this.step(next, all.charCodeAt(at));
@@ -129,7 +138,7 @@ export class SecretMatcher {
     return state;
   }
 
-  /** Gives every state the longest shorter one it falls back to, breadth first. */
+  /** Gives every state the longest shorter state to fall back to, breadth first. */
   private _link(shortest: readonly number[], kept: Kept): void {
     const queue = [0];
     for (const from of queue) {
@@ -140,7 +149,7 @@ export class SecretMatcher {
         const depth = this._depth[state] as number;
         const length = shortest[state] as number;
         const held = depth - kept(length);
-        // Where every form has ended nothing can go on, but for what a shorter end of the text has begun.
+        // Where every form has ended, nothing can continue, except what a shorter suffix of the text has begun.
         this.held[state] = Math.max(this._code[state] === -1 ? 0 : held, this.held[fallback] as number);
         const isCut = depth >= SHORTEST_CUT && depth * 2 >= length;
         this.cut[state] = isCut ? held : (this.cut[fallback] as number);
@@ -156,7 +165,7 @@ export class SecretMatcher {
   }
 }
 
-/** Finds any of these texts. A pattern of none finds nothing. */
+/** Matches any of these texts. Without any text, it matches nothing. */
 function patternOf(texts: readonly string[]): RegExp {
   const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
   const escaped = [...new Set(texts)].map((text) => text.replaceAll(/[^A-Za-z0-9]/g, escape));

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import { createRedactor } from "./redactor.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 400);
+const RUNS = fuzzRuns(400);
 const ENV = {
   PAYMENT_KEY: "p4yment-Key/1+x=",
   DATABASE_URL: "postgres://me:hunter2%21@db.test/x",

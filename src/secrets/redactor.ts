@@ -8,14 +8,14 @@ import { coverSpans, joinSpans } from "./span.ts";
 import { createStreamMask, type StreamMask } from "./stream-mask.ts";
 import { findForms } from "./text-mask.ts";
 
-/** Takes secrets out of what is kept or passed on to others: known ones, and whatever looks like one. */
+/** Removes secrets from what is stored or passed on: known ones, and everything that looks like one. */
 export interface Redactor {
-  /** From now on this value is a secret, too. */
+  /** Treats this value as a secret from now on. */
   addSecret(value: string): void;
-  /** The value of a variable: a secret when the variable is one for secrets. */
+  /** Adds the value of a variable if its name marks it as a secret. */
   addVariable(name: string, value: string): void;
   text(text: string): string;
-  /** The same for a value that can be JSON. */
+  /** The same for a JSON value. */
   json(value: unknown): unknown;
   headers(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>>;
   args(args: readonly string[]): readonly string[];
@@ -24,10 +24,10 @@ export interface Redactor {
 }
 
 /**
- * Creates a redactor that knows the secrets of these variables, and everything that looks like one.
+ * Creates a redactor that knows the secrets of these variables, and everything that looks like a secret.
  *
- * Secrets are found by value, in every form they travel in, and by shape. They are covered, not cut out: the length
- * stays, so JSON stays JSON and covering twice changes nothing.
+ * Secrets are found by value, in every form in which they may appear, and by shape. They are masked, not removed: the
+ * length stays the same, so JSON stays JSON and masking twice changes nothing.
  */
 export function createRedactor(env: Readonly<Record<string, string | undefined>> = {}): Redactor {
   const known = new Set<string>();
@@ -72,7 +72,7 @@ export function createRedactor(env: Readonly<Record<string, string | undefined>>
   };
 }
 
-/** One character per byte, as streams are searched. */
+/** One character per byte, which is how streams are searched. */
 function asByteText(text: string): string {
   return new TextDecoder("latin1").decode(new TextEncoder().encode(text));
 }
@@ -85,7 +85,7 @@ function coverJson(value: unknown, text: (given: string) => string): unknown {
   try {
     return JSON.parse(covered);
   } catch {
-    // A secret that looked like part of the notation: nothing of the value is kept.
+    // A secret that looked like part of the syntax: nothing of the value is kept.
     return HIDDEN;
   }
 }

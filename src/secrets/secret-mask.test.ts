@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import { createSecretMask, type SecretMask } from "./secret-mask.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 300);
+const RUNS = fuzzRuns(300);
 
-/** Written with Node's own encoders, not with ours. `before` and `after` are what stands around the secret. */
+/** Encoded with Node's own encoders, not with ours. `before` and `after` are the text around the secret. */
 const ENCODINGS: Readonly<Record<string, (secret: string, before: string, after: string) => string>> = {
   plain: (secret, before, after) => before + secret + after,
   json: (secret, before, after) => JSON.stringify({ [before]: after + secret }),
@@ -15,12 +16,43 @@ const ENCODINGS: Readonly<Record<string, (secret: string, before: string, after:
   base64: (secret, before, after) => Buffer.from(before + secret + after).toString("base64"),
   base64url: (secret, before, after) => Buffer.from(before + secret + after).toString("base64url"),
   hex: (secret, before, after) => Buffer.from(before + secret + after).toString("hex"),
+  "html, all entities": (secret) => markup(secret, "&quot;", "&#39;"),
+  "html, numbers": (secret) => markup(secret, "&#34;", "&#x27;"),
+  "html, text": (secret) => markup(secret, '"', "'"),
+  xml: (secret) => markup(secret, "&quot;", "&apos;"),
+  "json, numbers": (secret) => JSON.stringify(secret).replaceAll(/[<>&']/g, (unit) => numbered(unit)),
+  "json, upper-case numbers": (secret) =>
+    JSON.stringify(secret).replaceAll(/[<>&']/g, (unit) => numbered(unit).toUpperCase().replace("U", "u")),
   "upper-case hex": (secret) => Buffer.from(secret).toString("hex").toUpperCase(),
 };
 
-/** The secret can be read from a text: as it is, or after undoing one of the encodings. */
+function markup(text: string, double: string, single: string): string {
+  const base = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+  return base.replaceAll('"', double).replaceAll("'", single);
+}
+
+function numbered(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+function decodeMarkup(text: string): string {
+  const named: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+  return text.replaceAll(/&(?:#x27|#39|#34|amp|lt|gt|quot|apos);/g, (entity) => {
+    const name = entity.slice(1, -1);
+    return named[name] ?? (name === "#34" ? '"' : "'");
+  });
+}
+
+function decodeNumbers(text: string): string {
+  return text.replaceAll(/\\u([0-9a-fA-F]{4})/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
+}
+
+/** Whether the secret can be read from a text, as it is or after decoding it. */
 function reveals(text: string, secret: string): boolean {
-  const undone = [text, text.replaceAll("\\\\", "\\").replaceAll('\\"', '"'), decodeAddress(text)];
+  const unescape = (given: string): string => given.replaceAll("\\\\", "\\").replaceAll('\\"', '"');
+  const undone = [text, unescape(text), unescape(decodeNumbers(text)), decodeAddress(text), decodeMarkup(text)];
   for (const word of text.match(/[A-Za-z0-9+/_-]{8,}/g) ?? []) {
     for (let skip = 0; skip < 4; skip += 1) undone.push(Buffer.from(word.slice(skip), "base64").toString("utf8"));
     for (let skip = 0; skip < 2; skip += 1) undone.push(Buffer.from(word.slice(skip), "hex").toString("utf8"));
@@ -38,11 +70,14 @@ function decodeAddress(text: string): string {
   });
 }
 
-const secrets = fc.oneof(
-  fc.stringMatching(/^[A-Za-z0-9_-]{4,60}[0-9][A-Za-z]{3}$/),
-  fc.stringMatching(/^[!-~]{3,30}[0-9][!-~]{4,20}$/),
-  fc.stringMatching(/^[a-zäöü€ ]{3,12}7[A-Za-zß/+= ]{3,12}x$/),
-);
+// Blanks at the ends do not count, and what is left must be long enough to be a secret.
+const secrets = fc
+  .oneof(
+    fc.stringMatching(/^[A-Za-z0-9_-]{4,60}[0-9][A-Za-z]{3}$/),
+    fc.stringMatching(/^[!-~]{3,30}[0-9][!-~]{4,20}$/),
+    fc.stringMatching(/^[a-zäöü€ ]{3,12}7[A-Za-zß/+= ]{3,12}x$/),
+  )
+  .filter((secret) => secret.trim().length >= 8);
 const around = fc.string({ unit: "grapheme-ascii", maxLength: 9 });
 
 function maskOf(...known: readonly string[]): SecretMask {
@@ -202,5 +237,59 @@ describe("F-A3: values", () => {
     const ring: { self?: unknown; secret: string } = { secret };
     ring.self = ring;
     expect(() => mask.value(ring)).not.toThrow();
+  });
+});
+
+describe("F-B1: a large value that was prepared", () => {
+  const key = "sk-canary-0123456789";
+  const rowsOf = (length: number) => Array.from({ length }, (_, at) => ({ at, name: `row ${at}` }));
+  const mask = createSecretMask([key]) as SecretMask;
+  const prepare = async (value: unknown): Promise<number> => {
+    let turns = 0;
+    await mask.prepare(value, async () => void (turns += 1));
+    return turns;
+  };
+  /** Counts how many members are read. */
+  const watched = <Row>(rows: readonly Row[]) => {
+    const seen = { reads: 0 };
+    const list = new Proxy(rows, { get: (given, name) => ((seen.reads += 1), Reflect.get(given, name) as unknown) });
+    return { list, seen };
+  };
+
+  it("is searched in several turns, and not again at once", async () => {
+    const { list, seen } = watched(rowsOf(40_000));
+    const value = { blocks: [{ input: { list } }] };
+    expect(await prepare(value)).toBeGreaterThanOrEqual(5);
+    seen.reads = 0;
+    expect(mask.value(value)).toBe(value);
+    expect(mask.value({ other: "item", input: value.blocks[0]?.input })).toEqual({ other: "item", input: { list } });
+    expect(seen.reads).toBe(0);
+    expect(await prepare({ list })).toBe(0);
+  });
+
+  it("is masked wherever a secret is in it, in names too, and next to large parts that have none", async () => {
+    const value = { clean: rowsOf(2000), rows: [...rowsOf(2000), { name: `a ${key}` }], [`x ${key}`]: rowsOf(1500) };
+    await prepare(value);
+    const shown = mask.value(value);
+    expect(JSON.stringify(shown)).not.toContain(key);
+    expect(shown.clean).toBe(value.clean);
+    expect(shown.rows.slice(0, 2000)).toEqual(rowsOf(2000));
+    expect(Object.keys(shown)).toHaveLength(3);
+  });
+
+  it("is hidden where it is too deep, and may contain itself", async () => {
+    let deep: unknown = rowsOf(2000);
+    for (let depth = 0; depth < 250; depth += 1) deep = [deep];
+    const wide = { rows: rowsOf(2000), deep };
+    await prepare(wide);
+    expect(JSON.stringify(mask.value(wide))).toBe(JSON.stringify(createSecretMask([key])?.value(wide)));
+    const self: { rows: unknown; self?: unknown } = { rows: rowsOf(2000) };
+    self.self = self;
+    await prepare(self);
+    expect(mask.value(self).rows).toBe(self.rows);
+  });
+
+  it("is left alone when it is small", () => {
+    expect(mask.prepare({ rows: rowsOf(100) }, () => Promise.reject(new Error("no turn is needed")))).toBeUndefined();
   });
 });

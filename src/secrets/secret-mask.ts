@@ -1,18 +1,25 @@
-import { formsOf } from "./forms.ts";
+import { findClean, isLargeValue } from "./clean-values.ts";
 import { coverValue } from "./cover-value.ts";
+import { formsOf } from "./forms.ts";
 import { LineMask } from "./line-mask.ts";
 import { KEEP_FIRST, SecretMatcher } from "./matcher.ts";
 import { coverSpans, joinSpans } from "./span.ts";
 import { findForms, TextMask } from "./text-mask.ts";
 
 /**
- * Covers the secrets of a run in everything that is shown of it. Only these values are looked for, in every form they
- * travel in; what merely looks like a secret stays. A long one keeps its first characters, at most three.
+ * Masks the secrets of a run in everything that is shown of it. Only these values are searched for, in every form in
+ * which they may appear; text that merely looks like a secret stays. A long secret keeps its first characters, at most
+ * three.
  */
 export interface SecretMask {
   text(text: string): string;
-  /** The same for a value of any depth. Without a secret in it, it is the very same value. */
+  /** The same for a value of any depth. A value without a secret is returned unchanged (the same object). */
   value<Value>(value: Value): Value;
+  /**
+   * Searches a large value in several turns of the event loop, so that `value` need not search it again at once. Returns
+   * `undefined` for a small one. The value must not change afterwards.
+   */
+  prepare(value: unknown, nextTurn: () => Promise<void>): Promise<void> | undefined;
   /** For a text that arrives in pieces. */
   stream(): TextMask;
   /** For lines of JSON that are passed on one by one. */
@@ -22,7 +29,7 @@ export interface SecretMask {
 const LONG_TEXT = 65_536;
 
 /**
- * Creates the mask of these secrets; `undefined` when there is none among them, so that it costs nothing to have none.
+ * Creates the mask of these secrets; `undefined` if none of them counts as a secret, so that this case costs nothing.
  *
  * @example
  * createSecretMask(["sk-canary-0123456789"])?.text("key: sk-canary-0123456789") // "key: sk******************"
@@ -32,18 +39,22 @@ export function createSecretMask(secrets: Iterable<string>): SecretMask | undefi
   for (const secret of secrets) for (const form of formsOf(secret)) forms.add(form);
   if (forms.size === 0) return undefined;
   const matcher = new SecretMatcher(forms, KEEP_FIRST);
-  /** The last long text without a secret: the same one comes several times, in a message, a result and at the end. */
-  let clean = "";
+  /** The last long text without a secret: the same text comes several times, in a message, a result and at the end. */
+  let cleanText = "";
   const text = (given: string): string => {
     if (given.length < LONG_TEXT && !matcher.mayBeIn(given)) return given;
-    if (given.length >= LONG_TEXT && given === clean) return given;
+    if (given.length >= LONG_TEXT && given === cleanText) return given;
     const spans = findForms(given, matcher);
-    if (given.length >= LONG_TEXT && spans.length === 0) clean = given;
+    if (given.length >= LONG_TEXT && spans.length === 0) cleanText = given;
     return coverSpans(given, joinSpans(spans));
   };
+  /** Large values without a secret. */
+  const clean = new WeakSet<object>();
+  const cover = Object.assign((given: string) => text(given), { clean });
   return {
     text,
-    value: (given) => coverValue(given, text),
+    value: (given) => coverValue(given, cover),
+    prepare: (given, nextTurn) => (isLargeValue(given) ? findClean(given as object, clean, text, nextTurn) : undefined),
     stream: () => new TextMask(matcher),
     lines: () => new LineMask(matcher),
   };

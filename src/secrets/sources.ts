@@ -1,11 +1,11 @@
 import { isConnection, isSecretHeader, isSecretOption, isSecretRequestHeader, isSecretVariable } from "./names.ts";
 
-/** Variables that say where a secret is, and not what it is. */
+/** Variables that contain the location of a secret rather than the secret. */
 const PATH_VARIABLE = /(?:_SOCK|_FILE|_PATH|_DIR|CREDENTIALS|CLIENT_KEY)$/i;
-/** Headers that a caller adds to every request, one a line. */
+/** Headers that a caller adds to every request, one per line. */
 const HEADERS_VARIABLE = /_HEADERS$/i;
 
-/** Every value of the environment that is a secret: by the name of its variable, or as the password of an address. */
+/** Every value of the environment that is a secret: by the name of its variable, or as the password in a URL. */
 export function secretsOfVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const secrets: string[] = [];
   for (const [name, value] of Object.entries(env)) {
@@ -18,19 +18,19 @@ export function secretsOfVariables(env: Readonly<Record<string, string | undefin
   return secrets;
 }
 
-/** The secrets among the headers of a request: the values of secret ones, and their parts. */
+/** The secrets in the headers of a request: the values of secret headers, and their parts. */
 export function secretsOfHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
     isSecretRequestHeader(name) ? partsOfHeader(value) : secretsOfAddress(value),
   );
 }
 
-/** Deeper data is not looked at. */
+/** Deeper data is not searched. */
 const DEEPEST = 32;
 
 /**
- * The secrets in options that are plain data: by the names of their fields, in headers, variables and arguments, and in
- * JSON that stands in a text. Objects of a class are not looked into.
+ * The secrets in options that are plain data: by field name, in headers, variables and arguments, and in JSON inside a
+ * string. Instances of classes are not searched.
  */
 export function secretsOfData(value: unknown): readonly string[] {
   const secrets: string[] = [];
@@ -40,7 +40,7 @@ export function secretsOfData(value: unknown): readonly string[] {
 
 interface Collecting {
   readonly secrets: string[];
-  /** Data may be a circle, or hold the same part in many places. */
+  /** Data may contain cycles, or the same part in many places. */
   readonly seen: Set<object>;
   readonly depth: number;
 }
@@ -68,7 +68,7 @@ function collect(value: unknown, name: string, state: Collecting): void {
   }
 }
 
-/** The secrets among the arguments of a program: `--api-key <secret>`, `--token=<secret>`. */
+/** The secrets in the arguments of a program: `--api-key <secret>`, `--token=<secret>`. */
 export function secretsOfArguments(args: readonly unknown[]): readonly string[] {
   return args.flatMap((arg, at) => {
     if (typeof arg !== "string") return [];
@@ -97,7 +97,7 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** "Bearer <key>", "Basic <user and password>", "name=<value>; …": hosts repeat the secret alone. */
+/** "Bearer <key>", "Basic <user and password>", "name=<value>; …": hosts may repeat the secret part alone. */
 export function partsOfHeader(value: string): readonly string[] {
   const parts = value.split(/[\s;,]+/);
   const values = parts.flatMap((part) => {
@@ -107,17 +107,17 @@ export function partsOfHeader(value: string): readonly string[] {
   return [value, ...parts, ...values, ...passwordOf(parts)];
 }
 
-/** Parameters of an address that are keys. */
+/** URL parameters that are keys. */
 const SECRET_PARAMETER = /(?:key|token|secret|password|signature|sig|auth|credential)$/i;
 
 /**
- * The secrets in an address, as they are written there and as they are meant: its password, a name without one, which
- * is a token then, and parameters that are keys. One that is no proper address has them all the same.
+ * The secrets in a URL, both as written and decoded: its password, a user name without a password (which is a token
+ * then), and parameters that are keys. Also finds them in a URL that cannot be parsed.
  */
 export function secretsOfAddress(text: string): readonly string[] {
   if (!text.includes("://")) return [];
   const found: string[] = [];
-  // To the last sign before the path: a password may hold one that nobody has escaped.
+  // Up to the last @ before the path: a password may contain an unescaped @.
   for (const [, user = "", password] of text.matchAll(/:\/\/([^\s/:@?#]{0,256})(?::([^\s/?#]{0,2048}))?@/g)) {
     if (password !== undefined && password !== "") found.push(password, password.split("@", 1)[0] ?? "");
     if (password === undefined || password === "" || password === "x-oauth-basic") found.push(user);
@@ -132,11 +132,11 @@ export function secretsOfAddress(text: string): readonly string[] {
 const SECRET_PAIR =
   /(?:^|[;\s?&,])(?:[\w ]{0,32}(?:password|passwd|accountkey|accesskey|accesssignature|secret|token)|pwd|pass)\s{0,4}=\s{0,4}(?:"([^"]{1,2048})"|'([^']{1,2048})'|([^;&\s]{1,2048}))/gi;
 
-/** The secrets in what says how to reach a database or a service: all of it, and the passwords in it. */
+/** The secrets in a connection string: all of it, and the passwords in it. */
 function secretsOfConnection(text: string): readonly string[] {
   const found = [text, ...secretsOfAddress(text)];
   for (const [, quoted, single, plain] of text.matchAll(SECRET_PAIR)) found.push(quoted ?? single ?? plain ?? "");
-  // A password may hold what ends the name of a host: then the address cannot be read as one.
+  // A password may contain a character that ends the host name: then the text cannot be parsed as a URL.
   const [, unescaped = ""] = URL.canParse(text) ? [] : (/:\/\/[^\s/:@?#]{0,256}:(\S{1,2048})@/.exec(text) ?? []);
   // `name:password@tcp(host)/…`, `name/password@host`.
   const [, driver = ""] = text.includes("=") ? [] : (/^[^\s:/@]{1,256}[:/]([^\s@/][^\s@]{0,2047})@/.exec(text) ?? []);

@@ -1,13 +1,13 @@
-/** What stands where a secret stood: as many of these as the secret had characters, so that nothing else moves. */
+/** Replaces each character of a secret, so that nothing else moves. */
 export const MASK = "*";
 
-/** A stretch of a text that must not be shown: from `start` up to, but not including, `end`. */
+/** A range of a text that must not be shown: from `start` up to, but not including, `end`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** The same stretches in order, without overlaps. */
+/** The same ranges in order, without overlaps. */
 export function joinSpans(spans: Span[]): readonly Span[] {
   if (spans.length < 2) return spans;
   spans.sort((left, right) => left.start - right.start);
@@ -20,7 +20,7 @@ export function joinSpans(spans: Span[]): readonly Span[] {
   return joined;
 }
 
-/** The text with these stretches covered. They must be in order, without overlaps. */
+/** The text with these ranges masked. They must be in order, without overlaps. */
 export function coverSpans(text: string, spans: readonly Span[]): string {
   if (spans.length === 0) return text;
   let covered = "";

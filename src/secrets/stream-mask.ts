@@ -4,33 +4,36 @@ import { findShapes } from "./shapes.ts";
 import { joinSpans, type Span } from "./span.ts";
 import { findForms } from "./text-mask.ts";
 
-/** A piece of a stream on its way to a tape. Its bytes may still change until it is settled. */
+/** A piece of a stream that will be written to a tape. Its bytes may still change until it is settled. */
 export interface HeldPiece {
   readonly bytes: Uint8Array;
-  /** Nothing that comes later can turn a part of this piece into a secret. */
+  /** No later bytes can turn a part of this piece into a secret. */
   readonly isSettled: boolean;
 }
 
-/** Covers the secrets of a stream, wherever it is cut, and those that are spread over several of its frames. */
+/** Masks the secrets of a stream, including those that are split between pieces or spread over several frames. */
 export interface StreamMask {
   push(bytes: Uint8Array): HeldPiece;
-  /** Settles everything. `isOver` false: more comes, but what was given so far has to be written now. */
+  /** Settles everything. `isOver` false: more follows, but everything so far has to be written now. */
   settle(isOver: boolean): void;
 }
 
-/** What may still become a secret: a name, its value's beginning, or the beginning of a known value. */
+/** How much may still become a secret: a name, the beginning of its value, or the beginning of a known value. */
 const HELD_BYTES = 4096;
-/** The longest stretch without a blank that is held as a whole. */
+/** The longest token that is held back as a whole. */
 const LONGEST_TOKEN = 16_384;
-/** Room for the name in front of a value. */
+/** Room for the name before a value. */
 const NAME_BYTES = 128;
-/** A tail that has to be written early is covered from so many characters of a token on. */
+/** If a tail has to be written early, a token at its end is masked from this length on. */
 const SUSPICIOUS_TAIL = 4;
 
 const MASK_BYTE = 0x2a;
 const TOKEN = /[A-Za-z0-9._~+/=%-]/;
 
-/** Creates a mask for one stream. `matcher` knows the secrets by now, one character per byte. */
+/**
+ * Creates a mask for one stream. `matcher` returns the matcher for the secrets known so far, with one character per
+ * byte.
+ */
 export function createStreamMask(matcher: () => SecretMatcher): StreamMask {
   return new ByteMask(matcher);
 }
@@ -48,18 +51,18 @@ class Held implements HeldPiece {
 
 class ByteMask implements StreamMask {
   private readonly _matcher: () => SecretMatcher;
-  // One character per byte, whatever the encoding of the stream is.
+  // One character per byte, whatever the encoding of the stream.
   private readonly _decoder = new TextDecoder("latin1");
   private readonly _frames = new FrameTexts();
   private _pieces: Held[] = [];
-  /** What is not decided, with one decided character in front of it for the look-behinds. */
+  /** The undecided text, with one decided character before it for lookbehinds. */
   private _text = "";
   private _textStart = 0;
-  /** Up to here the text by itself holds no secret that is not covered; joined with later frames it still may. */
+  /** Up to here, the text alone contains no unmasked secret; joined with later frames it still may. */
   private _decided = 0;
   private _end = 0;
   private _lineStart = 0;
-  /** The last secret was covered before its end was seen: what goes on without a blank belongs to it. */
+  /** The last secret was masked before its end was seen: whatever follows without a space belongs to it. */
   private _goesOn = false;
 
   constructor(matcher: () => SecretMatcher) {
@@ -107,14 +110,14 @@ class ByteMask implements StreamMask {
     }
   }
 
-  /** A line too long to be held as a whole is no piece of a text: it is searched by itself only. */
+  /** A line that is too long to be held as a whole is not treated as part of a text: it is only searched by itself. */
   private _takeLine(end: number): void {
     if (this._lineStart < this._textStart || this._lineStart >= end) return;
     const line = this._text.slice(this._lineStart - this._textStart, end - this._textStart);
     for (const span of this._frames.takeLine(line, this._lineStart, this._matcher())) this._cover(span);
   }
 
-  /** Where in the text the first byte stands that may still become part of a secret. */
+  /** The position in the text of the first byte that may still become part of a secret. */
   private _firstOpen(spans: readonly Span[]): number {
     const { length } = this._text;
     let open = length - HELD_BYTES;
@@ -160,7 +163,7 @@ class ByteMask implements StreamMask {
     this._textStart += kept;
   }
 
-  /** Covers a stretch of the stream, as far as it can still be covered. */
+  /** Masks a range of the stream, as far as it was not written yet. */
   private _cover({ start, end }: Span): void {
     for (const piece of this._pieces) {
       const from = Math.max(0, start - piece.start);

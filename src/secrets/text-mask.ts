@@ -1,10 +1,10 @@
 import type { SecretMatcher } from "./matcher.ts";
 import { coverSpans, joinSpans, MASK, type Span } from "./span.ts";
 
-/** When a text is torn off within what may be a secret, it is covered from so many characters on. */
+/** If a text is torn off within a possible secret, it is masked from this length on. */
 const SHORTEST_TORN = 3;
 
-/** Every form of a secret in a text, and one that the end of the text has cut off. Not joined. */
+/** Every form of a secret in a text, including one that the end of the text has cut off. The spans may overlap. */
 export function findForms(text: string, matcher: SecretMatcher): Span[] {
   if (matcher.skip(0, text) !== undefined) return [];
   const spans: Span[] = [];
@@ -14,7 +14,6 @@ export function findForms(text: string, matcher: SecretMatcher): Span[] {
   return spans;
 }
 
-/** A loop of its own, because it runs once per character. */
 function scan(text: string, from: number, matcher: SecretMatcher, spans: Span[]): number {
   const { found } = matcher;
   let state = from;
@@ -28,20 +27,29 @@ function scan(text: string, from: number, matcher: SecretMatcher, spans: Span[])
 }
 
 /**
- * Covers the secrets of one text that arrives in pieces. The pieces it gives back join to the text that `coverText` makes
- * of the whole. Held back is only an end that may be the beginning of a secret.
+ * Masks the secrets of one text that arrives in pieces. The returned pieces join to the same text as masking the whole.
+ * Only a suffix that may be the beginning of a secret is held back.
  */
 export class TextMask {
   private readonly _matcher: SecretMatcher;
-  private _state = 0;
-  /** What was held back, with what is known to be a secret covered. */
+  private _state: number;
+  /** The text that was held back, with known secrets in it masked. */
   private _held = "";
 
-  constructor(matcher: SecretMatcher) {
+  constructor(matcher: SecretMatcher, state = 0) {
     this._matcher = matcher;
+    this._state = state;
   }
 
-  /** Takes the next piece if it can be shown as it is; otherwise nothing is taken, and it is for `push`. */
+  /** The mask of a text that continues this one. Take what is held back here with `tear` first. */
+  next(): TextMask {
+    return new TextMask(this._matcher, this._state);
+  }
+
+  /**
+   * Accepts the next piece if it can be shown unchanged. Otherwise returns `false` and does nothing; call `push`
+   * instead.
+   */
   takeClean(text: string): boolean {
     const skipped = this._matcher.skip(this._state, text);
     if (skipped === undefined) return false;
@@ -49,7 +57,7 @@ export class TextMask {
     return true;
   }
 
-  /** The next piece, with what was held back before it, as far as it can be shown. */
+  /** The next piece together with the text that was held back, as far as it can be shown. */
   push(text: string): string {
     if (this.takeClean(text)) return text;
     const spans: Span[] = [];
@@ -64,12 +72,15 @@ export class TextMask {
     return covered.slice(0, shown);
   }
 
-  /** The text is complete: the rest of it. */
+  /** The text is complete: returns the rest of it. */
   end(): string {
     return this._release(this._matcher.cut[this._state] as number, 0);
   }
 
-  /** What is held back has to be shown although the text may go on. Enough of it is covered that no secret can be joined. */
+  /**
+   * Returns the text that was held back although more may follow. Enough of it is masked that no secret can be pieced
+   * together.
+   */
   tear(): string {
     const held = this._matcher.held[this._state] as number;
     return this._release(held < SHORTEST_TORN ? 0 : held, this._state);

@@ -4,25 +4,28 @@ import { ApiError } from "./api-error.ts";
 import type { Settings } from "./options.ts";
 import { createRateLimit } from "./rate-limit.ts";
 
-/** Decides whose request it is. */
+/** Maps requests to tenants. */
 export interface Access {
-  /** The tenant whose token this is; `undefined` when it is nobody's. A server without tokens has one tenant. */
+  /** The tenant of a token; `undefined` for an unknown token. A server without tokens has one tenant. */
   tenantOf(authorization: string | undefined): string | undefined;
-  /** What is to be told to a request without a right token from this address: `unauthorized` or `too-many-requests`. */
+  /** The error for a request without a valid token from this address: `unauthorized` or `too-many-requests`. */
   refusalFor(authorization: string | undefined, address: string): ApiError;
-  /** Whether this is the token for the metrics, or none is needed: a server without any token is for this machine alone. */
+  /**
+   * Whether this is the token for the metrics, or none is needed because a server without tokens only serves this
+   * machine.
+   */
   mayReadMetrics(authorization: string | undefined): boolean;
 }
 
-/** The scheme, one blank, and a token; nothing that could be read in two ways. */
+/** The scheme, one space, and a token; nothing ambiguous. */
 const BEARER = /^Bearer ([\u0021-\u007e]{1,512})$/i;
 
 /**
- * Lets in who knows a token. The time an answer takes says nothing about how much of a token was right: digests of
- * equal length are compared, and always all of them.
+ * Checks tokens. The response time reveals nothing about how much of a token was right: digests of equal length are
+ * compared, and always all of them.
  *
- * Wrong tokens are counted by address, and a right one is let in whatever the count is: behind a proxy everybody has
- * the same address, so a lock would shut out those who did nothing.
+ * Wrong tokens are counted by address, but a valid one is always accepted: clients behind one proxy share an address,
+ * so a lock would shut out those who did nothing wrong.
  */
 export function createAccess(
   { tokens, metricsToken, limits }: Pick<Settings, "tokens" | "metricsToken" | "limits">,
@@ -41,7 +44,7 @@ export function createAccess(
       return given === undefined ? undefined : tenant;
     },
     refusalFor(authorization, address) {
-      // Asking without a token is how a page finds out that it needs one; only guesses count.
+      // A page finds out that it needs a token by a request without one, so only wrong tokens count.
       if (readToken(authorization) !== undefined && !failures.take(address)) {
         return new ApiError("too-many-requests", "Too many wrong tokens. Wait a minute, or send a valid one.", {
           "retry-after": "60",

@@ -1,7 +1,7 @@
 import { isStartError, type StartErrorCode } from "#domain";
 import { isStoreError, type StoreErrorCode } from "#sessions";
 
-/** Why a request was refused. */
+/** Why a request was rejected. */
 export type ApiErrorCode =
   | "invalid-request"
   | "invalid-id"
@@ -55,7 +55,7 @@ const STATUS: Readonly<Record<ApiErrorCode, Status>> = {
   internal: 500,
 };
 
-/** A request that was refused, as it is told over HTTP: no stack, no path, nothing of the inside. */
+/** A rejected request, as reported over HTTP: without a stack, a path or any other internals. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ApiErrorCode;
@@ -72,7 +72,10 @@ export class ApiError extends Error {
   }
 }
 
-/** Anything that was thrown, as a refusal. What is not meant for others becomes `internal` without a word of it. */
+/**
+ * Converts any thrown value to an error response. An error that is not meant for clients becomes `internal` without its
+ * message.
+ */
 export function asApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (isStartError(thrown)) return new ApiError(START_CODES[thrown.code] ?? "invalid-request", thrown.message);
@@ -81,10 +84,10 @@ export function asApiError(thrown: unknown): ApiError {
     if (code === "store-unavailable") return unavailable();
     if (code !== undefined) return new ApiError(code, thrown.message);
   }
-  return new ApiError("internal", "The server failed at this. Its log says why.");
+  return new ApiError("internal", "The server could not process the request. See its log.");
 }
 
-/** Without the store's own words: they may name paths. */
+/** Without the store's own message, which may contain paths. */
 function unavailable(): ApiError {
   const message =
     "The server cannot use its storage now, and changed nothing. Ask again in a moment; its log says why.";

@@ -10,16 +10,16 @@ import type { RateLimit } from "./rate-limit.ts";
 import { healthz, listBackends, readyz, showMetrics } from "./routes/about.ts";
 import { chat } from "./routes/chat.ts";
 import { exportThread } from "./routes/export.ts";
-import { abortRun, answerPermission, getEvents, getRun, listPermissions } from "./routes/runs.ts";
+import { abortRun, answerPermission, getEvents, getRun, giveResult, listPermissions } from "./routes/runs.ts";
 import { createThread, getMessages, getThread, listThreads, removeThread, renameThread } from "./routes/threads.ts";
 
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 type Answer = (context: ServerContext, parts: ServerParts) => Promise<Response> | Response;
 
-/** Every route: who may ask it, and what it answers to which method. */
+/** A route: who may request it, and its handler for each method. */
 interface Route {
   readonly path: string;
-  /** `tenant`, the default: whoever has a token. `operator`: whoever has the one for the metrics. */
+  /** `tenant`, the default: requires a token. `operator`: requires the token for the metrics. */
   readonly for?: "anybody" | "tenant" | "operator";
   readonly methods: Readonly<Partial<Record<Method, Answer>>>;
 }
@@ -34,6 +34,7 @@ export const ROUTES: readonly Route[] = [
   { path: "/api/runs/:runId/events", methods: { GET: getEvents } },
   { path: "/api/runs/:runId/abort", methods: { POST: abortRun } },
   { path: "/api/runs/:runId/permissions/:callId", methods: { POST: answerPermission } },
+  { path: "/api/runs/:runId/results/:callId", methods: { POST: giveResult } },
   { path: "/api/permissions", methods: { GET: listPermissions } },
   { path: "/api/backends", methods: { GET: listBackends } },
   { path: "/metrics", for: "operator", methods: { GET: showMetrics } },
@@ -49,7 +50,7 @@ export interface AppOptions {
   readonly page: Page | undefined;
 }
 
-/** On every answer; a route's own headers go before these. */
+/** The headers of every response; a route's own headers override them. */
 const HEADERS = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
@@ -61,7 +62,7 @@ const HEADERS = {
   "cache-control": "no-store",
 } as const;
 
-/** Puts the routes behind their guards. Order: limits, host and origin, token, route. */
+/** Puts the routes behind their checks, in this order: limits, host and origin, token, route. */
 export function createApp(options: AppOptions): Hono<ServerEnv> {
   const { parts } = options;
   const app = new Hono<ServerEnv>({ getPath: pathOf });
@@ -110,7 +111,10 @@ function addRoute(app: Hono<ServerEnv>, { path, for: whom = "tenant", methods }:
   });
 }
 
-/** Notes whose token the request carries. Who has a right one is counted apart from guesses out of the same address. */
+/**
+ * Records the tenant of the request's token. Requests with a valid token are counted separately from guesses from the
+ * same address.
+ */
 function findSource(context: ServerContext, access: Access, address: string): string {
   const authorization = context.req.header("authorization");
   const tenant = access.tenantOf(authorization);
@@ -153,7 +157,7 @@ function addPage(app: Hono<ServerEnv>, page: Page | undefined): void {
   }
 }
 
-/** Other origins that were named may ask, and are told so; nobody else learns anything. */
+/** Configured origins may send requests and are told so; others receive no information. */
 function answerPreflight(context: ServerContext, { settings }: ServerParts): Response | undefined {
   const origin = context.req.header("origin");
   if (origin === undefined || !settings.origins.has(origin)) return undefined;
@@ -172,7 +176,7 @@ function finish(context: ServerContext, { metrics, settings, write }: ServerPart
     if (!context.res.headers.has(name)) context.res.headers.set(name, value);
   }
   metrics.requests.add(String(context.res.status));
-  // The path's pattern and not the path: whatever a stranger writes there does not get into the log.
+  // The pattern of the path rather than the path, so that strangers cannot write into the log.
   const ms = elapsedSince(settings.world.clock, startedAt);
   write("info", "request", {
     method: knownMethod(context.req.method),
@@ -187,7 +191,7 @@ function refuse(context: ServerContext, refusal: ApiError, secrets?: SecretMask)
   return context.json({ error: { code, message: secrets?.text(message) ?? message } }, status, { ...headers });
 }
 
-/** The path as it was sent, not decoded: an encoded slash is no slash. */
+/** The path as sent, not decoded: an encoded slash is not a slash. */
 function pathOf(request: Request): string {
   const start = request.url.indexOf("/", request.url.indexOf("//") + 2);
   const end = request.url.search(/[?#]/);

@@ -1,28 +1,27 @@
 import type { EventBatch } from "#sessions";
 import { encodeEventSse, encodeEventSseInSlices, measureJson } from "#wire";
 
-/** The frames of a batch: all of them, or bit by bit. Only ever asked for one slice at a time. */
+/** The frames of a batch: as a whole, or in slices that are requested one at a time. */
 export type BatchFrames = Uint8Array | Iterable<Uint8Array, undefined>;
 
-/** How many batches are kept as bytes for the readers of the same run who come for them next. */
+/** How many batches are kept as bytes for the other readers of the same run. */
 const RECENT_BATCHES = 32;
 
 /**
- * A batch of more characters is written bit by bit, as its readers take it: the whole of it is never there as text or
- * bytes. Well above what a reader takes from the store at a time, so that only single large events are.
+ * A longer batch is encoded bit by bit, as its readers take it: all of it never exists at once as text or bytes. Well
+ * above the amount a reader takes from the store at a time, so that this only affects single large events.
  */
 const LARGE_BATCH = 1_048_576;
 const SLICE_CHARACTERS = 65_536;
 
-/** How many slices of a large batch are kept for readers who are a little behind: four megabytes of ASCII. */
+/** How many slices of a large batch are kept for readers that are slightly behind: four megabytes of ASCII. */
 const RECENT_SLICES = 64;
 
 const encoder = new TextEncoder();
 
 /**
- * Frames of our own events: the same for every reader, so they are made once and shared as bytes. Only the latest are
- * kept: readers who follow a run come for them at once, and what is kept longer outlives its use, at the collector's
- * cost. A ring and no map: a map that is filled and emptied for ever makes table after table.
+ * Encodes Millrace's own events. The frames are the same for every reader, so they are created once and shared as
+ * bytes. Only the latest are kept, in a ring: live readers request them at once.
  */
 export function createFrameCache(): (batch: EventBatch) => BatchFrames {
   const batches: EventBatch[] = [];
@@ -37,7 +36,7 @@ export function createFrameCache(): (batch: EventBatch) => BatchFrames {
       large.set(batch, shared);
       return shared;
     }
-    // From Node's pool: a buffer of its own for each event costs more than the event.
+    // From Node's pool: a separate buffer for each event costs more than the event.
     const bytes = Buffer.from(frameAll(batch));
     batches[next] = batch;
     frames[next] = bytes;
@@ -46,14 +45,12 @@ export function createFrameCache(): (batch: EventBatch) => BatchFrames {
   };
 }
 
-/** A loop of its own: it runs once per event. */
 function frameAll(batch: EventBatch): string {
   let text = "";
   for (const event of batch) text += encodeEventSse(event);
   return text;
 }
 
-/** A loop of its own: it runs once per event. */
 function isLarge(batch: EventBatch): boolean {
   let characters = 0;
   for (const event of batch) {
@@ -65,13 +62,13 @@ function isLarge(batch: EventBatch): boolean {
 }
 
 /**
- * A large batch in slices. They are written when the first reader comes for them, and shared with those who are a little
- * behind. A reader who is far behind has the rest written for itself.
+ * A large batch in slices. Each is encoded when the first reader requests it, and shared with readers that are slightly
+ * behind. For a reader that is far behind, the rest is encoded again.
  */
 class LargeBatch implements Iterable<Uint8Array, undefined> {
   private readonly _batch: EventBatch;
   private readonly _writer: Iterator<Uint8Array, undefined>;
-  /** The last slices that were written. */
+  /** The latest slices. */
   private readonly _recent: Uint8Array[] = [];
   private _written = 0;
 
@@ -113,7 +110,7 @@ function* writeAll(batch: EventBatch): Generator<string, undefined> {
   return undefined;
 }
 
-/** Text of one reader as bytes: all of it when it is little, otherwise bit by bit. */
+/** The text for one reader as bytes: as a whole if it is short, otherwise bit by bit. */
 export function encodeFrames(pieces: Iterable<string>): BatchFrames {
   const slices = encodePieces(pieces);
   const first = slices.next().value ?? new Uint8Array();

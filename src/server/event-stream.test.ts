@@ -8,7 +8,7 @@ import { createFrameCache } from "./event-frames.ts";
 import { FROM_THE_START } from "./sse-vocabulary.ts";
 import { streamResponse } from "./stream-response.ts";
 
-/** A log that gives these batches and then ends. */
+/** A log that yields these batches and then ends. */
 function logOf(...batches: readonly EventBatch[]): EventLog {
   async function* follow(): AsyncGenerator<EventBatch, undefined> {
     yield* batches;

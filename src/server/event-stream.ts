@@ -7,7 +7,7 @@ import { type BatchFrames, encodeFrames } from "./event-frames.ts";
 import type { ServerLimits } from "./limits.ts";
 import { createFrameEncoder, type StreamCursor, type Vocabulary } from "./sse-vocabulary.ts";
 
-/** What streams of events have in common. */
+/** The common settings of event streams. */
 export interface StreamSetting {
   readonly log: EventLog;
   readonly clock: Clock;
@@ -15,7 +15,7 @@ export interface StreamSetting {
   readonly frame: (batch: EventBatch) => BatchFrames;
   /** Resolves in the next turn of the event loop. */
   readonly nextTurn: (() => Promise<void>) | undefined;
-  /** What tool results mean to the application. */
+  /** Which tool results are artifacts or used documents. */
   readonly reports?: ReportOptions | undefined;
 }
 
@@ -23,45 +23,45 @@ export interface StreamWanted {
   readonly runId: string;
   readonly cursor: StreamCursor;
   readonly vocabulary: Vocabulary;
-  /** The stream is over, whoever ended it. Called once. */
+  /** The stream has ended, from either side. Called once. */
   readonly onEnd: (how: "done" | "left" | "stalled" | "failed", why?: unknown) => void;
 }
 
 const encoder = new TextEncoder();
-/** The first bytes, at once: proxies and browsers then know that the stream is open. A cut reader comes back soon. */
+/** Sent at once, so that proxies and browsers know that the stream is open. A disconnected reader reconnects soon. */
 const OPENING = encoder.encode(encodeSse({ retry: 1000 }));
 const HEARTBEAT = encoder.encode(encodeSse({ comment: "ping" }));
 
-/** What is handed over at a time, at most: the whole of a large batch never waits in one reader's buffer. */
+/** The maximum size of a piece: a large batch is never buffered as a whole for one reader. */
 const PIECE_BYTES = 262_144;
 
-/** Where a stream goes. It is given one piece, and says with `ask` when that was taken. */
+/** The output of a stream. It receives one piece at a time, and calls `ask` when that was taken. */
 export interface StreamOutput {
   give(bytes: Uint8Array): void;
-  /** The stream is over, and complete. */
+  /** The stream is complete. */
   end(): void;
-  /** Ends the connection at once, without an end of the stream. */
+  /** Closes the connection at once, without ending the stream properly. */
   breakOff(why: string): void;
 }
 
-/** What a stream has for its reader next. */
+/** The next step of a stream. */
 type Step = IteratorResult<Uint8Array, undefined> | { readonly failure: unknown };
 
 /**
- * A run's events as server-sent events from a cursor on. Nothing is read from the log before the reader has taken what
- * it was given, so that a slow one costs one piece of memory and nobody else's time. One that takes nothing for too
- * long is cut off, and can come back to its cursor.
+ * A run's events as server-sent events from a cursor on. Nothing is read from the log before the reader has taken the
+ * previous piece, so that a slow reader costs one piece of memory and delays no other reader. A reader that takes
+ * nothing for too long is disconnected, and can resume at its cursor.
  */
 export class EventStream {
   private readonly _setting: StreamSetting;
   private readonly _wanted: StreamWanted;
   private readonly _pieces: Pieces;
-  /** Two things can be due: a sign of life while the log is silent, the end of a reader that takes nothing. */
+  /** Fires for one of two reasons: a heartbeat while the log is silent, or the end of a reader that takes nothing. */
   private readonly _alarm: Alarm;
   private _outlet: StreamOutput | undefined;
   private _isAsked = false;
   private _isReading = false;
-  /** Came while the reader had not yet taken a heartbeat. */
+  /** Arrived while the reader had not yet taken a heartbeat. */
   private _ready: Step | undefined;
   private _hasBeaten = false;
   private _isOpen = false;
@@ -74,12 +74,12 @@ export class EventStream {
     this._pieces = new PieceReader(setting, wanted);
   }
 
-  /** Says where the stream goes. Once, before anything is asked for. */
+  /** Sets the output. Call it once, before the first `ask`. */
   connect(outlet: StreamOutput): void {
     this._outlet = outlet;
   }
 
-  /** The reader has taken what there was, and wants more: now, or when there is more. */
+  /** The reader has taken everything and wants more, now or as soon as there is more. */
   ask(): void {
     if (this._isOver) return;
     this._isAsked = true;
@@ -96,12 +96,12 @@ export class EventStream {
     this._pieces.next().then(this._take, this._fail);
   }
 
-  /** The reader is gone. */
+  /** The reader has disconnected. */
   leave(): void {
     this._finish("left");
   }
 
-  // Made once and not per piece: these are handed over for every event.
+  // Created once rather than per piece, because it is passed on for every event.
   private readonly _take = (step: Step): void => {
     this._isReading = false;
     this._ready = undefined;
@@ -109,7 +109,7 @@ export class EventStream {
     if (!this._isAsked) {
       this._ready = step;
     } else if ("failure" in step) {
-      // The stream breaks off without `done`: the reader comes back, and by then the log may have it.
+      // The stream breaks off without `done`: the reader reconnects, and by then the log may be readable again.
       this._finish("failed", step.failure);
       this._outlet?.breakOff("The event log cannot be read.");
     } else if (step.done === true) {
@@ -133,7 +133,7 @@ export class EventStream {
   private _give(bytes: Uint8Array): void {
     this._isAsked = false;
     this._alarm.set(this._setting.limits.stallMs, this._cut);
-    // Last: a reader that waits takes it at once, and asks for more.
+    // Last, because a waiting reader takes it at once and calls `ask` again.
     this._outlet?.give(bytes);
   }
 
@@ -152,27 +152,27 @@ const NOTHING = new Uint8Array();
 /** A run's frames, piece by piece. */
 interface Pieces {
   next(): Promise<IteratorResult<Uint8Array, undefined>>;
-  /** Nobody wants more: who waits is told that it is over. */
+  /** No more is wanted: a pending `next` ends. */
   leave(): void;
 }
 
-/** In pieces of bounded size. A class and no generator: it is asked once per event. */
+/** In pieces of bounded size. */
 class PieceReader implements Pieces {
   private readonly _batches: AsyncIterableIterator<EventBatch, undefined>;
   private readonly _frame: (batch: EventBatch) => BatchFrames;
   private readonly _pieceBytes: number;
   private _rest: Uint8Array = NOTHING;
-  /** What is still to be written of a large batch. */
+  /** The remaining slices of a large batch. */
   private _slices: Iterator<Uint8Array, undefined> | undefined;
   private readonly _nextTurn: (() => Promise<void>) | undefined;
   private _isAtDone = false;
   private _isLeft = false;
 
   constructor({ log, limits, frame, nextTurn, reports }: StreamSetting, { runId, cursor, vocabulary }: StreamWanted) {
-    const teller = vocabulary === "millrace" ? undefined : createFrameEncoder(vocabulary, cursor, reports);
-    this._frame = teller === undefined ? frame : (batch) => encodeFrames(teller.tell(batch));
+    const encoder = vocabulary === "millrace" ? undefined : createFrameEncoder(vocabulary, cursor, reports);
+    this._frame = encoder === undefined ? frame : (batch) => encodeFrames(encoder.encode(batch));
     this._nextTurn = nextTurn;
-    this._batches = log.follow(runId, { after: teller?.readFrom ?? cursor.seq });
+    this._batches = log.follow(runId, { after: encoder?.readFrom ?? cursor.seq });
     this._pieceBytes = Math.max(1, Math.min(PIECE_BYTES, limits.readerBytes));
   }
 
@@ -182,7 +182,7 @@ class PieceReader implements Pieces {
     return this._batches.next().then(this._take);
   }
 
-  /** In a turn of its own: a reader that takes everything at once would otherwise have all of it written in one. */
+  /** In a separate turn of the event loop: for a fast reader, all slices would otherwise be encoded in one turn. */
   private async _nextSlice(slices: Iterator<Uint8Array, undefined>): Promise<IteratorResult<Uint8Array, undefined>> {
     await this._nextTurn?.();
     const slice = slices.next();
@@ -199,7 +199,7 @@ class PieceReader implements Pieces {
     this._batches.return?.().catch(() => undefined);
   }
 
-  // Made once and not per piece.
+  // Created once rather than per piece.
   private readonly _take = (
     step: IteratorResult<EventBatch, undefined>,
   ): IteratorResult<Uint8Array, undefined> | Promise<IteratorResult<Uint8Array, undefined>> => {
@@ -211,11 +211,11 @@ class PieceReader implements Pieces {
     const frames = this._frame(step.value);
     if (frames instanceof Uint8Array) this._rest = frames;
     else this._slices = frames[Symbol.iterator]();
-    // A vocabulary may have nothing to say about a batch.
+    // A vocabulary may have no frames for a batch.
     return this._rest.length > 0 ? this._cut() : this.next();
   };
 
-  /** The next piece of what there is. */
+  /** The next piece of the current bytes. */
   private _cut(): IteratorResult<Uint8Array, undefined> {
     const rest = this._rest;
     const isLast = rest.length <= this._pieceBytes;
@@ -224,7 +224,7 @@ class PieceReader implements Pieces {
   }
 }
 
-/** A log that ends without `done` has lost its writer: that is a broken stream, and no end. */
+/** A log that ends without `done` has lost its writer: the stream is broken, not ended. */
 function requireDone(isEnded: boolean): void {
   if (!isEnded) throw new Error("The log broke off.");
 }

@@ -9,28 +9,34 @@ import { sendStream } from "./stream-response.ts";
 
 /** Where the server listens. */
 export interface ListenOptions {
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   readonly port?: number;
-  /** Default `127.0.0.1`. Another machine's way in needs a token. */
+  /** Default `127.0.0.1`. An address that other machines can reach requires a token. */
   readonly host?: string;
 }
 
 const LISTEN_NAMES = ["port", "host"] satisfies (keyof ListenOptions)[];
 
-/** @throws StartError for a name that is none. */
+/**
+ * Checks the names of the options.
+ * @throws StartError for an unknown name.
+ */
 export function checkListenOptions(options: ListenOptions): void {
   checkOptionNames(options, LISTEN_NAMES, "listen");
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface Listening {
   readonly url: string;
   readonly port: number;
-  /** Takes no more connections, lets answers under way reach their readers for a moment, and ends the rest. Idempotent. */
+  /**
+   * Accepts no more connections, gives current responses a moment to reach their readers, and closes the rest.
+   * Idempotent.
+   */
   close(): Promise<void>;
 }
 
-/** Refuses to be open to other machines without a token. @throws StartError */
+/** Throws a `StartError` if other machines could reach the server without a token. */
 export function requireSafeAddress(host: string, hasTokens: boolean): void {
   if (hasTokens || isLoopback(host)) return;
   throw new StartError(
@@ -39,7 +45,7 @@ export function requireSafeAddress(host: string, hasTokens: boolean): void {
   );
 }
 
-/** How long the last answers may take to reach their readers: `done` should. */
+/** How long the last responses may take to reach their readers, so that these receive `done`. */
 const LINGER_MS = 1000;
 
 /** Serves `fetch` over HTTP. */
@@ -64,7 +70,7 @@ export async function listenOn(
     serverOptions: {
       headersTimeout: limits.headersMs,
       requestTimeout: limits.requestMs,
-      // Looked for often enough that the two above are kept.
+      // Checked often enough to enforce the two timeouts above.
       connectionsCheckingInterval: Math.max(100, Math.min(limits.headersMs, limits.requestMs) / 4),
       keepAliveTimeout: 5000,
       maxHeaderSize: 16_384,

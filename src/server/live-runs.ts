@@ -1,15 +1,37 @@
-import { type DoneEvent, describeThrown, type ErrorDetail, familyOf, type Message, type RunResult } from "#domain";
-import { askFirst, findSoleAgent, type RunOptions, type SoleAgent, startRun, type Target } from "#runtime";
+import {
+  type AgentEvent,
+  type DoneEvent,
+  describeThrown,
+  type ErrorDetail,
+  familyOf,
+  type Message,
+  type RunResult,
+} from "#domain";
+import {
+  askFirst,
+  filesOf,
+  findSingleAgent,
+  readRun,
+  type RunOptions,
+  type SingleAgent,
+  startRun,
+  type Target,
+} from "#runtime";
 import {
   closeInterruptedRun,
-  createUsageTally,
+  createUsageCounter,
   endWithError,
+  type EventBatch,
   type EventLog,
   LOCAL_TENANT,
   type NewRun,
   type ThreadRecorder,
+  type Settlement,
   settlementOf,
   type Store,
+  type StoredAnswer,
+  StoredMark,
+  type StoredRun,
   type StoredThread,
   titleOf,
   type UnstoredEnds,
@@ -25,20 +47,38 @@ import type { TakenAgent, WarmThreads } from "./warm-threads.ts";
 type Run = ReturnType<typeof startRun>;
 export type Decision = Parameters<Run["answer"]>[1];
 
-/** The runs this process carries. */
+/** An answer to an open call: a decision, or the result of work that was finished elsewhere. */
+export interface GivenAnswer {
+  readonly callId: string;
+  readonly decision?: Decision;
+  readonly result?: { readonly output: unknown; readonly isError: boolean };
+}
+
+/** The active runs of this process. */
 export interface LiveRuns {
   /**
-   * Begins a run on a thread. When it resolves, the user's message is stored and the run is under way; it goes on
-   * whether or not anybody watches. @throws ApiError `run-active` while another one does.
+   * Starts a run on a thread. When it resolves, the user's message is stored and the run is active; it continues
+   * whether or not a reader follows it.
+   * @throws ApiError `run-active` while another run of the thread is active.
    */
   start(thread: StoredThread, input: Message, limits: RunOptions["limits"]): Promise<string>;
-  /** Starts what waits for the first messages of threads, if anything is to. */
+  /** Starts the processes that wait for the first messages of threads, if configured. */
   prepare(): void;
-  /** `false`: no such run is under way. */
-  abort(runId: string, reason: string): boolean;
-  /** `false`: nobody asks that (any more). */
-  answer(runId: string, callId: string, decision: Decision): boolean;
-  /** Takes no more runs, lets those under way finish for a while, aborts the rest, and waits until all are stored. */
+  /**
+   * Continues an unfinished run from its log. Rejects if that is impossible; then the reason is in the error.
+   */
+  resume(run: StoredRun): Promise<void>;
+  /** Aborts an active or a waiting run. `false`: it is neither. */
+  abort(run: StoredRun, reason: string): Promise<boolean>;
+  /**
+   * Answers an open call: a question, or one that waits for its result. An answer to a waiting run is stored first, and
+   * then continues the run. `false`: there is no such open call (any more).
+   */
+  answer(run: StoredRun, answer: GivenAnswer): Promise<boolean>;
+  /**
+   * Accepts no more runs, lets active ones finish for a while, and stops the work on the rest, which the next start
+   * continues. Waits until all is stored.
+   */
   close(graceMs: number): Promise<void>;
   readonly size: number;
 }
@@ -60,6 +100,26 @@ interface ThreadRun {
   readonly options: RunOptions;
   readonly ready: Promise<void>;
   readonly agent: TakenAgent | undefined;
+  readonly stored: StoredMark;
+}
+
+/** A run that keeps ending its process is not continued for ever. */
+const MOST_RESUMED = 20;
+
+/** The longest delay of a timer. */
+const LONGEST_MS = 2 ** 31 - 1;
+
+function isResumed(event: AgentEvent): boolean {
+  return event.type === "notice" && event.kind === "resumed";
+}
+
+/** What is known of a run when it is written to its log. */
+interface KeptRun {
+  readonly stub: NewRun;
+  readonly input: Message;
+  readonly stored: StoredMark;
+  /** The number of its last event that is stored already. */
+  readonly after: number;
 }
 
 interface LiveRun {
@@ -71,14 +131,22 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
   const { store, log, ends, settings, metrics, quota, warm, write } = options;
   const { world } = settings;
   const runs = new Map<string, LiveRun>();
-  /** Runs of which something may be left, also after their end. */
+  /** Runs of which something may be left, even after their end. */
   const open = new Set<Run>();
-  /** Threads with a run that goes on or is about to begin. */
+  /** Threads whose run is active or about to begin. */
   const busy = new Map<string, { readonly tenant: string }>();
+  /** Timers of runs that wait for a time. */
+  const alarms = new Set<() => void>();
+  /** Fires when the work on all runs has to stop. */
+  const leaving = new AbortController();
   let closing = false;
 
   const optionsFor = (target: Target, limits: RunOptions["limits"]): RunOptions =>
-    askFirst(target, { ...settings.run, limits: tighten(settings.run.limits, limits) }, settings.folder);
+    askFirst(
+      target,
+      { ...settings.run, limits: tighten(settings.run.limits, limits) },
+      { folder: settings.folder, files: world.files },
+    );
 
   const begin = async (thread: StoredThread, input: Message, limits: RunOptions["limits"]): Promise<string> => {
     const { tenant, id: threadId } = thread;
@@ -93,39 +161,123 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     const mayResume = sole?.hasSessions === true && agent?.remembers !== true && history.length > 0;
     const session = mayResume ? await findSession(thread) : undefined;
     if (session !== undefined) await warm.ended(threadId);
-    const stored = createDeferred<void>();
-    // What is kept is shown to others later; the model gets what was written.
+    const isStored = createDeferred<void>();
+    const stored = new StoredMark();
+    // The stored message is shown to others later, so its secrets are masked; the model receives the original.
     const shown = settings.secrets?.value(input) ?? input;
-    // The message is stored before a model is asked.
+    // The message is stored before the model is asked.
     const run = startThreadRun(target, [...history, input], {
       options: session === undefined ? options : { ...options, session: { resume: session, orReplay: true } },
-      ready: stored.promise,
+      ready: isStored.promise,
       agent,
+      stored,
     });
-    const stub: NewRun = { id: run.id, createdAt: world.clock.now(), threadId, tenant };
+    const stub: NewRun = { id: run.id, createdAt: world.clock.now(), threadId, tenant, settings: { limits } };
     try {
       await store.createRun(stub, [shown]);
     } catch (error) {
       const aborted = run.abort("The run could not be stored.");
-      stored.resolve();
+      isStored.resolve();
       await aborted;
       agent?.giveBack(false);
       throw error;
     }
-    stored.resolve();
-    open.add(run);
-    run.closed.then(() => open.delete(run)).catch(() => undefined);
-    const written = keep(run, stub, shown, agent).finally(() => {
-      runs.delete(run.id);
-      busy.delete(threadId);
-    });
-    runs.set(run.id, { run, written });
+    isStored.resolve();
+    follow(run, threadId, keep(run, { stub, input: shown, stored, after: -1 }, agent));
     write("info", "run-start", { runId: run.id, threadId, tenant, target: thread.target });
     if (thread.title === "") await giveTitle(thread, shown);
     return run.id;
   };
 
-  /** The run goes on whatever comes of this: a thread without a title is found all the same. */
+  const follow = (run: Run, threadId: string, kept: Promise<void>): void => {
+    open.add(run);
+    run.closed.then(() => open.delete(run)).catch(() => undefined);
+    const written = kept.finally(() => {
+      runs.delete(run.id);
+      busy.delete(threadId);
+    });
+    runs.set(run.id, { run, written });
+  };
+
+  /** What every run of this server has in common. */
+  const surroundingsOf = (stored: StoredMark) => ({
+    stored,
+    files: filesOf(store),
+    suspend: leaving.signal,
+    parkMs: settings.limits.parkMs,
+  });
+
+  const resume = async (stored: StoredRun): Promise<void> => {
+    const { id, tenant = LOCAL_TENANT, threadId } = stored;
+    const thread = threadId === undefined ? undefined : await store.findThread(tenant, threadId);
+    if (thread === undefined || threadId === undefined) throw new Error("it does not belong to a thread");
+    requireOffered(thread.target, settings);
+    if (busy.has(threadId)) return;
+    busy.set(threadId, { tenant });
+    try {
+      const record = await readRun(store, stored);
+      const input = record.messages.at(-1);
+      if (input === undefined) throw new Error("its input is not stored");
+      if (record.events.filter(isResumed).length >= MOST_RESUMED) throw new Error("it was continued too often");
+      const target = targetOf(thread.target, settings);
+      const { limits } = (stored.settings ?? {}) as { readonly limits?: RunOptions["limits"] };
+      const mark = new StoredMark();
+      const surroundings = { ...surroundingsOf(mark), resumed: record };
+      const run = startRun(target, record.messages, optionsFor(target, limits), world, surroundings);
+      const kept: KeptRun = { stub: stored, input, stored: mark, after: record.events.at(-1)?.seq ?? -1 };
+      follow(run, threadId, keep(run, kept, undefined));
+      write("info", "run-resumed", { runId: id, threadId, tenant });
+    } catch (error) {
+      busy.delete(threadId);
+      throw error;
+    }
+  };
+
+  /** Continues a run, or closes it with the reason why that is impossible. */
+  const resumeOrClose = async (stored: StoredRun): Promise<void> => {
+    try {
+      await resume(stored);
+    } catch (error) {
+      const message = describeThrown(error);
+      write("warn", "run-not-resumed", { runId: stored.id, message });
+      await closeInterruptedRun(store, stored, world.clock, `The run could not be continued: ${message}.`);
+    }
+  };
+
+  /** A run that waits for a time is continued then; one that has an answer already, at once. */
+  const watchWaiting = async (runId: string, tenant: string): Promise<void> => {
+    const stored = await store.findRun(tenant, runId);
+    if (stored === undefined || stored.isOver || closing) return;
+    const { wakeAt } = stored;
+    if ((await store.listAnswers(runId)).length > 0) return resumeOrClose(stored);
+    if (wakeAt === undefined) return;
+    const delayMs = Math.min(Math.max(0, wakeAt - world.clock.now()), LONGEST_MS);
+    const takeBack = world.clock.after(delayMs, () => {
+      alarms.delete(takeBack);
+      const isDue = world.clock.now() >= wakeAt;
+      (isDue ? resumeOrClose(stored) : watchWaiting(runId, tenant)).catch(reportFailure(runId));
+    });
+    alarms.add(takeBack);
+  };
+
+  const reportFailure = (runId: string) => (error: unknown) =>
+    write("error", "resume-failed", { runId, message: describeThrown(error) });
+
+  /** Whether a call waits for what is given. */
+  const isAwaited = async (stored: StoredRun, { callId, decision }: GivenAnswer): Promise<boolean> => {
+    if (decision !== undefined) {
+      const questions = await store.listQuestions(stored.tenant ?? LOCAL_TENANT);
+      return questions.some((question) => question.runId === stored.id && question.callId === callId);
+    }
+    const last = (await store.read(stored.id, { after: stored.lastSeq - 1, limit: 1 })).at(-1);
+    if (last?.type !== "notice" || last.kind !== "parked") return false;
+    const { calls = [] } = last.data as {
+      readonly calls?: readonly { readonly callId: string; readonly for: string }[];
+    };
+    return calls.some((call) => call.callId === callId && call.for !== "answer");
+  };
+
+  /** The run continues even if this fails: a thread without a title can still be found. */
   const giveTitle = async ({ tenant, id }: StoredThread, input: Message): Promise<void> => {
     try {
       await store.renameThread(tenant, id, { title: titleOf(input), at: world.clock.now() });
@@ -134,22 +286,29 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     }
   };
 
-  /** A run that is not over and is not ours: we could not store its end. Nobody else writes here, so it is dead. */
+  /**
+   * Closes an unfinished run that is not active here, because its end could not be stored. No other process writes to
+   * this store, so the run is dead.
+   */
   const closeAbandoned = async (tenant: string, runId: string): Promise<void> => {
     const stored = runs.has(runId) ? undefined : await store.findRun(tenant, runId);
+    if (stored?.isWaiting === true) throw active(stored.threadId ?? "");
     if (stored !== undefined && !stored.isOver) await closeInterruptedRun(store, stored, world.clock);
   };
 
-  /** The agent of a target that is one agent. Who cannot be planned is left to the run, which says why. */
-  const findAgent = (target: Target, options: RunOptions): SoleAgent | undefined => {
+  /** The agent of a target that is a single agent. If it cannot be planned, the run itself reports why. */
+  const findAgent = (target: Target, options: RunOptions): SingleAgent | undefined => {
     try {
-      return findSoleAgent(target, options, world);
+      return findSingleAgent(target, options, world);
     } catch {
       return undefined;
     }
   };
 
-  /** The session an agent can go on with: that of the last run, if it was answered. One that failed may hold anything. */
+  /**
+   * The session an agent can resume: that of the last run, if it succeeded. The session of a failed run may be in any
+   * state.
+   */
   const findSession = async ({ id }: StoredThread): Promise<string | undefined> => {
     const [last] = await store.listRuns({ threadId: id });
     if (last?.status !== "success") return undefined;
@@ -158,18 +317,22 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
   };
 
   const startThreadRun = (target: Target, messages: readonly Message[], given: ThreadRun): Run => {
-    const { options, ready, agent } = given;
+    const { options, ready, agent, stored } = given;
     try {
-      return startRun(target, messages, options, world, ready, agent?.kept.conversations);
+      return startRun(target, messages, options, world, {
+        ...surroundingsOf(stored),
+        ready,
+        conversations: agent?.kept.conversations,
+      });
     } catch (error) {
       agent?.giveBack(false);
       throw error;
     }
   };
 
-  const keep = async (run: Run, stub: NewRun, input: Message, agent: TakenAgent | undefined): Promise<void> => {
+  const keep = async (run: Run, kept: KeptRun, agent: TakenAgent | undefined): Promise<void> => {
     try {
-      await keepRun(run, stub, input);
+      await keepRun(run, kept);
       const { status, sessionId } = await run.result();
       agent?.giveBack(status === "success" && sessionId !== undefined);
     } finally {
@@ -177,19 +340,25 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     }
   };
 
-  const keepRun = async (run: Run, stub: NewRun, input: Message): Promise<void> => {
-    const books = createBooks(input, metrics, {
+  const keepRun = async (run: Run, { stub, input, stored, after }: KeptRun): Promise<void> => {
+    const recorder = createRunRecorder(input, metrics, {
       stored: (weight) => quota.grow(stub.tenant ?? LOCAL_TENANT, weight),
       stop: () => void run.abort("The storage of its tenant is full.").catch(() => undefined),
     });
-    const failure = await log.write(run, books, {
-      // What cannot be stored cannot be shown, so there is no use in going on.
+    const onStoreFailure = {
+      // Events that cannot be stored cannot be shown, so the run is aborted.
       stop: () => void run.abort("The event log could not be written.").catch(() => undefined),
-      hold: (events, settlement) => ends.hold(stub, events, settlement),
-    });
+      hold: (events: EventBatch, settlement: Settlement | undefined) => ends.hold(stub, events, settlement),
+    };
+    const failure = await log.write(run, { recorder, onStoreFailure, stored, after });
+    if (failure === undefined && run.toJSON().state === "waiting") {
+      write("info", "run-parked", { runId: run.id, threadId: stub.threadId });
+      watchWaiting(run.id, stub.tenant ?? LOCAL_TENANT).catch(reportFailure(run.id));
+      return;
+    }
     if (failure === undefined) {
       const { status, subtype, ms } =
-        books.result ?? ((await run.result()) as Pick<RunResult, "status" | "subtype" | "ms">);
+        recorder.result ?? ((await run.result()) as Pick<RunResult, "status" | "subtype" | "ms">);
       metrics.runs.add(status);
       write("info", "run-end", { runId: run.id, threadId: stub.threadId, status, subtype, ms });
       return;
@@ -200,14 +369,14 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     await run.abort("The event log could not be written.");
   };
 
-  /** Nobody uses up what is there for all. */
+  /** One tenant must not use up the capacity for all. */
   const requireShare = (tenant: string): void => {
     const { runsPerTenant } = settings.limits;
     const own = [...busy.values()].filter((one) => one.tenant === tenant).length;
     if (own < runsPerTenant) return;
     throw new ApiError(
       "too-many-tenant-runs",
-      `${own} runs of yours are under way, and ${runsPerTenant} may be (limits.runsPerTenant). Wait for one, or abort one.`,
+      `You have ${own} active runs, and ${runsPerTenant} are allowed (limits.runsPerTenant). Wait for one, or abort one.`,
       { "retry-after": "5" },
     );
   };
@@ -226,7 +395,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       }
     },
     async start(thread, input, limits) {
-      // The operator may have changed his mind since the thread was made.
+      // The configuration may have changed since the thread was created.
       requireOffered(thread.target, settings);
       if (closing) throw new ApiError("shutting-down", "The server is shutting down. Ask again in a moment.");
       if (busy.has(thread.id)) throw active(thread.id);
@@ -236,22 +405,49 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       requireShare(thread.tenant);
       busy.set(thread.id, { tenant: thread.tenant });
       try {
-        await quota.require(thread.tenant);
-        return await begin(thread, input, limits);
+        return await quota.inTurn(thread.tenant, async () => {
+          await quota.require(thread.tenant);
+          return begin(thread, input, limits);
+        });
       } catch (error) {
         busy.delete(thread.id);
         throw error;
       }
     },
-    abort(runId, reason) {
+    async resume(stored) {
+      if (stored.isWaiting === true) return watchWaiting(stored.id, stored.tenant ?? LOCAL_TENANT);
+      await resumeOrClose(stored);
+    },
+    async abort({ id: runId, tenant = LOCAL_TENANT }, reason) {
       const live = runs.get(runId);
-      if (live === undefined || live.run.isComplete()) return false;
-      live.run
-        .abort(reason)
-        .catch((error: unknown) => write("error", "abort-failed", { runId, message: describeThrown(error) }));
+      if (live !== undefined && live.run.toJSON().state !== "waiting") {
+        if (live.run.isComplete()) return false;
+        live.run
+          .abort(reason)
+          .catch((error: unknown) => write("error", "abort-failed", { runId, message: describeThrown(error) }));
+        return true;
+      }
+      await live?.written;
+      const stored = await store.findRun(tenant, runId);
+      if (stored?.isWaiting !== true) return false;
+      await closeInterruptedRun(store, stored, world.clock, reason, "aborted");
       return true;
     },
-    answer: (runId, callId, decision) => runs.get(runId)?.run.answer(callId, decision) ?? false,
+    async answer({ id: runId, tenant = LOCAL_TENANT }, answer) {
+      const live = runs.get(runId);
+      const { callId, decision, result } = answer;
+      if (live !== undefined) {
+        if (decision !== undefined && live.run.answer(callId, decision)) return true;
+        if (result !== undefined && live.run.giveResult(callId, result)) return true;
+        if (live.run.toJSON().state !== "waiting") return false;
+        await live.written;
+      }
+      const stored = await store.findRun(tenant, runId);
+      if (stored === undefined || stored.isOver || !(await isAwaited(stored, answer))) return false;
+      if (!(await store.addAnswer(runId, { ...answer, at: world.clock.now() } as StoredAnswer))) return false;
+      if (!closing) resumeOrClose(stored).catch(reportFailure(runId));
+      return true;
+    },
     async close(graceMs) {
       closing = true;
       const all = Promise.all([...runs.values()].map(({ written }) => written));
@@ -259,31 +455,32 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       const grace = new Promise<void>((resolve) => {
         takeBack = world.clock.after(graceMs, resolve);
       });
+      for (const stop of alarms) stop();
       await Promise.race([all, grace]);
       takeBack?.();
-      await Promise.all([...runs.values()].map(({ run }) => run.abort("The server was shut down.")));
+      leaving.abort();
       await all;
-      // What a run has started may be slower to go than its answer.
+      // Processes that a run has started may take longer to end than its answer.
       await Promise.all([...open].map((run) => run.abort("The server was shut down.")));
       await warm.close();
     },
   };
 }
 
-interface Books extends ThreadRecorder {
-  /** How the run ended, as it is stored. */
+interface RunRecorder extends ThreadRecorder {
+  /** How the run ended, as stored. */
   readonly result: RunResult | undefined;
 }
 
-interface Room {
-  /** Gives why the log may grow no more, if that is so. */
+interface StorageLimit {
+  /** Resolves to the reason if the log may not grow any further. */
   stored(weight: number): Promise<string | undefined> | undefined;
-  /** Brings the run to its end. */
+  /** Ends the run. */
   stop(): void;
 }
 
-function createBooks(input: Message, metrics: Metrics, room: Room): Books {
-  const tally = createUsageTally();
+function createRunRecorder(input: Message, metrics: Metrics, room: StorageLimit): RunRecorder {
+  const counter = createUsageCounter();
   let excess: string | undefined;
   let result: RunResult | undefined;
   return {
@@ -291,7 +488,7 @@ function createBooks(input: Message, metrics: Metrics, room: Room): Books {
       return result;
     },
     add(event) {
-      tally.add(event);
+      counter.add(event);
       metrics.events.add(familyOf(event));
     },
     stored(weight) {
@@ -303,13 +500,13 @@ function createBooks(input: Message, metrics: Metrics, room: Room): Books {
     },
     end(events) {
       const done = events.at(-1);
-      // A run that came to its own end before it was told stays as it is.
+      // A run that ended by itself before the limit was noticed keeps its outcome.
       const isEnded = excess !== undefined && done?.type === "done" && done.result.status === "aborted";
       return isEnded ? endWithError(events, storageError(excess as string)) : events;
     },
     settle(done: DoneEvent) {
       ({ result } = done);
-      return settlementOf(done, input, tally);
+      return settlementOf(done, input, counter);
     },
   };
 }

@@ -1,17 +1,17 @@
-/** Counts what a server does, and shows it in Prometheus' text format. */
+/** Counts what a server does, and renders it in Prometheus' text format. */
 export interface Metrics {
   readonly requests: Counter;
   readonly runs: Counter;
   readonly events: Counter;
   readonly failures: Counter;
-  /** Adds a value that is looked at when somebody asks. */
+  /** Adds a value that is read when the metrics are rendered. */
   gauge(name: string, help: string, read: () => number): void;
-  /** `storedBytes`: what each tenant keeps. */
+  /** `storedBytes`: the bytes stored by each tenant. */
   render(storedBytes?: ReadonlyMap<string, number>): string;
 }
 
 export interface Counter {
-  /** Counts one more under this label. Labels come from closed lists, so there are few. */
+  /** Adds to the count of this label. Labels come from closed lists, so there are few. */
   add(label: string, count?: number): void;
 }
 
@@ -41,7 +41,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Tenants are named by the operator, so their names need no escapes: letters, digits, `-` and `_`. */
+/** The operator names the tenants, so their names need no escaping: letters, digits, `-` and `_`. */
 function showStored(storedBytes: ReadonlyMap<string, number>): readonly string[] {
   const name = "millrace_stored_bytes";
   return [

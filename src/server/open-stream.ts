@@ -5,7 +5,7 @@ import type { ServerContext, ServerParts } from "./parts.ts";
 import { readCursor, type StreamCursor, VOCABULARIES, type Vocabulary } from "./sse-vocabulary.ts";
 import { streamResponse } from "./stream-response.ts";
 
-/** The `events` of the query. */
+/** Reads the query parameter `events`. */
 export function readVocabulary(context: ServerContext): Vocabulary {
   const asked = context.req.query("events") ?? "millrace";
   const vocabulary = VOCABULARIES.find((name) => name === asked);
@@ -13,7 +13,7 @@ export function readVocabulary(context: ServerContext): Vocabulary {
   throw new ApiError("invalid-request", `events must be one of: ${VOCABULARIES.join(", ")}.`);
 }
 
-/** Where a reader wants to go on: `Last-Event-ID`, which a browser sends by itself, or `after`. */
+/** The cursor of a reader: `Last-Event-ID`, which a browser sends by itself, or `after`. */
 export function readPlace(context: ServerContext): StreamCursor {
   const text = context.req.header("last-event-id") ?? context.req.query("after") ?? "-1";
   const cursor = readCursor(text);
@@ -21,13 +21,12 @@ export function readPlace(context: ServerContext): StreamCursor {
   throw new ApiError("invalid-cursor", "Last-Event-ID or after must be the id of an event of this run.");
 }
 
-/** Answers with a stream of a run's events. */
+/** Responds with a stream of a run's events. `release` gives the place back that was taken for it. */
 export function openStream(
-  context: ServerContext,
   parts: ServerParts,
   wanted: { readonly runId: string; readonly cursor: StreamCursor; readonly vocabulary: Vocabulary },
+  release: () => void,
 ): Response {
-  const release = takePlace(context.get("source"), parts);
   const stream = new EventStream(parts.streams, {
     runId: wanted.runId,
     cursor: wanted.cursor,
@@ -44,18 +43,32 @@ export function openStream(
   return streamResponse(stream, { "x-run-id": wanted.runId });
 }
 
-/** Counts a stream as long as it is open. */
-function takePlace(source: string, { openStreams, settings }: ServerParts): () => void {
-  const open = openStreams.get(source) ?? 0;
-  if (open >= settings.limits.streams) {
-    throw new ApiError("too-many-streams", `More than ${settings.limits.streams} streams are open. Close one.`, {
-      "retry-after": "5",
-    });
+/**
+ * Counts a stream until the returned function is called.
+ * @throws ApiError `too-many-streams`.
+ */
+export function takePlace(context: ServerContext, { openStreams, settings }: ServerParts): () => void {
+  const { streams, streamsPerTenant } = settings.limits;
+  const { bySource, byTenant } = openStreams;
+  const source = context.get("source");
+  const tenant = context.get("tenant");
+  if ((bySource.get(source) ?? 0) >= streams) throw tooMany(`More than ${streams} streams are open`);
+  if ((byTenant.get(tenant) ?? 0) >= streamsPerTenant) {
+    throw tooMany(`Your tenant has more than ${streamsPerTenant} streams open (limits.streamsPerTenant)`);
   }
-  openStreams.set(source, open + 1);
+  const release = [add(bySource, source), add(byTenant, tenant)];
+  return () => release.forEach((one) => one());
+}
+
+function tooMany(what: string): ApiError {
+  return new ApiError("too-many-streams", `${what}. Close one.`, { "retry-after": "5" });
+}
+
+function add(counts: Map<string, number>, key: string): () => void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
   return () => {
-    const left = (openStreams.get(source) ?? 1) - 1;
-    if (left > 0) openStreams.set(source, left);
-    else openStreams.delete(source);
+    const left = (counts.get(key) ?? 1) - 1;
+    if (left > 0) counts.set(key, left);
+    else counts.delete(key);
   };
 }

@@ -1,4 +1,4 @@
-import { checkNames, checkOptionNames, isId, isStartError, StartError } from "#domain";
+import { checkInput, checkNames, checkOptionNames, expects, isId, isStartError, StartError } from "#domain";
 import {
   type Agent,
   checkOptions,
@@ -9,15 +9,14 @@ import {
   type Target,
   type World,
 } from "#runtime";
+import { createSecretMask, type SecretMask, secretsOfData, secretsOfVariables } from "#secrets";
 import { LOCAL_TENANT, type Store } from "#sessions";
-import type { SecretMask } from "#secrets";
 import type { ReportOptions } from "#views";
-import { createServerMask, withTokens } from "./server-secrets.ts";
 import { ApiError } from "./api-error.ts";
 import { readLimits, type ServerLimits } from "./limits.ts";
 import type { LogRecord } from "./server-log.ts";
 
-/** Who may ask, and whose threads he sees. */
+/** A token, and the tenant whose threads it gives access to. */
 export interface AccessToken {
   /** At least 16 characters. */
   readonly token: string;
@@ -27,50 +26,50 @@ export interface AccessToken {
 
 /** The options of `createServer`. */
 export interface ServerOptions {
-  /** Where threads and runs are kept. The server does not close it. */
+  /** Stores threads and runs. The server does not close it. */
   readonly store: Store;
   /**
-   * Who answers in threads that name nobody. Default: the first of `targets`, else `offline`. Threads keep theirs when
-   * this changes, as long as it is offered.
+   * The target of threads that name none. Default: the first of `targets`, otherwise `offline`. Existing threads keep
+   * theirs when this changes, as long as it is offered.
    */
   readonly target?: string;
   /** Agents that threads may name. Those with `handoffs` hand over among each other. */
   readonly agents?: readonly Agent[];
   /**
-   * Backend strings that threads may name, exactly as they are written here. Default: `target` alone. An agent with
-   * tools of its own (`claude-code`) asks before it writes, runs or reaches out, unless `run` has rules that allow it.
+   * Backend strings that threads may name, exactly as written here. Default: only `target`. An agent with its own tools
+   * (`claude-code`) asks before it writes, runs or reaches out, unless `run` has rules that allow it.
    */
   readonly targets?: readonly string[];
   /** The older name of `targets`. */
   readonly backends?: readonly string[];
   /** The options of every run: tools, rules, limits, providers. */
   readonly run?: Omit<RunOptions, "signal" | "session" | "record" | "replay">;
-  /** Without any, everybody who can reach the server is let in; it then listens on this machine alone. */
+  /** Without tokens, everyone who can reach the server has access; it then only listens on this machine. */
   readonly tokens?: readonly AccessToken[];
   /**
-   * The token for `/metrics`, which are about all tenants. Without one, a server with `tokens` shows them to nobody, and
-   * one without to whoever can reach it.
+   * The token for `/metrics`, which cover all tenants. Without it, a server with `tokens` does not show them, and a
+   * server without `tokens` shows them to everyone who can reach it.
    */
   readonly metricsToken?: string;
-  /** Host names under which the server is reached, beside this machine's own: `chat.example.org`. */
+  /** Host names under which the server is reached, in addition to those of this machine: `chat.example.org`. */
   readonly hosts?: readonly string[];
-  /** Origins of other pages that may ask: `https://app.example.org`. Never a wildcard. */
+  /** Origins of other pages that may send requests: `https://app.example.org`. Never a wildcard. */
   readonly origins?: readonly string[];
-  /** A proxy in front tells the asking address in `X-Forwarded-For`. */
+  /** A proxy in front passes the client's address in `X-Forwarded-For`. */
   readonly trustProxy?: boolean;
-  /** The folder of the chat page, or `false` for none. Default: the one that comes with the package. */
+  /** The folder of the chat page, or `false` for none. Default: the one in the package. */
   readonly page?: string | false;
   readonly limits?: Partial<ServerLimits>;
   /**
-   * Which tool results are artifacts, and which documents they used, for readers of the vocabularies `chat` and `runner`.
-   * Called anew for every reader, so they have to give the same answer each time. Tools of your own may say it themselves:
-   * `context.artifact`, `context.documents`.
+   * Which tool results are artifacts, and which documents they used, for readers of the vocabularies `chat` and
+   * `runner`. Called again for every reader, so the answer must be the same each time. Your own tools can report this
+   * themselves: `context.artifact`, `context.documents`.
    */
   readonly reports?: ReportOptions;
-  /** Hears what happens. Default: nobody. */
+  /** Receives log records. Default: none. */
   readonly log?: (record: LogRecord) => void;
   /**
-   * For tests: the outside.
+   * For tests: replaces the outside world.
    *
    * @internal
    */
@@ -81,7 +80,7 @@ export interface ServerOptions {
 export interface Settings {
   readonly target: string;
   readonly agents: ReadonlyMap<string, Agent>;
-  /** Everybody a thread may name, agents first. */
+  /** All targets that a thread may name, agents first. */
   readonly targets: readonly string[];
   readonly run: RunOptions;
   readonly tokens: readonly Required<AccessToken>[];
@@ -93,13 +92,19 @@ export interface Settings {
   readonly limits: ServerLimits;
   readonly reports: ReportOptions;
   readonly world: World;
-  /** Covers the server's secrets in its log, in its refusals and in what callers have it keep. */
+  /** Masks the server's secrets in its log, in its errors and in what it stores for callers. */
   readonly secrets: SecretMask | undefined;
-  /** Our own working folder. */
+  /** The working folder of this process. */
   readonly folder: string;
 }
 
 const SHORTEST_TOKEN = 16;
+
+/** A promise is what a missing `await` before `openStore` leaves. */
+const aStore = expects(
+  (value) => typeof (value as Partial<Store> | null | undefined)?.createRun === "function",
+  "a store, such as createMemoryStore() or await openStore(folder)",
+);
 
 const SERVER_OPTION_NAMES: readonly string[] = Object.keys({
   store: 1,
@@ -120,12 +125,16 @@ const SERVER_OPTION_NAMES: readonly string[] = Object.keys({
   world: 1,
 } satisfies Record<keyof ServerOptions, 1>);
 
-/** @throws StartError naming field, value and remedy. */
+/**
+ * Reads the options.
+ * @throws StartError naming field, value and remedy.
+ */
 export function readSettings(options: ServerOptions): Settings {
   checkOptionNames(options, SERVER_OPTION_NAMES, "createServer");
+  checkInput(aStore, options.store, "store");
   checkOptions(options.run ?? {}, ["signal", "session", "record", "replay"]);
   const agents = new Map((options.agents ?? []).map((agent) => [agent.name, agent]));
-  // Wrong handoffs are found here and not with the first thread.
+  // Invalid handoffs are reported here rather than with the first thread.
   if (agents.size > 0) swarm([...agents.values()]);
   const named = options.targets ?? options.backends ?? [];
   const target = options.target ?? named[0] ?? "offline";
@@ -166,7 +175,7 @@ function readReportOptions(reports: ReportOptions = {}): ReportOptions {
   return reports;
 }
 
-/** A key that is missing today may be there tomorrow; a name that is wrong stays wrong. */
+/** A missing key may be added later; a wrong name stays wrong. */
 function requireKnown(target: string, run: RunOptions, world: World): void {
   try {
     resolveBackend(target, run, world);
@@ -175,7 +184,10 @@ function requireKnown(target: string, run: RunOptions, world: World): void {
   }
 }
 
-/** Refuses a target that the operator has not named. @throws ApiError with the list of those he has. */
+/**
+ * Rejects a target that is not offered.
+ * @throws ApiError with the list of those that are.
+ */
 export function requireOffered(target: string, { targets }: Pick<Settings, "targets">): void {
   if (targets.includes(target)) return;
   const shown = target.length <= 80 ? target : `${target.slice(0, 79)}…`;
@@ -185,7 +197,7 @@ export function requireOffered(target: string, { targets }: Pick<Settings, "targ
   );
 }
 
-/** What a thread's target means now. */
+/** The current meaning of a thread's target. */
 export function targetOf(name: string, { agents }: Settings): Target {
   const agent = agents.get(name);
   if (agent === undefined) return name;
@@ -212,7 +224,7 @@ function readMetricsToken({ metricsToken, tokens = [] }: ServerOptions): string 
   );
 }
 
-/** Neither the token nor a part of it is told: messages end up in logs. */
+/** The message contains no part of the token, because messages end up in logs. */
 function requireSecret(field: string, token: unknown): void {
   if (typeof token === "string" && token.length >= SHORTEST_TOKEN && /^[\u0021-\u007e]+$/.test(token)) return;
   throw new StartError(
@@ -225,6 +237,22 @@ function readOrigin(origin: string): string {
   if (URL.canParse(origin) && new URL(origin).origin === origin && !origin.includes("*")) return origin;
   throw new StartError(
     "invalid-option",
-    `origins has ${JSON.stringify(origin)}, which is no origin. Write it as https://host, without a path; a wildcard is not taken.`,
+    `origins has ${JSON.stringify(origin)}, which is not an origin. Write it as https://host, without a path; a wildcard is not taken.`,
   );
+}
+
+/** The mask for the secrets of a server: its tokens, those of its environment, and the keys given to its runs. */
+function createServerMask(
+  tokens: readonly string[],
+  run: RunOptions,
+  world: Pick<World, "env">,
+): SecretMask | undefined {
+  return createSecretMask([...tokens, ...secretsOfVariables(world.env), ...secretsOfData(run)]);
+}
+
+/** The same world, in which the server's tokens count as secrets of every run. */
+function withTokens(world: World, tokens: readonly string[]): World {
+  if (tokens.length === 0) return world;
+  const { maskOf = createSecretMask } = world;
+  return { ...world, maskOf: (secrets) => maskOf([...secrets, ...tokens]) };
 }

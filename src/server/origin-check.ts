@@ -4,13 +4,13 @@ import { ApiError } from "./api-error.ts";
 export interface OriginRules {
   readonly hosts: ReadonlySet<string>;
   readonly origins: ReadonlySet<string>;
-  /** The server listens for other machines too. */
+  /** The server also listens for other machines. */
   readonly isOpen: () => boolean;
 }
 
 /**
- * Refuses requests a foreign page makes with somebody's browser. A page can make a name of its own point at this
- * machine (DNS rebinding), so the name asked for must be ours; and it can send requests across origins, so the origin
+ * Rejects requests that a foreign page makes with a user's browser. A page can make its own host name point to this
+ * machine (DNS rebinding), so the requested host must be ours; and it can send requests across origins, so the origin
  * must be ours too.
  */
 export function checkOrigin(
@@ -19,7 +19,7 @@ export function checkOrigin(
   rules: OriginRules,
 ): void {
   const host = headers.get("host") ?? "";
-  // A request target may name a host of its own, which goes before the header (RFC 9112, 3.2.2).
+  // A request target may contain its own host, which overrides the header (RFC 9112, 3.2.2).
   if (!isOwnHost(host, rules) || !isOwnHost(hostOf(url), rules)) {
     throw new ApiError(
       "forbidden-host",
@@ -28,21 +28,24 @@ export function checkOrigin(
   }
   const origin = headers.get("origin");
   if (origin !== null && !isSameOrigin(origin, host) && !rules.origins.has(origin)) {
-    throw new ApiError("forbidden-origin", "Pages of this origin may not ask. Add it to the server's origins.");
+    throw new ApiError(
+      "forbidden-origin",
+      "Pages of this origin may not send requests. Add it to the server's origins.",
+    );
   }
   const site = headers.get("sec-fetch-site");
-  // Without an origin a browser asks for pictures, scripts and links: nothing of the API is any of these.
+  // Without an origin, a browser requests images, scripts and links, and nothing of the API is any of these.
   if (origin === null && (site === "cross-site" || site === "same-site") && !isLink(headers, path)) {
-    throw new ApiError("forbidden-origin", "Other pages may not ask.");
+    throw new ApiError("forbidden-origin", "Other pages may not send requests.");
   }
 }
 
-/** The host of an address, without who is to log in there. */
+/** The host of a URL, without user and password. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : "";
 }
 
-/** What stands before the port, in small letters; `undefined` when it is no host at all. */
+/** The part before the port, in lower case; `undefined` if it is not a host. */
 export function hostName(host: string): string | undefined {
   const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host);
   return match?.[1]?.toLowerCase();
@@ -56,11 +59,11 @@ function isOwnHost(host: string, rules: OriginRules): boolean {
   const name = hostName(host);
   if (name === undefined) return false;
   if (isLoopback(name) || rules.hosts.has(name)) return true;
-  // A number cannot be made to point elsewhere, and who listens for others cannot know all of his.
+  // IP addresses are safe from DNS rebinding, and a server that listens for other machines cannot list all of its own.
   return rules.isOpen() && isIP(name.replace(/^\[|\]$/g, "")) !== 0;
 }
 
-/** A person follows a link to the page: the one thing others may have a browser do. */
+/** Following a link to the page is the only thing that other sites may make a browser do. */
 function isLink(headers: Headers, path: string): boolean {
   return path === "/" && headers.get("sec-fetch-mode") === "navigate" && headers.get("sec-fetch-dest") === "document";
 }

@@ -12,7 +12,7 @@ export interface PageFile {
   readonly policy: string;
 }
 
-/** The page's files by their path. Only what was there at the start is ever served: no request can name a file. */
+/** The page's files by path. Only files that existed at the start are served: a request cannot name any other file. */
 export type Page = ReadonlyMap<string, PageFile>;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -29,8 +29,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Scripts and styles of ours alone, nothing from elsewhere, in no frame. Inline runs only what the file itself holds on
- * the disk, which is named by its digest.
+ * Only our own scripts and styles, nothing from elsewhere, in no frame. The only inline scripts allowed are those in
+ * the file on disk, identified by their digests.
  */
 const policyOf = (inline: readonly string[]): string =>
   [
@@ -46,7 +46,7 @@ const policyOf = (inline: readonly string[]): string =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-/** Reads the chat page; `undefined` when there is none. */
+/** Reads the chat page; `undefined` if there is none. */
 export function readPage(folder: string | false | undefined): Page | undefined {
   if (folder === false) return undefined;
   const root = folder ?? ownPage();
@@ -75,7 +75,7 @@ function inlineScripts(html: string): readonly string[] {
   return [...html.matchAll(/<script>([^<]*)<\/script>/g)].map(([, script = ""]) => script);
 }
 
-/** Where the page is in the package, and where in its sources. */
+/** The folder of the page in the built package, or in the sources. */
 function ownPage(): string | undefined {
   const places = ["../web/", "../../dist/web/", "../../../dist/web/"];
   return places

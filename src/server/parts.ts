@@ -23,18 +23,21 @@ export interface ServerParts {
   readonly readiness: Readiness;
   readonly write: WriteLog;
   readonly streams: StreamSetting;
-  /** Open event streams, by source. */
-  readonly openStreams: Map<string, number>;
+  /** Open event streams. */
+  readonly openStreams: { readonly bySource: Map<string, number>; readonly byTenant: Map<string, number> };
   readonly isClosing: () => boolean;
 }
 
-/** hono's words for our request. The guard sets the variables. */
+/** The types of a request in hono. The checks set the variables. */
 export interface ServerEnv {
   readonly Variables: {
-    /** Whose token the request carries; empty when it is nobody's. */
+    /** The tenant of the request's token; empty without a valid one. */
     tenant: string;
     address: string;
-    /** Who limits are counted for: the address and its tenant, so that tenants behind one proxy do not share them. */
+    /**
+     * The key under which limits are counted: the address and its tenant, so that tenants behind one proxy do not share
+     * them.
+     */
     source: string;
   };
   readonly Bindings: {
@@ -44,14 +47,20 @@ export interface ServerEnv {
 
 export type ServerContext = Context<ServerEnv>;
 
-/** An id in the path. @throws ApiError 400: what is no id is not even looked for. */
+/**
+ * Reads an id from the path.
+ * @throws ApiError 400 for an invalid id, without a lookup.
+ */
 export function readId(context: ServerContext, name: string): string {
   const id = context.req.param(name);
   if (isId(id)) return id;
   throw new ApiError("invalid-id", `The ${name} in the path must be 1 to 64 letters, digits, "-" or "_".`);
 }
 
-/** The thread a request is about. @throws ApiError 404 also for another tenant's. */
+/**
+ * The thread of a request.
+ * @throws ApiError 404, also for another tenant's thread.
+ */
 export async function requireThread(context: ServerContext, { store }: ServerParts): Promise<StoredThread> {
   const id = readId(context, "threadId");
   const thread = await store.findThread(context.get("tenant"), id);
@@ -59,7 +68,10 @@ export async function requireThread(context: ServerContext, { store }: ServerPar
   return thread;
 }
 
-/** The run a request is about. @throws ApiError 404 also for another tenant's. */
+/**
+ * The run of a request.
+ * @throws ApiError 404, also for another tenant's run.
+ */
 export async function requireRun(context: ServerContext, { store }: ServerParts): Promise<StoredRun> {
   const id = readId(context, "runId");
   const run = await store.findRun(context.get("tenant"), id);
@@ -67,7 +79,7 @@ export async function requireRun(context: ServerContext, { store }: ServerParts)
   return run;
 }
 
-/** Notes a deed that is done. It stays done when this fails; then the server's own log has it. */
+/** Records an action in the audit. The action stands even if this fails; then it is in the server's own log. */
 export async function noteDeed({ store, write, metrics }: ServerParts, entry: AuditEntry): Promise<void> {
   try {
     await store.addAudit(entry);
@@ -77,7 +89,7 @@ export async function noteDeed({ store, write, metrics }: ServerParts, entry: Au
   }
 }
 
-/** A thread as it is told: without its tenant, who is whoever asks. */
+/** A thread as it is sent: without its tenant, which is the sender's own. */
 export function showThread({ tenant: _, ...thread }: StoredThread): Omit<StoredThread, "tenant"> {
   return thread;
 }

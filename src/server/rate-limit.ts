@@ -1,24 +1,24 @@
-/** Counts what each address does in a minute. */
+/** Counts the requests of each address per minute. */
 export interface RateLimit {
-  /** Whether the address has used up its share. */
+  /** Whether the address has reached the limit. */
   isOver(address: string): boolean;
-  /** Counts one; `true` when that was still within the share. */
+  /** Counts one; `true` if that was still within the limit. */
   take(address: string): boolean;
 }
 
 const MINUTE = 60_000;
 
-/** More addresses than this at once are forgotten together: memory matters more than justice then. */
+/** If there are more addresses than this, all are forgotten: bounded memory matters more than fairness then. */
 const MOST_ADDRESSES = 10_000;
 
-/** Creates a limit of so many in any minute that begins with the first of them. */
+/** Creates a limit per minute; a minute starts with the first request. */
 export function createRateLimit(perMinute: number, now: () => number): RateLimit {
   const windows = new Map<string, { readonly since: number; count: number }>();
 
   const windowOf = (address: string): { readonly since: number; count: number } => {
     const at = now();
     const found = windows.get(address);
-    // One from the future was begun before the clock was set back.
+    // A window from the future was opened before the clock was set back.
     if (found !== undefined && at >= found.since && at - found.since < MINUTE) return found;
     if (windows.size >= MOST_ADDRESSES) windows.clear();
     const fresh = { since: at, count: 0 };

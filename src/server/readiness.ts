@@ -13,7 +13,7 @@ export interface Readiness {
   of(target: string): Promise<TargetState>;
 }
 
-/** How long an answer holds: looking starts a program, or asks a host for a sign of life. */
+/** How long a result is cached: a check starts a program, or sends a request to a host. */
 const HOLDS_MS = 30_000;
 
 type BackendState = Awaited<ReturnType<typeof inspectTarget>>;
@@ -21,7 +21,7 @@ type BackendState = Awaited<ReturnType<typeof inspectTarget>>;
 /** What a Claude Code that is too old for control mode cannot do. */
 const NEEDS_CONTROL = "permissions";
 
-/** Says of each target what `millrace doctor` would, and looks again only now and then. */
+/** Checks each target as `millrace doctor` does, and caches the result. */
 export function createReadiness(settings: Settings): Readiness {
   const { agents, run, world, folder } = settings;
   const known = new Map<string, { readonly at: number; readonly state: Promise<BackendState> }>();
@@ -29,24 +29,24 @@ export function createReadiness(settings: Settings): Readiness {
   const look = (backend: string): Promise<BackendState> => {
     const now = world.clock.now();
     const last = known.get(backend);
-    // An answer from the future was given before the clock was set back.
+    // A result from the future was cached before the clock was set back.
     if (last !== undefined && now >= last.at && now - last.at < HOLDS_MS) return last.state;
     const state = inspectTarget(backend, { cwd: folder, run }, world);
     known.set(backend, { at: now, state });
     return state;
   };
 
-  /** A program that is there may be too old for runs of this server, which ask before its tools are used. */
+  /** An installed program may be too old for the runs of this server, which ask before its tools are used. */
   const canRun = (name: string, { can }: BackendState): boolean => {
     if (can.includes(NEEDS_CONTROL)) return true;
     const target = targetOf(name, settings);
-    return explainIn(target, askFirst(target, run, folder), world).mode !== "control";
+    return explainIn(target, askFirst(target, run, { folder, files: world.files }), world).mode !== "control";
   };
 
   return {
     async of(target) {
       const backend = agents.get(target)?.backend ?? target;
-      // One that was made by hand brings what it needs.
+      // A backend made by hand brings everything it needs.
       if (typeof backend !== "string") return { available: true };
       try {
         const state = await look(backend);

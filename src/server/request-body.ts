@@ -1,12 +1,23 @@
-import { isRecord, type JsonRecord, ownString, ownValue } from "#wire";
-import { type Block, type Check, describeThrown, expects, type Message, shape } from "#domain";
+import { isRecord, type JsonRecord, ownValue } from "#wire";
+import {
+  anObject,
+  aText,
+  type Block,
+  type Check,
+  describeThrown,
+  expects,
+  giveInstead,
+  type Message,
+  oneOf,
+  shape,
+} from "#domain";
 import { ApiError } from "./api-error.ts";
 import type { ServerLimits } from "./limits.ts";
 
 /**
- * Reads a request's body as a JSON object. Nothing at all counts as `{}` where `isOptional`.
+ * Reads a request's body as a JSON object. An empty body counts as `{}` if `isOptional`.
  *
- * @throws ApiError 415 for another type or a packed body, 413 for too much, 400 for what is no object.
+ * @throws ApiError 415 for another type or a compressed body, 413 for too much, 400 for anything but an object.
  */
 export async function readBody(request: Request, limits: ServerLimits, isOptional = false): Promise<JsonRecord> {
   const type = request.headers.get("content-type");
@@ -51,7 +62,7 @@ async function readText(request: Request, limits: ServerLimits): Promise<string>
 
 function parseBody(text: string, limits: ServerLimits, isOptional: boolean): JsonRecord {
   if (isOptional && text === "") return {};
-  // Looked at before it is parsed: the parser itself would be the one to suffer.
+  // Checked before parsing, to protect the parser itself.
   if (depthOf(text) > limits.bodyDepth) {
     throw new ApiError("invalid-request", `The body is nested deeper than ${limits.bodyDepth} levels.`);
   }
@@ -65,7 +76,7 @@ function parseBody(text: string, limits: ServerLimits, isOptional: boolean): Jso
   return value;
 }
 
-/** How deep brackets go outside of strings. Linear, whatever the text. */
+/** The nesting depth of brackets outside strings. Linear in the text. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
@@ -86,13 +97,13 @@ function tooLarge(limits: ServerLimits): ApiError {
   return new ApiError("body-too-large", `The body has more than ${limits.bodyBytes} bytes.`, { connection: "close" });
 }
 
-/** Refuses fields that are not known: a mistyped one would otherwise be left out without a word. */
+/** Rejects unknown fields: a mistyped one would otherwise be ignored silently. */
 export function requireFields(body: JsonRecord, known: readonly string[]): void {
   const anything: Check = () => undefined;
   refuseFault(shape(Object.fromEntries(known.map((name) => [name, anything])), { what: "field " })(body, ""));
 }
 
-/** A text field; `undefined` when it is missing. */
+/** A text field; `undefined` if it is missing. */
 export function readTextField(body: JsonRecord, name: string, maxLength: number): string | undefined {
   const value = ownValue(body, name);
   if (value === undefined) return undefined;
@@ -105,41 +116,39 @@ function refuseFault(fault: string | undefined): void {
   if (fault !== undefined) throw new ApiError("invalid-request", fault);
 }
 
-const MEDIA_TYPES = ["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"];
+const aBlockType = oneOf(["text", "image", "document"]);
+const aMediaType = oneOf(["image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"]);
+// URLs are not accepted: others would fetch them in our name.
+const inBase64 = expects(
+  (value) => typeof value === "string" && /^[A-Za-z0-9+/]+={0,2}$/.test(value),
+  "the bytes as base64",
+);
 
-/** What a person says: a text, or blocks of text and pictures. Nothing else may come from outside. */
+/** A person's input: a text, or blocks of text and media. Nothing else is accepted from outside. */
 export function readInputField(body: JsonRecord, id: string): Message {
   const input = ownValue(body, "input");
   if (typeof input === "string") {
     if (input.trim() === "") throw new ApiError("invalid-request", "input is empty. Say something.");
     return { id, role: "user", blocks: [{ type: "text", text: input }] };
   }
-  if (!Array.isArray(input) || input.length === 0) {
-    throw new ApiError("invalid-request", "input must be a text or a list of blocks.");
-  }
-  return { id, role: "user", blocks: input.map(readBlock) };
+  const isList = Array.isArray(input) && input.length > 0;
+  if (!isList) throw new ApiError("invalid-request", giveInstead("input", input, "a text or a list of blocks"));
+  return { id, role: "user", blocks: input.map((block, index) => readBlock(block, `input[${index}]`)) };
 }
 
-function readBlock(value: unknown, index: number): Block {
-  const field = `input[${index}]`;
-  const type = isRecord(value) ? ownString(value, "type") : undefined;
-  if (isRecord(value) && type === "text") {
-    const text = ownString(value, "text");
-    if (text === undefined) throw new ApiError("invalid-request", `${field}.text must be a text.`);
-    return { type: "text", text };
+function readBlock(value: unknown, field: string): Block {
+  refuseFault(anObject(value, field));
+  const { type, text, mediaType, data, title } = value as JsonRecord;
+  refuseFault(aBlockType(type, `${field}.type`));
+  if (type === "text") {
+    refuseFault(aText(text, `${field}.text`));
+    return { type, text: text as string };
   }
-  if (isRecord(value) && (type === "image" || type === "document")) {
-    const mediaType = ownString(value, "mediaType") ?? "";
-    const encoded = ownString(value, "data") ?? "";
-    // A URL would be fetched by others in our name.
-    if (!MEDIA_TYPES.includes(mediaType) || !/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) {
-      throw new ApiError(
-        "invalid-request",
-        `${field} must have a mediaType (${MEDIA_TYPES.join(", ")}) and its bytes as base64 in data.`,
-      );
-    }
-    const title = ownString(value, "title");
-    return { type, mediaType, data: encoded, ...(title !== undefined && { title: title.slice(0, 200) }) };
-  }
-  throw new ApiError("invalid-request", `${field} must be a block of type text, image or document.`);
+  refuseFault(aMediaType(mediaType, `${field}.mediaType`) ?? inBase64(data, `${field}.data`));
+  return {
+    type: type as "image" | "document",
+    mediaType: mediaType as string,
+    data: data as string,
+    ...(typeof title === "string" && { title: title.slice(0, 200) }),
+  };
 }

@@ -1,7 +1,7 @@
 import type { SecretMask } from "#secrets";
 import { callSafely } from "#streams";
 
-/** One line of the server's log. Never holds bodies, query strings or tokens. */
+/** One line of the server's log. Never contains bodies, query strings or tokens. */
 export interface LogRecord {
   readonly ts: string;
   readonly level: "info" | "warn" | "error";
@@ -13,7 +13,7 @@ export interface LogRecord {
 /** Writes one line. */
 export type WriteLog = (level: LogRecord["level"], event: string, fields?: Readonly<Record<string, unknown>>) => void;
 
-/** A log that knows the secrets of this server and lets none of them through, wherever they turn up. */
+/** Creates a log that masks the secrets of this server wherever they appear. */
 export function createServerLog(
   listener: ((record: LogRecord) => void) | undefined,
   secrets: SecretMask | undefined,
@@ -22,7 +22,7 @@ export function createServerLog(
 ): WriteLog {
   if (listener === undefined) return () => undefined;
   let isReported = false;
-  // Who listens to the log must not be able to stop the server. Told once: a full disk would fail with every line.
+  // A failing log listener must not stop the server. Reported once: on a full disk every line would fail.
   const report = (error: unknown): void => {
     if (isReported) return;
     isReported = true;

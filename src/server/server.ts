@@ -1,5 +1,5 @@
 import { coverStartErrors, systemWorld } from "#runtime";
-import { closeInterruptedRuns, createEventLog, createUnstoredEnds } from "#sessions";
+import { createEventLog, createUnstoredEnds } from "#sessions";
 import { createAccess } from "./access.ts";
 import { createApp } from "./app.ts";
 import { createFrameCache } from "./event-frames.ts";
@@ -18,9 +18,9 @@ import { createWarmThreads } from "./warm-threads.ts";
 
 /** Threads, chat and events over HTTP. */
 export interface Server {
-  /** Answers one request, with or without a socket. */
+  /** Responds to one request, with or without a socket. */
   fetch(request: Request, env?: unknown): Promise<Response>;
-  /** Listens on this machine; on an address others can reach only with a token. */
+  /** Listens on this machine; on an address that other machines can reach only with a token. */
   listen(options?: ListenOptions): Promise<Listening>;
   /** Lets runs finish for a while, aborts the rest, stores every end, and stops listening. Idempotent. */
   close(): Promise<void>;
@@ -28,7 +28,7 @@ export interface Server {
 
 /**
  * Creates the server. Runs that an earlier process left open are closed as `interrupted` before the first request is
- * answered. Wrong options throw `StartError` here.
+ * answered. Invalid options throw `StartError` here.
  *
  * @example
  * const server = createServer({ store: createMemoryStore(), target: "offline" })
@@ -50,7 +50,7 @@ export function createServer(options: ServerOptions): Server {
   const quota = createStorageQuota(store, limits.bytesPerTenant);
   const warm = createWarmThreads({ clock: world.clock, limits, write });
   const runs = createLiveRuns({ store, log, ends, settings, metrics, quota, warm, write });
-  const openStreams = new Map<string, number>();
+  const openStreams = { bySource: new Map<string, number>(), byTenant: new Map<string, number>() };
   const listening = new Set<Listening>();
   let isOpen = false;
   let closing: Promise<void> | undefined;
@@ -79,7 +79,7 @@ export function createServer(options: ServerOptions): Server {
   metrics.gauge("millrace_runs_active", "Runs under way.", () => runs.size);
   metrics.gauge("millrace_warm_processes", "Agents' processes that wait for a message.", () => warm.size);
   metrics.gauge("millrace_streams_open", "Open event streams.", () =>
-    [...openStreams.values()].reduce((sum, open) => sum + open, 0),
+    [...openStreams.byTenant.values()].reduce((sum, open) => sum + open, 0),
   );
   metrics.gauge("process_resident_memory_bytes", "Memory in use.", () => process.memoryUsage.rss());
 
@@ -91,12 +91,20 @@ export function createServer(options: ServerOptions): Server {
     page: readPage(settings.page),
   });
 
-  // Begun at once; who asks first waits for it. A store that fails now is asked again with the next request.
+  /** Continues the unfinished runs of an earlier process. Runs of a library that wait are left to it. */
+  const resumeAll = async (): Promise<number> => {
+    const unfinished = await store.listRuns({ isOver: false });
+    const own = unfinished.filter(({ threadId, isWaiting }) => threadId !== undefined || isWaiting !== true);
+    for (const run of own) await runs.resume(run);
+    return own.length;
+  };
+
+  // Started at once; the first request waits for it. If the store fails now, the next request tries again.
   let recovered: Promise<void> | undefined;
   const recover = (): Promise<void> => {
-    recovered ??= closeInterruptedRuns(store, world.clock).then(
+    recovered ??= resumeAll().then(
       (count) => {
-        if (count > 0) write("warn", "runs-interrupted", { count });
+        if (count > 0) write("info", "runs-resumed", { count });
       },
       (error: unknown) => {
         recovered = undefined;
@@ -111,7 +119,7 @@ export function createServer(options: ServerOptions): Server {
     try {
       await recover();
     } catch {
-      // Whether the process is alive has nothing to do with its store.
+      // Whether the process is alive does not depend on its store.
       if (!isAboutProcess(request)) {
         return new Response("The store does not answer.\n", { status: 503, headers: { "retry-after": "5" } });
       }

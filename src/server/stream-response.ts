@@ -3,15 +3,15 @@ import type { EventStream } from "./event-stream.ts";
 
 export const STREAM_HEADERS = {
   "content-type": "text/event-stream; charset=utf-8",
-  // `no-transform`: a proxy that packs the stream would hold it back.
+  // `no-transform`: a proxy that compresses the stream would delay it.
   "cache-control": "no-cache, no-transform",
   "x-accel-buffering": "no",
 } as const;
 
-/** Bodies that nobody has begun to read, and the streams behind them. */
-const streams = new WeakMap<ReadableStream, EventStream>();
+/** Where a body keeps its event stream. */
+const STREAM = Symbol("millrace.eventStream");
 
-/** An answer whose body is an event stream. */
+/** A response whose body is an event stream. */
 export function streamResponse(stream: EventStream, headers: Readonly<Record<string, string>>): Response {
   const body = new ReadableStream<Uint8Array>(
     {
@@ -27,19 +27,18 @@ export function streamResponse(stream: EventStream, headers: Readonly<Record<str
     },
     { highWaterMark: 0 },
   );
-  streams.set(body, stream);
-  return new Response(body, { headers: { ...STREAM_HEADERS, ...headers } });
+  return new Response(Object.assign(body, { [STREAM]: stream }), { headers: { ...STREAM_HEADERS, ...headers } });
 }
 
 /**
- * Sends an answer straight over its socket, if its body is an event stream of ours; otherwise does nothing and returns
- * `false`.
+ * Sends a response directly over its socket, if its body is one of our event streams; otherwise does nothing and
+ * returns `false`.
  *
- * A web stream in between costs time and garbage for every event, and the adapter would hold a promise for every piece
- * until the stream ends.
+ * A web stream in between costs time for every event, and the adapter would hold a promise for every piece until the
+ * stream ends.
  */
 export function sendStream(response: Response, outgoing: ServerResponse): boolean {
-  const stream = response.body === null ? undefined : streams.get(response.body);
+  const stream = (response.body as { readonly [STREAM]?: EventStream } | null)?.[STREAM];
   if (stream === undefined) return false;
   const ask = (): void => stream.ask();
   stream.connect({

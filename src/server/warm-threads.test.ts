@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { KeptAgent, SoleAgent } from "#runtime";
+import type { KeptAgent, SingleAgent } from "#runtime";
 import { createVirtualClock } from "#testing";
 import { createWarmThreads } from "./warm-threads.ts";
 
@@ -8,7 +8,7 @@ function open(limits: { warmThreads?: number; warmMs?: number; warmSpares?: numb
   const made: (KeptAgent & { isClosed: boolean; isWarm: boolean })[] = [];
   const log: string[] = [];
   let failing = false;
-  const agent: SoleAgent = {
+  const agent: SingleAgent = {
     hasSessions: true,
     canWait: true,
     keep() {
@@ -144,7 +144,7 @@ describe("S3-31: spares", () => {
     expect(taken.remembers).toBe(false);
     expect(take("t2", { tenant: "b" }).kept).toBe(made[1]);
     taken.giveBack(true);
-    // What has heard a message is nobody's spare.
+    // A process that has received a message is not a spare any more.
     expect(take("t3", { tenant: "b" }).kept).toBe(made[2]);
   });
 

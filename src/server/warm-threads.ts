@@ -1,42 +1,44 @@
 import { type Clock, describeThrown } from "#domain";
-import type { KeptAgent, SoleAgent } from "#runtime";
+import type { KeptAgent, SingleAgent } from "#runtime";
 import type { StoredThread } from "#sessions";
 import type { ServerLimits } from "./limits.ts";
 import type { WriteLog } from "./server-log.ts";
 
-/** Who is to answer in a thread, and under which conditions: only what was started for the same fits. */
+/**
+ * Who answers in a thread, and under which conditions: only a process that was started for the same ones can be used.
+ */
 export interface WarmWanted {
   readonly thread: Pick<StoredThread, "id" | "tenant" | "target">;
-  readonly agent: SoleAgent;
-  /** Nothing was said in it yet: a spare is as good as anybody. */
+  readonly agent: SingleAgent;
+  /** The thread has no messages yet, so a spare can be used. */
   readonly isNew: boolean;
-  /** What else its process was started with, as text. */
+  /** The other settings its process was started with, as text. */
   readonly terms: string;
 }
 
-/** An agent in the hands of one run. */
+/** An agent that is in use by one run. */
 export interface TakenAgent {
   readonly kept: KeptAgent;
-  /** It has answered in this thread before and remembers. */
+  /** It has answered in this thread before and remembers that. */
   readonly remembers: boolean;
-  /** The run is over: it waits for the thread's next message, or is closed. */
+  /** The run has ended: the agent waits for the thread's next message, or is closed. */
   giveBack(isFit: boolean): void;
 }
 
 /**
- * Agents' processes that wait for the next message. One that has heard a message belongs to its thread for ever, and
- * nobody else ever speaks to it; a spare has heard nothing.
+ * Agent processes that wait for the next message. One that has received a message belongs to its thread for ever and
+ * never receives messages of another; a spare has received none.
  */
 export interface WarmThreads {
-  /** The thread's own agent, else a spare, else a new one. Starts nothing that is waited for. */
+  /** The thread's own agent, otherwise a spare, otherwise a new one. Does not wait for a process to start. */
   take(wanted: WarmWanted): TakenAgent;
-  /** Starts spares, as far as there are to be any. */
+  /** Starts spares, if any are configured. */
   prepare(wanted: Pick<WarmWanted, "agent" | "terms"> & { readonly target: string }): void;
-  /** Resolves when nothing that was ended of this thread is left: two processes must not write one session. */
+  /** Resolves when every ended process of this thread is gone: two processes must not write to one session. */
   ended(threadId: string): Promise<void>;
-  /** Ends what waits for this thread. */
+  /** Ends the process that waits for this thread. */
   drop(threadId: string): Promise<void>;
-  /** Ends everything that waits, and takes nothing back any more. Idempotent. */
+  /** Ends all waiting processes, and accepts none back. Idempotent. */
   close(): Promise<void>;
   /** How many wait. */
   readonly size: number;
@@ -56,7 +58,7 @@ interface Spare {
   readonly started: Promise<boolean>;
 }
 
-/** After a spare that could not be started, so long before the next is tried; twice as long each time. */
+/** The pause after a spare that could not be started; it doubles each time. */
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 
@@ -67,15 +69,15 @@ export interface WarmThreadsOptions {
 }
 
 export function createWarmThreads({ clock, limits, write }: WarmThreadsOptions): WarmThreads {
-  /** By thread, the one that has waited longest first. */
+  /** By thread, the longest-waiting first. */
   const waiting = new Map<string, Waiting>();
   const spares = new Map<string, Spare[]>();
   const pauses = new Map<string, { readonly ms: number; readonly until: number }>();
-  /** What is on its way out; spares belong to no thread. */
+  /** The processes that are being closed; spares belong to no thread. */
   const ending = new Map<Promise<void>, string | undefined>();
   let isClosed = false;
 
-  /** Never rejects: what could not be closed is in the log. */
+  /** Never rejects: a process that could not be closed is reported in the log. */
   const end = (kept: KeptAgent, threadId?: string): void => {
     const closed = kept
       .close()
@@ -160,7 +162,7 @@ export function createWarmThreads({ clock, limits, write }: WarmThreadsOptions):
     take(wanted) {
       const own = takeOwn(wanted);
       const { agent, terms, thread, isNew } = wanted;
-      // One that is still starting is nearer to its end than a new one.
+      // One that is still starting is ready sooner than a new one.
       const spare = own === undefined && isNew ? spares.get(keyOf(thread.target, terms))?.shift() : undefined;
       prepare({ target: thread.target, agent, terms });
       const kept = own ?? spare?.kept ?? agent.keep();

@@ -1,84 +1,87 @@
 import { agentSettings, type AgentLeg, type Conversations } from "#agents";
 import type { Clock, McpServerStatus, Message } from "#domain";
 import { handled } from "#streams";
-import { createGracefulAbort, type Patience, waitPatiently } from "./graceful-abort.ts";
-import { refuseControl } from "./conversation-refusal.ts";
+import { createGracefulAbort, type GracePeriod, waitGracefully } from "./graceful-abort.ts";
+import { refuseControl } from "./conversation.ts";
 
 type Live = Awaited<ReturnType<Conversations["open"]>>;
 
-/** The agent backends' conversations of one session: opened when first needed, kept from run to run. */
+/** The conversations of one session with agent backends: opened on first use, kept from run to run. */
 export interface LiveAgents extends Conversations {
-  /** The id the agent that spoke last has given its conversation. */
+  /** The session id of the agent that answered last. */
   readonly sessionId: string | undefined;
-  /** Tells the agent of this leg, or its next conversation. Rejects with a `StartError` when it cannot be told. */
-  tell(leg: AgentLeg, wish: Wish, value: string): Promise<void>;
-  /** The tool servers of this leg's agent. Rejects with a `StartError` when it has none. */
+  /**
+   * Passes a setting to the agent of this leg, or to its next conversation. Rejects with a `StartError` if the agent
+   * does not support it.
+   */
+  change(leg: AgentLeg, setting: LiveSetting, value: string): Promise<void>;
+  /** The MCP servers of this leg's agent. Rejects with a `StartError` if it has none. */
   mcpStatus(leg: AgentLeg): Promise<readonly McpServerStatus[]>;
-  /** Opens the conversation of this leg's agent. `true`: its process is there and waits for the first message. */
+  /** Opens the conversation of this leg's agent. `true`: its process is running and waits for the first message. */
   warmUp(leg: AgentLeg): Promise<boolean>;
-  /** A run is over. `false`: every agent goes on from where it stood before that run. */
+  /** A run has ended. `false`: every agent continues from its state before that run. */
   settle(isKept: boolean): void;
   /** Ends them all; resolves when nothing of them is left. */
   close(): Promise<void>;
 }
 
-/** What an agent may be told in the course of a conversation. */
-export type Wish = "setModel" | "setPermissionMode" | "setAgent";
+/** The settings of an agent that can change during a conversation. */
+export type LiveSetting = "setModel" | "setPermissionMode" | "setAgent";
 
-/** What a caller has set for one agent, by the control it was set with. A new conversation is told all of it. */
-type Wishes = { [Name in Wish]?: string };
+/** The settings a caller has made for one agent, by control. A new conversation receives all of them. */
+type LiveSettings = { [Name in LiveSetting]?: string };
 
-const WISHES: readonly Wish[] = ["setModel", "setPermissionMode", "setAgent"];
+const LIVE_SETTINGS: readonly LiveSetting[] = ["setModel", "setPermissionMode", "setAgent"];
 
 /** One agent's conversation. */
 interface Entry {
   readonly opening: Promise<Live>;
   live: Live | undefined;
-  /** The turn it is at work on, and how to end it without asking. */
+  /** The current turn, and how to end it by force. */
   turn: { readonly over: Promise<void>; readonly force: () => void } | undefined;
-  /** The ids of the messages it was sent: what stands before the last of them, it knows. */
+  /** The ids of the messages it was sent: it knows everything before the last of them. */
   readonly sent: Set<string>;
-  /** Those of the run under way. */
+  /** Those of the current run. */
   readonly sentNow: Set<string>;
-  readonly wishes: Wishes;
+  readonly wanted: LiveSettings;
 }
 
 /** The limits of agents' conversations. */
 export const CONVERSATION_LIMITS = {
-  /** How long an aborted turn may take to end by an interrupt before it is ended by force. */
+  /** How long an aborted turn may take to end after an interrupt before it is ended by force. */
   interruptMs: 5000,
 } as const;
 
 export interface LiveAgentsOptions {
   readonly clock: Clock;
-  /** The budgets an agent is told of. */
+  /** The budgets that are passed to an agent. */
   readonly limits?: Parameters<typeof agentSettings>[1] | undefined;
   readonly interruptMs?: number | undefined;
 }
 
 /**
- * Creates the keeper of a session's agents, one conversation per agent of the session.
+ * Creates the conversations of a session, one per agent.
  *
- * An abort interrupts the agent's turn, so that its conversation outlives the run; only where that fails or takes too
- * long does the agent get the abort itself. Everything of ours, tools and policy, has got it at once.
+ * An abort interrupts the agent's turn, so that its conversation outlives the run; only if that fails or takes too long
+ * is the agent itself aborted. Tools and policy are aborted at once.
  *
- * A conversation whose turn was given up and never came back is given up too: the next turn opens another one, which
+ * If a turn was given up and never returned, its conversation is given up too: the next turn opens another one, which
  * resumes it if its id is known.
  */
 export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
-  const patience: Patience = {
+  const grace: GracePeriod = {
     clock: options.clock,
-    patienceMs: options.interruptMs ?? CONVERSATION_LIMITS.interruptMs,
+    waitMs: options.interruptMs ?? CONVERSATION_LIMITS.interruptMs,
   };
   const entries = new Map<string, Entry>();
   const abandoned: Promise<void>[] = [];
-  const wishes = new Map<string, Wishes>();
+  const wanted = new Map<string, LiveSettings>();
   let last: Entry | undefined;
   let sessionId: string | undefined;
 
-  const wishesOf = (name: string): Wishes => {
-    const known = wishes.get(name) ?? {};
-    wishes.set(name, known);
+  const wantedOf = (name: string): LiveSettings => {
+    const known = wanted.get(name) ?? {};
+    wanted.set(name, known);
     return known;
   };
 
@@ -93,10 +96,10 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
       opening: handled(openFor(leg, resume, () => entry)),
       live: undefined,
       turn: undefined,
-      // Resumed, it knows what its predecessor knew.
+      // If resumed, it knows what its predecessor knew.
       sent: resume === undefined || before === undefined ? new Set() : before.sent,
       sentNow: new Set(),
-      wishes: wishesOf(leg.agent ?? ""),
+      wanted: wantedOf(leg.agent ?? ""),
     };
     return entry;
   };
@@ -107,7 +110,7 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
       ...(resume !== undefined && { resume }),
     });
     try {
-      await tellAll(live, leg, entryOf().wishes);
+      await applyAll(live, leg, entryOf().wanted);
     } catch (error) {
       await live.close();
       throw error;
@@ -118,10 +121,10 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
 
   const giveUp = (entry: Entry): void => {
     const end = async (): Promise<void> => {
-      // What could not be opened needs no closing.
+      // A conversation that could not be opened needs no closing.
       const live = await entry.opening.catch(() => undefined);
       entry.turn?.force();
-      if (entry.turn !== undefined) await waitPatiently(entry.turn.over, patience);
+      if (entry.turn !== undefined) await waitGracefully(entry.turn.over, grace);
       await live?.close();
     };
     abandoned.push(handled(end()));
@@ -137,7 +140,10 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
     return entry;
   };
 
-  /** The conversation of an entry. One that cannot be had is tried again by the next turn: what was missing may be there by then. */
+  /**
+   * The conversation of an entry. If it could not be opened, the next turn tries again, because the cause may be gone
+   * by then.
+   */
   const liveOf = async (leg: AgentLeg, entry: Entry): Promise<Live> => {
     try {
       return await entry.opening;
@@ -147,7 +153,7 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
     }
   };
 
-  /** The agent's conversation as it is, also in the middle of a turn. */
+  /** The agent's conversation as it is, even in the middle of a turn. */
   const reach = (leg: AgentLeg): Promise<Live> => {
     const name = leg.agent ?? "";
     const entry = entries.get(name) ?? begin(leg, undefined);
@@ -155,13 +161,13 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
     return liveOf(leg, entry);
   };
 
-  const requireControl = (leg: AgentLeg, control: Wish | "mcpStatus" | "warmUp"): void => {
+  const requireControl = (leg: AgentLeg, control: LiveSetting | "mcpStatus" | "warmUp"): void => {
     const { backend } = leg;
     const reason = backend.cannotControl?.(control, settingsOf(leg));
     if (reason !== undefined) throw refuseControl(control, backend.name, reason);
   };
 
-  /** The same conversation, told only what is new to it. */
+  /** The same conversation, to which only new messages are sent. */
   const speaker = (entry: Entry, live: Live): Live => ({
     async send(messages, link) {
       const news = unknownTo(entry.sent, messages);
@@ -169,7 +175,7 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
         if (!entry.sent.has(id)) entry.sentNow.add(id);
         entry.sent.add(id);
       }
-      const patient = createGracefulAbort(link.signal, () => live.interrupt(), patience);
+      const patient = createGracefulAbort(link.signal, () => live.interrupt(), grace);
       const over = handled(live.send(news, { ...link, signal: patient.signal, isLast: false, transcript: messages }));
       entry.turn = { over, force: patient.force };
       try {
@@ -200,14 +206,14 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
       return speaker(entry, live);
     },
     release: async () => undefined,
-    async tell(leg, wish, value) {
-      requireControl(leg, wish);
+    async change(leg, setting, value) {
+      requireControl(leg, setting);
       const name = leg.agent ?? "";
-      // A backend that has not said whether it has agents is asked for its conversation, which shows it.
-      const mustOpen = wish === "setAgent" && leg.backend.cannotControl === undefined;
+      // If a backend does not declare whether it has agents, its conversation is opened to find out.
+      const mustOpen = setting === "setAgent" && leg.backend.cannotControl === undefined;
       const live = mustOpen ? await reach(leg) : entries.get(name)?.live;
-      if (live !== undefined) await tellOne(live, leg, wish, value);
-      wishesOf(name)[wish] = value;
+      if (live !== undefined) await applyOne(live, leg, setting, value);
+      wantedOf(name)[setting] = value;
     },
     async mcpStatus(leg) {
       requireControl(leg, "mcpStatus");
@@ -236,41 +242,40 @@ export function createLiveAgents(options: LiveAgentsOptions): LiveAgents {
   };
 }
 
-const NO_SERVERS = "it reports no tool servers of its own. Give it tools with the option tools";
-const NO_AGENTS =
-  "it has no agents of its own to choose from. Open the session with swarm(…), and name one of its agents";
+const NO_SERVERS = "it reports no tool servers. Give it tools with the option tools";
+const NO_AGENTS = "it has no agents to choose from. Open the session with swarm(…), and name one of its agents";
 
 type Resume = NonNullable<ReturnType<typeof agentSettings>["resume"]>;
 
-/** How a conversation goes on in another one, whose last run was given up: from where it stood before that run. */
+/** How another conversation continues one whose last run was given up: from its state before that run. */
 function resumeAfter(live: Live | undefined): Resume | undefined {
   if (live?.sessionId === undefined) return undefined;
   if (live.settle !== undefined && live.point === undefined) return undefined;
   return { kind: "resume", sessionId: live.sessionId, fork: false, at: live.point };
 }
 
-/** Tells a conversation what was wished for, also what is wished for meanwhile. */
-async function tellAll(live: Live, leg: AgentLeg, wishes: Wishes): Promise<void> {
-  const told: Wishes = {};
+/** Passes all settings to a conversation, including those made meanwhile. */
+async function applyAll(live: Live, leg: AgentLeg, wanted: LiveSettings): Promise<void> {
+  const applied: LiveSettings = {};
   for (;;) {
-    const next = WISHES.find((wish) => wishes[wish] !== told[wish]);
-    const value = next && wishes[next];
+    const next = LIVE_SETTINGS.find((setting) => wanted[setting] !== applied[setting]);
+    const value = next && wanted[next];
     if (next === undefined || value === undefined) return;
-    await tellOne(live, leg, next, value);
-    told[next] = value;
+    await applyOne(live, leg, next, value);
+    applied[next] = value;
   }
 }
 
-async function tellOne(live: Live, leg: AgentLeg, wish: Wish, value: string): Promise<void> {
-  if (wish === "setModel") return live.setModel(value);
-  if (wish === "setPermissionMode") return live.setPermissionMode(value);
+async function applyOne(live: Live, leg: AgentLeg, setting: LiveSetting, value: string): Promise<void> {
+  if (setting === "setModel") return live.setModel(value);
+  if (setting === "setPermissionMode") return live.setPermissionMode(value);
   if (live.setAgent !== undefined) return live.setAgent(value);
   throw refuseControl("setAgent", leg.backend.name, NO_AGENTS);
 }
 
 /**
- * The messages a conversation has not seen: the user's behind the last one it was sent. Replies are its own. The last
- * message is always new, whatever its id: it is what this turn is about.
+ * The messages a conversation has not seen: the user's messages after the last one it was sent. Replies are its own.
+ * The last message is always new, whatever its id, because this turn is about it.
  */
 function unknownTo(sent: ReadonlySet<string>, messages: readonly Message[]): readonly Message[] {
   const at = messages.slice(0, -1).findLastIndex((message) => sent.has(message.id));
@@ -283,12 +288,12 @@ function unknownTo(sent: ReadonlySet<string>, messages: readonly Message[]): rea
     );
 }
 
-/** What it was told by us while it worked: it knows that, too. */
+/** Messages that Millrace sent to it while it worked, which it knows too. */
 function isOurs(message: Message): boolean {
   return message.source === "millrace";
 }
 
-/** Results of tools the agent has called itself. */
+/** Results of tools that the agent itself called. */
 function isAnswer(message: Message): boolean {
   return message.blocks.every((block) => block.type === "tool-result");
 }

@@ -1,41 +1,42 @@
-import { type AgentLeg, type Leg, repairPairs, type RunSource } from "#agents";
+import { type AgentLeg, type Leg, repairPairs } from "#agents";
+import type { RunSource } from "#run";
 import { type Message, StartError } from "#domain";
-import type { Conversation } from "./conversation.ts";
+import { type Conversation, refuseControl } from "./conversation.ts";
 import type { LiveAgents } from "./conversation-agents.ts";
-import { refuseControl } from "./conversation-refusal.ts";
 
-/** What was changed in the course of a conversation; what is absent is as it was at its beginning. */
+/** Changes made during a conversation; an absent field is unchanged since its beginning. */
 export interface ConversationChanges {
-  /** Models by the name of the agent they were set for; `""` for one without a name. */
+  /** Models by the name of their agent; `""` for an agent without a name. */
   readonly models?: Readonly<Record<string, string>>;
-  /** The agent that is to answer: the one last set, or the one that had the last word. */
+  /** The agent that answers next: the one that was set last, or the one that answered last. */
   readonly agent?: string;
 }
 
 export interface ConversationOptions {
-  /** Makes the source of one run. The transcript's last message is the one to answer. */
+  /** Creates the source of one run. The last message of the transcript is the one to answer. */
   readonly start: (transcript: readonly Message[], changes: ConversationChanges) => RunSource;
   /**
-   * Who answers next. Throws a `StartError` for a model or an agent that cannot be had, and is asked before a change is
-   * taken over.
+   * The leg that answers next. Throws a `StartError` for an unavailable model or agent; called before a change is
+   * adopted.
    */
   readonly next: (changes: ConversationChanges) => Leg;
   /** The agents that may be set by name. */
   readonly agentNames?: readonly string[] | undefined;
-  /** A transcript to go on from. */
+  /** An earlier transcript to continue. */
   readonly messages?: readonly Message[] | undefined;
-  /** The agent backends' side. */
+  /** The conversations with agent backends. */
   readonly agents: LiveAgents;
 }
 
 /**
- * Creates a conversation that keeps its transcript and gives all of it to every turn: a model knows nothing else, and an
- * agent is told only what it does not know yet.
+ * Creates a conversation that keeps its transcript and passes all of it to every turn: a model knows nothing else, and
+ * an agent receives only what it does not know yet.
  *
- * Only what a run produced that succeeded becomes part of the transcript. One that failed or was aborted leaves the
- * conversation as it was before its message: half an answer, or an input that was refused, is not sent again unasked.
+ * Only the messages of a successful run become part of the transcript. A run that failed or was aborted leaves the
+ * conversation as it was before its message: a partial answer, or an input that was refused, is not sent again by
+ * itself.
  *
- * The agent that had the last word answers the next input, unless another one was set meanwhile.
+ * The agent that answered last answers the next input, unless another one was set meanwhile.
  *
  * @example
  * createConversation({
@@ -48,7 +49,7 @@ export function createConversation(options: ConversationOptions): Conversation {
   const { agents, agentNames = [] } = options;
   let transcript: readonly Message[] = repairPairs(options.messages ?? []);
   let changes: ConversationChanges = {};
-  /** Somebody has named the next agent while a run was under way; its end does not overrule that. */
+  /** The next agent was set during a run; the end of that run does not overrule it. */
   let agentIsSet = false;
 
   return {
@@ -70,7 +71,7 @@ export function createConversation(options: ConversationOptions): Conversation {
       const name = options.next(changes).agent ?? "";
       const models = { ...changes.models, [name]: model };
       const leg = options.next({ ...changes, models });
-      if (isAgentLeg(leg)) await agents.tell(leg, "setModel", ownName(leg, model));
+      if (isAgentLeg(leg)) await agents.change(leg, "setModel", ownName(leg, model));
       changes = { ...changes, models };
     },
     async setAgent(agent) {
@@ -81,12 +82,12 @@ export function createConversation(options: ConversationOptions): Conversation {
       }
       const leg = options.next(changes);
       if (!isAgentLeg(leg)) throw unknownAgent(agent, leg, agentNames);
-      await agents.tell(leg, "setAgent", agent);
+      await agents.change(leg, "setAgent", agent);
     },
     async setPermissionMode(mode) {
       const leg = options.next(changes);
       if (!isAgentLeg(leg)) throw refuseControl("setPermissionMode", leg.backend.name, NO_MODES);
-      await agents.tell(leg, "setPermissionMode", mode);
+      await agents.change(leg, "setPermissionMode", mode);
     },
     async mcpStatus() {
       const leg = options.next(changes);
@@ -102,13 +103,13 @@ export function createConversation(options: ConversationOptions): Conversation {
 }
 
 const NO_MODES = "a model behind an API has no permission modes. Use the options permission and permissions";
-const NO_SERVERS = "a model behind an API has no tool servers of its own. Give it tools with the option tools";
+const NO_SERVERS = "a model behind an API has no tool servers. Give it tools with the option tools";
 
 function isAgentLeg(leg: Leg): leg is AgentLeg {
   return leg.backend.kind === "agent";
 }
 
-/** `claude-code/opus` is `opus` to Claude Code. */
+/** For Claude Code, `claude-code/opus` is `opus`. */
 function ownName({ backend }: AgentLeg, model: string): string {
   const prefix = `${backend.name}/`;
   if (model === backend.name || model === prefix) {
@@ -120,7 +121,7 @@ function ownName({ backend }: AgentLeg, model: string): string {
 function unknownAgent(name: string, { backend }: Leg, names: readonly string[]): StartError {
   const known =
     names.length === 0
-      ? `This session has no named agents, and ${backend.name} has none of its own. Open it with swarm(…)`
+      ? `This session has no named agents, and ${backend.name} has none itself. Open it with swarm(…)`
       : `There are: ${names.join(", ")}`;
   return new StartError("unknown-agent", `There is no agent "${name}". ${known}.`);
 }

@@ -1,42 +1,38 @@
-import type { Clock } from "#domain";
-import { createCursorCut } from "./event-log-cursor.ts";
+import { type AgentEvent, type Clock, type DeltaEvent, isDelta } from "#domain";
 import type { EventBatch, LiveTail } from "./live-tail.ts";
 import type { Store } from "./stores/store.ts";
 
-/** What a reader takes from the store at a time. */
+/** How much a reader takes from the store at a time. */
 const READ = { limit: 512, maxCharacters: 262_144 } as const;
 
-/** How often a log is looked at that another process may be writing. */
+/** How often a log is polled that another process may be writing. */
 const POLL_MS = 250;
 
-/** What a reader needs of the log it reads. */
-export interface ReaderHome {
+/** The parts of an event log that its reader needs. */
+export interface LogSource {
   readonly store: Store;
   readonly clock: Clock;
-  /** The end of a run's log, while this process writes it. */
-  feedOf(runId: string): LiveTail | undefined;
+  /** The live tail of a run's log, while this process writes it. */
+  tailOf(runId: string): LiveTail | undefined;
   enter(reader: LogReader): void;
   leave(reader: LogReader): void;
 }
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/**
- * One reader's way through the log of a run: from memory where it can, from the store where it must. Asked for one
- * batch at a time.
- *
- * A class and no generator: it is asked once for each event a server sends.
- */
+/** One reader of the log of a run: from memory if possible, otherwise from the store. Returns one batch at a time. */
 export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
   readonly runId: string;
-  private readonly _home: ReaderHome;
+  private readonly _home: LogSource;
   private readonly _signal: AbortSignal | undefined;
   private readonly _cut: (batch: EventBatch) => EventBatch;
   private _cursor: number;
-  /** Kept when it is gone from the table: the last events of a run are shared like all others. */
-  private _feed: LiveTail | undefined;
+  /** Kept even after it has left the table, so that the last events of a run are shared like all others. */
+  private _tail: LiveTail | undefined;
   private _state: "new" | "reading" | "over" = "new";
-  /** A writer has come since the last look. */
+  /** The log stops at a point from which another process will continue it. */
+  private _isParked = false;
+  /** A writer has appeared since the last check. */
   private _hasNews = false;
   private _resume: (() => void) | undefined;
   readonly wake = (): void => {
@@ -45,7 +41,7 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
     resume?.();
   };
 
-  constructor(runId: string, after: number, signal: AbortSignal | undefined, home: ReaderHome) {
+  constructor(runId: string, after: number, signal: AbortSignal | undefined, home: LogSource) {
     this.runId = runId;
     this._cursor = after;
     this._cut = createCursorCut(after);
@@ -53,7 +49,7 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
     this._home = home;
   }
 
-  /** The run has a writer now, in this process. */
+  /** The run now has a writer in this process. */
   meetWriter(): void {
     this._hasNews = true;
     this.wake();
@@ -61,23 +57,25 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
 
   next(): Promise<IteratorResult<EventBatch, undefined>> {
     if (this._state === "new") this._begin();
-    // Who follows a run waits at its end nearly always: that way makes one promise, the other one about ten things.
+    // A live reader is almost always at the end of the log.
     return this._waitAtEnd() ?? this._search();
   }
 
-  /** The next batch of a run that is being written, when the reader has everything; `undefined` in all other cases. */
+  /**
+   * The next batch of a run that is being written, if the reader has everything so far; `undefined` in all other cases.
+   */
   private _waitAtEnd(): Promise<IteratorResult<EventBatch, undefined>> | undefined {
-    const feed = this._home.feedOf(this.runId);
-    if (feed === undefined || feed.isOver || !this._isReading() || feed.behind(this._cursor)?.length !== 0) {
+    const tail = this._home.tailOf(this.runId);
+    if (tail === undefined || tail.isOver || !this._isReading() || tail.after(this._cursor)?.length !== 0) {
       return undefined;
     }
-    this._feed = feed;
+    this._tail = tail;
     return new Promise((resolve) => {
       this._resume = () => {
-        const batch = this._isReading() ? feed.behind(this._cursor) : undefined;
+        const batch = this._isReading() ? tail.after(this._cursor) : undefined;
         resolve((batch && this._show(batch)) ?? this._search());
       };
-      feed.whenChanged(this.wake);
+      tail.whenChanged(this.wake);
     });
   }
 
@@ -85,11 +83,12 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
     return this._state === "reading" && this._signal?.aborted !== true;
   }
 
-  /** Goes past a batch; gives what of it the reader has not seen, if there is anything. */
+  /** Advances past a batch; returns the part that the reader has not seen, if there is any. */
   private _show(batch: EventBatch): IteratorResult<EventBatch, undefined> | undefined {
     const last = batch.at(-1);
     if (last === undefined) return undefined;
     this._cursor = last.seq;
+    this._isParked = last.type === "notice" && (last.kind === "parked" || last.kind === "suspended");
     const shown = this._cut(batch);
     if (last.type === "done") this._leave();
     return shown.length > 0 ? { done: false, value: shown } : undefined;
@@ -98,21 +97,25 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
   private async _search(): Promise<IteratorResult<EventBatch, undefined>> {
     try {
       while (this._isReading()) {
-        this._feed = this._home.feedOf(this.runId) ?? this._feed;
-        const isWritten = this._feed?.isOver !== true;
-        const batch = this._feed?.behind(this._cursor) ?? (await this._readStore());
+        this._tail = this._home.tailOf(this.runId) ?? this._tail;
+        const isWritten = this._tail?.isOver !== true;
+        const batch = this._tail?.after(this._cursor) ?? (await this._readStore());
         if (batch.length > 0) {
           const step = this._show(batch);
           if (step !== undefined) return step;
-        } else if (!isWritten) {
+        } else if (!isWritten && !this._isParked) {
           break;
-        } else if (this._feed !== undefined) {
-          // Nothing can come between the look above and this: the log is the truth, and this only wakes us.
-          await this._nextOf(this._feed);
+        } else if (!isWritten) {
+          // The run may be continued here or elsewhere; its new writer wakes this reader.
+          this._tail = undefined;
+          await this._pause();
+        } else if (this._tail !== undefined) {
+          // Nothing can be missed between the check above and this: the log decides, and this only wakes the reader.
+          await this._nextOf(this._tail);
         } else if (await this._isClosed()) {
           break;
         } else {
-          // Another process may write that run, or we shall.
+          // Another process may write that run, or this one later.
           await this._pause();
         }
       }
@@ -139,19 +142,19 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
     this._home.enter(this);
   }
 
-  /** Also when nobody asks any more: a reader that is gone must not be counted among those who wait. */
+  /** Also called when no read is pending: a reader that is gone must not be counted among the waiting ones. */
   private readonly _leave = (): void => {
     if (this._state === "reading") this._home.leave(this);
-    this._feed?.leave(this.wake);
+    this._tail?.leave(this.wake);
     this._state = "over";
     this._signal?.removeEventListener("abort", this._leave);
     this.wake();
   };
 
-  private _nextOf(feed: LiveTail): Promise<void> {
+  private _nextOf(tail: LiveTail): Promise<void> {
     return new Promise((resolve) => {
       this._resume = resolve;
-      feed.whenChanged(this.wake);
+      tail.whenChanged(this.wake);
     });
   }
 
@@ -159,14 +162,14 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
     return this._home.store.read(this.runId, { after: this._cursor, ...READ });
   }
 
-  /** The cursor stands at the end of a log that is over. */
+  /** Whether the cursor is at the end of a finished log. */
   private async _isClosed(): Promise<boolean> {
     const after = Math.max(-1, this._cursor - 1);
     const [last] = (await this._home.store.read(this.runId, { after, limit: 1 })).slice(-1);
     return last?.type === "done" && last.seq <= this._cursor;
   }
 
-  /** Waits a little, or until somebody wakes us. */
+  /** Waits for a short time, or until woken. */
   private async _pause(): Promise<void> {
     if (!this._hasNews && this._signal?.aborted !== true) {
       await new Promise<void>((resolve) => {
@@ -179,4 +182,37 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
     }
     this._hasNews = false;
   }
+}
+
+/**
+ * Leaves out what a reader at a cursor must not see: when the cursor is inside the span of a merged delta, part of its
+ * text was already shown. Such a reader receives no more deltas of that block, only its finished message.
+ *
+ * Returns the same array if nothing is left out.
+ */
+function createCursorCut(after: number): (batch: EventBatch) => EventBatch {
+  let cut: DeltaEvent | undefined;
+  let begun = false;
+
+  return (batch) => {
+    const first = batch[0];
+    if (!begun && first !== undefined) {
+      begun = true;
+      if (first.firstSeq !== undefined && first.firstSeq <= after && isDelta(first)) cut = first;
+    }
+    if (cut === undefined) return batch;
+    const { messageId, index } = cut;
+    const kept = batch.filter((event) => !isOfBlock(event, messageId, index));
+    // The block is finished: later deltas are complete again.
+    if (batch.some((event) => ends(event, messageId))) cut = undefined;
+    return kept;
+  };
+}
+
+function isOfBlock(event: AgentEvent, messageId: string, index: number): boolean {
+  return isDelta(event) && event.messageId === messageId && event.index === index;
+}
+
+function ends(event: AgentEvent, messageId: string): boolean {
+  return event.type === "message" && event.id === messageId;
 }

@@ -1,61 +1,72 @@
-import { canMergeDeltas, mergeDeltas } from "#agents";
+import { canMergeDeltas, mergeDeltas, type StoredMark } from "#run";
 import { type AgentEvent, type DoneEvent, isDelta } from "#domain";
 import { createDeferred, type Deferred, mergeNeighbours } from "#streams";
 import { type EventBatch, type LiveTail, weigh } from "./live-tail.ts";
 import type { Settlement } from "./stores/store.ts";
 
-/** Events that may wait for an append before the run is paused. */
+/** How many events may wait for an append before the run is paused. */
 const WAITING_EVENTS = 1024;
 
-/** Microtasks after which a source that has more to say would have said it, where there are no turns to wait for. */
+/**
+ * The number of microtasks after which a source with more events would have delivered them, if there is no `nextTurn`.
+ */
 const GATHER_TICKS = 10;
 
 const DELTAS = { canMerge: canMergeDeltas, merge: mergeDeltas };
 
-/** What is noted of a run while it goes on, for its thread. */
+/** What is recorded of a run for its thread. */
 export interface ThreadRecorder {
-  /** Sees every item, in order. */
+  /** Receives every item, in order. */
   add(event: AgentEvent): void;
-  /** The last events as they are to be stored, `done` at their end: whoever has ended the run says why. */
+  /**
+   * The last events as they are to be stored, ending with `done`: they may be replaced to state why the run was ended.
+   */
   end?(events: EventBatch): EventBatch;
-  /** What goes into the thread together with `done`. */
+  /** What is added to the thread together with `done`. */
   settle(done: DoneEvent): Settlement;
-  /** Events were stored that weigh about so much. The next ones wait for it. */
+  /** Events of about this weight were stored. The next ones wait for the returned promise. */
   stored?(weight: number): Promise<void> | undefined;
 }
 
-/** Collects events and appends what has come while the last append was under way. */
+/** Collects events and appends those that arrived while the last append was in progress. */
 export interface Writer {
-  /** `undefined`: go on. A promise: too many wait. Rejects when the store does not take them; what is added is kept. */
+  /**
+   * `undefined`: go on. A promise: too many events wait. Rejects when the store does not accept them; added events are
+   * kept.
+   */
   add(event: AgentEvent): Promise<void> | undefined;
   /** Resolves when everything is stored. */
   finish(): Promise<void>;
-  /** After a failure: what is not stored, in order, neighbouring deltas merged. */
+  /** After a failure: the events that are not stored, in order, with neighbouring deltas merged. */
   unstored(): EventBatch;
 }
 
 export interface WriterOptions {
   readonly runId: string;
   readonly append: (runId: string, events: EventBatch, settlement: Settlement | undefined) => Promise<void>;
-  readonly feed: LiveTail;
-  readonly books: ThreadRecorder | undefined;
+  readonly tail: LiveTail;
+  readonly recorder: ThreadRecorder | undefined;
   readonly nextTurn: (() => Promise<void>) | undefined;
-  /** Hears of the failure when it happens: a run that waits for somebody adds nothing by which it could find out. */
+  /** Advanced with every append, for a run that waits for its log. */
+  readonly stored?: StoredMark | undefined;
+  /**
+   * Called as soon as a failure happens: a run that waits for a person adds no event through which it could find out.
+   */
   readonly onFailure: (error: unknown) => void;
 }
 
-export function createWriter({ runId, append, feed, books, nextTurn, onFailure }: WriterOptions): Writer {
+export function createWriter({ runId, append, tail, recorder, nextTurn, stored, onFailure }: WriterOptions): Writer {
   let waiting: AgentEvent[] = [];
   /** Taken from `waiting`, and not stored yet. */
   let pending: AgentEvent[] = [];
-  /** There while somebody waits for it. */
+  /** Exists while someone waits for it. */
   let drained: Deferred<void> | undefined;
   let isWriting = false;
   let failure: { readonly error: unknown } | undefined;
 
   /**
-   * Lets what comes in the same turn of the event loop come. A store in memory would otherwise be given, and every
-   * reader sent, one event at a time; no time passes here.
+   * Waits for the other events of the same turn of the event loop. Otherwise a store in memory would receive, and every
+   * reader be sent, one event at a time; no time passes here.
    */
   const gather =
     nextTurn ??
@@ -74,15 +85,16 @@ export function createWriter({ runId, append, feed, books, nextTurn, onFailure }
         const arrived = waiting;
         pending = arrived;
         waiting = [];
-        // What came in one breath is stored and sent in one piece: a delta that stands for its neighbours.
+        // Events that arrived together are stored and sent together: neighbouring deltas are merged into one.
         if (arrived.length > 1) mergeNeighbours(arrived, { from: 0, end: arrived.length }, [], DELTAS);
         const isLast = arrived.at(-1)?.type === "done";
-        const batch = isLast ? (books?.end?.(arrived) ?? arrived) : arrived;
+        const batch = isLast ? (recorder?.end?.(arrived) ?? arrived) : arrived;
         const last = batch.at(-1);
-        await append(runId, batch, last?.type === "done" ? books?.settle(last) : undefined);
+        await append(runId, batch, last?.type === "done" ? recorder?.settle(last) : undefined);
         pending = [];
-        feed.push(batch);
-        const wait = books?.stored?.(weigh(batch));
+        if (last !== undefined) stored?.advance(last.seq);
+        tail.push(batch);
+        const wait = recorder?.stored?.(weigh(batch));
         if (wait !== undefined) await wait;
       }
     } catch (error) {
@@ -101,10 +113,10 @@ export function createWriter({ runId, append, feed, books, nextTurn, onFailure }
 
   return {
     add(event) {
-      // Mostly there is one, and its list is kept as long as it: one that is grown has room for seventeen.
+      // Usually there is one event, and the array lives as long as it: an array that has grown has room for seventeen.
       if (waiting.length === 0) waiting = [event];
       else waiting.push(event);
-      if (books !== undefined && !isDelta(event)) books.add(event);
+      if (recorder !== undefined && !isDelta(event)) recorder.add(event);
       if (failure !== undefined) {
         if (waiting.length >= WAITING_EVENTS) pending = mergeAll(pending, waiting.splice(0));
         return whenDrained();
@@ -124,8 +136,8 @@ function mergeAll(earlier: readonly AgentEvent[], later: readonly AgentEvent[]):
 }
 
 /**
- * Writes everything a run says. When the store fails: with `isRescued` the rest of the run is read all the same, and its
- * writer keeps it; without, the run is left. Rejects with the failure.
+ * Writes all events of a run. If the store fails: with `isRescued`, the rest of the run is still read and kept in its
+ * writer; without, reading stops. Rejects with the failure.
  */
 export async function pump(run: AsyncIterable<AgentEvent>, writer: Writer, isRescued: boolean): Promise<void> {
   for await (const event of run) {

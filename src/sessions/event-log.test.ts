@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createRun } from "#agents";
+import { createRun } from "#run";
 import {
   type AgentEvent,
   type Chunk,
@@ -16,6 +16,7 @@ import {
   toolResultItem,
 } from "#domain";
 import { assertRunLog, closeRunLog, createSeededRandom, createVirtualClock } from "#testing";
+import { fuzzRuns } from "../../test/effort.ts";
 import { createEventLog, type EventLog } from "./event-log.ts";
 import { closeInterruptedRuns } from "./event-log-closing.ts";
 import { LogReader } from "./event-log-reader.ts";
@@ -23,7 +24,7 @@ import { createMemoryStore } from "./stores/memory/memory-store.ts";
 import type { Store } from "./stores/store.ts";
 import { StoreError } from "./stores/store-error.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 200);
+const RUNS = fuzzRuns(200);
 const RUN = { id: "run-1", createdAt: 0 };
 
 function fromEvents(events: readonly AgentEvent[], gate?: (event: AgentEvent) => Promise<void> | undefined) {
@@ -195,7 +196,7 @@ describe("createEventLog", () => {
       const reader = new LogReader(RUN.id, -1, controller.signal, {
         store,
         clock: createVirtualClock(),
-        feedOf: () => undefined,
+        tailOf: () => undefined,
         enter: (one) => inside.add(one),
         leave: (one) => inside.delete(one),
       });
@@ -243,7 +244,7 @@ describe("createEventLog", () => {
     const { log, store } = await begin();
     const events = closeRunLog(words(5));
     await store.append(RUN.id, events.slice(0, 2));
-    expect(await log.write(fromEvents(events))).toMatch(/goes on with seq 2/);
+    expect(await log.write(fromEvents(events))).toMatch(/continues with seq 2/);
   });
 
   it("a log that another process writes is followed too", async () => {
@@ -421,6 +422,16 @@ describe("closeInterruptedRuns", () => {
       { model: "large", usage: { inputTokens: 5, outputTokens: 1 }, runs: 1 },
       { model: "small", usage: { inputTokens: 7 }, costUsd: 0.25, runs: 1 },
     ]);
+  });
+
+  it("I6: an open call that was denied is answered as denied, as in a run that did not die, also if its denial came first", async () => {
+    const [call, denial] = TURN.filter((chunk) => "callId" in chunk && chunk.callId === "c2");
+    for (const about of [[call, denial] as const, [denial, call] as const]) {
+      const chunks = [...TURN.slice(0, 6), ...about.filter((chunk) => chunk !== undefined)];
+      const { events } = await crashAfter(8, chunks);
+      const answers = events.filter(({ type }) => type === "tool-result");
+      expect(answers).toMatchObject([{ callId: "c2", isError: true, skipped: "denied" }]);
+    }
   });
 
   it("a run that had failed before it died says why", async () => {

@@ -1,6 +1,7 @@
-import { type AgentEvent, type Clock, describeThrown } from "#domain";
+import { type AgentEvent, type Clock, describeThrown, isDelta } from "#domain";
+import type { StoredMark } from "#run";
 import { type EventBatch, LiveTail } from "./live-tail.ts";
-import { LogReader, type ReaderHome } from "./event-log-reader.ts";
+import { LogReader, type LogSource } from "./event-log-reader.ts";
 import { createWriter, pump, type ThreadRecorder, type Writer } from "./event-log-writer.ts";
 import { endUnstored } from "./unstored-end.ts";
 import type { Settlement, Store } from "./stores/store.ts";
@@ -9,11 +10,11 @@ import { isStoreError } from "./stores/store-error.ts";
 export interface EventLogOptions {
   readonly store: Store;
   readonly clock: Clock;
-  /** Resolves in the next turn of the event loop; what comes until then is stored together. */
+  /** Resolves in the next turn of the event loop; events that arrive until then are stored together. */
   readonly nextTurn?: (() => Promise<void>) | undefined;
 }
 
-/** A run as far as its log is concerned. */
+/** The parts of a run that its log needs. */
 export interface LoggedRun extends AsyncIterable<AgentEvent> {
   readonly id: string;
 }
@@ -27,46 +28,58 @@ export interface FollowOptions {
 /**
  * Writes runs into a store, and lets any number of readers follow them from any cursor.
  *
- * A reader sees an event only after the store has acknowledged it. What it is given over all its visits is the log
- * from its first cursor on: nothing lost, nothing twice, nothing out of order.
+ * A reader sees an event only after the store has acknowledged it. Over all its connections it receives the log from
+ * its first cursor on: nothing lost, nothing twice, nothing out of order.
  */
 export interface EventLog {
   /**
-   * Writes a run's events until its `done` is stored; the run must be in the store. What waits while an append is
-   * under way goes into the next one. `books` say what goes into the thread together with `done`.
+   * Writes a run's events until its `done` is stored; the run must exist in the store. Events that arrive during an
+   * append go into the next one.
    *
-   * Never rejects: `undefined` when all is stored, otherwise why the store would not take it any more. Then `rescue`
-   * keeps what is left, and readers are given it at once: a run must not go on for ever in their eyes because of a disk.
+   * Never rejects: resolves to `undefined` when all is stored, otherwise to the reason why the store refused. In that
+   * case `onStoreFailure` keeps the rest, and readers receive it at once, so that a run does not seem to go on for ever
+   * because of a disk.
    */
-  write(run: LoggedRun, books?: ThreadRecorder, rescue?: Rescue): Promise<string | undefined>;
-  /** The events behind a cursor in batches, until `done`, the end of the log's writer, or the signal. */
+  write(run: LoggedRun, how?: LogWriteOptions): Promise<string | undefined>;
+  /** The events after a cursor in batches, until `done`, the end of the log's writer, or the signal. */
   follow(runId: string, options?: FollowOptions): AsyncIterableIterator<EventBatch>;
 }
 
-/** What becomes of a run whose events cannot be stored. */
-export interface Rescue {
-  /** Brings the run to its end: there is no use in going on. */
+/** What else happens while a run is written to its log. */
+export interface LogWriteOptions {
+  /** Determines what is added to the thread together with `done`. */
+  readonly recorder?: ThreadRecorder | undefined;
+  readonly onStoreFailure?: StoreFailureHandler | undefined;
+  /** What the run waits for before something takes effect. */
+  readonly stored?: StoredMark | undefined;
+  /** The number of the last event that is stored already, for a run that continues. Default -1: none. */
+  readonly after?: number | undefined;
+}
+
+/** What happens to a run whose events cannot be stored. */
+export interface StoreFailureHandler {
+  /** Ends the run, because it cannot go on. */
   stop(why: string): void;
-  /** Keeps the end of the log, until it can be stored. `settlement` goes with it. */
+  /** Keeps the end of the log until it can be stored, together with `settlement`. */
   hold(events: EventBatch, settlement: Settlement | undefined): void;
 }
 
-/** A failing disk is asked again after these; then the run cannot go on. */
+/** The delays between attempts on a failing disk; after the last one the run cannot go on. */
 const RETRY_MS = [50, 500, 2000] as const;
 
-/** How much of all runs under way is kept in memory for their readers; who lags further reads the store. */
+/** How much of all active runs is kept in memory for their readers; a reader that lags further reads the store. */
 const TAIL_WEIGHTS = { all: 32 * 1_048_576, most: 1_048_576, least: 32_768 } as const;
 
 /** Creates the event log over a store. */
 export function createEventLog(options: EventLogOptions): EventLog {
   const { store, clock } = options;
-  const feeds = new Map<string, LiveTail>();
-  /** Readers by run; some may have come before its writer. */
+  const tails = new Map<string, LiveTail>();
+  /** Readers by run; some may attach before the writer does. */
   const readers = new Map<string, Set<LogReader>>();
 
-  /** An equal share each: a thousand runs must not hold a thousand times what one may. */
+  /** An equal share for each, so that a thousand runs do not hold a thousand times as much as one. */
   const tailWeight = (): number =>
-    Math.max(TAIL_WEIGHTS.least, Math.min(TAIL_WEIGHTS.most, TAIL_WEIGHTS.all / feeds.size));
+    Math.max(TAIL_WEIGHTS.least, Math.min(TAIL_WEIGHTS.most, TAIL_WEIGHTS.all / tails.size));
 
   const append = async (runId: string, events: EventBatch, settlement: Settlement | undefined): Promise<void> => {
     for (let attempt = 0; ; attempt += 1) {
@@ -74,7 +87,8 @@ export function createEventLog(options: EventLogOptions): EventLog {
         await store.append(runId, events, settlement);
         return;
       } catch (error) {
-        // It was carried out before, and only its answer was lost: a store on another machine cannot do better.
+        // The earlier attempt succeeded and only its acknowledgement was lost, which a store on another machine cannot
+        // prevent.
         if (attempt > 0 && isRefusal(error) && (await isStored(store, runId, events))) return;
         const wait = isStoreError(error) && error.code === "store-failed" ? RETRY_MS[attempt] : undefined;
         if (wait === undefined) throw error;
@@ -83,10 +97,10 @@ export function createEventLog(options: EventLogOptions): EventLog {
     }
   };
 
-  const home: ReaderHome = {
+  const home: LogSource = {
     store,
     clock,
-    feedOf: (runId) => feeds.get(runId),
+    tailOf: (runId) => tails.get(runId),
     enter(reader) {
       const others = readers.get(reader.runId) ?? new Set();
       readers.set(reader.runId, others.add(reader));
@@ -99,39 +113,62 @@ export function createEventLog(options: EventLogOptions): EventLog {
   };
 
   return {
-    async write(run, books, rescue) {
-      const feed = new LiveTail({ maxWeight: tailWeight, readers: () => readers.get(run.id)?.size ?? 0 });
-      feeds.set(run.id, feed);
+    async write(run, { recorder, onStoreFailure, stored, after = -1 } = {}) {
+      const tail = new LiveTail({ maxWeight: tailWeight, readers: () => readers.get(run.id)?.size ?? 0 });
+      tails.set(run.id, tail);
       for (const reader of readers.get(run.id) ?? []) reader.meetWriter();
-      const onFailure = (error: unknown): void => rescue?.stop(describeThrown(error));
-      const writer = createWriter({ runId: run.id, append, feed, books, nextTurn: options.nextTurn, onFailure });
+      const onFailure = (error: unknown): void => onStoreFailure?.stop(describeThrown(error));
+      const writer = createWriter({
+        runId: run.id,
+        append,
+        tail,
+        recorder,
+        nextTurn: options.nextTurn,
+        stored,
+        onFailure,
+      });
       try {
-        await pump(run, writer, rescue !== undefined);
+        stored?.advance(after);
+        await pump(after < 0 ? run : skipStored(run, after, recorder), writer, onStoreFailure !== undefined);
         return undefined;
       } catch (error) {
-        if (rescue !== undefined && isOfTheDisk(error))
-          rescueEnd(writer, describeThrown(error), { books, rescue, feed });
+        if (onStoreFailure !== undefined && isOfTheDisk(error))
+          keepEnd(writer, describeThrown(error), { recorder, onStoreFailure, tail });
         return describeThrown(error);
       } finally {
-        feeds.delete(run.id);
-        feed.end();
+        stored?.end();
+        tails.delete(run.id);
+        tail.end();
       }
     },
     follow: (runId, { after = -1, signal } = {}) => new LogReader(runId, after, signal, home),
   };
 }
 
-/** Whether the store could not do it; otherwise it would not, and its log is the truth. */
+/** The events that are not stored yet. The recorder receive all of them. */
+async function* skipStored(
+  run: AsyncIterable<AgentEvent>,
+  after: number,
+  recorder: ThreadRecorder | undefined,
+): AsyncGenerator<AgentEvent, undefined> {
+  for await (const event of run) {
+    if (event.seq > after) yield event;
+    else if (!isDelta(event)) recorder?.add(event);
+  }
+  return undefined;
+}
+
+/** Whether the store could not write the events. Otherwise it refused them, and its log is authoritative. */
 function isOfTheDisk(error: unknown): boolean {
   return !isStoreError(error) || error.code === "store-failed" || error.code === "store-closed";
 }
 
-/** The log does not end where it should, or is over. */
+/** The log does not end where it should, or is closed. */
 function isRefusal(error: unknown): boolean {
   return isStoreError(error) && (error.code === "out-of-sequence" || error.code === "run-over");
 }
 
-/** Whether these very events are the end of the log. */
+/** Whether exactly these events are the end of the log. */
 async function isStored(store: Store, runId: string, events: EventBatch): Promise<boolean> {
   const last = events.at(-1);
   if (last === undefined) return true;
@@ -139,24 +176,28 @@ async function isStored(store: Store, runId: string, events: EventBatch): Promis
   return later.length === 0 && JSON.stringify(stored) === JSON.stringify(last);
 }
 
-/** Has the end of a log kept, and shows it to the readers. */
-function rescueEnd(
+/** Passes the end of a log to the failure handler, and shows it to the readers. */
+function keepEnd(
   writer: Writer,
   why: string,
   {
-    books,
-    rescue,
-    feed,
-  }: { readonly books: ThreadRecorder | undefined; readonly rescue: Rescue; readonly feed: LiveTail },
+    recorder,
+    onStoreFailure,
+    tail,
+  }: {
+    readonly recorder: ThreadRecorder | undefined;
+    readonly onStoreFailure: StoreFailureHandler;
+    readonly tail: LiveTail;
+  },
 ): void {
   const events = endUnstored(writer.unstored(), why);
   const done = events.at(-1);
   if (done?.type !== "done") return;
-  rescue.hold(events, books?.settle(done));
-  feed.push(events);
+  onStoreFailure.hold(events, recorder?.settle(done));
+  tail.push(events);
 }
 
-/** Waits, whatever happens. */
+/** Waits, without an abort. */
 function pause(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => {
     clock.after(ms, resolve);

@@ -1,29 +1,29 @@
 import type { Clock } from "#domain";
 import { followSignal } from "#streams";
 
-/** A signal that is the last resort, and the means to fire it. */
+/** A signal for the last resort, and the means to fire it. */
 export interface GracefulAbort {
   readonly signal: AbortSignal;
-  /** Fires it now: there is nothing left to be patient for. */
+  /** Fires it now. */
   force(): void;
-  /** What it was for is over: no timer and no listener stays behind, and it fires no more. */
+  /** The operation has ended: removes timer and listener, and never fires again. */
   release(): void;
 }
 
-export interface Patience {
+export interface GracePeriod {
   readonly clock: Clock;
-  /** How long a polite request may take. */
-  readonly patienceMs: number;
+  /** How long the request may take. */
+  readonly waitMs: number;
 }
 
 /**
- * Follows a signal, but asks politely first. It fires when asking fails, or when `release` was not called within
- * `patienceMs` of asking.
+ * Follows a signal, but sends a request first. It fires when the request fails, or when `release` was not called within
+ * `patienceMs` of the request.
  */
 export function createGracefulAbort(
   signal: AbortSignal,
   ask: () => Promise<void>,
-  { clock, patienceMs }: Patience,
+  { clock, waitMs }: GracePeriod,
 ): GracefulAbort {
   const controller = new AbortController();
   let isReleased = false;
@@ -35,7 +35,7 @@ export function createGracefulAbort(
   };
 
   const unfollow = followSignal(signal, () => {
-    takeBack = clock.after(patienceMs, force);
+    takeBack = clock.after(waitMs, force);
     askSafely(ask).catch(force);
   });
 
@@ -50,15 +50,15 @@ export function createGracefulAbort(
   };
 }
 
-/** What is thrown at once is a rejection like any other. */
+/** Turns an exception into a rejection. */
 async function askSafely(ask: () => Promise<void>): Promise<void> {
   await ask();
 }
 
-/** Resolves when the promise has settled, either way, but not later than in `patienceMs`. */
-export function waitPatiently(promise: Promise<unknown>, { clock, patienceMs }: Patience): Promise<void> {
+/** Resolves when the promise has settled, either way, but after `patienceMs` at the latest. */
+export function waitGracefully(promise: Promise<unknown>, { clock, waitMs }: GracePeriod): Promise<void> {
   return new Promise((resolve) => {
-    const takeBack = clock.after(patienceMs, resolve);
+    const takeBack = clock.after(waitMs, resolve);
     const settle = (): void => {
       takeBack();
       resolve();

@@ -1,40 +1,42 @@
 import type { AgentEvent } from "#domain";
 import { measureJson } from "#wire";
 
-/** Events that were committed together, in order, never empty. One array for all readers: what is made of it can be shared. */
+/**
+ * Events that were committed together, in order, never empty. One array for all readers, so that anything derived from
+ * it can be shared.
+ */
 export type EventBatch = readonly AgentEvent[];
 
-/** What an event weighs beside its text: its object, its batch, and its frame as bytes. */
+/** The weight of an event in addition to its text: its object, its batch, and its frame as bytes. */
 const EVENT_WEIGHT = 512;
 
-/** No event is measured further: one that weighs as much is not kept for readers anyway. */
+/** Measuring an event stops here: one of this weight is not kept for readers anyway. */
 const MOST_WEIGHT = 1_048_576;
 
-/** Asked with every batch: both change while a run goes on. */
+/** Called for every batch, because both values change during a run. */
 export interface LiveTailLimits {
-  /** How much may be kept for readers who lag. */
+  /** How much may be kept for readers that lag. */
   maxWeight(): number;
-  /** How many readers there are, those who wait among them. */
+  /** The number of readers, including the waiting ones. */
   readers(): number;
 }
 
-/** The committed end of one run's log, and the readers who wait for it to grow. */
+/** The committed end of one run's log, and the readers that wait for it to grow. */
 export class LiveTail {
-  /** `done` was committed, or nothing more can be: readers who have everything are at the end. */
+  /** `done` was committed, or nothing more can be: readers that have everything are at the end. */
   isOver = false;
   private readonly _batches: EventBatch[] = [];
   private readonly _weights: number[] = [];
   private _weight = 0;
   private _lastSeq = -1;
   private readonly _limits: LiveTailLimits;
-  /** A list and no set: a set that is filled and cleared for ever makes table after table. */
   private _waiting: (() => void)[] = [];
 
   constructor(limits: LiveTailLimits) {
     this._limits = limits;
   }
 
-  /** Takes what was committed. */
+  /** Adds a committed batch. */
   push(batch: EventBatch): void {
     if (this._waiting.length >= this._limits.readers()) this._forgetAll();
     const weight = weigh(batch);
@@ -55,8 +57,8 @@ export class LiveTail {
     this._wake();
   }
 
-  /** The next events behind the cursor: `[]` when there are none yet, `undefined` when they are no longer in memory. */
-  behind(cursor: number): EventBatch | undefined {
+  /** The next events after the cursor: `[]` when there are none yet, `undefined` when they are no longer in memory. */
+  after(cursor: number): EventBatch | undefined {
     if (cursor >= this._lastSeq) return [];
     const index = findBatch(this._batches, cursor);
     const batch = this._batches[index];
@@ -68,17 +70,17 @@ export class LiveTail {
     return batch.filter((event) => event.seq > cursor);
   }
 
-  /** Calls `wake` once when something is new: who waits has everything. */
+  /** Calls `wake` once when there is something new. Only for readers that have everything. */
   whenChanged(wake: () => void): void {
     this._waiting.push(wake);
   }
 
-  /** Who has left waits no more. */
+  /** Cancels a wait. */
   leave(wake: () => void): void {
     this._waiting = this._waiting.filter((other) => other !== wake);
   }
 
-  /** Everybody has what there is, and who comes later finds it in the store. */
+  /** All readers have everything, and later ones will find it in the store. */
   private _forgetAll(): void {
     this._batches.length = 0;
     this._weights.length = 0;
@@ -86,14 +88,14 @@ export class LiveTail {
   }
 
   private _wake(): void {
-    // Who is woken may wait again at once: for the next change, not for this one.
+    // A woken reader may wait again at once: for the next change, not for this one.
     const woken = this._waiting;
     this._waiting = [];
     for (const wake of woken) wake();
   }
 }
 
-/** The first batch that ends behind the cursor. */
+/** The index of the first batch that ends after the cursor. */
 function findBatch(batches: readonly EventBatch[], cursor: number): number {
   let low = 0;
   let high = batches.length;
@@ -105,13 +107,13 @@ function findBatch(batches: readonly EventBatch[], cursor: number): number {
   return low;
 }
 
-/** About how much memory a batch holds, in characters. A loop of its own: it runs once per event. */
+/** The approximate memory of a batch, in characters. */
 export function weigh(batch: EventBatch): number {
   let weight = 0;
   for (const event of batch) {
     if (event.type === "text-delta" || event.type === "thinking-delta") weight += EVENT_WEIGHT + event.text.length;
     else if (event.type === "tool-input-delta") weight += EVENT_WEIGHT + event.json.length;
-    // Measured and not written: a message may have many megabytes.
+    // Measured without encoding it: a message may have many megabytes.
     else weight += EVENT_WEIGHT + measureJson(event, MOST_WEIGHT);
   }
   return weight;

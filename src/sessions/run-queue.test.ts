@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import { createRunQueue, type RunQueue } from "./run-queue.ts";
 
-const numRuns = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 2000);
+const numRuns = fuzzRuns(2000);
 
 function setUp() {
   const started: string[] = [];
@@ -78,7 +79,7 @@ describe("the run queue", () => {
   });
 });
 
-/** What a queue is, said as plainly as possible. */
+/** A reference model of a queue, as simple as possible. */
 interface Model {
   line: string[];
   started: string[];
@@ -106,7 +107,7 @@ class Enter implements fc.Command<Model, Real> {
   constructor(entry: string) {
     this.entry = entry;
   }
-  // A run is sent once in its life.
+  // A run is sent only once.
   check = (model: Readonly<Model>) => !model.started.includes(this.entry) && !model.line.includes(this.entry);
   run(model: Model, real: Real): void {
     expect(real.queue.enter(this.entry)).toBe(!model.closed);

@@ -1,34 +1,34 @@
 /**
- * Whose turn it is: one entry at a time, first come, first served.
+ * A queue in which one entry is active at a time, first come, first served.
  *
- * It knows neither time nor promises: whoever has come to an end, by whatever road, leaves, and the next one starts
- * inside that call. Nobody else can hold the queue up.
+ * It uses neither timers nor promises: an entry that has ended, for whatever reason, leaves, and the next one starts
+ * during that call. No other entry can block the queue.
  */
 export interface RunQueue<Entry> {
-  /** The entry whose turn it is. */
+  /** The active entry. */
   readonly active: Entry | undefined;
-  /** How many wait behind it. */
+  /** How many entries wait after it. */
   readonly waiting: number;
   readonly isClosed: boolean;
   /**
-   * Takes a place at the end; with nobody before it, the entry starts inside this call. `false`: the queue is closed.
-   * An entry that has a place keeps it.
+   * Adds an entry at the end; if the queue is empty, the entry starts during this call. `false`: the queue is closed.
+   * An entry that is already queued keeps its place.
    */
   enter(entry: Entry): boolean;
   /**
-   * Gives a place up. The active entry makes room for the next one; one that waits will never start; one without a
-   * place changes nothing.
+   * Removes an entry. If it is active, the next one starts; if it waits, it will never start; if it is not queued,
+   * nothing happens.
    */
   leave(entry: Entry): void;
   /**
-   * Takes no further entries. Those that wait lose their places, never start, and are returned in order; the active one
-   * keeps its own until it leaves. Closed again, it returns none.
+   * Accepts no further entries. Waiting entries are removed, never start, and are returned in order; the active one
+   * stays until it leaves. A second call returns none.
    */
   close(): readonly Entry[];
 }
 
 /**
- * Creates a queue. `start` is told of each entry once, when its turn comes; it may call any method of the queue.
+ * Creates a queue. `start` is called once for each entry, at its turn; it may call any method of the queue.
  *
  * @example
  * const queue = createRunQueue<string>((name) => console.log(`${name} starts`))
@@ -37,13 +37,13 @@ export interface RunQueue<Entry> {
  * queue.leave("first")  // second starts
  */
 export function createRunQueue<Entry extends object | string>(start: (entry: Entry) => void): RunQueue<Entry> {
-  // A set keeps the order of arrival, and gives up a place in the middle at once.
+  // A set keeps the order of arrival, and removes an entry in the middle at no cost.
   const waiting = new Set<Entry>();
   let active: Entry | undefined;
   let isClosed = false;
   let advancing = false;
 
-  /** A loop and not a recursion: entries that end inside `start` must not pile up on the stack. */
+  /** A loop rather than recursion: entries that end during `start` must not pile up on the stack. */
   const advance = (): void => {
     if (advancing) return;
     advancing = true;

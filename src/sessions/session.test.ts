@@ -1,12 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Run, RunWriter } from "#agents";
+import type { Run, RunWriter } from "#run";
 import { type AgentEvent, type Message, messageItem, resultItem, type RunResult, StartError, textDelta } from "#domain";
 import { assertRunLog, createSeededRandom, createVirtualClock } from "#testing";
+import { fuzzRuns } from "../../test/effort.ts";
 import type { Conversation } from "./conversation.ts";
 import { createSession, type SessionSeams } from "./session.ts";
 
-const numRuns = Math.min(Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 150), 3000);
+const numRuns = Math.min(fuzzRuns(150), 3000);
 
 interface Turn {
   readonly input: string;
@@ -18,7 +19,7 @@ interface Turn {
   fail(error: Error): void;
 }
 
-/** A conversation whose turns a test ends by hand. It heeds an abort unless it is told to be stubborn. */
+/** A conversation whose turns the test ends by hand. It obeys an abort unless it is created as stubborn. */
 function scriptConversation(more: Partial<Conversation> & { readonly stubborn?: boolean } = {}) {
   const turns: Turn[] = [];
   const notes: RunResult[] = [];
@@ -42,7 +43,7 @@ function scriptConversation(more: Partial<Conversation> & { readonly stubborn?: 
           atWork -= 1;
           settle();
         };
-        if (more.stubborn !== true) writer.latch.signal.addEventListener("abort", () => end(), { once: true });
+        if (more.stubborn !== true) writer.signal.addEventListener("abort", () => end(), { once: true });
         const block = last.blocks[0];
         turns.push({
           input: block?.type === "text" ? block.text : "",
@@ -298,7 +299,7 @@ describe("a session", () => {
     expect((await first.result()).errors.map((error) => error.code)).toEqual(["cleanup-timeout"]);
     await clock.advance(0);
     script.turn(1).answer("mine");
-    // What the first one still says reaches nobody.
+    // What the first one still writes is dropped.
     script.turn(0).answer("not mine");
     expect((await second.result()).text).toBe("mine");
     expect((await first.result()).text).toBe("");
@@ -534,10 +535,10 @@ describe("S0-43 S0-44: whatever happens to a session", () => {
           }
         }
         await clock.advance(0);
-        // Whoever is still at work ends in the ordinary way; the queue empties by itself.
+        // An active run ends in the ordinary way; the queue empties by itself.
         for (let rest = 0; rest <= runs.length; rest += 1) {
           const turn = script.turns.at(-1);
-          if (turn !== undefined && !turn.writer.latch.aborted) turn.answer();
+          if (turn !== undefined && !turn.writer.signal.aborted) turn.answer();
           await clock.advance(0);
         }
         expect(runs.every((run) => run.isComplete())).toBe(true);

@@ -1,3 +1,4 @@
+import { type InputMessage, readInput, type RunInput } from "#agents";
 import {
   createRun,
   describeHandle,
@@ -5,9 +6,8 @@ import {
   INSPECT,
   type Run,
   type RunHandleOptions,
-  type RunInput,
   type RunWriter,
-} from "#agents";
+} from "#run";
 import {
   checkOptionNames,
   type McpServerStatus,
@@ -17,17 +17,16 @@ import {
   type RunStatus,
   StartError,
 } from "#domain";
-import { callSafely, createDeferred, type Deferred, handled } from "#streams";
+import { callSafely, createDeferred, type Deferred, followSignal, handled } from "#streams";
 import type { Conversation } from "./conversation.ts";
 import { createRunQueue } from "./run-queue.ts";
-import { readTurnInput } from "./session-input.ts";
 
 /**
- * A live conversation: one run at a time, in the order they were sent.
+ * A live conversation: one run at a time, in the order in which they were sent.
  *
- * Every run is an ordinary run of its own: its events start when its turn comes, it can be aborted before that, and a
- * reader that stays away holds nobody up. A run that fails or is aborted leaves the session as it was before its message,
- * and the next one goes on from there; `retry` sends that message again.
+ * Every run is an ordinary run: its events start at its turn, it can be aborted before that, and an absent reader does
+ * not block others. A run that fails or is aborted leaves the session as it was before its message, and the next one
+ * continues from there; `retry` sends that message again.
  *
  * @example
  * await using session = openSession("offline")
@@ -35,32 +34,33 @@ import { readTurnInput } from "./session-input.ts";
  * for await (const text of session.send("What is my name?").text()) process.stdout.write(text)
  */
 export interface Session<Output = string> extends AsyncDisposable {
-  /** Our own name for it, known from the beginning. */
+  /** Millrace's own id of the session, known from the beginning. */
   readonly id: string;
   /**
-   * Has the input answered when all runs before it are over. Throws a `StartError`: `session-closed`, or
-   * `invalid-input` naming what is wrong with it.
+   * Answers the input when all earlier runs have ended. Throws a `StartError`: `session-closed`, or `invalid-input`
+   * naming what is wrong with it.
    */
   send(input: RunInput, options?: SendOptions): Run<Output>;
   /**
-   * Sends the last message again, when its run failed or was aborted. Throws a `StartError` (`invalid-input`) when it
-   * succeeded, when it is still being answered, and when nothing was sent yet.
+   * Sends the last message again if its run failed or was aborted. Throws a `StartError` (`invalid-input`) if it
+   * succeeded, is still being answered, or nothing was sent yet.
    */
   retry(options?: SendOptions): Run<Output>;
   /**
-   * The model of the agent that answers next, for every run that starts afterwards: `"claude-sonnet-4-6"`, or with its
-   * provider `"openai/gpt-5"`. Rejects with a `StartError` when there is no such model or the backend has none to set.
+   * Sets the model of the agent that answers next, for every run that starts afterwards: `"claude-sonnet-4-6"`, or with
+   * its provider `"openai/gpt-5"`. Rejects with a `StartError` if there is no such model or the backend does not
+   * support it.
    */
   setModel(model: string): Promise<void>;
   /**
-   * The permission mode of the Claude Code agent that answers next (`"plan"`, `"acceptEdits"` …), for every run that
-   * starts afterwards. Rejects with a `StartError` where there are no such modes.
+   * Sets the permission mode of the Claude Code agent that answers next (`"plan"`, `"acceptEdits"` …), for every run
+   * that starts afterwards. Rejects with a `StartError` on backends without such modes.
    */
   setPermissionMode(mode: string): Promise<void>;
   /**
-   * The agent that answers every run that starts afterwards: one of the swarm, or else one of Claude Code's own
-   * (`claudeCode.agents`, `Explore` …). Rejects with a `StartError` when there is no such agent. Without a running
-   * process nobody can say whether Claude Code has it; then the next run fails and lists those it has.
+   * Sets the agent that answers every run that starts afterwards: one of the swarm, or one of Claude Code's own
+   * (`claudeCode.agents`, `Explore` …). Rejects with a `StartError` if there is no such agent. Without a running
+   * process it is unknown whether Claude Code has the agent; then the next run fails and lists the available ones.
    *
    * @example
    * const session = openSession("claude-code", { claudeCode: { agents: { critic: { description: "…", prompt: "…" } } } })
@@ -68,8 +68,9 @@ export interface Session<Output = string> extends AsyncDisposable {
    */
   setAgent(name: string): Promise<void>;
   /**
-   * The tool servers that Claude Code talks to by itself (`claudeCode.mcpConfig`), and whether they are connected. Starts
-   * its process if there is none. Needs control mode. Rejects with a `StartError` on other backends, which have none.
+   * The MCP servers that Claude Code uses by itself (`claudeCode.mcpConfig`), and whether they are connected. Starts
+   * its process if there is none. Requires control mode. Rejects with a `StartError` on other backends, which have
+   * none.
    *
    * @example
    * const session = openSession("claude-code", { claudeCode: { mode: "control", mcpConfig: "/srv/servers.json" } })
@@ -77,60 +78,63 @@ export interface Session<Output = string> extends AsyncDisposable {
    */
   mcpStatus(): Promise<readonly McpServerStatus[]>;
   /**
-   * Starts what the next run needs, so that its answer begins sooner. `true`: the process of Claude Code is there and
+   * Starts what the next run needs, so that its answer begins sooner. `true`: the process of Claude Code is running and
    * waits for a message. `false`: nothing can be started before there is one (a model, a command, Claude Code in plain
-   * mode, whose program is found and checked). Rejects with a `StartError` when the backend cannot be had.
+   * mode, whose program is found and checked). Rejects with a `StartError` if the backend is unavailable.
    *
    * @example
    * const session = openSession("claude-code", { tools: [add] })
    * await session.warmUp()
    */
   warmUp(): Promise<boolean>;
-  /** Ends the run under way, which is then `aborted`; the session goes on with the next. Resolves when it is over. */
+  /** Ends the current run, which is then `aborted`; the session continues with the next. Resolves when it has ended. */
   interrupt(): Promise<void>;
-  /** The transcript so far, fit to be the input of another run or session. */
+  /** The transcript so far, usable as the input of another run or session. */
   messages(): readonly Message[];
-  /** The backend's own id of the conversation. Throws a `RunError` (`session-id-unknown`) before the backend said it. */
+  /**
+   * The backend's own id of the conversation. Throws a `RunError` (`session-id-unknown`) until the backend has reported
+   * it.
+   */
   sessionId(): string;
-  /** What `JSON.stringify` writes of a session: `state` is `idle`, `running` or `closed`. */
+  /** Used by `JSON.stringify`: `state` is `idle`, `running` or `closed`. */
   toJSON(): HandleJson;
   /**
-   * Ends the session: nothing more can be sent, and all runs that are not over end as `aborted`. Resolves when nothing
-   * of it is left; rejects when something could not be closed. Idempotent.
+   * Ends the session: nothing more can be sent, and all unfinished runs end as `aborted`. Resolves when nothing of it
+   * is left; rejects if something could not be closed. Idempotent.
    */
   close(): Promise<void>;
 }
 
 /** The options of `session.send`. */
 export interface SendOptions {
-  /** Aborts the run, also while it waits. */
+  /** Aborts the run, even while it waits for its turn. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a session takes from outside. */
+/** The seams and settings of a session. */
 export interface SessionSeams
   extends Pick<RunHandleOptions, "clock" | "random" | "onListenerError" | "onCleanUpFailure" | "secrets"> {
   readonly id?: string | undefined;
-  /** Who answers, as it is shown when the session or one of its runs is printed. */
+  /** A description of the target, shown when the session or one of its runs is printed. */
   readonly target?: string | undefined;
   readonly runLimits?: RunHandleOptions["limits"] | undefined;
-  /** Refuses an input by throwing a `StartError`. */
+  /** Rejects an input by throwing a `StartError`. */
   readonly checkInput?: ((input: readonly Message[]) => void) | undefined;
-  /** Hears of every new run, before any of its events. */
+  /** Called with every new run, before any of its events. */
   readonly onRun?: ((run: Run<unknown>) => void) | undefined;
-  /** Hears how many runs wait, whenever one was sent. */
+  /** Called with the number of waiting runs, whenever one was sent. */
   readonly onQueueLength?: ((waiting: number) => void) | undefined;
 }
 
-/** One run of a session, waiting or at work. */
+/** One run of a session, waiting or active. */
 interface Sent {
   readonly input: readonly Message[];
-  /** The transcript before it, filled when its turn comes. */
+  /** The transcript before it, filled in at its turn. */
   readonly history: Message[];
   readonly itsTurn: Deferred<void>;
   isStarted: boolean;
   readonly run: Run<unknown>;
-  /** Set when somebody waits for its end: from then on no reader of it can hold the session up. */
+  /** Set when its end is awaited: from then on no reader of it can block the session. */
   end: Promise<void> | undefined;
 }
 
@@ -138,7 +142,7 @@ interface Sent {
 export function createSession<Output = string>(conversation: Conversation, seams: SessionSeams): Session<Output> {
   const { clock, random, onListenerError } = seams;
   let closing: Promise<void> | undefined;
-  /** The last message that was sent, and what became of it. */
+  /** The last message that was sent, and its outcome. */
   let last: { readonly input: RunInput; readonly id: string; status?: RunStatus } | undefined;
 
   const queue = createRunQueue<Sent>((sent) => {
@@ -146,17 +150,17 @@ export function createSession<Output = string>(conversation: Conversation, seams
     hurry();
   });
 
-  /** Whoever others wait for runs to its end, however slowly it is read. */
+  /** If later runs are waiting, a slow reader must not hold up the active one. */
   const hurry = (): void => {
     const { active } = queue;
     if (active !== undefined && queue.waiting > 0) active.end ??= active.run.done();
   };
 
   const carryOut = async (sent: Sent, writer: RunWriter): Promise<void> => {
-    const unfollow = writer.latch.follow(() => sent.itsTurn.resolve());
+    const unfollow = followSignal(writer.signal, () => sent.itsTurn.resolve());
     await sent.itsTurn.promise;
     unfollow();
-    if (writer.latch.aborted) return;
+    if (writer.signal.aborted) return;
     sent.isStarted = true;
     sent.history.push(...conversation.messages(), ...sent.input.slice(0, -1));
     await conversation.turn(sent.input, writer);
@@ -202,8 +206,8 @@ export function createSession<Output = string>(conversation: Conversation, seams
     run.once("done", (event) => noteEnd(sent, event.result));
     queue.enter(sent);
     hurry();
-    tell(() => seams.onRun?.(run));
-    tell(() => seams.onQueueLength?.(queue.waiting));
+    notify(() => seams.onRun?.(run));
+    notify(() => seams.onQueueLength?.(queue.waiting));
     return run;
   };
 
@@ -222,8 +226,8 @@ export function createSession<Output = string>(conversation: Conversation, seams
     throw new StartError("invalid-input", "There is nothing to retry: the last message was answered. Use send().");
   };
 
-  /** Who watches is a listener, and hurts nobody. */
-  const tell = (listener: () => void): void => callSafely(listener, onListenerError);
+  /** Calls an observer; its failure affects nothing else. */
+  const notify = (listener: () => void): void => callSafely(listener, onListenerError);
 
   const checkOpen = (): void => {
     if (queue.isClosed) throw new StartError("session-closed", "The session is closed. Open another one.");
@@ -240,7 +244,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
     const { active } = queue;
     const ends = queue.close().map((sent) => sent.run.abort(reason));
     if (active !== undefined) ends.push(active.run.abort(reason));
-    // Both at once: closing helps a turn to its end that does not heed the abort.
+    // Both at once: closing also ends a turn that ignores the abort.
     const closed = handled(closeSafely(conversation));
     await Promise.all(ends);
     await closed;
@@ -283,11 +287,27 @@ export function createSession<Output = string>(conversation: Conversation, seams
   return Object.defineProperty(session, INSPECT, { value: inspect });
 }
 
-/** What is thrown at once is a rejection like any other. */
+/** Turns an exception into a rejection. */
 async function closeSafely(conversation: Conversation): Promise<void> {
   await conversation.close();
 }
 
 function checkSendOptions(options: SendOptions): void {
   checkOptionNames(options, ["signal"] satisfies (keyof SendOptions)[], "a message");
+}
+
+/**
+ * Reads the input of a session. Messages without an id get one that is unique in the conversation, including an earlier
+ * session from which it was resumed.
+ *
+ * @throws StartError `invalid-input` naming what is wrong with it.
+ */
+function readTurnInput(input: RunInput, runId: string): readonly Message[] {
+  if (!Array.isArray(input)) return readInput(input).map((message) => ({ ...message, id: `${runId}-input` }));
+  return readInput(input.map((message: InputMessage, index) => nameMessage(message, `${runId}-input-${index + 1}`)));
+}
+
+function nameMessage(message: InputMessage, id: string): InputMessage {
+  if (typeof message !== "object" || message === null || message.id !== undefined) return message;
+  return { ...message, id };
 }

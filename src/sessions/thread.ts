@@ -11,28 +11,28 @@ import {
 } from "#domain";
 import type { Settlement } from "./stores/store.ts";
 
-/** The longest title a thread gets of itself. */
+/** The longest generated title of a thread. */
 const TITLE_LENGTH = 60;
 
-/** A title for a thread that has none: how its first message begins. */
+/** A title for a thread without one: the beginning of its first message. */
 export function titleOf(message: Message): string {
   const text = textOf(message.blocks).replaceAll(/\s+/g, " ").trim();
   const characters = Array.from(text.slice(0, 2 * TITLE_LENGTH));
   return characters.length <= TITLE_LENGTH ? characters.join("") : `${characters.slice(0, TITLE_LENGTH - 1).join("")}…`;
 }
 
-/** Which model used what, as the events of one run tell it. */
+/** The usage per model, according to the events of one run. */
 export interface UsageTotals {
   add(event: AgentEvent): void;
-  /** The lines for the books. Together they are exactly what the result says. */
+  /** The lines for the thread. Their sum is exactly the usage in the result. */
   lines(result: RunResult): Settlement["usage"];
 }
 
 /**
- * Creates the tally of one run. A message is booked under the model that wrote it, which a fallback may have changed;
- * what only the result knows of goes to the model that answered last, and so does the cost.
+ * Creates the usage totals of one run. A message counts for the model that wrote it, which a fallback may have changed;
+ * usage that only the result reports counts for the model that answered last, and so does the cost.
  */
-export function createUsageTally(): UsageTotals {
+export function createUsageCounter(): UsageTotals {
   const byModel = new Map<string, Usage>();
   const booked = new Set<string>();
   let model: string | undefined;
@@ -52,7 +52,7 @@ export function createUsageTally(): UsageTotals {
       let known: Usage = {};
       for (const usage of byModel.values()) known = addUsage(known, usage);
       const covered = USAGE_FIELDS.every((field) => (known[field] ?? 0) <= (result.usage[field] ?? 0));
-      // A result that knows less than its messages counts otherwise than they do; then it alone is right.
+      // If the result reports less than its messages, it counts differently; then only the result is used.
       const lines = new Map<string, Usage>(covered ? byModel : []);
       const rest = covered ? withoutZeros(subtractUsage(result.usage, known)) : result.usage;
       const { costUsd } = result;
@@ -75,15 +75,15 @@ function withoutZeros(usage: Usage): Usage {
 }
 
 /**
- * What a run leaves in its thread. `input` is the message it answered, which the thread has already; everything the
- * result's transcript has behind it is new.
+ * What a run adds to its thread. `input` is the message it answered, which the thread already has; everything after it
+ * in the result's transcript is new.
  */
-export function settlementOf(done: DoneEvent, input: Message, tally: UsageTotals): Settlement {
+export function settlementOf(done: DoneEvent, input: Message, counter: UsageTotals): Settlement {
   const { messages } = done.result;
   const at = messages.findLastIndex(({ id }) => id === input.id);
   return {
     at: done.ts,
     messages: at === -1 ? [] : messages.slice(at + 1),
-    usage: tally.lines(done.result),
+    usage: counter.lines(done.result),
   };
 }

@@ -15,8 +15,8 @@ import { isStoreError } from "./stores/store-error.ts";
 import { LOCAL_TENANT } from "./stores/thread-rules.ts";
 
 /**
- * The last events of a run as they are shown when they could not be stored: its `done` says so. A run that had failed
- * by itself keeps its own reason.
+ * The last events of a run as they are shown when they could not be stored: its `done` reports this. A run that had
+ * failed by itself keeps its own reason.
  */
 export function endUnstored(events: EventBatch, why: string): EventBatch {
   const done = events.at(-1);
@@ -32,7 +32,7 @@ export function endUnstored(events: EventBatch, why: string): EventBatch {
   });
 }
 
-/** The last events of a run that this error has ended, and not what its own `done` says. */
+/** The last events of a run that was ended by this error, which replaces the outcome in its own `done`. */
 export function endWithError(events: EventBatch, error: ErrorDetail): EventBatch {
   const done = events.at(-1);
   if (done?.type !== "done") return events;
@@ -52,11 +52,11 @@ export function endWithError(events: EventBatch, error: ErrorDetail): EventBatch
   ];
 }
 
-/** Ends of logs that are not stored yet. */
+/** The ends of logs that are not stored yet. */
 export interface UnstoredEnds {
-  /** The store, with the ends in their places: who reads it finds these runs over. */
+  /** The store, overlaid with these ends: its readers see these runs as finished. */
   readonly store: Store;
-  /** Keeps the end of a run's log, and stores it as soon as that can be done. */
+  /** Keeps the end of a run's log, and stores it as soon as possible. */
   hold(run: NewRun, events: EventBatch, settlement: Settlement | undefined): void;
   /** Tries once more to store what is kept, then gives up: the next start closes these runs. */
   close(): Promise<void>;
@@ -69,7 +69,7 @@ export interface UnstoredEndsOptions {
   readonly onStored?: (runId: string) => void;
 }
 
-/** How long the disk is left alone between two tries: from one to the other, doubled each time. */
+/** The delay between two attempts: it starts at the first value and doubles up to the longest. */
 const RETRY_MS = { first: 1000, longest: 30_000 } as const;
 
 interface HeldEnd {
@@ -80,7 +80,7 @@ interface HeldEnd {
   readonly settlement: Settlement | undefined;
 }
 
-/** Creates the keeper of unstored ends over a store. */
+/** Creates the holder of unstored ends over a store. */
 export function createUnstoredEnds({ store, clock, onStored }: UnstoredEndsOptions): UnstoredEnds {
   const held = new Map<string, HeldEnd>();
   let takeBack: (() => void) | undefined;
@@ -128,7 +128,10 @@ export function createUnstoredEnds({ store, clock, onStored }: UnstoredEndsOptio
   };
 }
 
-/** Stores the end of a log. A part of it may be there: a store that failed may have stored what it was given. */
+/**
+ * Stores the end of a log. Part of it may already be there: a store that reported a failure may still have stored the
+ * events.
+ */
 async function appendEnd(store: Store, { run, events, settlement }: HeldEnd, clock: Clock): Promise<void> {
   try {
     await store.append(run.id, events, settlement);
@@ -141,7 +144,7 @@ async function appendEnd(store: Store, { run, events, settlement }: HeldEnd, clo
       await store.append(run.id, missing, settlement);
       return;
     }
-    // The store will never take it as it is.
+    // The store will never accept it as it is.
     await closeInterruptedRun(store, stored, clock, describeThrown(error));
   }
 }
@@ -151,7 +154,7 @@ interface Ends {
   endOfThread(threadId: string): HeldEnd | undefined;
 }
 
-/** A store that knows of ends which it does not have. */
+/** A store that also shows ends which it does not contain. */
 function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEnd, endOfThread }: Ends): Store {
   const showRun = (run: StoredRun): StoredRun => {
     const end = held.get(run.id);
@@ -162,12 +165,12 @@ function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEn
     const { runId: _, ...rest } = thread;
     return rest as Thread;
   };
-  /** What is to be written behind an end comes after it. */
+  /** An unstored end is written before anything that follows it. */
   const settleFirst = async (threadId: string): Promise<void> => {
     const end = endOfThread(threadId);
     if (end !== undefined) await storeEnd(end);
   };
-  // Method by method: a store may be an object of a class, whose methods a spread would lose.
+  // Method by method: a store may be an instance of a class, whose methods a spread would lose.
   return {
     append: (runId, events, settlement) => store.append(runId, events, settlement),
     createThread: (thread) => store.createThread(thread),
@@ -179,6 +182,9 @@ function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEn
     }),
     renameThread: (tenant, id, change) => store.renameThread(tenant, id, change),
     listUsage: (tenant, threadId) => store.listUsage(tenant, threadId),
+    keepFile: (name, data) => store.keepFile(name, data),
+    findFile: (name) => store.findFile(name),
+    removeFile: (name) => store.removeFile(name),
     addAudit: (entry) => store.addAudit(entry),
     listAudit: (tenant) => store.listAudit(tenant),
     close: () => store.close(),
@@ -193,14 +199,22 @@ function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEn
       const stored = after + 1 >= end.firstSeq ? [] : await store.read(runId, options);
       const next = (stored.at(-1)?.seq ?? after) + 1;
       if (next < end.firstSeq || stored.length >= limit) return stored;
-      // The end may have been stored while we read: what is there already is not given twice.
+      // The end may have been stored during the read: events that are already there are not returned twice.
       return [...stored, ...end.events.filter(({ seq }: AgentEvent) => seq >= next)].slice(0, limit);
     },
     async listRuns(wanted = {}) {
       if (held.size === 0) return await store.listRuns(wanted);
-      const { isOver, ...place } = wanted;
-      const runs = (await store.listRuns(place)).map(showRun);
-      return isOver === undefined ? runs : runs.filter((run) => run.isOver === isOver);
+      const { isOver, isWaiting, ...place } = wanted;
+      return (await store.listRuns(place))
+        .map(showRun)
+        .filter((run) => isOver === undefined || run.isOver === isOver)
+        .filter((run) => isWaiting === undefined || (run.isWaiting === true) === isWaiting);
+    },
+    async addAnswer(runId, answer) {
+      return held.has(runId) ? false : await store.addAnswer(runId, answer);
+    },
+    async listAnswers(runId) {
+      return held.has(runId) ? [] : await store.listAnswers(runId);
     },
     async findRun(tenant, id) {
       const end = held.get(id);

@@ -10,7 +10,7 @@ const question = (more: Partial<TerminalQuestion> = {}): TerminalQuestion => ({
   ...more,
 });
 
-function asker(lines: readonly (string | undefined)[]) {
+function asker(lines: readonly (string | undefined)[], width = 60) {
   const shown: string[] = [];
   const left = [...lines];
   const ask = createTerminalAsk({
@@ -19,7 +19,7 @@ function asker(lines: readonly (string | undefined)[]) {
       return left.shift();
     },
     color: false,
-    width: 60,
+    width,
   });
   return { ask, shown };
 }
@@ -52,6 +52,16 @@ describe("asking in the terminal", () => {
     const { ask, shown } = asker(["perhaps", "y"]);
     expect(await ask(question())).toEqual({ allow: true });
     expect(shown).toHaveLength(2);
+  });
+
+  it("F-F: on a narrow terminal the question is wrapped at its words, the first time and again", async () => {
+    const { ask, shown } = asker(["what", "y"], 30);
+    await ask(question());
+    expect(shown.map((text) => text.split("\n").slice(-2))).toEqual([
+      ["Allow? [y]es, [N]o,", "[a]lways this tool: "],
+      ["Allow? [y]es, [N]o,", "[a]lways this tool: "],
+    ]);
+    for (const line of shown.join("\n").split("\n")) expect(line.length).toBeLessThanOrEqual(30);
   });
 
   it("always means this tool, and no other", async () => {

@@ -15,28 +15,28 @@ import { plainLine } from "./display-width.ts";
 import type { Palette } from "./palette.ts";
 import { foldLine } from "./word-wrap.ts";
 
-/** Where the lines go. */
-export interface LineRoom {
+/** The output of the lines. */
+export interface LineDisplay {
   readonly width: () => number;
-  /** What a person acts on is folded to the width. Without it, it stands on one line however long: a file has no width. */
+  /** Whether warnings and errors are folded to the width. Otherwise each is one line: a file has no width. */
   readonly folds: boolean;
-  /** Says warnings and errors in the words of the place they are shown at. */
+  /** Adapts warnings and errors to where they are shown. */
   readonly reword: (text: string) => string;
 }
 
 /**
- * The short lines beside a run's text. Foreign words in them are plain, and each fits the width; warnings and errors go
- * over several lines, because their remedy stands at their end.
+ * The short lines next to a run's text. Untrusted text in them is plain, and each line fits the width; warnings and
+ * errors may have several lines, because the remedy is at their end.
  */
 export interface EventLines {
   toolCall(event: ToolCallItem): string;
-  /** `name` is given when more than one call is under way. `ms` is how long it took. */
+  /** `name` is set if several calls are running. `ms` is the duration. */
   toolResult(event: ToolResultItem, about: { readonly name?: string; readonly ms?: number | undefined }): string;
   permission(event: PermissionItem): string;
   handoff(event: HandoffItem): string;
-  /** What a person wants to know of a notice anyway; `undefined` for the others. */
+  /** A notice that is always of interest; `undefined` for the others. */
   notice(event: NoticeItem): string | undefined;
-  /** Any notice, for those who want to see everything. */
+  /** Any notice, for the verbose output. */
   anyNotice(event: NoticeItem): string;
   start(event: StartItem): string;
   warning(message: string): string;
@@ -47,13 +47,13 @@ export interface EventLines {
   closing(result: RunResult): string;
 }
 
-/** Columns of one warning or error: a page of minified source in it is not shown as a whole. */
+/** The maximum columns of a warning or error: it may contain a page of minified source. */
 const MAX_ADVICE = 2000;
 
-export function createEventLines(palette: Palette, { width: columnsNow, folds, reword }: LineRoom): EventLines {
+export function createEventLines(palette: Palette, { width: columnsNow, folds, reword }: LineDisplay): EventLines {
   const { dim, red, yellow } = palette;
   const line = (text: string, columns = columnsNow()): string => plainLine(text, columns);
-  /** A line that is not cut; `mark` stands before it. */
+  /** A line that is not cut, with `mark` before it. */
   const whole = (mark: string, text: string): string => {
     const plain = plainLine(reword(text), MAX_ADVICE);
     return mark + (folds ? foldLine(plain, columnsNow() - 1, mark.length) : plain);
@@ -97,7 +97,7 @@ export function createEventLines(palette: Palette, { width: columnsNow, folds, r
   };
 }
 
-/** What a sub-agent does stands a little to the right. */
+/** Lines of a sub-agent are indented. */
 function indented(event: { readonly parent?: string }, write: (room: number) => string, width: number): string {
   return event.parent === undefined ? write(width) : `  ${write(width - 2)}`;
 }

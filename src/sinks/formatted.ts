@@ -4,7 +4,7 @@ import { createPalette } from "./palette.ts";
 import { plainText } from "./safe-text.ts";
 import type { Sink } from "./sink.ts";
 
-/** One frame as a format with templates reads it. */
+/** One frame as read by a format with templates. */
 export interface FormattedEvent {
   readonly kind: string;
   readonly templates: { readonly text?: string; readonly ansi?: string; readonly json?: string };
@@ -14,16 +14,16 @@ export interface FormattedEvent {
 /** The options of `createFormattedSink`. */
 export interface FormattedOptions {
   readonly out: (text: string) => void;
-  /** Takes errors that are no frame's: the stream broke off, the command failed. */
+  /** Receives errors that come from no frame: the stream broke off, the command failed. */
   readonly aside: (text: string) => void;
   readonly style: "text" | "ansi" | "json";
   readonly color: boolean;
   readonly width: number;
-  /** Folds errors to the width; for an `aside` that is a terminal. Default `false`. */
+  /** Folds errors to the width, for an `aside` that is a terminal. Default `false`. */
   readonly folds?: boolean;
-  /** Says errors in the words of the place they are shown at. */
+  /** Adapts errors to where they are shown. */
   readonly reword?: (text: string) => string;
-  /** Reads a frame; what is not to be shown is left out. */
+  /** Reads a frame; returns only what is shown. */
   readonly read: (raw: Raw) => readonly FormattedEvent[];
 }
 
@@ -41,8 +41,9 @@ const OPTION_NAMES = [
 const OWN_COLOR = /(\u001b\[\d{1,3}m)/;
 
 /**
- * Shows a foreign stream in the words of its own format: each frame by its template, a message without one by its text.
- * Needs events that keep their raw frame. Nothing else is printed, each frame once; errors always are.
+ * Shows a foreign stream with the templates of its own format: each frame by its template, a message without one by its
+ * text. Needs events that keep their raw frame. Nothing else is printed, and each frame once; errors are always
+ * printed.
  *
  * @example
  * const sink = createFormattedSink({
@@ -87,9 +88,9 @@ export function createFormattedSink(options: FormattedOptions): Sink {
     endLine();
     for (const line of lines.failure(error)) options.aside(`${line}\n`);
   };
-  /** The last error that was shown; what ended the run is not shown a second time. */
+  /** The last error that was shown; if it also ended the run, it is not shown again. */
   let lastError: string | undefined;
-  /** What no frame shows: an error of the stream or the command, or a verdict that is no event of its own. */
+  /** The failure that no frame shows: an error of the stream or the command, or a verdict that has no event. */
   const faultOf = (event: AgentEvent): ErrorDetail | undefined => {
     if (event.type === "error") {
       lastError = event.message;
@@ -103,7 +104,7 @@ export function createFormattedSink(options: FormattedOptions): Sink {
   return {
     accept(event) {
       acceptFault(event);
-      // A frame may have become several events.
+      // One frame may have become several events.
       if (event.raw !== undefined && event.raw !== last) {
         last = event.raw;
         for (const parsed of options.read(event.raw)) show(parsed);
@@ -113,7 +114,7 @@ export function createFormattedSink(options: FormattedOptions): Sink {
   };
 }
 
-/** Templates may hold colours, and nothing else a terminal obeys; the values in them may hold neither. */
+/** Templates may contain colours and no other escape sequences; their values may contain neither. */
 function cleanAnsi(text: string): string {
   return text
     .split(OWN_COLOR)

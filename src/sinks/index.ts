@@ -1,5 +1,5 @@
 /**
- * Consumers of events that print, write or send them, and what they are made of.
+ * Consumers of events that print, write or send them, and their building blocks.
  *
  * @module
  */

@@ -5,19 +5,19 @@ import type { Sink } from "./sink.ts";
 
 /** The options of `createLogSink`. */
 export interface LogOptions {
-  /** An absolute path. What is missing of it is made; a file that is there is added to. */
+  /** An absolute path. Missing folders are created; an existing file is appended to. */
   readonly path: string;
   readonly files: Pick<FileSystem, "append">;
-  /** Changes every line before it reaches the disk: the place to take secrets out. */
+  /** Changes every line before it is written: the place to remove secrets. */
   readonly redact?: (line: string) => string;
 }
 
-/** Characters that may wait for the disk before `room` asks for patience. */
+/** The number of unwritten characters above which `room` returns a promise. */
 const MAX_WAITING = 1024 * 1024;
 
 /**
- * A file with one event per line, added to while the run goes on. The events of runs that share a file are told apart
- * by their `runId`. `close` resolves when the last line is written; it rejects when one could not be.
+ * Appends one event per line to a file while the run continues. Events of runs that share a file are distinguished by
+ * their `runId`. `close` resolves when the last line is written; it rejects if one could not be written.
  *
  * @example
  * const sink = createLogSink({
@@ -67,7 +67,7 @@ export function createLogSink(options: LogOptions): Sink {
 }
 
 /**
- * The name a log has when none is given: `YYYY-MM-DD-HH-MM-SS-stream.jsonl`, in local time.
+ * The default name of a log: `YYYY-MM-DD-HH-MM-SS-stream.jsonl`, in local time.
  *
  * @example
  * logFileName(Date.now()) // "2026-11-17-21-08-15-stream.jsonl"

@@ -8,7 +8,7 @@ describe("the NDJSON sink", () => {
     const events: AgentEvent[] = [
       textDelta("m", 0, "two\nlines\u2028and \u001b[31m \u009b2J \u202emore \u007f"),
       toolResultItem({ callId: "c", name: "add", output: { "__proto__ ": "a\r\nb" }, isError: false }),
-    ].map((chunk, seq) => numberEvent<AgentEvent>(chunk, seq, { ts: 1, runId: "r" }));
+    ].map((chunk, seq) => numberEvent(chunk, seq, { ts: 1, runId: "r" }));
     const lines: string[] = [];
     const sink = createNdjsonSink((text) => lines.push(text));
     for (const event of events) sink.accept(event);

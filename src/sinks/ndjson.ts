@@ -3,8 +3,8 @@ import { escapeUnsafe } from "./safe-text.ts";
 import type { Sink } from "./sink.ts";
 
 /**
- * One event per line, as JSON: for machines. Every line is read back by `decodeEvent` unchanged, and does no harm to a
- * terminal it is printed on: what could move a cursor is written as an escape.
+ * Writes one event per line as JSON, for machines. `decodeEvent` reads every line back unchanged. The output is safe
+ * for a terminal: characters that could move the cursor are escaped.
  *
  * @example
  * const sink = createNdjsonSink((line) => process.stdout.write(line))

@@ -11,7 +11,7 @@ import { describe, expect, it } from "vitest";
 import {
   type AgentEvent,
   type Chunk,
-  type DoneEvent,
+  type DoneChunk,
   doneEvent,
   errorItem,
   handoffItem,
@@ -27,12 +27,13 @@ import {
   toolResultItem,
   warningItem,
 } from "#domain";
+import { fuzzRuns } from "../../test/effort.ts";
 import { createTelemetry, loadTelemetry, type TelemetryOptions } from "./otel.ts";
 import { MAX_CONTENT } from "./telemetry-content.ts";
 
 const T0 = Date.UTC(2026, 0, 1);
 
-/** Telemetry with exporters in memory, and everything they got. */
+/** Telemetry with in-memory exporters, and everything they received. */
 function setUp(options: TelemetryOptions = {}) {
   const spans = new InMemorySpanExporter();
   const tracers = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
@@ -77,16 +78,14 @@ function setUp(options: TelemetryOptions = {}) {
   };
 }
 
-type Timed = readonly [at: number, chunk: Chunk | DoneEvent, agent?: string];
+type Timed = readonly [at: number, chunk: Chunk | DoneChunk, agent?: string];
 
 /** Chunks as the events of one run. */
 function eventsOf(steps: readonly Timed[]): AgentEvent[] {
-  return steps.map(([at, chunk, agent], seq) =>
-    numberEvent<AgentEvent>(chunk, seq, { ts: T0 + at, runId: "run-1", agent }),
-  );
+  return steps.map(([at, chunk, agent], seq) => numberEvent(chunk, seq, { ts: T0 + at, runId: "run-1", agent }));
 }
 
-const over = (more: Partial<RunResult> = {}): DoneEvent =>
+const over = (more: Partial<RunResult> = {}): DoneChunk =>
   doneEvent({
     status: "success",
     subtype: "success",
@@ -106,7 +105,7 @@ const start = (more: Partial<Parameters<typeof startItem>[0]> = {}) =>
 const question = messageItem({ id: "u1", role: "user", blocks: [{ type: "text", text: "the secret question" }] });
 const text = (content: string) => [{ type: "text", text: content }] as const;
 
-/** Two replies with a tool call between them, and a handoff's worth of detail. */
+/** Two replies with a tool call between them, and the details of a handoff. */
 const withTool = (): readonly Timed[] => [
   [0, start({ sessionId: "conv-1" })],
   [0, question],
@@ -416,7 +415,7 @@ describe("telemetry of a run", () => {
       ["chat sonnet", 20],
       ["invoke_agent", 30],
     ]);
-    // Anthropic counts cached tokens apart, the conventions count them in.
+    // Anthropic counts cached tokens separately, the conventions include them.
     const tokens = await points("gen_ai.client.token.usage");
     expect(tokens.map((point) => (point.value as { sum: number }).sum)).toEqual([100, 5]);
     await shutDown();
@@ -601,7 +600,7 @@ describe("telemetry and the program around it", () => {
   });
 
   it("any order of events gives spans that have all ended, and never an exception", () => {
-    const steps: readonly (Chunk | DoneEvent)[] = withTool().map(([, chunk]) => chunk);
+    const steps: readonly (Chunk | DoneChunk)[] = withTool().map(([, chunk]) => chunk);
     const extra: readonly Chunk[] = [
       handoffItem({ from: "a", to: "b", message: "" }),
       errorItem({ code: "stream-cut", message: "", terminal: true }),
@@ -636,7 +635,7 @@ describe("telemetry and the program around it", () => {
         for (const event of eventsOf([...copies, [2000, over()], [2001, over()]])) sink.accept(event);
         return open === 0;
       }),
-      { numRuns: Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 1000) },
+      { numRuns: fuzzRuns(1000) },
     );
     expect(warned).toEqual([]);
   });

@@ -1,14 +1,14 @@
 import { checkNames } from "#domain";
 import type { Sink } from "./sink.ts";
 import type { TelemetryApi, TelemetryAttributes, TelemetryMeter, TelemetryTracer } from "./telemetry-api.ts";
-import { createMeters } from "./telemetry-meters.ts";
+import { createMeters } from "./telemetry-instruments.ts";
 import { RunTelemetry } from "./telemetry-run.ts";
 
-/** What is told to OpenTelemetry beyond names, times and numbers, and through whom. */
+/** What is reported to OpenTelemetry in addition to names, times and numbers, and through which tracer and meter. */
 export interface TelemetryOptions {
   /**
    * Also record prompts, replies, tool arguments, tool results and error messages. Off by default, because they are
-   * somebody's words: only the secrets of the run are covered in them, so leave it off or redact in your exporter.
+   * private: only the secrets of the run are removed from them, so leave it off or redact in your exporter.
    */
   readonly recordContent?: boolean;
   /** Added to every span and every measurement. */
@@ -21,22 +21,22 @@ export interface TelemetryOptions {
 
 const OPTION_NAMES = ["recordContent", "attributes", "tracer", "meter"] satisfies (keyof TelemetryOptions)[];
 
-/** The spans and measurements of runs, after OpenTelemetry's conventions for generative AI. */
+/** The spans and measurements of runs, according to OpenTelemetry's conventions for generative AI. */
 export interface Telemetry {
   /**
-   * A sink for the events of one run. Its spans hang below the one that is active now. `features` is what the run asks
-   * of its route, by name. Never throws while it takes events.
+   * Creates a sink for the events of one run. Its spans are children of the span that is active now. `features` are the
+   * names of the features that the run requires. Accepting an event never throws.
    */
   createSink(features?: readonly string[]): Sink;
-  /** Measures how many runs wait, whenever one was sent. */
+  /** Records how many runs are queued, each time one is sent. */
   recordQueueLength(waiting: number): void;
 }
 
-/** The name our spans and measurements are found under. */
+/** The instrumentation scope of our spans and measurements. */
 const SCOPE = "millrace";
 
 /**
- * Creates telemetry over OpenTelemetry's API.
+ * Creates telemetry on OpenTelemetry's API.
  *
  * Spans: `invoke_agent <agent>` for a run and for each agent it is handed to, `chat <model>` for each reply,
  * `execute_tool <tool>` for each tool call. Measurements: `gen_ai.client.operation.duration`,
@@ -69,8 +69,8 @@ export function createTelemetry(api: TelemetryApi, options: TelemetryOptions = {
 }
 
 /**
- * Creates telemetry when `@opentelemetry/api` is installed; `undefined` when it is not. Loads it on the first call and
- * not before.
+ * Creates telemetry if `@opentelemetry/api` is installed; resolves with `undefined` if it is not. The package is not
+ * loaded before the first call.
  *
  * @example
  * const sink = (await loadTelemetry())?.createSink()

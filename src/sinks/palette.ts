@@ -1,6 +1,6 @@
 type Paint = (text: string) => string;
 
-/** The colours and weights of the terminal sinks. Each ends with its own code, so that they can stand in one another. */
+/** The colours and styles of the terminal sinks. Each ends with its own code, so that they can be nested. */
 export interface Palette {
   readonly bold: Paint;
   readonly dim: Paint;
@@ -51,8 +51,8 @@ export function createPalette(color: boolean): Palette {
 }
 
 /**
- * Whether a stream is written to in colour: `FORCE_COLOR` asks for it, `NO_COLOR` and `TERM=dumb` forbid it, and
- * otherwise a terminal gets it.
+ * Whether a stream is written in colour. `FORCE_COLOR` decides if it is set (`0` and `false` disable colour); otherwise
+ * `NO_COLOR` and `TERM=dumb` disable it, and without those a terminal gets colour.
  *
  * @example
  * const color = wantsColor(process.stderr.isTTY, process.env)

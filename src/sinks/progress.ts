@@ -6,13 +6,13 @@ import type { Sink } from "./sink.ts";
 /** The options of `createProgressSink`. */
 export interface ProgressOptions {
   readonly write: (text: string) => void;
-  /** Nothing at all is written to what is no terminal. */
+  /** Nothing is written if this is `false`. */
   readonly isTerminal: boolean;
   readonly color: boolean;
-  /** Columns of the terminal; a function where they change. */
+  /** Columns of the terminal; a function if they can change. */
   readonly width: number | (() => number);
   readonly clock: Clock;
-  /** Whether something stands on the last line. Nothing is drawn beside it. */
+  /** Whether the last line is not empty. Nothing is drawn next to it. */
   readonly isMidLine?: () => boolean;
 }
 
@@ -25,24 +25,27 @@ const OPTION_NAMES = [
   "isMidLine",
 ] satisfies (keyof ProgressOptions)[];
 
-/** A progress line that gives way to whoever writes to the same screen. */
+/** A progress line that makes room for other output on the same screen. */
 export interface ProgressSink extends Sink {
-  /** Takes the line off the screen. It comes back when there is something to wait for. */
+  /** Removes the line from the screen. It appears again with the next wait. */
   hide(): void;
   close(): Promise<void>;
 }
 
-/** A wait shorter than this is none. */
-const PATIENCE_MS = 300;
+/** Shorter waits are not shown. */
+const DELAY_MS = 300;
 const STEP_MS = 120;
 const WHEEL = ["◐", "◓", "◑", "◒"] as const;
 const ERASE_LINE = "\r\u001b[K";
-/** Left free behind the line: a full one would make some terminals begin the next, and Ctrl-C is echoed there. */
+/**
+ * Columns left free after the line: a full line would make some terminals start the next one, and Ctrl-C is echoed
+ * there.
+ */
 const ROOM = 3;
 
 /**
- * Says what a run is waiting for, and for how long, on a line of a terminal that is taken away again: the model, a tool,
- * the next try. Quiet where there is no terminal, and while text comes, which is progress enough.
+ * Shows what a run is waiting for, and for how long, on a temporary line of a terminal: the model, a tool, the next
+ * try. Shows nothing without a terminal, and while text arrives, which is progress enough.
  *
  * @example
  * const progress = createProgressSink({
@@ -68,7 +71,7 @@ export function createProgressSink(options: ProgressOptions): ProgressSink {
   let isDrawn = false;
   let step = 0;
   let stopTimer: () => void = () => undefined;
-  /** Calls under way, by id. */
+  /** Running calls, by id. */
   const calls = new Map<string, string>();
 
   const erase = (): void => {
@@ -97,7 +100,7 @@ export function createProgressSink(options: ProgressOptions): ProgressSink {
   const waitFor = (what: string): void => {
     rest();
     waiting = { what, since: clock.now() };
-    stopTimer = clock.after(PATIENCE_MS, draw);
+    stopTimer = clock.after(DELAY_MS, draw);
   };
   const waitForCalls = (): void => {
     if (calls.size === 0) waitFor("waiting for the model");
@@ -123,7 +126,7 @@ export function createProgressSink(options: ProgressOptions): ProgressSink {
         calls.delete(event.callId);
         return waitForCalls();
       case "permission":
-        // The question takes the line.
+        // The question needs the line.
         return event.state === "asked" ? rest() : waitForCalls();
       case "handoff":
         return waitFor(`asking ${event.to}`);

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HOSTILE_TEXTS, isHarmless, nameOf } from "../../test/e2e/hostile-texts.ts";
+import { fuzzRuns } from "../../test/effort.ts";
 import { createSafeText, escapeUnsafe, plainText } from "./safe-text.ts";
 
-const numRuns = Math.min(Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 5000), 100_000);
+const numRuns = Math.min(fuzzRuns(5000), 100_000);
 
 function inPieces(pieces: readonly string[]): string {
   const safe = createSafeText();
@@ -67,7 +68,7 @@ describe("SEC11: foreign text on a terminal", () => {
     for (const text of [
       "Grüße, 世界 🙂\n\tcode: a[0] && b\n",
       "👨‍👩‍👧‍👦 ❤️‍🔥 1️⃣ 🏳️‍🌈 🇩🇪",
-      "می‌خواهم", // a word with a joiner that belongs there
+      "می‌خواهم", // a word that needs its joiner
       "क्‍ष",
       "café z͟a͟l͟g͟o͟",
     ]) {

@@ -1,6 +1,6 @@
-// What a terminal obeys, or does not show: C0 except tab and newline, DEL, C1, marks that turn the reading direction,
-// and characters without a shape. With these a text could move the cursor, rewrite what stands above, set the title,
-// write the clipboard, or say something that a person does not see.
+// Characters that a terminal interprets or does not show: C0 except tab and newline, DEL, C1, marks that change the
+// writing direction, and invisible characters. With these a text could move the cursor, overwrite earlier output, set
+// the title, write the clipboard, or hide something from the reader.
 const UNSAFE =
   "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f" +
   "\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb";
@@ -16,22 +16,22 @@ const CODE_START = 0x9b;
 const BRACKET = 0x5b;
 const COLOR_END = 0x6d;
 const NOT_A_CHARACTER = "\ufffd";
-/** A colour code with more parameters than any terminal takes is shown as the text it is. */
+/** A colour code with more parameters than any terminal accepts is shown as text. */
 const MAX_CODE = 32;
 
-/** Foreign text that arrives in pieces. */
+/** Filters untrusted text that arrives in pieces. */
 export interface SafeText {
-  /** The safe part of what has come. However the text is cut, the pieces together are the same. */
+  /** Returns the safe part of the input so far. The result does not depend on how the text is cut. */
   push(text: string): string;
-  /** What was held back because its rest was still to come. Ready for another text afterwards. */
+  /** Returns what was held back. The filter can be used again afterwards. */
   end(): string;
 }
 
 /**
- * Foreign text as a terminal may be given it: what is printed is what is said, and nothing else happens.
+ * Makes untrusted text safe for a terminal: it prints exactly the visible characters and has no other effect.
  *
- * Single characters are taken out, so that the words inside an escape sequence stay visible; only colour codes, which
- * hold no words, go as a whole. Joiners stay where scripts and pictures need them. Linear time.
+ * Single characters are removed, so that the words inside an escape sequence stay visible; only colour codes, which
+ * contain no words, are removed as a whole. Joiners stay where scripts and pictures need them. Linear time.
  *
  * @example
  * plainText("\u001b]0;title\u0007Hello \u001b[31mred\u001b[0m") // "]0;titleHello red"
@@ -43,7 +43,8 @@ export function plainText(text: string): string {
 }
 
 /**
- * `plainText` for text in pieces: a sequence split over them is as harmless as a whole one, and no character is torn.
+ * `plainText` for text in pieces: a sequence that is split over several pieces is handled like a whole one, and no
+ * character is split.
  *
  * @example
  * const safe = createSafeText()
@@ -55,7 +56,7 @@ export function createSafeText(): SafeText {
   return { push: (text) => filter.push(text), end: () => filter.end() };
 }
 
-/** JSON whose texts hold no such character but its escape: it says the same. */
+/** Escapes such characters in JSON text; the value stays the same. */
 export function escapeUnsafe(json: string): string {
   if (!NEEDS_A_LOOK.test(json)) return json;
   return json.replace(TO_ESCAPE, (found) =>
@@ -63,14 +64,13 @@ export function escapeUnsafe(json: string): string {
   );
 }
 
-/** A class, because `push` runs once per delta. */
 class Filter {
-  /** The parameters of what may be a colour code, with their bracket. */
+  /** The parameters of a possible colour code, with its bracket. */
   private _held = "";
   private _state: "text" | "escape" | "code" = "text";
-  /** The first half of a character whose second one is still to come. */
+  /** The first half of a surrogate pair whose second half has not arrived yet. */
   private _half = 0;
-  /** The last character that was let through. */
+  /** The last character that passed. */
   private _last = 0;
 
   push(text: string): string {
@@ -140,9 +140,9 @@ class Filter {
 
   private _mayPass(unit: number): boolean {
     const last = this._last;
-    // Persian, Indic scripts and pictures are made with joiners; between letters of this line they would only hide.
+    // Persian, Indic scripts and pictures need joiners; between Latin letters they are just invisible.
     if (unit === 0x200c || unit === 0x200d) return last >= 0x80 && last !== 0x200c && last !== 0x200d;
-    // "Shown as a picture" or "as text", behind the character it is about: once.
+    // Variation selectors ("as a picture", "as text"): once, and only after a character they can apply to.
     if (unit === 0xfe0e || unit === 0xfe0f) {
       const isAfterMark = last === 0x200c || last === 0x200d || last === 0xfe0e || last === 0xfe0f;
       return (last >= 0x80 && !isAfterMark) || isKeycap(last);

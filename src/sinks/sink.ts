@@ -5,17 +5,17 @@ import { callSafely } from "#streams";
 export interface Sink {
   accept(event: AgentEvent): void;
   /**
-   * `undefined`: go on. A promise: what was accepted has not been written yet; it resolves when there is room, and never
-   * rejects. Who waits for it bounds what is held in memory.
+   * `undefined`: continue. A promise: earlier events are not written yet; it resolves when there is room and never
+   * rejects. Awaiting it bounds memory.
    */
   room?(): Promise<void> | undefined;
-  /** Writes what is held back and gives back what is open. Nothing is accepted afterwards. Idempotent. */
+  /** Writes what is held back and releases resources. Nothing is accepted afterwards. Idempotent. */
   close?(): Promise<void>;
 }
 
 /**
- * Several sinks as one. Each gets every event, in order; one that throws is left out from then on, and `onError` hears
- * why: an output that fails changes nothing for the others.
+ * Combines several sinks. Each gets every event, in order. A sink that throws is removed and `onError` is called: an
+ * output that fails does not affect the others.
  *
  * @example
  * const sink = joinSinks([terminal, log], (error) => console.error(error))
@@ -38,7 +38,7 @@ export function joinSinks(sinks: readonly Sink[], onError: (error: unknown) => v
   };
   return {
     accept(event) {
-      // A sink may be written as an async function although none is asked for.
+      // A sink may be an async function, although the contract is synchronous.
       for (const sink of working) callSafely(() => sink.accept(event), leaveOut(sink));
     },
     room() {
@@ -59,8 +59,8 @@ export function joinSinks(sinks: readonly Sink[], onError: (error: unknown) => v
 }
 
 /**
- * The sinks of a run that is shown: with a format, its formatted output and nothing else; without one, the text and
- * the progress beside it. Whichever it is, every piece of output is printed exactly once.
+ * Selects the sinks of a displayed run: with a format, only its formatted output; otherwise the text and the progress
+ * line. Either way every piece of output is printed exactly once.
  *
  * @example
  * const sinks = selectSinks({ terminal, progress })

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { HOSTILE_TEXTS, isHarmless } from "../../test/e2e/hostile-texts.ts";
 import {
   type AgentEvent,
+  type Chunk,
+  type DoneChunk,
   doneEvent,
   errorItem,
   noticeItem,
@@ -21,6 +23,7 @@ import { createLogSink, logFileName } from "./log.ts";
 import { createProgressSink } from "./progress.ts";
 import { joinSinks, type Sink, selectSinks } from "./sink.ts";
 import { createSseSink } from "./sse.ts";
+import { asEvent } from "../../test/events.ts";
 
 const result: RunResult = {
   status: "success",
@@ -34,7 +37,7 @@ const result: RunResult = {
   errors: [],
   warnings: [],
 };
-const number = (events: readonly AgentEvent[]): AgentEvent[] =>
+const number = (events: readonly (Chunk | DoneChunk)[]): AgentEvent[] =>
   events.map((event, seq) => numberEvent(event, seq, { ts: seq, runId: "r" }));
 const call = toolCallItem({ callId: "c", name: "add", input: {}, executedBy: "millrace" });
 const answered = toolResultItem({ callId: "c", name: "add", output: 1, isError: false });
@@ -166,7 +169,7 @@ describe("the log", () => {
   });
 });
 
-function watch(events: readonly AgentEvent[], options: { isTerminal?: boolean; isMidLine?: boolean } = {}) {
+function watch(events: readonly (Chunk | DoneChunk)[], options: { isTerminal?: boolean; isMidLine?: boolean } = {}) {
   const clock = createVirtualClock();
   let screen = "";
   const sink = createProgressSink({
@@ -192,7 +195,7 @@ describe("progress", () => {
     expect(seen()).toBe("");
     await clock.advance(5000);
     expect(seen()).toContain("asking openai gpt-5 · 5.");
-    sink.accept(textDelta("m", 0, "Hi"));
+    sink.accept(asEvent(textDelta("m", 0, "Hi")));
     expect(seen().endsWith("\r\u001b[K")).toBe(true);
     const before = seen();
     await clock.advance(10_000);
@@ -240,7 +243,7 @@ describe("progress", () => {
 describe("the formatted sink", () => {
   const raw = (json: string) => ({ json, bytes: new TextEncoder().encode(json) });
   const formatted = (
-    events: readonly AgentEvent[],
+    events: readonly (Chunk | DoneChunk)[],
     read: (json: string) => readonly FormattedEvent[],
     style: "text" | "ansi" = "text",
   ) => {

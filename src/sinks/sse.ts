@@ -3,7 +3,7 @@ import { escapeUnsafe } from "./safe-text.ts";
 import type { Sink } from "./sink.ts";
 
 /**
- * The events as server-sent events: `id` is the event's number, `event` its type, `data` its JSON.
+ * Writes events as server-sent events: `id` is the event's number, `event` its type, `data` its JSON.
  *
  * @example
  * const sink = createSseSink((text) => response.write(text))

@@ -1,11 +1,11 @@
 /**
- * The little of `@opentelemetry/api` that is used, said as our own types: the package is an optional peer, and our
- * declarations must be readable where it is not installed. Its own tracers and meters fit them.
+ * The part of `@opentelemetry/api` that we use, as our own types: the package is an optional peer dependency, and our
+ * declarations must compile without it. Its tracers and meters are compatible with them.
  */
 
 export type TelemetryAttributes = Record<string, string | number | boolean | string[]>;
 
-/** What is used of OpenTelemetry's `Span`. */
+/** The part of OpenTelemetry's `Span` that we use. */
 export interface TelemetrySpan {
   setAttributes(attributes: TelemetryAttributes): unknown;
   addEvent(name: string, attributes?: TelemetryAttributes, time?: Date): unknown;
@@ -14,7 +14,7 @@ export interface TelemetrySpan {
   end(time?: Date): void;
 }
 
-/** What is used of OpenTelemetry's `Tracer`. */
+/** The part of OpenTelemetry's `Tracer` that we use. */
 export interface TelemetryTracer {
   startSpan(
     name: string,
@@ -29,7 +29,7 @@ export interface TelemetryInstrumentOptions {
   advice?: { explicitBucketBoundaries?: number[] };
 }
 
-/** What is used of OpenTelemetry's `Meter`. */
+/** The part of OpenTelemetry's `Meter` that we use. */
 export interface TelemetryMeter {
   createHistogram(
     name: string,
@@ -41,7 +41,7 @@ export interface TelemetryMeter {
   ): { add(value: number, attributes?: TelemetryAttributes): void };
 }
 
-/** What `import("@opentelemetry/api")` gives. */
+/** The part of `import("@opentelemetry/api")` that we use. */
 export interface TelemetryApi {
   readonly trace: {
     getTracer(name: string, version?: string): TelemetryTracer;

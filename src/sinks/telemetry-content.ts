@@ -1,10 +1,10 @@
 import { type Block, type Message, unreachable } from "#domain";
 import { finishReason } from "./telemetry-names.ts";
 
-/** So many characters of content go into one attribute; the rest is cut, and back ends would cut it anyway. */
+/** The maximum characters of content in one attribute; the rest is cut, as most back ends would do. */
 export const MAX_CONTENT = 32_768;
 
-/** Messages as the conventions write them into one attribute: JSON, whole also when content had to be cut. */
+/** Messages as one attribute, according to the conventions: always complete JSON, even if content had to be cut. */
 export function encodeMessages(messages: readonly Pick<Message, "role" | "blocks" | "stopReason">[]): string {
   const budget = { left: MAX_CONTENT };
   return JSON.stringify(
@@ -38,7 +38,7 @@ function asPart(block: Block, budget: Budget): unknown {
     case "image":
     case "document":
     case "audio":
-      // The bytes themselves help nobody who reads a trace.
+      // The bytes themselves are of no use in a trace.
       return { type: block.type, ...(block.mediaType !== undefined && { mime_type: block.mediaType }) };
     case "unknown":
       return { type: "unknown" };
@@ -47,7 +47,7 @@ function asPart(block: Block, budget: Budget): unknown {
   }
 }
 
-/** A value that fits stays a value; one that does not becomes the beginning of its text. */
+/** A value that fits is kept; otherwise it becomes the beginning of its JSON text. */
 function cutValue(value: unknown, budget: Budget): unknown {
   if (typeof value === "string") return cut(value, budget);
   const json = asJson(value);
@@ -62,7 +62,7 @@ function cut(text: string, budget: Budget): string {
   return kept;
 }
 
-/** The beginning of a text, without half a character at its end. */
+/** The beginning of a text, without splitting a character. */
 function wholeCharacters(text: string, length: number): string {
   const last = text.charCodeAt(length - 1);
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? length - 1 : length);

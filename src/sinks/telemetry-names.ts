@@ -1,7 +1,7 @@
 import type { StopReason, Usage } from "#domain";
 import type { TelemetryAttributes } from "./telemetry-api.ts";
 
-/** The attribute names of OpenTelemetry's conventions for generative AI that we fill, and our own. */
+/** The attribute names of OpenTelemetry's conventions for generative AI that we set, and our own. */
 export const ATTRIBUTE = {
   operation: "gen_ai.operation.name",
   provider: "gen_ai.provider.name",
@@ -35,7 +35,7 @@ export const ATTRIBUTE = {
   routerFeatures: "millrace.router.features",
 } as const;
 
-/** What a span is about; the first word of its name. */
+/** The operation of a span; the first word of its name. */
 export type Operation = "invoke_agent" | "chat" | "execute_tool";
 
 const USAGE_ATTRIBUTES = {
@@ -52,22 +52,22 @@ const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ["claude-code", "anthropic"],
 ]);
 
-/** Providers that count cached input apart; the conventions count it in. */
+/** Providers that count cached input separately; the conventions include it. */
 const CACHE_APART: ReadonlySet<string> = new Set(["anthropic"]);
 
-/** The provider of a backend, as the conventions call it. */
+/** The name of a backend's provider in the conventions. */
 export function providerOf(backend: string): string {
   return PROVIDERS.get(backend) ?? backend;
 }
 
-/** A usage as the conventions count it. */
+/** Usage as the conventions count it. */
 export function conventionalUsage(usage: Usage, provider: string): Usage {
   if (usage.inputTokens === undefined || !CACHE_APART.has(provider)) return usage;
   const inputTokens = usage.inputTokens + (usage.cacheReadTokens ?? 0) + (usage.cacheWriteTokens ?? 0);
   return { ...usage, inputTokens };
 }
 
-/** A usage as attributes of a span. What is unknown is left out. */
+/** Usage as attributes of a span. Unknown counts are left out. */
 export function usageAttributes(usage: Usage): TelemetryAttributes {
   const attributes: TelemetryAttributes = {};
   for (const [field, name] of Object.entries(USAGE_ATTRIBUTES)) {
@@ -89,7 +89,7 @@ const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   unknown: "unknown",
 };
 
-/** Why a model stopped, in the words of the conventions. */
+/** A stop reason as the conventions name it. */
 export function finishReason(reason: StopReason): string {
   return FINISH_REASONS[reason];
 }

@@ -4,16 +4,16 @@ import { ATTRIBUTE } from "./telemetry-names.ts";
 import { ReplyRecord } from "./telemetry-reply.ts";
 import type { TelemetryScope } from "./telemetry-scope.ts";
 
-/** The place of the main conversation; sub-agents go by the id of the tool call they belong to. */
+/** The key of the main conversation; the key of a sub-agent is the id of its tool call. */
 export const MAIN = "";
 
-/** The replies that are waited for or being written, one per place; each becomes a `chat` span when it is over. */
-export class ReplyBook {
+/** The requested or running replies, one per conversation; each becomes a `chat` span when it is over. */
+export class ReplySpans {
   private readonly _scope: TelemetryScope;
   private readonly _replies = new Map<string, ReplyRecord>();
-  /** Messages whose spans are over, and whether their tokens were counted. */
-  private readonly _told = new Map<string, boolean>();
-  /** What a place's spans hang below. */
+  /** Messages whose spans have ended, and whether their tokens were counted. */
+  private readonly _reported = new Map<string, boolean>();
+  /** The parent context for the spans of a conversation. */
   private readonly _contextOf: (place: string) => unknown;
 
   constructor(scope: TelemetryScope, contextOf: (place: string) => unknown) {
@@ -21,7 +21,7 @@ export class ReplyBook {
     this._contextOf = contextOf;
   }
 
-  /** The reply at a place; asked for now, if nobody has noticed it yet. */
+  /** The reply of a conversation; if there is none yet, one that was requested now. */
   at(place: string, ts: number): ReplyRecord {
     const known = this._replies.get(place);
     if (known !== undefined) return known;
@@ -37,7 +37,7 @@ export class ReplyBook {
       if (this._scope.tools.recordContent) reply.input.push(event);
       return;
     }
-    if (this._told.has(event.id)) {
+    if (this._reported.has(event.id)) {
       this._addAgain(place, event);
       return;
     }
@@ -45,16 +45,16 @@ export class ReplyBook {
     this.at(place, event.ts).add(event);
   }
 
-  /** A message that was told before its end comes again, and perhaps brings its counts only now. Its span is over. */
+  /** A message that was emitted before its end arrives again, possibly with its usage only now. Its span has ended. */
   private _addAgain(place: string, { id, usage, model }: MessageItem): void {
     if (this._replies.get(place)?.isFinished === false) this._replies.delete(place);
-    if (usage === undefined || this._told.get(id) === true) return;
-    this._told.set(id, true);
+    if (usage === undefined || this._reported.get(id) === true) return;
+    this._reported.set(id, true);
     const attributes = this._scope.attributes("chat");
     this._scope.count(usage, model === undefined ? attributes : { ...attributes, [ATTRIBUTE.responseModel]: model });
   }
 
-  /** The model is asked when the last result is there: until then each one starts the wait anew. */
+  /** The model is asked when the last result has arrived; until then each result restarts the wait. */
   addResult({ parent, callId, output, isError, ts }: ToolResultItem): void {
     const place = parent ?? MAIN;
     const waiting = this._replies.get(place);
@@ -71,12 +71,12 @@ export class ReplyBook {
     for (const place of [...this._replies.keys()]) this.close(place, ts, code);
   }
 
-  /** Tells of a reply, if it came to anything. `code` is why it did not come to its end. */
+  /** Ends a reply and emits its span, if there is anything to report. `code` is the reason if it failed. */
   close(place: string, ts: number, code?: ErrorCode): void {
     const reply = this._replies.get(place);
     this._replies.delete(place);
-    if (reply === undefined || !reply.isWorthTelling(code)) return;
-    if (reply.messageId !== undefined) this._told.set(reply.messageId, Object.keys(reply.usage).length > 0);
+    if (reply === undefined || !reply.isWorthReporting(code)) return;
+    if (reply.messageId !== undefined) this._reported.set(reply.messageId, Object.keys(reply.usage).length > 0);
     const scope = this._scope;
     const { meters, recordContent } = scope.tools;
     const failure = reply.isFinished ? undefined : code;

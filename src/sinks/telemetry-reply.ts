@@ -5,7 +5,7 @@ import { ATTRIBUTE, finishReason, usageAttributes } from "./telemetry-names.ts";
 
 type Shown = Pick<Message, "role" | "blocks" | "stopReason">;
 
-/** Failures of the model's side: with these, a reply that was asked for and never began has failed. */
+/** Failures of the model's side: with these, a requested reply that never began has failed. */
 const HOST_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "stream-cut",
   "stalled",
@@ -20,24 +20,24 @@ const HOST_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "content-filtered",
 ]);
 
-/** One reply of a model: from the moment it was asked for, as far as events tell it. */
+/** One reply of a model, from the moment it was requested, as far as events show it. */
 export class ReplyRecord {
   readonly askedAt: number;
-  /** When its first piece came. */
+  /** When its first piece arrived. */
   firstAt: number | undefined;
   /** When it was finished. */
   endAt: number | undefined;
   usage: Usage = {};
-  /** What is new since the last reply; kept only when content is recorded. */
+  /** What is new since the last reply; kept only if content is recorded. */
   readonly input: Shown[] = [];
-  /** The finished message, perhaps told in several pieces with the same id. */
+  /** The finished message, possibly emitted several times with the same id. */
   private _message: MessageItem | undefined;
 
   constructor(askedAt: number) {
     this.askedAt = askedAt;
   }
 
-  /** `false`: this is another message, so another reply. */
+  /** `false`: this is another message and so another reply. */
   takes(event: MessageItem): boolean {
     return this._message === undefined || this._message.id === event.id;
   }
@@ -57,13 +57,13 @@ export class ReplyRecord {
     return this._message?.model;
   }
 
-  /** Whether it came to something that is worth a span: a message, a part of one, or a host's failure. */
-  isWorthTelling(code: ErrorCode | undefined): boolean {
+  /** Whether it deserves a span: it has a message, a part of one, or failed because of the host. */
+  isWorthReporting(code: ErrorCode | undefined): boolean {
     if (this._message !== undefined) return true;
     return code !== undefined && (this.firstAt !== undefined || HOST_FAILURES.has(code));
   }
 
-  /** A message that is finished is no failure, whatever came afterwards. */
+  /** A finished message is no failure, whatever came afterwards. */
   get isFinished(): boolean {
     return this._message !== undefined;
   }

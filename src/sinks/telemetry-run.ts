@@ -17,22 +17,21 @@ import type { Sink } from "./sink.ts";
 import { SPAN_STATUS } from "./telemetry-api.ts";
 import { encodeContent } from "./telemetry-content.ts";
 import { ATTRIBUTE, usageAttributes } from "./telemetry-names.ts";
-import { MAIN, ReplyBook } from "./telemetry-replies.ts";
+import { MAIN, ReplySpans } from "./telemetry-replies.ts";
 import { type OpenSpan, TelemetryScope, type TelemetryTools } from "./telemetry-scope.ts";
 
 /**
  * The spans and measurements of one run, from its events alone.
  *
- * All times are the events' own, so it does not matter when the sink gets them. A class, because it is called once per
- * event.
+ * All times are those of the events, so it does not matter when the sink receives them.
  */
 export class RunTelemetry implements Sink {
   private readonly _tools: TelemetryTools;
   private readonly _scope: TelemetryScope;
-  private readonly _replies: ReplyBook;
+  private readonly _replies: ReplySpans;
   private readonly _calls = new Map<string, OpenSpan>();
   private _run: OpenSpan | undefined;
-  /** The agent that goes on after a handoff; the first one is the run itself. */
+  /** The agent after a handoff; the first agent is the run itself. */
   private _leg: OpenSpan | undefined;
   private _hasShown = false;
   private _isOver = false;
@@ -40,7 +39,7 @@ export class RunTelemetry implements Sink {
   constructor(tools: TelemetryTools) {
     this._tools = tools;
     this._scope = new TelemetryScope(tools);
-    this._replies = new ReplyBook(this._scope, (place) => this._placeOf(place).context);
+    this._replies = new ReplySpans(this._scope, (place) => this._placeOf(place).context);
   }
 
   accept(event: AgentEvent): void {
@@ -49,7 +48,7 @@ export class RunTelemetry implements Sink {
       this._run ??= this._begin(event);
       this._take(event);
     } catch (error) {
-      // Whoever watches must not hurt who is watched: from here on this run goes untold.
+      // A failure of telemetry must not affect the run: from here on, this run is not reported.
       this._isOver = true;
       this._tools.api.diag.warn("millrace: the telemetry of a run has failed", error);
     }
@@ -127,7 +126,7 @@ export class RunTelemetry implements Sink {
   private _takeCall(event: ToolCallItem): void {
     const { callId, name, executedBy, input, parent = MAIN } = event;
     this._replies.close(parent, event.ts);
-    // A run never tells of the same call twice; a log from elsewhere may.
+    // A run never reports the same call twice; a log from elsewhere may.
     this._calls.get(callId)?.span.end(new Date(event.ts));
     const call = this._scope.open("execute_tool", name, event.ts, {
       parent: this._placeOf(parent).context,
@@ -150,7 +149,7 @@ export class RunTelemetry implements Sink {
   private _closeCall(call: OpenSpan, event: ToolResultItem): void {
     const { callId, name, output, isError, skipped, ts, ms, waitedMs } = event;
     const failed = isError ? { [ATTRIBUTE.errorType]: skipped ?? "tool-failed" } : {};
-    // What a sub-agent said last hangs below its call.
+    // The last reply of a sub-agent belongs below its call.
     this._replies.close(callId, ts);
     this._calls.delete(callId);
     call.span.setAttributes({
@@ -161,7 +160,7 @@ export class RunTelemetry implements Sink {
     });
     if (isError) call.span.setStatus({ code: SPAN_STATUS.error });
     call.span.end(new Date(ts));
-    // A call that was skipped took no time of a tool.
+    // A skipped call took no tool time.
     if (skipped !== undefined) return;
     const attributes = { ...this._scope.attributes("execute_tool"), [ATTRIBUTE.toolName]: name, ...failed };
     this._tools.meters.duration(ms ?? ts - call.startedAt, attributes);
@@ -194,7 +193,7 @@ export class RunTelemetry implements Sink {
           typeof given?.code === "string" ? { [ATTRIBUTE.errorType]: given.code } : {},
         );
       case "usage":
-        // What a reply has used that came to nothing.
+        // The usage of a reply that failed.
         if (given?.usage !== undefined) this._scope.count(given.usage, this._scope.attributes("chat"));
         return;
       default:
@@ -231,7 +230,7 @@ export class RunTelemetry implements Sink {
     const attributes = { ...this._scope.attributes("invoke_agent"), ...failed };
     this._tools.meters.duration(ts - run.startedAt, attributes);
     if (hasFailed) this._tools.meters.error(attributes);
-    // An agent that does not say what each reply used says it at the end.
+    // An agent that does not report usage per reply reports it at the end.
     if (!this._scope.hasTokens) this._scope.count(result.usage, attributes);
     this._isOver = true;
   }
@@ -241,14 +240,14 @@ export class RunTelemetry implements Sink {
     this._leg = undefined;
   }
 
-  /** The first thing of a run that a reader can see. */
+  /** The first visible event of a run. */
   private _show(ts: number): void {
     this._hasShown = true;
     const startedAt = this._run?.startedAt ?? ts;
     this._tools.meters.latency(ts - startedAt, this._scope.attributes("invoke_agent"));
   }
 
-  /** The run may have begun before anybody said who is at work. */
+  /** The run may have begun before its agent was named. */
   private _nameAgent(agent: string | undefined): void {
     if (agent === undefined || this._scope.agent !== undefined) return;
     this._scope.agent = agent;
@@ -259,12 +258,12 @@ export class RunTelemetry implements Sink {
     this._place().span.addEvent(name, attributes, new Date(ts));
   }
 
-  /** The span of the agent at work. */
+  /** The span of the current agent. */
   private _place(): OpenSpan {
     return this._leg ?? (this._run as OpenSpan);
   }
 
-  /** A sub-agent's span is the tool call it was started by. */
+  /** A sub-agent's span is the tool call that started it. */
   private _placeOf(place: string): OpenSpan {
     return this._calls.get(place) ?? this._place();
   }

@@ -8,30 +8,30 @@ import {
   type TelemetryTracer,
 } from "./telemetry-api.ts";
 import { encodeContent } from "./telemetry-content.ts";
-import type { Meters } from "./telemetry-meters.ts";
+import type { Instruments } from "./telemetry-instruments.ts";
 import { ATTRIBUTE, conventionalUsage, type Operation, providerOf } from "./telemetry-names.ts";
 
-/** What the telemetry of one run is made with. */
+/** The dependencies and settings for the telemetry of one run. */
 export interface TelemetryTools {
   readonly api: TelemetryApi;
   readonly tracer: TelemetryTracer;
-  readonly meters: Meters;
+  readonly meters: Instruments;
   readonly recordContent: boolean;
   readonly attributes: TelemetryAttributes;
-  /** What the run asks of its route. */
+  /** The features that the run requires. */
   readonly features: readonly string[];
-  /** What the run's span hangs below. */
+  /** The parent context of the run's span. */
   readonly parent: unknown;
 }
 
-/** A span that others may hang below. */
+/** A span that can be a parent of others. */
 export interface OpenSpan {
   readonly span: TelemetrySpan;
   readonly context: unknown;
   readonly startedAt: number;
 }
 
-/** Who is at work in a run just now, and the spans and counts that carry it. */
+/** The current agent and backend of a run, and the functions that create its spans and counts. */
 export class TelemetryScope {
   readonly tools: TelemetryTools;
   agent: string | undefined;
@@ -44,7 +44,7 @@ export class TelemetryScope {
     this.tools = tools;
   }
 
-  /** Another backend is at work. */
+  /** Sets the current backend. */
   set backend(start: StartItem) {
     this._backend = start;
     this._provider = providerOf(start.backend);
@@ -77,7 +77,7 @@ export class TelemetryScope {
     return { span, context: api.trace.setSpan(more.parent, span), startedAt: ts };
   }
 
-  /** What the spans and measurements of one backend have in common. */
+  /** The common attributes of the spans and measurements of one backend. */
   attributes(operation: Operation): TelemetryAttributes {
     const attributes: TelemetryAttributes = { [ATTRIBUTE.operation]: operation, [ATTRIBUTE.provider]: this._provider };
     if (this._backend !== undefined) attributes[ATTRIBUTE.mode] = this._backend.mode;
@@ -90,14 +90,14 @@ export class TelemetryScope {
     if (this.tools.meters.tokens(this.conventional(usage), attributes)) this.hasTokens = true;
   }
 
-  /** A usage as the conventions count it. */
+  /** Usage as the conventions count it. */
   conventional(usage: Usage): Usage {
     return conventionalUsage(usage, this._provider);
   }
 
-  /** An error's message may quote what was said, so it is content. */
+  /** An error's message may quote the conversation, so it counts as content. */
   failure(code: string, message?: string): { code: number; message: string } {
-    const isTold = this.tools.recordContent && message !== undefined;
-    return { code: SPAN_STATUS.error, message: isTold ? `${code}: ${encodeContent(message)}` : code };
+    const isShown = this.tools.recordContent && message !== undefined;
+    return { code: SPAN_STATUS.error, message: isShown ? `${code}: ${encodeContent(message)}` : code };
   }
 }

@@ -2,8 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type AgentEvent,
+  type Chunk,
+  type DoneChunk,
   doneEvent,
   errorItem,
+  handoffItem,
   messageItem,
   noticeItem,
   numberEvent,
@@ -18,10 +21,12 @@ import {
   warningItem,
 } from "#domain";
 import { HOSTILE_TEXTS, isHarmless, nameOf } from "../../test/e2e/hostile-texts.ts";
+import { fuzzRuns } from "../../test/effort.ts";
 import { displayWidth } from "./display-width.ts";
 import { createTerminalSink, type TerminalOptions } from "./terminal.ts";
+import { asEvents } from "../../test/events.ts";
 
-const numRuns = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 1500);
+const numRuns = fuzzRuns(1500);
 
 const result: RunResult = {
   status: "success",
@@ -37,7 +42,7 @@ const result: RunResult = {
   warnings: [],
 };
 
-function show(events: readonly AgentEvent[], options: Partial<TerminalOptions> = {}) {
+function show(events: readonly (AgentEvent | Chunk | DoneChunk)[], options: Partial<TerminalOptions> = {}) {
   let out = "";
   let aside = "";
   let both = "";
@@ -55,7 +60,7 @@ function show(events: readonly AgentEvent[], options: Partial<TerminalOptions> =
     showThinking: false,
     ...options,
   });
-  for (const event of events) sink.accept(event);
+  for (const event of asEvents(events)) sink.accept(event);
   return { out, aside, both };
 }
 
@@ -142,7 +147,7 @@ describe("the terminal sink", () => {
       toolResultItem({ callId: "c", name: "add", output: about.reason, isError: true, skipped: "denied" }),
     ];
     expect(show(events, { asks: true }).aside).toBe("← The user said no.\n");
-    // Where nobody is asked here, what happened is told, each thing once.
+    // If questions are not asked here, each step is reported once.
     expect(show(events).aside).toBe("? add: asked, The user said no.\n? add: denied, The user said no.\n");
   });
 
@@ -180,9 +185,14 @@ describe("the terminal sink", () => {
   it("a message shown before is shown again after it was made void, and only then", () => {
     const message = messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "Hi" }] });
     const { out, aside } = show([textDelta("m", 0, "H"), message, retractNotice({ messageId: "m" }), message, message]);
-    expect(out).toBe("H\nHi");
-    expect(aside).toContain("void");
+    expect(out).toBe("Hi\nHi");
+    expect(aside).toContain("ignore the text above");
     expect(show([retractNotice({ messageId: "never-seen" })]).aside).toBe("");
+  });
+
+  it("S3-15: a message that says more than its deltas is shown to its end, once", () => {
+    const message = messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "Hi you" }] });
+    expect(show([textDelta("m", 0, "Hi "), message, message]).out).toBe("Hi you");
   });
 
   it("another message begins on a line of its own", () => {
@@ -196,7 +206,7 @@ describe("the terminal sink", () => {
   });
 
   it("S4-32: messages and errors are always shown; tools, thinking and metadata by switch", () => {
-    const events: AgentEvent[] = [
+    const events = [
       startItem({ backend: "offline", mode: "http", model: "m1", tools: ["add"] }),
       thinkingDelta("m", 0, "Hm."),
       textDelta("m", 1, "Yes"),
@@ -219,7 +229,7 @@ describe("the terminal sink", () => {
 
   it("thinking can be told of in one line", () => {
     const [first, second] = [thinkingDelta("m", 0, "Hm"), thinkingDelta("m", 0, "m.")].map((chunk, seq) =>
-      numberEvent<AgentEvent>(chunk, seq, { ts: 1000 + seq, runId: "r" }),
+      numberEvent(chunk, seq, { ts: 1000 + seq, runId: "r" }),
     );
     const text = numberEvent(textDelta("m", 1, "Yes"), 2, { ts: 3500, runId: "r" });
     const { both } = show(
@@ -230,7 +240,7 @@ describe("the terminal sink", () => {
   });
 
   it("results say whose they are when several calls are under way, and how long each took", () => {
-    const at = <Event extends AgentEvent>(event: Event, ts: number): Event => numberEvent(event, 0, { ts, runId: "r" });
+    const at = (chunk: Chunk, ts: number): AgentEvent => numberEvent(chunk, 0, { ts, runId: "r" });
     const one = toolCallItem({ callId: "1", name: "read", input: {}, executedBy: "backend" });
     const two = toolCallItem({ callId: "2", name: "list", input: {}, executedBy: "backend" });
     const done = (callId: string, name: string) => toolResultItem({ callId, name, output: "ok", isError: false });
@@ -259,11 +269,11 @@ describe("the terminal sink", () => {
   });
 });
 
-/** Every place of an event where foreign text may stand. */
-function everywhere(text: string): AgentEvent[] {
+/** Every field of an event that may contain untrusted text. */
+function everywhere(text: string): (Chunk | DoneChunk)[] {
   const pieces = text.split("");
   const done = doneEvent({ ...result, status: "error", subtype: text });
-  const events: AgentEvent[] = [
+  const events: (Chunk | DoneChunk)[] = [
     ...pieces.map((piece) => textDelta("m", 0, piece)),
     ...pieces.map((piece) => thinkingDelta("m", 1, piece)),
     textDelta("m", 2, text),
@@ -273,10 +283,7 @@ function everywhere(text: string): AgentEvent[] {
     toolResultItem({ callId: text, name: text, output: text, isError: false }),
     toolResultItem({ callId: text, name: text, output: [text], isError: true, ms: 1 }),
     permissionItem({ callId: "p", name: text, state: "asked", by: "rule", reason: text }),
-    numberEvent({ type: "handoff", seq: 0, ts: 0, runId: "", from: text, to: text, message: text }, 1, {
-      ts: 0,
-      runId: "",
-    }),
+    handoffItem({ from: text, to: text, message: text }),
     noticeItem("retry", { attempt: text, message: text }),
     noticeItem("fallback", { from: text, to: text }),
     noticeItem("stall", { silentMs: text }),

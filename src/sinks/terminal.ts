@@ -1,51 +1,53 @@
 import {
   type AgentEvent,
   checkOptionNames,
+  createShownText,
   type DoneEvent,
   type MessageItem,
   type NoticeItem,
   type PermissionItem,
+  readRetraction,
+  type TextDelta,
+  type ThinkingDelta,
   type ToolResultItem,
   unreachable,
 } from "#domain";
-import { isRecord, ownNumber, ownString } from "#wire";
 import { createEventLines } from "./event-lines.ts";
 import { createPalette } from "./palette.ts";
-import { createShownBlocks } from "./shown-blocks.ts";
 import type { Sink } from "./sink.ts";
 import { createTextColumn } from "./text-column.ts";
 
 /** The options of `createTerminalSink`. */
 export interface TerminalOptions {
-  /** Takes the answer's text. */
+  /** Receives the text of the answer. */
   readonly out: (text: string) => void;
-  /** Takes everything about it: tool calls, notices, the closing line. */
+  /** Receives everything else: tool calls, notices, the closing line. */
   readonly aside: (text: string) => void;
-  /** Whether `aside` understands colours. */
+  /** Whether `aside` supports colours. */
   readonly color: boolean;
-  /** Columns of the terminal; a function where they change. */
+  /** Columns of the terminal; a function if they can change. */
   readonly width: number | (() => number);
-  /** Ends lines of the answer between words; for an `out` that is a terminal. Default `false`: as they were written. */
+  /** Wraps lines of the answer at words, for an `out` that is a terminal. Default `false`: lines stay as they are. */
   readonly wrap?: boolean;
-  /** Folds warnings and errors to the width; for an `aside` that is a terminal. Default `false`. */
+  /** Folds warnings and errors to the width, for an `aside` that is a terminal. Default `false`. */
   readonly wrapAside?: boolean;
-  /** Says warnings and errors in the words of the place they are shown at: options of a program as flags of a shell. */
+  /** Adapts warnings and errors to where they are shown, for example from names of options to command-line flags. */
   readonly reword?: (text: string) => string;
-  /** Somebody else puts questions to the person at this screen, so that they are not told here as well. Default `false`. */
+  /** Questions to the person are asked by other code, so they are not shown here as well. Default `false`. */
   readonly asks?: boolean;
-  /** `true`: thinking as it comes; `"collapsed"`: one line about it; `false`: nothing of it. */
+  /** `true`: shows thinking as it arrives; `"collapsed"`: one line about it; `false`: nothing. */
   readonly showThinking: boolean | "collapsed";
-  /** Shows Markdown as a terminal can; for an `out` that is one. Without it the text goes out as it was written. */
+  /** Renders Markdown, for an `out` that is a terminal. Without it the text is printed as it is. */
   readonly markdown?: boolean;
-  /** Tool calls and their results. Default `true`. */
+  /** Shows tool calls and their results. Default `true`. */
   readonly showTools?: boolean;
-  /** What is left out otherwise: starts, allowed calls, notices of every kind. Default `false`. */
+  /** Shows starts, allowed calls and notices of every kind. Default `false`. */
   readonly showMetadata?: boolean;
-  /** Everything there is. Default `false`. */
+  /** Shows everything. Default `false`. */
   readonly showAll?: boolean;
-  /** `false`: a text is shown when it is whole. Default `true`. */
+  /** `false`: shows a text only when it is complete. Default `true`. */
   readonly stream?: boolean;
-  /** Text and errors alone. Default `false`. */
+  /** Shows only text and errors. Default `false`. */
   readonly quiet?: boolean;
 }
 
@@ -67,17 +69,17 @@ const OPTION_NAMES = [
   "quiet",
 ] satisfies (keyof TerminalOptions)[];
 
-/** A sink for a screen that others write to as well. */
+/** A sink for a screen that other code writes to as well. */
 export interface TerminalSink extends Sink {
-  /** Something stands on the last line: who wants to write beside it begins a new one. */
+  /** Whether the last line is not empty: other output must begin a new line. */
   readonly isMidLine: boolean;
 }
 
 /**
- * Shows a run to a person: the text as it is written, tool calls and what happened around it as short lines, and a
- * closing line with time, tokens and cost. Messages and errors are always shown, every piece exactly once. Everything
- * foreign is shown as plain text: whatever a model or a tool says, the terminal gets printable characters, line ends,
- * tabs and our own colours, and what was shown is never touched again.
+ * Shows a run to a person: the text as it is written, tool calls and other events as short lines, and a closing line
+ * with time, tokens and cost. Messages and errors are always shown, each exactly once. Untrusted text is made plain:
+ * whatever a model or a tool writes, the terminal receives only printable characters, line ends, tabs and our own
+ * colours, and earlier output is never changed.
  *
  * @example
  * const sink = createTerminalSink({
@@ -97,7 +99,7 @@ export function createTerminalSink(options: TerminalOptions): TerminalSink {
   const width = typeof given === "number" ? () => given : given;
   const { reword = (text: string): string => text } = options;
   const lines = createEventLines(palette, { width, folds: options.wrapAside === true, reword });
-  const shown = createShownBlocks();
+  const shown = createShownText();
   const answer = createTextColumn({
     write: options.out,
     markdown: options.markdown === true ? { color: true, width } : undefined,
@@ -112,9 +114,9 @@ export function createTerminalSink(options: TerminalOptions): TerminalSink {
   const showThinking = quiet ? false : showAll ? true : options.showThinking;
   const showTools = !quiet && (showAll || options.showTools !== false);
   const showMetadata = !quiet && (showAll || options.showMetadata === true);
-  /** When the calls under way began. */
+  /** When the running calls began. */
   const open = new Map<string, number>();
-  /** The last error that was shown; what ended the run is not shown a second time. */
+  /** The last error that was shown; if it also ended the run, it is not shown again. */
   let lastError: string | undefined;
   let denied: { readonly callId: string; readonly reason: string | undefined } | undefined;
   let speaking: string | undefined;
@@ -130,7 +132,7 @@ export function createTerminalSink(options: TerminalOptions): TerminalSink {
   const say = (text: string, messageId: string, now: number): void => {
     if (text === "") return;
     endThought(now);
-    // Another message is another paragraph at least.
+    // Another message starts a new paragraph at least.
     if (messageId !== speaking) answer.end();
     speaking = messageId;
     answer.push(text);
@@ -145,27 +147,26 @@ export function createTerminalSink(options: TerminalOptions): TerminalSink {
     thought ??= { since: now, characters: 0 };
     thought.characters += text.length;
   };
-  /** Lines of their own beside the text. */
+  /** Separate lines next to the text. */
   const note = (now: number, ...texts: readonly string[]): void => {
     endThought(now);
     answer.end();
     for (const text of texts) options.aside(`${text}\n`);
   };
 
-  const acceptMessage = (event: MessageItem): void => {
-    if (event.role !== "assistant") return;
-    event.blocks.forEach((block, index) => {
-      if (block.type !== "text" && block.type !== "thinking") return;
-      if (!shown.add(event.id, index)) return;
-      if (block.type === "text") say(block.text, event.id, event.ts);
-      else think(block.text, event.ts);
-    });
+  const acceptText = (event: TextDelta | ThinkingDelta | MessageItem): void => {
+    const messageId = event.type === "message" ? event.id : event.messageId;
+    for (const { kind, text } of shown.read(event)) {
+      if (kind === "text") say(text, messageId, event.ts);
+      else think(text, event.ts);
+    }
   };
   const acceptNotice = (event: NoticeItem): void => {
     if (event.kind === "retract") {
-      const fields = isRecord(event.data) ? event.data : {};
-      const wasSeen = shown.forget(ownString(fields, "messageId") ?? "", ownNumber(fields, "fromIndex") ?? 0);
-      if (wasSeen) note(event.ts, palette.yellow("… the answer starts again; what stands above is void"));
+      const messageId = readRetraction(event)?.messageId;
+      const wasFinished = messageId !== undefined && shown.isFinished(messageId);
+      if (shown.retract(event) !== undefined || wasFinished)
+        note(event.ts, palette.yellow("… the answer starts again; ignore the text above"));
       return;
     }
     const line = quiet ? undefined : (lines.notice(event) ?? (showMetadata ? lines.anyNotice(event) : undefined));
@@ -175,41 +176,38 @@ export function createTerminalSink(options: TerminalOptions): TerminalSink {
     const since = open.get(event.callId);
     const isAlone = open.size <= 1;
     open.delete(event.callId);
-    // A denial is the result of its call, and has been told.
-    const wasTold = denied?.callId === event.callId && denied.reason === event.output;
-    if (!showTools || (wasTold && !showMetadata)) return;
+    // A denial is the result of its call, and was shown already.
+    const wasShown = denied?.callId === event.callId && denied.reason === event.output;
+    if (!showTools || (wasShown && !showMetadata)) return;
     const ms = event.ms ?? (since === undefined || event.skipped !== undefined ? undefined : event.ts - since);
     note(event.ts, lines.toolResult(event, isAlone ? { ms } : { ms, name: event.name }));
   };
 
   const acceptPermission = (event: PermissionItem): void => {
     if (quiet || (event.state === "allowed" && !showMetadata)) return;
-    // Who has just answered knows what was asked, and what the answer was.
+    // The person who has just answered knows the question and the answer.
     const isKnown = event.state === "asked" || event.by === "user";
     if (isKnown && options.asks === true && !showMetadata) return;
     if (event.state === "denied") denied = { callId: event.callId, reason: event.reason };
     note(event.ts, lines.permission(event));
   };
   const acceptDone = ({ ts, result }: DoneEvent): void => {
-    // A verdict (a limit, an agent's own failure) is no error event: without this nobody would say why it failed.
+    // A verdict (a limit, an agent's own failure) is no error event: without this the reason would not be shown.
     const { status, error } = result;
     const why = status === "error" && error !== undefined && error.message !== lastError ? lines.failure(error) : [];
     note(ts, ...why, ...(quiet ? [] : [lines.closing(result)]));
   };
 
   const accept = (event: AgentEvent): void => {
-    // A sub-agent's words are its tool's business; what it does is shown.
+    // A sub-agent's text belongs to its tool call; only its own tool calls are shown.
     if (event.parent !== undefined && event.type !== "tool-call" && event.type !== "tool-result") return;
     switch (event.type) {
       case "text-delta":
       case "thinking-delta":
-        if (!streams) return;
-        shown.add(event.messageId, event.index);
-        if (event.type === "text-delta") say(event.text, event.messageId, event.ts);
-        else think(event.text, event.ts);
+        if (streams) acceptText(event);
         return;
       case "message":
-        return acceptMessage(event);
+        return acceptText(event);
       case "tool-call":
         open.set(event.callId, event.ts);
         if (showTools) note(event.ts, lines.toolCall(event));

@@ -2,7 +2,7 @@ import { createMarkdownWriter, type MarkdownOptions } from "./markdown/markdown-
 import { createSafeText } from "./safe-text.ts";
 import { createWordWrap } from "./word-wrap.ts";
 
-/** Text that goes to a screen piece by piece, and ends before something else is written there. */
+/** Text that is written to a screen piece by piece, and is ended before other output. */
 export interface TextColumn {
   push(text: string): void;
   /** Writes what is held back, and ends the line. */
@@ -14,7 +14,7 @@ export function createTextColumn(options: {
   readonly write: (text: string) => void;
   readonly markdown?: MarkdownOptions | undefined;
   readonly paint?: (text: string) => string;
-  /** Ends lines between words, at so many columns. Without it lines are as they were written. */
+  /** Wraps lines at words, at this many columns. Without it lines stay as they are. */
   readonly wrap?: (() => number) | undefined;
 }): TextColumn {
   const { write, paint = (text) => text } = options;
@@ -32,7 +32,7 @@ export function createTextColumn(options: {
   };
   const show = (text: string): void => {
     if (text === "") return;
-    // Line ends stay outside of the colour: a terminal may paint the rest of the line otherwise.
+    // Line ends are not coloured: otherwise a terminal may colour the rest of the line.
     const painted = text.split("\n").map(paint).join("\n");
     put(wrap === undefined ? painted : wrap.push(painted));
   };

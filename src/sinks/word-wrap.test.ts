@@ -91,7 +91,7 @@ describe("F-F wrapping at words", () => {
   it("however a text is cut, the output is the same", () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 20, max: 50 }), fc.integer({ min: 1, max: 7 }), (text, columns, size) => {
-        // Not between the halves of a character, nor inside a colour: what comes here has been made safe and whole.
+        // Not inside a character or a colour code: the input is already safe and complete.
         const pieces = text.match(/\u001b\[\d+m|./gsu) ?? [];
         const filter = createWordWrap(() => columns);
         let shown = "";

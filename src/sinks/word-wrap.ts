@@ -1,35 +1,38 @@
 import { displayWidth } from "./display-width.ts";
 
-/** Text on its way to a terminal, with line ends put between its words where the terminal would cut a word in two. */
+/** Inserts line ends between words where a terminal would otherwise split a word. */
 export interface WordWrap {
-  /** What can be shown now. Near the edge a word is held back until it is whole; however the text is cut, the output is the same. */
+  /**
+   * Returns what can be shown now. Near the edge a word is held back until it is complete; the output does not depend
+   * on how the text is cut.
+   */
   push(text: string): string;
-  /** The word that was held back: the text is over. Ready for another one afterwards. */
+  /** The text is over: returns the held word. The filter can be used again afterwards. */
   end(): string;
-  /** Something of the line under way is held back. */
+  /** Part of the current line is held back. */
   readonly isHolding: boolean;
 }
 
-/** A word that begins further left than this from the edge is shown letter by letter, and never moved. */
+/** A word that begins further from the edge than this is shown letter by letter, and never moved. */
 const EDGE = 40;
-/** How much of a line is remembered to see what it is: a list, a quote, a fence, a row of a table. */
+/** How much of a line is kept to see what it is: a list, a quote, a fence, a row of a table. */
 const MAX_HEAD = 80;
-/** A word longer than this is measured in pieces: measuring it again with each letter would take quadratic time. */
+/** A longer word is measured in pieces: measuring it again with each letter would take quadratic time. */
 const MAX_WORD = 256;
 const TAB = 8;
 
-/** Our own colours, which take no room; line ends, tabs, and characters with their marks. */
+/** Our own colour codes, which have no width; line ends, tabs, and characters with their marks. */
 const PIECES = /\u001b\[[\d;]*m|\n|\t|.(?:\p{M}|\u200d|\ufe0e|\ufe0f)*/gsu;
-/** Scripts that are written without blanks: a line may end behind every character, but not before these marks. */
+/** Scripts without blanks: a line may end after every character, but not before these marks. */
 const UNSPACED = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u;
 const CLOSING = /^[、。，．！？；：）」』】》〉”’]/u;
 const MARKS = /^(?:[ \t]|│ |> |• |☐ |☑ |[-*+] |\d{1,9}[.)] )*/u;
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/u;
 
 /**
- * Creates a filter that wraps at words. `columns` is asked again and again: a terminal changes its size. The next lines
- * of a list or a quote stand below its text. Code between fences and rows of tables keep their lines, so that they can
- * be copied; colours pass.
+ * Creates a filter that wraps at words. `columns` is called for every word, because a terminal can be resized.
+ * Continuation lines of a list or a quote are indented to its text. Code between fences and rows of tables keep their
+ * lines, so that they can be copied; colours pass.
  */
 export function createWordWrap(columns: () => number): WordWrap {
   const wrap = new Wrap(columns);
@@ -43,34 +46,37 @@ export function createWordWrap(columns: () => number): WordWrap {
 }
 
 /**
- * One line of text as several that fit behind an indent. All but the first begin with it; the first gets its own.
+ * Folds one line of text into several that fit after an indent. All but the first begin with it; the caller indents the
+ * first.
  *
  * @example
  * process.stdout.write(`- ${foldLine("A long item of a list that needs a second line", 30, 2)}\n`)
  */
 export function foldLine(text: string, columns: number, indent: number): string {
-  const wrap = createWordWrap(() => Math.max(10, columns - indent));
+  const wrap = new Wrap(() => Math.max(10, columns - indent), true);
   return (wrap.push(text) + wrap.end()).replaceAll("\n", `\n${" ".repeat(indent)}`);
 }
 
-/** A class, because `push` runs once per delta. */
 class Wrap {
   private readonly _columns: () => number;
-  /** Where the next character goes; of a word that is shown already: where it began. */
+  /** All of the text is there, so no word has to be shown before its end is known. */
+  private readonly _isWhole: boolean;
+  /** The column of the next character; for a word that is already shown, where it began. */
   private _column = 0;
   private _head = "";
   private _fence: string | undefined;
-  /** Blanks that wait for the word behind them, with the colours among them. */
+  /** Blanks before the next word, with the colours among them. */
   private _gap = "";
   private _gapWidth = 0;
-  /** The word under way, with its colours, as far as it is held back. */
+  /** The held part of the current word, with its colours. */
   private _held = "";
-  /** The same without colours, shown or not. */
+  /** The current word without colours, shown or not. */
   private _word = "";
   private _isShown = false;
 
-  constructor(columns: () => number) {
+  constructor(columns: () => number, isWhole = false) {
     this._columns = columns;
+    this._isWhole = isWhole;
   }
 
   get isHolding(): boolean {
@@ -124,11 +130,14 @@ class Wrap {
     return shown;
   }
 
-  /** Shows the word, moves it to the next line, or waits for the rest of it. */
+  /** Shows the word, moves it to the next line, or waits for its rest. */
   private _decide(): string {
     const columns = this._columns();
     const start = this._column + this._gapWidth;
-    const isEarly = start < columns - Math.min(EDGE, Math.floor(columns / 2));
+    // A word that begins its line stays there, however long it is.
+    const isEarly = this._isWhole
+      ? start <= displayWidth(this._indent(columns))
+      : start < columns - Math.min(EDGE, Math.floor(columns / 2));
     if (isEarly || this._isVerbatim()) return this._show();
     if (start + displayWidth(this._word) <= columns) return "";
     const indent = this._indent(columns);
@@ -154,8 +163,8 @@ class Wrap {
     const shown = this._isShown ? "" : this._show();
     const columns = this._columns();
     this._column += displayWidth(this._word);
-    // The terminal has cut a word that is longer than a line.
-    if (this._column > columns) this._column = ((this._column - 1) % columns) + 1;
+    // The terminal has wrapped a word that is longer than a line.
+    if (this._column > columns) this._column = this._isWhole ? columns : ((this._column - 1) % columns) + 1;
     this._word = "";
     this._isShown = false;
     return shown;
@@ -185,7 +194,7 @@ class Wrap {
     return this._head.replace(/^(?:│ |> ?)+/u, "");
   }
 
-  /** What the next line begins with, so that it stands below this one's text. */
+  /** The beginning of the next line, which aligns it with this one's text. */
   private _indent(columns: number): string {
     const marks = MARKS.exec(this._head)?.[0] ?? "";
     const indent = marks.replace(/[^│>\t]/gu, " ");

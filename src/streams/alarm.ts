@@ -1,12 +1,12 @@
-/** What alarms and watches need of a clock. */
+/** The parts of a clock that alarms and watches need. */
 export interface Ticker {
   now(): number;
   after(ms: number, fire: () => void): () => void;
 }
 
 /**
- * Something that is due unless it is put off, as streams put it off with every piece they give. Setting it costs a
- * look at the clock: one timer runs, and looks again when it fires.
+ * A callback that is due unless it is postponed, as streams do with every piece they deliver. Postponing it only reads
+ * the clock: a single timer runs, and checks again when it fires.
  */
 export class Alarm {
   private readonly _clock: Ticker;
@@ -20,7 +20,7 @@ export class Alarm {
     this._clock = clock;
   }
 
-  /** Calls `fire` once after so long. What was set before is forgotten. */
+  /** Calls `fire` once after this time. Replaces what was set before. */
   set(ms: number, fire: () => void): void {
     this._fire = fire;
     this._ms = ms;
@@ -28,7 +28,7 @@ export class Alarm {
     if (this._dueAt < this._timerAt) this._start(ms);
   }
 
-  /** Nothing is due any more, and no timer runs. */
+  /** Cancels the callback and the timer. */
   stop(): void {
     this._fire = undefined;
     this._takeBack?.();
@@ -46,7 +46,7 @@ export class Alarm {
     this._takeBack = undefined;
     this._timerAt = Number.POSITIVE_INFINITY;
     const now = this._clock.now();
-    // Never further away than it was set for: the clock of the machine may have been set back meanwhile.
+    // Never further away than it was set: the system clock may have been set back meanwhile.
     this._dueAt = Math.min(this._dueAt, now + this._ms);
     const left = this._dueAt - now;
     if (left > 0) return this._start(left);

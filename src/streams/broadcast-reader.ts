@@ -1,17 +1,17 @@
 import { createDeferred, type Deferred } from "./deferred.ts";
-import type { Place } from "./merge-neighbours.ts";
+import type { ReadPosition } from "./merge-neighbours.ts";
 
-/** What a reader needs of the broadcast it reads. */
-export interface ReaderHome<T> {
+/** The parts of a broadcast that its reader needs. */
+export interface BroadcastSource<T> {
   attach(reader: BroadcastReader<T>): void;
   leave(reader: BroadcastReader<T>): void;
-  /** The reader lagged, and does so no more. */
+  /** The reader was lagging and has caught up. */
   caughtUp(): void;
   isClosed(): boolean;
   readonly onLeave: (() => Promise<void>) | undefined;
 }
 
-/** How far a reader may fall behind before it lags. */
+/** How far a reader may fall behind before it counts as lagging. */
 export interface ReaderLimits {
   readonly capacity: number;
   readonly maxWeight: number;
@@ -19,20 +19,20 @@ export interface ReaderLimits {
 
 const END: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
-/** One reader of a broadcast: its place in the log, and the `next()` calls that wait for values. */
-export class BroadcastReader<T> implements AsyncIterableIterator<T, undefined>, Place {
+/** One reader of a broadcast: its position in the log, and the pending `next()` calls. */
+export class BroadcastReader<T> implements AsyncIterableIterator<T, undefined>, ReadPosition {
   index = 0;
   private readonly _log: readonly T[];
   private readonly _limits: ReaderLimits;
-  private readonly _home: ReaderHome<T>;
-  /** Weight pushed since this reader was last level with the writer: never less than what it has not read. */
+  private readonly _home: BroadcastSource<T>;
+  /** The weight pushed since this reader was last level with the writer: never less than the weight it has not read. */
   private _weight = 0;
   private _isAttached = false;
   private _hasLeft = false;
   private _lagged = false;
   private readonly _waiting: Deferred<IteratorResult<T, undefined>>[] = [];
 
-  constructor(log: readonly T[], limits: ReaderLimits, home: ReaderHome<T>) {
+  constructor(log: readonly T[], limits: ReaderLimits, home: BroadcastSource<T>) {
     this._log = log;
     this._limits = limits;
     this._home = home;
@@ -44,7 +44,7 @@ export class BroadcastReader<T> implements AsyncIterableIterator<T, undefined>, 
     return this._lagged;
   }
 
-  /** Values were pushed: answers who waits, and notes how heavy the rest is. */
+  /** Values were pushed: resolves pending reads and records the weight of the rest. */
   notice(count: number, weight: number): void {
     this._weight = this.index + count >= this._log.length ? weight : this._weight + weight;
     while (this._waiting.length > 0 && this.index < this._log.length) {
@@ -54,7 +54,7 @@ export class BroadcastReader<T> implements AsyncIterableIterator<T, undefined>, 
     }
   }
 
-  /** No further values: who waits is told so. */
+  /** No further values: ends pending reads. */
   close(): void {
     if (this._waiting.length > 0) this._detach();
   }
@@ -64,7 +64,7 @@ export class BroadcastReader<T> implements AsyncIterableIterator<T, undefined>, 
       if (!this._isAttached) this._attach();
       const value = this._log[this.index] as T;
       this.index += 1;
-      // Looked at only by a reader that somebody waits for: every value read passes here.
+      // Checked only for a reader that the writer waits for, because every value that is read passes here.
       if (this._lagged && !this.lags) this._home.caughtUp();
       return Promise.resolve({ done: false, value });
     }

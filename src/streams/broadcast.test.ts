@@ -31,7 +31,7 @@ async function readAll(reader: AsyncIterable<Span>): Promise<Span[]> {
 
 const rows = (from: number, to: number): Span[] => Array.from({ length: to - from }, (_, index) => span(from + index));
 
-/** Spans must stand for 0 … n-1 without gap or overlap. */
+/** Spans must cover 0 … n-1 without gap or overlap. */
 function expectGapless(values: readonly Span[], length: number): void {
   let next = 0;
   let gap: Span | undefined;

@@ -1,41 +1,43 @@
 import { BroadcastReader } from "./broadcast-reader.ts";
 import { createDeferred, type Deferred } from "./deferred.ts";
-import { type Merging, mergeNeighbours, type Place } from "./merge-neighbours.ts";
+import { type Merging, mergeNeighbours, type ReadPosition } from "./merge-neighbours.ts";
 
 /**
- * One stream to many readers, with a memory.
+ * One stream with many readers, and a log.
  *
- * Every reader and every listener gets every value from the first one on, in order, however late it comes. Values
- * that all attached readers are past may be merged with their neighbours, so that what is remembered for late
- * readers stays small. A writer that asks `room()` before it goes on is slowed down to the slowest attached reader.
+ * Every reader and every listener receives every value from the first one on, in order, however late it attaches.
+ * Values that all attached readers have passed may be merged with their neighbours, so that the log for late readers
+ * stays small. A writer that calls `room()` before it goes on is slowed down to the slowest attached reader.
  */
 export interface Broadcast<T> {
   /**
-   * Appends values and passes them to whoever is attached. `weight` is how heavy they are together. The array may be
-   * reused by the caller afterwards.
+   * Appends values and passes them to attached readers and listeners. `weight` is the weight of all of them. The caller
+   * may reuse the array afterwards.
    */
   push(values: readonly T[], weight: number): void;
-  /** `undefined`: write on. A promise: a reader lags; it resolves when there is room again. Never rejects. */
+  /** `undefined`: go on writing. A promise: a reader lags; it resolves when there is room again. Never rejects. */
   room(): Promise<void> | undefined;
-  /** Attaches a reader at its first `next()`. Leaving (`return`) detaches it; `onLeave` then runs before `return` resolves. */
+  /** Attaches a reader at its first `next()`. `return` detaches it; `onLeave` then runs before `return` resolves. */
   read(onLeave?: () => Promise<void>): AsyncIterableIterator<T, undefined>;
   /**
-   * Calls `visit` for every value from the first one on. The past is delivered in a microtask, so never inside this
-   * call. What `visit` throws goes to `onError` and stops nobody. Returns a function that ends it.
+   * Calls `visit` for every value from the first one on. Past values are delivered in a microtask, so never during this
+   * call. Exceptions in `visit` go to `onError` and have no other effect. Returns a function that ends it.
    */
   listen(visit: (value: T) => void, onError: (error: unknown) => void): () => void;
-  /** Somebody waits for the end: from now on a lagging reader no longer holds the writer back; its values are merged. */
+  /** The end is awaited: from now on a lagging reader no longer holds the writer back; its values are merged. */
   hurry(): void;
-  /** What was pushed so far, as merged as it is. To be walked through at once: later pushes change it. */
+  /** The values pushed so far, in their merged form. Iterate over it at once: later pushes change it. */
   past(): Iterable<T>;
-  /** No further values. Readers end after the last one. Idempotent. */
+  /** Replaces every value pushed so far, for readers that have not received it yet. */
+  replace(change: (value: T) => T): void;
+  /** No further values follow. Readers end after the last one. Idempotent. */
   close(): void;
 }
 
 export interface BroadcastOptions<T> extends Merging<T> {
   /** How many values a reader may lag behind before the writer is held back. */
   readonly capacity: number;
-  /** How heavy the unread values of a reader may be before the writer is held back. */
+  /** How much weight a reader may leave unread before the writer is held back. */
   readonly maxWeight: number;
 }
 
@@ -44,28 +46,28 @@ export function createBroadcast<T>(options: BroadcastOptions<T>): Broadcast<T> {
   return new BroadcastLog(options);
 }
 
-interface Listener<T> extends Place {
+interface Listener<T> extends ReadPosition {
   active: boolean;
   readonly visit: (value: T) => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Merging walks over the values once; it waits for so many that the walk is paid back. A stream that has said little
- * waits for few: there may be a thousand of them, and what they remember is most of what they hold.
+ * Merging passes over the values once, so it is done only after enough values have accumulated. A short stream merges
+ * after fewer: there may be a thousand of them, and their logs are most of their memory.
  */
 const MERGE_BATCH = { least: 32, most: 512, part: 16 } as const;
 
-/** A loop of its own: what runs once per value stays small, so that optimising it takes next to no time. */
+/** A separate function: code that runs once per value stays small, so that V8 optimises it quickly. */
 function append<T>(log: T[], values: readonly T[]): void {
   for (let index = 0; index < values.length; index += 1) log.push(values[index] as T);
 }
 
-/** A class, because it is called once per value: closures are optimised anew for every broadcast they serve. */
+/** A class because it is called once per value, and V8 would optimise closures anew for every broadcast. */
 class BroadcastLog<T> implements Broadcast<T> {
   private readonly _options: BroadcastOptions<T>;
   private readonly _log: T[] = [];
-  /** Everything before this position is as merged as it can be. */
+  /** Everything before this position is merged as far as possible. */
   private _mergedTo = 0;
   private _mergeBatch: number = MERGE_BATCH.least;
   private _pushed = 0;
@@ -126,6 +128,10 @@ class BroadcastLog<T> implements Broadcast<T> {
     return this._log;
   }
 
+  replace(change: (value: T) => T): void {
+    for (let at = 0; at < this._log.length; at += 1) this._log[at] = change(this._log[at] as T);
+  }
+
   close(): void {
     if (this._isClosed) return;
     this._isClosed = true;
@@ -133,7 +139,7 @@ class BroadcastLog<T> implements Broadcast<T> {
     this.release();
   }
 
-  /** Lets the writer go on if nobody lags any more. */
+  /** Lets the writer go on if no reader lags any more. */
   release(): void {
     if (this._held === undefined) return;
     if (!this._isClosed && !this._isHurried && this._someReaderLags()) return;
@@ -162,8 +168,8 @@ class BroadcastLog<T> implements Broadcast<T> {
     let end = this._log.length;
     for (const reader of this._readers) if (!(this._isHurried && reader.lags)) end = Math.min(end, reader.index);
     if (end - this._mergedTo < this._mergeBatch) return;
-    const places = [...this._readers, ...this._listeners];
-    this._mergedTo = mergeNeighbours(this._log, { from: this._mergedTo, end }, places, this._options);
+    const positions = [...this._readers, ...this._listeners];
+    this._mergedTo = mergeNeighbours(this._log, { from: this._mergedTo, end }, positions, this._options);
     this._mergeBatch = Math.min(MERGE_BATCH.most, Math.max(MERGE_BATCH.least, this._pushed / MERGE_BATCH.part));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Calls a function of somebody else's and passes on how it fails, whether it throws or returns a promise that rejects:
- * neither reaches the caller, and no rejection is left unhandled.
+ * Calls a foreign function and passes any failure to `onError`, whether it throws or returns a promise that rejects:
+ * neither reaches the caller, and no rejection stays unhandled.
  *
  * @example
  * callSafely(() => listener(event), (error) => console.error(error))

@@ -1,4 +1,4 @@
-/** A promise with its two ends in hand. */
+/** A promise together with its `resolve` and `reject`. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;
@@ -20,7 +20,7 @@ export function createDeferred<T>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
-/** Marks a promise as looked after: its rejection is somebody's value, never an unhandled rejection. */
+/** Marks a promise as handled, so that its rejection is never reported as unhandled. */
 export function handled<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mergeNeighbours, type Place } from "./merge-neighbours.ts";
+import { mergeNeighbours, type ReadPosition } from "./merge-neighbours.ts";
 
 /** Neighbours that begin with the same letter may be merged. */
 const merging = {
@@ -11,7 +11,7 @@ const merging = {
 describe("mergeNeighbours", () => {
   it("merges rows in the range and moves up what stands behind it", () => {
     const log = ["a1", "a2", "b1", "a3", "a4", "a5", "c1"];
-    const places: Place[] = [{ index: 0 }, { index: 5 }, { index: 7 }];
+    const places: ReadPosition[] = [{ index: 0 }, { index: 5 }, { index: 7 }];
     expect(mergeNeighbours(log, { from: 0, end: 5 }, places, merging)).toBe(3);
     expect(log).toEqual(["a1a2", "b1", "a3a4", "a5", "c1"]);
     expect(places.map(({ index }) => index)).toEqual([0, 3, 5]);
@@ -25,7 +25,7 @@ describe("mergeNeighbours", () => {
         const clip = (index: number): number => Math.min(index, given.length);
         const from = Math.min(clip(left), clip(right));
         const end = Math.max(clip(left), clip(right));
-        const places: Place[] = at.map((index) => ({ index: clip(index) }));
+        const places: ReadPosition[] = at.map((index) => ({ index: clip(index) }));
         const rest = places.map(({ index }) => given.slice(index).join(""));
         const newEnd = mergeNeighbours(log, { from, end }, places, merging);
         expect(places.map(({ index }) => log.slice(index).join(""))).toEqual(rest);

@@ -2,20 +2,20 @@ import type { Ticker } from "./alarm.ts";
 
 export interface SilenceOptions {
   readonly clock: Ticker;
-  /** Silence that is allowed before the first sign of life. */
+  /** The silence allowed before the first sign of life. */
   readonly firstMs: number;
-  /** Silence that is allowed afterwards. */
+  /** The silence allowed afterwards. */
   readonly betweenMs: number;
-  /** Silence after which somebody is told, once per silence; the watch goes on. */
+  /** The silence after which `onNotice` is called, once per silence; the watch goes on. */
   readonly noticeMs: number;
   readonly onNotice: (silentMs: number) => void;
   /** The silence has lasted too long. Called at most once. */
   readonly onExpire: (silentMs: number, phase: "first" | "between") => void;
 }
 
-/** Notices silence. Only the wait for the other side counts: it is paused while we are the slow ones. */
+/** Detects silence. Only the wait for the other side counts: pause it while our own side is slow. */
 export interface SilenceWatch {
-  /** A sign of life. Costs one look at the clock. */
+  /** A sign of life. Only reads the clock. */
   alive(): void;
   pause(): void;
   resume(): void;
@@ -32,10 +32,13 @@ class Watch implements SilenceWatch {
   private readonly _options: SilenceOptions;
   private _phase: "first" | "between" = "first";
   private _since: number;
-  /** How long it had been silent when the timer was set, how long that runs, and whether there was a sign of life since. */
+  /**
+   * How long the silence had lasted when the timer was set, the timer's duration, and whether there was a sign of life
+   * since.
+   */
   private _before = 0;
   private _runsMs = 0;
-  private _isHeard = false;
+  private _wasNoted = false;
   private _isNoticed = false;
   private _isOver = false;
   private _takeBack: (() => void) | undefined;
@@ -47,7 +50,7 @@ class Watch implements SilenceWatch {
   }
 
   alive(): void {
-    this._isHeard = true;
+    this._wasNoted = true;
     this._phase = "between";
     this._isNoticed = false;
     this._since = this._options.clock.now();
@@ -70,12 +73,12 @@ class Watch implements SilenceWatch {
     this.pause();
   }
 
-  // One timer that looks again when it fires, instead of one per sign of life: streams bring thousands a second.
+  // One timer that checks again when it fires, instead of one per sign of life: streams bring thousands per second.
   private _look(): void {
     const { clock, noticeMs, onNotice, onExpire } = this._options;
     this._takeBack = undefined;
-    // A timer cannot be set, the clock of the machine can: it counts only as far as the timer agrees.
-    const silentMs = this._isHeard
+    // The system clock can be changed, a timer cannot: the clock only counts as far as the timer agrees.
+    const silentMs = this._wasNoted
       ? Math.min(this._runsMs, Math.max(0, clock.now() - this._since))
       : this._before + this._runsMs;
     if (silentMs >= this._limit()) {
@@ -95,7 +98,7 @@ class Watch implements SilenceWatch {
     const next = this._isNoticed ? this._limit() : Math.min(this._limit(), noticeMs);
     this._before = silentMs;
     this._runsMs = Math.max(1, next - silentMs);
-    this._isHeard = false;
+    this._wasNoted = false;
     this._takeBack = clock.after(this._runsMs, () => this._look());
   }
 

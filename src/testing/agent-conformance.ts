@@ -3,11 +3,11 @@ import type { Chunk, Message } from "#domain";
 import { expectSame, expectThat, type Failure, runTrials, type Trial } from "./conformance.ts";
 import { expectSound } from "./sound-chunks.ts";
 
-/** What an agent does when it is sent a message. */
+/** How an agent behaves when it is sent a message. */
 export type AgentSituation =
   /** Answers with some text. */
   | "answer"
-  /** Calls the tool it is offered, which is called `echo`, and then answers. */
+  /** Calls the offered tool, `echo`, and then answers. */
   | "tool-call"
   /** Fails, or ends without a verdict. */
   | "failure"
@@ -17,9 +17,9 @@ export type AgentSituation =
 const MESSAGES: readonly Message[] = [{ id: "message-1", role: "user", blocks: [{ type: "text", text: "Hello" }] }];
 
 /**
- * Tries an agent backend against the promises of `AgentBackend` and returns the broken ones. Works with any test runner.
+ * Tests an agent backend against the contract of `AgentBackend` and returns the failures. Works with any test runner.
  *
- * `createBackend` gives a backend whose agent behaves as the situation says.
+ * `createBackend` returns a backend whose agent behaves according to the situation.
  *
  * @example
  * async function testMyAgent(create: (situation: AgentSituation) => AgentBackend) {
@@ -100,7 +100,7 @@ export function checkAgentBackend(
 
 interface PlayOptions {
   readonly denies?: boolean;
-  /** Fired as soon as something was written. */
+  /** Aborted as soon as something was written. */
   readonly controller?: AbortController;
   readonly lags?: boolean;
 }
@@ -153,7 +153,7 @@ async function play(backend: AgentBackend, options: PlayOptions = {}): Promise<P
       if (options.controller !== undefined && written.some(({ type }) => type !== "start")) controller.abort();
       if (!lags) return undefined;
       isLagging = true;
-      // Several rounds of waiting promises: a writer that does not wait has written again by then.
+      // Several rounds of microtasks: a writer that does not wait has written again by then.
       return Array.from({ length: 20 })
         .reduce<Promise<void>>((wait) => wait.then(() => undefined), Promise.resolve())
         .then(() => {

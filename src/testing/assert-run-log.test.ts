@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   type AgentEvent,
   type Chunk,
+  type DoneChunk,
   errorItem,
   messageItem,
   noticeItem,
@@ -16,12 +17,15 @@ import {
   toolInputDelta,
   toolResultItem,
   warningItem,
+  handoffItem,
+  numberEvent,
 } from "#domain";
+import { fuzzRuns } from "../../test/effort.ts";
 import { assertRunLog, findViolation, RunLogViolation } from "./assert-run-log.ts";
 import { closeRunLog } from "./close-run-log.ts";
 import { type Invariant, RUN_LOG_INVARIANTS } from "./run-log/invariants.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 2000);
+const RUNS = fuzzRuns(2000);
 
 type Loose = Record<string, unknown>;
 
@@ -51,7 +55,7 @@ function goodLog(): AgentEvent[] {
     permissionItem({ ...call, state: "asked", by: "rule" }),
     permissionItem({ ...call, state: "allowed", by: "user" }),
     toolResultItem({ ...call, output: 3, isError: false }),
-    { type: "handoff", seq: -1, ts: 0, runId: "", from: "one", to: "two", message: "go on" },
+    handoffItem({ from: "one", to: "two", message: "go on" }),
     textDelta("m2", 0, "It is 3."),
     messageItem({ id: "m2", role: "assistant", blocks: [{ type: "text", text: "It is 3." }] }),
     warningItem({ code: "feature-ignored", message: "…" }),
@@ -78,9 +82,13 @@ function without(events: readonly AgentEvent[], at: number): AgentEvent[] {
   return renumber(events.filter((_, here) => here !== at));
 }
 
-function insert(events: readonly AgentEvent[], at: number, ...chunks: readonly AgentEvent[]): AgentEvent[] {
+function insert(events: readonly AgentEvent[], at: number, ...chunks: readonly (Chunk | DoneChunk)[]): AgentEvent[] {
   const { ts, runId } = events[at] as AgentEvent;
-  return renumber([...events.slice(0, at), ...chunks.map((chunk) => ({ ...chunk, ts, runId })), ...events.slice(at)]);
+  return renumber([
+    ...events.slice(0, at),
+    ...chunks.map((chunk) => numberEvent(chunk, at, { ts, runId })),
+    ...events.slice(at),
+  ]);
 }
 
 function changeResult(events: AgentEvent[], fields: Loose): AgentEvent[] {
@@ -236,7 +244,7 @@ function swap(events: readonly AgentEvent[], left: number, right: number): Agent
   return renumber(swapped);
 }
 
-/** The deltas at `at` and `at + 1` as one, as a run gives them to a late reader. */
+/** The deltas at `at` and `at + 1` merged, as a run delivers them to a late reader. */
 function mergeTexts(events: readonly AgentEvent[], at: number): AgentEvent[] {
   const [left, right] = [events[at], events[at + 1]] as [AgentEvent & { text: string }, AgentEvent & { text: string }];
   const merged = { ...right, firstSeq: left.seq, text: left.text + right.text };
@@ -270,7 +278,7 @@ describe("assertRunLog", () => {
   });
 
   it("names the first violation in the order of events, also when a later one shows earlier", () => {
-    // The late delta at 9 is known to be one only at the end; the bad time at 12 is seen at once.
+    // The late delta at 9 is recognised only at the end, the bad time at 12 at once.
     const broken = change(insert(goodLog(), 9, textDelta("m1", 1, "x")), 12, { ts: 1 });
     expect(findViolation(broken)).toMatchObject({ invariant: "delta-after-message", seq: 9 });
   });
@@ -430,7 +438,7 @@ describe("what a log may do", () => {
   });
 });
 
-/** Random logs that keep every promise: turns of text and thinking in pieces, with or without a tool call. */
+/** Random valid logs: turns of text and thinking in pieces, with or without a tool call. */
 const turns = fc.array(
   fc.record({
     pieces: fc.array(fc.string({ minLength: 1, unit: "binary" }), { minLength: 1, maxLength: 4 }),
@@ -539,7 +547,7 @@ describe("random logs", () => {
   });
 });
 
-/** Whether a delta's text counts for nothing, because it was retracted. */
+/** Whether a delta's text is void because it was retracted. */
 function isVoid(log: readonly AgentEvent[], at: number): boolean {
   const event = log[at] as AgentEvent;
   if (!("messageId" in event)) return false;
@@ -548,12 +556,12 @@ function isVoid(log: readonly AgentEvent[], at: number): boolean {
     .some((later) => later.type === "notice" && (later.data as Loose)["messageId"] === event.messageId);
 }
 
-/** What the promises say about a lost event, worked out apart from the checks. */
+/** Whether the invariants allow losing an event, computed independently of the checks. */
 function isHarmlessToLose(log: readonly AgentEvent[], at: number): boolean {
   const event = log[at] as AgentEvent;
   if (event.type === "notice") {
     if (event.kind !== "retract") return true;
-    return false; // the pieces before it then stand twice
+    return false; // the pieces before it would then appear twice
   }
   if (event.type !== "text-delta" && event.type !== "thinking-delta") return false;
   if (isVoid(log, at)) return true;

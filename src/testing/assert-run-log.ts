@@ -9,16 +9,16 @@ import { findMisshapen, hasKnownType } from "./run-log/shape.ts";
 import { checkToolPairing } from "./run-log/tool-pairing.ts";
 import { checkVerdict } from "./run-log/verdict.ts";
 
-/** One broken promise of a run log. */
+/** One broken invariant of a run log. */
 export interface Violation {
   readonly invariant: Invariant;
-  /** The `seq` of the event that breaks it; for an event that is missing, that of the last one; -1 without any. */
+  /** The `seq` of the event that breaks it; of the last event if one is missing; -1 if there is none. */
   readonly seq: number;
   readonly message: string;
 }
 
 /**
- * A run log that breaks one of its promises.
+ * Thrown for a run log that breaks an invariant.
  *
  * @example
  * try {
@@ -42,9 +42,9 @@ export class RunLogViolation extends Error {
 }
 
 /**
- * Throws a `RunLogViolation` for the first event that breaks a promise of the event model.
+ * Throws a `RunLogViolation` for the first event that breaks an invariant of the event model.
  *
- * Takes the log of one complete run, `done` included. Linear in its size.
+ * Expects the log of one complete run, including `done`. Linear in its size.
  *
  * @example
  * const events: AgentEvent[] = []
@@ -57,7 +57,7 @@ export function assertRunLog(events: readonly AgentEvent[]): void {
 }
 
 /**
- * The first violation in the order of events, or `undefined` when the log keeps all its promises.
+ * The first violation in the order of events, or `undefined` if there is none.
  *
  * @example
  * const violation = findViolation(events)
@@ -65,7 +65,7 @@ export function assertRunLog(events: readonly AgentEvent[]): void {
  */
 export function findViolation(events: readonly AgentEvent[]): Violation | undefined {
   if (events.length === 0) return { invariant: "non-empty", seq: -1, message: "there is no event" };
-  // Some violations show only later (a delta nobody covered), so all are found and the earliest is told.
+  // Some violations appear only later (a delta without a message), so all are found and the earliest is reported.
   let first: { readonly invariant: Invariant; readonly at: number; readonly message: string } | undefined;
   const report: Report = (invariant, at, message) => {
     if (first === undefined || at < first.at) first = { invariant, at, message };
@@ -85,7 +85,7 @@ export function findViolation(events: readonly AgentEvent[]): Violation | undefi
   return { invariant: first.invariant, seq: seqAt(events, first.at), message: first.message };
 }
 
-/** Whether the other checks may look at an event: what is misshapen is reported here, and only here. */
+/** Whether the other checks may read an event: a malformed event is reported here, and only here. */
 function isSound(event: unknown, at: number, report: Report): event is AgentEvent {
   if (!hasKnownType(event)) {
     report("known-type", at, "this is not an event of one of the fourteen types");
@@ -98,7 +98,7 @@ function isSound(event: unknown, at: number, report: Report): event is AgentEven
   return unsafe === undefined && misshapen === undefined;
 }
 
-/** The event with `raw.bytes` left out, the one place where bytes may stand. */
+/** The event without `raw.bytes`, the only place where bytes are allowed. */
 function withoutBytes(event: Readonly<Record<string, unknown>>): unknown {
   const raw = event["raw"];
   if (typeof raw !== "object" || raw === null || !("bytes" in raw) || !(raw.bytes instanceof Uint8Array)) return event;

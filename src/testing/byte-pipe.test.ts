@@ -3,7 +3,7 @@ import { createBytePipe } from "./byte-pipe.ts";
 
 const bytes = (...values: number[]): Uint8Array => new Uint8Array(values);
 
-/** Whether a promise is settled by now, after everything that waits in promises has run. */
+/** Whether a promise is settled, after all pending microtasks have run. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   let settled = false;
   promise.then(

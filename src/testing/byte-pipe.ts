@@ -1,24 +1,21 @@
 import { createDeferred, type Deferred } from "#streams";
 
-/** A pipe in memory, one writer and one reader. */
+/** An in-memory pipe with one writer and one reader. */
 export interface BytePipe extends AsyncIterable<Uint8Array> {
-  /**
-   * Puts bytes in. Resolves when the pipe has room for more; rejects when the reader has left or the pipe
-   * has ended.
-   */
+  /** Writes bytes. Resolves when the pipe has room for more; rejects if the reader has left or the pipe has ended. */
   write(bytes: Uint8Array): Promise<void>;
   /** No more bytes; the reader ends after those in the pipe. Idempotent. */
   end(): void;
-  /** The pipe breaks: the reader gets what is in it, then this error; writers get it at once. */
+  /** Breaks the pipe: the reader gets its remaining bytes, then this error; writers get it at once. */
   fail(error: Error): void;
-  /** Throws away what is in the pipe and ends both sides. */
+  /** Discards the bytes in the pipe and ends both sides. */
   destroy(): void;
 }
 
-/** As much as an operating system's pipe holds. */
+/** The capacity of an operating system's pipe. */
 const DEFAULT_CAPACITY = 65_536;
 
-/** Creates a pipe that holds `capacity` bytes before it makes the writer wait. */
+/** Creates a pipe that holds `capacity` bytes before the writer has to wait. */
 export function createBytePipe(capacity = DEFAULT_CAPACITY): BytePipe {
   const queue: Uint8Array[] = [];
   const readers: Deferred<IteratorResult<Uint8Array, undefined>>[] = [];
@@ -46,7 +43,7 @@ export function createBytePipe(capacity = DEFAULT_CAPACITY): BytePipe {
       size = 0;
       for (const writer of writers.splice(0)) writer.reject(refuse());
     }
-    // Waiting readers found the pipe empty. The first one gets the failure; for the others the pipe has ended.
+    // Pending reads found the pipe empty. The first one gets the failure; for the others the pipe has ended.
     for (const reader of readers.splice(0)) {
       if (failure === undefined || state === "left") reader.resolve({ done: true, value: undefined });
       else reader.reject(takeFailure());

@@ -1,6 +1,8 @@
 import {
   type AgentEvent,
   type Chunk,
+  type ChunkOf,
+  type DoneChunk,
   doneEvent,
   type ErrorItem,
   type MessageItem,
@@ -14,11 +16,10 @@ import {
 import { finalText } from "./run-log/verdict.ts";
 
 /**
- * The log of a run that wrote these chunks and nothing else: numbered, tool calls nobody answered closed as
- * `incomplete`, `done` at the end. It shows whether a source keeps the promises of the event model:
- * `assertRunLog(closeRunLog(chunks))`.
+ * The log of a run that wrote exactly these chunks: numbered, unanswered tool calls closed as `incomplete`, `done` at
+ * the end. Use it to check that a source follows the event model: `assertRunLog(closeRunLog(chunks))`.
  *
- * The chunks are copied, and neither put right nor left out: a source that breaks a promise stays visible.
+ * The chunks are neither corrected nor dropped, so a violation of the source stays visible.
  *
  * @example
  * const decoder = createDecoder(openAiChat)
@@ -26,9 +27,9 @@ import { finalText } from "./run-log/verdict.ts";
  */
 export function closeRunLog(chunks: readonly Chunk[], runId = "run-1"): AgentEvent[] {
   const events: AgentEvent[] = [];
-  const open = new Map<string, ToolCallItem>();
-  const append = (event: AgentEvent): void => {
-    events.push(numberEvent(event, events.length, { ts: events.length, runId }));
+  const open = new Map<string, ChunkOf<ToolCallItem>>();
+  const append = (chunk: Chunk | DoneChunk): void => {
+    events.push(numberEvent(chunk, events.length, { ts: events.length, runId }));
   };
   const answerOpenCalls = (): void => {
     for (const { callId, name } of open.values()) {
@@ -40,7 +41,7 @@ export function closeRunLog(chunks: readonly Chunk[], runId = "run-1"): AgentEve
     if (chunk.type === "tool-call") open.set(chunk.callId, chunk);
     if (chunk.type === "tool-result") open.delete(chunk.callId);
     if (chunk.type === "error" && chunk.terminal) answerOpenCalls();
-    append({ ...chunk });
+    append(chunk);
   }
   answerOpenCalls();
   append(doneEvent(summarise(events)));

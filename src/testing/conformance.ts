@@ -1,18 +1,18 @@
 import { describeThrown } from "#domain";
 import { isSameJson } from "./run-log/same-json.ts";
 
-/** A promise of a contract that an implementation does not keep. */
+/** A behaviour of a contract that an implementation does not have. */
 export interface Failure {
-  /** What should have been so. */
+  /** The expected behaviour. */
   readonly behaviour: string;
-  /** What was so instead. */
+  /** What was observed instead. */
   readonly message: string;
 }
 
-/** One promise of a contract and the try that shows it; the try throws when it is broken. */
+/** One behaviour of a contract and the function that tests it; the function throws if the test fails. */
 export type Trial<Subject> = readonly [behaviour: string, attempt: (subject: Subject) => Promise<void> | void];
 
-/** Tries every promise, each on a subject of its own, and gathers those that are broken. */
+/** Tests every behaviour on a new subject and collects the failures. */
 export async function runTrials<Subject>(
   trials: readonly Trial<Subject>[],
   createSubject: () => Promise<Subject> | Subject,
@@ -28,18 +28,18 @@ export async function runTrials<Subject>(
   return failures;
 }
 
-/** Throws unless it holds. */
+/** Throws unless the condition holds. */
 export function expectThat(holds: boolean, otherwise: string): void {
   if (!holds) throw new Error(otherwise);
 }
 
-/** Throws unless both are the same JSON; the order of keys does not matter. */
+/** Throws unless both values are the same JSON; the order of keys does not matter. */
 export function expectSame(actual: unknown, expected: unknown, what: string): void {
   if (isSameJson(actual, expected)) return;
   throw new Error(`${what}: ${cut(JSON.stringify(actual))} instead of ${cut(JSON.stringify(expected))}`);
 }
 
-/** What the promise was rejected with. Throws when it was not. */
+/** The reason with which the promise was rejected. Throws if it was not rejected. */
 export async function rejection(promise: Promise<unknown>, what: string): Promise<unknown> {
   const outcome = await promise.then(
     () => undefined,

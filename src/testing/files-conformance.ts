@@ -1,15 +1,15 @@
 import type { FileSystem } from "#domain";
 import { expectSame, type Failure, rejection, runTrials, type Trial } from "./conformance.ts";
 
-/** A file system and an empty place in it. */
+/** A file system and an unused path in it. */
 export interface FilesPlace {
   readonly files: FileSystem;
-  /** An absolute path with nothing at it. */
+  /** An absolute path where nothing exists. */
   readonly root: string;
 }
 
 /**
- * Tries a file system against the promises of the seam and returns the broken ones. Works with any test runner.
+ * Tests a file system against the contract of the seam and returns the failures. Works with any test runner.
  *
  * @example
  * const failures = await checkFiles(() => ({ files: createMemoryFiles(), root: "/trial" }))
@@ -40,7 +40,7 @@ const TRIALS: readonly Trial<FilesPlace>[] = [
     },
   ],
   [
-    "what is appended comes behind what is there",
+    "appended bytes follow those that are there",
     async (place) => {
       const path = `${place.root}/log/lines`;
       await place.files.append(path, encode("one\n"));
@@ -61,7 +61,7 @@ const TRIALS: readonly Trial<FilesPlace>[] = [
     },
   ],
   [
-    "what is not there is told by read, and is nothing to exists, list and remove",
+    "read reports a missing file; exists, list and remove do not fail",
     async ({ files, root }) => {
       await refusedWith(files.read(`${root}/none`), "ENOENT", "reading a file that is not there");
       expectSame(await files.exists(`${root}/none`), false, "whether it exists");
@@ -81,7 +81,7 @@ const TRIALS: readonly Trial<FilesPlace>[] = [
     },
   ],
   [
-    "a real path is the same from every way to it, and there is none for what is not there",
+    "a real path is the same from every path to it, and a missing file has none",
     async ({ files, root }) => {
       await files.write(`${root}/folder/file`, encode("x"));
       const real = await files.realPath(`${root}/folder/file`);

@@ -11,19 +11,18 @@ import { createSeededRandom } from "./seeded-random.ts";
 /** A captured stream that the format must decode. */
 export interface FormatSample {
   readonly bytes: Uint8Array;
-  /** At most this many places of a cut are tried, spread over the stream; all of them by default up to 2000 bytes. */
+  /** The maximum number of cut positions that are tested, spread over the stream. Default 2000. */
   readonly maxCuts?: number;
-  /** How many spoilt versions of the stream are tried. Default 300. */
+  /** How many corrupted versions of the stream are tested. Default 300. */
   readonly spoilt?: number;
-  /** The seed of the spoilt versions. Default 1. */
+  /** The seed of the corrupted versions. Default 1. */
   readonly seed?: number;
 }
 
 const SAMPLE_NAMES = ["bytes", "maxCuts", "spoilt", "seed"] satisfies (keyof FormatSample)[];
 
 /**
- * Tries a format against the promises of its contract, on one captured stream, and returns the broken ones. Works
- * with any test runner.
+ * Tests a format against its contract, on one captured stream, and returns the failures. Works with any test runner.
  *
  * @example
  * assert.deepEqual(await checkFormat(ndjson, { bytes: await readFile("captured.ndjson") }), [])
@@ -31,7 +30,7 @@ const SAMPLE_NAMES = ["bytes", "maxCuts", "spoilt", "seed"] satisfies (keyof For
 export function checkFormat(format: Format, sample: FormatSample): Promise<readonly Failure[]> {
   checkOptionNames(sample, SAMPLE_NAMES, "checkFormat");
   const { bytes, maxCuts = 2000, spoilt = 300, seed = 1 } = sample;
-  // Decoded once, by the first adapter there is: what later ones give must not depend on those before them.
+  // Decoded once, by the first adapter: later adapters must not depend on earlier ones.
   let first: readonly Chunk[] | undefined;
   const whole = (): readonly Chunk[] => (first ??= decode(format, [bytes]));
   const trials: readonly Trial<undefined>[] = [
@@ -104,7 +103,7 @@ export function checkFormat(format: Format, sample: FormatSample): Promise<reado
   return runTrials(trials, () => undefined);
 }
 
-/** The frames of these pieces. Faults are left out, as a decoder does. */
+/** The frames of these pieces, without faults, which the decoder handles. */
 function frames(format: Format, pieces: readonly Uint8Array[]): Frame[] {
   const framer = createFramer(format.framing);
   const found = pieces.flatMap((piece) => framer.push(piece));
@@ -135,13 +134,16 @@ function expectTame(format: Format, found: readonly Frame[]): void {
   for (const chunk of chunks) {
     const { raw: _, ...bare } = chunk;
     const fault = hasKnownType(bare)
-      ? (findUnsafe(bare) ?? findMisshapen({ ...bare, seq: 0 }))
-      : "it is of a type nobody knows";
+      ? (findUnsafe(bare) ?? findMisshapen({ ...bare, seq: 0, ts: 0, runId: "run-1" }))
+      : "its type is unknown";
     expectThat(fault === undefined, `a chunk ${chunk.type} is not well-formed (${fault}) on ${shown()}`);
   }
 }
 
-/** Chunks as they can be compared: a framing that follows the pieces may split a delta anywhere, so they are joined. */
+/**
+ * Chunks in a form that can be compared: a framing that follows the pieces may split a delta anywhere, so deltas are
+ * joined.
+ */
 function comparable(format: Format, chunks: readonly Chunk[]): readonly unknown[] {
   if (format.framing !== "text") return chunks;
   const joined: Record<string, unknown>[] = [];
@@ -155,7 +157,7 @@ function comparable(format: Format, chunks: readonly Chunk[]): readonly unknown[
   return joined;
 }
 
-/** Up to `most` whole numbers from 1 to `end`, evenly spread. */
+/** Up to `most` integers from 1 to `end`, evenly spread. */
 function spread(end: number, most: number): number[] {
   const count = Math.min(end, most);
   return Array.from({ length: count }, (_, at) => Math.max(1, Math.round(((at + 1) * end) / count)));

@@ -1,7 +1,7 @@
 import type { Random } from "#domain";
 import type { Frame } from "#wire";
 
-/** JSON that no dialect expects, or that hits something if it is trusted. */
+/** JSON that no dialect expects, or that does harm if it is trusted. */
 export const HOSTILE_VALUES: readonly unknown[] = [
   null,
   true,
@@ -27,7 +27,7 @@ export const HOSTILE_VALUES: readonly unknown[] = [
   { error: { message: 1, type: [] } },
 ];
 
-/** A frame as if it had come off the wire. */
+/** A frame as if it had arrived on the wire. */
 export function hostileFrame(value: unknown): Frame {
   const text = JSON.stringify(value) ?? "";
   return { kind: "data", name: "", id: "", text, value: JSON.parse(text === "" ? "null" : text) };
@@ -49,7 +49,7 @@ export function mutateBytes(bytes: Uint8Array, random: Random): Uint8Array {
   return spoilt;
 }
 
-/** The value with one member, however deep, replaced by something hostile or left out. */
+/** The value with one member, at any depth, replaced by a hostile value or removed. */
 export function mutateValue(value: unknown, random: Random): unknown {
   const hostile = HOSTILE_VALUES[Math.floor(random.next() * HOSTILE_VALUES.length)];
   if (typeof value !== "object" || value === null) return hostile;

@@ -1,5 +1,5 @@
 /**
- * For tests of what is built with Millrace: scripted models, processes and HTTP, a virtual clock, and checks of logs,
+ * For tests of code that uses Millrace: scripted models, processes and HTTP, a virtual clock, and checks of logs,
  * formats and stores. Needs no test framework.
  *
  * @module
@@ -29,7 +29,7 @@ export type { StoreTrialOptions } from "./store-conformance.ts";
 export { checkStore } from "./store-conformance.ts";
 export type { VirtualClock } from "./virtual-clock.ts";
 export { createVirtualClock } from "./virtual-clock.ts";
-// What the suites and scripts speak of, so that a test needs one import.
+// The types that the suites and scripts use, so that a test needs one import.
 export type { RunStore, Store } from "#sessions";
 export type { ScriptedBackend, ScriptedReply } from "./scripted-backend.ts";
 export { createScriptedBackend } from "./scripted-backend.ts";

@@ -3,11 +3,11 @@ import { createDeferred, type Deferred } from "#streams";
 /** The stdin of a scripted process, as lines. */
 export interface InputLines {
   write(bytes: Uint8Array): Promise<void>;
-  /** Our side closes it. */
+  /** Closes it from our side. */
   end(): void;
-  /** The process's side closes it: later writes are refused. */
+  /** Closes it from the process's side: later writes are refused. */
   close(): void;
-  /** The next whole line, without its end; a last one without a line end when the input is over, then `""`. */
+  /** The next whole line, without its end; at the end of the input an unfinished last line, then `""`. */
   line(): Promise<string>;
   /** Resolves when our side has closed it. */
   ended(): Promise<void>;
@@ -15,7 +15,6 @@ export interface InputLines {
   isEnded(): boolean;
 }
 
-/** Creates the input of one scripted process. */
 export function createInputLines(): InputLines {
   const decoder = new TextDecoder();
   let text = "";

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import type { FileSystem } from "#domain";
 
 /**
- * Files in memory, with the behaviour of the real ones; every call gives a new, empty set.
+ * Files in memory that behave like real ones; every call creates a new, empty file system.
  *
  * @example
  * const sink = createLogSink({ path: "/log.jsonl", files: createMemoryFiles() })
@@ -61,7 +61,7 @@ export function createMemoryFiles(): FileSystem {
   function writable(path: string): string {
     const name = clean(path);
     if (isFolder(name)) throw failure("EISDIR", path);
-    // A file cannot be a folder too.
+    // A file cannot also be a folder.
     for (let above = posix.dirname(name); above !== "/"; above = posix.dirname(above)) {
       if (files.has(above)) throw failure("ENOTDIR", path);
     }

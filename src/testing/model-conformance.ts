@@ -3,11 +3,11 @@ import type { Chunk } from "#domain";
 import { expectSame, expectThat, type Failure, runTrials, type Trial } from "./conformance.ts";
 import { expectSound } from "./sound-chunks.ts";
 
-/** What the host of a model backend does when it is asked. */
+/** How the host of a model backend responds. */
 export type ModelSituation =
   /** Answers with some text. */
   | "answer"
-  /** Answers with one call or more of the tool it is offered, which is called `echo`. */
+  /** Answers with one or more calls of the offered tool, `echo`. */
   | "tool-call"
   /** Refuses, or cannot be reached. */
   | "failure"
@@ -28,9 +28,9 @@ const REQUEST: ModelRequest = {
 };
 
 /**
- * Tries a model backend against the promises of `ModelBackend` and returns the broken ones. Works with any test runner.
+ * Tests a model backend against the contract of `ModelBackend` and returns the failures. Works with any test runner.
  *
- * `createBackend` gives a backend whose host behaves as the situation says.
+ * `createBackend` returns a backend whose host behaves according to the situation.
  *
  * @example
  * const answers = createScriptedBackend([{ text: "Hello" }])
@@ -97,14 +97,14 @@ export function checkModelBackend(
           expectThat(!chunks.some(({ type }) => type === "tool-call"), "there was a tool-call");
           const error = findError(chunks);
           if (situation === "failure") expectThat(error !== undefined, "there was no terminal error");
-          // A stream without a message is reported as cut by the run.
+          // The run reports a stream without a message as cut.
           else expectThat(error !== undefined || messagesOf(chunks).length === 0, "it ended as if it were complete");
           if (error !== undefined) expectSound(chunks, situation);
         },
       ],
     ),
     [
-      "it ends when the signal fires, without an error of its own",
+      "it ends when the signal fires, without its own error",
       async () => {
         const controller = new AbortController();
         const chunks: Chunk[] = [];

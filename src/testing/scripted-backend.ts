@@ -1,7 +1,7 @@
 import type { ModelBackend, ModelRequest } from "#backends";
 import { checkNames, type Chunk, messageItem, textDelta, toolCallItem, toolInputDelta } from "#domain";
 
-/** One reply of a scripted backend: chunks in batches, or what is needed to make them. */
+/** One reply of a scripted backend: chunks in batches, or the content to make them from. */
 export type ScriptedReply =
   | readonly Chunk[]
   | {
@@ -10,11 +10,11 @@ export type ScriptedReply =
     }
   | ((request: ModelRequest, signal: AbortSignal) => AsyncIterable<readonly Chunk[]>);
 
-/** A model backend that says what it is told to, and remembers what it was asked. */
+/** A model backend that replies from a script and records its requests. */
 export type ScriptedBackend = ModelBackend & { readonly requests: readonly ModelRequest[] };
 
 /**
- * Creates a backend that gives one scripted reply per request, in order; the last one again when they run out.
+ * Creates a backend that gives one scripted reply per request, in order; the last one is repeated when they run out.
  *
  * @example
  * const backend = createScriptedBackend([{ calls: [{ name: "add", input: { a: 1, b: 2 } }] }, { text: "3" }])
@@ -28,7 +28,7 @@ export function createScriptedBackend(replies: readonly ScriptedReply[], name = 
     model: "script",
     requests,
     async *stream(request, signal) {
-      // A copy: the runner goes on writing to the same transcript.
+      // A copy: the runner keeps appending to the same transcript.
       requests.push({ ...request, messages: [...request.messages] });
       const turn = requests.length;
       const reply = replies[Math.min(turn, replies.length) - 1] ?? { text: "" };

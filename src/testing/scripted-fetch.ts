@@ -2,16 +2,16 @@ import { checkNames, type Fetch, type HttpRequest } from "#domain";
 import { followSignal } from "#streams";
 import type { Bytes } from "./scripted-steps.ts";
 
-/** One thing that happens to the body of a scripted answer. */
+/** One step in the body of a scripted response. */
 export type BodyStep =
-  /** The next piece, as it would come off the socket. */
+  /** The next piece, as it would arrive from the socket. */
   | Bytes
   /** The connection breaks here. */
   | { readonly break: Error }
-  /** Nothing more comes until the request is aborted. */
+  /** Nothing more arrives until the request is aborted. */
   | { readonly stall: true };
 
-/** The answer to one request, or the reason why there is none. */
+/** The response to one request, or the failure instead of it. */
 export type FetchReply =
   | {
       /** Default 200. */
@@ -20,18 +20,18 @@ export type FetchReply =
       readonly body?: readonly BodyStep[];
     }
   | { readonly fail: Error }
-  /** No answer until the request is aborted. */
+  /** No response until the request is aborted. */
   | { readonly stall: true };
 
-/** A request as it was made, with its body as text. */
+/** A received request, with its body as text. */
 export interface RecordedRequest extends Omit<HttpRequest, "body" | "signal"> {
   readonly body: string;
 }
 
-/** Replies, used up one per request, or a function that makes one. */
+/** Replies, one per request, or a function that creates one. */
 export type FetchScript = readonly FetchReply[] | ((request: RecordedRequest, call: number) => FetchReply);
 
-/** A `Fetch` that opens no connection, and remembers what was asked of it. */
+/** A `Fetch` that opens no connection and records its requests. */
 export interface ScriptedFetch extends Fetch {
   readonly requests: readonly RecordedRequest[];
 }
@@ -63,7 +63,7 @@ export function createScriptedFetch(script: FetchScript): ScriptedFetch {
   return Object.assign(fetch, { requests });
 }
 
-/** A name that is misspelt would change nothing, and the test would pass for another reason. */
+/** A misspelt name would have no effect, and the test would pass for the wrong reason. */
 function checkReply(reply: FetchReply, index: number): void {
   checkNames(reply, ["status", "headers", "body", "fail", "stall"], `script[${index}].`);
   for (const [at, step] of ("body" in reply ? (reply.body ?? []) : []).entries()) {

@@ -10,7 +10,7 @@ interface Part {
   readonly clock: Clock | undefined;
 }
 
-/** A process that plays its part, and the record of what it was given. */
+/** A process that follows its script, and the record of what it received. */
 export function openScriptedProcess(
   request: ProcessRequest,
   { steps, pid, clock }: Part,
@@ -46,7 +46,7 @@ export function openScriptedProcess(
     die(typeof step.exit === "number" ? { code: step.exit, signal: null } : { code: null, signal: step.exit });
   };
 
-  /** A step ends with its process, too. */
+  /** A step also ends with its process. */
   const untilOver = (step: Promise<void>): Promise<void> =>
     new Promise((resolve, reject) => {
       endStep = resolve;
@@ -62,7 +62,7 @@ export function openScriptedProcess(
   };
 
   play().catch((thrown: unknown) => {
-    // A script that fails must be seen by the test that wrote it, and must not leave the reader waiting.
+    // The test must see a failing script, and the reader must not wait for ever.
     const error = thrown instanceof Error ? thrown : new Error(describeThrown(thrown));
     stdout.fail(new Error(`The script of ${request.executable} failed: ${error.message}`, { cause: error }));
     die({ code: 70, signal: null });
@@ -100,7 +100,7 @@ export function openScriptedProcess(
   };
 }
 
-/** A reader that has left is no reason to stop: a real process that ignores SIGPIPE goes on as well. */
+/** A reader that has left does not stop the script: a real process that ignores SIGPIPE continues as well. */
 function give(pipe: ReturnType<typeof createBytePipe>, bytes: Bytes): Promise<void> {
   return pipe.write(typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes).catch(() => undefined);
 }

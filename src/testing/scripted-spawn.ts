@@ -3,12 +3,12 @@ import { openScriptedProcess } from "./scripted-process.ts";
 import { checkSteps, type SpawnCall, type SpawnStep } from "./scripted-steps.ts";
 
 /**
- * What a process does: steps, or a function that makes them from the request and the number of the call. What the
- * function throws is what starting the process rejects with.
+ * The script of a process: steps, or a function that creates them from the request and the number of the call. If the
+ * function throws, starting the process rejects with that error.
  */
 export type SpawnScript = readonly SpawnStep[] | ((request: ProcessRequest, call: number) => readonly SpawnStep[]);
 
-/** A `Spawn` that starts no process, and remembers what was asked of it. */
+/** A `Spawn` that starts no process and records its calls. */
 export interface ScriptedSpawn extends Spawn {
   readonly calls: readonly SpawnCall[];
 }

@@ -1,26 +1,26 @@
 import { checkNames, type ProcessRequest } from "#domain";
 
-/** Text is written as UTF-8. */
+/** Strings are written as UTF-8. */
 export type Bytes = string | Uint8Array;
 
-/** One thing a scripted process does. Steps are carried out in order; no real time passes. */
+/** One step of a scripted process. Steps run in order; no real time passes. */
 export type SpawnStep =
-  /** Writes to stdout; goes on when the reader has room for more. */
+  /** Writes to stdout; continues when the reader has room for more. */
   | { readonly write: Bytes }
   | { readonly stderr: Bytes }
   /** Waits for the next whole line on stdin, or for its end, reading all that is left. */
   | { readonly waitForInput: "line" | "end" }
-  /** Waits for the next line on stdin and writes what the function makes of it. */
+  /** Waits for the next line on stdin and writes the function's result. */
   | { readonly reply: (line: string) => Bytes }
-  /** Waits on the clock given to `createScriptedSpawn`. */
+  /** Waits on the clock passed to `createScriptedSpawn`. */
   | { readonly waitMs: number }
-  /** Reads stdin no more: what is written from now on is refused. */
+  /** Stops reading stdin: later writes are refused. */
   | { readonly closeInput: true }
-  /** From now on these signals change nothing. SIGKILL cannot be ignored. */
+  /** Ignores these signals from now on. SIGKILL cannot be ignored. */
   | { readonly ignore: readonly ("SIGINT" | "SIGTERM")[] }
   /** Does nothing until it is killed. */
   | { readonly hang: true }
-  /** Exits with this code, or dies by this signal. A script without it exits with 0 behind its last step. */
+  /** Exits with this code, or dies by this signal. A script without this step exits with 0 after its last step. */
   | { readonly exit: number | "SIGINT" | "SIGTERM" | "SIGKILL" | "SIGSEGV" };
 
 type StepName<Step> = Step extends unknown ? keyof Step : never;
@@ -37,13 +37,13 @@ const STEP_NAMES = [
   "exit",
 ] satisfies StepName<SpawnStep>[];
 
-/** The steps, each of which has a name that is known: one that is misspelt would do nothing. */
+/** Checks that the name of each step is known: a misspelt one would do nothing. */
 export function checkSteps(steps: readonly SpawnStep[]): readonly SpawnStep[] {
   for (const [index, step] of steps.entries()) checkNames(step, STEP_NAMES, `script[${index}].`);
   return steps;
 }
 
-/** What one started process was given. */
+/** What one started process received. */
 export interface SpawnCall extends ProcessRequest {
   /** All of stdin so far. */
   readonly stdin: string;

@@ -146,6 +146,6 @@ describe("createMemoryFiles", () => {
   it("the suite sees a file system that breaks one", async () => {
     const broken = () => ({ ...createMemoryFiles(), append: createMemoryFiles().write });
     const failures = await checkFiles(() => ({ files: broken(), root: "/x" }));
-    expect(failures.map(({ behaviour }) => behaviour)).toContain("what is appended comes behind what is there");
+    expect(failures.map(({ behaviour }) => behaviour)).toContain("appended bytes follow those that are there");
   });
 });

@@ -4,14 +4,14 @@ const ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789";
 const ID_LENGTH = 20;
 
 /**
- * Creates chance that repeats itself: the same seed gives the same numbers and ids. For tests only, since anybody
- * can guess them.
+ * Creates repeatable randomness: the same seed gives the same numbers and ids. For tests only, because the values can
+ * be guessed.
  *
  * @example
  * createSeededRandom(7).id() === createSeededRandom(7).id() // true
  */
 export function createSeededRandom(seed: number): Random {
-  // splitmix32: a counter, stirred. One word of state, and neighbouring seeds have nothing in common.
+  // splitmix32: a mixed counter. It has one word of state, and neighbouring seeds give unrelated numbers.
   let state = seed >>> 0;
   const next = (): number => {
     state = (state + 0x9e3779b9) >>> 0;

@@ -3,20 +3,21 @@ import type { Store } from "#sessions";
 import { closeRunLog } from "./close-run-log.ts";
 import { expectSame, expectThat, type Failure, runTrials, type Trial } from "./conformance.ts";
 import { refused, THREAD_TRIALS } from "./store-threads.ts";
+import { reopeningWaiting, WAITING_TRIALS } from "./store-waiting.ts";
 
-/** How to get at the stores of one driver. */
+/** The options of `checkStore`. */
 export interface StoreTrialOptions {
   /**
-   * Closes the store and opens another one over the same place, as a restart would. Leave it out for a driver that
-   * promises nothing across restarts.
+   * Closes the store and opens another one on the same data, as a restart would. Omit it for a driver that keeps
+   * nothing across restarts.
    */
   readonly reopen?: (store: Store) => Promise<Store>;
 }
 
 /**
- * Tries a store driver against the promises of `Store` and returns the broken ones. Works with any test runner.
+ * Tests a store driver against the contract of `Store` and returns the failures. Works with any test runner.
  *
- * `createStore` gives a store without runs, once per promise; the suite closes it.
+ * `createStore` is called once per behaviour and returns a store without runs; the suite closes it.
  *
  * @example
  * assert.deepEqual(await checkStore(() => createMemoryStore()), [])
@@ -30,7 +31,8 @@ export function checkStore(
   const trials = [
     ...TRIALS,
     ...THREAD_TRIALS,
-    ...(reopen === undefined ? [] : [reopening(reopen), recounting(reopen)]),
+    ...WAITING_TRIALS,
+    ...(reopen === undefined ? [] : [reopening(reopen), recounting(reopen), reopeningWaiting(reopen)]),
   ];
   return runTrials(
     trials.map(
@@ -101,15 +103,15 @@ const TRIALS: readonly Trial<Store>[] = [
     },
   ],
   [
-    "a read begins behind its cursor and stops at its limit",
+    "a read begins after its cursor and stops at its limit",
     async (store) => {
       const events = log(5);
       await store.createRun(RUN);
       await store.append(RUN.id, events);
       expectSame(await store.read(RUN.id, { after: -1, limit: 2 }), events.slice(0, 2), "the first two");
-      expectSame(await store.read(RUN.id, { after: 2 }), events.slice(3), "behind 2");
-      expectSame(await store.read(RUN.id, { after: 2, limit: 1 }), events.slice(3, 4), "one behind 2");
-      expectSame(await store.read(RUN.id, { after: 99 }), [], "behind the end");
+      expectSame(await store.read(RUN.id, { after: 2 }), events.slice(3), "after 2");
+      expectSame(await store.read(RUN.id, { after: 2, limit: 1 }), events.slice(3, 4), "one after 2");
+      expectSame(await store.read(RUN.id, { after: 99 }), [], "after the end");
       expectSame(await store.read(RUN.id, { maxCharacters: 1 }), events.slice(0, 1), "one character of events");
       const two = JSON.stringify(events[0]).length + 1;
       expectSame(await store.read(RUN.id, { maxCharacters: two }), events.slice(0, 2), "two events of characters");
@@ -126,12 +128,12 @@ const TRIALS: readonly Trial<Store>[] = [
       expectSame(
         (await store.read(RUN.id, { after: 2 })).map(({ seq }) => seq),
         [4, 5],
-        "seqs behind 2",
+        "seqs after 2",
       );
       expectSame(
         (await store.read(RUN.id, { after: 4 })).map(({ seq }) => seq),
         [5],
-        "seqs behind 4",
+        "seqs after 4",
       );
     },
   ],
@@ -162,13 +164,13 @@ const TRIALS: readonly Trial<Store>[] = [
     },
   ],
   [
-    "nothing is added behind done",
+    "nothing is added after done",
     async (store) => {
       const events = log(1);
       await store.createRun(RUN);
       await store.append(RUN.id, events);
       const late = { ...(events[0] as AgentEvent), seq: 2 };
-      await refused(store.append(RUN.id, [late]), "run-over", "an event behind done");
+      await refused(store.append(RUN.id, [late]), "run-over", "an event after done");
       expectSame(await store.read(RUN.id), events, "events");
     },
   ],
@@ -178,6 +180,10 @@ const TRIALS: readonly Trial<Store>[] = [
       await store.createRun(RUN);
       await store.append(RUN.id, []);
       expectSame(await store.read(RUN.id), [], "events");
+      await store.append(RUN.id, log(1));
+      const [over] = await store.listRuns();
+      await store.append(RUN.id, []);
+      expectSame(await store.listRuns(), [over], "runs");
     },
   ],
   [
@@ -203,7 +209,7 @@ const TRIALS: readonly Trial<Store>[] = [
     },
   ],
   [
-    "a run that is not there is told, and no other is touched",
+    "a missing run is reported, and no other is touched",
     async (store) => {
       await store.createRun(RUN);
       for (const id of ["run-2", "", "__proto__", "../run-1", "run-1' OR '1'='1"]) {
@@ -244,6 +250,11 @@ const TRIALS: readonly Trial<Store>[] = [
       await refused(store.read(RUN.id), "store-closed", "read");
       await refused(store.listRuns(), "store-closed", "listRuns");
       await refused(store.listThreads({ tenant: "a" }), "store-closed", "listThreads");
+      await refused(store.addAnswer(RUN.id, { callId: "c", at: 1 }), "store-closed", "addAnswer");
+      await refused(store.listAnswers(RUN.id), "store-closed", "listAnswers");
+      await refused(store.keepFile("f", new Uint8Array()), "store-closed", "keepFile");
+      await refused(store.findFile("f"), "store-closed", "findFile");
+      await refused(store.removeFile("f"), "store-closed", "removeFile");
     },
   ],
 ];
@@ -255,10 +266,12 @@ function recounting(reopen: (store: Store) => Promise<Store>): Trial<Store> {
       if (store.countBytes === undefined) return;
       const message = { id: "m", role: "user", blocks: [{ type: "text", text: "é".repeat(500) }] } as const;
       await store.createThread({ id: "thread-1", tenant: "a", title: "", target: "offline", createdAt: 1 });
-      await store.createRun({ id: "run-2", createdAt: 1, threadId: "thread-1", tenant: "a" }, [message]);
+      const settings = { text: "é".repeat(500) };
+      await store.createRun({ id: "run-2", createdAt: 1, threadId: "thread-1", tenant: "a", settings }, [message]);
       await store.append("run-2", log(2, "run-2"));
-      await store.createRun(RUN);
+      await store.createRun({ ...RUN, settings });
       await store.append(RUN.id, log(3).slice(0, 2));
+      await store.addAnswer(RUN.id, { callId: "c", at: 1, result: { output: settings, isError: false } });
       const counts = async (from: Store) => [await from.countBytes?.("a"), await from.countBytes?.("local")];
       const bytes = await counts(store);
       expectThat(Number(bytes[0]) > 500 && Number(bytes[1]) > 0, "nothing was counted");
@@ -276,7 +289,7 @@ function recounting(reopen: (store: Store) => Promise<Store>): Trial<Store> {
 
 function reopening(reopen: (store: Store) => Promise<Store>): Trial<Store> {
   return [
-    "what was appended is there after the store was opened again, and goes on from there",
+    "what was appended is there after the store was opened again, and can be continued",
     async (store) => {
       const events = log(4);
       const thread = { id: "thread-1", tenant: "a", title: "\0é", target: "offline", createdAt: 1 };

@@ -6,7 +6,7 @@ import { expectSame, expectThat, rejection, type Trial } from "./conformance.ts"
 const THREAD: NewThread = { id: "thread-1", tenant: "a", title: "First", target: "offline", createdAt: 10 };
 const RUN = { id: "run-1", createdAt: 20, threadId: THREAD.id, tenant: "a" };
 
-/** Texts that have broken something somewhere. */
+/** Strings that often break stores. */
 const HOSTILE = ["'; DROP TABLE threads; --", "\0x", "a\ud800", "%_\\", '"}', "é\u2028", "${1}", "__proto__"];
 
 const say = (text: string, id = "m-1", role: Message["role"] = "user"): Message => ({
@@ -15,7 +15,7 @@ const say = (text: string, id = "m-1", role: Message["role"] = "user"): Message 
   blocks: [{ type: "text", text }],
 });
 
-/** Refused with this code, and with no other. */
+/** Expects a rejection with exactly this code. */
 export async function refused(promise: Promise<unknown>, code: StoreErrorCode, what: string): Promise<void> {
   const error = await rejection(promise, what);
   expectThat(
@@ -24,10 +24,10 @@ export async function refused(promise: Promise<unknown>, code: StoreErrorCode, w
   );
 }
 
-/** The promises of `Store` about threads and what hangs on them. */
+/** The contract of `Store` for threads and their data. */
 export const THREAD_TRIALS: readonly Trial<Store>[] = [
   [
-    "a thread comes back as it was made, to its own tenant and to nobody else",
+    "a thread comes back as it was made, to its own tenant only",
     async (store) => {
       await store.createThread(THREAD);
       const shown = { ...THREAD, updatedAt: 10, usage: {} };
@@ -149,7 +149,7 @@ export const THREAD_TRIALS: readonly Trial<Store>[] = [
     },
   ],
   [
-    "what a run leaves behind comes with its done, and is added up by model",
+    "what a run adds to its thread is stored with its done, and is added up by model",
     async (store) => {
       await store.createThread(THREAD);
       const book = async (id: string, model: string, costUsd?: number): Promise<void> => {
@@ -162,7 +162,7 @@ export const THREAD_TRIALS: readonly Trial<Store>[] = [
         });
       };
       await book("run-1", "big");
-      expectThat((await store.findThread("a", THREAD.id))?.costUsd === undefined, "a cost nobody knows");
+      expectThat((await store.findThread("a", THREAD.id))?.costUsd === undefined, "an unknown cost");
       await book("run-2", "big", 0.5);
       const thread = await store.findThread("a", THREAD.id);
       expectSame(thread?.usage, { inputTokens: 6, outputTokens: 2 }, "the thread's usage");

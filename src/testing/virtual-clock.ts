@@ -1,14 +1,14 @@
 import type { Clock } from "#domain";
 
-/** A clock that stands still until a test moves it. */
+/** A clock that only a test advances. */
 export interface VirtualClock extends Clock {
   /**
-   * Moves time on by `ms`. Timers that come due fire in the order of their times, those of one moment in the order
-   * they were set, also those set on the way. Before each, and at the end, everything waiting in promises runs.
-   * Rejects with what a timer throws. Calls that overlap are carried out one after the other.
+   * Advances time by `ms`. Due timers fire in the order of their times, equal ones in the order they were set,
+   * including timers set meanwhile. Before each timer, and at the end, all pending microtasks run. Rejects with the
+   * error of a timer that throws. Overlapping calls run one after the other.
    */
   advance(ms: number): Promise<void>;
-  /** How many timers are set. */
+  /** The number of active timers. */
   pending(): number;
 }
 
@@ -26,7 +26,7 @@ interface Timer {
  * await clock.advance(1000)
  */
 export function createVirtualClock(start = 0): VirtualClock {
-  // A set keeps the order of insertion, which is what decides between timers of one moment.
+  // A set keeps the order of insertion, which decides between timers of the same time.
   const timers = new Set<Timer>();
   let now = start;
   let moving: Promise<void> = Promise.resolve();
@@ -52,7 +52,7 @@ export function createVirtualClock(start = 0): VirtualClock {
   return {
     now: () => now,
     after(ms, fire) {
-      // Not a number counts as nothing, as it does for the system's timers.
+      // `NaN` counts as 0, as in the system's timers.
       const timer = { at: now + (ms > 0 ? ms : 0), fire };
       if (timer.at !== Number.POSITIVE_INFINITY) timers.add(timer);
       return () => timers.delete(timer);
@@ -69,7 +69,7 @@ export function createVirtualClock(start = 0): VirtualClock {
   };
 }
 
-/** One turn of the event loop: all that waits in promises runs first, however long its chain. */
+/** One turn of the event loop: all pending microtasks run first, however long their chain. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -9,12 +9,12 @@ const ONE = ["items", "additionalProperties", "not", "if", "then", "else", "cont
 const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const MAPS = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
-/** Deeper schemas are the validator's business. */
+/** Deeper schemas are left to the validator. */
 const MAX_DEPTH = 64;
 
 /**
- * Checks that a JSON Schema can be used at all: a type that is none, a reference that leads nowhere or a pattern that
- * is no regular expression would otherwise refuse every answer, long after the start. `field` names the schema.
+ * Checks that a JSON Schema is usable: an unknown type, a reference to nothing or an invalid regular expression would
+ * otherwise reject every answer, long after the start. `field` names the schema.
  *
  * @throws StartError `invalid-option` with the path to the part and the reason.
  */
@@ -22,12 +22,12 @@ export function checkJsonSchema(schema: JsonSchema, field: string): void {
   checkPart(schema, field, { root: schema, depth: 0 });
 }
 
-interface Place {
+interface SchemaPosition {
   readonly root: JsonSchema;
   readonly depth: number;
 }
 
-function checkPart(part: unknown, path: string, { root, depth }: Place): void {
+function checkPart(part: unknown, path: string, { root, depth }: SchemaPosition): void {
   if (typeof part === "boolean" || depth > MAX_DEPTH) return;
   if (isStandardSchema(part)) {
     throw invalid(path, `is a ${part["~standard"].vendor} schema inside a JSON Schema. Use one notation for the whole`);
@@ -39,18 +39,18 @@ function checkPart(part: unknown, path: string, { root, depth }: Place): void {
   checkType(schema["type"], `${path}.type`);
   checkKeywords(schema, path);
   checkReference(schema["$ref"], `${path}.$ref`, root);
-  const place = { root, depth: depth + 1 };
+  const position = { root, depth: depth + 1 };
   for (const keyword of ONE) {
     const value = Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
-    // A list of items is how drafts before 2020-12 wrote a tuple.
-    if (keyword === "items" && Array.isArray(value)) checkList(value, `${path}.items`, place);
-    else if (value !== undefined) checkPart(value, `${path}.${keyword}`, place);
+    // Drafts before 2020-12 wrote a tuple as a list of items.
+    if (keyword === "items" && Array.isArray(value)) checkList(value, `${path}.items`, position);
+    else if (value !== undefined) checkPart(value, `${path}.${keyword}`, position);
   }
   for (const keyword of LISTS) {
-    if (Object.hasOwn(schema, keyword)) checkList(schema[keyword], `${path}.${keyword}`, place);
+    if (Object.hasOwn(schema, keyword)) checkList(schema[keyword], `${path}.${keyword}`, position);
   }
   for (const keyword of MAPS) {
-    if (Object.hasOwn(schema, keyword)) checkMap(schema[keyword], `${path}.${keyword}`, place);
+    if (Object.hasOwn(schema, keyword)) checkMap(schema[keyword], `${path}.${keyword}`, position);
   }
 }
 
@@ -60,8 +60,8 @@ function checkType(type: unknown, path: string): void {
   for (const name of names) {
     if (typeof name === "string" && TYPES.includes(name)) continue;
     const near = typeof name === "string" ? nearestName(name.toLowerCase(), TYPES) : undefined;
-    const remedy = near === undefined ? `Known are: ${TYPES.join(", ")}` : `Did you mean "${near}"?`;
-    throw invalid(path, `is ${describeValue(name)}, which is no type of JSON Schema. ${remedy}`);
+    const remedy = near === undefined ? `Known: ${TYPES.join(", ")}` : `Did you mean "${near}"?`;
+    throw invalid(path, `is ${describeValue(name)}, which is not a type of JSON Schema. ${remedy}`);
   }
 }
 
@@ -77,7 +77,7 @@ function checkKeywords(schema: JsonSchema, path: string): void {
   try {
     new RegExp(pattern, "u");
   } catch (error) {
-    throw invalid(`${path}.pattern`, `is no regular expression: ${describeThrown(error)}`);
+    throw invalid(`${path}.pattern`, `is not a regular expression: ${describeThrown(error)}`);
   }
 }
 
@@ -99,16 +99,16 @@ function decodePointer(step: string): string {
   }
 }
 
-function checkList(list: unknown, path: string, place: Place): void {
+function checkList(list: unknown, path: string, position: SchemaPosition): void {
   if (!Array.isArray(list)) throw invalid(path, `is ${describeValue(list)}. Give a list of schemas`);
-  for (const [index, part] of list.entries()) checkPart(part, `${path}[${index}]`, place);
+  for (const [index, part] of list.entries()) checkPart(part, `${path}[${index}]`, position);
 }
 
-function checkMap(map: unknown, path: string, place: Place): void {
+function checkMap(map: unknown, path: string, position: SchemaPosition): void {
   if (typeof map !== "object" || map === null || Array.isArray(map)) {
     throw invalid(path, `is ${describeValue(map)}. Give an object of schemas`);
   }
-  for (const [name, part] of Object.entries(map)) checkPart(part, `${path}.${name}`, place);
+  for (const [name, part] of Object.entries(map)) checkPart(part, `${path}.${name}`, position);
 }
 
 function isTextList(value: unknown): boolean {

@@ -1,7 +1,9 @@
 export type { ServerCall, ServerOutcome, ToolServer, ToolServerOptions } from "./mcp/tool-server.ts";
 export { createToolServer, MCP_VERSIONS } from "./mcp/tool-server.ts";
-export type { FailureReason, Outcome } from "./outcome.ts";
+export type { FailureReason, Outcome, SettledOutcome } from "./outcome.ts";
 export { MAX_RESULT_CHARACTERS, toOutcome } from "./outcome.ts";
+export type { ParkedCall } from "./park.ts";
+export { park, sleepUntil } from "./park.ts";
 export { toJsonValue } from "./json-value.ts";
 export type { ToolRun } from "./run-tool.ts";
 export { DEFAULT_TOOL_MS, runTool } from "./run-tool.ts";

@@ -1,11 +1,13 @@
-/** A value that has no JSON form. The message is a sentence fit for the model that asked for it. */
+import { isPlainObject } from "#domain";
+
+/** A value that has no JSON form. The message is a sentence for the model that asked for it. */
 export class NotJsonError extends Error {
   override readonly name = "NotJsonError";
 }
 
 /**
- * A value as plain JSON, with nothing lost in silence: what `JSON.stringify` would turn into `{}` or `null` gets a
- * form that says what it was, and what has none is an error that names it and its place.
+ * A value as plain JSON, without silent losses: values that `JSON.stringify` would turn into `{}` or `null` get a
+ * descriptive form, and a value that has none is an error with its name and path.
  *
  * | value | form |
  * |---|---|
@@ -16,7 +18,7 @@ export class NotJsonError extends Error {
  * | `Error` | `{ name, message }`, with its own fields |
  * | `Uint8Array`, `Buffer`, `ArrayBuffer` | `{ type: "bytes", length, base64 }` |
  *
- * @throws NotJsonError for a cycle, and for an object of a class that shows no fields.
+ * @throws NotJsonError for a cycle, and for an instance of a class without enumerable fields.
  */
 export function toJsonValue(value: unknown): unknown {
   return toJsonPrefix(value, Number.POSITIVE_INFINITY).value;
@@ -25,13 +27,13 @@ export function toJsonValue(value: unknown): unknown {
 /** The beginning of a value as plain JSON. */
 export interface JsonPrefix {
   readonly value: unknown;
-  /** Nothing is left out. */
+  /** Nothing was left out. */
   readonly isWhole: boolean;
 }
 
 /**
- * `toJsonValue` for what is cut later: members are left out once the JSON text of those before them has this many
- * characters, so that a value of millions of members costs no more than what is kept of it.
+ * `toJsonValue` for a value that is truncated later: members are left out once the JSON text of those before them has
+ * this many characters, so that a value of millions of members costs no more than the part that is kept.
  */
 export function toJsonPrefix(value: unknown, maxCharacters: number): JsonPrefix {
   const converter = new Converter(maxCharacters);
@@ -46,7 +48,7 @@ export function toJsonPrefix(value: unknown, maxCharacters: number): JsonPrefix 
 class Converter {
   /** Something was left out. */
   isCut = false;
-  /** How many characters may still be written. Counted from below: what is counted is certainly written. */
+  /** How many characters may still be written. A lower bound: every character counted is certainly written. */
   private _left: number;
 
   constructor(maxCharacters: number) {
@@ -104,7 +106,7 @@ class Converter {
       return { name: value.name, message: value.message, ...this._fields(Object.entries(value), place, within) };
     }
     const fields = this._fields(Object.entries(value), place, within);
-    if (Object.keys(fields).length === 0 && !isPlain(value) && !this.isCut) {
+    if (Object.keys(fields).length === 0 && !isPlainObject(value) && !this.isCut) {
       throw new NotJsonError(`${nameOf(place)} is ${describeClass(value)}, which shows no fields`);
     }
     return fields;
@@ -133,7 +135,7 @@ class Converter {
   ): Record<string, unknown> {
     const fields: Record<string, unknown> = {};
     for (const [key, entry] of entries) {
-      // A field that is `undefined` is an absent one, as everywhere in JSON.
+      // A field that is `undefined` is absent, as everywhere in JSON.
       if (entry === undefined) continue;
       if (!this._hasRoom(key.length + 4)) break;
       define(fields, key, this.convert(entry, place === "" ? key : `${place}.${key}`, above));
@@ -152,7 +154,7 @@ class Converter {
   }
 
   private _bytes(bytes: Uint8Array): unknown {
-    // Three bytes are four characters; what is cut off behind them changes nothing before.
+    // Three bytes are four characters; what is cut off after them changes nothing before.
     const kept = Math.min(bytes.length, Math.max(0, this._left));
     const shown = bytes.subarray(0, kept + ((3 - (kept % 3)) % 3));
     this.isCut ||= shown.length < bytes.length;
@@ -164,14 +166,9 @@ class Converter {
   }
 }
 
-/** Defined, not assigned: a field may be called `__proto__`. */
+/** Defined rather than assigned, because a field may be called `__proto__`. */
 function define(fields: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(fields, key, { value, enumerable: true, configurable: true, writable: true });
-}
-
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null;
 }
 
 function describeClass(value: object): string {

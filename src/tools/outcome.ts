@@ -1,24 +1,31 @@
 import { describeThrown } from "#domain";
 import { toJsonPrefix } from "./json-value.ts";
+import { ParkedCall } from "./park.ts";
 
 /** The typed value of one tool execution inside the loop. It becomes a tool result. */
 export type Outcome =
   | { readonly kind: "returned"; readonly output: unknown }
-  | { readonly kind: "failed"; readonly output: string; readonly why: FailureReason };
+  | { readonly kind: "failed"; readonly output: string; readonly why: FailureReason }
+  /** The result comes later: at the time, or when somebody gives it. */
+  | { readonly kind: "parked"; readonly until?: number | undefined; readonly output?: unknown };
 
-/** Why a tool gave no value. `thrown` includes `ToolFailure`, whose message is meant for the model as it stands. */
+/** The outcome of a call that has its result. */
+export type SettledOutcome = Exclude<Outcome, { readonly kind: "parked" }>;
+
+/** Why a tool returned no value. `thrown` includes `ToolFailure`, whose message goes to the model unchanged. */
 export type FailureReason = "unknown-tool" | "invalid-input" | "thrown" | "timeout" | "aborted" | "unprintable";
 
-/** Results over this size are cut before a model sees them. */
+/** Longer results are truncated before a model sees them. */
 export const MAX_RESULT_CHARACTERS = 256 * 1024;
 
 /**
- * A tool's return value as the JSON it will be sent as: nothing is an empty text, text stays text, an `Error` is a
- * failure, and everything else gets its JSON form (`toJsonValue`) or is a failure that says why it has none. A value
- * over the limit is cut, with a mark that says so. No more of it is read than is kept, however many members it has.
+ * A tool's return value as the JSON that is sent: `undefined` becomes an empty text, text stays text, an `Error` is a
+ * failure, and everything else gets its JSON form (`toJsonValue`) or becomes a failure with the reason. A value over
+ * the limit is truncated, with a mark. No more of it is read than is kept, however many members it has.
  */
 export function toOutcome(value: unknown, maxCharacters = MAX_RESULT_CHARACTERS): Outcome {
   if (value === undefined || value === null) return { kind: "returned", output: "" };
+  if (value instanceof ParkedCall) return { kind: "parked", until: value.until, output: value.output };
   if (typeof value === "string") return { kind: "returned", output: cut(value, maxCharacters) };
   if (value instanceof Error) {
     return { kind: "failed", why: "thrown", output: `The tool failed: ${describeThrown(value)}` };
@@ -37,7 +44,7 @@ export function toOutcome(value: unknown, maxCharacters = MAX_RESULT_CHARACTERS)
   }
 }
 
-/** The mark of a value that was not read to its end: nobody knows how long it would have been. */
+/** The mark of a value that was not read to its end, so that its full length is unknown. */
 const CUT = "[cut: the rest of the value is left out]";
 
 function cut(text: string, maxCharacters: number): string {

@@ -1,10 +1,10 @@
-import { type Clock, describeThrown, isToolFailure } from "#domain";
+import { type Clock, describeThrown, isToolFailure, type NextTurn } from "#domain";
 import { toJsonValue } from "./json-value.ts";
 import { type Outcome, toOutcome } from "./outcome.ts";
 import { artifactState, documentsState } from "./tool-report.ts";
 import { OUTER_RUN, type Tool, type ToolContext } from "./tool.ts";
 
-/** Without a deadline of its own or the run's, a tool gets this long. */
+/** The time limit of a tool if neither it nor the run sets one. */
 export const DEFAULT_TOOL_MS = 120_000;
 
 export interface ToolRun {
@@ -12,21 +12,22 @@ export interface ToolRun {
   readonly runId: string;
   readonly agent: string | undefined;
   readonly context: unknown;
-  /** The run the call stands in, for a tool that carries out an agent of its own. */
+  /** The run that contains the call, for a tool that runs an agent. */
   readonly outer?: unknown;
   readonly signal: AbortSignal;
   readonly clock: Clock;
+  readonly nextTurn?: NextTurn | undefined;
   readonly timeoutMs?: number | undefined;
   readonly maxResultCharacters?: number | undefined;
   readonly onProgress: (state: unknown) => void;
 }
 
 /**
- * Runs one tool call to its outcome. Never rejects, never outlasts the deadline or an abort: a tool that does not
- * mind its signal is left behind, and what it does later changes nothing.
+ * Runs one tool call to its outcome. Never rejects, and never takes longer than the deadline or an abort: a tool that
+ * ignores its signal is abandoned, and what it does later has no effect.
  */
 export async function runTool(tool: Tool, input: unknown, run: ToolRun): Promise<Outcome> {
-  const parsed = await tool.parse(input);
+  const parsed = await tool.parse(input, run.nextTurn);
   if (!parsed.fits) {
     return {
       kind: "failed",
@@ -66,6 +67,7 @@ export async function runTool(tool: Tool, input: unknown, run: ToolRun): Promise
       name: tool.name,
       runId: run.runId,
       agent: run.agent,
+      idempotencyKey: `${run.runId}:${run.callId}`,
       signal: controller.signal,
       context: run.context,
       [OUTER_RUN]: run.outer,
@@ -86,13 +88,13 @@ const ABORTED: Outcome = {
   output: "The run was aborted before the tool had answered.",
 };
 
-/** A tool that returns an error instead of throwing it has failed all the same. */
+/** A tool that returns an error instead of throwing it has failed too. */
 function outcomeOf(tool: Tool, value: unknown, maxCharacters: number | undefined): Outcome {
   if (value instanceof Error) return { kind: "failed", why: "thrown", output: describeFailure(tool, value) };
   return toOutcome(value, maxCharacters);
 }
 
-/** A state as an event can hold it; one that has no JSON form is described. */
+/** A progress state in a form that an event can hold; a state without a JSON form is described. */
 function shownState(state: unknown): unknown {
   try {
     return toJsonValue(state);

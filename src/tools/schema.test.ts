@@ -80,7 +80,7 @@ describe("schemas of other libraries", () => {
     });
   });
 
-  /** A schema as a version of its library without Standard JSON Schema has it. */
+  /** A schema of a library version without Standard JSON Schema. */
   const withoutOwn = <Given extends { readonly "~standard": object }>(schema: Given): Given =>
     Object.create(schema, { "~standard": { value: { ...schema["~standard"], jsonSchema: undefined } } });
 
@@ -225,7 +225,10 @@ describe("F-D8: a JSON Schema that cannot be used names its field", () => {
     [{ type: "object", properties: { a: 7 } }, /^output\.properties\.a is 7/],
     [{ type: "object", properties: [] }, /^output\.properties is /],
     [{ type: "object", properties: {}, required: "a" }, /^output\.required is "a"/],
-    [{ type: "array", items: { anyOf: [{}, { pattern: "(" }] } }, /^output\.items\.anyOf\[1\]\.pattern is no regular/],
+    [
+      { type: "array", items: { anyOf: [{}, { pattern: "(" }] } },
+      /^output\.items\.anyOf\[1\]\.pattern is not a regular/,
+    ],
     [{ type: "array", items: { $ref: "#/$defs/x" } }, /^output\.items\.\$ref is "#\/\$defs\/x", which is nowhere/],
     [{ type: "array", items: { enum: "a" } }, /^output\.items\.enum is "a"/],
     [{ a: { type: "list" } }, /^output\.properties\.a\.type is "list"/],

@@ -1,6 +1,7 @@
 import { describeThrown, StartError } from "#domain";
 import type { JsonSchema, Schema } from "./json-schema.ts";
 import { checkJsonSchema } from "./check-json-schema.ts";
+import type { SchemaFault, StepwiseCheck } from "./stepwise-check.ts";
 import { type FieldReader, isShape, readShape } from "./shape.ts";
 import { type CheckedShorthand, isShorthand, type Shorthand, shorthandToJsonSchema } from "./shorthand.ts";
 import { isStandardSchema, type StandardIssue, type StandardSchema } from "./standard-schema.ts";
@@ -9,22 +10,22 @@ import { writeJsonSchema } from "./write-json-schema.ts";
 export type { Parsed, Schema } from "./json-schema.ts";
 export type { StandardSchema } from "./standard-schema.ts";
 
-/** A Standard Schema of a library that cannot write JSON Schema, with the JSON Schema that models are to be shown. */
+/** A Standard Schema of a library that cannot produce JSON Schema, with the JSON Schema to show to models. */
 export interface ShownSchema<Input = unknown, Output = Input> {
   readonly schema: StandardSchema<Input, Output>;
   readonly jsonSchema: JsonSchema;
 }
 
-/** How a caller says what a tool takes, or what a run is to answer. */
+/** The notations for the input of a tool or the output of a run. */
 export type SchemaInput = Shorthand | StandardSchema | ShownSchema | JsonSchema;
 
-/** A schema as it was written; in the short notation a type that is none is an error where it is written. */
+/** A schema as written; in the short notation, an unknown type is a compile error at its place. */
 export type CheckedSchema<Given> = Given extends StandardSchema | ShownSchema ? Given : CheckedShorthand<Given>;
 
 /**
  * Reads a schema in any of the notations. `field` names it in the error (`tool "add": input`).
  *
- * @throws StartError `invalid-option` when it is none of them, or cannot be shown to a model.
+ * @throws StartError `invalid-option` if it is none of them, or cannot be shown to a model.
  */
 export function readSchema(input: SchemaInput, field: string): Schema {
   if (isStandardSchema(input)) return READER.readStandard(input, field);
@@ -43,7 +44,7 @@ const READER: FieldReader = {
   readStandard: (schema, field) => readStandardSchema(schema, writeJsonSchema(schema, field)),
   readJson(jsonSchema, field) {
     checkJsonSchema(jsonSchema, field);
-    return { jsonSchema, parse: createJsonSchemaParser(jsonSchema) };
+    return { jsonSchema, keepsValue: true, parse: createJsonSchemaParser(jsonSchema) };
   },
 };
 
@@ -70,33 +71,32 @@ function readStandardSchema(schema: StandardSchema, jsonSchema: JsonSchema): Sch
 }
 
 function createJsonSchemaParser(jsonSchema: JsonSchema): Schema["parse"] {
-  let validator:
-    | Promise<{ validate(value: unknown): { valid: boolean; errors: readonly JsonSchemaFault[] } }>
-    | undefined;
-  return async (value) => {
-    // Loaded at the first call: a program that imports us does not pay for a validator it may never need.
-    validator ??= import("@cfworker/json-schema").then(
-      ({ Validator }) => new Validator(jsonSchema as ConstructorParameters<typeof Validator>[0], "2020-12", false),
+  let checking: Promise<StepwiseCheck> | undefined;
+  return async (value, nextTurn) => {
+    // Loaded at the first call, so that importing this package does not load a validator that may never be needed.
+    checking ??= Promise.all([import("@cfworker/json-schema"), import("./stepwise-check.ts")]).then(
+      ([validator, { StepwiseCheck }]) => new StepwiseCheck(jsonSchema, validator),
     );
     try {
-      const { valid, errors } = (await validator).validate(value);
-      return valid ? { fits: true, value } : { fits: false, problem: describeFaults(errors) };
+      const faults = await (await checking).check(value, nextTurn);
+      return faults.length === 0 ? { fits: true, value } : { fits: false, problem: describeFaults(faults) };
     } catch (error) {
       return { fits: false, problem: `the schema itself cannot be used: ${describeThrown(error)}` };
     }
   };
 }
 
-interface JsonSchemaFault {
-  readonly instanceLocation: string;
-  readonly keyword: string;
-  readonly error: string;
-}
+/** Keywords whose errors only say that something below does not match; the error below says what. */
+const SURROUNDING: ReadonlySet<string> = new Set([
+  "properties",
+  "items",
+  "prefixItems",
+  "additionalProperties",
+  "$ref",
+  "allOf",
+]);
 
-/** Keywords that only say "something below does not fit"; the fault below says what. */
-const SURROUNDING = new Set(["properties", "items", "prefixItems", "additionalProperties", "$ref", "allOf"]);
-
-function describeFaults(faults: readonly JsonSchemaFault[]): string {
+function describeFaults(faults: readonly SchemaFault[]): string {
   const leaves = faults.filter((fault) => !SURROUNDING.has(fault.keyword) && fault.keyword !== "false");
   const named = leaves.length > 0 ? leaves : faults;
   return named
@@ -110,7 +110,9 @@ function describeIssue(issue: StandardIssue): string {
   return path === undefined || path === "" ? issue.message : `${path}: ${issue.message}`;
 }
 
-/** Fields called `schema` and `jsonSchema` are the short notation of a strange object, unless the first is a schema. */
+/**
+ * Fields called `schema` and `jsonSchema` are the short notation of an unusual object, unless the first is a schema.
+ */
 function isShownSchema(value: unknown): value is ShownSchema {
   return typeof value === "object" && value !== null && "schema" in value && isStandardSchema(value.schema);
 }

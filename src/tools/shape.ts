@@ -1,16 +1,17 @@
+import type { NextTurn } from "#domain";
 import type { JsonSchema, Parsed, Schema } from "./json-schema.ts";
 import { type FieldType, isShorthand, type Shorthand, shorthandToJsonSchema } from "./shorthand.ts";
 import { isStandardSchema, type StandardSchema } from "./standard-schema.ts";
 
-/** How the schema of one field is made. `field` names it in errors. */
+/** Creates the schema of one field. `field` names it in errors. */
 export interface FieldReader {
   readStandard(schema: StandardSchema, field: string): Schema;
   readJson(schema: JsonSchema, field: string): Schema;
 }
 
 /**
- * Whether an object is fields of which at least one is a schema of another library: `{ a: z.number() }`, which zod
- * calls a raw shape. The other fields may be in the short notation.
+ * Whether an object consists of fields of which at least one is a schema of another library: `{ a: z.number() }`, which
+ * zod calls a raw shape. The other fields may use the short notation.
  */
 export function isShape(input: object): input is Shorthand {
   const values = Object.values(input);
@@ -22,18 +23,18 @@ function isInnerShape(value: unknown): boolean {
   return typeof (value as JsonSchema)["type"] !== "string" && isShape(value);
 }
 
-/** Reads such fields as one object. As with zod's own objects, a field nobody described is left out of the value. */
+/** Reads such fields as one object. As with zod's own objects, an undeclared field is left out of the value. */
 export function readShape(fields: Shorthand, field: string, reader: FieldReader): Schema {
   const parts = Object.entries(fields).map(([key, type]) => readPart(key, type, field, reader));
   return {
     jsonSchema: {
       type: "object",
-      // `fromEntries` defines properties instead of setting them: a field called "__proto__" stays a field.
+      // `fromEntries` defines properties instead of assigning them: a field called "__proto__" stays a field.
       properties: Object.fromEntries(parts.map(({ name, schema }) => [name, schema.jsonSchema])),
       required: parts.filter((part) => !part.isOptional).map(({ name }) => name),
       additionalProperties: false,
     },
-    parse: (value) => parseParts(parts, value),
+    parse: (value, nextTurn) => parseParts(parts, value, nextTurn),
   };
 }
 
@@ -41,7 +42,7 @@ interface Part {
   readonly name: string;
   readonly schema: Schema;
   readonly isOptional: boolean;
-  /** A field that is missing is shown to its schema, which may have a default for it. */
+  /** A missing field is passed to its schema as `undefined`, because the schema may have a default for it. */
   readonly readsMissing: boolean;
 }
 
@@ -66,7 +67,7 @@ function readPart(key: string, type: unknown, field: string, reader: FieldReader
   return { name, schema: reader.readJson(jsonSchema, path), isOptional, readsMissing: false };
 }
 
-/** Whether a schema lets a missing value pass: only then the field may be left out. */
+/** Whether a schema accepts a missing value: only then may the field be left out. */
 function takesNothing(schema: StandardSchema): boolean {
   try {
     const outcome = schema["~standard"].validate(undefined);
@@ -78,7 +79,7 @@ function takesNothing(schema: StandardSchema): boolean {
   }
 }
 
-async function parseParts(parts: readonly Part[], value: unknown): Promise<Parsed> {
+async function parseParts(parts: readonly Part[], value: unknown, nextTurn?: NextTurn): Promise<Parsed> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return { fits: false, problem: "it has to be an object" };
   }
@@ -91,7 +92,7 @@ async function parseParts(parts: readonly Part[], value: unknown): Promise<Parse
       if (!isOptional) problems.push(`${name}: it is missing`);
       continue;
     }
-    const parsed = await schema.parse(isThere ? given[name] : undefined);
+    const parsed = await schema.parse(isThere ? given[name] : undefined, nextTurn);
     if (!parsed.fits) problems.push(`${name}: ${parsed.problem}`);
     else if (isThere || parsed.value !== undefined) entries.push([name, parsed.value]);
   }

@@ -3,10 +3,11 @@ import type { JsonSchema } from "./json-schema.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 
 /**
- * Fields and their types, the short way: `{ a: "number", name: "string?", tags: "string[]", unit: ["cm", "in"] }`.
+ * Fields and their types in the short notation: `{ a: "number", name: "string?", tags: "string[]", unit: ["cm", "in"]
+ * }`.
  *
- * A `?` behind the type or the name makes a field optional. A list gives the allowed values. An object is a nested
- * object, or, with a `type`, one field's JSON Schema (`{ type: "number", description: "in metres" }`). A field may also
+ * A `?` after the type or the name makes a field optional. A list gives the allowed values. An object is a nested
+ * object or, with a `type`, one field's JSON Schema (`{ type: "number", description: "in metres" }`). A field may also
  * be a schema of another library (`{ a: z.number() }`).
  */
 export interface Shorthand {
@@ -57,10 +58,10 @@ type OptionalField<Fields, Name extends keyof Fields> = Name extends `${string}?
 
 type BareName<Name> = Name extends `${infer Bare}?` ? Bare : Name;
 
-/** Written out by the compiler, so that an editor shows the fields and not the names of these types. */
+/** Expanded by the compiler, so that an editor shows the fields and not the names of these types. */
 type Flat<Type> = { [Name in keyof Type]: Type[Name] } & {};
 
-/** The value a shorthand describes. */
+/** The value that a short notation describes. */
 export type ShorthandValue<Fields> = Flat<
   {
     -readonly [Name in keyof Fields as Name extends OptionalField<Fields, Name> ? never : Name]: FieldValue<
@@ -73,7 +74,7 @@ export type ShorthandValue<Fields> = Flat<
   }
 >;
 
-/** Whether an object is the JSON Schema of a simple value, by the rule that `isShorthand` has. */
+/** Whether an object is the JSON Schema of a simple value, by the same rule as `isShorthand`. */
 export type IsSimpleSchema<Given> = Given extends { readonly type: Simple }
   ? keyof Given extends TypeKeyword
     ? Given extends { readonly [Name in keyof Given]: FieldName }
@@ -82,23 +83,23 @@ export type IsSimpleSchema<Given> = Given extends { readonly type: Simple }
     : false
   : false;
 
-/** The value such a schema describes. */
+/** The value that such a schema describes. */
 export type SimpleValue<Given> = Given extends { readonly enum: readonly (infer Value)[] }
   ? Value
   : Given extends { readonly type: infer Type extends Simple }
     ? SimpleTypes[Type]
     : unknown;
 
-/** The names of fields that say that an object is no short notation. */
+/** The field names that mark an object as JSON Schema rather than short notation. */
 type SchemaMark = (typeof SCHEMA_MARKS)[number];
 
-/** No string has this type: the compiler's message shows what was written, and the remedy. */
+/** No string has this type, so the compiler's message shows what was written, and the remedy. */
 interface NoSuchType<Given, Remedy> {
   readonly given: Given;
   readonly remedy: Remedy;
 }
 
-/** One field of the short notation as it was written, or an error in its place. */
+/** One field of the short notation as written, or an error in its place. */
 type CheckedField<Type> = Type extends StandardSchema
   ? Type
   : Type extends string
@@ -115,7 +116,7 @@ type CheckedField<Type> = Type extends StandardSchema
           ? CheckedShorthand<Type>
           : Type;
 
-/** A short notation with every field checked: a type that is none is an error where it is written. */
+/** A short notation with every field checked: an unknown type is a compile error at its place. */
 export type CheckedShorthand<Fields> = string extends keyof Fields
   ? Fields
   : Fields extends { readonly type: "object" | "array" | "null" | readonly string[] }
@@ -126,13 +127,13 @@ export type CheckedShorthand<Fields> = string extends keyof Fields
 
 const SIMPLE: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean", "object", "any"]);
 
-/** Keywords that make an object a JSON Schema, whatever else is in it. */
+/** Keywords that mark an object as a JSON Schema, whatever else it contains. */
 const SCHEMA_MARKS = ["$schema", "$ref", "$defs", "properties", "anyOf", "oneOf", "allOf"] as const;
 
-/** Types that only JSON Schema has by these names. */
+/** Type names that only JSON Schema has. */
 const SCHEMA_TYPES: readonly unknown[] = ["object", "array", "null"];
 
-/** Keywords that stand beside a simple `type`. */
+/** Keywords that may accompany a simple `type`. */
 const TYPE_KEYWORD_NAMES = [
   "type",
   "title",
@@ -157,7 +158,7 @@ type TypeKeyword = (typeof TYPE_KEYWORD_NAMES)[number];
 const TYPE_KEYWORDS: ReadonlySet<string> = new Set(TYPE_KEYWORD_NAMES);
 
 /**
- * Whether an object is the short notation. A JSON Schema has a type of its own, or keywords that nobody has for fields.
+ * Whether an object is the short notation. A JSON Schema has a schema type, or keywords that are unlikely field names.
  * `{ type: "number" }` alone is an object with the field `type`; `{ type: "number", minimum: 0 }` is a number.
  */
 export function isShorthand(input: object): input is Shorthand {
@@ -175,7 +176,7 @@ function isTypeName(value: unknown): boolean {
   return SIMPLE.has(bare.endsWith("[]") ? bare.slice(0, -2) : bare);
 }
 
-/** Writes the short notation out as JSON Schema. `field` names it in the error. */
+/** Converts the short notation to JSON Schema. `field` names it in the error. */
 export function shorthandToJsonSchema(fields: Shorthand, field: string): JsonSchema {
   const properties: [string, JsonSchema][] = [];
   const required: string[] = [];
@@ -185,7 +186,7 @@ export function shorthandToJsonSchema(fields: Shorthand, field: string): JsonSch
     properties.push([name, fieldToJsonSchema(type, `${field}.${name}`)]);
     if (!optional) required.push(name);
   }
-  // `fromEntries` defines properties instead of setting them: a field called "__proto__" stays a field.
+  // `fromEntries` defines properties instead of assigning them: a field called "__proto__" stays a field.
   return { type: "object", properties: Object.fromEntries(properties), required, additionalProperties: false };
 }
 
@@ -194,8 +195,8 @@ function fieldToJsonSchema(type: FieldType, field: string): JsonSchema {
   if (isList(type)) {
     if (type.length > 0) return { enum: type };
   } else if (typeof type === "object" && type !== null) {
-    // `{ type: "number", … }` is one field's schema. A nested object with a field called "type" says so with "type?"
-    // or in JSON Schema; the schema is what people mean far more often.
+    // `{ type: "number", … }` is the schema of one field, which is usually what is meant. A nested object with a field
+    // called "type" can be written with "type?" or in JSON Schema.
     if (typeof (type as JsonSchema).type === "string") return type as JsonSchema;
     return shorthandToJsonSchema(type as Shorthand, field);
   }
@@ -217,6 +218,6 @@ function isList(type: FieldType): type is readonly (string | number | boolean)[]
 function unknownType(type: unknown, field: string): StartError {
   return new StartError(
     "invalid-option",
-    `${field} is ${JSON.stringify(type)}, which is no type. Use one of ${[...SIMPLE].join(", ")}, with [] for a list and ? for optional, a list of allowed values, or a nested object.`,
+    `${field} is ${JSON.stringify(type)}, which is not a type. Use one of ${[...SIMPLE].join(", ")}, with [] for a list and ? for optional, a list of allowed values, or a nested object.`,
   );
 }

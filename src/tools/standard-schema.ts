@@ -1,6 +1,6 @@
 /**
- * What any Standard Schema library (zod, valibot, arktype …) puts on its schemas. Written down here as structure, so
- * that none of them is a dependency.
+ * The property that every Standard Schema library (zod, valibot, arktype …) puts on its schemas. Declared here as a
+ * structural type, so that none of them is a dependency.
  */
 export interface StandardSchema<Input = unknown, Output = Input> {
   readonly "~standard": {
@@ -24,6 +24,6 @@ export interface StandardIssue {
 }
 
 export function isStandardSchema(value: unknown): value is StandardSchema {
-  // arktype's schemas are functions.
+  // Schemas of arktype are functions.
   return (typeof value === "object" || typeof value === "function") && value !== null && "~standard" in value;
 }

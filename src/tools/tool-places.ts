@@ -1,4 +1,4 @@
-/** How many calls of one agent run at the same time, unless somebody says otherwise. */
+/** How many calls of one agent run at the same time by default. */
 export const DEFAULT_TOOL_CONCURRENCY = 8;
 
 interface Waiting {
@@ -7,8 +7,8 @@ interface Waiting {
 }
 
 /**
- * The places in which tool calls run: so many beside each other, and one that is `sequential` by itself. Places are
- * given in the order in which they were asked for, so that a sequential call is neither overtaken nor starved.
+ * The slots in which tool calls run: a limited number at the same time, and a `sequential` call alone. Slots are
+ * granted in the order of the requests, so that a sequential call is neither overtaken nor starved.
  */
 export class ToolPlaces {
   private readonly _limit: number;
@@ -20,7 +20,7 @@ export class ToolPlaces {
     this._limit = Math.max(1, limit);
   }
 
-  /** Waits for a place; call what it gives to leave it. `undefined`: the signal fired first, and there is none. */
+  /** Waits for a slot; call the returned function to release it. `undefined`: the signal fired first. */
   take(isAlone: boolean, signal: AbortSignal): Promise<(() => void) | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {

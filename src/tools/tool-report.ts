@@ -2,20 +2,22 @@ import { describeThrown } from "#domain";
 import { type JsonPrefix, toJsonPrefix } from "./json-value.ts";
 import { MAX_RESULT_CHARACTERS } from "./outcome.ts";
 
-/** What a tool has made, for the people who follow the run: a file, a page, a chart. Whatever else it says is kept. */
+/** Something a tool has created, for the readers of the run: a file, a page, a chart. Other fields are kept. */
 export interface Artifact {
   readonly [field: string]: unknown;
   readonly id?: string;
   readonly name?: string;
-  /** A media type, or a word of your own. */
+  /** A media type, or any other word. */
   readonly type?: string;
-  /** Where it is. */
+  /** Its address. */
   readonly url?: string;
 }
 
 /**
- * The state of a tool that has made something. States travel, are recorded and played as they are, so a report is one
- * with a single field. @throws Error that tells the tool's author what is wrong.
+ * The progress state that reports an artifact. States are already passed on, recorded and replayed unchanged, so a
+ * report is a state with a single field.
+ *
+ * @throws Error that tells the author of the tool what is wrong.
  */
 export function artifactState(artifact: unknown): { readonly artifact: unknown } {
   if (typeof artifact !== "object" || artifact === null || Array.isArray(artifact)) {
@@ -24,7 +26,10 @@ export function artifactState(artifact: unknown): { readonly artifact: unknown }
   return { artifact: readReport("context.artifact", artifact) };
 }
 
-/** The state of a tool that has used documents. @throws Error that tells the tool's author what is wrong. */
+/**
+ * The progress state that reports documents.
+ * @throws Error that tells the author of the tool what is wrong.
+ */
 export function documentsState(documents: unknown): { readonly documents: readonly unknown[] } {
   if (!Array.isArray(documents)) {
     throw new Error(`context.documents was given ${nameOf(documents)}. Give a list, one entry for each document.`);
@@ -32,7 +37,7 @@ export function documentsState(documents: unknown): { readonly documents: readon
   return { documents: readReport("context.documents", documents) as readonly unknown[] };
 }
 
-/** Everything in an event is kept and sent to every reader. */
+/** Limited in size, because an event is stored and sent to every reader. */
 function readReport(what: string, value: object): unknown {
   let json: JsonPrefix;
   try {

@@ -1,4 +1,14 @@
-import { aboveZero, aFlag, aFunction, checkInput, checkOptionNames, expects, StartError } from "#domain";
+import {
+  aboveZero,
+  aFlag,
+  aFunction,
+  anObject,
+  checkInput,
+  checkOptionNames,
+  expects,
+  type NextTurn,
+  StartError,
+} from "#domain";
 import type { JsonSchema } from "./json-schema.ts";
 import {
   type CheckedSchema,
@@ -11,25 +21,31 @@ import {
 import type { Artifact } from "./tool-report.ts";
 import type { IsSimpleSchema, Shorthand, ShorthandValue, SimpleValue } from "./shorthand.ts";
 
-/** Where a tool finds the run it is called in. Nobody's but ours: what is behind it is no contract. */
+/** The key under which a tool finds its run. Private to Millrace: its value is not part of any contract. */
 export const OUTER_RUN: unique symbol = Symbol("millrace.outerRun") as never;
 
-/** What a tool is told about the call it answers. Explicit: nothing a tool needs is ambient. */
+/** Information about the call that a tool answers. Everything a tool needs is passed explicitly. */
 export interface ToolContext<Context = unknown> {
   readonly callId: string;
   readonly name: string;
   readonly runId: string;
-  /** The agent that called. */
+  /** The agent that made the call. */
   readonly agent: string | undefined;
-  /** Fires when the run is aborted or the tool's time is up. */
+  /**
+   * The same for every attempt at this call, also in another process after a crash, and different for every other call.
+   * Pass it to a service that ignores repeated requests.
+   */
+  readonly idempotencyKey: string;
+  /** Fires when the run is aborted or the tool's time limit is reached. */
   readonly signal: AbortSignal;
-  /** The caller's own value, from the `context` option of the run. Runs never see each other's. */
+  /** The value of the run's `context` option. It is never shared between runs. */
   readonly context: Context;
-  /** Tells readers how far the work is: a `notice` of kind `tool-progress`. */
+  /** Reports progress to readers: a `notice` of kind `tool-progress`. */
   progress(state: unknown): void;
   /**
-   * Reports something the tool has made: a `notice` of kind `artifact`, `artifact_created` in the vocabularies `chat` and
-   * `runner`. The model is not told. Throws when it is no object, or too large to be sent to every reader.
+   * Reports something the tool has created: a `notice` of kind `artifact`, `artifact_created` in the vocabularies
+   * `chat` and `runner`. It is not shown to the model. Throws if it is not an object, or too large to be sent to every
+   * reader.
    *
    * @example
    * const draw = tool("draw", "Draw a chart", { title: "string" }, async ({ title }, { artifact }) => {
@@ -40,8 +56,8 @@ export interface ToolContext<Context = unknown> {
    */
   artifact(artifact: Artifact): void;
   /**
-   * Reports documents the answer rests on: a `notice` of kind `documents`, and part of `documents_used` in the vocabularies
-   * `chat` and `runner`. The model is not told.
+   * Reports the documents that an answer is based on: a `notice` of kind `documents`, and part of `documents_used` in
+   * the vocabularies `chat` and `runner`. It is not shown to the model.
    *
    * @example
    * const search = tool("search", "Search the handbook", { words: "string" }, async ({ words }, { documents }) => {
@@ -59,29 +75,37 @@ export interface ToolContext<Context = unknown> {
 export interface Tool {
   readonly name: string;
   readonly description: string;
-  /** What models are shown. */
+  /** The schema shown to models. */
   readonly inputSchema: JsonSchema;
-  /** The tool's own deadline; without it the run's `limits.toolMs` holds. */
+  /** The tool's own time limit; if absent, the run's `limits.toolMs` applies. */
   readonly timeoutMs: number | undefined;
-  /** It runs alone: no other call of its agent runs beside it. Default `false`. */
+  /** It runs alone: no other call of its agent runs at the same time. Default `false`. */
   readonly sequential?: boolean | undefined;
-  /** Checks the arguments a model wrote. Never rejects. */
-  parse(input: unknown): Promise<Parsed>;
+  /** A call whose process ended while it ran is run again. Default `false`: it may have had its effect. */
+  readonly idempotent?: boolean | undefined;
+  /** Checks the arguments that a model wrote. Never rejects. */
+  parse(input: unknown, nextTurn?: NextTurn): Promise<Parsed>;
   run(input: never, context: ToolContext<never>): unknown;
 }
 
-/** What may be said of a tool beside its name, description, schema and function. */
+/** Further options of a tool. */
 export interface ToolOptions {
-  /** The tool's own deadline. Default: `limits.toolMs` of the run. */
+  /** The tool's own time limit. Default: `limits.toolMs` of the run. */
   readonly timeoutMs?: number;
   /**
-   * `true`: calls of this tool run alone, one after the other in the order the model made them, and no other call of
-   * the agent runs beside them. For tools that change what others read. Default `false`.
+   * `true`: calls of this tool run alone, one after the other in the order of the model's calls, and no other call of
+   * the agent runs at the same time. For tools that change what others read. Default `false`.
    */
   readonly sequential?: boolean;
+  /**
+   * `true`: running a call twice has the same effect as running it once, for example because the tool passes
+   * `context.idempotencyKey` on. If the process of a stored run ends during such a call, `resumeRun` runs the call
+   * again; a call of another tool is answered as incomplete. Default `false`.
+   */
+  readonly idempotent?: boolean;
 }
 
-/** The value a schema describes, for the tool's function. */
+/** The value that a schema describes, for the tool's function. */
 export type InputOf<Schema> =
   Schema extends StandardSchema<infer _Input, infer Output>
     ? Output
@@ -103,7 +127,7 @@ export interface ToolDefinition<Schema extends SchemaInput> extends ToolOptions 
   readonly run: (input: InputOf<Schema>, context: ToolContext) => unknown;
 }
 
-const OPTION_NAMES = ["timeoutMs", "sequential"] as const satisfies readonly (keyof ToolOptions)[];
+const OPTION_NAMES = ["timeoutMs", "sequential", "idempotent"] as const satisfies readonly (keyof ToolOptions)[];
 const FIELD_NAMES = ["name", "description", "input", "run", ...OPTION_NAMES] as const;
 
 const aName = expects(
@@ -112,7 +136,7 @@ const aName = expects(
 );
 const aDescription = expects(
   (value) => typeof value === "string" && value.trim() !== "",
-  "a sentence that says what the tool does; the model chooses by it",
+  "a sentence that says what the tool does; the model uses it to choose",
 );
 
 /**
@@ -145,6 +169,7 @@ export function tool(
 }
 
 function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { run?: Tool["run"] }): Tool {
+  checkInput(anObject, given, "tool");
   const {
     name,
     description,
@@ -152,6 +177,7 @@ function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { 
     run,
     timeoutMs,
     sequential = false,
+    idempotent = false,
   } = given as ToolDefinition<SchemaInput> & {
     run: Tool["run"];
   };
@@ -162,6 +188,7 @@ function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { 
   if (timeoutMs !== undefined) checkInput(aboveZero, timeoutMs, `${field}timeoutMs`);
   checkOptionNames(given, FIELD_NAMES, `the tool "${name as string}"`);
   checkInput(aFlag, sequential, `${field}sequential`);
+  checkInput(aFlag, idempotent, `${field}idempotent`);
   const schema = readSchema(input as SchemaInput, `tool "${name}": input`);
   const { type } = schema.jsonSchema;
   if (type !== undefined && type !== "object") {
@@ -170,5 +197,6 @@ function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { 
       `${field}input is of type ${JSON.stringify(type)}. Give an object of fields: that is what models give a tool.`,
     );
   }
-  return { name, description, inputSchema: schema.jsonSchema, timeoutMs, sequential, parse: schema.parse, run };
+  const { jsonSchema: inputSchema, parse } = schema;
+  return { name, description, inputSchema, timeoutMs, sequential, idempotent, parse, run };
 }

@@ -6,8 +6,8 @@ import { isStandardSchema, type StandardSchema } from "./standard-schema.ts";
 const TARGET = "draft-2020-12";
 
 /**
- * Writes a Standard Schema as JSON Schema: with the library's own means where it has them, else with its converter,
- * which is loaded on use. `field` names the schema in the error.
+ * Converts a Standard Schema to JSON Schema: with the library's own method if it has one, otherwise with its converter,
+ * which is loaded on demand. `field` names the schema in the error.
  *
  * @throws StartError `invalid-option` naming the field within the schema that has no JSON form, or what to install.
  */
@@ -19,7 +19,7 @@ export function writeJsonSchema(schema: StandardSchema, field: string): JsonSche
   } catch (error) {
     const { path, reason } = findCulprit(schema, convert, describeThrown(error));
     const remedy =
-      "Use a type that JSON has there, or give the JSON Schema beside the schema, as { schema, jsonSchema }";
+      "Use a type that JSON has there, or give the JSON Schema together with the schema, as { schema, jsonSchema }";
     throw new StartError("invalid-option", `${[field, ...path].join(".")}: ${reason.replace(/\.$/, "")}. ${remedy}.`, {
       cause: error,
     });
@@ -37,7 +37,7 @@ interface ArkFallback {
   readonly base: JsonSchema;
 }
 
-/** What JSON Schema cannot say about a value is not shown; the schema itself checks it all the same. */
+/** Constraints that JSON Schema cannot express are not shown to the model, but the schema itself still checks them. */
 const ARK_OPTIONS = {
   fallback: {
     predicate: ({ base }: ArkFallback) => base,
@@ -48,12 +48,12 @@ const ARK_OPTIONS = {
   },
 };
 
-/** A library's converter, as far as it is called here. */
+/** A library's converter, as far as it is used here. */
 type ConverterModule = Readonly<Record<string, (schema: unknown, options: object) => JsonSchema>>;
 
 function converterOf(schema: StandardSchema, field: string): Convert {
   const { jsonSchema, vendor } = schema["~standard"];
-  // First, because arktype's Standard JSON Schema shows what JSON does not have, such as a Date, as any value at all.
+  // First, because arktype's Standard JSON Schema shows types without a JSON form, such as a Date, as any value.
   if (vendor === "arktype") return (one) => (one as ArkSchema).toJsonSchema(ARK_OPTIONS);
   if (jsonSchema !== undefined) {
     return (one) => (one as StandardSchema)["~standard"].jsonSchema?.input({ target: TARGET }) ?? {};
@@ -62,7 +62,7 @@ function converterOf(schema: StandardSchema, field: string): Convert {
     return loadConverter("@valibot/to-json-schema", "toJsonSchema", field, {
       typeMode: "input",
       target: TARGET,
-      // What JSON Schema cannot say about a value (v.check …) is not shown; the schema itself checks it all the same.
+      // Constraints that JSON Schema cannot express (v.check …) are not shown, but the schema itself still checks them.
       overrideAction: (context: { readonly errors?: unknown; readonly jsonSchema: object }) =>
         context.errors === undefined ? undefined : context.jsonSchema,
     });
@@ -75,12 +75,12 @@ function converterOf(schema: StandardSchema, field: string): Convert {
   }
   throw new StartError(
     "invalid-option",
-    `${field} is a ${vendor} schema that cannot be shown as JSON Schema. Give that beside it, as ` +
+    `${field} is a ${vendor} schema that cannot be shown as JSON Schema. Give a JSON Schema together with it, as ` +
       "{ schema, jsonSchema }, or use a library that implements Standard JSON Schema (zod, valibot, arktype).",
   );
 }
 
-/** A tool is defined in one call, without waiting: so the converter is required, not imported. */
+/** Defining a tool is synchronous, so the converter is required rather than imported. */
 function loadConverter(name: string, member: string, field: string, options: object): Convert {
   try {
     const module = createRequire(import.meta.url)(name) as ConverterModule;
@@ -90,13 +90,13 @@ function loadConverter(name: string, member: string, field: string, options: obj
     throw new StartError(
       "invalid-option",
       `${field} has to be written as JSON Schema with ${name}, which cannot be loaded (${describeThrown(error)}). ` +
-        `Install it: npm install ${name.split("/v4")[0]}. Or give the JSON Schema beside the schema, as { schema, jsonSchema }.`,
+        `Install it: npm install ${name.split("/v4")[0]}. Or give the JSON Schema together with the schema, as { schema, jsonSchema }.`,
       { cause: error },
     );
   }
 }
 
-/** Follows a schema down to the part that cannot be converted by itself: libraries name the type, not the field. */
+/** Finds the part of a schema that cannot be converted by itself: libraries name the type, not the field. */
 function findCulprit(
   schema: unknown,
   convert: Convert,
@@ -115,7 +115,7 @@ function findCulprit(
   return { path, reason: culprit.reason };
 }
 
-/** A schema that refers to itself has no deepest part. */
+/** A recursive schema has no deepest part. */
 const MAX_DEPTH = 32;
 
 function tryConvert(schema: unknown, convert: Convert): string | undefined {
@@ -127,7 +127,7 @@ function tryConvert(schema: unknown, convert: Convert): string | undefined {
   }
 }
 
-/** The schemas within a schema, by the members that zod, valibot and arktype keep them in. */
+/** The schemas within a schema, by the properties in which zod, valibot and arktype store them. */
 function partsOf(schema: unknown): readonly (readonly [string, unknown])[] {
   const known = schema as Readonly<Record<string, unknown>>;
   const { innerType, valueType, in: input } = asRecord(known["def"]);

@@ -1,22 +1,22 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Git repositories that lie in a folder. */
+/** The Git repositories inside a folder. */
 export interface FoundRepositories {
   readonly folders: readonly string[];
-  /** `false`: there are more folders than were searched; those in packages (`node_modules`) do not count. */
+  /** `false`: there are more folders than were searched. Folders inside packages (`node_modules`) do not count. */
   readonly isComplete: boolean;
 }
 
-/** Looks for repositories below a folder, itself not included. */
+/** Finds the repositories below a folder; the folder itself is not included. */
 export type FindRepositories = (folder: string) => Promise<FoundRepositories>;
 
-/** More would delay every start; the deepest folders of packages are not searched. */
+/** Searching more would delay every start. Of the folders inside packages, even fewer are searched. */
 const MOST_FOLDERS = 5_000;
 const MOST_OF_PACKAGES = 1_000;
 const AT_ONCE = 32;
 
-/** Searches the folders of this machine, the nearest first and packages last. No link is followed. */
+/** Searches the folders of this machine, the nearest first and packages last. Does not follow links. */
 export function createFindRepositories(mostFolders = MOST_FOLDERS): FindRepositories {
   return async (top) => {
     const found: string[] = [];
@@ -48,12 +48,12 @@ async function lookInto(
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     const has = (name: string): boolean => entries.some((entry) => entry.name === name);
-    // One without a working tree has everything in its own folder.
+    // A repository without a working tree has everything in its own folder.
     const isBare = has("HEAD") && has("objects") && has("refs");
     const inner = entries.filter((entry) => entry.isDirectory() && entry.name !== ".git");
     return { isRepository: isBare || has(".git"), inner: isBare ? [] : inner.map(({ name }) => name) };
   } catch {
-    // What we may not look into, git may not either.
+    // A folder that we may not read, git may not read either.
     return { isRepository: false, inner: [] };
   }
 }

@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 const OWNER_ONLY = 0o700;
 
 /**
- * Makes a folder with mode 0700, and those above it that are missing. Node's own recursive `mkdir` never returns where a
- * folder exists in which nothing can be made, such as `/proc`.
+ * Creates a folder with mode 0700, and any missing folders above it. Node's own recursive `mkdir` never returns for an
+ * existing folder in which nothing can be created, such as `/proc`.
  */
 export async function makeFolders(path: string): Promise<void> {
   try {
@@ -22,7 +22,7 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: OWNER_ONLY });
   } catch (error) {
-    // A drive or a read-only disk has its own word for a folder that is there (EPERM, EROFS).
+    // A drive or a read-only disk reports another code for a folder that exists (EPERM, EROFS).
     const isThere = await stat(path).then(
       (place) => place.isDirectory(),
       () => false,

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync } from "node:fs
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
-import { createProcessFolder, makePrivateFolder } from "./private-folder.ts";
+import { createProcessFolder, makePrivate } from "./private-folder.ts";
 
 const root = temporaryFolder("private");
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
@@ -12,7 +12,7 @@ const fresh = (): string => join(root, `f${(folders += 1)}`);
 describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is its owner's alone", () => {
   it("is made with mode 0700, with those above it", async () => {
     const path = join(fresh(), "a", "b");
-    await makePrivateFolder(path);
+    await makePrivate(path);
     expect(modeOf(path)).toBe(0o700);
     expect(modeOf(join(path, ".."))).toBe(0o700);
   });
@@ -23,7 +23,7 @@ describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is its
       const path = fresh();
       mkdirSync(path);
       chmodSync(path, mode);
-      await makePrivateFolder(path);
+      await makePrivate(path);
       expect(modeOf(path)).toBe(0o700);
     },
   );
@@ -32,7 +32,7 @@ describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is its
     const path = fresh();
     mkdirSync(path);
     chmodSync(path, 0o1777);
-    await expect(makePrivateFolder(path)).rejects.toThrow(`Give a folder of its own, such as ${path}/millrace`);
+    await expect(makePrivate(path)).rejects.toThrow(`Use a separate folder, such as ${path}/millrace`);
     expect(modeOf(path)).toBe(0o777);
   });
 
@@ -42,7 +42,7 @@ describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is its
     chmodSync(path, 0o777);
     const link = fresh();
     symlinkSync(path, link);
-    await makePrivateFolder(link);
+    await makePrivate(link);
     expect(modeOf(path)).toBe(0o700);
   });
 
@@ -54,7 +54,7 @@ describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is its
     const link = fresh();
     symlinkSync(path, link);
     lchownSync(link, 12345, 12345);
-    await expect(makePrivateFolder(link)).rejects.toThrow(/link that another user has made/);
+    await expect(makePrivate(link)).rejects.toThrow(/link that another user has made/);
     expect(modeOf(path)).toBe(0o777);
   });
 

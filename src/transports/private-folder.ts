@@ -5,43 +5,45 @@ import { join } from "node:path";
 import { makeFolders } from "./make-folders.ts";
 
 const OWNER_ONLY = 0o700;
+const OWNER_ONLY_FILE = 0o600;
 const OTHERS = 0o077;
-/** A folder like /tmp: everybody's, and not to be taken away from them. */
+/** A shared folder such as /tmp, whose mode must not be changed. */
 const STICKY = 0o1000;
 
 /**
- * Makes a folder that nobody but its owner can use. One that is there already is tightened to 0700; one that cannot be
- * ours alone is refused: another user's, a link somebody else has put there, a folder that everybody shares.
+ * Creates a folder that only its owner can use. An existing folder is restricted to 0700, an existing file to 0600. What
+ * cannot be made private is refused: another user's, a link made by another user, or a shared folder.
  */
-export async function makePrivateFolder(path: string): Promise<void> {
-  await makeFolders(path);
+export async function makePrivate(path: string): Promise<void> {
   const own = process.getuid?.();
-  // Windows has no modes; a new folder inherits who may use it.
+  const isFile = (await lstat(path).catch(() => undefined))?.isFile() === true;
+  if (!isFile) await makeFolders(path);
+  // Windows has no modes; a new folder inherits its permissions.
   if (own === undefined) return;
   const place = await lstat(path);
   if (place.isSymbolicLink() && place.uid !== own) {
     throw new Error(`${path} is a link that another user has made. Give the folder itself, or remove the link.`);
   }
-  // The folder that was opened is the one that is looked at and tightened, whatever the path means by then.
-  const folder = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  // Checks and changes what was opened, so that it does not matter if the path points elsewhere by then.
+  const opened = await open(path, constants.O_RDONLY | (isFile ? constants.O_NOFOLLOW : constants.O_DIRECTORY));
   try {
-    const { uid, mode } = await folder.stat();
+    const { uid, mode } = await opened.stat();
     if (uid !== own && own !== 0)
       throw new Error(`${path} belongs to another user (${uid}). Give a folder of your own.`);
     if ((mode & STICKY) !== 0)
-      throw new Error(`${path} is shared by everybody. Give a folder of its own, such as ${path}/millrace.`);
-    if ((mode & OTHERS) !== 0) await folder.chmod(OWNER_ONLY);
+      throw new Error(`${path} is shared by all users. Use a separate folder, such as ${path}/millrace.`);
+    if ((mode & OTHERS) !== 0) await opened.chmod(isFile ? OWNER_ONLY_FILE : OWNER_ONLY);
   } finally {
-    await folder.close();
+    await opened.close();
   }
 }
 
-/** A folder for the private files of this process: made when it is first asked for, gone when the process ends. */
+/** A folder for the private files of this process: created on first use, removed when the process exits. */
 export function createProcessFolder(): () => Promise<string> {
   let made: string | undefined;
   return async () => {
     if (made !== undefined) return made;
-    // `mkdtemp` makes it with mode 0700, under a name nobody could know before.
+    // `mkdtemp` creates it with mode 0700, under an unpredictable name.
     const folder = mkdtempSync(join(tmpdir(), "millrace-"));
     made = folder;
     process.once("exit", () => rmSync(folder, { recursive: true, force: true }));

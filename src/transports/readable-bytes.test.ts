@@ -36,6 +36,30 @@ describe("readBytes", () => {
     bytes.destroy();
   });
 
+  it("F-B1: gives a fast reader a bounded amount in one turn of the event loop, and everything in the end", async () => {
+    let left = 64;
+    const stream = new Readable({
+      read() {
+        left -= 1;
+        this.push(left < 0 ? null : Buffer.alloc(65_536, left));
+      },
+    });
+    let received = 0;
+    let most = 0;
+    let isOver = false;
+    const watch = (async () => {
+      for (let before = 0; !isOver; before = received) {
+        await turns(1);
+        most = Math.max(most, received - before);
+      }
+    })();
+    for await (const bytes of readBytes(stream)) received += bytes.length;
+    isOver = true;
+    await watch;
+    expect(received).toBe(64 * 65_536);
+    expect(most).toBeLessThanOrEqual(4 * 65_536);
+  });
+
   it("goes on when the reader has caught up", async () => {
     const { stream } = endless();
     const reader = readBytes(stream)[Symbol.asyncIterator]();

@@ -1,21 +1,30 @@
 import type { Readable } from "node:stream";
 import { createDeferred, type Deferred } from "#streams";
 
-/** The bytes of one of Node's streams, for one reader. */
+/** The bytes of a Node stream, for one reader. */
 export interface ReadableBytes extends AsyncIterable<Uint8Array> {
-  /** `idle`: nobody has begun to read. `waiting`: the reader waits. `busy`: bytes wait for the reader. `over`: no more come. */
+  /**
+   * `idle`: reading has not begun. `waiting`: a read is pending. `busy`: bytes are ready to be read. `over`: the stream
+   * has ended.
+   */
   readonly state: "idle" | "waiting" | "busy" | "over";
   /** How many bytes have arrived so far. */
   readonly receivedBytes: number;
-  /** Closes the stream. The reader still gets what has arrived, then its end. */
+  /** Closes the stream. The reader still receives what has arrived, then the end. */
   destroy(): void;
 }
 
-/** As much as one full read of a socket brings. Pieces that have arrived are joined up to this size. */
+/** The size of one full socket read. Pieces that have arrived are joined up to this size. */
 const JOINED_BYTES = 65_536;
 
-/** Two full reads of a pipe: the next one can arrive while the reader is busy with the last. */
+/** Two full pipe reads: the next one can arrive while the reader processes the last. */
 const HELD_BYTES = 2 * JOINED_BYTES;
+
+/**
+ * How many bytes are taken before other work has its turn. Node may deliver two megabytes in one turn of the event loop,
+ * and decoding a line that is JSON with very many members takes 50 ms for that much.
+ */
+const TURN_BYTES = 2 * JOINED_BYTES;
 
 type Taken = IteratorResult<Uint8Array, undefined>;
 
@@ -26,30 +35,36 @@ const END: Taken = { done: true, value: undefined };
 
 /**
  * Reads a stream by its `data` events, with pause and resume as back-pressure. Small pieces that have arrived together
- * are one read: a host that sends each event in an HTTP chunk sends twenty at once, and each read costs about as much
- * as the few events of one piece.
+ * are returned as one read: a host that sends each event in its own HTTP chunk often sends twenty at once, and each
+ * read costs about as much as processing the few events in one piece.
  *
- * Node's own iterator copies what has piled up into one buffer and costs about a tenth more on a bare drain. Listening
- * begins at once, because Node throws away what a process left in its pipe if nobody listens when it exits.
- * Leaving the loop closes the stream. When the stream breaks, the reader gets what has arrived, then one error, which
- * `explain` may put into other words.
+ * Node's own iterator copies the buffered data into one buffer and costs about a tenth more on a bare drain. Listening
+ * begins at once, because Node discards what an exited process left in its pipe if there is no listener. Leaving the
+ * loop closes the stream. If the stream breaks, the reader receives what has arrived, then one error, which `explain`
+ * may replace.
  */
 export function readBytes(stream: Readable, explain: (error: Error) => unknown = (error) => error): ReadableBytes {
   return new ByteReader(stream, explain);
 }
 
-/** A class: hundreds of streams may be open at once, and what each holds is what the collector goes through. */
+/**
+ * A class, because hundreds of streams may be open at once and each one's objects are work for the garbage collector.
+ */
 class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> {
   private readonly _stream: Readable;
   private readonly _explain: (error: Error) => unknown;
   /**
-   * Made anew for what arrives together: a list that was made beforehand would be old by the time it is used, and what an
-   * old list holds outlives it until the next full collection.
+   * A new array for each batch: an array created in advance would be in the old generation by the time it is used, and
+   * its contents would survive until the next full collection.
    */
   private _queue: Uint8Array[] = NO_BYTES;
   private _head = 0;
   private _held = 0;
   private _receivedBytes = 0;
+  /** The value of `_receivedBytes` when the last turn began. */
+  private _turnAt = 0;
+  /** No more is taken in this turn of the event loop. */
+  private _isTurnOver = false;
   private _isOver = false;
   private _failure: { readonly error: unknown } | undefined;
   private _isRead = false;
@@ -108,17 +123,28 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
     this._receivedBytes += bytes.length;
     if (this._queue.length === 0) {
       this._queue = [bytes];
-      // Not at once: all pieces of one read of the socket arrive before the microtask runs.
+      // Deferred: all pieces of one socket read arrive before the microtask runs.
       if (this._waiting.length > 0) queueMicrotask(() => this._serve());
     } else this._queue.push(bytes);
     this._held += bytes.length;
-    // Every time, not once: Node resumes a child's streams by itself when the child exits.
+    if (!this._isTurnOver && this._receivedBytes - this._turnAt >= TURN_BYTES) this._endTurn();
+    // On every piece, not only once: Node itself resumes a child's streams when the child exits.
     if (this._held < HELD_BYTES) return;
     this._isPaused = true;
     this._stream.pause();
   }
 
-  /** Gives what has arrived to the readers that wait. */
+  private _endTurn(): void {
+    this._isTurnOver = true;
+    this._stream.pause();
+    setImmediate(() => {
+      this._isTurnOver = false;
+      this._turnAt = this._receivedBytes;
+      if (!this._isPaused && !this._isOver) this._stream.resume();
+    });
+  }
+
+  /** Resolves pending reads with what has arrived. */
   private _serve(): void {
     while (this._head < this._queue.length) {
       const reader = this._waiting.shift();
@@ -127,7 +153,7 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
     }
   }
 
-  /** Takes the next piece, and the ones after it as long as all of them are no more than one full read. */
+  /** Takes the next piece, and those after it while their total is no more than one full read. */
   private _join(): Uint8Array {
     const queue = this._queue;
     const first = this._head;
@@ -150,7 +176,7 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
     }
     if (this._isPaused && this._held < HELD_BYTES / 2) {
       this._isPaused = false;
-      if (!this._isOver) this._stream.resume();
+      if (!this._isOver && !this._isTurnOver) this._stream.resume();
     }
   }
 
@@ -160,7 +186,7 @@ class ByteReader implements ReadableBytes, AsyncIterator<Uint8Array, undefined> 
     this._isOver = true;
     if (error !== undefined) this._failure = { error: this._explain(error) };
     for (const reader of this._waiting.splice(0)) {
-      // The first one waiting hears of the failure; for those behind it the stream is simply over.
+      // The first pending read rejects; for those after it the stream has simply ended.
       if (this._failure === undefined) reader.resolve(END);
       else reader.reject(this._takeFailure());
     }

@@ -1,9 +1,9 @@
 import type { Clock } from "#domain";
 
-/** Node fires a timer beyond this at once instead of late. */
+/** Node fires a longer timer immediately. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** The time of this machine. A timer keeps the process alive until it fires or is taken back. */
+/** The clock of this machine. A timer keeps the process alive until it fires or is cancelled. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, fire) {
@@ -18,18 +18,7 @@ export const systemClock: Clock = {
   },
 };
 
-let nextTurn: Promise<void> | undefined;
-
-/**
- * Resolves in the next turn of the event loop, when everything that has already arrived was dealt with. One promise for
- * all who wait for the same turn.
- */
+/** Resolves in the next turn of the event loop, after everything that has already arrived was processed. */
 export function systemTurn(): Promise<void> {
-  nextTurn ??= new Promise((resolve) => {
-    setImmediate(() => {
-      nextTurn = undefined;
-      resolve();
-    });
-  });
-  return nextTurn;
+  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -3,18 +3,18 @@ import { open, readdir, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import type { FileSystem, Random } from "#domain";
 import { makeFolders } from "./make-folders.ts";
-import { makePrivateFolder } from "./private-folder.ts";
+import { makePrivate } from "./private-folder.ts";
 import { systemRandom } from "./system-random.ts";
 
 const OWNER_ONLY_FILE = 0o600;
 
-// A link planted at our path would send the bytes elsewhere (SEC19); Windows has neither the flag nor the danger.
+// A link planted at our path would redirect the bytes (SEC19); Windows has neither the flag nor the danger.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 
-// To open a pipe is to wait for its other end, and to read a device may never end.
+// Opening a pipe blocks until its other end is opened, and reading a device may never end.
 const NO_WAIT = constants.O_NONBLOCK ?? 0;
 
-/** The files of this machine. Files are made with mode 0600, missing folders with 0700. */
+/** The files of this machine. Files are created with mode 0600, missing folders with 0700. */
 export function createSystemFiles(random: Random = systemRandom): FileSystem {
   return {
     async read(path) {
@@ -31,7 +31,7 @@ export function createSystemFiles(random: Random = systemRandom): FileSystem {
     async write(path, bytes) {
       const folder = dirname(absolute(path));
       await makeFolders(folder);
-      // In the same folder, because a rename is one step only within a file system.
+      // In the same folder, because a rename is atomic only within one file system.
       const draft = join(folder, `.${basename(path)}.${random.id()}.draft`);
       const file = await open(
         draft,
@@ -41,7 +41,7 @@ export function createSystemFiles(random: Random = systemRandom): FileSystem {
       try {
         try {
           await file.writeFile(bytes);
-          // Without it a crash could leave the new name with none of the bytes.
+          // Without it, a crash could leave an empty file under the new name.
           await file.sync();
         } finally {
           await file.close();
@@ -69,7 +69,7 @@ export function createSystemFiles(random: Random = systemRandom): FileSystem {
     },
 
     async makePrivate(path) {
-      await makePrivateFolder(absolute(path));
+      await makePrivate(absolute(path));
     },
 
     async exists(path) {
@@ -115,14 +115,14 @@ function isMissing(error: unknown): boolean {
   return code === "ENOENT" || code === "ENOTDIR";
 }
 
-/** Makes a rename durable. Not every system lets a folder be synced; the file itself is safe either way. */
+/** Makes a rename durable. Not every system allows syncing a folder; the file itself is safe either way. */
 async function syncFolder(folder: string): Promise<void> {
   let handle: Awaited<ReturnType<typeof open>> | undefined;
   try {
     handle = await open(folder, constants.O_RDONLY);
     await handle.sync();
   } catch {
-    // Nothing to be done about it, and nothing lost while the machine stays up.
+    // Cannot be helped, and nothing is lost as long as the machine stays up.
   } finally {
     await handle?.close();
   }

@@ -114,7 +114,7 @@ describe("createSystemFiles", () => {
     const folder = join(root, "failing");
     const random = { next: () => 0, id: () => "fixed" };
     await files.write(join(folder, "file"), encode("old"));
-    // Somebody else's file where the draft would go: it is neither written to nor removed.
+    // Another file where the draft would go: it is neither written to nor removed.
     await writeFile(join(folder, ".file.fixed.draft"), "theirs");
     await expect(createSystemFiles(random).write(join(folder, "file"), encode("new"))).rejects.toThrow("EEXIST");
     expect(await readFile(join(folder, "file"), "utf8")).toBe("old");

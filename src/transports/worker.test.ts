@@ -1,46 +1,49 @@
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { startWorker } from "./worker.ts";
 
-describe("a thread", () => {
+const SMALL = fileURLToPath(new URL("../../test/support/small-worker.mjs", import.meta.url));
+
+describe("a worker", () => {
   it("answers one question after the other with what its program makes of them", async () => {
-    const thread = startWorker(
-      "let seen = 0; function answer(question) { return { ...question, seen: ++seen, with: data }; }",
-      "x",
-    );
-    const answers = await Promise.all([thread.ask({ a: 1 }), thread.ask({ a: 2 })]);
+    const worker = startWorker(SMALL, { add: 10 });
+    const answers = await Promise.all([worker.ask(1), worker.ask(2)]);
     expect(answers).toEqual([
-      { a: 1, seen: 1, with: "x" },
-      { a: 2, seen: 2, with: "x" },
+      { sum: 11, asked: 1 },
+      { sum: 12, asked: 2 },
     ]);
-    await thread.close();
-    await thread.close();
-    expect(thread.isAlive).toBe(false);
-    await expect(thread.ask({})).rejects.toThrow("The thread has ended.");
+    await worker.close();
+    await worker.close();
+    expect(worker.isAlive).toBe(false);
+    await expect(worker.ask(3)).rejects.toThrow("The worker has ended.");
   });
 
   it("answers what was asked before it is closed", async () => {
-    const thread = startWorker(
-      "function answer(question) { return question === undefined ? undefined : question * 2; }",
-      undefined,
-    );
-    const answer = thread.ask(21);
-    await thread.close();
-    expect(await answer).toBe(42);
+    const worker = startWorker(SMALL, { add: 21 });
+    const answer = worker.ask(21);
+    await worker.close();
+    expect(await answer).toMatchObject({ sum: 42 });
   });
 
-  it("one that fails ends: what was asked is rejected with why, and so is the next question", async () => {
-    const thread = startWorker("function answer(question) { throw new Error(`no ${question}`); }", undefined);
-    const [first, second] = await Promise.allSettled([thread.ask("bread"), thread.ask("salt")]);
-    expect(first).toMatchObject({ status: "rejected", reason: { message: "no bread" } });
+  it("one that fails ends: what was asked is rejected with the reason, and so is the next question", async () => {
+    const worker = startWorker(SMALL, { add: 0 });
+    const [first, second] = await Promise.allSettled([worker.ask(-1), worker.ask(2)]);
+    expect(first).toMatchObject({ status: "rejected", reason: { message: "no -1" } });
     expect(second).toMatchObject({ status: "rejected" });
-    expect(thread.isAlive).toBe(false);
-    await expect(thread.ask("more")).rejects.toThrow();
-    await thread.close();
+    expect(worker.isAlive).toBe(false);
+    await expect(worker.ask(3)).rejects.toThrow();
+    await worker.close();
   });
 
-  it("a program that cannot begin is told with the first question", async () => {
-    const thread = startWorker('throw new Error("no disk"); function answer() {}', undefined);
-    await expect(thread.ask(1)).rejects.toThrow("no disk");
-    await thread.close();
+  it("a program that cannot begin rejects the first question", async () => {
+    const worker = startWorker(SMALL, { beginsWith: "no disk" });
+    await expect(worker.ask(1)).rejects.toThrow("no disk");
+    await worker.close();
+  });
+
+  it("a file that is missing rejects the first question", async () => {
+    const worker = startWorker("/nowhere/worker.mjs", {});
+    await expect(worker.ask(1)).rejects.toThrow("/nowhere/worker.mjs");
+    await worker.close();
   });
 });

@@ -1,34 +1,21 @@
 import type { StartWorker } from "#domain";
 import { createDeferred, type Deferred } from "#streams";
 
-/**
- * What every thread's program stands in. It defines `answer(question)`; what that throws ends the thread. The last
- * question, `undefined`, asks it to go.
- */
-const FRAME = (program: string): string => `
-"use strict";
-const { parentPort, workerData: data } = require("node:worker_threads");
-${program}
-parentPort.on("message", (question) => {
-  const reply = answer(question);
-  if (question === undefined) parentPort.close();
-  else parentPort.postMessage(reply);
-});
-`;
+/** Resolved by Node rather than written as a path: in the built package this file is in another folder. */
+const THREAD_FILE = "#transports/worker-thread";
 
-/**
- * Starts threads of this machine. The program is a script that defines a function `answer(question)`; its data is in
- * `data`, and `require` is at hand. A thread keeps the process alive only while it has something to answer.
- */
-export const startWorker: StartWorker = (program, data) => {
-  // Loaded when it is needed: most programs have no thread.
+/** Starts worker threads. A worker keeps the process alive only while an answer is pending. */
+export const startWorker: StartWorker = (file, data) => {
+  // Loaded on demand: most programs have no worker.
   const { Worker } = process.getBuiltinModule("node:worker_threads");
-  // What a thread is asked is soon forgotten: a small nursery holds it, where the usual one takes 32 MB.
+  const { createRequire } = process.getBuiltinModule("node:module");
+  // Questions are short-lived: a small young generation holds them, where the default takes 32 MB.
   const resourceLimits = { maxYoungGenerationSizeMb: 6 };
-  const worker = new Worker(FRAME(program), { eval: true, workerData: data, stdin: false, resourceLimits });
+  const thread = createRequire(import.meta.url).resolve(THREAD_FILE);
+  const worker = new Worker(thread, { workerData: { file, data }, stdin: false, resourceLimits });
   const asked: Deferred<unknown>[] = [];
   const gone = createDeferred<void>();
-  let failure: unknown = new Error("The thread has ended.");
+  let failure: unknown = new Error("The worker has ended.");
   let isAlive = true;
   let isClosing = false;
 

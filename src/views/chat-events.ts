@@ -1,10 +1,9 @@
-import { type AgentEvent, checkOptionNames, type DoneEvent, unreachable } from "#domain";
+import { type AgentEvent, checkOptionNames, createShownText, type DoneEvent, unreachable } from "#domain";
 import { type ChunkUsage, chunkUsage, type RetractedText } from "./stream-chunks.ts";
-import { createTextLedger } from "./shown-text.ts";
 import { REPORT_OPTION_NAMES, type ReportOptions, readReports } from "./tool-reports.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
-/** One event of the chat vocabulary: a name and what is sent with it. */
+/** One event of the chat vocabulary: a name and its data. */
 export type ChatEvent =
   | { readonly event: "text_delta"; readonly data: { readonly text: string; readonly retracted?: RetractedText } }
   | { readonly event: "tool_executing"; readonly data: ChatTool }
@@ -12,16 +11,16 @@ export type ChatEvent =
   | { readonly event: "message_complete"; readonly data: ChatMessage }
   | { readonly event: "error"; readonly data: { readonly message: string; readonly code: string } };
 
-/** A tool at work. */
+/** A running tool. */
 export interface ChatTool {
   readonly id: string;
   readonly tool: string;
   readonly input: unknown;
-  /** Present when a sub-agent uses the tool. */
+  /** Present if a sub-agent uses the tool. */
   readonly parent?: string;
 }
 
-/** The finished answer. `content` is the truth about what the deltas showed. */
+/** The finished answer. `content` is authoritative; the deltas are a preview. */
 export interface ChatMessage {
   readonly content: string;
   readonly usage: ChunkUsage;
@@ -29,12 +28,12 @@ export interface ChatMessage {
   readonly documents_used: readonly unknown[];
 }
 
-/** How `toChatEvents` knows what tools have made and used, beside what they say themselves. */
+/** Functions with which `toChatEvents` finds artifacts and documents that the tools do not report themselves. */
 export interface ChatOptions extends ReportOptions {}
 
 /**
- * A run as the chat server's events. Exactly one of them ends it: `message_complete` when the run succeeded,
- * otherwise `error`, also when the log breaks off. A sub-agent's text is left out.
+ * Translates a run into the events of a chat server. Exactly one of them ends it: `message_complete` if the run
+ * succeeded, otherwise `error`, also if the log breaks off. The text of sub-agents is left out.
  *
  * @example
  * for await (const { event, data } of toChatEvents(run("offline", "Hello"))) response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
@@ -48,11 +47,11 @@ export function toChatEvents(events: EventSource, options: ChatOptions = {}): As
  *
  * @example
  * const view = createChatEvents()
- * for await (const event of run("offline", "Hello")) for (const told of view.next(event)) console.log(told.event)
+ * for await (const event of run("offline", "Hello")) for (const output of view.next(event)) console.log(output.event)
  */
 export function createChatEvents(options: ChatOptions = {}): View<ChatEvent> {
   checkOptionNames(options, REPORT_OPTION_NAMES, "chat events");
-  const ledger = createTextLedger({ keepText: true });
+  const shown = createShownText({ keepText: true });
   const documents: unknown[] = [];
   let model: string | null = null;
   let over = false;
@@ -76,7 +75,7 @@ export function createChatEvents(options: ChatOptions = {}): View<ChatEvent> {
     }
     over = true;
     const message: ChatMessage = {
-      content: ledger.whole("text"),
+      content: shown.whole("text"),
       usage: chunkUsage(result.usage),
       model: result.model ?? model,
       documents_used: documents,
@@ -90,7 +89,7 @@ export function createChatEvents(options: ChatOptions = {}): View<ChatEvent> {
       case "thinking-delta":
       case "message":
         if (event.type === "message" && event.parent === undefined) model = event.model ?? model;
-        return ledger
+        return shown
           .read(event)
           .flatMap(({ kind, text }): ChatEvent[] => (kind === "text" ? [{ event: "text_delta", data: { text } }] : []));
       case "tool-call": {
@@ -101,7 +100,7 @@ export function createChatEvents(options: ChatOptions = {}): View<ChatEvent> {
       case "tool-result":
         return onReport(event);
       case "notice": {
-        const retracted = ledger.retract(event);
+        const retracted = shown.retract(event);
         if (retracted === undefined) return onReport(event);
         if (retracted.text === "") return NOTHING;
         const { messageId, text } = retracted;

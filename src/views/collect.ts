@@ -4,18 +4,18 @@ import { isTerminal } from "./item-errors.ts";
 import { createItems, type ItemOptions } from "./items.ts";
 import { applyView, isAgentEvent, type Source } from "./view.ts";
 
-/** A whole stream, sorted by kind. Nothing is swallowed. */
+/** The items of a whole stream, sorted by kind. Nothing is dropped. */
 export interface CollectResult {
   readonly items: readonly MessageEnvelope[];
   readonly warnings: readonly ItemWarning[];
-  /** Errors the stream went on after. */
+  /** Errors after which the stream continued. */
   readonly nonTerminalErrors: readonly ItemError[];
-  /** The error that ended it; absent when it came to its end. */
+  /** The error that ended the stream; absent if it ended properly. */
   readonly terminalError?: ItemError;
 }
 
 /**
- * Reads a stream to its end and sorts what it gave. Takes a run's events, or what `toItems` made of them.
+ * Reads a stream to its end and sorts its items. Accepts a run's events, or the output of `toItems`.
  *
  * @example
  * const { items, warnings, terminalError } = await collect(run("offline", "Hello"))

@@ -3,13 +3,13 @@ import type { AnyMap, EventMap, NormalisedMap } from "./event-map.ts";
 import { createEventMaps } from "./event-maps.ts";
 import { applyView, type EventSource, isAgentEvent, NOTHING, type Source, type View } from "./view.ts";
 
-/** The maps of a source of our events, of maps, or of both mixed: the operators take what is at hand. */
+/** The maps for a source of our events, of maps, or of both: the operators accept any of them. */
 export type MapOf<Entry> = Entry extends AgentEvent ? EventMap : Entry;
 
-/** An entry of a mixed stream with its side named. */
+/** An entry of a mixed stream, tagged with its side. */
 export type Tagged = { readonly event: EventMap } | { readonly message: AgentEvent };
 
-/** What `toEvents` gives for an entry: maps as they are, and what became of the rest. */
+/** The output of `toEvents` for an entry: maps unchanged, other entries translated. */
 export type Normalised<Entry> =
   | (Entry extends AgentEvent
       ? never
@@ -20,14 +20,14 @@ export type Normalised<Entry> =
           : never)
   | NormalisedMap;
 
-/** Types that show text being written. */
+/** Types for text that is being written. */
 const TEXT_TYPES: ReadonlySet<string> = new Set(["text_delta", "text_block_start"]);
 
-/** Types that show tools at work. A result is `tool_complete` in `toEventMaps` and `tool_result` after `toEvents`. */
+/** Types for tools at work. A result is `tool_complete` in `toEventMaps` and `tool_result` after `toEvents`. */
 const TOOL_TYPES: ReadonlySet<string> = new Set(["tool_use_start", "tool_input_delta", "tool_result", "tool_complete"]);
 
 /**
- * Only the maps that show text being written.
+ * Only the maps for text that is being written.
  *
  * @example
  * for await (const map of textOnly(run("offline", "Hello"))) if (map.type === "text_delta") process.stdout.write(map.text)
@@ -39,7 +39,7 @@ export function textOnly<Entry extends AgentEvent | AnyMap>(
 }
 
 /**
- * Only the maps that show tools at work: calls, their arguments, their results.
+ * Only the maps for tools: calls, their arguments, their results.
  *
  * @example
  * for await (const map of toolsOnly(run("offline", "Hello"))) console.log(map.type)
@@ -53,7 +53,7 @@ export function toolsOnly<Entry extends AgentEvent | AnyMap>(
 }
 
 /**
- * Every map of one type, once the source is over.
+ * Collects all maps of one type; resolves when the source ends.
  *
  * @example
  * const tools = await collectType(run("offline", "Hello"), "tool_complete")
@@ -69,8 +69,8 @@ export async function collectType<Entry extends AgentEvent | AnyMap, Type extend
 }
 
 /**
- * The growing text: one value each time it changes, the last one the whole text over all messages.
- * It shrinks only where a retry made text void.
+ * The growing text: one value each time it changes; the last one is the whole text of all messages. It shrinks only if
+ * a retry made text void.
  *
  * @example
  * for await (const text of accumulateText(run("offline", "Hello"))) console.log(text)
@@ -85,7 +85,7 @@ export function accumulateText<Entry extends AgentEvent | AnyMap>(
 }
 
 /**
- * A mixed stream made even: maps pass unchanged, a tool result becomes `tool_result`, an assistant's message
+ * Normalises a mixed stream: maps pass unchanged, a tool result becomes `tool_result`, an assistant's message becomes
  * `message` with its content, tagged entries lose their tag, and anything else is kept as `unknown`.
  *
  * @example
@@ -101,8 +101,8 @@ export function toEvents<Entry extends AgentEvent | AnyMap | Tagged>(
 }
 
 /**
- * The mixed stream with each entry's side named: `{ event }` for what is being written, `{ message }` for finished
- * facts (messages, tool results and the rest), each as our own item.
+ * A mixed stream with tagged entries: `{ event }` for what is being written, `{ message }` for finished facts
+ * (messages, tool results and the rest), each as our own item.
  *
  * @example
  * for await (const entry of toTagged(run("offline", "Hello"))) if ("message" in entry) console.log(entry.message.type)
@@ -142,22 +142,22 @@ function selectMaps<Entry extends AgentEvent | AnyMap, Out>(
   return applyView(source, { next: select, end: () => NOTHING });
 }
 
-/** Lets maps through and translates our events on the way. */
+/** Passes maps through and translates our events. */
 function createMapReader(): { next(entry: AgentEvent | AnyMap): readonly AnyMap[] } {
   const maps = createEventMaps();
   return { next: (entry) => (isAgentEvent(entry) ? maps.next(entry) : [entry]) };
 }
 
-/** Joins the texts of messages, each of which counts its own `accumulated` from nothing. */
+/** Joins the texts of messages; the `accumulated` of each message starts empty. */
 function createGrowth(): { next(map: AnyMap): readonly string[] } {
   let before = "";
   let current = "";
 
   const append = (text: string, accumulated: unknown): void => {
     current += text;
-    // Lengths tell enough here; comparing the texts themselves for every delta would be quadratic.
+    // Comparing lengths is enough; comparing the texts for every delta would be quadratic.
     if (typeof accumulated !== "string" || accumulated.length === current.length) return;
-    // Another message began unannounced, or the stream was joined in the middle of one.
+    // Another message began without a start map, or reading began in the middle of one.
     if (accumulated.length === text.length) before += current.slice(0, current.length - text.length);
     current = accumulated;
   };
@@ -186,7 +186,7 @@ function createGrowth(): { next(map: AnyMap): readonly string[] } {
       current = accumulated;
       return true;
     }
-    // Void is text of a message that another one has pushed aside.
+    // The void text belongs to an earlier message.
     const at = before.lastIndexOf(text);
     if (at === -1) return false;
     before = before.slice(0, at) + before.slice(at + text.length);

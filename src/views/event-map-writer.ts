@@ -4,40 +4,39 @@ import { asText } from "./json-text.ts";
 import { vendorStopReason, vendorUsage } from "./vendor-words.ts";
 
 /**
- * Writes maps with the boundaries our events leave out: every message started and stopped, every block opened and
- * closed, one block at a time.
+ * Writes maps with the boundaries that our events do not have: every message is started and stopped, every block opened
+ * and closed, one block at a time.
  */
 export interface MapWriter {
-  /** The text of the current message, or of the one just stopped while no other has begun. */
+  /** The text of the current message, or of the last one if no other has begun. */
   readonly accumulated: string;
-  /** The model of messages that do not name theirs. */
+  /** The model for messages that do not name one. */
   model: string | null;
   hasCall(callId: string): boolean;
   text(messageId: string, index: number, text: string): void;
   thinking(messageId: string, index: number, text: string): void;
   toolInput(delta: ToolInputDelta): void;
-  /** A whole call; without a message id it belongs to the message at hand. Nothing if it was shown before. */
+  /** A whole call; without a message id it belongs to the current message. Writes nothing if it was shown before. */
   call(call: ToolCallBlock | ToolCallItem, place?: { readonly messageId: string; readonly index: number }): void;
   isOpen(messageId: string): boolean;
   isOpenAtAll(): boolean;
   /** Starts the message if it is not open. */
   start(item: MessageItem): void;
   finish(item: MessageItem): void;
-  /** Stops the open message without a verdict of its own. */
+  /** Stops the open message without a stop reason. */
   stop(): void;
-  /** Forgets the open message from a block on; `kept` is the text that stays. */
+  /** Discards the open message from a block on; `kept` is the remaining text. */
   retract(fromIndex: number, kept: string): void;
   /** The maps written since the last call. */
   take(): EventMap[];
 }
 
-/** `id` is unknown while only a tool call of the message was seen: calls do not name their message. */
+/** `id` is unknown while only a tool call of the message has arrived: calls do not name their message. */
 interface OpenMessage {
   id: string | undefined;
   block: { readonly kind: "text" | "thinking" | "tool"; readonly index: number } | undefined;
 }
 
-/** Creates the writer for one run. */
 export function createMapWriter(): MapWriter {
   const shownCalls = new Set<string>();
   let out: EventMap[] = [];
@@ -63,7 +62,7 @@ export function createMapWriter(): MapWriter {
     return message;
   };
 
-  /** Makes sure the block is the open one; answers whether it had to be opened. */
+  /** Makes sure that the block is the open one; returns whether it had to be opened. */
   const openBlock = (into: OpenMessage, kind: "text" | "thinking" | "tool", index: number): boolean => {
     if (into.block?.index === index && into.block.kind === kind) return false;
     closeBlock();
@@ -116,7 +115,7 @@ export function createMapWriter(): MapWriter {
     },
     retract(fromIndex, kept) {
       accumulated = kept;
-      // A message void from its first block on starts again from nothing; otherwise only its later blocks do.
+      // A message that is void from its first block on starts again empty; otherwise only its later blocks do.
       if (fromIndex <= 0) message = undefined;
       else if (message?.block !== undefined && message.block.index >= fromIndex) message.block = undefined;
     },

@@ -2,9 +2,9 @@ import type { AgentEvent, Block } from "#domain";
 import type { VendorUsage } from "./vendor-words.ts";
 
 /**
- * One event of the streaming-session vocabulary: plain maps with the Messages API's own names.
+ * One event of the streaming-session vocabulary: plain maps with the names of the Messages API.
  *
- * `accumulated` is the text of the current message so far. It starts anew with each message and each run.
+ * `accumulated` is the text of the current message so far. It starts empty with each message and each run.
  */
 export type EventMap =
   | MessageStartMap
@@ -27,32 +27,32 @@ export interface MessageStartMap {
   readonly type: "message_start";
   readonly model: string | null;
   readonly role: "assistant";
-  /** Empty while it is not known. */
+  /** Empty while it is unknown. */
   readonly usage: VendorUsage;
 }
 
-/** A tool has answered. */
+/** A tool has returned. */
 export interface ToolCompleteMap {
   readonly type: "tool_complete";
   readonly tool_name: string;
   readonly result: unknown;
-  /** Present only when the tool failed. */
+  /** Present only if the tool failed. */
   readonly is_error?: true;
   readonly accumulated: string;
 }
 
-/** Something failed; when it ended the run, it is the last map. */
+/** Something failed. If it ended the run, this is the last map. */
 export interface ErrorMap {
   readonly type: "error";
-  /** The code; `timeout` also for a stream that fell silent. */
+  /** The code; `timeout` also for a stream that stalled. */
   readonly error: string;
   readonly message: string;
   readonly accumulated: string;
 }
 
 /**
- * The document has no word for text made void, so this one is ours: everything shown of the message from block
- * `from_index` on (0: the whole message) never happened. `text` is what has to be taken back, `accumulated` what stays.
+ * Our addition, because the vocabulary has nothing for void text: everything shown of the message from block
+ * `from_index` on (0: the whole message) is void. `text` is what must be discarded, `accumulated` what remains.
  */
 export interface RetractMap {
   readonly type: "retract";
@@ -62,13 +62,13 @@ export interface RetractMap {
   readonly accumulated: string;
 }
 
-/** What `toEvents` makes of our own items in a mixed stream. */
+/** The output of `toEvents` for our own items in a mixed stream. */
 export type NormalisedMap =
   | { readonly type: "tool_result"; readonly tool_name: string; readonly result: unknown; readonly timestamp: number }
   | { readonly type: "message"; readonly content: readonly Block[]; readonly timestamp: number }
   | { readonly type: "unknown"; readonly data: unknown };
 
-/** A map of any origin, as the operators take it: a `type` and whatever belongs to it. */
+/** A map of any origin: a `type` and its fields. */
 export interface AnyMap {
   readonly type: string;
 }

@@ -3,7 +3,7 @@ import {
   type AgentEvent,
   type Chunk,
   errorItem,
-  type HandoffItem,
+  handoffItem,
   messageItem,
   noticeItem,
   permissionItem,
@@ -16,14 +16,13 @@ import {
   toolCallItem,
   toolInputDelta,
   toolResultItem,
-  UNNUMBERED,
   warningItem,
 } from "#domain";
 import { closeRunLog } from "#testing";
 import type { EventMap } from "./event-map.ts";
 import { createEventMaps, toEventMaps } from "./event-maps.ts";
 
-/** The maps of a run that wrote these chunks. */
+/** The maps of a run with these chunks. */
 function mapsOf(...chunks: Chunk[]): EventMap[] {
   return mapsOfEvents(closeRunLog(chunks));
 }
@@ -34,7 +33,7 @@ function mapsOfEvents(events: readonly AgentEvent[]): EventMap[] {
 }
 
 const types = (maps: readonly EventMap[]): string[] => maps.map((map) => map.type);
-const handoff: HandoffItem = { type: "handoff", seq: UNNUMBERED, ts: 0, runId: "", from: "a", to: "b", message: "go" };
+const handoff = handoffItem({ from: "a", to: "b", message: "go" });
 const bash = { callId: "c1", name: "bash" };
 
 describe("toEventMaps", () => {

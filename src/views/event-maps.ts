@@ -1,24 +1,26 @@
 import {
   type AgentEvent,
+  createShownText,
   type DeltaEvent,
   type DoneEvent,
   type MessageItem,
   type NoticeItem,
+  readRetraction,
   type ToolResultItem,
   unreachable,
 } from "#domain";
 import type { EventMap } from "./event-map.ts";
 import { createMapWriter } from "./event-map-writer.ts";
-import { createTextLedger, readRetraction } from "./shown-text.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
 /**
- * A run as the streaming session's event maps (`message_start`, `text_delta` with `accumulated`, `tool_complete` …).
+ * Translates a run into the event maps of a streaming session (`message_start`, `text_delta` with `accumulated`,
+ * `tool_complete` …).
  *
- * Block boundaries are derived: the first delta of a block opens it, a delta of another block or the finished
- * message closes it. Only one block is open at a time, so fragments of several tool calls that interleave repeat
- * `tool_use_start` with the same id. What belongs to a sub-agent comes whole as `message` maps and never touches the
- * text. The maps end when the run does; a failure is an `error` map.
+ * Block boundaries are derived: the first delta of a block opens it, a delta of another block or the finished message
+ * closes it. Only one block is open at a time, so interleaved fragments of several tool calls repeat `tool_use_start`
+ * with the same id. Messages of a sub-agent appear whole as `message` maps and do not affect the text. The maps end
+ * with the run; a failure is an `error` map.
  *
  * @example
  * for await (const map of toEventMaps(run("offline", "Hello"))) if (map.type === "text_delta") process.stdout.write(map.text)
@@ -28,14 +30,14 @@ export function toEventMaps(events: EventSource): AsyncIterableIterator<EventMap
 }
 
 /**
- * The synchronous form of `toEventMaps`. May be fed the runs of a session one after the other.
+ * The synchronous form of `toEventMaps`. It can process the runs of a session one after the other.
  *
  * @example
  * const view = createEventMaps()
  * for await (const event of run("offline", "Hello")) for (const map of view.next(event)) console.log(map.type)
  */
 export function createEventMaps(): View<EventMap> {
-  let ledger = createTextLedger();
+  let shown = createShownText();
   let writer = createMapWriter();
   let failed = false;
 
@@ -43,11 +45,11 @@ export function createEventMaps(): View<EventMap> {
     if (event.parent !== undefined) return NOTHING;
     switch (event.type) {
       case "text-delta":
-        ledger.read(event);
+        shown.read(event);
         writer.text(event.messageId, event.index, event.text);
         return writer.take();
       case "thinking-delta":
-        ledger.read(event);
+        shown.read(event);
         writer.thinking(event.messageId, event.index, event.text);
         return writer.take();
       case "tool-input-delta":
@@ -59,8 +61,8 @@ export function createEventMaps(): View<EventMap> {
   };
 
   const onMessage = (item: MessageItem): readonly EventMap[] => {
-    const isRepeat = ledger.isFinished(item.id) && !writer.isOpen(item.id);
-    const pieces = ledger.read(item);
+    const isRepeat = shown.isFinished(item.id) && !writer.isOpen(item.id);
+    const pieces = shown.read(item);
     const bringsCall = item.blocks.some((block) => block.type === "tool-call" && !writer.hasCall(block.callId));
     if (isRepeat && pieces.length === 0 && !bringsCall) return NOTHING;
     writer.start(item);
@@ -78,9 +80,9 @@ export function createEventMaps(): View<EventMap> {
 
   const onRetract = (notice: NoticeItem): readonly EventMap[] => {
     const { messageId, fromIndex = 0 } = readRetraction(notice) ?? {};
-    const retracted = ledger.retract(notice);
+    const retracted = shown.retract(notice);
     if (messageId === undefined) return NOTHING;
-    if (writer.isOpen(messageId)) writer.retract(fromIndex, ledger.openText(messageId));
+    if (writer.isOpen(messageId)) writer.retract(fromIndex, shown.openText(messageId));
     else if (retracted === undefined) return NOTHING;
     const text = retracted?.text ?? "";
     const { accumulated } = writer;
@@ -94,7 +96,7 @@ export function createEventMaps(): View<EventMap> {
       const message = result.error?.message ?? `The run ended with ${result.subtype}.`;
       maps.push(errorMap(result.error?.code ?? result.subtype, message, writer.accumulated));
     }
-    ledger = createTextLedger();
+    shown = createShownText();
     writer = createMapWriter();
     failed = false;
     return maps;
@@ -147,7 +149,7 @@ function toolComplete({ name, output, isError }: ToolResultItem, accumulated: st
   return { type: "tool_complete", tool_name: name, result: output, accumulated };
 }
 
-/** The document knows one word for a stream that took too long, in total or between two events. */
+/** The vocabulary has one word for a stream that took too long, in total or between two events. */
 function errorMap(code: string, message: string, accumulated: string): EventMap {
   return { type: "error", error: code === "stalled" ? "timeout" : code, message, accumulated };
 }

@@ -1,5 +1,6 @@
 /**
- * The same events in the words of other programs: pure functions over a run, a list or a stream of events.
+ * Translations of our events into the vocabularies of other programs: pure functions over a run, a list or a stream of
+ * events.
  *
  * @module
  */

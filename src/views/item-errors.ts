@@ -1,11 +1,19 @@
-import { type Diagnostic, type ErrorItem, type StartError, unreachable, type WarningItem, isRecord } from "#domain";
+import {
+  type Diagnostic,
+  type ErrorItem,
+  isRecord,
+  present,
+  type StartError,
+  unreachable,
+  type WarningItem,
+} from "#domain";
 import type { ItemDiagnostic, ItemError, ItemWarning } from "./item.ts";
 import { WARNING_NAMES } from "./item-names.ts";
 import { asText } from "./json-text.ts";
 
 /**
- * An `error` event under its canonical name. What the document has no name for is a `ProcessError` when it ends the
- * run, and otherwise an `UnexpectedMessageError` that carries it whole.
+ * Translates an `error` event to its canonical name. An error without one is a `ProcessError` if it ends the run, and
+ * otherwise an `UnexpectedMessageError` that contains it whole.
  */
 export function toItemError(event: ErrorItem): ItemError {
   const { code, message, diagnostic, raw } = event;
@@ -36,7 +44,7 @@ export function toItemError(event: ErrorItem): ItemError {
 }
 
 /**
- * Whether nothing but the end follows.
+ * Whether the error ends the stream.
  *
  * @example
  * const { nonTerminalErrors } = await collect(run("offline", "Hello"))
@@ -58,7 +66,7 @@ export function isTerminal(error: ItemError): boolean {
 }
 
 /**
- * One readable line, or a few, for an error of the stream or one thrown before it.
+ * One or more readable lines for an error of the stream or a start error.
  *
  * @example
  * const { terminalError } = await collect(run("offline", "Hello"))
@@ -96,8 +104,7 @@ export function toItemWarning(event: WarningItem): ItemWarning {
     code: WARNING_NAMES[code],
     message,
     ...(context !== undefined && { context: contextText(context) }),
-    ...(exitCode !== undefined && { exit_code: exitCode }),
-    ...(expected !== undefined && { expected }),
+    ...present({ exit_code: exitCode, expected }),
   };
 }
 
@@ -112,7 +119,7 @@ function toItemDiagnostic(message: string, diagnostic: Diagnostic = {}): ItemDia
   };
 }
 
-/** A line that was seen stands for itself. */
+/** If the context is a line, its text is enough. */
 function contextText(context: unknown): string {
   return isRecord(context) && typeof context["text"] === "string" ? context["text"] : asText(context);
 }

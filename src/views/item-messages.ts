@@ -1,13 +1,14 @@
 import {
   type Block,
   type DeltaEvent,
+  isRecord,
   type MessageItem,
+  present,
   type Raw,
   type ResultItem,
   type StartItem,
   type ToolResultItem,
   unreachable,
-  isRecord,
 } from "#domain";
 import type {
   AssistantMessage,
@@ -23,7 +24,7 @@ import { vendorStopReason, vendorUsage } from "./vendor-words.ts";
 
 type Frame = Readonly<Record<string, unknown>>;
 
-/** Fields that a message has from our own events, or under another name: the frame does not say them again. */
+/** Fields that a message gets from our events, or under another name; they are not copied from the frame. */
 const OWN_FIELDS = {
   System: ["type", "subtype", "session_id", "model", "tools"],
   Assistant: ["type", "message", "session_id", "parent_tool_use_id"],
@@ -43,7 +44,7 @@ const OWN_FIELDS = {
   StreamEvent: ["type", "event", "session_id", "parent_tool_use_id"],
 } as const satisfies Record<ItemMessage["type"], readonly string[]>;
 
-/** What the wire writes in another style than its other fields. */
+/** Fields that the wire spells in another style than its others. */
 const CANONICAL_NAMES: ReadonlyMap<string, string> = new Map([
   ["permissionMode", "permission_mode"],
   ["apiKeySource", "api_key_source"],
@@ -59,8 +60,8 @@ const FRAME_TYPES = {
 } as const;
 
 /**
- * Puts a message into its envelope. The frame goes along only when it is the message's own: a message may be
- * finished by a frame that speaks of something else.
+ * Puts a message into its envelope. The frame is included only if it is the message's own: a message may be finished by
+ * a frame about something else.
  */
 export function envelope(message: MessageEnvelope["message"], raw: Raw | undefined): MessageEnvelope {
   const frame = raw === undefined ? undefined : readFrame(raw);
@@ -78,9 +79,7 @@ export function systemInit(item: StartItem): SystemMessage {
   return {
     type: "System",
     subtype: "init",
-    ...(sessionId !== undefined && { session_id: sessionId }),
-    ...(model !== undefined && { model }),
-    ...(tools !== undefined && { tools }),
+    ...present({ session_id: sessionId, model, tools }),
   };
 }
 
@@ -124,12 +123,14 @@ export function resultMessage(item: ResultItem, denials: readonly unknown[]): Re
     type: "Result",
     subtype,
     is_error: isError,
-    ...(text !== undefined && { result: text }),
-    ...(structured !== undefined && { structured_output: structured }),
-    ...(sessionId !== undefined && { session_id: sessionId }),
-    ...(ms !== undefined && { duration_ms: ms }),
-    ...(turns !== undefined && { num_turns: turns }),
-    ...(costUsd !== undefined && { total_cost_usd: costUsd }),
+    ...present({
+      result: text,
+      structured_output: structured,
+      session_id: sessionId,
+      duration_ms: ms,
+      num_turns: turns,
+      total_cost_usd: costUsd,
+    }),
     usage: vendorUsage(usage),
     permission_denials: denials,
   };
@@ -200,12 +201,12 @@ function isFrameOf(frame: Frame, message: MessageEnvelope["message"]): boolean {
   return isRecord(frame["message"]) && frame["message"]["id"] === message.message.id;
 }
 
-/** Everything else the frame says. A notice has it all in `data`. */
+/** All other fields of the frame. A notice has them in `data`. */
 function otherFields(frame: Frame, message: ItemMessage): Frame {
   const own: readonly string[] = OWN_FIELDS[message.type];
   const isNotice = message.type === "System" && message.data !== undefined;
   const names = isNotice ? ["uuid"].filter((name) => Object.hasOwn(frame, name)) : Object.keys(frame);
-  // Names come from outside; whoever copies the message by assignment would take this one at its word.
+  // Names come from outside. Copying the message by assignment would otherwise set its prototype.
   const others = names.filter((name) => !own.includes(name) && name !== "__proto__");
   return Object.fromEntries(others.map((name) => [CANONICAL_NAMES.get(name) ?? name, frame[name]]));
 }

@@ -3,12 +3,12 @@ import type { WARNING_NAMES } from "./item-names.ts";
 import type { VendorUsage } from "./vendor-words.ts";
 
 /**
- * One item of the strict message stream, under its canonical name. Errors stand beside the ordinary items;
- * `isTerminal` tells which of them end the stream.
+ * One item of the strict message stream, under its canonical name. Errors appear among the other items; `isTerminal`
+ * shows which of them end the stream.
  */
 export type StreamItem = MessageEnvelope | WarningEvent | EndOfStream | ItemError;
 
-/** A message and, when frames are kept, the exact frame it came in. */
+/** A message and, if frames are kept, the exact frame it came in. */
 export interface MessageEnvelope {
   readonly type: "Message";
   readonly message: ItemMessage;
@@ -26,14 +26,14 @@ export interface WarningEvent {
 export interface ItemWarning {
   readonly code: (typeof WARNING_NAMES)[keyof typeof WARNING_NAMES];
   readonly message: string;
-  /** What was seen, as text: the line, or JSON. */
+  /** The observed text: a line, or JSON. */
   readonly context?: string;
-  /** Of `NonZeroExitAfterResult`. */
+  /** Only for `NonZeroExitAfterResult`. */
   readonly exit_code?: number;
   readonly expected?: boolean;
 }
 
-/** The end. Exactly one per stream, always last. */
+/** The end of the stream. Exactly one, always last. */
 export interface EndOfStream {
   readonly type: "EndOfStream";
 }
@@ -42,10 +42,10 @@ export interface EndOfStream {
 export type ItemError =
   | {
       readonly type: "ProcessError";
-      /** `null` when what failed was no process, or its status is not known. */
+      /** `null` if no process failed, or its status is unknown. */
       readonly exit_code: number | null;
       readonly diagnostic: ItemDiagnostic;
-      /** Our own code for it. */
+      /** Our own code for the error. */
       readonly code: ErrorCode;
     }
   | { readonly type: "BufferOverflow"; readonly limit_bytes?: number }
@@ -64,17 +64,17 @@ export interface ItemDiagnostic {
 }
 
 /**
- * What the wire calls a message. Fields our events do not model are there when the frame is kept (`keepRaw`): those named
- * below, and every other one the frame has, under its own name.
+ * A message as the wire defines it. Fields that our events do not have are present if the frame is kept (`keepRaw`):
+ * those declared below, and every other field of the frame under its own name.
  */
 export type ItemMessage = SystemMessage | AssistantMessage | UserMessage | ResultMessage | StreamEventMessage;
 
-/** The fields of the frame that nobody has named. */
+/** The other fields of the frame. */
 interface FrameFields {
   readonly [field: string]: unknown;
 }
 
-/** The start of a session (`subtype: "init"`), or a notice, a handoff … whose own fields are in `data`. */
+/** The start of a session (`subtype: "init"`), or a notice, a handoff … whose fields are in `data`. */
 export interface SystemMessage extends FrameFields {
   readonly type: "System";
   readonly subtype: string;
@@ -111,7 +111,7 @@ export interface AssistantMessage extends FrameFields {
   readonly uuid?: unknown;
 }
 
-/** What the model was told: tool results, or text. */
+/** The input of the model: tool results, or text. */
 export interface UserMessage extends FrameFields {
   readonly type: "User";
   readonly message: { readonly role: "user"; readonly content: readonly ContentBlock[] };
@@ -121,7 +121,7 @@ export interface UserMessage extends FrameFields {
   readonly tool_use_result?: unknown;
 }
 
-/** The verdict of a turn. It may be a failure; judging it is the reader's part. */
+/** The verdict of a turn. It may be a failure; the reader must check it. */
 export interface ResultMessage extends FrameFields {
   readonly type: "Result";
   readonly subtype: string;

@@ -3,7 +3,7 @@ import {
   type AgentEvent,
   type Chunk,
   errorItem,
-  type HandoffItem,
+  handoffItem,
   messageItem,
   noticeItem,
   permissionItem,
@@ -16,7 +16,6 @@ import {
   toolCallItem,
   toolInputDelta,
   toolResultItem,
-  UNNUMBERED,
   WARNING_CODES,
   type WarningCode,
   warningItem,
@@ -29,7 +28,7 @@ const bash = { callId: "c1", name: "bash" };
 const verdict = resultItem({ subtype: "success", isError: false, usage: {} });
 const END: StreamItem = { type: "EndOfStream" };
 
-/** The items of a run that wrote these chunks, without the end, which is checked to be the only one. */
+/** The items of a run with these chunks, without the end, which is checked to be the only one. */
 function itemsOf(chunks: readonly Chunk[], options?: ItemOptions): StreamItem[] {
   return withoutEnd(closeRunLog(chunks), options);
 }
@@ -219,6 +218,11 @@ describe("toItems: messages", () => {
     expect(itemsOf([result, messageItem({ id: "u", role: "user", blocks: first })])).toHaveLength(1);
   });
 
+  it.each([true, false])("S1-125: a result says whether it is an error: %s", (isError) => {
+    const [item] = itemsOf([resultItem({ subtype: "success", isError, usage: {} })]);
+    expect(item).toMatchObject({ type: "Message", message: { type: "Result", is_error: isError } });
+  });
+
   it("S1-125: denied calls are in the next result", () => {
     const items = itemsOf([
       permissionItem({ ...bash, state: "asked", by: "user" }),
@@ -244,15 +248,7 @@ describe("toItems: messages", () => {
   });
 
   it("notices and handoffs are system messages; a retraction only matters to who sees deltas", () => {
-    const handoff: HandoffItem = {
-      type: "handoff",
-      seq: UNNUMBERED,
-      ts: 0,
-      runId: "",
-      from: "a",
-      to: "b",
-      message: "go",
-    };
+    const handoff = handoffItem({ from: "a", to: "b", message: "go" });
     const chunks = [noticeItem("status", { status: "x" }), handoff, retractNotice({ messageId: "m" })];
     expect(itemsOf(chunks)).toEqual([
       { type: "Message", message: { type: "System", subtype: "status", data: { status: "x" } } },

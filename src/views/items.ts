@@ -25,21 +25,21 @@ import {
 import { asText } from "./json-text.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
-/** What `toItems` gives besides finished messages. */
+/** The options of `toItems`. */
 export interface ItemOptions {
-  /** Also gives each delta, as a `StreamEvent` message. Off by default: then only finished messages appear. */
+  /** Also emits each delta as a `StreamEvent` message. Off by default: only finished messages appear. */
   readonly partialMessages?: boolean;
 }
 
 const END: StreamItem = { type: "EndOfStream" };
 
 /**
- * A run as the strict message stream: messages, warnings and errors under their canonical names, then exactly one
- * `EndOfStream`, also when the log breaks off.
+ * Translates a run into the strict message stream: messages, warnings and errors under their canonical names, then
+ * exactly one `EndOfStream`, also if the log breaks off.
  *
- * A `Result` is a message, not a judgement: after it come warnings only, and a failed one is not repeated as an
- * error. Sub-agents' messages carry `parent_tool_use_id`. Frames we do not know are `UnexpectedMessageError`s.
- * Raw frames appear when the events carry them.
+ * A `Result` is a message, not a judgement: only warnings follow it, and a failed one is not repeated as an error.
+ * Messages of sub-agents have `parent_tool_use_id`. Unknown frames are `UnexpectedMessageError`s. Raw frames appear if
+ * the events contain them.
  *
  * @example
  * for await (const item of toItems(run("offline", "Hello"))) if (item.type === "WarningEvent") console.error(item.warning.code)
@@ -90,7 +90,7 @@ export function createItems(options: ItemOptions = {}): View<StreamItem> {
       const rawJson = raw?.json || asText(data);
       return [resultSeen ? lateMessage(rawJson) : { type: "UnexpectedMessageError", raw_json: rawJson }];
     }
-    // A retraction is about deltas; who does not see them has nothing to take back.
+    // A retraction concerns deltas; without deltas there is nothing to discard.
     if (kind === "retract" && options.partialMessages !== true) return NOTHING;
     return [system(kind, data, notice)];
   };

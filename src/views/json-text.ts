@@ -1,17 +1,17 @@
 /**
- * A value as one line of JSON that every reader takes for one line: U+0085, U+2028 and U+2029 are escaped, because
- * some split text there. Never throws; what JSON cannot hold becomes `null`.
+ * A value as one line of JSON. U+0085, U+2028 and U+2029 are escaped, because some readers split lines there. Never
+ * throws; a value without JSON becomes `null`.
  */
 export function encodeJson(value: unknown): string {
   return escapeSeparators(stringify(value));
 }
 
-/** JSON text, or a piece of it, without characters at which some readers split lines. */
+/** Escapes the characters at which some readers split lines, in JSON text or a part of it. */
 export function escapeSeparators(json: string): string {
   return json.replace(/[\u0085\u2028\u2029]/g, escapeUnit);
 }
 
-/** A tool's arguments or output as text: text stays as it is, anything else becomes JSON. */
+/** A tool's arguments or output as text: a string stays as it is, anything else becomes JSON. */
 export function asText(value: unknown): string {
   return typeof value === "string" ? value : stringify(value);
 }

@@ -3,7 +3,7 @@ import {
   type AgentEvent,
   type Chunk,
   errorItem,
-  type HandoffItem,
+  handoffItem,
   messageItem,
   noticeItem,
   permissionItem,
@@ -15,7 +15,6 @@ import {
   toolCallItem,
   toolInputDelta,
   toolResultItem,
-  UNNUMBERED,
   warningItem,
 } from "#domain";
 import { closeRunLog } from "#testing";
@@ -23,7 +22,7 @@ import { createRunnerEvents, type RunnerEvent, toRunnerEvents } from "./runner-e
 import { toRunnerSse } from "./runner-sse.ts";
 
 const add = { callId: "c1", name: "add" };
-const handoff: HandoffItem = { type: "handoff", seq: UNNUMBERED, ts: 0, runId: "", from: "a", to: "b", message: "go" };
+const handoff = handoffItem({ from: "a", to: "b", message: "go" });
 const verdict = resultItem({ subtype: "success", isError: false, usage: {} });
 
 function runnerEvents(events: readonly AgentEvent[]): RunnerEvent[] {
@@ -31,9 +30,13 @@ function runnerEvents(events: readonly AgentEvent[]): RunnerEvent[] {
   return [...events.flatMap((event) => view.next(event)), ...view.end()];
 }
 
-/** Everything but the completion, which is checked to be one and last. */
+/** Everything except the completion, which is checked to be single and last. */
 function stepsOf(...chunks: Chunk[]): RunnerEvent[] {
-  const events = runnerEvents(closeRunLog(chunks));
+  return stepsOfLog(closeRunLog(chunks));
+}
+
+function stepsOfLog(log: readonly AgentEvent[]): RunnerEvent[] {
+  const events = runnerEvents(log);
   expect(events.filter((event) => event.type === "RunCompleteEvent")).toEqual([events.at(-1)]);
   return events.slice(0, -1);
 }
@@ -47,7 +50,7 @@ async function all<Out>(source: AsyncIterable<Out>): Promise<Out[]> {
 describe("toRunnerEvents", () => {
   it("S2-17 S2-18 S2-23: text, tool call, tool result and message", () => {
     const input = { a: 25, b: 17 };
-    const steps = stepsOf(
+    const log = closeRunLog([
       textDelta("m", 0, "Let me "),
       textDelta("m", 0, "add."),
       messageItem({
@@ -57,12 +60,12 @@ describe("toRunnerEvents", () => {
           { type: "text", text: "Let me add." },
           { type: "tool-call", ...add, input },
         ],
-        agent: "triage",
       }),
       toolCallItem({ ...add, input, executedBy: "millrace" }),
       toolResultItem({ ...add, output: { sum: 42 }, isError: false }),
       verdict,
-    );
+    ]);
+    const steps = stepsOfLog(log.map((event) => ({ ...event, agent: "triage" })));
     const call = { id: "c1", type: "function", function: { name: "add", arguments: '{"a":25,"b":17}' } };
     expect(steps).toEqual([
       { type: "RawResponseEvent", content: "Let me " },

@@ -1,7 +1,10 @@
 import {
   type AgentEvent,
   checkOptionNames,
+  createShownText,
   type MessageItem,
+  present,
+  type Retracted,
   type RunResult,
   type ToolCallBlock,
   type ToolCallItem,
@@ -9,22 +12,21 @@ import {
   unreachable,
 } from "#domain";
 import { asText } from "./json-text.ts";
-import { createTextLedger, type Retracted } from "./shown-text.ts";
 import { REPORT_OPTION_NAMES, type ReportOptions, readReports } from "./tool-reports.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
-/** The three families of the runner's vocabulary: text being written, finished steps, the end. */
+/** The three families of the runner's vocabulary: text that is being written, finished steps, the end. */
 export type RunnerEvent = RawResponseEvent | RunItemEvent | RunCompleteEvent;
 
 /** A piece of the answer's text. */
 export interface RawResponseEvent {
   readonly type: "RawResponseEvent";
   readonly content: string;
-  /** Text shown before that a retry made void; `content` is empty then. The document has no word for this. */
+  /** Text shown before that a retry made void; `content` is then empty. Our addition to the vocabulary. */
   readonly retracted?: { readonly message_id: string; readonly text: string };
 }
 
-/** One finished step; readers filter on `name`. */
+/** One finished step; readers filter by `name`. */
 export type RunItemEvent =
   | RunItem<"tool_call", RunnerToolCall & { readonly parent?: string }>
   | RunItem<"tool_result", RunnerToolResult>
@@ -39,13 +41,13 @@ interface RunItem<Name extends string, Content> {
   readonly data: Content;
 }
 
-/** The end of the whole run, never of a leg: exactly one, always last. */
+/** The end of the whole run, not of a leg: exactly one, always last. */
 export interface RunCompleteEvent {
   readonly type: "RunCompleteEvent";
   readonly result: RunResult;
 }
 
-/** A tool call as the transcript writes it; `arguments` is JSON text. */
+/** A tool call in the form of the transcript; `arguments` is JSON text. */
 export interface RunnerToolCall {
   readonly id: string;
   readonly type: "function";
@@ -56,27 +58,27 @@ export interface RunnerToolCall {
 export interface RunnerToolResult {
   readonly call_id: string;
   readonly tool_name: string;
-  /** Text as the model is given it: anything that is not text is JSON. */
+  /** The text that the model receives: values that are not strings are JSON. */
   readonly output: string;
   readonly is_error: boolean;
   readonly parent?: string;
 }
 
-/** Something a tool has made. */
+/** Something that a tool has created. */
 export interface RunnerArtifact {
   readonly call_id: string;
   readonly tool_name: string;
   readonly artifact: unknown;
 }
 
-/** Documents a tool has used. */
+/** Documents that a tool has used. */
 export interface RunnerDocuments {
   readonly call_id: string;
   readonly tool_name: string;
   readonly documents: readonly unknown[];
 }
 
-/** A finished message. `parent` is set when it is a sub-agent's. */
+/** A finished message. `parent` is set for messages of a sub-agent. */
 export interface RunnerMessage {
   readonly id: string;
   readonly role: "assistant" | "user";
@@ -87,8 +89,9 @@ export interface RunnerMessage {
 }
 
 /**
- * A run as the runner's three families. `RunCompleteEvent` comes once, last, for the whole run: a handoff or a leg's
- * own result never ends it. A sub-agent's steps appear as items with `parent`; its text is not the answer's text.
+ * Translates a run into the runner's three families. `RunCompleteEvent` appears once, at the end of the whole run; a
+ * handoff or the result of a leg does not end it. The steps of a sub-agent appear as items with `parent`; its text is
+ * not part of the answer.
  *
  * A log that breaks off completes with a result of status `interrupted`.
  *
@@ -104,20 +107,20 @@ export function toRunnerEvents(events: EventSource, options: ReportOptions = {})
  *
  * @example
  * const view = createRunnerEvents()
- * for await (const event of run("offline", "Hello")) for (const told of view.next(event)) console.log(told.type)
+ * for await (const event of run("offline", "Hello")) for (const output of view.next(event)) console.log(output.type)
  */
 export function createRunnerEvents(options: ReportOptions = {}): View<RunnerEvent> {
   checkOptionNames(options, REPORT_OPTION_NAMES, "runner events");
-  const ledger = createTextLedger({ keepText: true });
+  const shown = createShownText({ keepText: true });
   let over = false;
 
   const onMessage = (item: MessageItem): readonly RunnerEvent[] => {
     const events: RunnerEvent[] = [];
-    for (const piece of ledger.read(item)) {
+    for (const piece of shown.read(item)) {
       if (piece.kind === "text") events.push({ type: "RawResponseEvent", content: piece.text });
     }
     const message = toRunnerMessage(item);
-    // A user message without text only carries tool results, which are items of their own.
+    // A user message without text contains only tool results, which are separate items.
     if (message.role === "assistant" || message.content !== "") {
       events.push({ type: "RunItemEvent", name: "message", data: message });
     }
@@ -132,7 +135,7 @@ export function createRunnerEvents(options: ReportOptions = {}): View<RunnerEven
   const onEvent = (event: AgentEvent): readonly RunnerEvent[] => {
     switch (event.type) {
       case "text-delta": {
-        const [piece] = ledger.read(event);
+        const [piece] = shown.read(event);
         return piece === undefined ? NOTHING : [{ type: "RawResponseEvent", content: piece.text }];
       }
       case "message":
@@ -152,7 +155,7 @@ export function createRunnerEvents(options: ReportOptions = {}): View<RunnerEven
         return [{ type: "RunItemEvent", name: "handoff", data: { from, to, message } }];
       }
       case "notice": {
-        const retracted = ledger.retract(event);
+        const retracted = shown.retract(event);
         if (retracted === undefined) return toRunnerReports(event, options);
         return retracted.text === "" ? NOTHING : [toRetraction(retracted)];
       }
@@ -165,7 +168,7 @@ export function createRunnerEvents(options: ReportOptions = {}): View<RunnerEven
       case "warning":
       case "error":
       case "result":
-        // Not in this vocabulary. Why a run failed is in the result of its completion.
+        // Not in this vocabulary. The reason of a failure is in the result of the completion.
         return NOTHING;
       default:
         return unreachable(event);
@@ -174,11 +177,11 @@ export function createRunnerEvents(options: ReportOptions = {}): View<RunnerEven
 
   return {
     next: (event) => (over ? NOTHING : onEvent(event)),
-    end: () => (over ? NOTHING : complete(interrupted(ledger.whole("text")))),
+    end: () => (over ? NOTHING : complete(interrupted(shown.whole("text")))),
   };
 }
 
-/** A tool call in the transcript's form. Arguments that never were JSON stay the text they are. */
+/** A tool call in the form of the transcript. Arguments that are not JSON stay text. */
 function toRunnerToolCall(call: ToolCallItem | ToolCallBlock): RunnerToolCall {
   return { id: call.callId, type: "function", function: { name: call.name, arguments: asText(call.input) } };
 }
@@ -214,8 +217,7 @@ function toRunnerMessage({ id, role, blocks, agent, parent }: MessageItem): Runn
     role,
     content,
     ...(calls.length > 0 && { tool_calls: calls }),
-    ...(agent !== undefined && { agent }),
-    ...(parent !== undefined && { parent }),
+    ...present({ agent, parent }),
   };
 }
 

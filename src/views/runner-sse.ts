@@ -4,19 +4,19 @@ import { createRunnerEvents, type RunnerEvent } from "./runner-events.ts";
 import { REPORT_OPTION_NAMES, type ReportOptions } from "./tool-reports.ts";
 import { applyView, type EventSource, type View } from "./view.ts";
 
-/** How `toRunnerSse` writes. */
+/** The options of `toRunnerSse`. */
 export interface RunnerSseOptions extends ReportOptions {
   /**
-   * What `RunCompleteEvent` carries: a `summary` of the result (default), without the transcript that was already
-   * streamed, or `empty`, the `{}` some readers of this vocabulary expect.
+   * The content of `RunCompleteEvent`: a `summary` of the result (default), without the transcript that was already
+   * streamed, or `empty`, the `{}` that some readers of this vocabulary expect.
    */
   readonly completion?: "summary" | "empty";
 }
 
-/** What of a result is sent: everything but the messages. */
+/** The part of a result that is sent: everything except the messages. */
 export type RunSummary = Omit<RunResult, "messages">;
 
-/** A server-sent event that is not written yet. */
+/** A server-sent event that is not serialised yet. */
 export interface UnwrittenFrame {
   readonly event: string;
   readonly data: unknown;
@@ -25,8 +25,8 @@ export interface UnwrittenFrame {
 const DONE_FRAME: UnwrittenFrame = { event: "done", data: {} };
 
 /**
- * A run as server-sent events of the runner's vocabulary: one frame per event, named by its type, and a last
- * `done` frame. Each frame's data is one line of JSON, whatever the text holds.
+ * Translates a run into server-sent events of the runner's vocabulary: one frame per event, named by its type, and a
+ * last `done` frame. The data of each frame is one line of JSON, whatever the text contains.
  *
  * @example
  * for await (const frame of toRunnerSse(run("offline", "Hello"))) response.write(frame)
@@ -49,7 +49,7 @@ export function createRunnerSse(options: RunnerSseOptions = {}): View<string> {
   return { next: (event) => encode(view.next(event)), end: () => encode(view.end()) };
 }
 
-/** The same, not written yet. */
+/** The same, not serialised yet. */
 export function createRunnerFrames(options: RunnerSseOptions = {}): View<UnwrittenFrame> {
   checkOptionNames(
     options,

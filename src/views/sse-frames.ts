@@ -6,11 +6,11 @@ import { createRunnerFrames, type UnwrittenFrame } from "./runner-sse.ts";
 import { REPORT_OPTION_NAMES, type ReportOptions } from "./tool-reports.ts";
 import type { View } from "./view.ts";
 
-/** Data of more characters is written bit by bit where that is asked for. */
+/** Data with more characters is serialised in pieces by `slices`. */
 const LARGE_DATA = 262_144;
 
 /**
- * The words a stream of server-sent events can be told in.
+ * The vocabularies for a stream of server-sent events.
  *
  * @example
  * console.log(SSE_VOCABULARIES.join(", ")) // millrace, runner, chat
@@ -21,8 +21,8 @@ export const SSE_VOCABULARIES = ["millrace", "runner", "chat"] as const;
 export type SseVocabulary = (typeof SSE_VOCABULARIES)[number];
 
 /**
- * Creates a view of a run as server-sent events, as text: our own events, or those of another vocabulary. The id of a
- * frame is the event's number; where one event becomes several frames, their own number stands behind a dot.
+ * Creates a view of a run as server-sent events: our own events, or those of another vocabulary. The id of a frame is
+ * the event's number; if one event becomes several frames, a dot and the number of the frame follow.
  *
  * @example
  * const frames = createSseFrames("chat")
@@ -32,7 +32,9 @@ export function createSseFrames(
   vocabulary: SseVocabulary,
   options: ReportOptions = {},
 ): Pick<View<string>, "next"> & {
-  /** The same frames in pieces, each written when it is asked for: what is large takes no longer than others can wait. */
+  /**
+   * The same frames in pieces. Each is serialised when it is read, so that large data does not block the event loop.
+   */
   slices(event: AgentEvent): readonly Iterable<string>[];
 } {
   checkOptionNames(options, REPORT_OPTION_NAMES, "createSseFrames");
@@ -49,7 +51,7 @@ export function createSseFrames(
   return { next: (event) => slices(event).map((pieces) => [...pieces].join("")), slices };
 }
 
-/** The chat vocabulary has no last frame of its own; every stream of ours has one. */
+/** The chat vocabulary has no last frame; each of our streams has one. */
 function createChatFrames(options: ReportOptions): (event: AgentEvent) => readonly UnwrittenFrame[] {
   const view = createChatEvents(options);
   return (event) => {
@@ -60,7 +62,7 @@ function createChatFrames(options: ReportOptions): (event: AgentEvent) => readon
 
 interface Words {
   readonly encode: (data: unknown) => string;
-  /** What `encode` does beside writing JSON, for a piece of it. */
+  /** What `encode` does in addition to writing JSON, for a part of it. */
   readonly escape: (json: string) => string;
 }
 

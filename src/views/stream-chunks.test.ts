@@ -19,6 +19,7 @@ import { type ChatOptions, createChatEvents, toChatEvents } from "./chat-events.
 import { createRunnerEvents } from "./runner-events.ts";
 import { createSseFrames } from "./sse-frames.ts";
 import { createStreamChunks, type StreamChunk, toStreamChunks } from "./stream-chunks.ts";
+import { asEvent } from "../../test/events.ts";
 
 const search = { callId: "c1", name: "search_documents" };
 const verdict = resultItem({ subtype: "success", isError: false, usage: { inputTokens: 7, outputTokens: 3 } });
@@ -205,7 +206,7 @@ describe("toChatEvents", () => {
       noticeItem("artifact", { ...call, artifact: { name: "a.svg" } }),
       noticeItem("documents", { ...call, documents: [{ id: 1 }] }),
       toolResultItem({ ...search, output: { id: 5 }, isError: false }),
-    ].flatMap((event) => view.next(event));
+    ].flatMap((chunk) => view.next(asEvent(chunk)));
     const found = { call_id: search.callId, tool_name: search.name };
     expect(events).toEqual([
       {
@@ -226,7 +227,7 @@ describe("toChatEvents", () => {
 
   it("an artifact that cannot be written as JSON does not break the stream", () => {
     const frames = createSseFrames("chat", { artifactOf: () => ({ size: 1n }) });
-    expect(frames.next(toolResultItem({ ...search, output: 1, isError: false }))).toEqual([]);
+    expect(frames.next(asEvent(toolResultItem({ ...search, output: 1, isError: false })))).toEqual([]);
   });
 
   it("a result the application makes nothing of is no artifact", () => {

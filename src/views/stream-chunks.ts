@@ -1,9 +1,18 @@
-import { type AgentEvent, addUsage, type RunResult, type RunStatus, type Usage, unreachable } from "#domain";
+import {
+  addUsage,
+  type AgentEvent,
+  createShownText,
+  type Retracted,
+  type RunResult,
+  type RunStatus,
+  type TextPiece,
+  unreachable,
+  type Usage,
+} from "#domain";
 import { asText } from "./json-text.ts";
-import { createTextLedger, type Retracted, type TextPiece } from "./shown-text.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
-/** One chunk of the backend study's vocabulary, told apart by `chunk_type`. */
+/** One chunk of the backend study's vocabulary, distinguished by `chunk_type`. */
 export type StreamChunk =
   | { readonly chunk_type: "text"; readonly content: string; readonly metadata?: { readonly retracted: RetractedText } }
   | { readonly chunk_type: "thinking"; readonly thinking_content: string }
@@ -12,13 +21,13 @@ export type StreamChunk =
   | CompleteChunk
   | { readonly chunk_type: "error"; readonly error: string; readonly metadata: { readonly code: string } };
 
-/** Text shown before that a retry made void. The document has no word for it: it comes with an empty piece of text. */
+/** Text shown before that a retry made void. Our addition to the vocabulary: it comes with an empty piece of text. */
 export interface RetractedText {
   readonly message_id: string;
   readonly text: string;
 }
 
-/** Somebody runs this tool already: the chunk is for the eye, and nobody must run it again. */
+/** A tool call for display only: the tool is already running and must not be run again. */
 export interface ToolUseChunk {
   readonly chunk_type: "tool_use";
   readonly tool_call: { readonly id: string; readonly name: string; readonly input: unknown };
@@ -41,15 +50,16 @@ export interface CompleteChunk {
   readonly metadata: { readonly status: RunStatus; readonly model?: string; readonly cost_usd?: number };
 }
 
-/** Tokens of the whole run; 0 when unknown. */
+/** Tokens of the whole run; 0 if unknown. */
 export interface ChunkUsage {
   readonly input_tokens: number;
   readonly output_tokens: number;
 }
 
 /**
- * A run as stream chunks: text once, tools for the eye, exactly one `complete`. An `error` chunk says why a run
- * failed; failures the run survived are not shown. A sub-agent's text is left out, its tools carry `parent`.
+ * Translates a run into stream chunks: text once, tools for display, exactly one `complete`. An `error` chunk contains
+ * the reason of a failure; errors after which the run continued are not shown. The text of sub-agents is left out;
+ * their tools have `parent`.
  *
  * @example
  * for await (const chunk of toStreamChunks(run("offline", "Hello"))) if (chunk.chunk_type === "text") process.stdout.write(chunk.content)
@@ -66,7 +76,7 @@ export function toStreamChunks(events: EventSource): AsyncIterableIterator<Strea
  * for await (const event of run("offline", "Hello")) for (const chunk of view.next(event)) console.log(chunk.chunk_type)
  */
 export function createStreamChunks(): View<StreamChunk> {
-  const ledger = createTextLedger();
+  const shown = createShownText();
   let usage: Usage = {};
   let model: string | undefined;
   let failed = false;
@@ -90,10 +100,10 @@ export function createStreamChunks(): View<StreamChunk> {
     switch (event.type) {
       case "text-delta":
       case "thinking-delta":
-        return ledger.read(event).map(textChunk);
+        return shown.read(event).map(textChunk);
       case "message":
         if (event.parent === undefined && event.role === "assistant") model = event.model ?? model;
-        return ledger.read(event).map(textChunk);
+        return shown.read(event).map(textChunk);
       case "tool-call": {
         const { callId, name, input, executedBy, parent } = event;
         const metadata = { executed_by: executedBy, ...(parent !== undefined && { parent }) };
@@ -106,7 +116,7 @@ export function createStreamChunks(): View<StreamChunk> {
         return [{ chunk_type: "tool_result", content: asText(output), tool_result, metadata }];
       }
       case "notice": {
-        const retracted = ledger.retract(event);
+        const retracted = shown.retract(event);
         return retracted === undefined || retracted.text === "" ? NOTHING : [retractionChunk(retracted)];
       }
       case "error":
@@ -142,7 +152,7 @@ export function createStreamChunks(): View<StreamChunk> {
   };
 }
 
-/** Input and output tokens; a count nobody knows is 0 in this vocabulary. */
+/** Input and output tokens; an unknown count is 0 in this vocabulary. */
 export function chunkUsage(usage: Usage): ChunkUsage {
   return { input_tokens: usage.inputTokens ?? 0, output_tokens: usage.outputTokens ?? 0 };
 }

@@ -3,7 +3,7 @@ import {
   type AgentEvent,
   type Chunk,
   errorItem,
-  type HandoffItem,
+  handoffItem,
   messageItem,
   noticeItem,
   permissionItem,
@@ -15,15 +15,15 @@ import {
   toolCallItem,
   toolInputDelta,
   toolResultItem,
-  UNNUMBERED,
   warningItem,
 } from "#domain";
 import { closeRunLog } from "#testing";
 import { createStreamingEvents, type StreamingEvent, toStreamingEvents, type Visibility } from "./streaming-events.ts";
 import { createStreamingResult, type StreamingResult, toStreamingResult } from "./streaming-result.ts";
+import { asEvent } from "../../test/events.ts";
 
 const calc = { callId: "t1", name: "calculate" };
-const handoff: HandoffItem = { type: "handoff", seq: UNNUMBERED, ts: 0, runId: "", from: "a", to: "b", message: "go" };
+const handoff = handoffItem({ from: "a", to: "b", message: "go" });
 const everything: Chunk[] = [
   startItem({ backend: "x", mode: "plain", model: "opus", raw: { json: "{}", bytes: new Uint8Array(2) } }),
   thinkingDelta("m", 0, "Analyzing..."),
@@ -200,11 +200,11 @@ describe("toStreamingResult", () => {
   it("nothing gives an empty result; the accumulator can be asked at any time", async () => {
     expect(await toStreamingResult([])).toEqual({});
     const accumulator = createStreamingResult();
-    accumulator.add(textDelta("m", 0, "a"));
+    accumulator.add(asEvent(textDelta("m", 0, "a")));
     expect(accumulator.result()).toEqual({ text: "a" });
-    accumulator.add(textDelta("m", 0, "b"));
+    accumulator.add(asEvent(textDelta("m", 0, "b")));
     expect(accumulator.result()).toEqual({ text: "ab" });
-    accumulator.add(retractNotice({ messageId: "m" }));
+    accumulator.add(asEvent(retractNotice({ messageId: "m" })));
     expect(accumulator.result()).toEqual({});
   });
 });

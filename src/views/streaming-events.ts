@@ -1,8 +1,15 @@
-import { type AgentEvent, checkOptionNames, type RunResult, unreachable, type Usage } from "#domain";
-import { createTextLedger, type TextPiece } from "./shown-text.ts";
+import {
+  type AgentEvent,
+  checkOptionNames,
+  createShownText,
+  type RunResult,
+  type TextPiece,
+  unreachable,
+  type Usage,
+} from "#domain";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
-/** One event of the streaming SDK's vocabulary. Names are hyphenated, never with underscores. */
+/** One event of the streaming SDK's vocabulary. Names have hyphens, never underscores. */
 export type StreamingEvent =
   | StreamingMessage
   | Stamped<"streaming:thinking", { readonly text: string }>
@@ -23,7 +30,7 @@ export type StreamingMessage = Stamped<
   }
 >;
 
-/** A tool call; `parent` is set when a sub-agent makes it. */
+/** A tool call; `parent` is set if a sub-agent makes it. */
 export interface StreamingToolUse {
   readonly id: string;
   readonly name: string;
@@ -39,7 +46,7 @@ export interface StreamingToolResult {
   readonly parent?: string;
 }
 
-/** Everything else. `kind` says what it is; the item itself is in `event`, without its raw frame. */
+/** Everything else. `kind` names it; the item itself is in `event`, without its raw frame. */
 export interface StreamingMetadata {
   readonly kind: "start" | "result" | "done" | "message" | "permission" | "handoff" | "notice" | "warning";
   readonly usage?: Usage;
@@ -48,7 +55,7 @@ export interface StreamingMetadata {
   readonly event?: AgentEvent;
 }
 
-/** What is shown besides messages and errors, which always are. */
+/** What is shown in addition to messages and errors. */
 export interface Visibility {
   readonly showThinking?: boolean;
   readonly showTools?: boolean;
@@ -59,8 +66,8 @@ export interface Visibility {
 const VISIBILITY_NAMES = ["showThinking", "showTools", "showMetadata", "showAll"] satisfies (keyof Visibility)[];
 
 /**
- * A run as the streaming SDK's events. Messages and errors are always there; thinking, tools and metadata when asked
- * for. A sub-agent's tools carry `parent`; its messages are metadata, not text.
+ * Translates a run into the streaming SDK's events. Messages and errors are always included; thinking, tools and
+ * metadata on request. Tools of a sub-agent have `parent`; its messages are metadata, not text.
  *
  * @example
  * for await (const event of toStreamingEvents(run("offline", "Hello"), { showTools: true })) console.log(event.type)
@@ -77,16 +84,16 @@ export function toStreamingEvents(
  *
  * @example
  * const view = createStreamingEvents()
- * for await (const event of run("offline", "Hello")) for (const told of view.next(event)) console.log(told.type)
+ * for await (const event of run("offline", "Hello")) for (const output of view.next(event)) console.log(output.type)
  */
 export function createStreamingEvents(options: Visibility = {}): View<StreamingEvent> {
   checkOptionNames(options, VISIBILITY_NAMES, "streaming events");
-  const ledger = createTextLedger();
+  const shown = createShownText();
   const isVisible = visibilityOf(options);
 
   const onNotice = (event: AgentEvent & { type: "notice" }): readonly StreamingEvent[] => {
     if (event.kind !== "retract") return [metadata(event, { kind: "notice", event: withoutRaw(event) })];
-    const retracted = ledger.retract(event);
+    const retracted = shown.retract(event);
     if (retracted === undefined || retracted.text === "") return NOTHING;
     const { messageId, text } = retracted;
     const message = { type: "streaming:message", chunk: "", role: "assistant" } as const;
@@ -97,9 +104,9 @@ export function createStreamingEvents(options: Visibility = {}): View<StreamingE
     switch (event.type) {
       case "text-delta":
       case "thinking-delta":
-        return ledger.read(event).map((piece) => pieceEvent(piece, event.ts));
+        return shown.read(event).map((piece) => pieceEvent(piece, event.ts));
       case "message":
-        if (event.parent === undefined) return ledger.read(event).map((piece) => pieceEvent(piece, event.ts));
+        if (event.parent === undefined) return shown.read(event).map((piece) => pieceEvent(piece, event.ts));
         return [metadata(event, { kind: "message", event: withoutRaw(event) })];
       case "tool-call": {
         const { callId, name, input, parent, ts } = event;
@@ -173,7 +180,7 @@ function doneMetadata({ usage, model, ms }: RunResult): StreamingMetadata {
   return { kind: "done", usage, ...(model !== undefined && { model }), timing: { durationMs: ms } };
 }
 
-/** Raw frames hold bytes, which are no JSON. */
+/** Raw frames contain bytes, which JSON cannot represent. */
 function withoutRaw(event: AgentEvent): AgentEvent {
   if (event.raw === undefined) return event;
   const { raw: _, ...rest } = event;

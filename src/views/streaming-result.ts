@@ -1,16 +1,23 @@
-import { type AgentEvent, addUsage, checkOptionNames, type Message, type RunResult, type Usage } from "#domain";
+import {
+  addUsage,
+  type AgentEvent,
+  checkOptionNames,
+  createShownText,
+  type Message,
+  type RunResult,
+  type Usage,
+} from "#domain";
 import { createStreamingEvents, type StreamingEvent } from "./streaming-events.ts";
-import { createTextLedger } from "./shown-text.ts";
 import { applyView, type EventSource, NOTHING, type View } from "./view.ts";
 
-/** A whole run, flat: each field is there when there was something for it. */
+/** The flat result of a whole run; empty fields are absent. */
 export interface StreamingResult {
   readonly text?: string;
   readonly thinking?: string;
   readonly toolCalls?: readonly StreamingToolCall[];
   readonly usage?: Usage;
   readonly errors?: readonly StreamingFailure[];
-  /** Every streaming event, whatever is shown. Only with `keepRawEvents`. */
+  /** All streaming events, whatever is shown. Only with `keepRawEvents`. */
   readonly events?: readonly StreamingEvent[];
 }
 
@@ -29,19 +36,19 @@ export interface StreamingFailure {
   readonly code: string;
 }
 
-/** What `toStreamingResult` gathers. */
+/** The options of `toStreamingResult`. */
 export interface StreamingResultOptions {
   /** Fills `text`, `thinking`, `toolCalls`, `usage` and `errors`. On by default. */
   readonly accumulate?: boolean;
-  /** Keeps `events`. Off by default; a finished `RunResult` has none to keep. */
+  /** Keeps `events`. Off by default; a finished `RunResult` contains none. */
   readonly keepRawEvents?: boolean;
 }
 
 const OPTION_NAMES = ["accumulate", "keepRawEvents"] satisfies (keyof StreamingResultOptions)[];
 
 /**
- * The flat result of a run. Given events, it reads them to their end; given a finished `RunResult`, it answers at
- * once. Sub-agents' text is not in `text`; their tool calls are in `toolCalls`.
+ * The flat result of a run. Events are read to their end; for a finished `RunResult` the function returns
+ * synchronously. `text` does not contain the text of sub-agents; `toolCalls` contains their tool calls.
  *
  * @example
  * const { text, toolCalls } = await toStreamingResult(run("offline", "Hello"))
@@ -57,7 +64,7 @@ export function toStreamingResult(
   return isEvents ? readResult(source, options) : flatten(source, options);
 }
 
-/** The synchronous form: feed it events, ask for `result` at any time. */
+/** The synchronous form: add events, and read `result` at any time. */
 export interface StreamingAccumulator {
   add(event: AgentEvent): void;
   result(): StreamingResult;
@@ -73,7 +80,7 @@ export interface StreamingAccumulator {
  */
 export function createStreamingResult(options: StreamingResultOptions = {}): StreamingAccumulator {
   checkOptionNames(options, OPTION_NAMES, "a streaming result");
-  const ledger = createTextLedger({ keepText: true });
+  const shown = createShownText({ keepText: true });
   const calls = new Map<string, StreamingToolCall>();
   const errors: StreamingFailure[] = [];
   const kept: StreamingEvent[] = [];
@@ -81,8 +88,8 @@ export function createStreamingResult(options: StreamingResultOptions = {}): Str
   let usage: Usage = {};
 
   const accumulate = (event: AgentEvent): void => {
-    if (event.type === "text-delta" || event.type === "thinking-delta" || event.type === "message") ledger.read(event);
-    else if (event.type === "notice") ledger.retract(event);
+    if (event.type === "text-delta" || event.type === "thinking-delta" || event.type === "message") shown.read(event);
+    else if (event.type === "notice") shown.retract(event);
     else if (event.type === "tool-call") {
       calls.set(event.callId, { id: event.callId, name: event.name, input: event.input });
     } else if (event.type === "tool-result") {
@@ -99,7 +106,7 @@ export function createStreamingResult(options: StreamingResultOptions = {}): Str
       if (options.accumulate !== false) accumulate(event);
     },
     result: () => ({
-      ...fields(ledger.whole("text"), ledger.whole("thinking"), [...calls.values()]),
+      ...fields(shown.whole("text"), shown.whole("thinking"), [...calls.values()]),
       ...facts(usage, errors),
       ...(view !== undefined && { events: [...kept] }),
     }),
@@ -125,22 +132,22 @@ function flatten(result: RunResult, options: StreamingResultOptions): StreamingR
     const call = { id: callId, name, input };
     return isError === undefined ? call : { ...call, result: output, success: !isError };
   });
-  const said = saidIn(result.messages);
-  return { ...fields(said.text, said.thinking, calls), ...facts(result.usage, result.errors) };
+  const texts = textsOf(result.messages);
+  return { ...fields(texts.text, texts.thinking, calls), ...facts(result.usage, result.errors) };
 }
 
-/** What the assistant said in the run itself: after the last message that was given to it. */
-function saidIn(messages: readonly Message[]): Record<"text" | "thinking", string> {
+/** The assistant's text in this run: after the last message of the input. */
+function textsOf(messages: readonly Message[]): Record<"text" | "thinking", string> {
   const input = messages.findLastIndex(
     ({ role, blocks, source }) =>
       role === "user" && source === undefined && blocks.some((block) => block.type !== "tool-result"),
   );
-  const said = { text: "", thinking: "" };
+  const texts = { text: "", thinking: "" };
   for (const { role, blocks } of messages.slice(input + 1)) {
     if (role !== "assistant") continue;
-    for (const block of blocks) if (block.type === "text" || block.type === "thinking") said[block.type] += block.text;
+    for (const block of blocks) if (block.type === "text" || block.type === "thinking") texts[block.type] += block.text;
   }
-  return said;
+  return texts;
 }
 
 function fields(text: string, thinking: string, toolCalls: readonly StreamingToolCall[]): StreamingResult {

@@ -1,18 +1,19 @@
 import { type AgentEvent, type ToolResultItem, isRecord } from "#domain";
 
 /**
- * What only the application knows: which tool results are artifacts, and which documents they used. Tools of your own may
- * say it themselves (`context.artifact`, `context.documents`), and need none of this. One that throws counts as "none".
+ * Functions that extract what only the application knows: which tool results are artifacts, and which documents they
+ * used. Your own tools can report it themselves (`context.artifact`, `context.documents`). A function that throws
+ * counts as "none".
  */
 export interface ReportOptions {
-  /** What was made; `undefined` or `null`: nothing. */
+  /** The artifact of a result; `undefined` or `null` if there is none. */
   readonly artifactOf?: (result: ToolResultItem) => unknown;
   readonly documentsOf?: (result: ToolResultItem) => readonly unknown[];
 }
 
 export const REPORT_OPTION_NAMES = ["artifactOf", "documentsOf"] as const satisfies readonly (keyof ReportOptions)[];
 
-/** What one event says was made or used, and by which call. */
+/** The artifacts and documents that one event reports, and the call they belong to. */
 export interface ToolReports {
   readonly callId: string;
   readonly name: string;
@@ -20,13 +21,13 @@ export interface ToolReports {
   readonly documents: readonly unknown[];
 }
 
-/** Reads the reports of an event; `undefined` when it has none. */
+/** Reads the reports of an event; `undefined` if it has none. */
 export function readReports(event: AgentEvent, options: ReportOptions): ToolReports | undefined {
   if (event.type === "tool-result") return readResult(event, options);
   if (event.type !== "notice" || !isRecord(event.data)) return undefined;
   const { callId, name, artifact, documents } = event.data;
   const call = { callId: String(callId), name: String(name) };
-  if (event.kind === "artifact" && isSaid(artifact)) return { ...call, artifacts: [artifact], documents: [] };
+  if (event.kind === "artifact" && isReported(artifact)) return { ...call, artifacts: [artifact], documents: [] };
   if (event.kind === "documents" && Array.isArray(documents)) return { ...call, artifacts: [], documents };
   return undefined;
 }
@@ -36,14 +37,19 @@ function readResult(result: ToolResultItem, { artifactOf, documentsOf }: ReportO
   const used: unknown = ask(documentsOf, result);
   const artifact = ask(artifactOf, result);
   const { callId, name } = result;
-  return { callId, name, artifacts: isSaid(artifact) ? [artifact] : [], documents: Array.isArray(used) ? used : [] };
+  return {
+    callId,
+    name,
+    artifacts: isReported(artifact) ? [artifact] : [],
+    documents: Array.isArray(used) ? used : [],
+  };
 }
 
-function isSaid(value: unknown): boolean {
+function isReported(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** The caller's functions must not be able to break the stream, and neither must a value that cannot be written. */
+/** Neither a caller's function that throws nor a value that cannot be serialised may break the stream. */
 function ask<Answer>(
   question: ((result: ToolResultItem) => Answer) | undefined,
   result: ToolResultItem,

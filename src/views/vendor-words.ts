@@ -1,6 +1,6 @@
-import type { StopReason, Usage } from "#domain";
+import { present, type StopReason, type Usage } from "#domain";
 
-/** Token counts as the Messages API names them. Absent is unknown. */
+/** Token counts with the names of the Messages API. Absent means unknown. */
 export interface VendorUsage {
   readonly input_tokens?: number;
   readonly output_tokens?: number;
@@ -20,7 +20,7 @@ const STOP_REASONS = {
   unknown: null,
 } as const satisfies Record<StopReason, string | null>;
 
-/** A stop reason in the vendor's spelling; `null`, as on the wire, when there is none. */
+/** A stop reason in the vendor's spelling; `null` if there is none, as on the wire. */
 export function vendorStopReason(reason: StopReason | undefined): string | null {
   return reason !== undefined && Object.hasOwn(STOP_REASONS, reason) ? STOP_REASONS[reason] : null;
 }
@@ -28,10 +28,10 @@ export function vendorStopReason(reason: StopReason | undefined): string | null 
 export function vendorUsage(usage: Usage | undefined): VendorUsage {
   if (usage === undefined) return {};
   const { inputTokens, outputTokens, cacheWriteTokens, cacheReadTokens } = usage;
-  return {
-    ...(inputTokens !== undefined && { input_tokens: inputTokens }),
-    ...(outputTokens !== undefined && { output_tokens: outputTokens }),
-    ...(cacheWriteTokens !== undefined && { cache_creation_input_tokens: cacheWriteTokens }),
-    ...(cacheReadTokens !== undefined && { cache_read_input_tokens: cacheReadTokens }),
-  };
+  return present({
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cache_creation_input_tokens: cacheWriteTokens,
+    cache_read_input_tokens: cacheReadTokens,
+  });
 }

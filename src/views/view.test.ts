@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyView, NOTHING, type View } from "./view.ts";
 
-/** Every number so many times, and "end" at the end. */
+/** Every number repeated that many times, and "end" at the end. */
 function repeating(): View<string, number> {
   return { next: (count) => Array.from({ length: count }, (_, at) => `${count}.${at}`), end: () => ["end"] };
 }
@@ -12,7 +12,7 @@ async function all<Out>(source: AsyncIterable<Out>): Promise<Out[]> {
   return out;
 }
 
-/** A source that tells how far it was read and whether it was closed. */
+/** A source that records how far it was read and whether it was closed. */
 function watched(values: readonly number[]) {
   const seen = { pulled: 0, closed: 0 };
   const source: AsyncIterable<number> = {

@@ -3,27 +3,27 @@ import { type AgentEvent, isRecord } from "#domain";
 /** Events from anywhere: a run, a stored log, an array. */
 export type EventSource = Source<AgentEvent>;
 
-/** Anything that can be read one after the other. */
+/** Any iterable, synchronous or asynchronous. */
 export type Source<In> = AsyncIterable<In> | Iterable<In>;
 
 /**
- * The synchronous heart of a view: one event in, the outputs it gives out, in order. Pure but for its own memory:
- * no clock, no I/O, never throws. One view serves one run.
+ * The synchronous core of a view: one event in, its outputs out, in order. Pure except for its own state: no clock, no
+ * I/O, never throws. One view is for one run.
  */
 export interface View<Out, In = AgentEvent> {
   next(event: In): readonly Out[];
-  /** The source is over. Gives the ending of the vocabulary when the run's `done` never came; otherwise nothing. */
+  /** The source is over. Returns the ending of the vocabulary if the run's `done` never arrived; otherwise nothing. */
   end(): readonly Out[];
 }
 
-/** What most events give in most views. Shared, so that an event without output costs no array. */
+/** The output of most events in most views. Shared, so that an event without output allocates no array. */
 export const NOTHING: readonly never[] = [];
 
 /**
- * Looks at a source through a view: lazily, one output per `next`.
+ * Applies a view to a source: lazily, one output per `next`.
  *
- * Leaving early closes the source, also while a `next` is waiting for it; a source that throws ends the iteration
- * with what it threw.
+ * Leaving early closes the source, even while a `next` is pending; if the source throws, the iteration ends with that
+ * error.
  */
 export function applyView<In, Out>(source: Source<In>, view: View<Out, In>): AsyncIterableIterator<Out> {
   let events: AsyncIterator<In> | Iterator<In> | undefined;
@@ -75,7 +75,7 @@ export function applyView<In, Out>(source: Source<In>, view: View<Out, In>): Asy
 
   return {
     next() {
-      // Outputs at hand are given without a detour; calls that overlap are answered in their order.
+      // Available outputs are returned directly; overlapping calls are answered in order.
       if (waiting === 0 && taken < ready.length) {
         return Promise.resolve({ done: false, value: ready[taken++] as Out });
       }
@@ -93,7 +93,7 @@ export function applyView<In, Out>(source: Source<In>, view: View<Out, In>): Asy
   };
 }
 
-/** Tells our events from the words of a vocabulary, which may use the same `type`. */
+/** Distinguishes our events from entries of a vocabulary, which may use the same `type`. */
 export function isAgentEvent(value: unknown): value is AgentEvent {
   return isRecord(value) && typeof value["seq"] === "number" && typeof value["runId"] === "string";
 }

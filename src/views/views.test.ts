@@ -17,11 +17,12 @@ import {
   toolCallItem,
   toolInputDelta,
   toolResultItem,
-  UNNUMBERED,
+  handoffItem,
   WARNING_CODES,
   warningItem,
 } from "#domain";
 import { assertRunLog, closeRunLog } from "#testing";
+import { fuzzRuns } from "../../test/effort.ts";
 import {
   accumulateText,
   createChatEvents,
@@ -46,7 +47,7 @@ import {
   type View,
 } from "./index.ts";
 
-const RUNS = Math.min(Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 5000), 100_000);
+const RUNS = Math.min(fuzzRuns(5000), 100_000);
 
 function look<Out>(view: View<Out>, events: readonly AgentEvent[]): Out[] {
   const out: Out[] = [];
@@ -55,7 +56,7 @@ function look<Out>(view: View<Out>, events: readonly AgentEvent[]): Out[] {
   return out;
 }
 
-/** Appends pieces of text and takes void ones back from the end, as a reader on a screen would. */
+/** Appends pieces of text and removes void ones from the end, as a reader on a screen would. */
 function readPieces(pieces: readonly { readonly text: string; readonly taken?: string | undefined }[]): string {
   let shown = "";
   for (const { text, taken } of pieces) {
@@ -68,7 +69,7 @@ function readPieces(pieces: readonly { readonly text: string; readonly taken?: s
   return shown;
 }
 
-/** How a reader of each vocabulary comes to the text of a run. */
+/** How a reader of each vocabulary obtains the text of a run. */
 const READERS: Record<string, (events: readonly AgentEvent[]) => string> = {
   "S0 deltas": (events) =>
     readPieces(
@@ -122,9 +123,9 @@ const READERS: Record<string, (events: readonly AgentEvent[]) => string> = {
 
 interface Plan {
   readonly blocks: readonly { readonly kind: "text" | "thinking" | "tool"; readonly pieces: readonly string[] }[];
-  /** Whether the reader gets the deltas, or finished items only. */
+  /** Whether the reader gets the deltas, or only finished items. */
   readonly deltas: boolean;
-  /** Where the message was begun wrongly: from the first block, from a later one, or not at all. */
+  /** Where the message began wrongly: at the first block, at a later one, or not at all. */
   readonly falseStart: number | undefined;
   readonly toldEarly: boolean;
   readonly aside: string | undefined;
@@ -145,7 +146,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   aside: fc.option(piece, { nil: undefined }),
 });
 
-/** The chunks of one message and of what its tools did. */
+/** The chunks of one message and of its tools. */
 function chunksOf({ blocks: parts, deltas, falseStart, toldEarly, aside }: Plan, number: number): Chunk[] {
   const id = `m${number}`;
   const callOf = (index: number) => ({ callId: `${id}-${index}`, name: "tool" });
@@ -172,7 +173,7 @@ function chunksOf({ blocks: parts, deltas, falseStart, toldEarly, aside }: Plan,
     const json = JSON.stringify(input);
     if (deltas) chunks.push(toolInputDelta(id, index, callOf(index), json));
     const call = toolCallItem({ ...callOf(index), input, executedBy: "backend" });
-    // A message that could not wait for its end is told so far, and again at its end.
+    // A message that cannot be delayed until its end is emitted as far as it goes, and again at its end.
     if (toldEarly) chunks.push(messageItem({ id, role: "assistant", blocks: blocks.slice(0, index + 1) }), call);
     else calls.push(call);
     results.push(toolResultItem({ ...callOf(index), output: "ok", isError: index % 2 === 1 }));
@@ -185,7 +186,7 @@ function chunksOf({ blocks: parts, deltas, falseStart, toldEarly, aside }: Plan,
   return [...chunks, messageItem({ id, role: "assistant", blocks }), ...calls, ...results];
 }
 
-/** A run that succeeded, as the invariants want it. */
+/** A successful run that keeps the invariants. */
 const log = fc.array(plan, { maxLength: 4 }).map((plans) => {
   const verdict = resultItem({ subtype: "success", isError: false, usage: {} });
   const chunks = [startItem({ backend: "x", mode: "plain" }), ...plans.flatMap(chunksOf), verdict];
@@ -210,7 +211,7 @@ const block: fc.Arbitrary<Block> = fc.oneof(
   fc.constant({ type: "image" } as const),
 );
 
-/** Any event at all, in no order that would make sense. */
+/** Any events, in any order. */
 const chunk: fc.Arbitrary<Chunk> = fc
   .tuple(
     fc.oneof(
@@ -228,7 +229,7 @@ const chunk: fc.Arbitrary<Chunk> = fc
         .record({ callId: id, name: id, output: anything, isError: fc.boolean() })
         .map((given): Chunk => toolResultItem(given)),
       fc.constant(permissionItem({ callId: "c", name: "n", state: "denied", by: "rule" })),
-      fc.constant<Chunk>({ type: "handoff", seq: UNNUMBERED, ts: 0, runId: "", from: "a", to: "b", message: "" }),
+      fc.constant<Chunk>(handoffItem({ from: "a", to: "b", message: "" })),
       fc
         .tuple(
           fc.constantFrom("retract", "status", "unknown:x"),
@@ -312,13 +313,33 @@ describe("every view", () => {
             expect([inMessage, block]).toEqual([true, undefined]);
             inMessage = false;
           } else if (map.type === "retract") {
-            // Void needs no stop: the message goes on before the void block, or begins again.
+            // Void needs no stop: the message continues before the void block, or begins again.
             block = undefined;
             inMessage = map.from_index > 0;
           }
         }
       }),
       { numRuns: Math.ceil(RUNS / 10) },
+    );
+  });
+
+  it.each([
+    ["event maps", createEventMaps],
+    ["tagged", createTagged],
+    ["items", createItems],
+    ["runner events", createRunnerEvents],
+    ["stream chunks", createStreamChunks],
+    ["chat events", createChatEvents],
+    ["streaming events", createStreamingEvents],
+  ] as const)("C25: a view is pure: it changes no event, and gives the same twice: %s", (_, create) => {
+    fc.assert(
+      fc.property(log, ({ events }) => {
+        const before = JSON.stringify(events);
+        const view = (): unknown[] => look<unknown>(create(), events);
+        expect(JSON.stringify(view())).toBe(JSON.stringify(view()));
+        expect(JSON.stringify(events)).toBe(before);
+      }),
+      { numRuns: Math.ceil(RUNS / 20) },
     );
   });
 

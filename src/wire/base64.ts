@@ -1,4 +1,4 @@
-// A multiple of three bytes, so that the pieces concatenate, and few enough to be arguments of one call.
+// A multiple of three bytes, so that the pieces can be concatenated, and few enough to be the arguments of one call.
 const PIECE_BYTES = 12_288;
 
 /** Bytes as standard base64, with padding. */
@@ -10,7 +10,7 @@ export function encodeBase64(bytes: Uint8Array): string {
   return text;
 }
 
-/** The bytes of a base64 text; `undefined` when it is not base64. */
+/** The bytes of a base64 text; `undefined` if it is not base64. */
 export function decodeBase64(text: string): Uint8Array | undefined {
   let binary: string;
   try {

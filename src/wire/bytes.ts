@@ -1,11 +1,11 @@
 export const NOTHING: Uint8Array = new Uint8Array(0);
 
-/** A plain view, whatever the bytes came as: a subclass may be slow to make, or share its memory on `slice`. */
+/** Always a plain `Uint8Array`: a subclass may be slow to create, or share its memory on `slice`. */
 export function viewBytes(bytes: Uint8Array, start: number, end: number): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start);
 }
 
-/** The parts as one array of their own. */
+/** The parts concatenated into a new array. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -18,7 +18,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return joined;
 }
 
-/** Whether a stretch of bytes is exactly these bytes. */
+/** Whether a range of bytes equals the expected bytes. */
 export function isSameBytes(bytes: Uint8Array, start: number, end: number, expected: Uint8Array): boolean {
   if (end - start !== expected.length) return false;
   for (let index = 0; index < expected.length; index += 1) {

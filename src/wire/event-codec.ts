@@ -7,32 +7,32 @@ import type { JsonRecord } from "./json.ts";
 import { cutJson, encodeInSlices, type LongText } from "./json-slices.ts";
 import { isRecord, ownString, ownValue, parseJson } from "./json.ts";
 
-/** `raw` as it is written: the bytes only when they are not simply the UTF-8 of `json`. */
+/** The written form of `raw`: with the bytes only if they are not the UTF-8 of `json`. */
 interface WrittenRaw {
   readonly json: string;
   readonly base64?: string;
 }
 
 /**
- * An event as one line of JSON, without a line end. `raw` is written with its exact bytes, as base64 where they are
- * not simply the UTF-8 of its text.
+ * An event as one line of JSON, without a line end. `raw` is written with its exact bytes, as base64 if they are not
+ * the UTF-8 of its text.
  *
- * Throws a `TypeError` only for what cannot be JSON at all (a BigInt, a cycle) and was no event.
+ * Throws a `TypeError` only for a value that cannot be JSON at all (a BigInt, a cycle), which is not a valid event.
  *
  * @example
  * const line = `${encodeEvent(event)}\n`;
  */
 export function encodeEvent(event: AgentEvent): string {
-  // Almost no event carries its frame; those that do not are written as they are.
+  // Few events carry their frame; the others are written as they are.
   return event.raw === undefined ? JSON.stringify(event) : JSON.stringify({ ...event, raw: writeRaw(event.raw) });
 }
 
-/** `encodeEvent` in pieces, for events that are large: together they are the same text. */
+/** `encodeEvent` in pieces, for large events: joined, they are the same text. */
 export function encodeEventInSlices(event: AgentEvent): Generator<string, undefined> {
   return encodeInSlices(writable(event));
 }
 
-/** The same, with long texts left as they are. */
+/** The same, with long strings left unencoded. */
 export function cutEvent(event: AgentEvent): Generator<string | LongText, undefined> {
   return cutJson(writable(event));
 }
@@ -41,14 +41,14 @@ function writable(event: AgentEvent): unknown {
   return event.raw === undefined ? event : { ...event, raw: writeRaw(event.raw) };
 }
 
-/** What became of a text: the event, or why it is none. */
+/** The decoded event, or the reason why there is none. */
 export type DecodedEvent =
   | { readonly event: AgentEvent; readonly fault?: never }
   | { readonly fault: string; readonly event?: never };
 
 /**
- * Reads what `encodeEvent` wrote. Never throws, whatever the text. Type, number, time and run are checked, and that
- * the fields of the type are there and of the right kind.
+ * Decodes the output of `encodeEvent`. Never throws, whatever the text. Checks type, number, time and run, and that the
+ * fields of the type exist and have the right kind.
  *
  * @example
  * const decoded = decodeEvent(line);
@@ -60,13 +60,13 @@ export function decodeEvent(text: string): DecodedEvent {
   return decodeEventValue(parsed.value);
 }
 
-/** The same for a text that was parsed already. The value becomes the event. */
+/** The same for JSON that is already parsed. The value itself becomes the event. */
 export function decodeEventValue(record: unknown): DecodedEvent {
   if (!isRecord(record)) return { fault: "The event is not a JSON object." };
   const type = ownString(record, "type");
   if (type === undefined || !isEventType(type)) {
     return {
-      fault: `The event's type is ${JSON.stringify(ownValue(record, "type")) ?? "missing"}, which is none of ours.`,
+      fault: `The event's type is ${JSON.stringify(ownValue(record, "type")) ?? "missing"}, which is not a known event type.`,
     };
   }
   const fault = findEventFault(record, type);
@@ -76,8 +76,7 @@ export function decodeEventValue(record: unknown): DecodedEvent {
 
 function readRaw(record: JsonRecord): DecodedEvent {
   const written = ownValue(record, "raw");
-  const event = record as unknown as AgentEvent;
-  if (written === undefined) return { event };
+  if (written === undefined) return { event: record as unknown as AgentEvent };
   const json = isRecord(written) ? ownString(written, "json") : undefined;
   if (!isRecord(written) || json === undefined) return { fault: "The event's raw is not an object with a text json." };
   const base64 = ownValue(written, "base64");
@@ -89,8 +88,7 @@ function readRaw(record: JsonRecord): DecodedEvent {
         : undefined;
   if (bytes === undefined) return { fault: "The event's raw.base64 is not base64." };
   const raw: Raw = { json, bytes };
-  (record as { raw: unknown }).raw = raw;
-  return { event };
+  return { event: { ...record, raw } as unknown as AgentEvent };
 }
 
 function writeRaw(raw: Raw): WrittenRaw {

@@ -6,13 +6,13 @@ type Kind = "string" | "number" | "boolean" | "array" | "record" | "any";
 
 type Fields = Readonly<Record<string, Kind>>;
 
-/** What every event has, and what it may have. */
+/** The fields of every event, required and optional. */
 const REQUIRED: Fields = { seq: "number", ts: "number", runId: "string" };
 const OPTIONAL: Fields = { firstSeq: "number", agent: "string", parent: "string" };
 
 /**
- * The fields a reader of each type relies on. Optional ones and the words of closed lists (codes, stop reasons) are
- * not checked: a later version may know more of them.
+ * The fields of each type that readers rely on. Optional fields and the members of closed lists (codes, stop reasons)
+ * are not checked: a later version may have more of them.
  */
 const FIELDS: Readonly<Record<EventType, Fields>> = {
   "text-delta": { messageId: "string", index: "number", text: "string" },
@@ -31,7 +31,7 @@ const FIELDS: Readonly<Record<EventType, Fields>> = {
   done: { result: "record" },
 };
 
-/** Why a record is not an event of that type; `undefined` when it is one. */
+/** Why a record is not an event of that type; `undefined` if it is one. */
 export function findEventFault(record: JsonRecord, type: EventType): string | undefined {
   const missing = findMisfit(record, REQUIRED, false) ?? findMisfit(record, OPTIONAL, true);
   if (missing !== undefined) return missing;

@@ -3,9 +3,10 @@ import type { Raw } from "#domain";
 /** The rule that cuts bytes into frames. */
 export type Framing = "ndjson" | "sse" | "text";
 
-/** One whole unit cut by a framing, or the reason why one could not be read. Faults are values; no framer throws. */
+/** One whole unit cut by a framing, or the reason why it could not be read. Faults are values; no framer throws. */
 export type Frame = DataFrame | FaultyFrame;
 
+/** A frame that could be read. */
 export interface DataFrame {
   readonly kind: "data";
   /** The SSE event name; `""` when there is none. */
@@ -14,22 +15,24 @@ export interface DataFrame {
   readonly id: string;
   /** The line, the SSE data, or the piece of text. */
   readonly text: string;
-  /** `text` read as JSON; `undefined` when it is not JSON (an `ndjson` frame that is not JSON is a fault instead). */
+  /** `text` parsed as JSON; `undefined` if it is not JSON (in `ndjson`, that is a fault instead). */
   readonly value: unknown;
 }
 
+/** Why a frame could not be read. */
 export type FaultCode =
   /** A line that is not JSON. The next line is read as usual. */
   | "json-decode"
-  /** A line that is not UTF-8; `bytes` holds it untouched, nothing was replaced. */
+  /** A line that is not UTF-8; `bytes` holds it unchanged. */
   | "utf8-decode"
-  /** A line over the limit was skipped; reading goes on behind it (`overflow: "skip"`). */
+  /** A line over the limit was skipped; reading continues after it (`overflow: "skip"`). */
   | "line-too-long"
-  /** A line over the limit; the framer is over (`overflow: "end"`, the default). */
+  /** A line over the limit ended the stream (`overflow: "end"`, the default). */
   | "buffer-overflow"
-  /** What stood after the last line end and is not a whole frame. */
+  /** The text after the last line end, if it is not a whole frame. */
   | "incomplete-last-line";
 
+/** A frame that could not be read. */
 export interface FaultyFrame {
   readonly kind: "fault";
   readonly code: FaultCode;
@@ -41,23 +44,26 @@ export interface FaultyFrame {
 }
 
 /**
- * A pure push machine from bytes to frames. The same bytes give the same frames however they are cut.
+ * Converts bytes to frames, as a pure push parser. The result does not depend on how the bytes are split.
  *
  * Memory is bounded by the limits, not by the input. After a `buffer-overflow` every `push` returns `[]` until `reset`.
  */
 export interface Framer {
-  /** Takes the next bytes and returns the frames they completed. The framer never keeps a reference to `bytes` it can be surprised by. */
+  /**
+   * Returns the frames that these bytes complete. The framer keeps no reference to `bytes`, but the bytes of a returned
+   * fault may be a view of them.
+   */
   push(bytes: Uint8Array): Frame[];
-  /** The stream is over: the unterminated tail as a frame if it is a whole one, otherwise as a fault. */
+  /** Ends the stream: returns the unterminated tail as a frame if it is a whole one, otherwise as a fault. */
   end(): Frame[];
-  /** Forgets everything; ready for another stream. */
+  /** Clears all state, for another stream. */
   reset(): void;
 }
 
 export interface WireLimits {
-  /** Longest line or SSE event, in bytes, without its line end. At exactly the limit it still passes. */
+  /** The longest line or SSE event, in bytes, without its line end. Exactly the limit is allowed. */
   readonly maxLineBytes: number;
-  /** What a line over the limit does: end the stream (default), or be skipped up to the next line end. */
+  /** What happens on a line over the limit: the stream ends (default), or the line is skipped up to its end. */
   readonly overflow: "end" | "skip";
 }
 
@@ -65,8 +71,8 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * A frame as `raw` of an event: copied, so that keeping one does not keep everything alive that was read with it. The
- * bytes of a frame that was read are exactly those of its text: nothing but UTF-8 is ever read as text.
+ * A frame as the `raw` of an event. Its bytes are copied, so that keeping it does not keep the whole read buffer alive.
+ * The bytes of a data frame are exactly the UTF-8 of its text, because only UTF-8 is read as text.
  */
 export function rawOf(frame: Frame): Raw {
   if (frame.kind === "fault") {

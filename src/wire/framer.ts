@@ -11,8 +11,8 @@ const FRAMERS: ReadonlyMap<string, (limits?: Partial<WireLimits>) => Framer> = n
 ] satisfies [Framing, (limits?: Partial<WireLimits>) => Framer][]);
 
 /**
- * A fresh framer for one stream. Throws a `StartError` with code `unknown-format` for a framing there is not, and with
- * `invalid-option` for limits that make no sense.
+ * Creates a framer for one stream. Throws a `StartError` with code `unknown-format` for an unknown framing, and with
+ * `invalid-option` for invalid limits.
  *
  * @example
  * const frames = createFramer("ndjson").push(bytes);

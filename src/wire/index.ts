@@ -12,10 +12,10 @@ export type {
 } from "./frame.ts";
 export { rawOf } from "./frame.ts";
 export { createFramer } from "./framer.ts";
-export type { JsonRecord, Parsed } from "./json.ts";
-export { JsonAhead, JsonBuilder, JsonReader } from "./json-reader.ts";
+export type { JsonRecord } from "./json.ts";
+export { JsonAhead, JsonBuilder } from "./json-ahead.ts";
 export { isRecord, ownArray, ownBoolean, ownNumber, ownRecord, ownString, ownValue, parseJson } from "./json.ts";
-export { DEFAULT_WIRE_LIMITS, LARGEST_LINE_LIMIT, MAX_CONSECUTIVE_FAULTS, MAX_JSON_DEPTH } from "./limits.ts";
+export { DEFAULT_WIRE_LIMITS, LARGEST_LINE_LIMIT, MAX_CONSECUTIVE_FAULTS } from "./limits.ts";
 export { createNdjsonFramer } from "./ndjson.ts";
 export { createSseFramer } from "./sse-decoder.ts";
 export type { SseFields } from "./sse-encoder.ts";

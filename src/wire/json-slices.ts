@@ -1,18 +1,17 @@
-/** Texts that are longer are written piece by piece, and so are lists and objects with more in them. */
+/** Longer strings are written piece by piece, and so are lists and objects with more content. */
 const SLICE_CHARACTERS = 65_536;
 
-/** What a value weighs beside its texts. */
+/** The estimated size of a value in addition to its strings. */
 const VALUE_CHARACTERS = 8;
 
-/** A long text that stands in a JSON value. Not written yet: whoever has it may write it bit by bit, or somewhere else. */
+/** A long string in a JSON value, not encoded yet: the caller may write it bit by bit, or elsewhere. */
 export interface LongText {
   readonly text: string;
 }
 
 /**
- * A JSON value as the text that `JSON.stringify` gives, in pieces: a text of many megabytes, and a list or an object with
- * very many members, are written bit by bit, so that whoever asks for the pieces can let others have their turn in
- * between.
+ * Encodes a JSON value like `JSON.stringify`, but in pieces: a string of many megabytes, and a list or object with very
+ * many members, are written bit by bit, so that the caller can yield to the event loop in between.
  *
  * @example
  * for (const piece of encodeInSlices(event)) { response.write(piece); await nextTurn() }
@@ -25,7 +24,7 @@ export function* encodeInSlices(value: unknown): Generator<string, undefined> {
   return undefined;
 }
 
-/** A JSON value that is written as a text within JSON: hosts take the arguments of a call so. */
+/** A JSON value that is written as a string within JSON, which is how hosts take the arguments of a call. */
 export class JsonInText {
   readonly value: unknown;
 
@@ -38,7 +37,7 @@ export class JsonInText {
   }
 }
 
-/** The same, with long texts left as they are. */
+/** The same, with long strings left unencoded. */
 export function* cutJson(value: unknown): Generator<string | LongText, undefined> {
   let waiting = "";
   for (const piece of cut(value, "", [])) {
@@ -56,7 +55,7 @@ export function* cutJson(value: unknown): Generator<string | LongText, undefined
   return undefined;
 }
 
-/** Gives nothing at all for what JSON leaves out: `undefined`, functions, symbols. */
+/** Yields nothing for values that JSON leaves out: `undefined`, functions, symbols. */
 function* cut(given: unknown, key: string, above: readonly unknown[]): Generator<string | LongText, undefined> {
   if (given instanceof JsonInText && measureJson(given.value, SLICE_CHARACTERS) >= SLICE_CHARACTERS) {
     yield '"';
@@ -83,7 +82,7 @@ function* cutList(list: readonly unknown[], above: readonly unknown[]): Generato
     yield before;
     before = ",";
     const end = endOfSmall(list, from);
-    // Small members are written together: one by one they would take ten times as long.
+    // Small members are written together: one by one would take ten times as long.
     if (end > from) yield JSON.stringify(list.slice(from, end)).slice(1, -1);
     else yield* orNull(cut(list[from], String(from), above));
     from = Math.max(end, from + 1);
@@ -92,7 +91,7 @@ function* cutList(list: readonly unknown[], above: readonly unknown[]): Generato
   return undefined;
 }
 
-/** In a list, what JSON leaves out is `null`. */
+/** In a list, a value that JSON leaves out becomes `null`. */
 function* orNull(pieces: Iterable<string | LongText>): Generator<string | LongText, undefined> {
   let isWritten = false;
   for (const piece of pieces) {
@@ -103,7 +102,7 @@ function* orNull(pieces: Iterable<string | LongText>): Generator<string | LongTe
   return undefined;
 }
 
-/** Where a row of small members ends that is to be written as one piece. */
+/** The end of a row of small members that is written as one piece. */
 function endOfSmall(list: readonly unknown[], from: number): number {
   let characters = 0;
   let end = from;
@@ -139,7 +138,7 @@ function hasToJson(value: unknown): value is { toJSON(key: string): unknown } {
   );
 }
 
-/** Lists and objects; what stands for a single value (`new String("x")`) is written as one. */
+/** Lists and objects; wrappers of single values (`new String("x")`) are written as the value. */
 function isPlainTree(value: unknown): value is Readonly<Record<string, unknown>> {
   return (
     typeof value === "object" &&
@@ -159,7 +158,7 @@ function* writeText(text: string): Generator<string, undefined> {
   return undefined;
 }
 
-/** Where a piece of so many characters ends, or one before: the two halves of a character stay together. */
+/** The end of a piece of this many characters, or one less, so that a surrogate pair is not split. */
 export function endOfPiece(text: string, from: number, characters: number): number {
   const end = Math.min(text.length, from + characters);
   return end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end - 1 : end;
@@ -169,7 +168,7 @@ function isHighSurrogate(unit: number): boolean {
   return unit >= 0xd800 && unit <= 0xdbff;
 }
 
-/** About how many characters a JSON value has, without writing it. The rest is not looked at when `most` is reached. */
+/** The approximate length of a value's JSON, without writing it. Stops when `most` is reached. */
 export function measureJson(value: unknown, most = Number.POSITIVE_INFINITY): number {
   if (typeof value === "string") return VALUE_CHARACTERS + value.length;
   if (typeof value !== "object" || value === null) return VALUE_CHARACTERS;

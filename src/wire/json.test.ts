@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import {
   isRecord,
   type JsonRecord,
@@ -11,9 +12,9 @@ import {
   ownValue,
   parseJson,
 } from "./json.ts";
-import { MAX_JSON_DEPTH } from "./limits.ts";
+import { MAX_JSON_DEPTH } from "#domain";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 5000);
+const RUNS = fuzzRuns(5000);
 
 describe("parseJson", () => {
   it("R1: never throws, and agrees with JSON.parse", () => {

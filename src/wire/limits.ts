@@ -2,29 +2,23 @@ import { StartError } from "#domain";
 import type { WireLimits } from "./frame.ts";
 
 /**
- * The limits used where the caller names none: lines of up to 10 MiB, and a longer one ends the stream.
+ * The default limits: lines of up to 10 MiB, and a longer one ends the stream.
  *
- * Agents put whole files and screenshots on one line, so 1 MiB breaks real sessions; past 10 MiB a sender is broken
+ * Agents put whole files and screenshots on one line, so 1 MiB breaks real sessions; beyond 10 MiB a sender is broken
  * or hostile, and skipping silently would hide that.
  */
 export const DEFAULT_WIRE_LIMITS: WireLimits = { maxLineBytes: 10_485_760, overflow: "end" };
 
-/** One bad line is noise (tools print to stdout); five in a row mean this is not the stream we think it is. */
+/** One bad line is noise (tools print to stdout); five in a row mean that this is not the expected stream. */
 export const MAX_CONSECUTIVE_FAULTS = 5;
 
-/**
- * Deepest nesting of a JSON value we take. `JSON.parse` itself survives a million levels, but everything that walks
- * the value later by recursion would not. No known dialect goes past 20.
- */
-export const MAX_JSON_DEPTH = 512;
-
-/** How many bytes of an over-long or unreadable frame are kept for people to look at. */
+/** How many bytes of an over-long or unreadable frame are kept for display. */
 export const SEEN_BYTES = 2048;
 
-/** A line becomes one string, and the longest string of V8 has half a billion characters. */
+/** A line becomes one string, and the longest string in V8 has half a billion characters. */
 export const LARGEST_LINE_LIMIT = 268_435_456;
 
-/** Fills in the defaults. Throws a `StartError` for a limit that would not limit anything. */
+/** Fills in the defaults. Throws a `StartError` for an invalid limit. */
 export function resolveLimits(limits: Partial<WireLimits> = {}): WireLimits {
   const maxLineBytes = limits.maxLineBytes ?? DEFAULT_WIRE_LIMITS.maxLineBytes;
   const overflow = limits.overflow ?? DEFAULT_WIRE_LIMITS.overflow;

@@ -1,24 +1,23 @@
+import { JsonReader, type ParsedJson } from "#domain";
 import { viewBytes } from "./bytes.ts";
-import type { Parsed } from "./json.ts";
-import { JsonReader } from "./json-reader.ts";
 import { createStrictDecoder } from "./utf8.ts";
 
-/** A line that is longer is read as JSON while it arrives. */
+/** A longer line is parsed as JSON while it arrives. */
 export const LONG_LINE = 262_144;
 
-/** Reads a long line as JSON while it arrives, so that its end costs no more than its last piece. */
+/** Parses a long line as JSON while it arrives, so that its end costs no more than its last piece. */
 export class LineAhead {
   private readonly _decoder = createStrictDecoder();
   private readonly _reader = new JsonReader();
   private _at: number;
   private _isText = true;
 
-  /** The JSON begins here. */
+  /** `start`: where the JSON begins in the line. */
   constructor(start: number) {
     this._at = start;
   }
 
-  /** The line has come up to `end`. */
+  /** The line has arrived up to `end`. */
   readTo(line: Uint8Array, end: number): void {
     if (!this._isText || end <= this._at) return;
     try {
@@ -29,8 +28,8 @@ export class LineAhead {
     }
   }
 
-  /** What the line is as JSON, now that it has come to its end. `undefined` when it is not UTF-8. */
-  end(): Parsed | undefined {
+  /** The complete line as JSON; `undefined` if it is not UTF-8. */
+  end(): ParsedJson | undefined {
     return this._isText ? this._reader.end() : undefined;
   }
 }

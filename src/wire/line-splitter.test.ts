@@ -21,7 +21,7 @@ function split(pieces: readonly string[], limits: WireLimits, ends: "lf" | "any"
   return seen;
 }
 
-/** The same text as every pair of pieces, and byte by byte: all must give the same. */
+/** The same text as every pair of pieces, and byte by byte: the result must be the same. */
 function splitEveryWay(text: string, limits: WireLimits, ends: "lf" | "any" = "lf"): string[] {
   const whole = split([text], limits, ends);
   for (let cut = 0; cut <= text.length; cut += 1) {
@@ -127,7 +127,7 @@ describe("large lines", () => {
   });
 
   it("a million bytes of one line allocate a handful of buffers, not one per push", () => {
-    // Linear without a clock: count what is copied, by counting the buffers that are made.
+    // Proves linearity without a clock, by counting the allocated buffers.
     const original = globalThis.Uint8Array;
     let made = 0;
     let copied = 0;

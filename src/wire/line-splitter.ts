@@ -9,41 +9,44 @@ const LF = 0x0a;
 const CR = 0x0d;
 const LINE_FEED = Uint8Array.of(LF);
 const BYTE_ORDER_MARK = Uint8Array.of(0xef, 0xbb, 0xbf);
-// Most lines that are cut by a read are finished by the next one; a kilobyte holds a usual line.
+// Most lines that are split by a read are completed by the next one; a kilobyte holds a usual line.
 const FIRST_CAPACITY = 1024;
-// What is allocated and not written costs nothing at this size, and what is copied again and again does.
+// At this size, allocated but unwritten memory costs nothing, while repeated copying does.
 const LARGE_LINE = 1_048_576;
-// Below this a loop is cheaper than the view that `set` needs: a line may come byte by byte.
+// Below this size a loop is cheaper than the view that `set` needs: a line may come byte by byte.
 const FEW_BYTES = 48;
 
 /**
- * Which bytes end a line. `lf`: a line feed; one carriage return directly before it belongs to the line end, any other
- * is part of the line. `any`: CR, LF and CRLF alike, as SSE has it.
+ * Which bytes end a line. `lf`: a line feed; a carriage return directly before it belongs to the line end, any other is
+ * part of the line. `any`: CR, LF and CRLF alike, as in SSE.
  */
 export type LineEnds = "lf" | "any";
 
-/** Takes the lines. Called within `push`, in the order of the bytes. */
+/** Receives the lines. Called during `push`, in the order of the bytes. */
 export interface LineReader {
   /** One or more whole lines. Each ends in LF or CRLF, and none is over the limit. With `any` there is no other CR. */
   readLines(text: string): void;
-  /** A line that is not UTF-8, without its line end. The bytes stay what they are until the caller of `push` reuses them. */
+  /**
+   * A line that is not UTF-8, without its line end. The bytes are valid until the caller of `push` reuses its buffer.
+   */
   readBadLine(bytes: Uint8Array): void;
   /**
-   * A long line has come up to `end`. Called with more and more of it, the last time when it is whole and right before
-   * `readLines` is called with it.
+   * A long line has arrived up to `end`. Called with growing parts of it, the last time when it is whole, directly
+   * before `readLines` is called with it.
    */
   readAhead?(line: Uint8Array, end: number): void;
-  /** A line is over the limit. `head` is how it starts. Called once per line, as soon as it is known. */
+  /** A line is over the limit. `head` is its beginning. Called once per line, as soon as this is known. */
   readOverflow(head: Uint8Array): void;
 }
 
 /**
- * Cuts bytes into lines, blank ones included, and leaves out one byte order mark at the start of the stream.
+ * Splits bytes into lines, including blank ones, and skips a byte order mark at the start of the stream.
  *
- * A read is cut after its last line end while it is still bytes, so that no character is ever torn apart. An unfinished line is copied into a buffer that
- * multiplies: linear in the size of the line however small the pieces are, and never more than the limit and one push.
+ * A read is cut after its last line end while it is still bytes, so that no character is split. An unfinished line is
+ * copied into a growing buffer: this is linear in the size of the line however small the pieces are, and needs at most
+ * the limit plus one push.
  *
- * A class, because closures made anew for every stream are optimised anew for every stream (measured: 2.5 × the cost).
+ * A class, because V8 optimises closures anew for every stream (measured: 2.5 × the cost).
  */
 export class LineSplitter {
   private readonly _limits: WireLimits;
@@ -55,7 +58,7 @@ export class LineSplitter {
   private _isSkipping = false;
   private _isOver = false;
   private _isAfterCr = false;
-  // Where the next line feed and carriage return of the pushed bytes are; found once, not once per line.
+  // The positions of the next line feed and carriage return in the pushed bytes; searched for once, not once per line.
   private _nextLf = -1;
   private _nextCr = -1;
 
@@ -87,14 +90,14 @@ export class LineSplitter {
     if (start < bytes.length && !this._isSkipping && !this._isOver) this._keepTail(bytes, start);
   }
 
-  /** The text of all lines that are whole; `undefined` when they have to be read one by one. */
+  /** The text of all whole lines; `undefined` if they have to be read one by one. */
   private _readWhole(bytes: Uint8Array, start: number, end: number): string | undefined {
     if (end <= start || end - start > this._limits.maxLineBytes) return undefined;
     const text = readUtf8(bytes, start, end);
     return this._ends === "any" && text?.includes("\r") === true ? text.replaceAll(LONE_CR, "\n") : text;
   }
 
-  /** Where the first line starts that is not whole. */
+  /** Returns the start of the first incomplete line. */
   private _readByLine(bytes: Uint8Array, from: number, firstEnd: number): number {
     const maxLineBytes = this._limits.maxLineBytes;
     const isLf = this._ends === "lf";
@@ -114,17 +117,17 @@ export class LineSplitter {
     return start;
   }
 
-  /** The stream is over: gives what stands after the last line end, possibly nothing. */
+  /** Ends the stream: returns what follows the last line end, possibly nothing. */
   end(): Uint8Array {
     this._restoreMark();
-    // Without its line feed the last carriage return is part of the line, and the line one byte over the limit.
+    // Without its line feed the last carriage return is part of the line, which is then one byte over the limit.
     if (this._tailLength > this._limits.maxLineBytes) this._overflow(NOTHING, 0, false);
     const rest = viewBytes(this._tail, 0, this._tailLength);
     this._forgetTail();
     return rest;
   }
 
-  /** Forgets everything; ready for another stream. */
+  /** Clears all state, for another stream. */
   reset(): void {
     this._forgetTail();
     this._markSeen = 0;
@@ -135,10 +138,10 @@ export class LineSplitter {
 
   private _findEnd(bytes: Uint8Array, start: number): number {
     if (this._ends === "lf") return bytes.indexOf(LF, start);
-    // An SSE event ends in a blank line, so every other search is over before it starts.
+    // An SSE event ends in a blank line, so every other search ends at once.
     if (start < bytes.length && (bytes[start] === LF || bytes[start] === CR)) return start;
     if (this._nextLf < start) this._nextLf = indexOrEnd(bytes, LF, start);
-    // Looked for up to the line feed only: most streams have none, and would be searched from end to end each time.
+    // Searched only up to the line feed: most streams have no CR, and would be searched to the end each time.
     if (this._nextCr < start) this._nextCr = start + indexOrEnd(viewBytes(bytes, start, this._nextLf), CR, 0);
     const end = this._nextLf < this._nextCr ? this._nextLf : this._nextCr;
     return end === bytes.length ? -1 : end;
@@ -182,7 +185,9 @@ export class LineSplitter {
     }
   }
 
-  /** How long an unfinished line may be: one byte more while its last one may turn out to belong to the line end. */
+  /**
+   * The maximum length of an unfinished line: one byte more while its last byte may turn out to belong to the line end.
+   */
   private _allowed(lastByte: number | undefined): number {
     const { maxLineBytes } = this._limits;
     return this._ends === "lf" && lastByte === CR ? maxLineBytes + 1 : maxLineBytes;
@@ -192,7 +197,7 @@ export class LineSplitter {
     const length = this._tailLength + end - start;
     if (length > this._tail.length) {
       const wanted = Math.max(FIRST_CAPACITY, length * (length < LARGE_LINE ? 4 : 16));
-      // A finished line takes up to two bytes more than the limit: its line end.
+      // A finished line takes up to two bytes more than the limit, for its line end.
       const grown = new Uint8Array(Math.max(length, Math.min(wanted, this._limits.maxLineBytes + 2)));
       grown.set(viewBytes(this._tail, 0, this._tailLength));
       this._tail = grown;
@@ -205,7 +210,7 @@ export class LineSplitter {
   }
 
   private _overflow(bytes: Uint8Array, start: number, isEnded: boolean): void {
-    // Never longer than the limit, so that it is the same wherever the stream was cut.
+    // Never longer than the limit, so that it does not depend on where the stream was split.
     const head = new Uint8Array(Math.min(SEEN_BYTES, this._limits.maxLineBytes));
     const kept = Math.min(this._tailLength, head.length);
     head.set(viewBytes(this._tail, 0, kept));
@@ -216,7 +221,7 @@ export class LineSplitter {
     this._reader.readOverflow(head);
   }
 
-  /** Where the lines start in newly pushed bytes: behind a byte order mark, and behind the LF of a CRLF cut in two. */
+  /** The start of the lines in newly pushed bytes: after a byte order mark, and after the LF of a split CRLF. */
   private _passStart(bytes: Uint8Array): number {
     this._nextLf = -1;
     this._nextCr = -1;

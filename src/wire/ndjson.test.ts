@@ -1,14 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import type { Frame } from "./frame.ts";
 import { rawOf } from "./frame.ts";
-import { MAX_JSON_DEPTH } from "./limits.ts";
+import { MAX_JSON_DEPTH } from "#domain";
 import { createNdjsonFramer } from "./ndjson.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 5000);
+const RUNS = fuzzRuns(5000);
 const encoder = new TextEncoder();
 
-/** A frame without its memory: what must be the same however the bytes were cut. */
+/** The parts of a frame that must not depend on how the bytes were split. */
 function plain(frame: Frame): unknown {
   return { ...frame, bytes: [...rawOf(frame).bytes] };
 }

@@ -1,5 +1,6 @@
+import type { ParsedJson } from "#domain";
 import type { FaultCode, Frame, Framer, WireLimits } from "./frame.ts";
-import { type Parsed, parseJson } from "./json.ts";
+import { parseJson } from "./json.ts";
 import { resolveLimits } from "./limits.ts";
 import { LineAhead } from "./line-ahead.ts";
 import { type LineReader, LineSplitter } from "./line-splitter.ts";
@@ -14,7 +15,7 @@ const NO_FRAMES: Frame[] = [];
 /**
  * A framer for `ndjson`: one JSON value per line.
  *
- * Lines end in LF or CRLF. Blank lines give nothing. A line that is not UTF-8 or not JSON is a fault with its exact
+ * Lines end in LF or CRLF. Blank lines are ignored. A line that is not UTF-8 or not JSON is a fault with its exact
  * bytes, and the next line is read as usual. The `bytes` of a fault may be a view of the pushed bytes.
  *
  * @example
@@ -23,7 +24,7 @@ const NO_FRAMES: Frame[] = [];
  */
 export function createNdjsonFramer(limits: Partial<WireLimits> = {}): Framer {
   const framer = new NdjsonFramer(resolveLimits(limits));
-  // Separate functions, so that each also works when it is taken out of the object.
+  // Separate functions, so that each also works when it is detached from the object.
   return { push: (bytes) => framer.push(bytes), end: () => framer.end(), reset: () => framer.reset() };
 }
 
@@ -31,11 +32,11 @@ class NdjsonFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _splitter: LineSplitter;
   /**
-   * What this push or end has given so far. A new list for each: one that was made beforehand would be old by the time
-   * it is used, and what an old list holds outlives it until the next full collection.
+   * The frames of the current push or end. A new array for each: one created in advance would be in the old generation
+   * by the time it is used, and its contents would survive until the next full collection.
    */
   private _frames: Frame[] = NO_FRAMES;
-  /** A long line that is being read. */
+  /** The long line that is being read. */
   private _ahead: LineAhead | undefined;
 
   constructor(limits: WireLimits) {
@@ -85,7 +86,7 @@ class NdjsonFramer implements Framer, LineReader {
     this._frames.push(overflowFault(head, this._limits));
   }
 
-  private _parse(text: string): Parsed {
+  private _parse(text: string): ParsedJson {
     const parsed = this._ahead?.end();
     this._ahead = undefined;
     return parsed ?? parseJson(text);
@@ -99,7 +100,9 @@ class NdjsonFramer implements Framer, LineReader {
     }
   }
 
-  /** Reads the line that the stream ended in. It is a frame if it is JSON: JSON that goes on would not be JSON. */
+  /**
+   * Reads the last line of a stream without a line end. It is a frame if it is JSON: truncated JSON would not parse.
+   */
   private _readTail(tail: Uint8Array): void {
     this._ahead?.readTo(tail, tail.length);
     const text = readUtf8(tail, 0, tail.length);
@@ -123,7 +126,7 @@ class NdjsonFramer implements Framer, LineReader {
   }
 }
 
-/** Nothing but JSON's own white space. Asked only of what did not parse. */
+/** Whether a text is only JSON white space. Checked only for text that did not parse. */
 function isBlank(text: string): boolean {
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);

@@ -1,7 +1,7 @@
 import type { FaultyFrame, WireLimits } from "./frame.ts";
 import { readLoosely } from "./utf8.ts";
 
-/** The fault of a line or an event over the limit; `head` is how it starts. */
+/** The fault of a line or an event over the limit; `head` is its beginning. */
 export function overflowFault(head: Uint8Array, limits: WireLimits): FaultyFrame {
   const isEnd = limits.overflow === "end";
   return {

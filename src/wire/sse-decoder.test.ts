@@ -1,10 +1,11 @@
 import { createParser } from "eventsource-parser";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import type { Frame, WireLimits } from "./frame.ts";
 import { createSseFramer } from "./sse-decoder.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 5000);
+const RUNS = fuzzRuns(5000);
 const encoder = new TextEncoder();
 
 function bytesOf(...parts: (string | number[])[]): Uint8Array {

@@ -1,6 +1,7 @@
+import type { ParsedJson } from "#domain";
 import { joinBytes, NOTHING, viewBytes } from "./bytes.ts";
 import type { Frame, Framer, WireLimits } from "./frame.ts";
-import { type Parsed, parseJson } from "./json.ts";
+import { parseJson } from "./json.ts";
 import { resolveLimits, SEEN_BYTES } from "./limits.ts";
 import { LineAhead } from "./line-ahead.ts";
 import { type LineReader, LineSplitter } from "./line-splitter.ts";
@@ -12,7 +13,7 @@ const LINE_FEED = Uint8Array.of(0x0a);
 const CR = 0x0d;
 const SPACE = 0x20;
 const COLON = 0x3a;
-/** Longer than every field name that is read, with its colon and space. */
+/** Longer than every known field name with its colon and space. */
 const HEAD_BYTES = 8;
 /** Never written to. */
 const NO_FRAMES: Frame[] = [];
@@ -20,10 +21,9 @@ const NO_FRAMES: Frame[] = [];
 /**
  * A framer for `sse`: one frame per event of a `text/event-stream`.
  *
- * `text` is the event's data, its lines joined by a line feed; `value` is `undefined` when that is not JSON (`[DONE]`).
- * Comments, `retry` and unknown fields give nothing, nor does an event without data. An event with bytes that are not
- * UTF-8 is a fault with its data as bytes; nothing is replaced. The limit holds for every line, and for the data lines
- * of an event together.
+ * `text` is the event's data, its lines joined by a line feed; `value` is `undefined` if that is not JSON (`[DONE]`).
+ * Comments, `retry`, unknown fields and events without data are ignored. An event with bytes that are not UTF-8 is a
+ * fault with its data as bytes, unchanged. The limit applies to every line, and to the data lines of an event together.
  *
  * @example
  * const framer = createSseFramer();
@@ -31,7 +31,7 @@ const NO_FRAMES: Frame[] = [];
  */
 export function createSseFramer(limits: Partial<WireLimits> = {}): Framer {
   const framer = new SseFramer(resolveLimits(limits));
-  // Separate functions, so that each also works when it is taken out of the object.
+  // Separate functions, so that each also works when it is detached from the object.
   return { push: (bytes) => framer.push(bytes), end: () => framer.end(), reset: () => framer.reset() };
 }
 
@@ -39,24 +39,24 @@ class SseFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _splitter: LineSplitter;
   /**
-   * What this push or end has given so far. A new list for each: one that was made beforehand would be old by the time
-   * it is used, and what an old list holds outlives it until the next full collection.
+   * The frames of the current push or end. A new array for each: one created in advance would be in the old generation
+   * by the time it is used, and its contents would survive until the next full collection.
    */
   private _frames: Frame[] = NO_FRAMES;
-  // The event being read. Its first line of data stands alone, because hardly any event has a second.
+  // The current event. Its first data line is stored separately, because few events have a second.
   private _text: string | undefined;
   private _moreLines: string[] = [];
-  /** How long its lines of data are together; counted from the second one on. */
+  /** The total length of its data lines; counted from the second one on. */
   private _dataBytes = 0;
-  /** How much of its first line of data stands before the value. */
+  /** The length of the prefix before the value in its first data line. */
   private _prefix = 0;
   private _name = "";
   private _id = "";
-  /** From the first field on that is not UTF-8: the data as pieces of bytes. */
+  /** From the first field that is not UTF-8 on: the data as pieces of bytes. */
   private _badParts: Uint8Array[] | undefined;
-  /** A long line of data that is being read, and what it is as JSON once it is whole. */
+  /** The long data line that is being read, and its JSON value once it is whole. */
   private _ahead: LineAhead | undefined;
-  private _parsed: Parsed | undefined;
+  private _parsed: ParsedJson | undefined;
   private _isSkipping = false;
   private _isOver = false;
 
@@ -104,10 +104,10 @@ class SseFramer implements Framer, LineReader {
     this._ahead.readTo(line, end);
   }
 
-  /** A line that is not UTF-8 spoils its event, unless it is a field that is not read. */
+  /** A line that is not UTF-8 makes its event a fault, unless it is an ignored field. */
   readBadLine(bytes: Uint8Array): void {
     if (this._isOver || this._isSkipping) return;
-    // The names of the fields are ASCII.
+    // Field names are ASCII.
     const head = headOf(bytes);
     const value = valueStart(head, "data", 0, bytes.length);
     if (value !== -1) {
@@ -119,7 +119,7 @@ class SseFramer implements Framer, LineReader {
   }
 
   readOverflow(head: Uint8Array): void {
-    // The event was given up already, for its lines together: one fault per event.
+    // The event was already rejected because of its total length: one fault per event.
     if (this._isOver || this._isSkipping) return;
     this._frames.push(overflowFault(head, this._limits));
     this._forgetEvent();
@@ -140,7 +140,7 @@ class SseFramer implements Framer, LineReader {
     }
     value = valueStart(text, "id", start, end);
     const id = value === -1 ? "\0" : text.slice(value, end);
-    // An id with a NUL is ignored, as the specification has it.
+    // An id that contains NUL is ignored, as the specification requires.
     if (!id.includes("\0")) this._id = id;
   }
 
@@ -153,7 +153,7 @@ class SseFramer implements Framer, LineReader {
     } else this._addMore(encoder.encode(line), line, prefix);
   }
 
-  /** A line of data that is not the first, or not of an event that can be read. */
+  /** A data line that is not the first, or belongs to an unreadable event. */
   private _addMore(bytes: Uint8Array, line: string, prefix: number): void {
     const isFirst = this._text === undefined;
     if (this._dataBytes === 0 && !isFirst) this._dataBytes = this._prefix + this._dataAsBytes().length;
@@ -187,8 +187,8 @@ class SseFramer implements Framer, LineReader {
   }
 
   /**
-   * Reads what stands after the last blank line. An event whose data is JSON is whole: JSON that goes on would not be
-   * JSON. An unfinished line counts as data or not at all, because half a name is another name.
+   * Reads what follows the last blank line. An event whose data is JSON is complete: truncated JSON would not parse. An
+   * unfinished line counts as data or not at all, because half a field name is another name.
    */
   private _readEnd(tail: Uint8Array): void {
     let rest = tail[0] === COLON ? NOTHING : tail;
@@ -241,10 +241,10 @@ class SseFramer implements Framer, LineReader {
   }
 }
 
-/** The end mark of many senders: not JSON, and finding that out by an exception costs more than a whole event. */
+/** The end mark of many senders. It is not JSON, and finding that out by an exception costs more than a whole event. */
 const END_MARK = "[DONE]";
 
-/** The beginning of a line, in which its name stands. */
+/** The beginning of a line, which contains the field name. */
 function headOf(bytes: Uint8Array): string {
   return String.fromCharCode(...viewBytes(bytes, 0, Math.min(bytes.length, HEAD_BYTES)));
 }
@@ -253,7 +253,7 @@ function readValue(text: string): unknown {
   return text === END_MARK ? undefined : parseJson(text).value;
 }
 
-/** Where the value of a field starts: after the colon and one space. -1: the line is another field. */
+/** The start of a field's value: after the colon and one space. -1: the line is another field. */
 function valueStart(text: string, name: string, start: number, end: number): number {
   const nameEnd = start + name.length;
   if (nameEnd > end || !text.startsWith(name, start)) return -1;

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import { createSseFramer } from "./sse-decoder.ts";
 import { encodeEventSse, encodeSse } from "./sse-encoder.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 5000);
+const RUNS = fuzzRuns(5000);
 
 describe("encodeSse", () => {
   it.each([

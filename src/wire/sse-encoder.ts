@@ -7,23 +7,26 @@ const UNSAFE_IN_FIELD = /[\r\n\0]/;
 
 /** The fields of one server-sent event. */
 export interface SseFields {
-  /** What a reader sends back as `Last-Event-ID`. */
+  /** The reader sends it back as `Last-Event-ID`. */
   readonly id?: string;
   /** The event's name. */
   readonly event?: string;
-  /** Any text; CR, LF and CRLF in it all arrive as a line feed. Without it the event only carries its comment or `retry`. */
+  /**
+   * Any text; CR, LF and CRLF in it all arrive as a line feed. Without it, the event only carries its comment or
+   * `retry`.
+   */
   readonly data?: string;
-  /** Text readers ignore; keeps a connection alive. */
+  /** Text that readers ignore; keeps a connection alive. */
   readonly comment?: string;
-  /** Milliseconds a reader waits before it connects again. */
+  /** How many milliseconds a reader waits before it reconnects. */
   readonly retry?: number;
 }
 
 /**
  * One server-sent event as text, with its closing blank line.
  *
- * Nothing in a field can add another one: data and comments are split at every line end, and an id or a name with CR,
- * LF or NUL is refused with a `TypeError`.
+ * The content of a field cannot add another field: data and comments are split at every line end, and an id or a name
+ * with CR, LF or NUL throws a `TypeError`.
  *
  * @example
  * encodeSse({ id: "7", event: "text-delta", data: "{}" }) // "id: 7\nevent: text-delta\ndata: {}\n\n"
@@ -40,13 +43,13 @@ export function encodeSse(fields: SseFields): string {
 
 /**
  * An event of a run as one server-sent event: `id` is its number, `event` its type, `data` its JSON on one line.
- * Decoding what this gives with `createSseFramer` and `decodeEvent` gives the event back.
+ * `createSseFramer` and `decodeEvent` turn it back into the event.
  */
 export function encodeEventSse(event: AgentEvent): string {
   return `${encodeEventHead(event)}${encodeEvent(event)}\n\n`;
 }
 
-/** The same in pieces, for events that are large. */
+/** The same in pieces, for large events. */
 export function* encodeEventSseInSlices(event: AgentEvent): Generator<string, undefined> {
   yield encodeEventHead(event);
   yield* encodeEventInSlices(event);
@@ -55,7 +58,8 @@ export function* encodeEventSseInSlices(event: AgentEvent): Generator<string, un
 }
 
 function encodeEventHead(event: AgentEvent): string {
-  // JSON has no raw line ends, so the data is one line. Number and type are checked because a caller may not be typed.
+  // JSON has no raw line ends, so the data is one line. Number and type are checked because the caller may use plain
+  // JavaScript.
   if (!Object.hasOwn(EVENT_FAMILIES, event.type)) {
     throw new TypeError(`Unknown event type ${JSON.stringify(event.type)}; it cannot be sent as an SSE event.`);
   }

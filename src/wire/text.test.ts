@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../test/effort.ts";
 import { type Frame, rawOf } from "./frame.ts";
 import { createTextFramer } from "./text.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 5000);
+const RUNS = fuzzRuns(5000);
 const encoder = new TextEncoder();
 
 function frameAll(pieces: readonly Uint8Array[]): Frame[] {
@@ -11,7 +12,7 @@ function frameAll(pieces: readonly Uint8Array[]): Frame[] {
   const frames: Frame[] = [];
   for (const piece of pieces) {
     const own = piece.slice();
-    // Faults are views: what is kept beyond the next push has to be copied first.
+    // Faults are views: to keep one beyond the next push, copy it first.
     frames.push(
       ...framer.push(own).map((frame) => (frame.kind === "fault" ? { ...frame, bytes: frame.bytes.slice() } : frame)),
     );

@@ -5,10 +5,10 @@ import { createStrictDecoder, readLoosely, unfinishedSuffix, validRun } from "./
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * A framer for `text`: plain UTF-8, one frame per push with all the text that is complete. No character is ever cut.
+ * A framer for `text`: plain UTF-8, one frame per push with all complete text. No character is split.
  *
  * Bytes that are not UTF-8 are a fault between the text before and the text after them. At most three bytes are kept
- * between pushes, so there is nothing to limit.
+ * between pushes, so no limit is needed.
  *
  * @example
  * createTextFramer().push(new TextEncoder().encode("hello")); // [{ kind: "data", text: "hello", … }]

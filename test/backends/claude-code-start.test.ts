@@ -253,7 +253,7 @@ describe.runIf(process.platform !== "win32")("SEC1: hostile values", () => {
     }
   });
 
-  it("AT-42: 300 KB of quotes and newlines arrive unchanged by stdin", async () => {
+  it("C13 AT-42: 300 KB of quotes and newlines arrive unchanged by stdin", async () => {
     const prompt = `"'\n\\é`.repeat(50_000);
     expect((await record({}, undefined, prompt)).stdin).toBe(prompt);
   });

@@ -40,7 +40,7 @@ describe("S4-5 F-C3: a foreign command as a backend", () => {
     expect(result).toMatchObject({ status: "success", text: "hello, wörld" });
   });
 
-  it("the prompt as an argument, the folder and the variables are the command's", async () => {
+  it("C22: the output is NDJSON unless a format is named; the prompt as an argument, the folder and the variables are the command's", async () => {
     const code =
       "console.log(JSON.stringify({ type: 'text', text: [process.argv[1], process.cwd(), process.env.A].join('|') }))";
     const target = node(code, { input: "argument", env: { A: "b" } });
@@ -119,7 +119,7 @@ describe("F-C3: what cannot hold on a command", () => {
     ["hooks", { hooks: { "before-tool": [() => undefined] } as never }],
     ["guards", { guards: [{ name: "g", place: "tool-call", check: () => undefined }] as never }],
   ] as const)("%s is refused before it starts", (option, options) => {
-    expect(() => run(node(ECHO), "hi", options as RunOptions)).toThrow(`${option} cannot be had on command`);
+    expect(() => run(node(ECHO), "hi", options as RunOptions)).toThrow(`${option} is not available on command`);
   });
 
   it.each([
@@ -134,7 +134,7 @@ describe("F-C3: what cannot hold on a command", () => {
     expect(warnings.map(({ context }) => context)).toEqual([{ option, backend: "command" }]);
     expect(explain(target, options as RunOptions).ignored).toEqual([option]);
     expect(() => run(target, "hi", { ...options, strict: true } as RunOptions)).toThrow(
-      `${option} cannot be had on command`,
+      `${option} is not available on command`,
     );
   });
 

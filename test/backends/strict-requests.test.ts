@@ -7,9 +7,10 @@ import { createHttpBackend } from "../../src/backends/http/backend.ts";
 import { anthropicHost } from "../../src/dialects/anthropic/profile.ts";
 import { geminiHost } from "../../src/dialects/gemini/profile.ts";
 import { openaiHost, PROFILES } from "../../src/dialects/openai-chat/profile.ts";
+import { fuzzRuns } from "../effort.ts";
 import { conversation } from "./conversations.ts";
 
-const numRuns = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 1000);
+const numRuns = fuzzRuns(1000);
 
 const place = { apiKey: "any", baseUrl: "http://offline.invalid/v1" };
 const BACKENDS: readonly [string, (fetch: Fetch) => ModelBackend][] = [

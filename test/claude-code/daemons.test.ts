@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createWatchdog } from "#transports";
 import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
-import type { ClaudeCodeWorld } from "../../src/backends/claude-code/launch.ts";
+import type { ClaudeCodeWorld } from "../../src/backends/claude-code/world.ts";
 import { openQuery } from "../../src/backends/claude-code/query.ts";
 import { startSession } from "../../src/runtime/open-session.ts";
 import { startRun } from "../../src/runtime/run.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Run } from "#agents";
+import type { Run } from "#run";
 import type { AgentEvent, ProcessEntry } from "#domain";
 import { startRun, startSession, systemWorld, type World } from "#runtime";
 import { assertRunLog, createSeededRandom, type SpawnStep } from "#testing";

@@ -402,6 +402,12 @@ const FAULTS: readonly Fault[] = [
     status: "success",
   },
   {
+    name: "it closes its input, and answers after our refusal was lost",
+    mode: "control",
+    body: `${greeted}; exec <&-; ${say('{"type":"control_request","request_id":"r","request":{"subtype":"surprise"}}')}; sleep 0.3; ${say(HI, RESULT)}; sleep 0.2`,
+    status: "success",
+  },
+  {
     name: "it dies behind its result",
     mode: "control",
     body: `${greeted}; ${say(HI, RESULT)}; exit 1`,

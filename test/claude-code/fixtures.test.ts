@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createRun } from "#agents";
+import { createRun } from "#run";
 import type { AgentConversation } from "#backends";
 import type { AgentEvent, ProcessHandle, ProcessRequest } from "#domain";
 import { createPolicy } from "#policy";
 import { assertRunLog, createMemoryFiles, createSeededRandom, createVirtualClock } from "#testing";
-import { runTool, tool } from "#tools";
+import { runTool, type SettledOutcome, tool } from "#tools";
 import { createBytePipe } from "../../src/testing/byte-pipe.ts";
 import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
 import { readTranscripts, type Transcript } from "../formats/claude-code-transcripts.ts";
@@ -106,7 +106,7 @@ function send(conversation: AgentConversation, clock: ReturnType<typeof createVi
           runId: writer.runId,
           agent: undefined,
           context: undefined,
-          signal: writer.latch.signal,
+          signal: writer.signal,
           clock,
           write: (chunks) => void writer.write(chunks),
           ask: (callId) => writer.ask(callId),
@@ -114,22 +114,22 @@ function send(conversation: AgentConversation, clock: ReturnType<typeof createVi
       );
       await conversation.send(messagesOf("go"), {
         runId: writer.runId,
-        signal: writer.latch.signal,
+        signal: writer.signal,
         policy,
         write: (chunks) => writer.write(chunks),
         async runTool({ callId, name, input }) {
           const one = tools.find((known) => known.name === name);
           if (one === undefined) return { kind: "failed", why: "unknown-tool", output: "unknown" };
-          const { runId, latch } = writer;
-          return runTool(one, input, {
+          const { runId, signal } = writer;
+          return (await runTool(one, input, {
             callId,
             runId,
-            signal: latch.signal,
+            signal,
             clock,
             agent: undefined,
             context: undefined,
             onProgress() {},
-          });
+          })) as SettledOutcome;
         },
       });
     },

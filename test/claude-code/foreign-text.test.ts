@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { AgentEvent, ProcessHandle, RunResult } from "#domain";
@@ -185,7 +185,11 @@ describe.runIf(executable !== undefined)("F-A9: the CLI ends while a person deci
       processes.push(handle);
       return handle;
     };
+    let sessionId = "";
     const permission = async () => {
+      // The CLI saves a session after its result. One that was never saved cannot be gone on with.
+      const saved = join(folder, ".claude", "projects", folder.replaceAll(/[^a-zA-Z0-9]/g, "-"), `${sessionId}.jsonl`);
+      await expect.poll(() => existsSync(saved), { timeout: 30_000 }).toBe(true);
       const last = processes.at(-1);
       last?.kill("SIGKILL");
       await last?.exit;
@@ -196,12 +200,13 @@ describe.runIf(executable !== undefined)("F-A9: the CLI ends while a person deci
     const options = { ...optionsFor("control", { attachments: true }), permission };
     const session = startSession("claude-code", options, { ...world, spawn });
     try {
-      await session.send("hello").result();
+      sessionId = (await session.send("hello").result()).sessionId ?? "";
       const run = session.send("See @secret.txt");
       const log: AgentEvent[] = [];
       for await (const event of run) log.push(event);
       assertRunLog(log);
-      expect(await run.result()).toMatchObject({ status: "success", text: "the model's answer" });
+      const { status, text, error } = await run.result();
+      expect({ status, text, error }).toEqual({ status: "success", text: "the model's answer", error: undefined });
       expect(sent()).toContain(SECRET);
     } finally {
       await session.close();

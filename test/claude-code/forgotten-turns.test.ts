@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Run } from "#agents";
+import type { Run } from "#run";
 import type { RunResult } from "#domain";
 import { openSession, startSession, systemWorld, type World } from "#runtime";
 import type { Session } from "#sessions";
 import { createSeededRandom, type SpawnStep } from "#testing";
-import { locateRealCli, realCliHas, realCliOptions } from "../real-cli.ts";
+import { describeRealCli, realCliHas, realCliOptions } from "../real-cli.ts";
 import { openPlace, type Place, processesWith } from "./place.ts";
 import { INIT, openScripted, result, says, writes } from "./scripted.ts";
 
@@ -55,59 +55,63 @@ async function abortWhenItSpeaks(run: Run): Promise<void> {
   await run.abort("enough");
 }
 
-describe.runIf(locateRealCli() !== undefined && realCliHas("partial"))("F-B12 on the real Claude Code CLI", () => {
-  describe.each(Object.keys(MODES) as Mode[])("%s", (mode) => {
-    it("after an abort and after a failure the model hears of neither, and retry() sends the message once more", async () => {
-      const { session, place } = await openReal(mode);
-      expect(await session.send("alpha").output()).toBe("first answer");
-      const id = session.sessionId();
-      await abortWhenItSpeaks(session.send("this one stalls"));
-      expect(await session.send("beta").output()).toBe("later answer");
-      expect(lastTold(place)).toMatch(/alpha.*first answer.*beta/);
-      expect(lastTold(place)).not.toMatch(/stalls|half an answer|interrupted/i);
-      expect(await session.send("this is refused").result()).toMatchObject({ status: "error" });
-      expect(await session.retry().output()).toBe("never");
-      const told = lastTold(place);
-      expect(told).toMatch(/alpha.*first answer.*beta.*later answer.*refused/);
-      expect(told.match(/refused/g)).toHaveLength(1);
-      expect(session.sessionId()).toBe(id);
-      await session.close();
-      expect(processesWith(place.home)).toEqual([]);
+describeRealCli(
+  "F-B12 on the real Claude Code CLI",
+  () => {
+    describe.each(Object.keys(MODES) as Mode[])("%s", (mode) => {
+      it("after an abort and after a failure the model hears of neither, and retry() sends the message once more", async () => {
+        const { session, place } = await openReal(mode);
+        expect(await session.send("alpha").output()).toBe("first answer");
+        const id = session.sessionId();
+        await abortWhenItSpeaks(session.send("this one stalls"));
+        expect(await session.send("beta").output()).toBe("later answer");
+        expect(lastTold(place)).toMatch(/alpha.*first answer.*beta/);
+        expect(lastTold(place)).not.toMatch(/stalls|half an answer|interrupted/i);
+        expect(await session.send("this is refused").result()).toMatchObject({ status: "error" });
+        expect(await session.retry().output()).toBe("never");
+        const told = lastTold(place);
+        expect(told).toMatch(/alpha.*first answer.*beta.*later answer.*refused/);
+        expect(told.match(/refused/g)).toHaveLength(1);
+        expect(session.sessionId()).toBe(id);
+        await session.close();
+        expect(processesWith(place.home)).toEqual([]);
+      });
     });
-  });
 
-  it.each(["plain", "control"] as const)(
-    "%s: two failures in a row, and a first message that fails, leave nothing either",
-    async (mode) => {
-      const { session, place } = await openReal(mode);
-      await abortWhenItSpeaks(session.send("this one stalls"));
-      expect(await session.send("alpha").output()).toBe("first answer");
-      expect(lastTold(place)).not.toMatch(/stalls|half an answer|interrupted/i);
-      expect(await session.send("this is refused").result()).toMatchObject({ status: "error" });
-      await session.send("never mind").abort("at once");
-      expect(await session.send("beta").output()).toBe("later answer");
-      expect(lastTold(place)).toMatch(/alpha.*first answer.*beta/);
-      expect(lastTold(place)).not.toMatch(/refused|never mind|stalls/);
-    },
-  );
+    it.each(["plain", "control"] as const)(
+      "%s: two failures in a row, and a first message that fails, leave nothing either",
+      async (mode) => {
+        const { session, place } = await openReal(mode);
+        await abortWhenItSpeaks(session.send("this one stalls"));
+        expect(await session.send("alpha").output()).toBe("first answer");
+        expect(lastTold(place)).not.toMatch(/stalls|half an answer|interrupted/i);
+        expect(await session.send("this is refused").result()).toMatchObject({ status: "error" });
+        await session.send("never mind").abort("at once");
+        expect(await session.send("beta").output()).toBe("later answer");
+        expect(lastTold(place)).toMatch(/alpha.*first answer.*beta/);
+        expect(lastTold(place)).not.toMatch(/refused|never mind|stalls/);
+      },
+    );
 
-  it.runIf(realCliHas("rewind-conversation"))(
-    "control: the process stays, and a session that was resumed forgets its first message too",
-    async () => {
-      const { session, place } = await openReal("control");
-      expect(await session.send("alpha").output()).toBe("first answer");
-      const id = session.sessionId();
-      await session.close();
-      const resumed = await openReal("control", { session: { resume: id } }, place);
-      await abortWhenItSpeaks(resumed.session.send("this one stalls"));
-      const processes = processesWith(place.home);
-      expect(await resumed.session.send("beta").output()).toBe("later answer");
-      expect(processesWith(place.home)).toEqual(processes);
-      expect(lastTold(place)).toMatch(/alpha.*first answer.*beta/);
-      expect(lastTold(place)).not.toMatch(/stalls|half an answer|interrupted/i);
-    },
-  );
-});
+    it.runIf(realCliHas("rewind-conversation"))(
+      "control: the process stays, and a session that was resumed forgets its first message too",
+      async () => {
+        const { session, place } = await openReal("control");
+        expect(await session.send("alpha").output()).toBe("first answer");
+        const id = session.sessionId();
+        await session.close();
+        const resumed = await openReal("control", { session: { resume: id } }, place);
+        await abortWhenItSpeaks(resumed.session.send("this one stalls"));
+        const processes = processesWith(place.home);
+        expect(await resumed.session.send("beta").output()).toBe("later answer");
+        expect(processesWith(place.home)).toEqual(processes);
+        expect(lastTold(place)).toMatch(/alpha.*first answer.*beta/);
+        expect(lastTold(place)).not.toMatch(/stalls|half an answer|interrupted/i);
+      },
+    );
+  },
+  "partial",
+);
 
 describe("F-B12 on a scripted CLI in plain mode", () => {
   const good = (id: string): readonly SpawnStep[] => [

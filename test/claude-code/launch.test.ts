@@ -3,7 +3,8 @@ import { type ProcessFamily, type ProcessRequest, type Spawn, StartError } from 
 import { createSeededRandom } from "#testing";
 import type { Watchdog } from "#transports";
 import { createClaudeCodeBackend } from "../../src/backends/claude-code/backend.ts";
-import type { ClaudeCodeWorld } from "../../src/backends/claude-code/launch.ts";
+import { findCli } from "../../src/backends/claude-code/find-cli.ts";
+import type { ClaudeCodeWorld } from "../../src/backends/claude-code/world.ts";
 import type { ClaudeCodeOptions } from "../../src/backends/claude-code/options.ts";
 import { openQuery } from "../../src/backends/claude-code/query.ts";
 import { startSession } from "../../src/runtime/open-session.ts";
@@ -106,6 +107,83 @@ describe.each(Object.entries(WAYS))("S1-96: the watchdog, wired to a CLI that is
     await go(diary, { watchdog: false });
     expect(diary.entries.filter((entry) => /^(?:guard|follow)/.test(entry))).toEqual([]);
     expect(diary.entries.filter((entry) => entry.startsWith("start"))).toHaveLength(1);
+  });
+});
+
+describe("F-A5 S1-96: the watchdog, while the CLI is asked for its version", () => {
+  const ask = async (options: ClaudeCodeOptions, fails = false): Promise<readonly string[]> => {
+    const diary = keepDiary({ fails });
+    await settle(diary.place, findCli(options, diary.world)).catch(() => undefined);
+    return diary.entries.map((entry) => entry.split(" ")[0] ?? "");
+  };
+
+  it("guards that process, too, and lets go of it when it is gone", async () => {
+    expect(await ask({})).toEqual(["guard", "start", "close", "release"]);
+    expect(await ask({}, true)).toEqual(["guard", "start", "release"]);
+    expect(await ask({ watchdog: false })).toEqual(["start", "close"]);
+  });
+});
+
+describe.each(Object.entries(WAYS))("F-A4: repositories below the working folder, for: %s", (_way, go) => {
+  it("are searched for once when the CLI is started for the first time", async () => {
+    const diary = keepDiary();
+    const searched: string[] = [];
+    const findRepositories = async (folder: string) => {
+      searched.push(folder);
+      return { folders: [], isComplete: true };
+    };
+    await go({ ...diary, world: { ...diary.world, findRepositories } }, {});
+    expect(searched).toEqual(["/work"]);
+  });
+});
+
+describe("F-A4: a conversation with a working folder of its own", () => {
+  it("is warned of the repositories there, and they are searched for again when it starts later", async () => {
+    const diary = keepDiary();
+    const searched: string[] = [];
+    const world: ClaudeCodeWorld = {
+      ...diary.world,
+      findRepositories: async (folder) => {
+        searched.push(folder);
+        return { folders: [], isComplete: folder !== "/elsewhere" };
+      },
+    };
+    const backend = createClaudeCodeBackend({ skipVersionCheck: true, mode: "plain" }, world);
+    const open = (cwd: string | undefined) => backend.open(settingsFor({ settings: { cwd } }));
+    await (await open(undefined)).close();
+    const conversation = await open("/elsewhere");
+    await diary.place.clock.advance(2000);
+    const run = sendAsRun(conversation, "hello", { clock: diary.place.clock, random: createSeededRandom(3) });
+    const { log } = await settle(diary.place, readLog(run));
+    expect(log.filter(({ type }) => type === "warning")).toMatchObject([
+      { code: "git-not-isolated", context: { folder: "/elsewhere" } },
+    ]);
+    expect(searched).toEqual(["/work", "/elsewhere", "/elsewhere"]);
+    await settle(diary.place, conversation.close());
+  });
+});
+
+describe("F-A4: a clock that was set back after the search for repositories", () => {
+  it("does not make the search fresh", async () => {
+    const diary = keepDiary();
+    let back = 0;
+    let searches = 0;
+    const { clock } = diary.place;
+    const world: ClaudeCodeWorld = {
+      ...diary.world,
+      clock: { now: () => clock.now() - back, after: (ms, call) => clock.after(ms, call) },
+      findRepositories: async () => {
+        searches += 1;
+        return { folders: [], isComplete: true };
+      },
+    };
+    const backend = createClaudeCodeBackend({ skipVersionCheck: true, mode: "plain" }, world);
+    const conversation = await backend.open(settingsFor({}));
+    back = 5000;
+    const run = sendAsRun(conversation, "hello", { clock, random: createSeededRandom(3) });
+    await settle(diary.place, readLog(run));
+    expect(searches).toBe(2);
+    await settle(diary.place, conversation.close());
   });
 });
 

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { createRun, type Run } from "#agents";
+import { createRun, type Run } from "#run";
 import type { AgentBackend, AgentConversation, AgentLink, AgentSettings } from "#backends";
 import { type AgentEvent, type Clock, type EventOf, type Message, type Random, type RunResult } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { createPolicy, type PolicySettings } from "#policy";
 import { assertRunLog } from "#testing";
-import { runTool, type Tool } from "#tools";
+import { runTool, type SettledOutcome, type Tool } from "#tools";
 import {
   createProcessTable,
   createSpawn,
@@ -19,7 +19,7 @@ import {
   type ClaudeCodeBackendOptions,
   createClaudeCodeBackend,
 } from "../../src/backends/claude-code/backend.ts";
-import type { ClaudeCodeWorld } from "../../src/backends/claude-code/launch.ts";
+import type { ClaudeCodeWorld } from "../../src/backends/claude-code/world.ts";
 import { realCliOptions } from "../real-cli.ts";
 import { makeFolder, removeFolder } from "../temporary-folder.ts";
 
@@ -129,7 +129,7 @@ export function sendAsRun(
           runId: writer.runId,
           agent: undefined,
           context: asked.context,
-          signal: writer.latch.signal,
+          signal: writer.signal,
           clock,
           write: (chunks) => void writer.write(chunks),
           ask: (callId) => writer.ask(callId),
@@ -137,7 +137,7 @@ export function sendAsRun(
       );
       const link: AgentLink = {
         runId: writer.runId,
-        signal: writer.latch.signal,
+        signal: writer.signal,
         write: (chunks) => writer.write(chunks),
         cleanUp: writer.cleanUp,
         isLast: asked.isLast,
@@ -145,17 +145,17 @@ export function sendAsRun(
         async runTool({ callId, name, input: given, signal }) {
           const tool = (asked.tools ?? []).find((one) => one.name === name);
           if (tool === undefined) return { kind: "failed", why: "unknown-tool", output: "no such tool" };
-          const { runId, latch } = writer;
+          const { runId } = writer;
           const { context } = asked;
-          return runTool(tool, given, {
+          return (await runTool(tool, given, {
             callId,
             runId,
             agent: undefined,
             context,
-            signal: signal ?? latch.signal,
+            signal: signal ?? writer.signal,
             clock,
             onProgress() {},
-          });
+          })) as SettledOutcome;
         },
       };
       await conversation.send(messagesOf(input), link);

@@ -65,14 +65,17 @@ describe("query", () => {
       [{ write: JSON.stringify(result()) }, { exit: 1 }],
       ["result", "warning non-zero-exit-after-result", "end"],
     ],
-  ] as [string, SpawnStep[], string[]][])("AT-24 S1-59: the last line without its end: %s", async (_, steps, names) => {
-    const opened = await open(steps);
-    const items = await readAll(opened);
-    expect(items.map(name)).toEqual(names);
-    if (steps[1] !== undefined && "exit" in steps[1] && steps[1].exit === 3) {
-      expect(items[0]).toMatchObject({ error: { diagnostic: { lastNonJsonLine: '{"type":"res', exitCode: 3 } } });
-    }
-  });
+  ] as [string, SpawnStep[], string[]][])(
+    "C9 AT-24 S1-59: the last line without its end: %s",
+    async (_, steps, names) => {
+      const opened = await open(steps);
+      const items = await readAll(opened);
+      expect(items.map(name)).toEqual(names);
+      if (steps[1] !== undefined && "exit" in steps[1] && steps[1].exit === 3) {
+        expect(items[0]).toMatchObject({ error: { diagnostic: { lastNonJsonLine: '{"type":"res', exitCode: 3 } } });
+      }
+    },
+  );
 
   it("AT-25: four bad lines and a good one, ten times: forty errors and a success", async () => {
     const block = `${"not json\n".repeat(4)}${line(says("m", "x"))}`;

@@ -13,7 +13,7 @@ import {
   type ClaudeCodeBackendOptions,
   createClaudeCodeBackend,
 } from "../../src/backends/claude-code/backend.ts";
-import type { ClaudeCodeWorld } from "../../src/backends/claude-code/launch.ts";
+import type { ClaudeCodeWorld } from "../../src/backends/claude-code/world.ts";
 
 /** A world in which the CLI follows a script and no time passes by itself. */
 export interface ScriptedPlace {

@@ -37,7 +37,7 @@ describe("F-F stdin beside words", () => {
     });
     await clock.advance(3000);
     expect(await reading).toBe("Hello");
-    expect(io.stderr()).toMatch(/stdin is open and has said nothing for 3 s.*Write - .*<\/dev\/null/);
+    expect(io.stderr()).toMatch(/nothing arrived on stdin for 3 s.*Write - .*<\/dev\/null/);
   });
 
   it("one that has begun to speak is waited for to its end", async () => {

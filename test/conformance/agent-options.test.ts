@@ -5,6 +5,7 @@ import type { AgentBackend, AgentSettings, Backend } from "#backends";
 import { type AgentEvent, isStartError, messageItem, resultItem, type RunResult, startItem } from "#domain";
 import {
   agent,
+  agentTool,
   command,
   explainIn,
   type RunOptions,
@@ -37,6 +38,12 @@ beforeAll(async () => {
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, (_, { context }) => {
   marks.push(`ran with ${JSON.stringify(context)}`);
+  return 42;
+});
+const slow = tool("slow", "Takes its time", { a: "number", b: "number" }, async () => {
+  marks.push("begin");
+  await new Promise((resolve) => setImmediate(resolve));
+  marks.push("end");
   return 42;
 });
 const never = tool("add", "Add two numbers", { a: "number", b: "number" }, (_, { signal }) => {
@@ -73,7 +80,10 @@ const other: AgentBackend = {
         if (offered !== undefined) {
           const call = { callId: `c${turns}`, name: offered.name, input: { a: 25, b: 17 } };
           const verdict = await link.policy.checkCall({ ...call, executedBy: "millrace" });
-          if (verdict.kind === "run" && verdict.grant.redeem(verdict.input)) await link.runTool(call);
+          if (verdict.kind === "run" && verdict.grant.redeem(verdict.input)) {
+            const again = { ...call, callId: `${call.callId}-again` };
+            await Promise.all((offered === slow ? [call, again] : [call]).map((one) => link.runTool(one)));
+          }
         }
         if (link.signal.aborted) return;
         const blocks = [{ type: "text", text: '{"total":"many"}' }] as const;
@@ -135,7 +145,8 @@ interface Proof {
 
 /** A command that is a line of JavaScript. Its folder is its own: a run may name another. */
 const node = (code: string, format = "text"): Backend => command([process.execPath, "-e", code], { format });
-const echo = (): Backend => node("process.stdin.pipe(process.stdout)");
+/** Started some five hundred times, which is why it is no JavaScript. */
+const echo = (): Backend => command(["cat"], { format: "text" });
 /** Says where it is and what it was given. */
 const tells = (): Backend => node("console.log(process.cwd() + ' ' + process.env.PROOF)");
 /** Answers what is no number, however often it is asked. */
@@ -357,6 +368,10 @@ const OTHER: { readonly [Option in SupportedOption]?: Proof } = {
     shows: (seen) => seen.opened?.instructions === "Be brief.",
   },
   tools: { options: () => ({ tools: [add] }), shows: noted(/^ran/) },
+  toolConcurrency: {
+    options: () => ({ tools: [slow], toolConcurrency: 1 }),
+    shows: (seen) => seen.marks.filter((mark) => mark === "begin" || mark === "end").join() === "begin,end,begin,end",
+  },
   context: { options: () => ({ tools: [add], context: { tenant: 7 } }), shows: noted(/^ran with \{"tenant":7\}$/) },
   hooks: {
     options: () => ({ tools: [add], hooks: { "before-tool": [() => void marks.push("hook")] } }),
@@ -385,7 +400,7 @@ const OTHER: { readonly [Option in SupportedOption]?: Proof } = {
       permissions: { ask: ["add"] },
       permission: ({ reason }) => ({ allow: marks.push(`because ${reason}`) > 0 }) as never,
     }),
-    shows: noted(/^because .*wants somebody to decide/),
+    shows: noted(/^because .*requires a person to decide/),
   },
   "permissions.otherwise": {
     options: () => ({ tools: [add], permissions: { otherwise: "deny" } }),
@@ -472,7 +487,6 @@ const COLUMNS = [
 /** What does not hold, said a second time and without the table: both must be changed on purpose. */
 const NOWHERE = [
   "toolChoice",
-  "toolConcurrency",
   "parallelToolCalls",
   "retry",
   "fallback",
@@ -486,7 +500,16 @@ const NOT_THERE: Readonly<
   Record<string, { readonly ignored: readonly string[]; readonly refused: readonly string[] }>
 > = {
   command: {
-    ignored: [...NOWHERE, "instructions", "tools", "limits.turns", "limits.toolMs", "limits.permissionMs", "session"],
+    ignored: [
+      ...NOWHERE,
+      "instructions",
+      "tools",
+      "toolConcurrency",
+      "limits.turns",
+      "limits.toolMs",
+      "limits.permissionMs",
+      "session",
+    ],
     refused: ["hooks", "permission", "permissions"],
   },
   "another agent": { ignored: NOWHERE, refused: ["record", "replay"] },
@@ -504,6 +527,13 @@ const refusalOf = (start: () => unknown): string | undefined => {
     return error.message;
   }
 };
+
+it("F-D12: an agent that is a tool is told the cost that the run around it may still have", async () => {
+  const helper = agentTool(agent({ name: "helper", backend: other }));
+  const run = startRun("offline", "helper, help", { tools: [helper], limits: { costUsd: 7 } }, systemWorld());
+  expect((await run.result()).toolCalls[0]).toMatchObject({ name: "helper", isError: false });
+  expect(opened?.costUsd).toBe(7);
+});
 
 describe.each(COLUMNS)("F-C2: on %s", (column, target, proofs) => {
   const all = Object.keys(OPTION_SUPPORT) as SupportedOption[];
@@ -563,13 +593,15 @@ describe.each(COLUMNS)("F-C2: on %s", (column, target, proofs) => {
       expect(isNamed(warned(await play(both, options)))).toBe(true);
       for (const one of [target(), both]) {
         const refusal = refusalOf(() => startRun(one, "hello", { ...options, strict: true }, world));
-        expect(refusal).toMatch(/cannot be had on/);
+        expect(refusal).toMatch(/is not available on/);
       }
       const session = startSession(target(), options, world);
       const sent = await session.send("hello").result();
       expect(isNamed(sent.warnings.map(({ context }) => String((context as { option?: unknown }).option)))).toBe(true);
       await session.close();
-      expect(refusalOf(() => startSession(target(), { ...options, strict: true }, world))).toMatch(/cannot be had on/);
+      expect(refusalOf(() => startSession(target(), { ...options, strict: true }, world))).toMatch(
+        /is not available on/,
+      );
     },
   );
 
@@ -581,7 +613,7 @@ describe.each(COLUMNS)("F-C2: on %s", (column, target, proofs) => {
     const [group] = option.split(".") as [keyof typeof given];
     const options: RunOptions = given[group] ?? SAMPLES[option];
     expect(refusalOf(() => startRun(target(), "hello", options, systemWorld()))).toMatch(
-      /cannot be had on|made by hand|cannot be/,
+      /is not available on|created in code|cannot be/,
     );
   });
 });

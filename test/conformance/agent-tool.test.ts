@@ -124,6 +124,16 @@ describe.each(MODEL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
       });
     }));
 
+  it("a limit of the run ends it in the middle, not when it has ended by itself", async () => {
+    const again = { match: { user: "find" }, reply: { toolCalls: [{ name: target.toolName("look"), input: {} }] } };
+    const stage = await openStage({ rules: [script(target).rules[0] as typeof again, again] });
+    const tools = [agentTool(helperOn(target))];
+    const { log, result } = await stage.play(target, "go", { tools, limits: { tokens: 400 } });
+    await stage.close();
+    expect(result.subtype).toBe("error_max_total_tokens");
+    expect(log.filter((event) => event.type === "tool-call" && event.name === "look").length).toBeLessThan(20);
+  });
+
   it("R11: what it had begun to say when it failed is taken back, and the run goes on", async () => {
     const { rules, ...rest } = script(target);
     const cut = {
@@ -169,7 +179,7 @@ describe.each(MODEL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
       tools.push(agentTool(self));
       const { log } = await stage.play(target, "go", { tools, limits: { turns: 1 } });
       const outputs = log.flatMap((event) => (event.type === "tool-result" ? [String(event.output)] : []));
-      expect(outputs.some((output) => output.includes("5 deep"))).toBe(true);
+      expect(outputs.some((output) => output.includes("5 levels deep"))).toBe(true);
     } finally {
       await stage.close();
     }

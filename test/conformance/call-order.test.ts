@@ -70,7 +70,7 @@ async function withStage(script: EmulatorScript | undefined, use: (stage: Stage)
 }
 
 describe.each(TOOL_TARGETS)("F-C4: calls of our tools on $name", (target) => {
-  it("AT-53 S2-16: the same program gives the same outline, and usage", async () => {
+  it("C17 AT-53 S2-16: the same program gives the same outline, and usage; the calls are run by us", async () => {
     await withStage(batchOf([{ name: target.toolName("add"), input: { a: 25, b: 17 } }]), async (stage) => {
       const { log, result } = await stage.play(target, "go", { tools: [add] });
       expect(outline(log.filter((event) => event.type !== "notice"))).toEqual([
@@ -86,6 +86,7 @@ describe.each(TOOL_TARGETS)("F-C4: calls of our tools on $name", (target) => {
         "result success",
         "done success",
       ]);
+      expect(log.filter((event) => event.type === "tool-call")).toMatchObject([{ executedBy: "millrace" }]);
       expect(result.usage.inputTokens).toBeGreaterThan(0);
       expect(result.usage.outputTokens).toBeGreaterThan(0);
     });
@@ -132,23 +133,28 @@ const shell = (command: string) => ({ name: "Bash", input: { command, descriptio
 const allowed = { claudeCode: { allowedTools: ["Bash", "Read"] } };
 
 describe.each(ALL_TARGETS.filter(({ isCli }) => isCli))("F-C4: calls of Claude Code's own tools on $name", (target) => {
-  it.each([true, false])("stand behind their message; partial messages: %s", async (includePartialMessages) => {
-    await withStage(batchOf([shell("echo one"), shell("echo two")]), async (stage) => {
-      writeFileSync(join(stage.home, "a.txt"), "a");
-      const claudeCode = { ...allowed.claudeCode, includePartialMessages };
-      const { log, result } = await stage.play(target, "go", { claudeCode });
-      expect(result).toMatchObject({ status: "success", text: "Done." });
-      const stories = storiesOf(log);
-      expect(stories).toHaveLength(2);
-      // Nothing says where a message ends that is not streamed: it is told again with its second call.
-      const again = includePartialMessages ? [] : ["message"];
-      expect(stories).toEqual([
-        ["message", "tool-call", ...again, "tool-result"],
-        ["message", "tool-call", "tool-result"],
-      ]);
-      expect(result.messages.filter(({ role }) => role === "assistant")).toHaveLength(2);
-    });
-  });
+  it.each([true, false])(
+    "C17: stand behind their message, and are run by the CLI; partial messages: %s",
+    async (includePartialMessages) => {
+      await withStage(batchOf([shell("echo one"), shell("echo two")]), async (stage) => {
+        writeFileSync(join(stage.home, "a.txt"), "a");
+        const claudeCode = { ...allowed.claudeCode, includePartialMessages };
+        const { log, result } = await stage.play(target, "go", { claudeCode });
+        expect(result).toMatchObject({ status: "success", text: "Done." });
+        const run = log.flatMap((event) => (event.type === "tool-call" ? [event.executedBy] : []));
+        expect(run).toEqual(["backend", "backend"]);
+        const stories = storiesOf(log);
+        expect(stories).toHaveLength(2);
+        // Nothing says where a message ends that is not streamed: it is told again with its second call.
+        const again = includePartialMessages ? [] : ["message"];
+        expect(stories).toEqual([
+          ["message", "tool-call", ...again, "tool-result"],
+          ["message", "tool-call", "tool-result"],
+        ]);
+        expect(result.messages.filter(({ role }) => role === "assistant")).toHaveLength(2);
+      });
+    },
+  );
 
   it("a sub-agent's events stand behind the call that began it, and its own calls behind their messages", async () => {
     const agentCall = {

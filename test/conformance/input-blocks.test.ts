@@ -140,6 +140,11 @@ describe("F-C6: a block of the input is sent rightly, or refused by name before 
     [{ type: "video", data: PNG }, /input\[0\]\.blocks\[1\]\.type is "video"\. Use one of text, /],
     [{ type: "image" }, /input\[0\]\.blocks\[1\] needs its bytes as base64 in data, or its address in url/],
     [{ type: "image", data: `data:image/png;base64,${PNG}` }, /needs its bytes as base64/],
+    [
+      { type: "document", mediaType: "text/plain", data: "hello world" },
+      /blocks\[1\]\.data is not a UTF-8 text in base64/,
+    ],
+    [{ type: "document", mediaType: "application/json", data: "/w==" }, /is not a UTF-8 text in base64/],
     [{ type: "text" }, /input\[0\]\.blocks\[1\]\.text is undefined/],
     ["hello", /input\[0\]\.blocks\[1\] is "hello", not a block/],
     [null, /input\[0\]\.blocks\[1\] is null, not a block/],

@@ -57,7 +57,7 @@ describe.each(BACKENDS)("S2-3 S3-6 S3-7: %s", (backend) => {
     }
   });
 
-  it("C18 S2-33: instructions are sent with every request and never become part of the transcript", async () => {
+  it("S2-33: instructions are sent with every request and never become part of the transcript", async () => {
     const place = createTestWorld();
     const log = await runToEnd(backend, "What is 1 + 2?", { tools: [add], instructions: "Speak plainly." }, place);
     expect(JSON.stringify(doneOf(log).messages)).not.toContain("Speak plainly.");

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type AgentEvent, type Fetch, isStartError, type ProcessRequest, type RunResult } from "#domain";
-import type { Run } from "#agents";
+import type { Run } from "#run";
 import { agent, type RunOptions, startRun, startSession, swarm, type Target, type World } from "#runtime";
 import { loadTelemetry } from "#sinks";
 import { assertRunLog, createScriptedBackend, type SpawnStep } from "#testing";
@@ -16,6 +16,7 @@ import {
   CLI_PROOFS,
   type CliProof,
   marks,
+  MODELS,
   type Played,
   type Proof,
   PROOFS,
@@ -26,17 +27,6 @@ import {
 // So that the first run with telemetry need not wait for its library.
 beforeAll(async () => void (await loadTelemetry()));
 afterAll(() => rmSync(TAPE, { force: true }));
-
-const MODELS = {
-  offline: "offline",
-  anthropic: "anthropic/claude-sonnet-4-5",
-  openai: "openai/gpt-5",
-  openrouter: "openrouter/some/model",
-  deepseek: "deepseek/deepseek-chat",
-  vllm: "vllm/llama",
-  modal: "modal/llama",
-  google: "google/gemini-2.5-pro",
-} as const;
 
 /** Who is given the options: a run, a session whose first message is the prompt, or a run that is handed over first. */
 type Via = "a run" | "a session" | "a swarm";

@@ -35,6 +35,18 @@ export interface Proof {
   readonly unseen?: { readonly [Column in SupportColumn]?: string };
 }
 
+/** One target of each provider, by the name of its column. */
+export const MODELS = {
+  offline: "offline",
+  anthropic: "anthropic/claude-sonnet-4-5",
+  openai: "openai/gpt-5",
+  openrouter: "openrouter/some/model",
+  deepseek: "deepseek/deepseek-chat",
+  vllm: "vllm/llama",
+  modal: "modal/llama",
+  google: "google/gemini-2.5-pro",
+} as const;
+
 export const TAPE = join(tmpdir(), `millrace-proof-${process.pid}.tape`);
 
 /** What the tools and callbacks of a proof note. Emptied before each run. */
@@ -54,6 +66,11 @@ const slow = tool("add", "Add two numbers", { a: "number", b: "number" }, async 
 
 const never = tool("add", "Add two numbers", { a: "number", b: "number" }, (_, { signal }) => {
   return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted"))));
+});
+
+const read = tool("read", "Read a file", { path: "string" }, () => {
+  marks.push("ran");
+  return "";
 });
 
 const ran = ({ marks: noted }: Played): boolean => noted.some((mark) => mark.startsWith("ran"));
@@ -153,7 +170,7 @@ export const PROOFS: { readonly [Option in SupportedOption]: Proof } = {
       permissions: { ask: ["add"] },
       permission: ({ reason }) => ({ allow: marks.push(`because ${reason}`) > 0 }) as never,
     },
-    shows: noted(/^because .*wants somebody to decide/),
+    shows: noted(/^because .*requires a person to decide/),
   },
   "permissions.otherwise": {
     options: { tools: [add], permissions: { otherwise: "deny" } },
@@ -228,7 +245,16 @@ export const PROOFS: { readonly [Option in SupportedOption]: Proof } = {
   "session.continue": AGENTS_ONLY,
   "session.fork": AGENTS_ONLY,
   "session.orReplay": AGENTS_ONLY,
-  cwd: AGENTS_ONLY,
+  cwd: {
+    options: { cwd: "/elsewhere", tools: [read], permissions: { deny: ["read(private/*)"] } },
+    script: {
+      rules: [
+        { match: { turn: 0 }, reply: { toolCalls: [{ name: "read", input: { path: "/elsewhere/private/key" } }] } },
+        { reply: { text: "done" } },
+      ],
+    },
+    shows: (played) => !ran(played),
+  },
   env: AGENTS_ONLY,
   claudeCode: AGENTS_ONLY,
   keepRaw: {

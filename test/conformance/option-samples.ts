@@ -16,7 +16,7 @@ export const SAMPLES = {
   "limits.tokens": { limits: { tokens: 100_000 } },
   "limits.timeoutMs": { limits: { timeoutMs: 100_000 } },
   "limits.idleMs": { limits: { idleMs: 100_000 } },
-  "limits.toolMs": { limits: { toolMs: 100_000 } },
+  "limits.toolMs": { tools: [add], limits: { toolMs: 100_000 } },
   "limits.permissionMs": { limits: { permissionMs: 100_000 } },
   signal: { signal: new AbortController().signal },
   fallback: { fallback: "openai/gpt-5" },

@@ -1,7 +1,20 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { ModelBackend } from "#backends";
 import { type AgentEvent, isStartError } from "#domain";
 import type { EmulatorScript } from "#emulator";
-import { agent, explainIn, type RunOptions, startRun, startSession, swarm, type Target, type World } from "#runtime";
+import {
+  agent,
+  agentTool,
+  command,
+  explainIn,
+  type RunOptions,
+  startRun,
+  startSession,
+  swarm,
+  systemWorld,
+  type Target,
+  type World,
+} from "#runtime";
 import { assertRunLog, createScriptedBackend } from "#testing";
 import { tool } from "#tools";
 import { systemClock, systemRandom } from "#transports";
@@ -12,23 +25,13 @@ import { makeBackend } from "../../src/runtime/providers.ts";
 import { openPlace, type Place } from "../claude-code/place.ts";
 import { describeRealCli } from "../real-cli.ts";
 import { createTestWorld, runToEnd } from "./model-backends.ts";
-import { PROOFS } from "./option-proofs.ts";
+import { MODELS, PROOFS } from "./option-proofs.ts";
 import { SAMPLES } from "./option-samples.ts";
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 
 const OPTIONS = Object.keys(PROOFS) as SupportedOption[];
 const PROVIDERS = ["anthropic", "openai", "openrouter", "deepseek", "vllm", "modal", "google"] as const;
-const MODELS = {
-  offline: "offline",
-  anthropic: "anthropic/claude-sonnet-4-5",
-  openai: "openai/gpt-5",
-  openrouter: "openrouter/some/model",
-  deepseek: "deepseek/deepseek-chat",
-  vllm: "vllm/llama",
-  modal: "modal/llama",
-  google: "google/gemini-2.5-pro",
-} as const;
 
 /** What does not hold, said a second time and without the table: both must be changed on purpose. */
 const NOT_ON_MODELS = [
@@ -42,7 +45,6 @@ const NOT_ON_MODELS = [
 ];
 const NOT_ON_AGENTS = [
   "toolChoice",
-  "toolConcurrency",
   "parallelToolCalls",
   "temperature",
   "retry.totalMs",
@@ -91,6 +93,16 @@ function modelWorld(): ReturnType<typeof createTestWorld> {
   return { ...place, world: { ...place.world, env } };
 }
 
+/** The same backend, which does not say how much it uses. */
+const withoutUsage = (backend: ModelBackend): ModelBackend => ({
+  ...backend,
+  async *stream(...given) {
+    for await (const chunks of backend.stream(...given)) {
+      yield chunks.map((chunk) => (chunk.type === "message" ? { ...chunk, usage: {} } : chunk));
+    }
+  },
+});
+
 const ignoredIn = (log: readonly AgentEvent[]): unknown[] =>
   log.flatMap((event) =>
     event.type === "warning" && event.code === "option-ignored"
@@ -119,7 +131,7 @@ describe.each(Object.entries(MODELS))("F-C2: on %s", (column, target) => {
     expect(explainIn(target, options, place.world).ignored).toEqual(expected);
     const refusal = refusalOf(() => startRun(target, "Say hello", { ...options, strict: true }, place.world));
     if (expected.length === 0) expect(refusal).toBeUndefined();
-    else expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${expected[0]} cannot be had on ${column}: `));
+    else expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${expected[0]} is not available on ${column}: `));
   });
 
   const told: readonly [SupportedOption, RegExp][] = [
@@ -164,8 +176,8 @@ describe("F-C2: what depends on other options", () => {
     const options: RunOptions = { openai: { headers: { "x-a": "b" } } };
     const { warnings } = await startRun(backend, "hello", options, world).result();
     expect(warnings).toMatchObject([{ code: "option-ignored", context: { option: "openai" } }]);
-    expect(warnings[0]?.message).toMatch(/made by hand, with options of its own\. Give it these as well/);
-    expect(refusalOf(() => startRun(backend, "hello", { ...options, strict: true }, world))).toMatch(/made by hand/);
+    expect(warnings[0]?.message).toMatch(/created in code and has its own options\. Pass these options there/);
+    expect(refusalOf(() => startRun(backend, "hello", { ...options, strict: true }, world))).toMatch(/created in code/);
   });
 
   const named = "claude-code";
@@ -190,7 +202,8 @@ describe("F-C2: what depends on other options", () => {
     const { world } = modelWorld();
     expect(explainIn(target, options, world).ignored).toEqual(expected);
     const refusal = refusalOf(() => startRun(target, "hi", { ...options, strict: true }, world));
-    if (expected.length > 0) expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${expected[0]} cannot be had`));
+    if (expected.length > 0)
+      expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${expected[0]} is not available`));
   });
 
   it("in a swarm only the agent that cannot do it is warned of, and strict refuses the whole run", async () => {
@@ -203,10 +216,94 @@ describe("F-C2: what depends on other options", () => {
     for await (const event of startRun(both, "hand over to second: hello", options, world)) log.push(event);
     const warned = log.filter((event) => event.type === "warning" && event.code === "option-ignored");
     expect(warned.map(({ agent: name }) => name)).not.toContain("first");
+    expect(explainIn(both, options, world).ignored).toContain("parallelToolCalls");
     expect(refusalOf(() => startRun(both, "hello", { ...options, strict: true }, world))).toMatch(
-      /parallelToolCalls cannot be had on google/,
+      /parallelToolCalls is not available on google/,
     );
-    expect(refusalOf(() => startRun(both, "hello", { strict: true }, world))).toMatch(/limits\.costUsd cannot be had/);
+    expect(refusalOf(() => startRun(both, "hello", { strict: true }, world))).toMatch(
+      /limits\.costUsd is not available/,
+    );
+  });
+
+  it("in a run of several backends, an option that one of them takes is neither warned of nor refused", async () => {
+    const { world } = modelWorld();
+    const options: RunOptions = {
+      strict: true,
+      openai: { headers: { "x-a": "1" } },
+      google: { headers: { "x-b": "1" } },
+    };
+    const helper = agent({ name: "helper", backend: MODELS.google });
+    const first = agent({ name: "first", backend: MODELS.openai, handoffs: ["helper"] });
+    const nested = agent({ name: "first", backend: MODELS.openai, tools: [agentTool(helper)] });
+    const among: RunOptions = { ...options, tools: [agentTool(helper)] };
+    for (const [target, given] of [
+      [swarm([first, helper]), options],
+      [nested, options],
+      [MODELS.openai, among],
+    ] as const) {
+      expect(explainIn(target, given, world).ignored).toEqual([]);
+      const result = await startRun(target, "helper, say hello", given, world).result();
+      expect(result.warnings).toEqual([]);
+    }
+    const places: RunOptions = { strict: true, cwd: "/tmp", env: { A: "1" }, claudeCode: { model: "sonnet" } };
+    const cli = agent({ name: "helper", backend: "claude-code" });
+    expect(explainIn(swarm([first, cli]), places, world).ignored).toEqual([]);
+    expect(explainIn(MODELS.openai, { ...places, tools: [agentTool(cli)] }, world).ignored).toEqual([]);
+    expect(refusalOf(() => explainIn(MODELS.openai, places, world))).toMatch(/cwd is not available on openai/);
+  });
+
+  it("a backend created in code is told of options for its name that another one takes", () => {
+    const { world } = modelWorld();
+    const own = agent({
+      name: "own",
+      backend: makeBackend("openai", "gpt-5", { apiKey: "k" }, world),
+      handoffs: ["named"],
+    });
+    const named = agent({ name: "named", backend: MODELS.openai });
+    expect(explainIn(swarm([own, named]), { openai: { headers: {} } }, world).ignored).toEqual(["openai"]);
+  });
+
+  it("strict refuses an option that an agent among the tools cannot take, before anything starts", () => {
+    const { world } = modelWorld();
+    const tools = [agentTool(agent({ name: "helper", backend: "claude-code" }))];
+    expect(refusalOf(() => startRun("offline", "hi", { tools, temperature: 0.5, strict: true }, world))).toMatch(
+      /temperature is not available on claude-code/,
+    );
+  });
+
+  it("the folder of a model's run is where its rules about paths start; without such rules it is warned of", () => {
+    const { world } = modelWorld();
+    const ignored = (permissions: RunOptions["permissions"]): readonly string[] =>
+      explainIn("offline", { cwd: "/tmp", ...(permissions && { permissions }) }, world).ignored;
+    expect(ignored({ deny: ["Read(private/*)"] })).toEqual([]);
+    expect(ignored({ deny: ["Read"] })).toEqual(["cwd"]);
+  });
+
+  it("a time for tools is for one's own, which Claude Code may have", () => {
+    const { world } = modelWorld();
+    const limits = { toolMs: 1000 };
+    expect(explainIn("claude-code", { limits, tools: [add] }, world).ignored).toEqual([]);
+    expect(explainIn("claude-code", { limits }, world).ignored).toEqual(["limits.toolMs"]);
+  });
+
+  it("a limit of what a backend does not report is warned of, once, by the name of the limit", async () => {
+    const limits = { costUsd: 1, tokens: 10_000 };
+    const silent = withoutUsage(createScriptedBackend([{ text: "hello" }]));
+    const plain = command([process.execPath, "-e", "console.log('hello')"], { format: "text" });
+    const helper = agentTool(agent({ name: "helper", backend: silent }));
+    for (const [target, more] of [
+      [silent, {}],
+      [plain, {}],
+      ["offline", { tools: [helper] }],
+    ] as const) {
+      const result = await startRun(target, "helper, say hello", { limits, ...more }, systemWorld()).result();
+      expect(result.status).toBe("success");
+      const ignored = result.warnings.map(({ code, context }) => `${code} ${JSON.stringify(context)}`);
+      expect(ignored.toSorted()).toEqual([
+        'option-ignored {"option":"limits.costUsd"}',
+        'option-ignored {"option":"limits.tokens"}',
+      ]);
+    }
   });
 
   it("a session warns as a run does, and is refused as a run is", async () => {
@@ -283,7 +380,9 @@ describeRealCli("F-C2: on the real Claude Code CLI", () => {
       expect(explained).toEqual(holds ? [] : namesOf(option));
       if (holds) continue;
       const refusal = refusalOf(() => startRun(backend, "hi", { ...SAMPLES[option], strict: true }, world));
-      expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${namesOf(option)[0]} cannot be had on claude-code: `));
+      expect(refusal).toMatch(
+        new RegExp(`^feature-unavailable: ${namesOf(option)[0]} is not available on claude-code: `),
+      );
     }
     expect(place.emulator.requests).toHaveLength(count);
   });

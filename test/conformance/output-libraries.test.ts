@@ -178,6 +178,27 @@ describeRealCli("the real Claude Code CLI", () => {
       expect(result.structured).toBeUndefined();
     });
 
+    it("F-C1: a schema with keywords that the CLI does not know is not dropped by it", async () => {
+      const output = {
+        type: "object",
+        properties: {
+          mail: { type: "string", format: "email", "x-note": "ours" },
+          pair: { type: "array", prefixItems: [{ type: "string" }, { type: "number" }], items: false, minItems: 2 },
+          ab: { type: "string" },
+        },
+        required: ["mail", "pair"],
+        patternProperties: { "^a": { type: "string" } },
+        dependentRequired: { ab: ["mail"] },
+        unevaluatedProperties: false,
+      };
+      const answer = { mail: "someone@example.com", pair: ["a", 1] };
+      script = [
+        { match: { tool: "StructuredOutput" }, reply: { toolCalls: [{ name: "StructuredOutput", input: answer }] } },
+      ];
+      const { result } = await runReal(place.backend({ mode }), { output: { schema: output, repairs: 0 } });
+      expect(result).toMatchObject({ status: "success", structured: answer });
+    });
+
     it("F-D8: a fenced answer of a CLI that was not held to the schema is read", async () => {
       script = [{ reply: { text: 'Sure:\n```json\n{"n": 4}\n```' } }];
       const { result } = await runReal(place.backend({ mode }), { output: { n: "integer" } });

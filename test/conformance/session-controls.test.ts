@@ -111,9 +111,9 @@ interface Column {
 }
 
 const ON_MODELS: Column["refuses"] = {
-  setPermissionMode: /^setPermissionMode cannot be had on BACKEND: .*Use the options permission and permissions\.$/,
-  setAgent: /^There is no agent "critic"\. .*BACKEND has none of its own\. Open it with swarm\(…\)\.$/,
-  mcpStatus: /^mcpStatus cannot be had on BACKEND: .*Give it tools with the option tools\.$/,
+  setPermissionMode: /^setPermissionMode is not available on BACKEND: .*Use the options permission and permissions\.$/,
+  setAgent: /^There is no agent "critic"\. .*BACKEND has none itself\. Open it with swarm\(…\)\.$/,
+  mcpStatus: /^mcpStatus is not available on BACKEND: .*Give it tools with the option tools\.$/,
   sessionId: /a model has none: resume it from messages\(\)/,
 };
 
@@ -138,7 +138,7 @@ const cli = (mode: "plain" | "control"): Column => ({
   refuses:
     mode === "control"
       ? {}
-      : { mcpStatus: /^mcpStatus cannot be had on BACKEND: .*Set claudeCode\.mode to "control"\.$/ },
+      : { mcpStatus: /^mcpStatus is not available on BACKEND: .*Set claudeCode\.mode to "control"\.$/ },
 });
 
 const COLUMNS: readonly Column[] = [
@@ -183,7 +183,7 @@ const COLUMNS: readonly Column[] = [
         },
       };
     },
-    refuses: { ...ON_MODELS, setModel: /^setModel cannot be had on BACKEND: .*Open another session/ },
+    refuses: { ...ON_MODELS, setModel: /^setModel is not available on BACKEND: .*Open another session/ },
   },
   {
     name: "a swarm of models",
@@ -208,10 +208,10 @@ const COLUMNS: readonly Column[] = [
       target: commandIn([process.execPath, "-e", PROGRAM], { format: "text", cwd: home }, world),
     }),
     refuses: {
-      setModel: /^setModel cannot be had on BACKEND: .*Name the model in its arguments/,
-      setPermissionMode: /^setPermissionMode cannot be had on BACKEND: .*Give it arguments/,
-      setAgent: /^setAgent cannot be had on BACKEND: .*Open the session with swarm\(…\)/,
-      mcpStatus: /^mcpStatus cannot be had on BACKEND: .*Ask the program itself\.$/,
+      setModel: /^setModel is not available on BACKEND: .*Name the model in its arguments/,
+      setPermissionMode: /^setPermissionMode is not available on BACKEND: .*Give it arguments/,
+      setAgent: /^setAgent is not available on BACKEND: .*Open the session with swarm\(…\)/,
+      mcpStatus: /^mcpStatus is not available on BACKEND: .*Ask the program itself\.$/,
       sessionId: /has not said a session id/,
     },
   },
@@ -220,9 +220,10 @@ const COLUMNS: readonly Column[] = [
     backend: "bare",
     open: () => ({ target: bareAgent }),
     refuses: {
-      setPermissionMode: /^setPermissionMode cannot be had on BACKEND: it has no permission modes\. Leave them out\.$/,
-      setAgent: /^setAgent cannot be had on BACKEND: .*Open the session with swarm\(…\)/,
-      mcpStatus: /^mcpStatus cannot be had on BACKEND: it reports no tool servers of its own\. Give it tools/,
+      setPermissionMode:
+        /^setPermissionMode is not available on BACKEND: it has no permission modes\. Leave them out\.$/,
+      setAgent: /^setAgent is not available on BACKEND: .*Open the session with swarm\(…\)/,
+      mcpStatus: /^mcpStatus is not available on BACKEND: it reports no tool servers\. Give it tools/,
       sessionId: /has not said a session id/,
     },
   },
@@ -453,7 +454,7 @@ describeRealCli("F-C10 S0-79: what was set on the real CLI", () => {
       stage.world,
     );
     try {
-      await expect(session.setPermissionMode("plan")).rejects.toThrow(/cannot be had on openai/);
+      await expect(session.setPermissionMode("plan")).rejects.toThrow(/is not available on openai/);
       await session.setAgent("coder");
       await session.setModel("claude-code/other-model");
       await session.setPermissionMode("acceptEdits");
@@ -462,6 +463,24 @@ describeRealCli("F-C10 S0-79: what was set on the real CLI", () => {
       const asked = JSON.stringify(stage.emulator.requests.at(-1)?.body);
       expect(asked).toContain('"model":"other-model"');
       expect(asked).toContain("By hand.");
+    } finally {
+      await session.close();
+      await stage.close();
+    }
+  });
+
+  it("in plain mode an agent that the CLI does not have fails the next run with those it has, until another is set", async () => {
+    const stage = await openStage();
+    const claudeCode = { ...realCliOptions(), mode: "plain" } as const;
+    const session = startSession("claude-code", { cwd: stage.home, claudeCode }, stage.world);
+    try {
+      expect((await session.send("hello").result()).status).toBe("success");
+      await session.setAgent("nobody");
+      const { status, error } = await session.send("hello").result();
+      expect(status).toBe("error");
+      expect(error?.message).toMatch(/no agent "nobody" in claude-code\. There are: .*general-purpose/);
+      await session.setAgent("general-purpose");
+      expect((await session.send("hello").result()).status).toBe("success");
     } finally {
       await session.close();
       await stage.close();

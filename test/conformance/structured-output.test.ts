@@ -4,6 +4,7 @@ import type { AgentEvent } from "#domain";
 import type { EmulatorScript } from "#emulator";
 import { startRun } from "#runtime";
 import { type SchemaInput, tool } from "#tools";
+import { fuzzRuns } from "../effort.ts";
 import { schemaCase } from "./json-schemas.ts";
 import { add, createTestWorld, runToEnd } from "./model-backends.ts";
 
@@ -100,7 +101,7 @@ describe.each(ASKED)("%s", (backend, alone, besideTools) => {
   });
 
   it("AT-67: whatever the schema, the strict server takes the request, and the value fits", async () => {
-    const numRuns = Math.min(Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 60), 300);
+    const numRuns = Math.min(fuzzRuns(60), 300);
     await fc.assert(
       fc.asyncProperty(schemaCase, fc.boolean(), async (schema, hasTools) => {
         const place = createTestWorld();

@@ -1,4 +1,4 @@
-import type { Run } from "#agents";
+import type { Run } from "#run";
 import type { AgentEvent, RunResult } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, systemWorld, type World } from "#runtime";

@@ -54,6 +54,7 @@ import {
 } from "#views";
 import { anthropic } from "../../src/runtime/anthropic.ts";
 import { buildArgv, claudeCode, query, withQuery } from "../../src/runtime/claude-code.ts";
+import { resumeRun, runStored } from "../../src/runtime/durable.ts";
 import { google } from "../../src/runtime/google.ts";
 import { openai } from "../../src/runtime/openai.ts";
 import { createMemoryStore } from "../../src/runtime/stores/memory.ts";
@@ -99,6 +100,9 @@ const CALLS: Readonly<Record<string, Call>> = {
   "openSession(target)": of((target) => openSession(target), clerk),
   "openSession(options)": of((options) => openSession("offline", options)),
   "replay(options)": of((options) => replay(new Uint8Array(), options)),
+  "resumeRun(options)": of((options) => resumeRun(store, "none", options), { target: clerk }),
+  "runStored(target)": of((target) => runStored(store, target, "hi"), clerk),
+  "runStored(options)": of((options) => runStored(store, "offline", "hi", options)),
   "run(target)": of((target) => run(target, "hi"), clerk),
   "run(options)": of((options) => run("offline", "hi", options)),
   "swarm(agents)": of((agents) => swarm(agents), [clerk]),
@@ -176,6 +180,7 @@ const NOT_OPTIONS: Readonly<Record<string, string>> = {
   "assertRunLog(events)": "events, whose faults it names itself",
   "findViolation(events)": "events, whose faults it names itself",
   "closeRunLog(chunks)": "chunks of a format",
+  "runStored(input)": "messages, which may carry more than a backend reads",
   "run(input)": "messages, which may carry more than a backend reads",
   "isVisible(event)": "an event",
   "isMessageOf(message)": "a message of Claude Code's",
@@ -202,6 +207,18 @@ const NOT_OPTIONS: Readonly<Record<string, string>> = {
   "TelemetryMeter.createCounter(options)": "a contract of OpenTelemetry's",
   "TelemetryMeter.createHistogram(options)": "a contract of OpenTelemetry's",
   "TelemetryTracer.startSpan(options)": "a contract of OpenTelemetry's",
+  "errorItem(error)": "the fields of a chunk, which a run turns into an event: data, not options",
+  "errorItem(more)": "the same",
+  "messageItem(given)": "the same",
+  "noticeItem(more)": "the same",
+  "permissionItem(given)": "the same",
+  "resultItem(given)": "the same",
+  "retractNotice(retraction)": "the same",
+  "startItem(given)": "the same",
+  "toolCallItem(given)": "the same",
+  "toolInputDelta(call)": "the same",
+  "toolResultItem(given)": "the same",
+  "warningItem(warning)": "the same",
 };
 
 /** Objects within options that are data, by the end of their path. */
@@ -256,6 +273,21 @@ describe("F-C7: a name that is no option is refused, with the one that was proba
       if (missing.length > 0) faults.push(`${path.join(".")} does not know ${missing.join(", ")}: ${known}`);
     }
     expect(faults).toEqual([]);
+  });
+
+  it.each([
+    ["createServer({})", () => createServer({} as never), "store is undefined. Give a store"],
+    [
+      "createServer({ store: promise })",
+      () => createServer({ store: Promise.resolve() } as never),
+      "store is {}. Give a store",
+    ],
+    ["openSession()", () => openSession(undefined as never), "target"],
+    ["openSession(5)", () => openSession(5 as never), "target"],
+    ["tool()", () => tool(undefined as never), "tool"],
+    ["createToolRegistry({})", () => createToolRegistry({} as never), "tools is {}. Give a list of tools."],
+  ])("F-C7: %s names what is missing, instead of failing inside", (_, call, message) => {
+    expect(call).toThrow(expect.objectContaining({ name: "StartError", message: expect.stringContaining(message) }));
   });
 
   it("what no type tells: output, and the data of a format and a script", async () => {

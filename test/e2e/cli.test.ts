@@ -140,17 +140,12 @@ describe("R16: what is wrong is said in one line, without a stack", () => {
       "an unknown flag names the nearest",
       ["--bakend", "x", "hi"],
       2,
-      /unknown option '--bakend'\n\(Did you mean --backend\?\)/,
+      /There is no option --bakend\. Did you mean --backend\? millrace run --help/,
     ],
     ["an unknown flag of a command", ["formats", "decode", "--row", "ndjson"], 2, /Did you mean --raw\?/],
-    [
-      "a bad value names the flag",
-      ["--max-turns", "none", "hi"],
-      2,
-      /'--max-turns <n>' argument 'none' is invalid\. Give a whole number/,
-    ],
-    ["a negative value", ["--max-tokens=-1", "hi"], 2, /--max-tokens <n>' argument '-1' is invalid/],
-    ["a missing value", ["hi", "--backend"], 2, /'-b, --backend <backend>' argument missing/],
+    ["a bad value names the flag", ["--max-turns", "none", "hi"], 2, /--max-turns is "none"\. Give a whole number/],
+    ["a negative value", ["--max-tokens=-1", "hi"], 2, /--max-tokens is "-1"/],
+    ["a missing value", ["hi", "--backend"], 2, /--backend <backend> has no value/],
     ["no prompt", ["run"], 2, /The prompt is empty/],
     ["an unknown backend", ["-b", "antropic/x", "hi"], 2, /no backend "antropic\/x"\. Did you mean "anthropic"\?/],
     ["a backend without a model", ["-b", "vllm", "hi"], 2, /Write vllm\/<model>/],
@@ -171,7 +166,7 @@ describe("R16: what is wrong is said in one line, without a stack", () => {
     ["a script that is no JSON", ["emulate", "-s", "README.md"], 2, /--script README\.md is not JSON/],
     ["a script that is none", ["emulate", "-s", "biome.json"], 2, /script\./],
     ["a port that is none", ["emulate", "-p", "99999"], 2, /--port .*99999.* 0 to 65535/],
-    ["an unknown subcommand", ["formats", "lst"], 2, /unknown command 'lst'\n\(Did you mean list\?\)/],
+    ["an unknown subcommand", ["formats", "lst"], 2, /There is no command "lst"\. Did you mean list\?/],
   ])("%s", async (_, args, expected, says) => {
     // Text on stdin would be the prompt.
     const { code, stdout, stderr } = await runCli(args, args.join() === "run" ? {} : { input: "hi\n" });

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
 import { createEmulator } from "#emulator";
 import { assertRunLog } from "#testing";
+import { inspectStopping } from "#transports";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { readEvents, runCli, startCli } from "./cli.ts";
 import { HOSTILE_TEXTS, isHarmless } from "./hostile-texts.ts";
@@ -325,7 +326,7 @@ describe("doctor", () => {
     expect(all.code).toBe(0);
     expect(all.stdout).toMatch(/✓ Node 2/);
     expect(all.stdout).toMatch(/✓ offline/);
-    expect(all.stdout).toMatch(/✗ anthropic\n {4}ANTHROPIC_API_KEY is not set\. Set it/);
+    expect(all.stdout).toMatch(/✗ anthropic\n {4}ANTHROPIC_API_KEY is not set, so anthropic cannot be asked\. Set it/);
     expect(await runCli(["doctor", "-b", "offline"])).toMatchObject({ code: 0 });
     expect(await runCli(["doctor", "-b", "anthropic/claude"])).toMatchObject({ code: 3 });
     expect(await runCli(["doctor", "-b", "claude-code"], { env: { PATH: "/nowhere" } })).toMatchObject({ code: 3 });
@@ -351,6 +352,15 @@ describe("doctor", () => {
   });
 });
 
+describe("doctor, where there is no agent", () => {
+  it("F-A5 F-A14: reports how what is started is ended on this machine, and what escapes", async () => {
+    const { stdout } = await runCli(["doctor", "--json"], { env: { PATH: "/nowhere" } });
+    const { machine } = JSON.parse(stdout) as { machine: { name: string; says: string }[] };
+    const { says, limits } = inspectStopping();
+    expect(machine.find(({ name }) => name === "stopping")).toMatchObject({ says: [says, ...limits].join(" ") });
+  });
+});
+
 describe("replay", () => {
   it("AT-66: the same events but for the mode, without the server", async () => {
     const cwd = folderWith();
@@ -373,7 +383,7 @@ describe("replay", () => {
 
   it.each([
     ["nowhere.tape", /nowhere\.tape/],
-    ["text.tape", /no tape.*line 1/],
+    ["text.tape", /not a tape.*line 1/],
     ["empty.tape", /empty\.tape/],
   ])("R16: %s is refused with the place", async (name, says) => {
     const cwd = folderWith({ "text.tape": "hello\n", "empty.tape": "" });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ComparisonReport } from "#compare";
@@ -77,7 +77,11 @@ describe("millrace compare", () => {
       "Did you mean consistency?",
     ],
     [["compare", "missing.json", "-b", "offline", "-b", "x=offline"], 2, "missing.json: the file cannot be read"],
-    [["compare", "bad.json", "-b", "offline", "-b", "x=offline"], 2, "bad.json is no JSON"],
+    [
+      ["compare", "bad.json", "-b", "offline", "-b", "x=offline"],
+      2,
+      "bad.json is not JSON: a field's name in quotes is due here (line 1, column 2). Write [",
+    ],
     [["compare", "odd.json", "-b", "offline", "-b", "x=offline"], 2, 'the field "prompt" is not known'],
     [
       ["compare", "prompts.json", "-b", "offline", "-b", "claude-code,mode=plian"],
@@ -89,10 +93,21 @@ describe("millrace compare", () => {
       2,
       "--documents none: there is no file",
     ],
-    [["compare", "prompts.json", "-b", "offline", "-b", "x=offline", "--baseline", "y"], 2, 'baseline is "y"'],
+    [
+      ["compare", "prompts.json", "-b", "offline", "-b", "x=offline", "--baseline", "y"],
+      2,
+      '--baseline is "y". Give one of: offline, x.',
+    ],
+    [
+      ["compare", "prompts.json", "-b", "offline", "-b", "x=offline", "--documents", "documents"],
+      2,
+      "--documents documents: nothing.txt is empty.",
+    ],
   ])("bad input is named with the remedy, and nothing is written: %j", async (args, code, message) => {
     writeFileSync(join(cwd, "bad.json"), "{");
     writeFileSync(join(cwd, "odd.json"), '{ "prompts": ["a"], "prompt": 1 }');
+    mkdirSync(join(cwd, "documents"));
+    writeFileSync(join(cwd, "documents", "nothing.txt"), "\n");
     const left = await runCli(args, { cwd });
     expect(left.stderr).toContain(message);
     expect(left).toMatchObject({ code, stdout: "" });
@@ -105,7 +120,12 @@ describe("millrace compare", () => {
       env: { PATH: "/nowhere" },
     });
     expect(code).toBe(0);
-    expect(stdout).toContain("claude-code takes no part: all 6 runs failed: The Claude Code CLI was not found");
+    expect(stdout).toContain("claude-code is excluded: all 6 runs failed: The Claude Code CLI was not found");
+    const page = readFileSync(join(cwd, "comparison", "report.html"), "utf8");
+    for (const text of [stdout, page]) {
+      expect(text, "F-F: advice fits the shell").toContain("or give its path with --claude-executable.");
+      expect(text).not.toContain("or set executable");
+    }
   });
 
   it("Ctrl-C keeps what is finished; the same command goes on", async () => {

@@ -36,6 +36,7 @@ describe("the examples", () => {
       "claude-code",
       "compare",
       "declarative-format",
+      "durable",
       "events",
       "guard",
       "handoff",

@@ -55,7 +55,7 @@ describe("millrace serve", () => {
     await second.left;
   });
 
-  it("a shutdown in mid-answer ends the run as aborted, and its reader still gets done", async () => {
+  it("a shutdown in mid-answer leaves the run to the next start, which continues it", async () => {
     const data = join(folder, "two");
     writeFileSync(
       join(folder, "slow.mjs"),
@@ -70,8 +70,24 @@ describe("millrace serve", () => {
     await first.seen('"event":"run-start"');
     first.child.kill("SIGTERM");
     const { events } = await chatting;
-    expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "aborted" } });
+    expect(events.at(-1)).toMatchObject({ type: "notice", kind: "suspended" });
     expect((await first.left).code).toBe(0);
+    writeFileSync(
+      join(folder, "slow.mjs"),
+      `const backend = { kind: "model", name: "slow", model: "slow-1", async *stream() {
+         const blocks = [{ type: "text", text: "At last." }];
+         yield [{ type: "message", id: "m", role: "assistant", blocks, stopReason: "end-turn" }];
+       } };
+       export const config = { agents: [{ name: "slow", backend }] };`,
+    );
+    const second = await start(["--data", data, "--config", "slow.mjs"]);
+    const { runId } = events[0] as { runId: string };
+    const after = await (await fetch(`${second.url}/api/runs/${runId}/events?after=${events.at(-1)?.seq}`)).text();
+    expect(after).toContain('"kind":"resumed"');
+    expect(after).toContain('"text":"At last."');
+    expect(after.trim().split("\n\n").at(-1)).toContain('"type":"done"');
+    second.child.kill("SIGTERM");
+    await second.left;
   });
 
   it("SEC7: an address others can reach needs a token; with one nobody gets in without it", async () => {

@@ -99,7 +99,7 @@ describe.skipIf(!hasTerminal)("in a terminal", () => {
       ["y\r", "← 42"],
       ["n\r", "The user said no"],
       ["\r", "The user said no"],
-      [CTRL_D, "Nobody is there"],
+      [CTRL_D, "No one can be asked"],
     ])("%j", async (keys, says) => {
       const terminal = openTerminal(["--ask", "add", "What is 25 + 17?"]);
       await terminal.seen("wants to use");
@@ -147,7 +147,7 @@ describe.skipIf(!hasTerminal)("F-F Ctrl-C in every command", () => {
       seen: "0/10 answers",
       says: /stopping; finished answers are kept …\n[^]*Interrupted: 10 answers are missing\. Run the same command again to go on\.\n/,
     },
-    { args: ["doctor", "--claude-executable", sleeper], seen: "looking around" },
+    { args: ["doctor", "--claude-executable", sleeper], seen: "checking" },
     { args: ["emulate"], seen: "until Ctrl-C", code: 0 },
     {
       args: ["serve", "--port", "0", "--data", join(folder, "data"), "--no-config"],
@@ -283,7 +283,7 @@ describe.skipIf(!hasTerminal)("chat in a terminal", () => {
     terminal.type(CTRL_C);
     await terminal.seen("> ");
     terminal.type(CTRL_C);
-    await terminal.seen("Ctrl-C again leaves.");
+    await terminal.seen("Press Ctrl-C again to leave.");
     terminal.type(CTRL_C);
     expect(await terminal.exit).toBe(130);
   });

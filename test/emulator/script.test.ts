@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isStartError, type StopReason } from "#domain";
 import { createEmulator, type EmulatorScript, parseScript, type Reply } from "#emulator";
+import { fuzzRuns } from "../effort.ts";
 import { ASKINGS, DECODED, decode, readOutcome } from "./protocols.ts";
 import { post, readSse } from "./support.ts";
 
-const runs = Math.max(20, Math.floor(Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000) / 25));
+const runs = Math.max(20, Math.floor(fuzzRuns(5000) / 25));
 
 describe("a script", () => {
   it("answers with the first rule that matches: by what was said, the model, the tools, the turn", async () => {

@@ -104,7 +104,7 @@ describe("the server on a socket", () => {
     "refuses to listen on %s",
     async (host) => {
       const refused = createEmulator().listen({ host });
-      await expect(refused).rejects.toThrow(/this machine alone/);
+      await expect(refused).rejects.toThrow(/this machine only/);
       await expect(refused.catch((error: unknown) => isStartError(error) && error.code)).resolves.toBe(
         "invalid-option",
       );

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { Chunk, EventOf, Retraction } from "#domain";
+import type { Chunk, ChunkOf, EventOf, Retraction } from "#domain";
 import { claudeCode } from "#dialects";
 import { assertRunLog, closeRunLog } from "#testing";
 import { createNdjsonFramer } from "#wire";
+import { byEffort, fuzzRuns, isQuick } from "../effort.ts";
 import {
   expectedFile,
   readTranscript,
@@ -147,7 +148,7 @@ function textsOfMessages(chunks: readonly Chunk[]): Map<string, string> {
 
 /** What a reader of deltas has on the screen in the end, by message. */
 function textsShown(chunks: readonly Chunk[]): Map<string, string> {
-  let shown: EventOf<"text-delta">[] = [];
+  let shown: ChunkOf<EventOf<"text-delta">>[] = [];
   for (const chunk of chunks) {
     if (chunk.type === "text-delta") shown.push(chunk);
     if (chunk.type !== "notice" || chunk.kind !== "retract") continue;
@@ -163,9 +164,10 @@ function append(texts: Map<string, string>, id: string, text: string): void {
   texts.set(id, (texts.get(id) ?? "") + text);
 }
 
-/** Every place in a short transcript of the newest version; spread ones in any other, unless this is a long test run. */
+/** Every place in a short transcript of the newest version; spread ones in any other, and in the quick set. */
 function cutsOf({ name, bytes: { length } }: Transcript): number[] {
-  const isThorough = Number(process.env.MILLRACE_FUZZ_RUNS ?? 0) >= 100_000;
-  const count = (length <= 8192 && name.startsWith(VERSIONS[0])) || isThorough ? length : 300;
+  const isShort = length <= 8192 && name.startsWith(VERSIONS[0]);
+  const isThorough = fuzzRuns(0) >= 100_000 || (isShort && !isQuick);
+  const count = isThorough ? length : byEffort({ quick: 30, full: 300 });
   return Array.from({ length: count }, (_, at) => Math.floor((at * length) / count));
 }

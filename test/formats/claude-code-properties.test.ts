@@ -3,10 +3,11 @@ import { describe, expect, test } from "vitest";
 import type { Chunk } from "#domain";
 import { claudeCode } from "#dialects";
 import { closeRunLog, findViolation } from "#testing";
+import { fuzzRuns } from "../effort.ts";
 import { asFrame, readTranscripts, valuesOf } from "./claude-code-transcripts.ts";
 import { describeChunk } from "./describe-chunk.ts";
 
-const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
+const RUNS = fuzzRuns(5000);
 
 /** Words of the protocol, so that random values meet the code behind them. */
 const WORDS = [

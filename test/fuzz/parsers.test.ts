@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createAccumulator } from "#agents";
+import { createAccumulator } from "#run";
 import { type AgentEvent, isId, isStartError } from "#domain";
 import { createVirtualClock } from "#testing";
 import type { JsonRecord } from "#wire";
@@ -9,8 +9,9 @@ import { createControlChannel } from "../../src/backends/claude-code/control/cha
 import { readControlFrame } from "../../src/backends/claude-code/control/control-frame.ts";
 import { checkClaudeCodeOptions } from "../../src/backends/claude-code/options.ts";
 import type { ClaudeCodeOptions } from "../../src/backends/claude-code/options.ts";
+import { fuzzRuns } from "../effort.ts";
 
-const numRuns = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 3000);
+const numRuns = fuzzRuns(3000);
 
 /** Words that steer a parser, beside any text. */
 const word = (...words: readonly string[]) =>

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -221,5 +221,36 @@ describe("F-A1: where a key goes", () => {
     );
     await millrace(["trust"]);
     expect((await millrace(["explain"])).stdout).toMatch(/permission-rules/);
+  });
+});
+
+describe("F-A1 F-A10: what others can write is nobody's own configuration", () => {
+  const own = (): string => join(home, ".config/millrace");
+  const OPEN: readonly (readonly [string, string, number])[] = [
+    ["the folder", "", 0o777],
+    ["the configuration", "config.mjs", 0o666],
+    ["the list of trusted files", "trust.json", 0o666],
+  ];
+
+  it.each(OPEN)("%s is open to all: nothing of it is run or trusted, and one line says so", async (_, name, mode) => {
+    write(join(own(), "config.mjs"), PROGRAM);
+    inRepository("millrace.config.mjs", PROGRAM);
+    expect((await millrace(["trust"])).code).toBe(0);
+    chmodSync(join(own(), name), mode);
+    for (const args of [["run", "hi"], ["explain"], ["doctor"]]) {
+      const { stdout, stderr } = await millrace(args);
+      expect(stdout + stderr).toContain(`${join(own(), name)} is not used`.replace("/ is", " is"));
+      expect(stdout + stderr).toContain("chmod");
+    }
+    expect(existsSync(canary)).toBe(false);
+    expect((await millrace(["trust"])).stderr).toContain("chmod");
+  });
+
+  it.runIf(process.getuid?.() === 0)("nor is what belongs to another user", async () => {
+    write(join(own(), "config.mjs"), PROGRAM);
+    chownSync(join(own(), "config.mjs"), 65_534, 65_534);
+    const { stderr } = await millrace(["run", "hi"]);
+    expect(stderr).toContain("config.mjs is not used");
+    expect(existsSync(canary)).toBe(false);
   });
 });

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import {
   appendFileSync,
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   renameSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { isStartError } from "#domain";
 import { createFindRepositories, createSystemFiles } from "#transports";
 import { childEnvironment } from "../../src/backends/claude-code/environment.ts";
@@ -30,9 +31,9 @@ const git = (...args: readonly string[]): string =>
     env: parent,
   }).toString();
 
-/** A repository with two commits and a change, in which git has something to show whatever it is asked. */
-beforeEach(async () => {
-  await removeFolder(folder);
+/** A home, and a repository with two commits and a change, in which git has something to show whatever it is asked. */
+const pristine = temporaryFolder("git-pristine");
+beforeAll(() => {
   mkdirSync(repository, { recursive: true });
   mkdirSync(home);
   git("init", "--quiet", ".");
@@ -42,6 +43,12 @@ beforeEach(async () => {
     git("commit", "--quiet", "--message", text.trim());
   }
   writeFileSync(join(repository, "a.txt"), "six\n");
+  cpSync(folder, pristine, { recursive: true });
+});
+
+beforeEach(async () => {
+  await removeFolder(folder);
+  cpSync(pristine, folder, { recursive: true });
 });
 
 const configure = (text: string, file = ".git/config"): void => appendFileSync(join(repository, file), `\n${text}\n`);

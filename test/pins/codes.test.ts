@@ -83,6 +83,7 @@ describe("words users see", () => {
       "prompt-blocked",
       "guard-denied",
       "control-failed",
+      "run-parked",
       "session-id-unknown",
       "text-retracted",
     ]);

@@ -15,12 +15,26 @@ describe("ARCHITECTURE.md", () => {
   });
 
   it.each(listFolders(ROOT))("has src/%s in its code map, with what it does not know", (folder) => {
-    const entry = text.split(/^### /m).find((part) => part.startsWith(`${folder}\n`));
-    expect(entry).toMatch(/^- Holds: .*^- Knows: .*^- Does not know: .*^- Start reading at: /ms);
+    const row = text.split("\n").find((line) => line.startsWith(`| ${folder} | `));
+    const cells = row?.split(" | ") ?? [];
+    expect(cells).toHaveLength(5);
+    for (const cell of cells) expect(cell.trim()).not.toBe("");
+    expect(cells.at(-1)).toMatch(/^`src\//);
+  });
+
+  it.each(["delta", "question", "event"])("walks the life of a %s in at most 25 steps", (walked) => {
+    const walk = text
+      .split(/^## /m)
+      .find((part) => part.startsWith(`Life of a ${walked}\n`) || part.startsWith(`Life of an ${walked}\n`));
+    const steps = (walk ?? "").split("\n").filter((line) => /^\| \d+ \| `/.test(line));
+    expect(steps.length).toBeGreaterThan(5);
+    expect(steps.length).toBeLessThanOrEqual(25);
   });
 
   it("names only files that exist", () => {
-    const named = [...text.matchAll(/`((?:src|test|scripts|docs)\/[\w./-]+\.\w+)`/g)].map((match) => match[1] ?? "");
+    const named = [...text.matchAll(/`((?:src|test|scripts|docs|web)\/[\w./-]+\.\w+)`/g)].map(
+      (match) => match[1] ?? "",
+    );
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cruiseTree, findGaps, MAY_IMPORT } from "../../scripts/layers.mjs";
+import { cruiseTree, findGaps, findLengths, MAY_IMPORT } from "../../scripts/layers.mjs";
 import { ROOT } from "../../scripts/set-up.mjs";
 import { type Files, plantTree } from "./model-tree.ts";
 
@@ -14,13 +14,14 @@ describe("the table of layers", () => {
       wire: ["domain", "streams"],
       tools: ["domain"],
       dialects: ["domain", "wire", "tools"],
-      formats: ["dialects"],
+      formats: ["domain", "wire", "dialects"],
       transports: ["domain", "streams", "secrets", "wire"],
       policy: ["domain", "tools"],
       backends: ["domain", "streams", "secrets", "wire", "tools", "dialects", "transports", "policy"],
       views: ["domain", "streams", "wire"],
-      agents: ["domain", "streams", "secrets", "tools", "policy", "backends", "views"],
-      sessions: ["domain", "streams", "secrets", "wire", "agents"],
+      run: ["domain", "streams", "secrets", "policy", "views"],
+      agents: ["domain", "streams", "tools", "policy", "backends", "run"],
+      sessions: ["domain", "streams", "secrets", "wire", "run", "agents"],
       sinks: ["domain", "streams", "secrets", "wire"],
       emulator: ["domain", "streams", "wire"],
       runtime: [
@@ -31,6 +32,7 @@ describe("the table of layers", () => {
         "transports",
         "policy",
         "backends",
+        "run",
         "agents",
         "sessions",
         "sinks",
@@ -54,22 +56,24 @@ describe("the table of layers", () => {
 
 describe("a reading that misses something", () => {
   it("zero modules are not green", () => {
-    const gaps = findGaps(ROOT, { violations: [], modules: [], edges: [] });
+    const gaps = findGaps(ROOT, { violations: [], modules: [], edges: [], onlyImporters: new Map() });
     expect(gaps.join("\n")).toContain("No module was read at all.");
     expect(gaps.join("\n")).toMatch(/\d+ files of src were not read/);
   });
 
   it("a folder without a row is a gap", () => {
     const root = plantTree({ "src/helpers/index.ts": "export const x = 1;\n" });
-    expect(findGaps(root, { violations: [], modules: ["src/index.ts"], edges: [] }).join("\n")).toContain(
-      "src/helpers has no row",
-    );
+    expect(
+      findGaps(root, { violations: [], modules: ["src/index.ts"], edges: [], onlyImporters: new Map() }).join("\n"),
+    ).toContain("src/helpers has no row");
   });
 
   it("an empty folder is not", () => {
     const root = plantTree({});
     mkdirSync(join(root, "src", "soon"));
-    expect(findGaps(root, { violations: [], modules: [], edges: [] }).join("\n")).not.toContain("soon");
+    expect(
+      findGaps(root, { violations: [], modules: [], edges: [], onlyImporters: new Map() }).join("\n"),
+    ).not.toContain("soon");
   });
 });
 
@@ -177,5 +181,52 @@ describe("planted faults", () => {
   it.each(FAULTS)("$fault is reported by $rules", async ({ files, rules }) => {
     const { violations } = await cruiseTree(plantTree(files));
     expect([...new Set(violations.map(({ rule }) => rule))].sort()).toEqual([...rules].sort());
+  });
+});
+
+describe("the lengths of files", () => {
+  const lines = (count: number) => "// a line\n".repeat(count);
+  const start = (file: string) => `import { part } from "./${file}.ts";\nexport const start = part;\n`;
+  const lengthsOf = async (files: Files): Promise<readonly string[]> => {
+    const root = plantTree(files);
+    return findLengths(root, await cruiseTree(root)).filter((fault) => /part|median|p95/.test(fault));
+  };
+  const part = (count: number) => `export const part = 1;\n${lines(count - 1)}`;
+
+  it("a short file that one other file imports belongs into that file", async () => {
+    expect(await lengthsOf({ "src/transports/start.ts": start("part"), "src/transports/part.ts": part(39) })).toEqual([
+      "src/transports/part.ts has 39 lines, and only src/transports/start.ts imports it. Move it there.",
+    ]);
+  });
+
+  it.each([
+    ["a file of 40 lines", { "src/transports/start.ts": start("part"), "src/transports/part.ts": part(40) }],
+    [
+      "a file that is loaded when it is needed",
+      {
+        "src/transports/start.ts": 'export const start = import("./part.ts");\n',
+        "src/transports/part.ts": part(5),
+      },
+    ],
+    [
+      "a file that two others import",
+      {
+        "src/transports/start.ts": `${start("part")}export { other } from "./other.ts";\n`,
+        "src/transports/other.ts": `import { part } from "./part.ts";\nexport const other = part;\n${lines(40)}`,
+        "src/transports/part.ts": part(5),
+      },
+    ],
+  ])("%s stands alone", async (_, files) => {
+    expect(await lengthsOf(files)).toEqual([]);
+  });
+
+  it("files that have become long are reported", async () => {
+    const long = Object.fromEntries(
+      Array.from({ length: 60 }, (_, at) => [`src/streams/long-${at}.ts`, `export const a = ${at};\n${lines(300)}`]),
+    );
+    expect(await lengthsOf(long)).toEqual([
+      "The median of the lengths of all files is 301 lines; 90 are allowed.",
+      "The p95 of the lengths of all files is 301 lines; 260 are allowed.",
+    ]);
   });
 });

@@ -84,7 +84,8 @@ Every option of \`run\`, \`openSession\`, \`agent\` and \`swarm\` either works o
 with a \`warning\` event of the code \`option-ignored\` (\`context.option\`), in \`explain(…).ignored\`, and, with \`strict: true\`, with a
 \`StartError\` before anything starts. *Refused*: the run does not start at all, because the option would protect you and cannot.
 
-In a swarm each agent is judged by its own backend; the warning carries the agent's name. This page is made from the tables in
+In a swarm each agent is judged by its own backend; the warning carries the agent's name. Options for one backend (\`claudeCode\`, \`anthropic\` …),
+\`cwd\` and \`env\` are used if any agent of the run takes them, also one that is a tool. This page is made from the tables in
 \`src/runtime/option-table.ts\` and \`claude-code-option-table.ts\` (\`npx vitest run test/pins/options-page.test.ts -u\`).
 
 Claude Code runs in control mode when something that was asked for needs it. With \`claudeCode: { mode: "plain" }\` the options \`tools\`,

@@ -24,6 +24,7 @@ describe("the package", () => {
       "./emulator": { types: "./dist/emulator/index.d.ts", default: "./dist/emulator/index.js" },
       "./server": { types: "./dist/server/index.d.ts", default: "./dist/server/index.js" },
       "./compare": { types: "./dist/compare/index.d.ts", default: "./dist/compare/index.js" },
+      "./durable": { types: "./dist/runtime/durable.d.ts", default: "./dist/runtime/durable.js" },
       "./stores/memory": { types: "./dist/runtime/stores/memory.d.ts", default: "./dist/runtime/stores/memory.js" },
       "./stores/sqlite": { types: "./dist/runtime/stores/sqlite.d.ts", default: "./dist/runtime/stores/sqlite.js" },
       "./package.json": "./package.json",
@@ -33,7 +34,12 @@ describe("the package", () => {
 
   it("resolves folders to their doors, in the sources and in the build", () => {
     expect(manifest.imports).toEqual({
-      "#*": { "millrace-source": "./src/*/index.ts", default: "./dist/*/index.js" },
+      // The first two are for our tests alone: workers as they build them, and the sources.
+      "#*": {
+        "millrace-workers": "./.workers/*.js",
+        "millrace-source": "./src/*/index.ts",
+        default: "./dist/*/index.js",
+      },
     });
   });
 

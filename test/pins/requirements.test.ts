@@ -19,7 +19,9 @@ describe("docs/requirements.md", () => {
   });
 
   it.each([
-    ["S0-1 S0-14 AT-4: for every set", ["S0-1", "S0-14"]],
+    ["S0-1 S0-14 AT-4: for every set", ["S0-1", "S0-14", "AT-4"]],
+    ["F-B4 C2: background work, F-C3", ["C2"]],
+    ["AT-1 … AT-3 and C26–28", ["AT-1", "AT-2", "AT-3", "C26", "C27", "C28"]],
     ["S1-119 … 121: messages", ["S1-119", "S1-120", "S1-121"]],
     ["S1-119…S1-120", ["S1-119", "S1-120"]],
     ["S0-79/80: model and agent", ["S0-79", "S0-80"]],

@@ -1,9 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ROOT } from "../../scripts/set-up.mjs";
-import { ALONE, BUILT, FULL, SHARED, STRONGER } from "../../scripts/test-sets.mjs";
+import { ALONE, BUILT, FULL, isIn, listTests, SHARED, STRONGER } from "../../scripts/test-sets.mjs";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const FILES = ["test", "src", "scripts", "web/src"].flatMap((folder) =>
@@ -11,7 +11,7 @@ const FILES = ["test", "src", "scripts", "web/src"].flatMap((folder) =>
     .map((file) => join(folder, file))
     .filter((file) => (folder === "test" ? file.endsWith(".ts") : file.endsWith(".test.ts"))),
 );
-const TESTS = FILES.filter((file) => file.endsWith(".test.ts"));
+const TESTS = listTests();
 
 /** They make or remove folders by themselves, for a reason. */
 const EXEMPT = [
@@ -51,9 +51,6 @@ function listFiles(effort: string): ReadonlyMap<string, readonly string[]> {
 }
 
 describe("the sets of tests (scripts/test-sets.mjs)", () => {
-  const isUnder = (file: string, path: string): boolean => (path.endsWith("/") ? file.startsWith(path) : file === path);
-  const isIn = (file: string, paths: readonly string[]): boolean => paths.some((path) => isUnder(file, path));
-
   it("every test file is in the quick set or in the full set, and in one of them only", () => {
     const projects = listFiles("quick");
     expect([...projects.keys()].sort()).toEqual([...TESTS].sort());
@@ -66,22 +63,21 @@ describe("the sets of tests (scripts/test-sets.mjs)", () => {
   it("with all effort, those that are stronger then are in the full set as well", () => {
     const twice = [...listFiles("full")].filter(([, names]) => names.length > 1);
     expect(twice.map(([file]) => file).sort()).toEqual([...STRONGER].sort());
-    for (const [, names] of twice) expect(names).toContain("full");
+    for (const [file, names] of twice) expect(names).toContain(file.startsWith("src/") ? "properties" : "full");
   });
 
-  it("those that are stronger with all effort, and only those, depend on it", () => {
-    const readers = TESTS.filter((file) => !isIn(file, FULL)).filter((file) =>
-      /effort\.ts"|describeRealCli|conformance\/targets\.ts"|from "\.\/targets\.ts"/.test(
-        readFileSync(join(ROOT, file), "utf8"),
-      ),
+  it("the helpers that ask for the effort are those that scripts/test-sets.mjs looks for", () => {
+    const helpers = FILES.filter((file) => !TESTS.includes(file)).filter((file) =>
+      /effort\.ts"/.test(readFileSync(join(ROOT, file), "utf8")),
     );
-    expect(readers.filter((file) => file !== "test/pins/test-files.test.ts").sort()).toEqual([...STRONGER].sort());
+    expect(helpers.map((file) => basename(file)).sort()).toEqual(["real-cli.ts", "targets.ts"]);
+    expect(STRONGER).toEqual(expect.arrayContaining(["test/conformance/ends.test.ts", "src/wire/ndjson.test.ts"]));
   });
 
   it("every entry names something", () => {
-    for (const path of [...SHARED, ...BUILT, ...ALONE, ...FULL, ...STRONGER]) {
+    for (const path of [...SHARED, ...BUILT, ...ALONE, ...FULL]) {
       expect(
-        TESTS.some((file) => isUnder(file, path)),
+        TESTS.some((file) => isIn(file, [path])),
         path,
       ).toBe(true);
     }

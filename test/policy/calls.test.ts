@@ -305,7 +305,7 @@ describe("the order of a decision", () => {
       },
     });
     expect(await callback.policy.checkCall(call)).toMatchObject({ kind: "run", by: "callback" });
-    expect(asked).toEqual([expect.stringContaining("cannot be read for certain")]);
+    expect(asked).toEqual([expect.stringContaining("It is not certain what this does")]);
     const certain = openTrial({ rules, permission: () => ({ allow: true }) });
     expect(await certain.policy.checkCall(callOf({ command: "ls | xargs rm" }))).toMatchObject({ kind: "denied" });
     const allowed = openTrial({ rules: [{ allow: ["Bash"], deny: ["Bash(rm *)"] }] }, false);

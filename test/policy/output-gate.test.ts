@@ -14,6 +14,7 @@ import {
 import type { Guard, GuardAnswer, Guarded, OutputMode } from "#policy";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../effort.ts";
 import { openTrial, type Trial } from "./place.ts";
 
 const WINDOW: OutputMode = { windowCharacters: 5 };
@@ -394,7 +395,7 @@ function poison(queue: Chunk[], at: number): void {
 const laneOf = (chunks: readonly Chunk[], parent: string | undefined): readonly Chunk[] =>
   chunks.filter((chunk) => chunk.parent === parent);
 const parents = [undefined, "p1", "p2"];
-const runs = { numRuns: Number(process.env.MILLRACE_FUZZ_RUNS ?? 300) };
+const runs = { numRuns: fuzzRuns(300) };
 const modeOf = ({ window }: Scenario): OutputMode => (window === null ? "buffer" : { windowCharacters: window });
 
 async function playAll(

@@ -52,7 +52,7 @@ async function decide(
     },
   );
   const verdict = await policy.checkCall({ callId: "c", executedBy: "backend", ...call });
-  return verdict.kind === "run" ? "run" : verdict.reason.includes("there is nobody") ? "asked" : "denied";
+  return verdict.kind === "run" ? "run" : verdict.reason.includes("no one is available") ? "asked" : "denied";
 }
 
 /** `@` stands for the folder above the working folder. */

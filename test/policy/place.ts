@@ -1,4 +1,4 @@
-import type { Chunk, PermissionItem, WarningItem } from "#domain";
+import type { Chunk, ChunkOf, PermissionItem, WarningItem } from "#domain";
 import { type CallToCheck, createPolicy, type Decision, type PolicySettings, type RunPolicy } from "#policy";
 import { createVirtualClock, type VirtualClock } from "#testing";
 
@@ -11,8 +11,8 @@ export interface Trial {
   readonly written: Chunk[];
   /** The permission events as short lines: `asked by rule`, `denied by hook: why`. */
   steps(): readonly string[];
-  permissions(): readonly PermissionItem[];
-  warnings(): readonly WarningItem[];
+  permissions(): readonly ChunkOf<PermissionItem>[];
+  warnings(): readonly ChunkOf<WarningItem>[];
   /** Answers a question, as `run.answer` does. */
   answer(callId: string, decision: Decision): boolean;
 }
@@ -39,7 +39,7 @@ export function openTrial(settings: Partial<PolicySettings> = {}, canAnswer = tr
         }),
     },
   );
-  const permissions = (): readonly PermissionItem[] => written.filter((chunk) => chunk.type === "permission");
+  const permissions = (): readonly ChunkOf<PermissionItem>[] => written.filter((chunk) => chunk.type === "permission");
   controller.signal.addEventListener("abort", () => {
     for (const resolve of questions.values()) resolve({ allow: false, reason: "aborted" });
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Run } from "#agents";
+import type { Run } from "#run";
 import type { AgentEvent, EventOf, EventType } from "#domain";
 import type { RunOptions } from "#runtime";
 import { type Tool, tool } from "#tools";

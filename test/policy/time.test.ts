@@ -8,13 +8,14 @@ import { callOf, openTrial, type Trial } from "./place.ts";
 const LIMIT = 1_000;
 
 /** Whoever may say yes to a call, and how it is told its limit. */
-const DECIDERS: Readonly<Record<string, (answer: () => Promise<unknown>) => Partial<PolicySettings>>> = {
-  "a hook": (answer) => ({ hooks: [{ "before-tool": [{ run: answer as never, timeoutMs: LIMIT }] }] }),
-  "a permission callback": (answer) => ({ permission: answer as never, permissionMs: LIMIT }),
-  "a guard": (answer) => ({
-    guards: [{ name: "slow", place: "tool-call", check: answer as Guard["check"], timeoutMs: LIMIT }],
-  }),
-};
+const DECIDERS: Readonly<Record<string, (answer: () => Promise<unknown>, limit?: number) => Partial<PolicySettings>>> =
+  {
+    "a hook": (answer, timeoutMs = LIMIT) => ({ hooks: [{ "before-tool": [{ run: answer as never, timeoutMs }] }] }),
+    "a permission callback": (answer, permissionMs = LIMIT) => ({ permission: answer as never, permissionMs }),
+    "a guard": (answer, timeoutMs = LIMIT) => ({
+      guards: [{ name: "slow", place: "tool-call", check: answer as Guard["check"], timeoutMs }],
+    }),
+  };
 const YES: Readonly<Record<string, unknown>> = {
   "a hook": { allow: true },
   "a permission callback": { allow: true },
@@ -30,17 +31,25 @@ async function judgeBatch(trial: Trial, size: number, forMs: number): Promise<re
 }
 
 describe.each(Object.keys(DECIDERS))("the time of %s", (who) => {
-  const settle = (delayOf: (call: number) => number): Trial => {
+  const settle = (delayOf: (call: number) => number, limit?: number): Trial => {
     let calls = 0;
     const trial: Trial = openTrial(
       DECIDERS[who]?.(() => {
         const delay = delayOf(calls);
         calls += 1;
         return new Promise((resolve) => void trial.clock.after(delay, () => resolve(YES[who])));
-      }),
+      }, limit),
     );
     return trial;
   };
+
+  it.each([
+    [999, "run"],
+    [1001, "denied"],
+  ])("F-B7: is a second at least, whatever was asked for: an answer after %d ms of 1: %s", async (delay, kind) => {
+    const trial = settle(() => delay, 1);
+    expect(await judgeBatch(trial, 1, 1_500)).toEqual([kind]);
+  });
 
   it.each([
     [LIMIT - 1, "run"],

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { messageItem, textDelta } from "#domain";
 import type { ModelBackend } from "#backends";
-import { command, openSession, run } from "#runtime";
-import { assertRunLog } from "#testing";
+import { type Agent, agent, agentTool, command, openSession, run, type RunOptions, startRun } from "#runtime";
+import { assertRunLog, createScriptedBackend } from "#testing";
 import { tool } from "#tools";
 import { replay } from "../../src/runtime/replay.ts";
 import { eventsOf, record, scriptedWorld } from "../tapes/tape-world.ts";
@@ -23,6 +23,23 @@ describe("F-A3 SEC16: a host that repeats its key", () => {
     expect(done).toMatchObject({ type: "done", result: { status: "success" } });
     expect(joined(events)[0]).toMatch(/^You sent .+, thank you$/);
     expect(joined(events)[0]).toHaveLength(`You sent ${text}, thank you`.length);
+  });
+
+  it.each(cases)("$name: in several blocks of a message, $writing", async ({ host, text }) => {
+    const parts = [`It is ${text.slice(0, 9)}`, text.slice(9, 21), `${text.slice(21)}.`];
+    const world = scriptedWorld([host.saysInBlocks(parts)], { env: {} });
+    const { events, text: tape } = await record(host.target, { retry: false, ...host.options }, world);
+    assertRunLog([...events]);
+    const shown = events.flatMap((event) => (event.type === "text-delta" ? [event.text] : [])).join("");
+    const done = events.at(-1);
+    const result = done?.type === "done" ? done.result : undefined;
+    const blocks = events.flatMap((event) => (event.type === "message" ? event.blocks : []));
+    const told = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
+    for (const whole of [shown, told, result?.text ?? ""]) expect(leaks(whole)).toEqual([]);
+    // In the order in which it was said: the deltas end with the last block.
+    expect(shown).toMatch(/^It is .*\*\*.*\.$/);
+    expect(shown).toHaveLength(parts.join("").length);
+    expect(leaks(recordedTexts(tape).join(""))).toEqual([]);
   });
 
   it.each(cases)("$name: in its refusal, $writing", async ({ host, text }) => {
@@ -74,8 +91,12 @@ describe("F-A3 SEC16: a host that repeats its key", () => {
 
 /** The texts of the frames on a tape, one after the other. */
 function recordedStrings(path: string): readonly string[] {
+  return recordedTexts(readFileSync(path, "utf8"));
+}
+
+function recordedTexts(tape: string): readonly string[] {
   const pieces: string[] = [];
-  for (const line of readFileSync(path, "utf8").split("\n")) {
+  for (const line of tape.split("\n")) {
     const body = /"type":"body".*"text":"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
     if (body === undefined) continue;
     const frame = JSON.parse(`"${body}"`) as string;
@@ -156,6 +177,50 @@ describe("F-A3 SEC16: a foreign command", () => {
     expect(leaks(events)).toEqual([]);
     expect(leaks(heard.join(""))).toEqual([]);
     expect(joined(events).flatMap((one) => leaks(one))).toEqual([]);
+  });
+});
+
+describe("F-A3 SEC16: an agent that is a tool of another", () => {
+  const plain = (): ModelBackend =>
+    createScriptedBackend([{ calls: [{ name: "worker", input: { prompt: "Say it." } }] }, { text: "Said." }]);
+  const made: ModelBackend = {
+    kind: "model",
+    name: "mine",
+    model: "m",
+    secrets: () => [KEY],
+    async *stream() {
+      for (const letter of `It is ${KEY}.`) yield [textDelta("n1", 0, letter)];
+      yield [messageItem({ id: "n1", role: "assistant", blocks: [{ type: "text", text: `It is ${KEY}.` }] })];
+    },
+  };
+  const nested = (backend: Agent["backend"], depth: number): Agent => {
+    const inner = agent({ name: "worker", backend });
+    return depth === 0
+      ? inner
+      : agent({ name: "worker", backend: plain(), tools: [agentTool(nested(backend, depth - 1))] });
+  };
+
+  it.each([
+    ["a host", 0, HOSTS.anthropic.target],
+    ["a host", 1, HOSTS.anthropic.target],
+    ["a backend made by hand", 0, made],
+    ["a backend made by hand", 1, made],
+  ] as const)("%s, %d agents between, that repeats its own key", async (_, depth, backend) => {
+    const options = (): RunOptions => ({
+      retry: false,
+      tools: [agentTool(nested(backend, depth))],
+      ...HOSTS.anthropic.options,
+    });
+    const world = () => scriptedWorld([HOSTS.anthropic.says(letters(`It is ${KEY}.`))], { env: {} });
+    const recorded = await record(plain(), options(), world());
+    for (const events of [await eventsOf(startRun(plain(), "Hello", options(), world())), recorded.events]) {
+      assertRunLog([...events]);
+      expect(JSON.stringify(events)).toContain("**");
+      expect(leaks(events)).toEqual([]);
+      expect(joined(events).flatMap((one) => leaks(one))).toEqual([]);
+    }
+    expect(leaks(recorded.text)).toEqual([]);
+    expect(leaks(recordedTexts(recorded.text).join(""))).toEqual([]);
   });
 });
 

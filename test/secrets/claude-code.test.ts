@@ -10,16 +10,36 @@ import { describeRealCli, realCliOptions } from "../real-cli.ts";
 import { scriptedWorld } from "../tapes/tape-world.ts";
 import { joined, KEY, leaks, letters, WRITINGS } from "./hosts.ts";
 
-const delta = (text: string) => ({
+const delta = (text: string, index = 0) => ({
   type: "stream_event",
-  event: { type: "content_block_delta", index: 0, delta: { type: "text_delta", text } },
+  event: { type: "content_block_delta", index, delta: { type: "text_delta", text } },
   parent_tool_use_id: null,
 });
 const streamed = (text: string) => [
   { type: "stream_event", event: { type: "message_start", message: { id: "m1", role: "assistant", model: "m" } } },
   { type: "stream_event", event: { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } } },
-  ...letters(text).map(delta),
+  ...letters(text).map((letter) => delta(letter)),
   says("m1", text),
+];
+const inBlocks = (texts: readonly string[]) => [
+  { type: "stream_event", event: { type: "message_start", message: { id: "m1", role: "assistant", model: "m" } } },
+  ...texts.flatMap((text, index) => [
+    { type: "stream_event", event: { type: "content_block_start", index, content_block: { type: "text", text: "" } } },
+    delta(text, index),
+    { type: "stream_event", event: { type: "content_block_stop", index } },
+  ]),
+  {
+    type: "assistant",
+    message: {
+      id: "m1",
+      type: "message",
+      role: "assistant",
+      model: "m",
+      content: texts.map((text) => ({ type: "text", text })),
+    },
+    parent_tool_use_id: null,
+    session_id: "s1",
+  },
 ];
 
 const first: Record<"plain" | "control", SpawnStep[]> = {
@@ -33,6 +53,9 @@ const DEEDS: Readonly<Record<string, (secret: string) => readonly SpawnStep[]>> 
   "writes it to stdout, as no JSON, and exits": (secret) => [{ write: `key=${secret}` }, { exit: 3 }],
   "says it in a message": (secret) => [writes(INIT, says("m1", `It is ${secret}.`), result(`It is ${secret}.`))],
   "says it one character at a time": (secret) => [writes(INIT, ...streamed(`It is ${secret}.`), result("Said."))],
+  "says it in three blocks of a message": (secret) => [
+    writes(INIT, ...inBlocks([`It is ${secret.slice(0, 9)}`, secret.slice(9, 21), `${secret.slice(21)}.`]), result()),
+  ],
   "calls a tool with it": (secret) => [
     writes(INIT, calls("m1", "c1", "Bash", { command: `curl -H 'x-key: ${secret}'` }), result()),
   ],

@@ -11,6 +11,8 @@ export interface Host {
   readonly options: RunOptions;
   /** A reply whose text arrives in these pieces. */
   says(pieces: readonly string[]): FetchReply;
+  /** A reply with one block of text for each of these, where the protocol has several. */
+  saysInBlocks(texts: readonly string[]): FetchReply;
   /** A call of the tool `keep` whose arguments arrive in these pieces. */
   calls(json: readonly string[]): FetchReply;
 }
@@ -68,6 +70,16 @@ export const HOSTS: Readonly<Record<"anthropic" | "openai" | "google", Host>> = 
         })),
         ...anthropicEnd("end_turn"),
       ),
+    saysInBlocks: (texts) =>
+      sse(
+        ANTHROPIC_START,
+        ...texts.flatMap((text, index) => [
+          { type: "content_block_start", index, content_block: { type: "text", text: "" } },
+          { type: "content_block_delta", index, delta: { type: "text_delta", text } },
+          { type: "content_block_stop", index },
+        ]),
+        ...anthropicEnd("end_turn").slice(1),
+      ),
     calls: (json) =>
       sse(
         ANTHROPIC_START,
@@ -88,6 +100,7 @@ export const HOSTS: Readonly<Record<"anthropic" | "openai" | "google", Host>> = 
     target: "openai/m",
     options: { openai: { apiKey: KEY, baseUrl: "http://host.test/v1" } },
     says: (pieces) => sse(...pieces.map((content) => choice({ content })), choice({}, "stop"), "[DONE]"),
+    saysInBlocks: (texts) => sse(...texts.map((content) => choice({ content })), choice({}, "stop"), "[DONE]"),
     calls: (json) =>
       sse(
         choice({
@@ -102,6 +115,7 @@ export const HOSTS: Readonly<Record<"anthropic" | "openai" | "google", Host>> = 
     target: "google/m",
     options: { google: { apiKey: KEY, baseUrl: "http://host.test" } },
     says: (pieces) => sse(...pieces.map((text) => candidate([{ text }])), candidate([{ text: "" }], "STOP")),
+    saysInBlocks: (texts) => sse(candidate(texts.map((text) => ({ text }))), candidate([{ text: "" }], "STOP")),
     calls: (json) =>
       sse(candidate([{ functionCall: { name: "keep", args: JSON.parse(json.join("")) as object } }], "STOP")),
   },

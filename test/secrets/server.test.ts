@@ -52,6 +52,10 @@ describe("F-A3 SEC16: a server whose host repeats its key", () => {
     for (const path of [`/api/threads/${id}`, `/api/threads/${id}/messages`, "/api/threads", `/api/runs/${KEY}`]) {
       shown.push(await (await ask("GET", path, undefined, headers)).text());
     }
+    const title = `On ${KEY}`;
+    shown.push(await (await ask("POST", "/api/threads", { title }, headers)).text());
+    shown.push(await (await ask("PATCH", `/api/threads/${id}`, { title }, headers)).text());
+    shown.push(await (await ask("GET", `/api/threads/${id}/export?format=markdown`, undefined, headers)).text());
     shown.push(await (await ask("POST", "/api/threads", { target: `openai/${KEY}x/${KEY}` }, headers)).text());
     await server.close();
     await store.close?.();

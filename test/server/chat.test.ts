@@ -365,7 +365,7 @@ describe("chat", () => {
     expect(await server.store.listMessages("local", thread)).toEqual([]);
   });
 
-  it("runs that an earlier process left open are closed as interrupted before the first answer", async () => {
+  it("a run of an earlier process whose input is not stored cannot continue, and is closed as interrupted before the first answer", async () => {
     const { store, ...first } = serve([{ text: "x" }]);
     const thread = await newThread({ store, ...first });
     await store.createRun({ id: "dead", createdAt: 1, threadId: thread, tenant: "local" }, []);
@@ -512,7 +512,7 @@ describe("threads", () => {
     expect((await asked).status).toBe(503);
   });
 
-  it("a shutdown lets runs finish, and aborts those that do not", async () => {
+  it("a shutdown lets runs finish, and leaves those that do not to the next start", async () => {
     const world = testWorld();
     const reply = (ms: number): ScriptedReply =>
       async function* (_, signal) {
@@ -536,6 +536,10 @@ describe("threads", () => {
     await world.clock.advance(60_000);
     await closing;
     const statuses = await Promise.all(runs.map(async (id) => (await server.store.findRun("local", id))?.status));
-    expect(statuses).toEqual(["success", "aborted"]);
+    expect(statuses).toEqual(["success", undefined]);
+    const next = serve([{ text: "ok" }], { store: server.store });
+    const events = await readEvents(await next.ask("GET", `/api/runs/${runs[1]}/events`));
+    assertRunLog(events);
+    expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "success", text: "ok" } });
   });
 });

@@ -164,7 +164,7 @@ describe.each(STORES)("F-B14: a disk that is full, over the %s store", (_, open)
     await due(kept.close());
   });
 
-  it("a server that goes before the disk is back: the next one closes the run", async () => {
+  it("a server that goes before the disk is back: the next one continues the run from what is stored", async () => {
     const { disk, chat, due, server, kept, world, clerk } = await begin(open);
     disk.failsAt = disk.writes + 3;
     const response = await chat();
@@ -172,8 +172,9 @@ describe.each(STORES)("F-B14: a disk that is full, over the %s store", (_, open)
     await due(server.server.close());
     const runId = response.headers.get("x-run-id") as string;
     const next = startServer({ store: kept, agents: [clerk()], target: "clerk", world });
-    const answer = await due(next.ask("GET", `/api/runs/${runId}`));
-    expect(await answer.json()).toMatchObject({ status: "interrupted" });
+    const events = await due(readEvents(await due(next.ask("GET", `/api/runs/${runId}/events`))));
+    expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+    expect(events).toContainEqual(expect.objectContaining({ type: "notice", kind: "resumed" }));
     assertRunLog(await kept.read(runId));
     await due(kept.close());
   });

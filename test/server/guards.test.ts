@@ -8,9 +8,13 @@ import { assertRunLog, createScriptedBackend } from "#testing";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { ROUTES } from "../../src/server/app.ts";
 import { readLimits } from "../../src/server/limits.ts";
+import { createStorageQuota } from "../../src/server/storage-quota.ts";
+import { fuzzRuns } from "../effort.ts";
+import { openStore } from "../../src/runtime/stores/sqlite.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { readEvents, readText, startServer, type TestServer, testWorld } from "./support.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 200);
+const RUNS = fuzzRuns(200);
 const TOKEN = "correct-horse-battery-staple";
 const OTHER = "another-token-of-some-length";
 
@@ -496,6 +500,22 @@ describe("SEC17: bodies", () => {
     expect(await server.store.listRuns()).toEqual([]);
   });
 
+  it.each([
+    [{ input: 7 }, "input is 7. Give a text or a list of blocks."],
+    [{ input: [{ type: "audio" }] }, 'input[0].type is "audio". Give one of: text, image, document.'],
+    [{ input: [{ type: "text", text: 7 }] }, "input[0].text is 7. Give a text."],
+    [{ input: [{ type: "image", mediaType: "image/pgn" }] }, 'Did you mean "image/png"?'],
+    [
+      { input: [{ type: "image", mediaType: "image/png", data: "?" }] },
+      'input[0].data is "?". Give the bytes as base64.',
+    ],
+  ])("R16: %j is refused with the field, the value and the remedy", async (body, message) => {
+    const server = plain();
+    const { id } = (await (await server.ask("POST", "/api/threads", {})).json()) as { id: string };
+    const response = await server.ask("POST", `/api/threads/${id}/chat`, body);
+    expect(((await response.json()) as { error: { message: string } }).error.message).toContain(message);
+  });
+
   it("requests and streams are bounded by address", async () => {
     const server = plain({ limits: { requestsPerMinute: 5, streams: 2 } });
     for (let tries = 0; tries < 5; tries += 1) expect((await server.ask("GET", "/healthz")).status).toBe(200);
@@ -637,7 +657,7 @@ describe("SEC18: tenants", () => {
     }
   };
 
-  it("5 000 random operations of two tenants: what is another's is not there", async () => {
+  it("random operations of two tenants, 5 000 in the full set: what is another's is not there", async () => {
     let operations = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(operation, { minLength: 20, maxLength: 60 }), async (sequence) => {
@@ -653,9 +673,9 @@ describe("SEC18: tenants", () => {
         for (const one of sequence) await carryOut(world, one);
         operations += sequence.length;
       }),
-      { numRuns: Math.max(RUNS, 200) },
+      { numRuns: RUNS },
     );
-    expect(operations).toBeGreaterThanOrEqual(5000);
+    expect(operations).toBeGreaterThanOrEqual(25 * RUNS);
   });
 
   it("F-A13: a tenant that has as many runs as it may is refused with a remedy; others are served", async () => {
@@ -703,6 +723,8 @@ describe("SEC18: tenants", () => {
     expect(readLimits({ runs: 40 }, 1).runsPerTenant).toBe(40);
     expect(readLimits({ runs: 40 }, 2).runsPerTenant).toBe(10);
     expect(readLimits({ runs: 1 }, 2).runsPerTenant).toBe(1);
+    expect(readLimits({ connections: 40 }, 1).streamsPerTenant).toBe(40);
+    expect(readLimits({ connections: 40 }, 2).streamsPerTenant).toBe(10);
   });
 
   it("F-A13: a tenant that keeps as many threads as it may is refused until it removes one; others are not", async () => {
@@ -726,6 +748,123 @@ describe("SEC18: tenants", () => {
     expect((await create(TOKEN)).status).toBe(201);
   });
 
+  it("F-A13: threads that are created at the same time do not pass the quota, in a database either", async () => {
+    const store = await openStore(temporaryFolder("quota"));
+    const server = plain({ store, tokens: [{ token: TOKEN, tenant: "a" }], limits: { threadsPerTenant: 3 } });
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => server.ask("POST", "/api/threads", {}, headers)),
+    );
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+    expect(answers.filter(({ status }) => status === 403)).toHaveLength(17);
+    await server.server.close();
+    await store.close?.();
+  });
+
+  it("F-A13: messages that are sent at the same time pass the quota of bytes by one of them at most", async () => {
+    const store = await openStore(temporaryFolder("quota"));
+    const server = plain({ store, tokens: [{ token: TOKEN, tenant: "a" }], limits: { bytesPerTenant: 50_000 } });
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const create = async (): Promise<string> =>
+      ((await (await server.ask("POST", "/api/threads", {}, headers)).json()) as { id: string }).id;
+    const ids = [await create(), await create(), await create(), await create()];
+    const input = "x".repeat(60_000);
+    const answers = await Promise.all(
+      ids.map((id) => server.ask("POST", `/api/threads/${id}/chat`, { input }, headers)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 507)).toHaveLength(3);
+    await Promise.all(answers.map((answer) => answer.text()));
+    await server.server.close();
+    await store.close?.();
+  });
+
+  it("F-A13: a tenant's streams are counted over all its addresses, and a refused answer starts no run", async () => {
+    const world = testWorld();
+    const waiting = createScriptedBackend([
+      async function* (_, signal) {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        yield [];
+      },
+    ]);
+    const server = plain({
+      world,
+      agents: [agent({ name: "clerk", backend: waiting })],
+      tokens: [
+        { token: TOKEN, tenant: "a" },
+        { token: OTHER, tenant: "b" },
+      ],
+      trustProxy: true,
+      limits: { streamsPerTenant: 1, shutdownMs: 0 },
+    });
+    let addresses = 0;
+    const ask = (method: string, path: string, body: unknown, token: string): Promise<Response> => {
+      addresses += 1;
+      const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": `10.0.0.${addresses}` };
+      return server.ask(method, path, body, headers);
+    };
+    const create = async (token: string): Promise<string> =>
+      ((await (await ask("POST", "/api/threads", {}, token)).json()) as { id: string }).id;
+    const chat = (id: string, token: string) => ask("POST", `/api/threads/${id}/chat`, { input: "x" }, token);
+    const [first, second, foreign] = [await create(TOKEN), await create(TOKEN), await create(OTHER)];
+    const open = await chat(first, TOKEN);
+    expect(open.status).toBe(200);
+    const refused = await chat(second, TOKEN);
+    expect(refused.status).toBe(429);
+    expect(await refused.json()).toMatchObject({
+      error: { code: "too-many-streams", message: expect.stringContaining("limits.streamsPerTenant") },
+    });
+    expect(await (await ask("GET", `/api/threads/${second}`, undefined, TOKEN)).json()).toMatchObject({
+      messages: [],
+      runs: [],
+    });
+    expect((await chat(foreign, OTHER)).status).toBe(200);
+    await open.body?.cancel();
+    expect((await chat(second, TOKEN)).status).toBe(200);
+    const closing = server.server.close();
+    await world.clock.advance(20_000);
+    await closing;
+  });
+
+  it("F-A13: a tenant's next turn comes after one that failed, too, and never beside it", async () => {
+    const quota = createStorageQuota(createMemoryStore(), 1);
+    const done: string[] = [];
+    const turn = (name: string, fails: boolean) => async (): Promise<string> => {
+      done.push(`${name} begins`);
+      await Promise.resolve();
+      done.push(`${name} ends`);
+      if (fails) throw new Error(name);
+      return name;
+    };
+    const turns = [quota.inTurn("a", turn("one", true)), quota.inTurn("a", turn("two", false))];
+    expect(await Promise.allSettled(turns)).toMatchObject([{ reason: new Error("one") }, { value: "two" }]);
+    expect(done).toEqual(["one begins", "one ends", "two begins", "two ends"]);
+  });
+
+  it("F-A13: a message that is refused gives back the place of its stream", async () => {
+    const world = testWorld();
+    const waiting = createScriptedBackend([
+      async function* (_, signal) {
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        yield [];
+      },
+    ]);
+    const server = plain({
+      world,
+      agents: [agent({ name: "clerk", backend: waiting })],
+      limits: { streams: 2, shutdownMs: 0 },
+    });
+    const create = async (): Promise<string> =>
+      ((await (await server.ask("POST", "/api/threads", {})).json()) as { id: string }).id;
+    const chat = async (id: string): Promise<number> =>
+      (await server.ask("POST", `/api/threads/${id}/chat`, { input: "x" })).status;
+    const [first, second] = [await create(), await create()];
+    expect([await chat(first), await chat(first), await chat(first), await chat(second)]).toEqual([200, 409, 409, 200]);
+    const closing = server.server.close();
+    await world.clock.advance(20_000);
+    await closing;
+  });
+
   it("F-A13: a tenant that keeps as many bytes as it may is refused with 507 until it removes a thread; others are served", async () => {
     const long = createScriptedBackend([{ text: "x".repeat(70_000) }, { text: "y" }]);
     const server = plain({
@@ -744,7 +883,7 @@ describe("SEC18: tenants", () => {
     await (await server.ask("POST", `/api/threads/${id}/chat`, { input: "x" }, headers)).text();
     const error = {
       code: "storage-exceeded",
-      message: expect.stringMatching(/You keep \d+ bytes, and 100000 are allowed \(limits\.bytesPerTenant\)\. Remove/),
+      message: expect.stringMatching(/You store \d+ bytes, and 100000 are allowed \(limits\.bytesPerTenant\)\. Remove/),
     };
     for (const refused of [
       await create(TOKEN),

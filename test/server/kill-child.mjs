@@ -1,13 +1,15 @@
 // A server that kills itself at the k-th passing of a fail-point, as the system or a power cut would: no clean-up runs.
 // node kill-child.mjs <dist> <data folder> <fail-point> <k>
 
+import { appendFileSync } from "node:fs";
 import { ServerResponse } from "node:http";
+import { join } from "node:path";
 import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
 
-const [dist, folder, point, count] = process.argv.slice(2);
+const [dist, folder = "", point, count] = process.argv.slice(2);
 const { createServer } = await import(`${dist}/server/index.js`);
 const { openStore } = await import(`${dist}/runtime/stores/sqlite.js`);
-const { agent } = await import(`${dist}/index.js`);
+const { agent, tool } = await import(`${dist}/index.js`);
 
 const EVENTS = 95;
 
@@ -49,6 +51,20 @@ let passed = 0;
 const isDue = (name) => name === point && (passed += 1) === Number(count);
 const die = () => process.kill(process.pid, "SIGKILL");
 
+// The effect outside: a line at the start and a line at the end of every call.
+const nothing = tool(
+  "nothing",
+  "Has an effect",
+  {},
+  async (/** @type {unknown} */ _, /** @type {{ runId: string }} */ { runId }) => {
+    appendFileSync(join(folder, "effects.txt"), `start ${runId}\n`);
+    if (isDue("in-tool")) die();
+    await sleep(5);
+    appendFileSync(join(folder, "effects.txt"), `end ${runId}\n`);
+    return "done";
+  },
+);
+
 const store = await openStore(folder);
 const server = createServer({
   store: {
@@ -59,7 +75,7 @@ const server = createServer({
       if (isDue("after-append")) die();
     },
   },
-  agents: [agent({ name: "counter", backend })],
+  agents: [agent({ name: "counter", backend, tools: [nothing] })],
   target: "counter",
   page: false,
   limits: { requestsPerMinute: 1e9 },

@@ -35,6 +35,8 @@ describe.each(STORES)("F-B1: a reply of more than a megabyte, over the %s store"
     const { id } = (await (await ask("POST", "/api/threads", {})).json()) as { id: string };
     const response = await ask("POST", `/api/threads/${id}/chat`, { input: "Go on" });
     const runId = response.headers.get("x-run-id") as string;
+    // A reader that takes nothing until everything is over.
+    const stalled = await ask("GET", `/api/runs/${runId}/events`);
     /** Reads an answer, of which no piece may be large, each written in a turn of its own. */
     const readPieces = async (answer: Response): Promise<string> => {
       let text = "";
@@ -53,6 +55,11 @@ describe.each(STORES)("F-B1: a reply of more than a megabyte, over the %s store"
     expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
     expect(events.at(-1).result.text).toBe(TEXT);
     expect(await readEvents(await ask("GET", `/api/runs/${runId}/events`))).toEqual(events);
+    expect(await readEvents(stalled)).toEqual(events);
+    for (const seq of [0, events.at(-2).seq]) {
+      const late = await ask("GET", `/api/runs/${runId}/events?after=${seq}`);
+      expect(await readEvents(late)).toEqual(events.filter((event) => event.seq > seq));
+    }
     expect((await store.listMessages("local", id)).at(-1)?.blocks).toEqual([{ type: "text", text: TEXT }]);
     const message = { role: "assistant", blocks: [{ type: "text", text: TEXT }] };
     const shown = async (path: string): Promise<unknown> => JSON.parse(await readPieces(await ask("GET", path)));

@@ -7,6 +7,7 @@ import type { Store } from "#sessions";
 import { closeRunLog, createScriptedBackend } from "#testing";
 import { createSystemFiles, startWorker, systemClock } from "#transports";
 import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
+import { isQuick } from "../effort.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { startServer } from "./support.ts";
 
@@ -41,10 +42,11 @@ const INPUT: Message = { id: "i", role: "user", blocks: [{ type: "text", text: "
 const ASKED = permissionItem({ callId: "c", name: "tool", state: "asked", by: "rule" });
 const LOG = closeRunLog([noticeItem("a", {}), ASKED, permissionItem({ ...ASKED, state: "allowed" })], "r");
 const LARGE = closeRunLog([noticeItem("a", {}), textDelta("m", 0, "x".repeat(600_000))], "r");
+const ANSWER = { callId: "c", at: 1, decision: { allow: true } };
 const SETTLEMENT = { at: 3, messages: [INPUT], usage: [{ model: "m", usage: { inputTokens: 1 } }] };
 
-/** Every kind of write. Before it: two threads, and a run with its first event. */
-const WRITES: readonly [string, (store: Store) => Promise<unknown>][] = [
+/** Every kind of write; in the quick set two of them. Before it: two threads, and a run with its first event. */
+const ALL_WRITES: readonly [string, (store: Store) => Promise<unknown>][] = [
   ["createThread", (store) => store.createThread({ ...THREAD, id: "new" })],
   ["renameThread", (store) => store.renameThread("local", "t", { title: "x", at: 2 })],
   ["removeThread", (store) => store.removeThread("local", "empty")],
@@ -55,8 +57,18 @@ const WRITES: readonly [string, (store: Store) => Promise<unknown>][] = [
   ["append of a large event", (store) => store.append("r", LARGE.slice(1, 2))],
   ["append with the end of a run", (store) => store.append("r", LOG.slice(1))],
   ["append with a settlement", (store) => store.append("r", LOG.slice(1), SETTLEMENT)],
+  ["append of a parked notice", (store) => store.append("r", [{ ...LOG[0], seq: 1, kind: "parked" } as never])],
+  ["addAnswer", (store) => store.addAnswer("r", { callId: "new", at: 1 })],
+  [
+    "addAnswer of a large answer",
+    (store) => store.addAnswer("r", { callId: "new", at: 1, result: { output: "x".repeat(600_000), isError: false } }),
+  ],
+  ["keepFile", (store) => store.keepFile("f", new Uint8Array(300_000))],
+  ["removeFile", (store) => store.removeFile("f")],
   ["addAudit", (store) => store.addAudit({ at: 1, tenant: "local", action: "x" })],
 ];
+
+const WRITES = ALL_WRITES.filter(([name]) => !isQuick || ["createThread", "append with a settlement"].includes(name));
 
 /** Every kind of read, and what it finds. */
 const READS: readonly [string, (store: Store) => Promise<unknown>, unknown][] = [
@@ -70,6 +82,8 @@ const READS: readonly [string, (store: Store) => Promise<unknown>, unknown][] = 
   ["listAudit", (store) => store.listAudit("local"), []],
   ["listRuns", (store) => store.listRuns({ threadId: "t" }), [{ id: "r", lastSeq: 0 }]],
   ["findRun", (store) => store.findRun("local", "r"), { id: "r", lastSeq: 0, isOver: false }],
+  ["listAnswers", (store) => store.listAnswers("r"), [ANSWER]],
+  ["findFile", async (store) => [...((await store.findFile("f")) ?? [])], [1, 2]],
   ["read", (store) => store.read("r"), LOG.slice(0, 1)],
 ];
 
@@ -83,6 +97,8 @@ describe.each([
     await store.createThread({ ...THREAD, id: "empty" });
     await store.createRun({ id: "r", createdAt: 1, threadId: "t" }, [INPUT]);
     await store.append("r", LOG.slice(0, 1));
+    await store.addAnswer("r", ANSWER);
+    await store.keepFile("f", Uint8Array.of(1, 2));
     const release = await lock();
     const order: string[] = [];
     const writing = write(store).then(() => order.push("written"));

@@ -284,10 +284,10 @@ describe("a session with an agent", () => {
     const { session } = openTestSession([agent.leg]);
     for (const text of ["a", "b"]) {
       await expect(session.setAgent("critic")).rejects.toThrow(
-        /^setAgent cannot be had on scripted-agent: .*Open the session with swarm\(…\)/,
+        /^setAgent is not available on scripted-agent: .*Open the session with swarm\(…\)/,
       );
       await expect(session.mcpStatus()).rejects.toThrow(
-        /^mcpStatus cannot be had on scripted-agent: .*option tools\.$/,
+        /^mcpStatus is not available on scripted-agent: .*option tools\.$/,
       );
       expect(await session.warmUp()).toBe(false);
       expect((await session.send(text).result()).status).toBe("success");

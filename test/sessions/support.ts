@@ -1,4 +1,5 @@
-import { createRunSource, type Leg, type Run } from "#agents";
+import { createRunSource, type Leg } from "#agents";
+import type { Run } from "#run";
 import type { AgentEvent, Message } from "#domain";
 import {
   type Conversation,

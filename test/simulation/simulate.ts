@@ -181,9 +181,11 @@ async function carryOut(run: Run, { dice, clock, scenario }: Surroundings): Prom
   const readers = Array.from({ length: 1 + dice.upTo(2) }, () =>
     startReader(dice.fork(), { log, runId: run.id, clock }),
   );
-  const written = log.write(run, undefined, {
-    stop: () => void run.abort("The log cannot be written."),
-    hold: (events, settlement) => ends.hold(stub, events, settlement),
+  const written = log.write(run, {
+    onStoreFailure: {
+      stop: () => void run.abort("The log cannot be written."),
+      hold: (events, settlement) => ends.hold(stub, events, settlement),
+    },
   });
   if (scenario.abortAtMs !== undefined) clock.after(scenario.abortAtMs, () => void run.abort("enough"));
   const crashAtMs = dice.percent(10) ? dice.upTo(20_000) : undefined;

@@ -287,7 +287,7 @@ describe("F-D11: a tape and a run of different lengths", () => {
     const strict = await place.answered("offline", { ...options, replay: recorded.path });
     expect(errorOf(strict)).toMatchObject({
       code: "tape-difference",
-      message: expect.stringMatching(/exchange 2 of 2 \(POST .*\): it is on the tape, and now nobody has asked for it/),
+      message: expect.stringMatching(/exchange 2 of 2 \(POST .*\): it is on the tape, but was not requested this time/),
     });
     const warned = await place.answered("offline", {
       ...options,
@@ -350,12 +350,12 @@ describe("F-D11: what cannot be had is refused before anything starts", () => {
     [
       "a backend made by hand",
       () => run({ replay: tape }, createScriptedBackend([]))(),
-      /^feature-unavailable: replay cannot be had on .*by name/,
+      /^feature-unavailable: replay is not available on .*by name/,
     ],
     [
       "a fallback made by hand",
       () => run({ replay: tape, fallback: createScriptedBackend([]) })(),
-      /^feature-unavailable: replay cannot be had on/,
+      /^feature-unavailable: replay is not available on/,
     ],
     [
       "record and replay",
@@ -386,7 +386,7 @@ describe("F-D11: what cannot be had is refused before anything starts", () => {
   it("a tape that was changed by hand, unless that is allowed; and bytes are as good as a path", async () => {
     const text = readFileSync(tape, "utf8").replaceAll("25 + 17", "25 + 18");
     const bytes = new TextEncoder().encode(text);
-    expect(refusal(run({ replay: { tape: bytes } }))).toMatch(/^invalid-tape: .*the seal does not fit/);
+    expect(refusal(run({ replay: { tape: bytes } }))).toMatch(/^invalid-tape: .*the digest at its end does not fit/);
     const whole = new Uint8Array(readFileSync(tape));
     expect(statusOf(await place.answered("offline", { replay: { tape: whole } }))).toBe("success");
     const edited = await place.answered("offline", { replay: { tape: bytes, allowEdited: true } });

@@ -125,7 +125,9 @@ describe("AT-66: a process on a tape", () => {
       /the executable was \/opt\/x\/agent/,
     );
     const child = await played(lines)(request);
-    await expect(say(child, "three\n")).rejects.toThrow(/\(stdin\).* is not told what it was told: at character 0/);
+    await expect(say(child, "three\n")).rejects.toThrow(
+      /\(stdin\).* receives different input than was recorded: at character 0/,
+    );
     await child.exit;
     const loose = await played(lines, { check: false })({ ...request, args: [] });
     await say(loose, "xxx\n");

@@ -129,8 +129,8 @@ describe("SEC19: the file of a tape", () => {
     const link = newTapePath();
     symlinkSync(`${there}-elsewhere`, link);
     for (const [path, why] of [
-      [there, "there is something already"],
-      [link, "there is something already"],
+      [there, "it already exists"],
+      [link, "it already exists"],
       ["/nowhere/at/all.tape", "there is no such folder"],
     ] as const) {
       let asked = 0;

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent } from "#domain";
-import type { Run, RunInput } from "#agents";
+import type { RunInput } from "#agents";
+import type { Run } from "#run";
 import { startRun, type RunOptions, type Target, type World } from "#runtime";
 import {
   createMemoryFiles,

@@ -1,4 +1,4 @@
-import type { Run } from "#agents";
+import type { Run } from "#run";
 import type { AgentEvent, Clock, Fetch, FileSystem, ProcessFamily, ProcessHandle, Random } from "#domain";
 import { describeThrown } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
@@ -13,7 +13,7 @@ import {
   type VirtualClock,
 } from "#testing";
 import type { Watchdog } from "#transports";
-import type { ClaudeCodeWorld } from "../../src/backends/claude-code/launch.ts";
+import type { ClaudeCodeWorld } from "../../src/backends/claude-code/world.ts";
 import type { Fault } from "./fault.ts";
 
 /** A world any call of which may fail, and what is still open in it. */

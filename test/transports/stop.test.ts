@@ -14,7 +14,7 @@ import {
   systemClock,
   systemRandom,
 } from "#transports";
-import { byEffort } from "../effort.ts";
+import { byEffort, isQuick } from "../effort.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import {
   canMakeGroups,
@@ -29,7 +29,7 @@ import {
   zombies,
 } from "./processes.ts";
 
-const ABORTS = Number(process.env["MILLRACE_ABORTS"] ?? byEffort({ quick: 60, full: 1000 }));
+const ABORTS = Number(process.env["MILLRACE_ABORTS"] ?? byEffort({ quick: 24, full: 1000 }));
 const PATH = process.env["PATH"] ?? "";
 
 /** What the phase of an abort finds: each script says `ready` when it stands. */
@@ -53,21 +53,23 @@ type Kind = keyof typeof SCRIPTS;
 
 const proc = createProcessTable() as ProcessTable;
 const ps = createProcessTable({ source: "ps" }) as ProcessTable;
-const noGroups: ControlGroups = { create: () => undefined };
+const noGroups: Pick<ControlGroups, "create"> = { create: () => undefined };
 
 interface Means {
   readonly table: ProcessTable;
   /** `undefined`: the process is not followed, and found when it is stopped. */
-  readonly groups: ControlGroups | undefined;
+  readonly groups: Pick<ControlGroups, "create"> | undefined;
 }
 
-/** The ways in which what a process has started is found. */
+/** The ways in which what a process has started is found. The quick set tries those that a Linux machine uses. */
 const MEANS: Readonly<Record<string, Means>> = {
-  "/proc": { table: proc, groups: undefined },
   "/proc, followed from the start": { table: proc, groups: noGroups },
-  ps: { table: ps, groups: undefined },
-  "ps, followed from the start": { table: ps, groups: noGroups },
   ...(canMakeGroups() && { "a control group": { table: proc, groups: createControlGroups() } }),
+  ...(!isQuick && {
+    "/proc": { table: proc, groups: undefined },
+    ps: { table: ps, groups: undefined },
+    "ps, followed from the start": { table: ps, groups: noGroups },
+  }),
 };
 
 interface Started {
@@ -85,7 +87,7 @@ interface StartOptions {
 
 async function start(script: string, { ready = true, means, go = false }: StartOptions = {}): Promise<Started> {
   const tag = { name: "MILLRACE_RUN", value: systemRandom.id() };
-  const { table, groups } = means ?? (MEANS["/proc"] as Means);
+  const { table, groups } = means ?? { table: proc, groups: undefined };
   const isFollowed = groups !== undefined;
   const follow = isFollowed ? createFollow({ table, groups, clock: systemClock }) : undefined;
   const handle = await createSpawn(follow === undefined ? {} : { follow })({

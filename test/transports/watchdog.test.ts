@@ -23,7 +23,7 @@ const groups = means === "group" ? createControlGroups() : { create: () => undef
 const follow = createFollow({ table: createProcessTable(source), groups, clock: systemClock });
 const env = { PATH: process.env.PATH, MILLRACE_RUN: value };
 const handle = await createSpawn({ follow })({ executable: "/bin/sh", args: ["-c", script], env, tag });
-watchdog.follow(tag, handle.family);
+if (after !== "at once") watchdog.follow(tag, handle.family);
 await handle.write(new TextEncoder().encode("go\\n"));
 const reader = handle.stdout[Symbol.asyncIterator]();
 await reader.next();
@@ -162,24 +162,29 @@ describe.runIf(onLinux).each(MEANS)("F-A14: the watchdog, by means of %s", (mean
 });
 
 describe.runIf(onLinux && MEANS.includes("group"))("F-A5: the watchdog, with control groups", () => {
-  it("finds a daemon that has lost every trace, when our own process is killed, and removes the group", async () => {
-    const tag = systemRandom.id();
-    const script =
-      "read go; env -i PATH=$PATH setsid sh -c 'sleep 62.5 >/dev/null 2>&1 </dev/null & exit 0'; echo ready; cat";
-    const { child, said } = startProgram(tag, script, { means: "group" });
-    expect(await said).toBe("standing");
-    const daemon = (): boolean =>
-      listProcesses().some(({ pid }) => commandLine(pid) === ["sleep", "62.5", ""].join("\0"));
-    expect(daemon()).toBe(true);
-    const group = readProc(`${tagged(tag)[0]?.pid}/cgroup`)
-      .split("\n")
-      .find((line) => line.startsWith("0::"))
-      ?.slice(3);
-    expect(group).toContain(tag);
-    child.kill("SIGKILL");
-    await until(() => !daemon());
-    await until(() => !existsSync(`${mountOfGroups()}${group}`));
-  });
+  it.each([
+    ["62.5", "later", "stay"],
+    ["62.6", "before it could follow anything", "at once"],
+  ])(
+    "ends a daemon without a trace (%s) when we are killed %s, and removes the group",
+    async (seconds, _when, after) => {
+      const tag = systemRandom.id();
+      const script = `read go; env -i PATH=$PATH setsid sh -c 'sleep ${seconds} >/dev/null 2>&1 </dev/null & exit 0'; echo ready; cat`;
+      const { child, said } = startProgram(tag, script, { means: "group", after });
+      expect(await said).toBe("standing");
+      const daemon = (): boolean =>
+        listProcesses().some(({ pid }) => commandLine(pid) === ["sleep", seconds, ""].join("\0"));
+      expect(daemon()).toBe(true);
+      const group = readProc(`${tagged(tag)[0]?.pid}/cgroup`)
+        .split("\n")
+        .find((line) => line.startsWith("0::"))
+        ?.slice(3);
+      expect(group).toContain(tag);
+      child.kill("SIGKILL");
+      await until(() => !daemon());
+      await until(() => !existsSync(`${mountOfGroups()}${group}`));
+    },
+  );
 });
 
 /** Stands in for Windows: a folder with the programs the companion uses, which say what they were asked. */

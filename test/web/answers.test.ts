@@ -65,6 +65,15 @@ describeInBrowser("F-F page: what stays on the page", () => {
     expect(await page.locator(".thread-head .facts").innerText()).toContain("test-model-1");
     await page.getByRole("heading", { name: "Today" }).waitFor();
     expect(await page.locator(".thread time").first().getAttribute("title")).toMatch(/\d{4}/);
+    const heights = await page
+      .locator(".thread-facts")
+      .first()
+      .evaluate((facts) => {
+        const before = facts.clientHeight;
+        (facts.firstElementChild as { textContent: string }).textContent = "provider/a-model-with-a-rather-long-name";
+        return [before, facts.clientHeight];
+      });
+    expect(heights[1], "the time stays on its line beside a long name").toBe(heights[0]);
   });
 
   it("a draft is there after a reload and gone once it is sent, in a new thread and in an old one", async () => {

@@ -1,9 +1,9 @@
 import { createServer, type Socket, type AddressInfo, connect } from "node:net";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createMemoryStore } from "../../src/runtime/stores/memory.ts";
 import { DRIPPED } from "./scenario.ts";
-import { answers, ask, describeInBrowser, launch, openPage, openSite, pathOf, settled } from "./support.ts";
+import { answers, ask, describeInBrowser, launch, openPage, openSite, pathOf, settled, type Site } from "./support.ts";
 
 /** Passes bytes on until it is told to cut every connection, or to let nobody in. */
 async function openProxy(target: string) {
@@ -44,6 +44,16 @@ async function openProxy(target: string) {
       proxy.close();
     },
   };
+}
+
+/** Lets the slow answer go on, whenever its model is asked again. */
+async function finishSlow(page: Page, site: Pick<Site, "scenario">): Promise<void> {
+  const whole = page.getByText("The first half and the second half.");
+  for (let tries = 0; tries < 400 && !(await whole.isVisible()); tries += 1) {
+    site.scenario.release();
+    await page.waitForTimeout(50);
+  }
+  await whole.waitFor();
 }
 
 describeInBrowser("the chat page: nothing is lost", () => {
@@ -141,7 +151,7 @@ describeInBrowser("the chat page: nothing is lost", () => {
     await site.close();
   });
 
-  it("a run whose server died says so after the restart, and the thread goes on", async () => {
+  it("a run whose server died goes on after the restart, and so does the thread", async () => {
     const store = createMemoryStore();
     const before = await openSite({ store });
     const context = await browser.newContext();
@@ -150,11 +160,11 @@ describeInBrowser("the chat page: nothing is lost", () => {
     await page.getByText("The first half").waitFor();
     const path = await pathOf(page);
     await page.close();
-    // A second server on the same store closes what the first one, as good as dead, has left open.
+    // A second server on the same store continues what the first one, as good as dead, has left open.
     const after = await openSite({ store });
     const { page: later } = await openPage(context, after.url, path);
-    await later.getByText("The server went down while this was being answered.").waitFor();
-    expect(await answers(later).allInnerTexts()).toEqual(["The first half"]);
+    await finishSlow(later, after);
+    expect(await answers(later).allInnerTexts()).toEqual(["The first half and the second half."]);
     await ask(later, "hello");
     await later.getByText("You said: hello").waitFor();
     await context.close();
@@ -172,9 +182,31 @@ describeInBrowser("the chat page: nothing is lost", () => {
     await page.getByText("The first half").waitFor();
     await before.close();
     const after = await openSite({ store, port: Number(new URL(before.url).port) });
-    await page.getByText("This answer was stopped").waitFor();
+    await finishSlow(page, after);
     await ask(page, "hello");
     await page.getByText("You said: hello").waitFor();
+    await context.close();
+    await after.close();
+    await store.close();
+  });
+
+  it("a question is still there after a restart, and its answer continues the run", async () => {
+    const store = createMemoryStore();
+    const before = await openSite({ store });
+    const context = await browser.newContext();
+    const { page } = await openPage(context, before.url);
+    await ask(page, "delete the report");
+    const dialog = page.getByRole("alertdialog", { name: "Allow delete_file?" });
+    await dialog.waitFor();
+    await before.close();
+    const after = await openSite({ store, port: Number(new URL(before.url).port) });
+    await page.reload();
+    await dialog.waitFor();
+    await dialog.getByRole("button", { name: "Allow" }).click();
+    await settled(page);
+    await dialog.waitFor({ state: "detached" });
+    const [run] = await store.listRuns();
+    expect(run).toMatchObject({ isOver: true, status: "success" });
     await context.close();
     await after.close();
     await store.close();

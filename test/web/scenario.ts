@@ -5,6 +5,7 @@ import {
   errorItem,
   messageItem,
   noticeItem,
+  retractNotice,
   textDelta,
   thinkingDelta,
   toolCallItem,
@@ -115,6 +116,15 @@ export function createScenario(name = "scripted", model = "test-model-1"): Scena
         ]);
       case "remove":
         return yield* call(id, "", [["delete_file", { path: asked }]]);
+      case "wait":
+        return yield* call(id, "I look at the report first.", [["read_report", { path: "/srv/reports/2024.csv" }]]);
+      case "retract":
+        yield [textDelta(id, 0, "This is wrong, because")];
+        yield [
+          retractNotice({ messageId: id }),
+          noticeItem("retry", { attempt: 2, attempts: 3, message: "the stream was cut" }),
+        ];
+        return yield* say(`${id}-again`, "This is right.");
       case "both":
         return yield* call(id, "", [
           ["delete_file", { path: "a.txt" }],

@@ -33,6 +33,13 @@ const add = tool("add", "Adds two numbers", { a: "number", b: "number" }, ({ a, 
 const broken = tool("broken", "Always fails", { path: "string" }, ({ path }) => {
   throw new ToolFailure(`There is no file ${path}.`);
 });
+/** Runs until it is stopped. */
+const readReport = tool(
+  "read_report",
+  "Reads a report",
+  { path: "string" },
+  (_, { signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("stopped")))),
+);
 const deleteFile = tool(
   "delete_file",
   "Deletes a file",
@@ -48,7 +55,7 @@ export async function openSite(
   const folder = sqlite ? makeFolder("web") : undefined;
   const store = more.store ?? (folder === undefined ? createMemoryStore() : await openStore(folder));
   const scenario = createScenario();
-  const tools = [add, broken, deleteFile];
+  const tools = [add, broken, readReport, deleteFile];
   const clerk = agent({
     name: "clerk",
     backend: scenario.backend,

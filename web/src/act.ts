@@ -1,6 +1,6 @@
 /**
- * Makes a callback of something that takes time. What it does not catch itself is told like any other uncaught error:
- * it is a mistake in this page.
+ * Makes a callback of an async function. Its rejections are reported like any other uncaught error: they are mistakes
+ * in this page.
  */
 export function act<Given extends readonly unknown[]>(
   work: (...given: Given) => Promise<unknown>,

@@ -9,7 +9,7 @@ import { useCell } from "./state/cell.ts";
 import { ApiFailure } from "./state/http.ts";
 import type { Workspace } from "./state/workspace.ts";
 
-/** The page: threads at the side (a drawer on a phone), the open one in the middle. */
+/** The page: threads at the side (a drawer on a phone), the open thread in the middle. */
 export function App({ workspace }: { readonly workspace: Workspace }): VNode {
   const needsToken = useCell(workspace.needsToken);
   const conversation = useCell(workspace.open);
@@ -70,7 +70,7 @@ export function App({ workspace }: { readonly workspace: Workspace }): VNode {
   );
 }
 
-/** The hash names the thread, so a link within the page has to be followed by hand. */
+/** The hash names the thread, so a link within the page cannot use it and moves the focus instead. */
 function skipToMain(event: Event): void {
   event.preventDefault();
   document.querySelector<HTMLElement>("#main textarea")?.focus();

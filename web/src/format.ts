@@ -6,7 +6,7 @@ function formatCount(count: number): string {
   return COUNT.format(count).toLowerCase();
 }
 
-/** What something took, `1.2k in`, `88 out`, `$0.02`, `2.1 s`; nothing about what nobody knows. */
+/** What something used, `1.2k in`, `88 out`, `$0.02`, `2.1 s`; unknown values are left out. */
 export function factsOf(spent: {
   readonly usage?: Usage | undefined;
   readonly costUsd?: number | undefined;
@@ -21,7 +21,7 @@ export function factsOf(spent: {
   ];
 }
 
-/** Small sums keep two digits that say something. */
+/** Small sums keep two significant digits. */
 function formatCost(usd: number): string {
   if (usd === 0) return "$0";
   if (usd < 0.0001) return "<$0.0001";
@@ -35,7 +35,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
-/** When something was, as short as it can be understood. */
+/** A time, as short as possible. */
 export function formatWhen(at: number, now: number): string {
   const date = new Date(at);
   const today = new Date(now);
@@ -46,7 +46,7 @@ export function formatWhen(at: number, now: number): string {
   return date.toLocaleDateString([], { month: "short", day: "numeric", ...(!isThisYear && { year: "numeric" }) });
 }
 
-/** Under which heading something of that time stands in a list: a day that has a name, or a month. */
+/** The heading of a time in a list: a named day, or a month. */
 export function dayOf(at: number, now: number): string {
   const date = new Date(at);
   const today = new Date(now);
@@ -57,7 +57,7 @@ export function dayOf(at: number, now: number): string {
   return date.toLocaleDateString("en", { month: "long", year: "numeric" });
 }
 
-/** A value of a tool as text: strings as they are, content blocks by their text, everything else as JSON. */
+/** A tool's value as text: strings as they are, content blocks by their text, everything else as JSON. */
 export function formatValue(value: unknown): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.length > 0 && value.every(isTextBlock)) {
@@ -72,7 +72,7 @@ function isTextBlock(value: unknown): value is { text: string } {
   return type === "text" && typeof text === "string";
 }
 
-/** The most telling argument of a call, for the head of its card. */
+/** The most informative argument of a call, for the head of its card. */
 export function summariseInput(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
   const [first] = Object.values(input).filter((value) => typeof value === "string" || typeof value === "number");

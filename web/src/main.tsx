@@ -7,6 +7,7 @@ import "./styles/layout.css";
 import "./styles/conversation.css";
 import "./styles/prose.css";
 import "./styles/dock.css";
+import "./styles/forced-colours.css";
 
 showTheme(readTheme());
 const root = document.querySelector("#app");

@@ -8,7 +8,7 @@ const FIXED = ["--print", "--output-format", "stream-json", "--verbose"];
 const ISOLATED = ["--strict-mcp-config", "--setting-sources", ""];
 const UUID = "3446b987-0000-4000-8000-000000000000";
 
-/** What an option adds to the arguments that are always there. */
+/** What an option adds to the fixed arguments. */
 function added(options: ClaudeCodeOptions): readonly string[] {
   const { args } = buildArgv(options, { mode: "plain", prompt: "stdin" });
   expect(args.slice(0, 4)).toEqual(FIXED);

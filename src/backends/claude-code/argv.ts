@@ -1,13 +1,14 @@
 import { checkNames, checkOptionNames, describeValue, StartError, type WarningDetail } from "#domain";
 import { settleConflicts } from "./conflicts.ts";
+import { fitJsonSchema } from "./cli-schema.ts";
 import type { ClaudeCodeOptions, McpServerConfig } from "./options.ts";
 
-/** How the arguments are to be made. */
+/** How to build the arguments. */
 export interface ArgvPlan {
   readonly mode: "plain" | "control";
   /**
-   * Where the prompt comes from, in plain mode. `stdin`: its text is written there. `{ argument }`: it is the last
-   * argument, behind `--`. Left out: whole messages are written to stdin, as in control mode, where it always is so.
+   * The source of the prompt, in plain mode. `stdin`: its text is written there. `{ argument }`: it is the last
+   * argument, after `--`. Absent: whole messages are written to stdin, as always in control mode.
    */
   readonly prompt?: "stdin" | { readonly argument: string };
   /** Control mode: whether the CLI asks us before it runs a tool. Default true. */
@@ -16,7 +17,7 @@ export interface ArgvPlan {
 
 const PLAN_NAMES = ["mode", "prompt", "permissionPrompts"] satisfies (keyof ArgvPlan)[];
 
-/** Checks a plan that may come from anywhere. @throws StartError `invalid-option`. */
+/** Checks a plan from an untrusted source. @throws StartError `invalid-option`. */
 export function checkArgvPlan(plan: ArgvPlan): void {
   checkOptionNames(plan, PLAN_NAMES, "the plan of buildArgv");
   const { mode, prompt } = plan as { readonly mode: unknown; readonly prompt?: unknown };
@@ -34,30 +35,30 @@ export interface Argv {
   readonly args: readonly string[];
   readonly warnings: readonly WarningDetail[];
   /**
-   * Texts too long for an argument, or not meant for everybody who can list processes. The launcher writes each to a
-   * file only its owner can read, and puts `flag`, `path` before `args`.
+   * Texts too long for an argument, or too private, because every user can list processes. The launcher writes each to
+   * a file that only its owner can read, and puts `flag`, `path` before `args`.
    */
   readonly files: readonly ArgvFile[];
 }
 
-/** A text that is handed to the CLI in a file, because it is too long or too private for the command line. */
+/** A text that is passed to the CLI in a file, because it is too long or too private for the command line. */
 export interface ArgvFile {
   readonly flag: string;
   readonly text: string;
 }
 
-/** From here on a text goes into a file: Linux takes 131 071 bytes per argument, Windows 8 191 characters for all. */
+/** Longer texts go into a file: Linux allows 131 071 bytes per argument, Windows 8 191 characters for all. */
 const LONG_TEXT_BYTES = 32_768;
 const LONGEST_ARGUMENT_BYTES = 131_071;
 
 const ALL_SOURCES = ["user", "project", "local"] as const;
 
 /**
- * Makes the argument list for the CLI. Pure; the options have been checked.
+ * Builds the argument list for the CLI. Pure; the options were checked before.
  *
- * No value can be read as a flag, and no list swallows what stands behind it: names never begin with `-`, a text that
- * does is joined to its flag by `=`, and the prompt stands behind `--`. The repository's own settings and tool servers
- * are left out unless `settingSources` names them.
+ * No value can be read as a flag, and no list absorbs the argument after it: names never begin with `-`, a text that
+ * does is joined to its flag by `=`, and the prompt follows `--`. The repository's own settings and tool servers are
+ * left out unless `settingSources` names them.
  *
  * @example
  * buildArgv({ model: "sonnet" }, { mode: "plain", prompt: "stdin" }).args
@@ -129,7 +130,7 @@ function writeServers(
   if (typeof mcpConfig === "string") writeValue("--mcp-config", mcpConfig, place.args);
   else if (isPathList(mcpConfig)) for (const path of mcpConfig) writeValue("--mcp-config", path, place.args);
   else {
-    // A server of our own has no program the CLI could start, and without the control channel no way to be reached.
+    // The CLI cannot start our own server, and can reach it only through the control channel.
     const servers = Object.entries(mcpConfig).filter(([, server]) => place.isControl || server.type !== "sdk");
     if (servers.length === 0) return;
     const text = JSON.stringify({ mcpServers: Object.fromEntries(servers) });
@@ -153,8 +154,8 @@ function writeSession(options: ClaudeCodeOptions, args: string[]): void {
 }
 
 function writeSettings({ settingSources, settings }: ClaudeCodeOptions, args: string[], files: ArgvFile[]): void {
-  // Two arguments even when it is empty: versions before 2.1 look for the flag alone, and without it load everything.
-  // Everything is what the CLI loads by itself, so that is also how one asks versions that have no such flag.
+  // Two arguments even if it is empty: versions before 2.1 look for the flag alone, and load everything without it.
+  // Without the flag the CLI loads everything, so leaving it out also requests that from versions without the flag.
   if (!ALL_SOURCES.every((source) => settingSources?.includes(source) === true)) {
     args.push("--setting-sources", (settingSources ?? []).join(","));
   }
@@ -171,7 +172,7 @@ function writeRest(options: ClaudeCodeOptions, args: string[]): void {
     args.push("--agents", JSON.stringify(options.agents));
   }
   if (options.agent !== undefined) args.push("--agent", options.agent);
-  if (options.jsonSchema !== undefined) args.push("--json-schema", JSON.stringify(options.jsonSchema));
+  if (options.jsonSchema !== undefined) args.push("--json-schema", JSON.stringify(fitJsonSchema(options.jsonSchema)));
   if (options.betas !== undefined && options.betas.length > 0) args.push("--betas", options.betas.join(","));
   if (options.includeHookEvents === true) args.push("--include-hook-events");
   for (const [flag, value] of Object.entries(options.extraArgs ?? {})) {
@@ -179,7 +180,7 @@ function writeRest(options: ClaudeCodeOptions, args: string[]): void {
   }
 }
 
-/** A value that could be taken for a flag, or for none at all, is joined to its own. */
+/** A value that could be read as a flag, or is empty, is joined to its flag. */
 function writeValue(flag: string, value: string, args: string[]): void {
   if (value === "" || value.startsWith("-")) args.push(`${flag}=${value}`);
   else args.push(flag, value);

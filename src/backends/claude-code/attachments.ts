@@ -9,8 +9,8 @@ const QUOTED = /(?<!\w)@"([^"]+)"/g;
 const BARE = /(?<!\w)@(?!")(\S+)/g;
 
 /**
- * The paths that the CLI may take for files to attach: without the punctuation of the sentence around them, and
- * without a range of lines. It looks for both forms in all of the text, so that neither can hide the other.
+ * The paths that the CLI may attach as files, without surrounding punctuation and without a range of lines. The CLI
+ * looks for both forms in the whole text, so neither can hide the other.
  */
 export function findAttachments(text: string): readonly string[] {
   const paths = new Set<string>();
@@ -23,8 +23,8 @@ export function findAttachments(text: string): readonly string[] {
 }
 
 /**
- * Asks the policy about every file that a prompt would attach, as if the agent wanted to read it. The error says which
- * one is not allowed; nothing may be sent then.
+ * Asks the policy about every file that a prompt would attach, as if the agent wanted to read it. The error names the
+ * one that is not allowed; then nothing may be sent.
  */
 export async function judgeAttachments(
   text: string,
@@ -49,7 +49,7 @@ export async function judgeAttachments(
   return undefined;
 }
 
-/** Why a file may not be read; `undefined` when it may. */
+/** Why a file may not be read; `undefined` if it may. */
 async function judge(
   { path, callId }: { readonly path: string; readonly callId: string },
   policy: RunPolicy,
@@ -59,11 +59,11 @@ async function judge(
   const verdict = await policy.checkCall({ callId, name: "Read", input, executedBy: "backend" });
   if (verdict.kind === "denied") return verdict.reason;
   if (verdict.stop !== undefined) return verdict.stop;
-  // The CLI reads what the prompt says; a path that somebody has changed cannot be put in its place.
+  // The CLI reads the path in the prompt; a path that a hook has changed cannot replace it.
   return verdict.grant.redeem(input) ? undefined : "Its path was changed, which cannot be done here.";
 }
 
-/** The caller's own list of tools that never run. The CLI itself does not hold it against attachments. */
+/** The caller's list of tools that never run. The CLI itself does not apply it to attachments. */
 function denying(deny: readonly string[], { world }: ConversationPlan, link: AgentLink): RunPolicy {
   return createPolicy(
     { hooks: [], rules: [{ deny }], permission: undefined, guards: [], outputMode: undefined },

@@ -9,13 +9,16 @@ import { createPlainConversation, STATUS_NEEDS_CONTROL } from "./conversation/pl
 import { type ClaudeCodeConversation, mergeSettings, SILENCE } from "./conversation/plan.ts";
 import { type GatedFeature, hasFeature, requireFeature, requireFlags } from "./features.ts";
 import { cliSecrets } from "./environment.ts";
-import { type ClaudeCodeWorld, findCli, type FoundCli } from "./launch.ts";
+import { findCli, type FoundCli } from "./find-cli.ts";
+import { prepareCli } from "./launch.ts";
+import type { ClaudeCodeWorld } from "./world.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
-import { isSessionSaved } from "./saved-session.ts";
+import { createCover } from "./cover.ts";
+import { createSessionFiles, isSessionSaved } from "./saved-session.ts";
 import { withOwnSpawn } from "./own-spawn.ts";
 import { cannotSendToAnthropic } from "#dialects";
 
-/** The options of the backend: the CLI's, and how its conversations are kept. */
+/** The options of the backend: the CLI's, and those of its conversations. */
 export interface ClaudeCodeBackendOptions extends ClaudeCodeOptions {
   /** Start the process of a conversation when it is opened, not with its first message. Control mode only. */
   readonly prewarm?: boolean;
@@ -28,7 +31,10 @@ export interface ClaudeCodeBackend extends AgentBackend {
   find(): Promise<FoundCli>;
 }
 
-/** Makes the backend. Nothing is looked for or started before a conversation is opened. @throws StartError `invalid-option`. */
+/**
+ * Creates the backend. Nothing is searched or started before a conversation is opened. @throws StartError
+ * `invalid-option`.
+ */
 export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine: ClaudeCodeWorld): ClaudeCodeBackend {
   const { prewarm } = given;
   if (prewarm !== undefined && typeof prewarm !== "boolean") {
@@ -36,15 +42,15 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine
   }
   const options = checkClaudeCodeOptions(given, ["prewarm"]);
   const world = withOwnSpawn(options, machine);
-  let found: Promise<FoundCli> | undefined;
+  let finding: Promise<FoundCli> | undefined;
 
-  /** Once per backend: asking for the version costs a process. A failure is not kept, because it may be put right. */
+  /** Once per backend: asking for the version costs a process. A failure is not cached, because it may be fixed. */
   const find = (): Promise<FoundCli> => {
-    found ??= findCli(options, world).catch((error: unknown) => {
-      found = undefined;
+    finding ??= findCli(options, world).catch((error: unknown) => {
+      finding = undefined;
       throw error;
     });
-    return found;
+    return finding;
   };
 
   const explainSettings = (settings: AgentSettings): Explanation =>
@@ -57,6 +63,7 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine
     model: options.model,
     cwd: options.cwd,
     keepsSessions: true,
+    sessionFiles: createSessionFiles(options, world, (text) => createCover(options, world)(text)),
     explain: explainSettings,
     cannotControl: (control, settings) =>
       control === "mcpStatus" && explainSettings(settings).mode === "plain" ? STATUS_NEEDS_CONTROL : undefined,
@@ -69,10 +76,11 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine
       if (settings.strict && explanation.ignored.length > 0) throw refuseIgnored(explanation);
       if (explanation.ignored.includes("unsaved-session") && settings.features.includes("session"))
         throw refuseUnsaved();
-      const cli = await find();
+      const found = await find();
       const isControl = explanation.mode === "control";
-      const merged = fitPartial(mergeSettings(options, settings), options, cli);
+      const merged = fitPartial(mergeSettings(options, settings), options, found);
       checkClaudeCodeOptions(merged);
+      const cli = await prepareCli(found, merged, world);
       requireFeatures(cli, merged, { explanation, tools: isControl && settings.tools.length > 0 });
       const argv = argvFor(merged, explanation);
       requireFlags(cli.version, argv);
@@ -96,7 +104,7 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine
   };
 }
 
-/** The session that is to go on, when it is gone and may be told again. */
+/** The id of the session to continue, if it is gone and may be replayed. */
 async function findLost(
   { resume, cwd, env }: AgentSettings,
   options: ClaudeCodeOptions,
@@ -110,19 +118,19 @@ async function findLost(
   return (await isSessionSaved(resume.sessionId, where as ClaudeCodeOptions, world)) ? undefined : resume.sessionId;
 }
 
-/** Said once, where a user asks what will happen. On Linux it depends on the machine; `doctor` looks at that. */
+/** Reported once, in explanations. On Linux it depends on the machine; `doctor` checks that. */
 function limitsOn(platform: NodeJS.Platform): readonly string[] {
   return platform === "linux" ? [] : stoppingOn(platform).limits;
 }
 
-/** The arguments as they will be, for what they say before anything is started. */
+/** The arguments of the later start, for their warnings. */
 function argvFor(options: ClaudeCodeOptions, { mode, features }: Explanation): Argv {
   return mode === "control"
     ? buildArgv(options, { mode, permissionPrompts: asksForPermission(features) })
     : buildArgv(options, { mode: "plain", prompt: "stdin" });
 }
 
-/** Deltas are our own wish unless the caller has said so: a CLI too old for them does without. */
+/** Deltas are optional unless the caller asked for them: a CLI that is too old works without. */
 function fitPartial(merged: ClaudeCodeOptions, given: ClaudeCodeOptions, { version }: FoundCli): ClaudeCodeOptions {
   if (given.includePartialMessages !== undefined || version === undefined || hasFeature(version, "partial"))
     return merged;
@@ -143,7 +151,7 @@ function requireFeatures(
   for (const [feature, isNeeded] of needed) if (isNeeded) requireFeature(version, feature);
 }
 
-/** The second message would fail, whatever is warned of before the first. */
+/** The second message would certainly fail, so a warning is not enough. */
 function refuseUnsaved(): StartError {
   return new StartError(
     "feature-unavailable",
@@ -155,6 +163,6 @@ function refuseUnsaved(): StartError {
 function refuseIgnored({ ignored, mode }: Explanation): StartError {
   return new StartError(
     "feature-unavailable",
-    `${ignored.join(", ")} cannot be had in ${mode} mode, and strict is on. Leave mode out, or set it to "control".`,
+    `${ignored.join(", ")} cannot be used in ${mode} mode, and strict is on. Leave mode out, or set it to "control".`,
   );
 }

@@ -2,10 +2,13 @@ import { describeThrown } from "#domain";
 import { createNdjsonFramer, type Frame, isRecord } from "#wire";
 import { initializeRequest } from "./control/initialize.ts";
 import { hasFeature } from "./features.ts";
-import { type ClaudeCodeWorld, type CliProcess, type FoundCli, launchCli } from "./launch.ts";
+import type { CliProcess } from "./cli-process.ts";
+import type { FoundCli } from "./find-cli.ts";
+import { launchCli } from "./launch.ts";
+import type { ClaudeCodeWorld } from "./world.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 
-/** What looking at a CLI's output came to. `impure`: the first line that is not JSON. */
+/** The outcome of checking a CLI's output. `impure`: the first line that is not JSON. */
 export type OutputCheck =
   | { readonly kind: "pure"; readonly lines: number }
   | { readonly kind: "impure"; readonly line: string }
@@ -16,8 +19,8 @@ const SHOWN_CHARACTERS = 200;
 const REQUEST_ID = "check-output";
 
 /**
- * Whether everything the CLI writes to stdout is JSON. It is started as for a run, greeted over the control channel and
- * given no prompt, so no model is asked. Never rejects, and no process is left.
+ * Whether everything the CLI writes to stdout is JSON. It is started as for a run, initialised over the control channel
+ * and given no prompt, so no model is asked. Never rejects, and leaves no process.
  */
 export async function checkOutput(
   cli: FoundCli,
@@ -54,7 +57,7 @@ export async function checkOutput(
 
 interface SeenLines {
   lines: number;
-  /** The CLI has answered the greeting. */
+  /** The CLI has answered `initialize`. */
   isAnswered: boolean;
   impure: string | undefined;
 }
@@ -70,7 +73,7 @@ async function readLines(process: CliProcess): Promise<SeenLines> {
     }
     note(framer.end(), seen);
   } catch {
-    // A pipe that broke ends it as well; what was seen until then counts.
+    // A broken pipe is an end as well; what was read so far counts.
   }
   return seen;
 }

@@ -1,7 +1,7 @@
 import { type AdapterOptions, claudeCode, type ClaudeCodeAdapter, createDecoder, type Decoder } from "#dialects";
 import { limitLines } from "./line-limit.ts";
 
-/** A decoder for the output of one CLI process, and the adapter in it, which knows more than its chunks show. */
+/** A decoder for the output of one CLI process, and its adapter, which has more state than its chunks show. */
 export function createCliDecoder(
   options: AdapterOptions,
   keepRaw: boolean,

@@ -1,23 +1,23 @@
-/** What brings a newer CLI. */
+/** The command that updates the CLI. */
 export const UPDATE_COMMAND = "npm update -g @anthropic-ai/claude-code";
 
-/** A version as three numbers, and as they were written. */
+/** A version as three numbers, and as text. */
 export interface CliVersion {
   readonly major: number;
   readonly minor: number;
   readonly patch: number;
-  /** `1.2.3`, without what stands around it. */
+  /** `1.2.3`, without the text around it. */
   readonly raw: string;
 }
 
 /**
- * The first `1.2.3` in a text; what stands before and behind it, a pre-release among it, is ignored.
+ * The first `1.2.3` in a text; text around it, including a pre-release, is ignored.
  *
  * @example
  * parseVersion("2.1.325 (Claude Code)")?.raw // "2.1.325"
  */
 export function parseVersion(text: string): CliVersion | undefined {
-  // Bounded digits, and no text is longer than what a version could stand in: linear, and no number overflows.
+  // Digits and input are bounded, so the match is linear and no number overflows.
   const found = /(\d{1,9})\.(\d{1,9})\.(\d{1,9})/.exec(text.slice(0, 4096));
   if (found === null) return undefined;
   const [raw, major, minor, patch] = found;
@@ -38,7 +38,7 @@ export function versionMeetsMinimum(version: CliVersion, minimum: CliVersion): b
   return version.patch >= minimum.patch;
 }
 
-/** A version we wrote ourselves. */
+/** A version from our own code. */
 export function knownVersion(text: `${number}.${number}.${number}`): CliVersion {
   return parseVersion(text) ?? { major: 0, minor: 0, patch: 0, raw: text };
 }

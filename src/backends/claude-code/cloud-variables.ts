@@ -1,17 +1,17 @@
-/** The variables of one cloud, which the CLI gets only while it is told to ask that cloud. */
+/** The variables of one cloud, which the CLI gets only if that cloud is switched on. */
 interface Cloud {
-  /** The CLI's own switches. Any of them, set to something else than a no, opens the list. */
+  /** The CLI's own switches. Any of them, set to anything but a negative value, allows the list. */
   readonly switches: readonly string[];
   readonly names: readonly string[];
-  /** Whole families, by how their names begin. */
+  /** Prefixes of whole groups of variables. */
   readonly prefixes: readonly string[];
 }
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /**
- * What each cloud's own libraries read: keys, profiles, roles, regions. None of it passes without its switch, because
- * most programs that set these variables do not mean Claude Code.
+ * The variables that each cloud's libraries read: keys, profiles, roles, regions. None is passed without its switch,
+ * because most programs that set these variables do not mean them for Claude Code.
  */
 export const CLOUDS: Readonly<Record<"aws" | "google" | "azure", Cloud>> = {
   aws: {
@@ -49,7 +49,7 @@ export const CLOUDS: Readonly<Record<"aws" | "google" | "azure", Cloud>> = {
 
 const NO = /^(?:|0|false|no|off)$/i;
 
-/** Whether a variable is one of a cloud that is switched on. `valueOf` reads the switches. */
+/** Whether a variable belongs to a cloud that is switched on. `valueOf` reads the switches. */
 export function createCloudFilter(valueOf: (name: string) => string | undefined): (name: string) => boolean {
   const open = Object.values(CLOUDS).filter(({ switches }) =>
     switches.some((name) => !NO.test(valueOf(name)?.trim() ?? "")),

@@ -2,18 +2,18 @@ import { type ErrorDetail, RunError, type WarningDetail } from "#domain";
 import type { ClaudeCodeMessage } from "./messages/message.ts";
 import type { Query, QueryItem } from "./query.ts";
 
-/** A whole query, sorted by kind. Nothing is swallowed. */
+/** The items of a whole query, sorted by kind. Nothing is dropped. */
 export interface CollectedItems {
   readonly items: readonly Extract<QueryItem, { kind: "message" }>[];
   readonly warnings: readonly WarningDetail[];
-  /** Errors the stream went on after. */
+  /** Errors after which the stream continued. */
   readonly nonTerminalErrors: readonly ErrorDetail[];
-  /** The error that ended it; absent when it came to its end. */
+  /** The error that ended the query; absent if it ended properly. */
   readonly terminalError?: ErrorDetail;
 }
 
 /**
- * Reads a query to its end and sorts what it gave.
+ * Reads a query to its end and sorts its items.
  *
  * @example
  * const { items, warnings, terminalError } = await collectItems(await query("What is 25 + 17?"))
@@ -35,7 +35,7 @@ export async function collectItems(query: Query): Promise<CollectedItems> {
 }
 
 /**
- * The messages of a query. Rejects with `RunError` when an error ended it; warnings and lesser errors are left out.
+ * The messages of a query. Rejects with `RunError` if an error ended it; warnings and non-terminal errors are left out.
  *
  * @example
  * for (const message of await collectMessages(await query("What is 25 + 17?"))) console.log(message.type)
@@ -48,7 +48,7 @@ export async function collectMessages(query: Query): Promise<readonly ClaudeCode
 }
 
 /**
- * Puts every item of a query together, in order: messages, warnings and errors. What `step` throws closes the query.
+ * Reduces all items of a query, in order: messages, warnings and errors. If `step` throws, the query is closed.
  *
  * @example
  * const messages = await fold(await query("Hello"), 0, (count, item) => (item.kind === "message" ? count + 1 : count))
@@ -63,7 +63,7 @@ export async function fold<Value>(
   return value;
 }
 
-/** Opens a query, uses it, and closes it whatever happens. What opening it rejects with goes through. */
+/** Opens a query, uses it, and always closes it. Rejects if opening it does. */
 export async function withOpenQuery<Value>(
   open: () => Promise<Query>,
   use: (query: Query) => Value | Promise<Value>,

@@ -1,15 +1,15 @@
 import type { WarningDetail } from "#domain";
 import type { ClaudeCodeOptions } from "./options.ts";
 
-/** Options of which no two say different things, and one warning for each that lost. */
+/** Options without contradictions, and one warning for each that was dropped. */
 export interface Settled {
   readonly options: ClaudeCodeOptions;
   readonly warnings: readonly WarningDetail[];
 }
 
 /**
- * Decides between options that exclude each other: the system prompt wins over an appended one, `resume` over
- * `continue`, and both over a session id of the caller's choice unless the session is forked.
+ * Resolves options that exclude each other: the system prompt wins over an appended one, `resume` over `continue`, and
+ * both over a session id chosen by the caller, unless the session is forked.
  */
 export function settleConflicts(given: ClaudeCodeOptions): Settled {
   const warnings: WarningDetail[] = [];
@@ -37,7 +37,7 @@ export function settleConflicts(given: ClaudeCodeOptions): Settled {
   return { options: Object.fromEntries(kept), warnings };
 }
 
-/** A denial is dropped only when it was asked for in so many words. */
+/** A denial is dropped only on explicit request. */
 function settleTools(
   { allowedTools = [], disallowedTools = [], toolFilter }: ClaudeCodeOptions,
   drop: (loser: keyof ClaudeCodeOptions, because: string) => void,

@@ -4,7 +4,7 @@ import type { Cover } from "../cover-thrown.ts";
 import { cliSecrets } from "./environment.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 
-/** What covers the secrets of a CLI with these options. Made when it is first needed: most processes say nothing odd. */
+/** Hides the secrets of a CLI with these options. The mask is created on first use: most processes never need it. */
 export function createCover(
   options: ClaudeCodeOptions,
   world: { readonly env: Readonly<Record<string, string | undefined>> },
@@ -16,7 +16,7 @@ export function createCover(
   };
 }
 
-/** Covers the secrets of a CLI in a text that comes in pieces, also those that only several of them together hold. */
+/** Hides the secrets of a CLI in a text that arrives in pieces, also those that are spread over several pieces. */
 export function createPieceCover(
   options: ClaudeCodeOptions,
   world: { readonly env: Readonly<Record<string, string | undefined>> },
@@ -25,7 +25,7 @@ export function createPieceCover(
   return (piece) => (mask === undefined ? piece : mask.push(piece) + mask.tear());
 }
 
-/** Covers the secrets of a CLI in its lines, also those that only several of them together hold. */
+/** Hides the secrets of a CLI in its lines, also those that are spread over several lines. */
 export function createLineCover(
   options: ClaudeCodeOptions,
   world: { readonly env: Readonly<Record<string, string | undefined>> },

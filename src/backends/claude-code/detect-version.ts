@@ -2,7 +2,7 @@ import { type Clock, describeThrown, type ProcessHandle, type ProcessTag, type S
 import { type CliVersion, parseVersion } from "./cli-version.ts";
 import type { CliCommand } from "./windows-shim.ts";
 
-/** What asking a CLI for its version gave. */
+/** The outcome of asking a CLI for its version. */
 export type VersionDetection =
   | { readonly kind: "found"; readonly version: CliVersion }
   | { readonly kind: "unreadable"; readonly output: string }
@@ -11,12 +11,12 @@ export type VersionDetection =
 export interface DetectRequest {
   /** The CLI, as `locateClaude` found it. */
   readonly path: string;
-  /** How it is started. Default: by its path. */
+  /** How to start it. Default: by its path. */
   readonly command?: CliCommand;
   readonly env: Readonly<Record<string, string>>;
   readonly spawn: Spawn;
   readonly clock: Clock;
-  /** One of the variables of `env`: what the CLI starts is then ended with it, by `stop`. */
+  /** One of the variables of `env`, with which `stop` also ends what the CLI has started. */
   readonly tag?: ProcessTag;
   readonly stop?: (handle: ProcessHandle) => Promise<unknown>;
   /** Default 5000. */
@@ -24,10 +24,12 @@ export interface DetectRequest {
 }
 
 const TIMEOUT_MS = 5000;
-/** A version is a line; a CLI that says more than this is none we know. */
+/** A version is one line; a CLI that writes more than this is not one we know. */
 const MAX_OUTPUT_BYTES = 65_536;
 
-/** Asks a CLI for its version. Never rejects; one that does not answer in time is killed, and gone when this resolves. */
+/**
+ * Asks a CLI for its version. Never rejects; one that does not answer in time is killed, and gone when this resolves.
+ */
 export async function detectVersion(request: DetectRequest): Promise<VersionDetection> {
   const { path, env, tag, spawn, clock, timeoutMs = TIMEOUT_MS } = request;
   const { executable, args } = request.command ?? { executable: path, args: [] };
@@ -59,7 +61,7 @@ export async function detectVersion(request: DetectRequest): Promise<VersionDete
   return { kind: "failed", reason: `What ${path} --version said could not be read: ${said.failure}` };
 }
 
-/** Reads to the end and keeps the beginning: a process whose output nobody takes would never end. */
+/** Reads to the end but keeps only the beginning: a process whose output is not read would never end. */
 async function readSome(
   stream: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly text: string; readonly failure?: string }> {
@@ -72,7 +74,7 @@ async function readSome(
       size += bytes.length;
     }
   } catch (error) {
-    // The exit may tell more than a pipe that broke.
+    // The exit may explain more than a broken pipe.
     return { text, failure: describeThrown(error) };
   }
   return { text };

@@ -1,11 +1,11 @@
 import type { Diagnostic } from "#domain";
 
-/** What is known of a CLI that ended without a result. */
+/** The facts about a CLI that ended without a result. */
 export interface ExitSeen {
   readonly code: number | null;
   readonly signal?: string | null;
   readonly stdoutWasEmpty: boolean;
-  /** The end of what it wrote to stderr. */
+  /** The end of its stderr. */
   readonly stderrTail?: string;
   readonly lastNonJsonLine?: string | undefined;
 }
@@ -18,14 +18,15 @@ interface Reading {
 const UPDATE = "Update it: npm update -g @anthropic-ai/claude-code";
 const LOG_IN = "Run claude in a terminal and log in, or set ANTHROPIC_API_KEY";
 const WITHOUT_TERMINAL =
-  "Where nobody can log in (a daemon, CI, a container), the key must be in the environment of this process";
+  "If no login is possible (a daemon, CI, a container), the key must be in the environment of this process";
 const TRY_BY_HAND = "Run the same command in a terminal and read what it says";
 
-/** How much of stderr leads a hint: a line, not a page of minified source. */
+/** How much of stderr goes into a hint: a line, not a page of minified source. */
 const MAX_LEAD = 300;
 
 /**
- * Explains an exit without a result. What the CLI itself wrote to stderr leads; a code alone is a guess, and says so.
+ * Explains an exit without a result. The CLI's own message on stderr comes first; from the code alone, the hint is
+ * marked as a guess.
  *
  * @example
  * diagnoseExit({ code: 127, stdoutWasEmpty: true }).hint // "Command not found (CLI may have moved)"
@@ -43,7 +44,7 @@ export function diagnoseExit(seen: ExitSeen): Diagnostic {
   };
 }
 
-/** Causes that the CLI's own words tell, whatever the code. */
+/** Causes that the CLI's own message shows, whatever the code. */
 function readStderr(stderr: string): Reading | undefined {
   if (stderr === "") return undefined;
   const lead = leadingLine(stderr);
@@ -115,7 +116,7 @@ function readBareCode(code: number | null, stdoutWasEmpty: boolean): Reading {
   }
 }
 
-/** The line that says what is wrong: the last one that calls itself an error, else the last one with words. */
+/** The most useful line: the last one that contains "error", else the last one that is not empty. */
 function leadingLine(stderr: string): string {
   const lines = stderr.split("\n").map((line) => line.trim());
   const said = lines.filter((line) => line !== "");

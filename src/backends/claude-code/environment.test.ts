@@ -3,7 +3,7 @@ import { CLOUDS } from "./cloud-variables.ts";
 import { ALLOWED_VARIABLES, childEnvironment, DEFAULT_VARIABLES } from "./environment.ts";
 import { ALWAYS_OFF, readGitSettings } from "./git-settings.ts";
 
-// What leaves this process for another is pinned: a new name here is a decision about secrets.
+// The variables that are passed to another process are pinned: a new name here is a decision about secrets.
 const PINNED = `
 ALLUSERSPROFILE ALL_PROXY ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_BEDROCK_BASE_URL ANTHROPIC_BETAS
 ANTHROPIC_CUSTOM_HEADERS ANTHROPIC_DEFAULT_HAIKU_MODEL ANTHROPIC_DEFAULT_OPUS_MODEL ANTHROPIC_DEFAULT_SONNET_MODEL
@@ -25,7 +25,7 @@ SYSTEMROOT SystemDrive SystemRoot TEMP TERM TMP TMPDIR TZ USER USERDOMAIN USERNA
 XDG_CACHE_HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_RUNTIME_DIR XDG_STATE_HOME all_proxy http_proxy https_proxy no_proxy
 windir`;
 
-/** Names under which secrets are kept, and what must not reach another program by accident. */
+/** Names that usually hold secrets and must not reach another program by accident. */
 const SECRETS = `
 OPENAI_API_KEY GEMINI_API_KEY GOOGLE_API_KEY GOOGLE_APPLICATION_CREDENTIALS OPENROUTER_API_KEY DEEPSEEK_API_KEY
 MISTRAL_API_KEY GROQ_API_KEY XAI_API_KEY COHERE_API_KEY HF_TOKEN AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY
@@ -35,7 +35,7 @@ KUBECONFIG VAULT_TOKEN MILLRACE_API_KEY NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH 
   .trim()
   .split(/\s+/);
 
-/** What is set whatever anybody says. */
+/** The variables that are always set. */
 const ISOLATION = childEnvironment({ parent: {} });
 
 describe("the environment of the CLI", () => {

@@ -3,7 +3,7 @@ import { createCloudFilter } from "./cloud-variables.ts";
 import { programFolders } from "./program-folders.ts";
 import { ALWAYS_OFF, type GitSetting, isPrivateSetting, numberGitSettings, readGitSettings } from "./git-settings.ts";
 
-/** Variables of our own process that the CLI gets, by their exact names. Everything else stays here. */
+/** Variables of our own process that the CLI gets, by exact name. No others are passed. */
 export const ALLOWED_VARIABLES: readonly string[] = [
   // the machine and its user
   ..."PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM COLORTERM NO_COLOR TZ TMPDIR TMP TEMP".split(" "),
@@ -15,7 +15,7 @@ export const ALLOWED_VARIABLES: readonly string[] = [
   // the way to the network
   ..."HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy".split(" "),
   ..."SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS".split(" "),
-  // who the CLI is, and whom it asks
+  // the CLI's identity and its provider
   ..."ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS ANTHROPIC_BETAS".split(" "),
   ..."ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL ANTHROPIC_DEFAULT_OPUS_MODEL".split(" "),
   ..."ANTHROPIC_DEFAULT_SONNET_MODEL ANTHROPIC_DEFAULT_HAIKU_MODEL CLAUDE_CODE_SUBAGENT_MODEL".split(" "),
@@ -26,7 +26,7 @@ export const ALLOWED_VARIABLES: readonly string[] = [
   ..."CLAUDE_CODE_SKIP_BEDROCK_AUTH CLAUDE_CODE_SKIP_VERTEX_AUTH CLAUDE_CODE_SKIP_FOUNDRY_AUTH".split(" "),
   ..."ANTHROPIC_BEDROCK_BASE_URL ANTHROPIC_VERTEX_BASE_URL ANTHROPIC_VERTEX_PROJECT_ID".split(" "),
   ..."ANTHROPIC_FOUNDRY_BASE_URL ANTHROPIC_FOUNDRY_RESOURCE CLOUD_ML_REGION".split(" "),
-  // how it works
+  // its behaviour
   ..."CLAUDE_CODE_MAX_RETRIES CLAUDE_CODE_MAX_OUTPUT_TOKENS CLAUDE_CODE_EFFORT_LEVEL API_TIMEOUT_MS".split(" "),
   ..."CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC CLAUDE_CODE_SUBPROCESS_ENV_SCRUB CLAUDE_CODE_GIT_BASH_PATH".split(" "),
   ..."CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING CLAUDE_CODE_DISABLE_BACKGROUND_TASKS".split(" "),
@@ -35,12 +35,12 @@ export const ALLOWED_VARIABLES: readonly string[] = [
   ..."DISABLE_TELEMETRY DISABLE_ERROR_REPORTING DISABLE_AUTOUPDATER DISABLE_PROMPT_CACHING".split(" "),
 ];
 
-/** Whole families, by how their names begin. */
+/** Prefixes of whole groups of variables. */
 export const ALLOWED_PREFIXES: readonly string[] = ["LC_"];
 
 /**
- * Set by a CLI for what runs inside it. A CLI that finds them believes that it is nested and waits for its parent, so
- * they do not pass even when a caller hands on his whole environment.
+ * Set by a CLI for processes inside it. A CLI that finds them considers itself nested and waits for its parent, so they
+ * are removed even if a caller passes on the whole environment.
  */
 export const STRIPPED_VARIABLES: readonly string[] = [
   "CLAUDECODE",
@@ -49,9 +49,9 @@ export const STRIPPED_VARIABLES: readonly string[] = [
   "CLAUDE_AGENT_SDK_VERSION",
 ];
 
-/** What we set unless somebody has set it otherwise. */
+/** Set unless the caller or the environment sets it otherwise. */
 export const DEFAULT_VARIABLES: Readonly<Record<string, string>> = {
-  // The CLI's own default of ten retries is three silent minutes before a wrong key is reported.
+  // The CLI's default of ten retries means three silent minutes before a wrong key is reported.
   CLAUDE_CODE_MAX_RETRIES: "2",
   DISABLE_AUTOUPDATER: "1",
   DISABLE_TELEMETRY: "1",
@@ -60,36 +60,39 @@ export const DEFAULT_VARIABLES: Readonly<Record<string, string>> = {
 
 /**
  * The CLI reads a file that a prompt names as `@path` and sends it to the model, without a tool call and whatever the
- * rules say; and a prompt may be anybody's text.
+ * rules are; and a prompt may contain untrusted text.
  */
 const ATTACHMENTS_OFF = "CLAUDE_CODE_DISABLE_ATTACHMENTS";
 
-/** The variable by which everything a run has started is found again, wherever it went. */
+/** The variable by which everything that a run has started can be found. */
 export const RUN_TAG_VARIABLE = "MILLRACE_RUN";
 
 export interface EnvironmentRequest {
   /** The variables of our own process. */
   readonly parent: Readonly<Record<string, string | undefined>>;
-  /** What the caller adds or replaces. */
+  /** Variables that the caller adds or replaces. */
   readonly extra?: Readonly<Record<string, string>>;
-  /** The tag of the run; left out for the version check. */
+  /** The tag of the run; absent for the version check. */
   readonly runTag?: string;
   /** Whether the CLI may attach the files that prompts name. Default false. */
   readonly attachments?: boolean | undefined;
-  /** Settings for every git the CLI starts; they win over the repository's own. Default `ALWAYS_OFF`. */
+  /** Settings for every git that the CLI starts; they win over the repository's own. Default `ALWAYS_OFF`. */
   readonly git?: readonly GitSetting[] | undefined;
-  /** Where we stand, and where the CLI works: programs that a project there brings along are not found by name. */
+  /** Our working folder and the CLI's: programs of a project there are not found by name. */
   readonly folders?: readonly string[] | undefined;
-  /** Default: the one we run on. On Windows names are the same however they are capitalised. */
+  /** Default: the current platform. On Windows names are case-insensitive. */
   readonly platform?: string | undefined;
 }
 
-/** The variables of the CLI's process: allowed ones of ours, then the caller's, then what keeps foreign texts at bay. */
+/**
+ * The variables of the CLI's process: our allowed ones, then the caller's, then those that isolate it from untrusted
+ * text.
+ */
 export function childEnvironment(request: EnvironmentRequest): Record<string, string> {
   const { parent, extra = {}, runTag, git = ALWAYS_OFF, folders = [], platform = process.platform } = request;
   const isWindows = platform === "win32";
   const env = createVariables(isWindows);
-  // Here and once more at the end: a listing of processes may be cut after the first variables.
+  // Set here and again at the end: a listing of processes may be cut after the first variables.
   env.set(RUN_TAG_VARIABLE, runTag);
   for (const [name, value] of Object.entries(DEFAULT_VARIABLES)) env.set(name, value);
   const isOfCloud = createCloudFilter(
@@ -105,7 +108,7 @@ export function childEnvironment(request: EnvironmentRequest): Record<string, st
   for (const [name, value] of Object.entries(extra)) env.set(name, value);
   for (const name of STRIPPED_VARIABLES) env.delete(name);
   if (request.attachments !== true) env.set(ATTACHMENTS_OFF, "1");
-  // A later setting wins, so ours come last and the person's own are kept.
+  // The last setting wins, so ours come last; the user's own are kept.
   if (git.length > 0) {
     const own = readGitSettings(parent).filter((setting) => !isPrivateSetting(setting));
     const settings = [...own, ...readGitSettings(extra), ...git];
@@ -115,7 +118,7 @@ export function childEnvironment(request: EnvironmentRequest): Record<string, st
   return env.toObject();
 }
 
-/** What must not be shown of a CLI with these options: the secrets among its variables, and those in the options. */
+/** The secrets of a CLI with these options: those among its variables, and those in the options. */
 export function cliSecrets(
   options: { readonly env?: Readonly<Record<string, string>> },
   { env: parent }: { readonly env: EnvironmentRequest["parent"] },
@@ -124,7 +127,7 @@ export function cliSecrets(
   return [...secretsOfVariables(env), ...secretsOfData(options)];
 }
 
-/** Variables by name; on Windows one name in two ways of capitalising is one variable. */
+/** Variables by name, case-insensitive on Windows. */
 function createVariables(isWindows: boolean) {
   const fold = (name: string): string => (isWindows ? name.toUpperCase() : name);
   const held = new Map<string, readonly [name: string, value: string]>();
@@ -138,7 +141,7 @@ function createVariables(isWindows: boolean) {
   };
 }
 
-/** One variable, on Windows whatever way its name is capitalised. */
+/** One variable, case-insensitive on Windows. */
 export function readVariable(
   env: Readonly<Record<string, string | undefined>>,
   name: string,

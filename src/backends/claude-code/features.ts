@@ -2,7 +2,9 @@ import { StartError } from "#domain";
 import type { Argv } from "./argv.ts";
 import { type CliVersion, knownVersion, UPDATE_COMMAND, versionMeetsMinimum } from "./cli-version.ts";
 
-/** What needs a newer CLI than the oldest, and from which version on it is there. Read off the versions themselves. */
+/**
+ * Features that need a newer CLI than the minimum, with the first version that has them. Verified against the versions.
+ */
 export const FEATURE_GATES = {
   "set-permission-mode": "1.0.109",
   partial: "1.0.109",
@@ -18,7 +20,7 @@ export const FEATURE_GATES = {
   "max-budget-usd": "2.0.30",
   "set-max-thinking-tokens": "2.0.30",
   "append-prompt-file": "2.0.33",
-  // Before, what a tool that failed has said is shown to nobody but the model.
+  // Before, the output of a failed tool is shown only to the model.
   guards: "2.0.56",
   betas: "2.0.58",
   agent: "2.0.59",
@@ -30,13 +32,13 @@ export const FEATURE_GATES = {
   "set-agent": "2.1.50",
   "hook-events": "2.1.88",
   "replace-tool-output": "2.1.121",
-  // There before, and not tried.
+  // Earlier versions may have it, but were not tested.
   "rewind-conversation": "2.1.197",
 } as const;
 
 export type GatedFeature = keyof typeof FEATURE_GATES;
 
-/** Flags that older versions do not know: those exit with "unknown option" and not a word on stdout. */
+/** Flags that older versions do not know: they exit with "unknown option" and an empty stdout. */
 const GATED_FLAGS: Readonly<Record<string, GatedFeature>> = {
   "--include-partial-messages": "partial",
   "--setting-sources": "setting-sources",
@@ -55,8 +57,8 @@ const GATED_FLAGS: Readonly<Record<string, GatedFeature>> = {
 };
 
 /**
- * Refuses (`feature-unavailable`) what this CLI is too old for, with both versions. A version nobody knows is let
- * through: the CLI itself will say.
+ * Refuses (`feature-unavailable`) a feature that this CLI is too old for, naming both versions. An unknown version is
+ * accepted: the CLI itself will report it.
  */
 export function requireFeature(version: CliVersion | undefined, feature: GatedFeature): void {
   if (version === undefined || hasFeature(version, feature)) return;
@@ -68,12 +70,12 @@ export function requireFeature(version: CliVersion | undefined, feature: GatedFe
   );
 }
 
-/** Refuses a start whose flags this CLI is too old for. */
+/** Refuses a start with flags that this CLI is too old for. */
 export function requireFlags(version: CliVersion | undefined, { args, files }: Pick<Argv, "args" | "files">): void {
   const end = args.indexOf("--");
   const written = [...files.map(({ flag }) => flag), ...(end === -1 ? args : args.slice(0, end))];
   for (const argument of written) {
-    // A value that is joined to its flag stands behind the first "=".
+    // A value that is joined to its flag follows the first "=".
     const [flag = ""] = argument.split("=", 1);
     const feature = Object.hasOwn(GATED_FLAGS, flag) ? GATED_FLAGS[flag] : undefined;
     if (feature !== undefined) requireFeature(version, feature);

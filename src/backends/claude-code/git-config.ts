@@ -1,4 +1,4 @@
-/** One entry of a git configuration file. Section and name are lower case; a subsection keeps its letters. */
+/** One entry of a git configuration file. Section and name are lower case; a subsection keeps its case. */
 export interface GitConfigEntry {
   readonly section: string;
   readonly subsection: string | undefined;
@@ -11,8 +11,8 @@ const NAME = /[A-Za-z][A-Za-z0-9-]*/y;
 const BLANK = /[ \t\r]*/y;
 
 /**
- * Reads a git configuration file (https://git-scm.com/docs/git-config#_syntax) as far as it can be read: what git
- * would refuse is skipped up to the end of its line.
+ * Reads a git configuration file (https://git-scm.com/docs/git-config#_syntax) as far as possible: what git would
+ * refuse is skipped up to the end of its line.
  */
 export function parseGitConfig(text: string): readonly GitConfigEntry[] {
   const reader = new ConfigReader(text.replace(/^\uFEFF/, ""));
@@ -61,7 +61,7 @@ class ConfigReader {
     return true;
   }
 
-  /** Up to the end of the line; quotes keep blanks and comment marks, a backslash at the end joins the next line. */
+  /** Reads to the end of the line; quotes keep blanks and comment marks, a backslash at the end joins the next line. */
   private _readValue(): string {
     this._take(BLANK);
     const parts: string[] = [];

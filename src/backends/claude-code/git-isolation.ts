@@ -4,24 +4,23 @@ import { type GitConfigEntry, parseGitConfig } from "./git-config.ts";
 import { readGitLinks } from "./git-links.ts";
 import { ALWAYS_OFF, type GitSetting } from "./git-settings.ts";
 
-/** More repositories inside of each other are not looked into: git would be asked about each of them. */
+/** The maximum number of nested repositories that are read. */
 const MOST_REPOSITORIES = 200;
 
-/** As deep as git itself follows files that include each other. */
+/** Git's own limit for files that include each other. */
 const DEEPEST_INCLUDE = 10;
 
 export interface Machine {
   readonly files: FileSystem;
-  /** The person's home folder, which `~` stands for. */
+  /** The user's home folder, for `~`. */
   readonly home: string | undefined;
 }
 
 /**
- * Settings that take the repository's own commands out of every git that is started in these folders: those that are
- * always off, and one for each command that a repository's configuration names. What the person's own configuration
- * says stays as it is.
+ * Settings that disable the repository's own commands in every git that is started in these folders: those that are
+ * always off, and one for each command in a repository's configuration. The user's own configuration stays in effect.
  *
- * @throws StartError when a repository's configuration includes a file that only git could find.
+ * @throws StartError if a repository's configuration includes a file that only git could find.
  */
 export async function isolateGit(folders: readonly string[], machine: Machine): Promise<readonly GitSetting[]> {
   const settings = new Map<string, string>(ALWAYS_OFF);
@@ -41,7 +40,7 @@ export async function isolateGit(folders: readonly string[], machine: Machine): 
   return [...settings];
 }
 
-/** The repositories in a working tree, which git goes into by itself: submodules, and others that it has an entry for. */
+/** The repositories in a working tree that git enters by itself: submodules, and others in its index. */
 async function innerRepositories(
   { gitFolder, top }: GitPlace,
   entries: readonly GitConfigEntry[],
@@ -54,7 +53,7 @@ async function innerRepositories(
   const links = readGitLinks(index, usesSha256 ? 32 : 20);
   const inner = [...new Set([...named.map(({ value }) => value), ...links])].map((path) => resolve(top, path));
   const found: string[] = [];
-  // Without a repository of its own, git would find this one again.
+  // Without its own repository, git would find this one again.
   for (const folder of inner) if (await exists(join(folder, ".git"), files)) found.push(folder);
   return found;
 }
@@ -67,7 +66,7 @@ function tooMany(folder: string): StartError {
   );
 }
 
-/** What git reads for a repository. */
+/** Everything git reads for a repository. */
 async function readRepository(gitFolder: string, machine: Machine): Promise<readonly GitConfigEntry[]> {
   const { files } = machine;
   const common = (await readText(join(gitFolder, "commondir"), files))?.trim();
@@ -90,7 +89,7 @@ async function findGitFolder(folder: string, files: FileSystem): Promise<GitPlac
   for (let at = resolve(folder); ; at = dirname(at)) {
     const link = join(at, ".git");
     if (await exists(link, files)) {
-      // A file in a working tree that was added with `git worktree`, or in a submodule, says where the folder is.
+      // In a worktree (`git worktree`) or a submodule, `.git` is a file with the path of the folder.
       const [, target] = /^gitdir:\s*(.+?)\s*$/m.exec((await readText(link, files)) ?? "") ?? [];
       return { gitFolder: target === undefined ? link : resolve(at, target), top: at };
     }
@@ -106,7 +105,7 @@ interface Reading extends Machine {
   readonly depth: number;
 }
 
-/** A conditional include is taken as if its condition held: it is cheaper to be sure than to know. */
+/** A conditional include is always followed: that is safer than evaluating its condition. */
 async function readFile(file: string, reading: Reading): Promise<void> {
   const { files, entries, seen, depth } = reading;
   if (seen.has(file) || depth > DEEPEST_INCLUDE) return;
@@ -130,10 +129,10 @@ function includedFile(path: string, file: string, { home }: Machine): string {
   );
 }
 
-/** Shows a difference without asking anybody else how; git hands it the two files as the second and fifth argument. */
+/** Shows a difference without external commands; git passes the two files as the second and fifth argument. */
 const OWN_DIFF = 'show() { git diff --no-index --no-ext-diff --no-textconv -- "$2" "$5"; true; }; show';
 
-/** Every setting by which a repository could have git run something, and what it is replaced by. */
+/** All settings through which a repository could make git run something, and their replacements. */
 const COMMANDS: readonly (readonly [keys: RegExp, value: string])[] = [
   [/^core\.editor$|^sequence\.editor$/, ":"],
   [/^core\.pager$|^pager\./, "cat"],
@@ -156,7 +155,7 @@ const COMMANDS: readonly (readonly [keys: RegExp, value: string])[] = [
   [/^submodule\..*\.update$/, "checkout"],
 ];
 
-/** Git's own large files: `git lfs install --local` writes exactly these. */
+/** Git LFS: `git lfs install --local` writes exactly these. */
 const LARGE_FILES = /^git-lfs (?:clean -- %f|smudge -- %f|filter-process)$/;
 
 function replacements({ section, subsection, name, value }: GitConfigEntry): readonly GitSetting[] {
@@ -164,9 +163,9 @@ function replacements({ section, subsection, name, value }: GitConfigEntry): rea
   if (section === "filter" && subsection === "lfs") {
     if (name === "required" || LARGE_FILES.test(value)) return [];
   }
-  // An alias may be a command of the shell, or options for git in front of one of its own.
+  // An alias may be a shell command, or options for git before one of its own commands.
   if (section === "alias") return /^\s*[!-]/.test(value) ? [[written, ""]] : [];
-  // Neither can be replaced, because git takes the first of several; but the way there can be closed.
+  // Neither can be replaced, because git uses the first of several values; but the protocol can be disabled.
   if (section === "core" && name === "gitproxy") return [["protocol.git.allow", "never"]];
   if (section === "remote" && /^(?:uploadpack|receivepack)$/.test(name)) return [["protocol.file.allow", "never"]];
   const found = COMMANDS.find(([keys]) => keys.test(written.toLowerCase()));
@@ -207,7 +206,7 @@ const NOTHING_THERE: ReadonlySet<unknown> = new Set([
   "ENAMETOOLONG",
 ]);
 
-/** @throws StartError when git may find there what we could not see: a command that would then not be switched off. */
+/** @throws StartError if git may be able to read there what we could not: a command would then stay enabled. */
 function requireMissing(path: string, error: unknown): void {
   if (NOTHING_THERE.has((error as { readonly code?: unknown } | null)?.code)) return;
   throw new StartError(

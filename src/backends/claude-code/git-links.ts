@@ -1,14 +1,14 @@
-/** The kind of an entry that stands for another repository. */
+/** The mode of an entry for another repository. */
 const LINK_MODE = 0o160_000;
-/** Before the name of an entry: times, numbers, mode, owner, size, then the object's id and the flags. */
+/** Offsets before the name of an entry: times, numbers, mode, owner, size, then the object's id and the flags. */
 const MODE_AT = 24;
 const ID_AT = 40;
-/** An index of a folder with more entries than this is not read to its end. */
+/** The maximum number of index entries that are read. */
 const MOST_ENTRIES = 1_000_000;
 
 /**
- * The paths of the repositories inside of a working tree, from the file `index` of its git folder: git goes into each of them
- * when it is asked for the status. `idBytes`: how long the ids of objects are. What cannot be read has none.
+ * The paths of the repositories inside a working tree, from the file `index` of its git folder: git enters each of them
+ * for its status. `idBytes`: the length of object ids. An unreadable index gives none.
  */
 export function readGitLinks(index: Uint8Array, idBytes = 20): readonly string[] {
   const view = new DataView(index.buffer, index.byteOffset, index.byteLength);
@@ -33,13 +33,13 @@ export function readGitLinks(index: Uint8Array, idBytes = 20): readonly string[]
     whole.set(rest, kept);
     name = whole;
     if (isLink) links.push(new TextDecoder().decode(name));
-    // Up to version 3 entries are filled up with zeros to a multiple of eight.
+    // Up to version 3 entries are padded with zeros to a multiple of eight.
     at = version === 4 ? end + 1 : at + (Math.floor((end - at) / 8) + 1) * 8;
   }
   return links;
 }
 
-/** In version 4 a name begins as the one before it, but for so many bytes at its end. */
+/** In version 4 a name repeats the beginning of the previous one; the entry gives the number of bytes to remove. */
 function readKept(index: Uint8Array, from: number, length: number): [kept: number, start: number] {
   let at = from;
   let byte = index[at] ?? 0;

@@ -3,7 +3,7 @@ import type { FindRepositories } from "#transports";
 import { isolateGit, type Machine } from "./git-isolation.ts";
 import type { GitSetting } from "./git-settings.ts";
 
-/** What takes the commands of repositories out of git, and where that could not be had. */
+/** Settings that disable commands of repositories, and warnings where that was impossible. */
 export interface GitIsolation {
   readonly settings: readonly GitSetting[];
   readonly warnings: readonly WarningDetail[];
@@ -13,12 +13,12 @@ interface Folders extends Machine {
   readonly findRepositories: FindRepositories | undefined;
 }
 
-/** More repositories below a folder are not read. */
+/** The maximum number of repositories below a folder that are read. */
 const MOST_NESTED = 500;
 
 /**
- * Takes out the commands of the repositories that these folders belong to, and of those that lie in them. Git goes into the
- * latter only when somebody asks it to, which is why one that cannot be read is a warning and no failure.
+ * Disables the commands of the repositories that these folders belong to, and of those inside them. Git enters the
+ * latter only on request, so one that cannot be read is a warning and no failure.
  *
  * @throws StartError as `isolateGit` does.
  */
@@ -40,7 +40,7 @@ export async function isolateFolders(folders: readonly string[], machine: Folder
       }
     }
   }
-  // Where both name a command, the outer repository's replacement is taken.
+  // If both name a command, the outer repository's replacement wins.
   return { settings: [...new Map([...inner, ...outer])], warnings };
 }
 

@@ -1,9 +1,9 @@
-/** One setting for git, as `git -c key=value` would say it. */
+/** One setting for git, as in `git -c key=value`. */
 export type GitSetting = readonly [key: string, value: string];
 
 /**
- * What no repository decides, whatever its configuration says: commands that git starts when it is merely asked for
- * the status, hooks in its folder, and repositories hidden inside it that are configured by whoever wrote them.
+ * Settings that override every repository: commands that git starts even for its status, hooks in its folder, and
+ * nested bare repositories, whose configuration anyone may have written.
  */
 export const ALWAYS_OFF: readonly GitSetting[] = [
   ["core.fsmonitor", "false"],
@@ -12,7 +12,7 @@ export const ALWAYS_OFF: readonly GitSetting[] = [
   ["safe.bareRepository", "explicit"],
 ];
 
-/** The settings that variables hold (`GIT_CONFIG_COUNT`, `GIT_CONFIG_KEY_0`, `GIT_CONFIG_VALUE_0` …). */
+/** The settings in environment variables (`GIT_CONFIG_COUNT`, `GIT_CONFIG_KEY_0`, `GIT_CONFIG_VALUE_0` …). */
 export function readGitSettings(env: Readonly<Record<string, string | undefined>>): readonly GitSetting[] {
   const count = Number(env["GIT_CONFIG_COUNT"] ?? 0);
   const settings: GitSetting[] = [];
@@ -20,19 +20,19 @@ export function readGitSettings(env: Readonly<Record<string, string | undefined>
   for (let index = 0; index < count; index += 1) {
     const key = env[`GIT_CONFIG_KEY_${index}`];
     const value = env[`GIT_CONFIG_VALUE_${index}`];
-    // Git refuses to work with a gap, so nothing after it can be kept.
+    // Git refuses a gap, so nothing after it can be kept.
     if (key === undefined || value === undefined) break;
     settings.push([key, value]);
   }
   return settings;
 }
 
-/** Headers may hold a token; they stay with the program that set them. */
+/** Headers may contain a token, so they are not passed on. */
 export function isPrivateSetting([key]: GitSetting): boolean {
   return /^http\..*extraheader$/i.test(key);
 }
 
-/** The variables that hold these settings. */
+/** The environment variables for these settings. */
 export function* numberGitSettings(settings: readonly GitSetting[]): Generator<readonly [string, string]> {
   yield ["GIT_CONFIG_COUNT", String(settings.length)];
   for (const [index, [key, value]] of settings.entries()) {

@@ -1,6 +1,6 @@
 import type { DecoderOptions } from "#dialects";
 
-/** The limit of the CLI's lines as the decoder takes it; nothing where the default holds. */
+/** The decoder option for the CLI's maximum line length; empty for the default. */
 export function limitLines(maxLineBytes: number | undefined): Pick<DecoderOptions, "limits"> {
   return maxLineBytes === undefined ? {} : { limits: { maxLineBytes } };
 }

@@ -3,29 +3,30 @@ import { StartError } from "#domain";
 import { readVariable } from "./environment.ts";
 import { programFolders } from "./program-folders.ts";
 
-/** What stands at a path. */
+/** What exists at a path. */
 export type ExecutableState = "executable" | "not-executable" | "folder" | "missing";
 
-/** Looks at one path. Never rejects; what cannot be looked at is `missing`. */
+/** Examines one path. Never rejects; an inaccessible path is `missing`. */
 export type ProbeExecutable = (path: string) => Promise<ExecutableState>;
 
 export interface LocateRequest {
-  /** A name to look for in PATH, or a path. Default `claude`. */
+  /** A name to search in PATH, or a path. Default `claude`. */
   readonly executable?: string | undefined;
-  /** Where PATH is read from: the variables of our own process. */
+  /** The variables of our own process, for PATH. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly probe: ProbeExecutable;
-  /** What a relative path of `executable` starts from. */
+  /** The base of a relative `executable`. */
   readonly cwd: string;
   readonly platform?: string | undefined;
 }
 
 /**
- * Finds the CLI, without starting anything and without a shell. Resolves to an absolute path, which serves the
+ * Finds the CLI, without starting anything and without a shell. Resolves with an absolute path, which is used for the
  * version check and every start.
  *
- * Folders of PATH that belong to where we stand are passed over: that may be somebody else's repository. Rejects with `StartError`: `cli-not-found`, or `spawn` when there is something at the
- * path that cannot be run. On Windows the path may be that of a batch file, which is read and not run (`readShim`).
+ * Folders of PATH inside the current project are skipped: it may be an untrusted repository. Rejects with `StartError`:
+ * `cli-not-found`, or `spawn` if the file at the path cannot be run. On Windows the path may be that of a batch file,
+ * which is read and not run (`readShim`).
  */
 export async function locateClaude({ executable, env, probe, cwd, platform }: LocateRequest): Promise<string> {
   const isWindows = (platform ?? process.platform) === "win32";
@@ -43,7 +44,7 @@ export async function locateClaude({ executable, env, probe, cwd, platform }: Lo
       const program = paths.join(folder, name);
       const state = await probe(program);
       if (state === "executable") return program;
-      // As a shell does: what cannot be run is passed over, and named only when nothing better comes.
+      // As in a shell, a file that cannot be run is skipped; it is reported only if nothing better is found.
       if (state === "not-executable") unusable ??= program;
     }
   }
@@ -64,7 +65,7 @@ async function checkPath(path: string, probe: ProbeExecutable): Promise<string> 
   );
 }
 
-/** As Windows does: a name without an extension gets those of PATHEXT, in order. Others than these are no programs. */
+/** As on Windows, a name without an extension gets those of PATHEXT, in order. Only these four are programs. */
 function windowsNames(wanted: string, env: LocateRequest["env"]): readonly string[] {
   if (/\.(?:com|exe|bat|cmd)$/i.test(wanted)) return [wanted];
   const listed = (readVariable(env, "PATHEXT", true) ?? "").toLowerCase().split(";");

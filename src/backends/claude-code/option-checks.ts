@@ -18,7 +18,7 @@ import { EFFORTS, PERMISSION_MODES, SETTING_SOURCES } from "./option-words.ts";
 const MAX_NAME = 256;
 const MAX_RULE = 4096;
 const MAX_PATH = 4096;
-/** Longer lists are no lists a person or a program means; and each entry costs room in the argument list. */
+/** A longer list is certainly a mistake, and each entry takes room in the argument list. */
 const MAX_ENTRIES = 1000;
 
 const CONTROL_CHARACTER = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
@@ -27,7 +27,7 @@ const SESSION = /^[A-Za-z0-9_][A-Za-z0-9_.:-]{0,127}$/;
 const FLAG = /^[a-z][A-Za-z0-9-]{0,63}$/;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
 
-/** Flags that decide how we are spoken to. With another value nothing we read would mean what we think. */
+/** Flags that determine the protocol. With other values we could not read the output. */
 const OUR_FLAGS = [
   "print",
   "output-format",
@@ -44,7 +44,7 @@ const OUR_FLAGS = [
 const SUBAGENT_NAMES = ["description", "prompt", "tools", "model"];
 const SERVER_NAMES = ["type", "name", "command", "args", "env", "url", "headers"];
 
-/** Every option with its check; what is not here is not an option. */
+/** Every option with its check; anything else is not an option. */
 export const OPTION_CHECKS = {
   model: name,
   fallbackModel: (value, field) =>
@@ -111,7 +111,7 @@ function listOf(check: Check): Check {
   return listOfAny(check, "values", { most: MAX_ENTRIES });
 }
 
-/** Free text: it stands in a slot of its own, so all that must not be in it is what no argument can hold. */
+/** Free text: it is a separate argument, so only a NUL byte is impossible. */
 function text(value: unknown, field: string): string | undefined {
   if (typeof value !== "string") return giveInstead(field, value, "a text");
   return value.includes("\0") ? `${field} holds a NUL byte. Remove it.` : undefined;
@@ -122,7 +122,7 @@ function path(value: unknown, field: string): string | undefined {
   return text(value, field);
 }
 
-/** A word for the CLI: nothing that it, or a terminal, could take for something else. */
+/** A word that neither the CLI nor a terminal can misinterpret. */
 function name(value: unknown, field: string): string | undefined {
   return word(value, field, MAX_NAME);
 }
@@ -140,7 +140,9 @@ function modelOfList(value: unknown, field: string): string | undefined {
   );
 }
 
-/** `Bash` or `Bash(git *)`. The CLI cuts its list at commas and blanks outside brackets, so one entry must stay one. */
+/**
+ * `Bash` or `Bash(git *)`. The CLI splits its list at commas and blanks outside brackets, so one entry must stay one.
+ */
 function toolRule(value: unknown, field: string): string | undefined {
   const fault = word(value, field, MAX_RULE);
   if (fault !== undefined) return fault;
@@ -189,8 +191,8 @@ function mcpServer(value: unknown, field: string, key: string): string | undefin
 }
 
 /**
- * An object without a name that is a slip of the pen. Other names go on to the CLI: these are its own words, and later
- * versions have more.
+ * An object without misspelt names. Other unknown names are passed to the CLI: the format is its own, and later
+ * versions have more fields.
  */
 function objectOf(value: unknown, field: string, known: readonly string[], expected: string): string | undefined {
   if (typeof value !== "object" || value === null) return giveInstead(field, value, expected);

@@ -1,4 +1,4 @@
-/** How the CLI treats tool calls nobody has decided about. */
+/** How the CLI treats tool calls that no rule covers. */
 export const PERMISSION_MODES = [
   "default",
   "acceptEdits",
@@ -9,16 +9,16 @@ export const PERMISSION_MODES = [
   "manual",
 ] as const;
 
-/** How the CLI treats tool calls that no rule is about. */
+/** How the CLI treats tool calls that no rule covers. */
 export type PermissionMode = (typeof PERMISSION_MODES)[number];
 
-/** Where the CLI may take settings, hooks and tool servers from. */
+/** The sources from which the CLI may load settings, hooks and tool servers. */
 export const SETTING_SOURCES = ["user", "project", "local"] as const;
 
-/** A place the CLI may take settings from. */
+/** A source from which the CLI may load settings. */
 export type SettingSource = (typeof SETTING_SOURCES)[number];
 
-/** How hard the model is to try. */
+/** The effort of the model. */
 export const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 
 export type Effort = (typeof EFFORTS)[number];

@@ -46,7 +46,7 @@ describe("checking the options of the CLI", () => {
 
   it.each<[unknown, string]>([
     [{ modle: "x" }, "There is no claudeCode.modle. Did you mean model?"],
-    [{ zzzzzzzz: 1 }, "There is no claudeCode.zzzzzzzz. Known are: model"],
+    [{ zzzzzzzz: 1 }, "There is no claudeCode.zzzzzzzz. Known: model"],
     ["text", 'claudeCode is "text". Give an object'],
     [
       { permissionMode: "acceptedits!" },

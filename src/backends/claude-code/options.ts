@@ -5,7 +5,7 @@ import type { Effort, PermissionMode, SettingSource } from "./option-words.ts";
 export type { Effort, PermissionMode, SettingSource } from "./option-words.ts";
 
 /**
- * A tool server as the CLI knows it. One of type `sdk` is ours: it runs in this process, and the CLI reaches it over
+ * A tool server in the CLI's format. One of type `sdk` is ours: it runs in this process, and the CLI reaches it over
  * the control channel.
  */
 export type McpServerConfig =
@@ -18,7 +18,7 @@ export type McpServerConfig =
   | { readonly type: "http" | "sse"; readonly url: string; readonly headers?: Readonly<Record<string, string>> }
   | { readonly type: "sdk"; readonly name: string };
 
-/** An agent the CLI can run inside itself. */
+/** An agent that the CLI can run as a sub-agent. */
 export interface SubagentDefinition {
   readonly description: string;
   readonly prompt: string;
@@ -27,8 +27,8 @@ export interface SubagentDefinition {
 }
 
 /**
- * Everything a caller may set for the Claude Code CLI. What is left out is the CLI's own default, except where a field
- * says otherwise: settings of the repository, and tool servers nobody named, are not loaded unless asked for.
+ * All options for the Claude Code CLI. Absent options have the CLI's own default, unless stated otherwise: settings of
+ * the repository, and tool servers that were not named, are not loaded by default.
  *
  * @example
  * const options: ClaudeCodeOptions = { model: "sonnet", permissionMode: "plan", disallowedTools: ["Bash(rm *)"] }
@@ -36,15 +36,15 @@ export interface SubagentDefinition {
 export interface ClaudeCodeOptions {
   /** An alias (`sonnet`) or a full name. */
   readonly model?: string;
-  /** Tried in this order when the model is overloaded. */
+  /** Tried in this order if the model is overloaded. */
   readonly fallbackModel?: string | readonly string[];
-  /** Replies of the model before the CLI stops. */
+  /** The maximum number of replies of the model. */
   readonly maxTurns?: number;
-  /** What the CLI may spend, in dollars. */
+  /** The maximum cost in dollars. */
   readonly maxBudgetUsd?: number;
   /** Tokens for thinking before an answer. */
   readonly maxThinkingTokens?: number;
-  /** How hard the model is to try. */
+  /** The effort of the model. */
   readonly effort?: Effort;
   /** Replaces the CLI's own system prompt. Wins over `appendSystemPrompt`. */
   readonly systemPrompt?: string;
@@ -55,105 +55,109 @@ export interface ClaudeCodeOptions {
   /** Tools that never run. A denial wins over everything. */
   readonly disallowedTools?: readonly string[];
   /**
-   * What becomes of the two lists when both are given. `both` (default): both reach the CLI. `allow-first`: the allow
-   * list alone, with a warning that names what is no longer denied.
+   * How the two lists are combined. `both` (default): both are passed to the CLI. `allow-first`: only the allow list,
+   * with a warning that names what is no longer denied.
    */
   readonly toolFilter?: "both" | "allow-first";
-  /** The CLI's own tools, exactly these; `[]` for none. */
+  /** Exactly these of the CLI's own tools; `[]` for none. */
   readonly tools?: readonly string[];
-  /** Tool servers by name, or one or several files (or JSON texts) in the CLI's own notation. */
+  /** Tool servers by name, or one or several files (or JSON texts) in the CLI's own format. */
   readonly mcpConfig?: string | readonly string[] | Readonly<Record<string, McpServerConfig>>;
   /** Only the servers of `mcpConfig`. Default: true, unless `settingSources` names a source. */
   readonly strictMcpConfig?: boolean;
-  /** How the CLI treats tool calls that no rule is about. */
+  /** How the CLI treats tool calls that no rule covers. */
   readonly permissionMode?: PermissionMode;
-  /** A tool of one of the servers that is asked for permissions, in plain mode. */
+  /** A tool of one of the servers that decides about permissions, in plain mode. */
   readonly permissionPromptTool?: string;
-  /** Go on with this session. Wins over `continue`. */
+  /** Continue this session. Wins over `continue`. */
   readonly resume?: string;
-  /** Go on with the newest session of the working folder. */
+  /** Continue the newest session of the working folder. */
   readonly continue?: boolean;
-  /** Go on under a new session id. */
+  /** Continue under a new session id. */
   readonly forkSession?: boolean;
   /** The id of the new session, a UUID. */
   readonly sessionId?: string;
   /** `false`: the session is not written to disk and cannot be resumed. */
   readonly persistSession?: boolean;
-  /** The working folder. `""` and nothing mean ours. */
+  /** The working folder. Default, also for `""`: ours. */
   readonly cwd?: string;
-  /** Further folders that the CLI may read and write. */
+  /** Additional folders that the CLI may read and write. */
   readonly addDirs?: readonly string[];
-  /** Variables for the CLI beside the allowed ones. */
+  /** Variables for the CLI in addition to the allowed ones. */
   readonly env?: Readonly<Record<string, string>>;
-  /** A name to look for in PATH, or a path. Default `claude`. */
+  /** A name to search in PATH, or a path. Default `claude`. */
   readonly executable?: string;
-  /** How the CLI is spoken to. Default `auto`: as plainly as what is asked for allows. */
+  /** How Millrace talks to the CLI. Default `auto`: `plain`, unless a feature needs `control`. */
   readonly mode?: "auto" | "plain" | "control";
   /**
-   * Files that a prompt names as `@path` are read by the CLI and sent to the model. Default false: a prompt may hold
-   * anybody's text. With `true` each path is judged as `Read(path)` by the policy of the run before anything is sent.
-   * The CLI's own reminders, such as its text about plan mode and its list of skills, come and go with them.
+   * The CLI reads files that a prompt names as `@path` and sends them to the model. Default false: a prompt may contain
+   * untrusted text. With `true` the policy of the run checks each path as `Read(path)` before anything is sent. The
+   * CLI's own reminders, such as its text about plan mode and its list of skills, are enabled and disabled with them.
    */
   readonly attachments?: boolean;
-  /** A prompt that begins with `/` is a command of the CLI (`/compact`). Default false: it is text like any other. */
+  /** A prompt that begins with `/` is a command of the CLI (`/compact`). Default false: it is plain text. */
   readonly slashCommands?: boolean;
   /** Git runs the hooks, filters and other commands that the repository itself names. Default false. */
   readonly repositoryGit?: boolean;
   /** Default none: a repository's settings may redirect the key and run commands. */
   readonly settingSources?: readonly SettingSource[];
-  /** A settings file, or the settings themselves. They come from you, so they are always loaded. */
+  /** A settings file, or the settings themselves. The caller provides them, so they are always loaded. */
   readonly settings?: string | Readonly<Record<string, unknown>>;
-  /** Deltas while a message is being written. Runs set it; messages alone come without. */
+  /** Emits deltas while a message is being written. Set by default for runs, not for `query`. */
   readonly includePartialMessages?: boolean;
-  /** Also give events for the CLI's own hooks, as notices. */
+  /** Also emit the CLI's own hooks, as notices. */
   readonly includeHookEvents?: boolean;
   /** Sub-agents of the CLI, by name. */
   readonly agents?: Readonly<Record<string, SubagentDefinition>>;
-  /** The agent that answers: one of `agents`, or of the CLI's own. */
+  /** The agent that answers: one of `agents`, or one of the CLI's own. */
   readonly agent?: string;
-  /** The final answer is a value of this JSON Schema. */
+  /** The final answer must match this JSON Schema. */
   readonly jsonSchema?: Readonly<Record<string, unknown>>;
   /** Beta headers for Anthropic's API. */
   readonly betas?: readonly string[];
-  /** Folders with plugins of the CLI to load. */
+  /** Folders with plugins for the CLI. */
   readonly pluginDirs?: readonly string[];
   /** `--name` or `--name=value` for everything not listed here; `null` for a flag without a value. */
   readonly extraArgs?: Readonly<Record<string, string | null>>;
   /** Start without asking the CLI for its version. */
   readonly skipVersionCheck?: boolean;
-  /** Go on, with a warning, when the version cannot be had or read. */
+  /** Continue, with a warning, if the version cannot be determined. */
   readonly permissiveVersionCheck?: boolean;
-  /** A non-zero exit behind a successful result is an error. Default: a warning. */
+  /** A non-zero exit after a successful result is an error. Default: a warning. */
   readonly strictExitStatus?: boolean;
   /**
-   * What becomes of shells that Claude Code has left running when a run ends. Default `false`: they are stopped. `true`:
-   * they are left alone until they end; `run.closed` waits for them, and `run.abort()` or `session.close()` stops them.
+   * What happens to shells that Claude Code has left running when a run ends. Default `false`: they are stopped.
+   * `true`: they continue until they end; `run.closed` waits for them, and `run.abort()` or `session.close()` stops
+   * them.
    */
   readonly keepBackground?: boolean;
-  /** How many bytes one line of the CLI may have; a longer one ends the stream with `buffer-overflow`. Default 10 485 760. */
+  /**
+   * The maximum bytes of one line of the CLI; a longer one ends the stream with `buffer-overflow`. Default 10 485 760.
+   */
   readonly maxLineBytes?: number;
   /**
-   * Called with each line that the CLI writes to stderr while it works, without its end; secrets in it are covered. What
-   * it throws is ignored. Without it, stderr is shown only in the `diagnostic` of a run that fails.
+   * Called with each line that the CLI writes to stderr, without its line end and with secrets hidden. Errors it throws
+   * are ignored. Without it, stderr appears only in the `diagnostic` of a failed run.
    */
   readonly stderr?: (line: string) => void;
   /**
-   * Starts the CLI in place of Node: in a container, on another machine, or by a script in tests. `executable` (default
-   * `claude`) is then a name for it and not looked for here, and what it starts is ended by its handle alone.
+   * Starts the CLI instead of Node: in a container, on another machine, or with a script in tests. `executable`
+   * (default `claude`) is then just a name and is not searched here, and what it starts is stopped through its handle
+   * alone.
    */
   readonly spawn?: Spawn;
-  /** A second process that ends what the CLI started when this one dies suddenly. Default true. */
+  /** A second process that ends what the CLI started if this one dies suddenly. Default true. */
   readonly watchdog?: boolean;
 }
 
-// An option without a check would not be an option; this does not compile then.
+// Does not compile if an option lacks a check.
 const CHECKS: { readonly [Field in keyof Required<ClaudeCodeOptions>]: Check } = OPTION_CHECKS;
 
 /**
- * Checks options that may come from anywhere, and returns a copy without what was left unset (`undefined`, `null`).
+ * Checks options from an untrusted source, and returns a copy without unset ones (`undefined`, `null`).
  *
- * Throws `StartError` (`invalid-option`) with the field, the value and the remedy; a field nobody knows is named with
- * the nearest one that exists. `besides` are names that somebody else checks; they are left out of the copy.
+ * Throws `StartError` (`invalid-option`) with the field, the value and the remedy; for an unknown field it names the
+ * nearest known one. `besides` are names that are checked elsewhere; the copy does not contain them.
  */
 export function checkClaudeCodeOptions(options: unknown, besides: readonly string[] = []): ClaudeCodeOptions {
   if (options === undefined || options === null) return {};

@@ -1,10 +1,10 @@
 import { describeValue, type ProcessHandle, StartError } from "#domain";
-import type { ClaudeCodeWorld } from "./launch.ts";
+import type { ClaudeCodeWorld } from "./world.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 
 /**
- * The world with the caller's own way to start processes, if there is one. Where those run is not known: they are neither
- * looked for among the processes of this machine nor guarded by the watchdog, and ended by nothing but their handle.
+ * The world with the caller's own `spawn`, if there is one. Where its processes run is unknown: they are neither
+ * searched among the processes of this machine nor guarded by the watchdog, and are stopped only through their handle.
  */
 export function withOwnSpawn({ spawn }: ClaudeCodeOptions, world: ClaudeCodeWorld): ClaudeCodeWorld {
   if (spawn === undefined) return world;

@@ -4,17 +4,17 @@ import { posix, win32 } from "node:path";
 export interface ProgramFoldersRequest {
   /** The variable PATH. */
   readonly path: string;
-  /** Where we stand, and where the agent works. */
+  /** Our working folder and the agent's. */
   readonly folders: readonly string[];
   readonly isWindows: boolean;
-  /** Where this package is. Default: where this file is. */
+  /** Where this package is installed. Default: derived from this file. */
   readonly own?: string | undefined;
 }
 
 /**
- * The folders of PATH that do not belong to the project we stand in. What a relative one means depends on where we stand; and
- * npm and npx put the `node_modules/.bin` of the project in front of all others, which is whatever a cloned repository brought
- * along. Only where this package itself is installed in the project, its programs are as trusted as we are.
+ * The folders of PATH that do not belong to the current project. A relative one depends on the working folder; and npm
+ * and npx put the `node_modules/.bin` of the project first, which contains whatever a cloned repository brought along.
+ * Only if this package itself is installed in the project, its programs are as trusted as we are.
  */
 export function programFolders(request: ProgramFoldersRequest): readonly string[] {
   const { path, folders, isWindows, own = fileURLToPath(import.meta.url) } = request;
@@ -22,7 +22,7 @@ export function programFolders(request: ProgramFoldersRequest): readonly string[
   const fold = (name: string): string => (isWindows ? name.toLowerCase() : name);
   const isIn = (inner: string, outer: string): boolean =>
     fold(normalize(`${inner}${sep}`)).startsWith(fold(normalize(`${outer}${sep}`)));
-  /** The folder of the project whose programs these are; `undefined`: they are of none that we stand in. */
+  /** The project that a folder of programs belongs to; `undefined` if it is not one that contains a working folder. */
   const projectOf = (folder: string): string | undefined => {
     const modules = dirname(normalize(folder).replace(/[\\/]+$/, ""));
     if (fold(basename(modules)) !== "node_modules") return undefined;

@@ -2,10 +2,10 @@ import type { ErrorDetail, Raw, WarningDetail } from "#domain";
 import type { ClaudeCodeMessage, UnlistedMessage } from "./messages/message.ts";
 
 /**
- * One item of a query. `raw` is the message's line exactly as it came, without its end. After an error with
+ * One item of a query. `raw` is the message's line exactly as it arrived, without its end. After an error with
  * `terminal` only `end` follows.
  *
- * A line with a type that nobody knows is the error `unexpected-message`, with the line and what stands in it.
+ * A line of an unknown type is the error `unexpected-message`, with the line and its content.
  */
 export type QueryItem =
   | { readonly kind: "message"; readonly message: ClaudeCodeMessage; readonly raw: Raw }

@@ -3,27 +3,30 @@ import { followSignal } from "#streams";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
 
 /**
- * The options of a query: those of the CLI, and what ends it from outside.
+ * The options of a query: those of the CLI, and limits from outside.
  *
  * @example
  * const options: QueryOptions = { model: "sonnet", timeoutMs: 600_000, idleMs: 60_000, signal: AbortSignal.timeout(900_000) }
  */
 export interface QueryOptions extends ClaudeCodeOptions {
-  /** Aborting it closes the query: the error `aborted`, then the end. Behind a result just the end. */
+  /** Aborting it closes the query: the error `aborted`, then the end. After a result just the end. */
   readonly signal?: AbortSignal;
-  /** How long the whole query may take, its start included: then the error `timeout`, and the end. Default: no limit. */
+  /**
+   * The maximum duration of the whole query, including its start: then the error `timeout`, and the end. Default: no
+   * limit.
+   */
   readonly timeoutMs?: number;
   /**
-   * How long the CLI may say nothing while an item is waited for: then the error `stalled`, and the end. Background work
-   * behind a result is left after it, with the warning `background-left`. Default: no limit; 300 000 behind a result.
+   * The maximum silence of the CLI while an item is awaited: then the error `stalled`, and the end. After a result,
+   * background work is left instead, with the warning `background-left`. Default: no limit; 300 000 after a result.
    */
   readonly idleMs?: number;
 }
 
-/** What ends a query from outside. */
+/** The limits of a query from outside. */
 export type QueryLimits = Pick<QueryOptions, "signal" | "timeoutMs" | "idleMs">;
 
-/** Timers of Node are no longer than this. */
+/** The maximum of Node's timers. */
 const LONGEST_MS = 2_147_483_647;
 
 const LIMIT_CHECKS = {
@@ -32,7 +35,7 @@ const LIMIT_CHECKS = {
   idleMs: wholeNumber(1, LONGEST_MS),
 } satisfies Record<keyof QueryLimits, Check>;
 
-/** The limits of a query, and the options for the CLI, all of them checked. @throws StartError `invalid-option`. */
+/** The limits of a query and the options for the CLI, all checked. @throws StartError `invalid-option`. */
 export function splitQueryOptions(given: QueryOptions): {
   readonly limits: QueryLimits;
   readonly options: ClaudeCodeOptions;
@@ -46,17 +49,17 @@ export function splitQueryOptions(given: QueryOptions): {
   return { limits, options };
 }
 
-/** Watches the signal and the clock of one query. */
+/** Watches the signal and the time limit of one query. */
 export interface OutsideEnd {
-  /** Why the query is over; `undefined` as long as it may go on. */
+  /** Why the query is over; `undefined` as long as it may continue. */
   readonly error: ErrorDetail | undefined;
-  /** Called once, when it is over; at once if it is already. */
+  /** Calls `end` once, when the query is over; at once if it is already. */
   onEnd(end: (error: ErrorDetail) => void): void;
-  /** Leaves neither a timer nor a listener. May be called any number of times. */
+  /** Removes its timer and its listener. Idempotent. */
   stop(): void;
 }
 
-/** Begins to watch: the time of a query counts from here. */
+/** Starts to watch: the time limit counts from here. */
 export function watchOutside({ signal, timeoutMs }: QueryLimits, clock: Clock): OutsideEnd {
   let error: ErrorDetail | undefined;
   let tell: ((error: ErrorDetail) => void) | undefined;
@@ -90,11 +93,11 @@ export function watchOutside({ signal, timeoutMs }: QueryLimits, clock: Clock): 
   };
 }
 
-/** The CLI has said nothing for so long. */
+/** The error for a CLI that was silent for too long. */
 export function stalledError(silentMs: number): ErrorDetail {
   return {
     code: "stalled",
-    message: `Claude Code said nothing for ${silentMs} ms (idleMs). Raise it if its work may take longer without a word.`,
+    message: `Claude Code has written nothing for ${silentMs} ms (idleMs). Raise the limit if it may work longer without output.`,
     terminal: true,
   };
 }

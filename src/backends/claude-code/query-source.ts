@@ -5,6 +5,7 @@ import {
   type ErrorDetail,
   errorItem,
   noticeItem,
+  present,
   type ProcessExit,
   type Raw,
   type WarningDetail,
@@ -12,7 +13,7 @@ import {
 import { createDecoder, type Decoder, type Format } from "#dialects";
 import { isRecord } from "#wire";
 import { backgroundWarning, cutError, exitError, withoutEndFaults } from "./conversation/exit.ts";
-import { awaitExit, type CliProcess } from "./launch.ts";
+import { awaitExit, type CliProcess } from "./cli-process.ts";
 import { limitLines } from "./line-limit.ts";
 import type { ClaudeCodeMessage, UnlistedMessage } from "./messages/message.ts";
 import { missingField } from "./messages/missing-field.ts";
@@ -22,22 +23,22 @@ import { SILENCE } from "./conversation/plan.ts";
 import { DRAIN, NEXT_TURN_MS, type RuleInput } from "./result-rule.ts";
 import { createTaskCount, readRuleInput } from "./result-rule-frames.ts";
 
-/** Something that happened to the process, and the item it is when the rule gives it as it is. */
-export interface Happening {
+/** An event of the process, and its item if the rule passes it on unchanged. */
+export interface QueryStep {
   readonly input: RuleInput;
   readonly given?: QueryItem | undefined;
 }
 
-/** What a wait for bytes came to. */
+/** The outcome of waiting for bytes. */
 type Arrival = Uint8Array | "end" | "silence" | "closed";
 
-/** How long something may take to happen. */
+/** How long to wait for an event. */
 type Wait = { readonly leftMs: number } | "background" | "for-ever";
 
-/** Nothing has happened; somebody asks. */
-export const PULL: Happening = { input: { kind: "pull" } };
+/** Nothing has happened, but an item was requested. */
+export const PULL: QueryStep = { input: { kind: "pull" } };
 
-/** Frames as they are: the decoder adds the bytes, and says what cannot be read. */
+/** Uninterpreted frames: the decoder adds the bytes, and reports what cannot be read. */
 const FRAMES: Format = {
   name: "claude-code-messages",
   framing: "ndjson",
@@ -50,14 +51,14 @@ const FRAMES: Format = {
 };
 
 export interface SourceOptions {
-  /** Shells that are left are not stopped, nor is the process. */
+  /** Remaining shells are not stopped, nor is the process. */
   readonly keepsShells: boolean;
-  /** How long the CLI may be silent. */
+  /** The maximum silence of the CLI. */
   readonly idleMs: number | undefined;
   readonly maxLineBytes: number | undefined;
 }
 
-/** What happens to one process, one thing at a time, for a reader who may be slow: nothing is read ahead of him. */
+/** The events of one process, one at a time. It never reads ahead of a slow reader. */
 export class QuerySource {
   private readonly _process: CliProcess;
   private readonly _clock: Clock;
@@ -67,7 +68,7 @@ export class QuerySource {
   private readonly _tasks = createTaskCount();
   private readonly _stdout: AsyncIterator<Uint8Array>;
   private _isClosed = false;
-  /** Ends the wait for bytes, while there is one. */
+  /** Ends the pending wait for bytes, if any. */
   private _settleWait: ((arrival: Arrival) => void) | undefined;
   private _chunks: Chunk[] = [];
   private _reading: Promise<IteratorResult<Uint8Array>> | undefined;
@@ -83,7 +84,7 @@ export class QuerySource {
     this._stdout = process.stdout[Symbol.asyncIterator]();
   }
 
-  /** Whoever waits is told `pull`, and nothing more is read. */
+  /** Resolves a pending wait with `pull`, and stops reading. */
   close(): void {
     this._chunks = [];
     this._isClosed = true;
@@ -96,10 +97,10 @@ export class QuerySource {
   }
 
   /**
-   * The next thing that happens. With `leftMs`, a short silence is one too, and there is that much time. `background`:
-   * a long one is.
+   * The next event. With `leftMs`, a short silence counts as an event, and this much time is left. `background`: a long
+   * silence does.
    */
-  async next(wait: Wait): Promise<Happening> {
+  async next(wait: Wait): Promise<QueryStep> {
     const leftMs = typeof wait === "object" ? wait.leftMs : undefined;
     for (;;) {
       const chunk = this._chunks.shift();
@@ -132,8 +133,8 @@ export class QuerySource {
   }
 
   /**
-   * A read that silence has overtaken goes on, and its bytes are not lost. Whoever closes finds the one wait there is:
-   * a race against a promise that lives as long as the query would keep every byte for as long.
+   * If silence comes first, the read stays pending and its bytes are not lost. `close` ends the single pending wait:
+   * `Promise.race` against a promise that lives as long as the query would retain every piece of bytes.
    */
   private _bytes(silenceMs: number | undefined): Promise<Arrival> {
     return new Promise((resolve) => {
@@ -159,7 +160,7 @@ export class QuerySource {
     });
   }
 
-  /** The output is over: how the process ended decides what the rest of it means. */
+  /** The output is over: the exit decides what the rest of it means. */
   private async _noteEnd(leftMs: number | undefined): Promise<void> {
     const exit = await awaitExit(this._process, this._clock, leftMs);
     this._exit = { exit };
@@ -170,19 +171,14 @@ export class QuerySource {
 
   private _exitInput(exit: ProcessExit | undefined): RuleInput {
     if (exit === undefined) return { kind: "eof" };
-    const error = exitError(
-      exit,
-      this._process.cover({
-        stderrTail: this._process.stderr.text(),
-        stdoutWasEmpty: !this._hasOutput,
-        lastNonJsonLine: this._decoder.lastNonJsonLine,
-        outputFailure: undefined,
-      }),
-    );
+    // A failure of the output was reported as a chunk.
+    const traces = { stderr: this._process.stderr, cover: this._process.cover, outputFailure: undefined };
+    const { lastNonJsonLine } = this._decoder;
+    const error = exitError(exit, traces, { hasOutput: this._hasOutput, lastNonJsonLine });
     return { kind: "exit", code: exit.code, signal: exit.signal, error };
   }
 
-  private _read(chunk: Chunk): Happening | undefined {
+  private _read(chunk: Chunk): QueryStep | undefined {
     this._hasOutput = true;
     if (chunk.type === "error") return faultOf(chunk, chunk.raw);
     if (chunk.type === "warning") {
@@ -211,7 +207,7 @@ function incomplete({ type }: ClaudeCodeMessage, field: string): ErrorDetail {
   return { code: "json-decode", message: `The CLI sent a message of type ${type} without ${field}.`, terminal: false };
 }
 
-function faultOf(error: ErrorDetail, raw: Raw | undefined, message?: UnlistedMessage): Happening {
+function faultOf(error: ErrorDetail, raw: Raw | undefined, message?: UnlistedMessage): QueryStep {
   const { code, terminal, diagnostic } = error;
   const detail: ErrorDetail = {
     code,
@@ -224,8 +220,7 @@ function faultOf(error: ErrorDetail, raw: Raw | undefined, message?: UnlistedMes
     given: {
       kind: "error",
       error: detail,
-      ...(raw !== undefined && { raw }),
-      ...(message !== undefined && { message }),
+      ...present({ raw, message }),
     },
   };
 }

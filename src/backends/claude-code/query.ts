@@ -4,7 +4,10 @@ import { buildArgv } from "./argv.ts";
 import { inputWarning } from "./conversation/exit.ts";
 import { asPlainText } from "./conversation/input.ts";
 import { requireFlags } from "./features.ts";
-import { type ClaudeCodeWorld, type CliProcess, findCli, type FoundCli, launchCli } from "./launch.ts";
+import type { CliProcess } from "./cli-process.ts";
+import { findCli, type FoundCli } from "./find-cli.ts";
+import { launchCli, prepareCli } from "./launch.ts";
+import type { ClaudeCodeWorld } from "./world.ts";
 import { withOwnSpawn } from "./own-spawn.ts";
 import type { ClaudeCodeMessage } from "./messages/message.ts";
 import type { QueryItem } from "./query-item.ts";
@@ -16,24 +19,24 @@ export type { QueryItem } from "./query-item.ts";
 export type { QueryOptions } from "./query-limits.ts";
 
 /**
- * The messages of one process. A result is a message like any other; whether it is a success is yours to judge.
+ * The messages of one process. A result is a message like any other; the reader must check whether it is a success.
  *
- * The process is stopped when the stream ends, is closed, or is left. The end comes within a second after the result: a
- * process that is slow to go is stopped after it, and `close` resolves when it is gone.
+ * The process is stopped when the stream ends, is closed, or is left. The end follows within a second after the result:
+ * a process that exits slowly is stopped afterwards, and `close` resolves when it is gone.
  */
 export interface Query extends AsyncIterable<QueryItem> {
-  /** The next item; `end` for ever behind the last. Calls at the same time are answered in order. Never rejects. */
+  /** The next item; after the last one always `end`. Overlapping calls are answered in order. Never rejects. */
   next(): Promise<QueryItem>;
-  /** Ends the process and whoever waits for an item. Resolves when nothing is left. Idempotent. */
+  /** Stops the process and ends pending calls of `next`. Resolves when nothing is left. Idempotent. */
   close(): Promise<void>;
-  /** Every item but `end`. Leaving the loop closes the query. */
+  /** Every item except `end`. Leaving the loop closes the query. */
   [Symbol.asyncIterator](): AsyncIterableIterator<QueryItem, undefined>;
 }
 
 /** Starts the CLI with a prompt, in plain mode. Rejects with `StartError`. */
 export async function openQuery(prompt: string, given: QueryOptions, machine: ClaudeCodeWorld): Promise<Query> {
   if (typeof prompt !== "string" || prompt.trim() === "") {
-    throw new StartError("invalid-input", "The prompt says nothing. Give it text.");
+    throw new StartError("invalid-input", "The prompt is empty. Give it text.");
   }
   const { limits, options } = splitQueryOptions(given);
   const world = withOwnSpawn(options, machine);
@@ -43,9 +46,9 @@ export async function openQuery(prompt: string, given: QueryOptions, machine: Cl
   let process: CliProcess;
   let cli: FoundCli;
   try {
-    // Whoever gives up before the start gets the same items as behind it, and no process.
+    // An abort before the start gives the same items as one after it, and no process.
     if (outside.error !== undefined) return endedQuery(outside.error);
-    cli = await findCli(options, world);
+    cli = await prepareCli(await findCli(options, world), options, world);
     if (outside.error !== undefined) return endedQuery(outside.error);
     requireFlags(cli.version, argv);
     process = await launchCli({ cli, options, plan }, world);
@@ -65,7 +68,7 @@ export async function openQuery(prompt: string, given: QueryOptions, machine: Cl
   });
 }
 
-/** The items of a query that was over before it had a process. */
+/** The items of a query that ended before it had a process. */
 function endedQuery(error: ErrorDetail): Query {
   let items: readonly QueryItem[] = [{ kind: "error", error }];
   const next = async (): Promise<QueryItem> => {
@@ -79,7 +82,7 @@ function endedQuery(error: ErrorDetail): Query {
   return { next, close, [Symbol.asyncIterator]: () => iterate({ next, close }) };
 }
 
-/** Every item but `end`; leaving the loop closes the query. */
+/** Every item except `end`; leaving the loop closes the query. */
 function iterate(query: Pick<Query, "next" | "close">): AsyncIterableIterator<QueryItem, undefined> {
   const iterator: AsyncIterableIterator<QueryItem, undefined> = {
     next: async () => {
@@ -118,7 +121,7 @@ class MessageStream implements Query {
   private _closed: Promise<void> | undefined;
   private _isCutTold = false;
   private _coverFrame: ((frame: Raw) => Raw) | undefined;
-  /** Why it was ended from outside, until somebody has been told. */
+  /** Why it was ended from outside, until that was reported. */
   private _endError: ErrorDetail | undefined;
   /** When the end is due, once there is a result. */
   private _dueAt: number | undefined;
@@ -151,7 +154,7 @@ class MessageStream implements Query {
     return iterate(this);
   }
 
-  /** A result that was given holds: behind it there is nothing left but the end. */
+  /** An earlier result stays valid: only the end follows it. */
   private _endFromOutside(error: ErrorDetail): void {
     if (this._closed !== undefined) return;
     const wait = mayWait(this._state);
@@ -174,7 +177,7 @@ class MessageStream implements Query {
       const wait = mayWait(this._state);
       const { input, given } =
         wait === "no" ? PULL : await this._source.next(wait === "drain" ? { leftMs: this._leftMs() } : wait);
-      // Closed meanwhile: the state says so, and whatever came is nobody's.
+      // If it was closed meanwhile, the state shows it, and the input is dropped.
       const step = stepRule(this._state, input, { strictExitStatus: this._options.strictExitStatus });
       this._state = step.state;
       if (mayWait(step.state) !== "drain") this._dueAt = undefined;
@@ -186,7 +189,7 @@ class MessageStream implements Query {
         this._endError = undefined;
         return { kind: "error", error: endError };
       }
-      // The last thing to be said: how much of its input a process has taken is known when it is gone.
+      // Reported last: how much of its input a process has read is known only when it is gone.
       const hasResult = step.state.result !== undefined;
       const cut = step.item.kind === "end" && hasResult ? inputWarning(this._process) : undefined;
       if (cut !== undefined && !this._isCutTold) {
@@ -209,12 +212,12 @@ class MessageStream implements Query {
 
   private _leftMs(): number {
     const latest = this._clock.now() + RESULT_GRACE_MS;
-    // Never further away: the clock of the machine may have been set back.
+    // Never postponed: the system clock may have been set back.
     if (this._dueAt !== undefined) this._dueAt = Math.min(this._dueAt, latest);
     return Math.max(0, (this._dueAt ?? latest) - latest + RESULT_GRACE_MS);
   }
 
-  /** Has the process stopped, and waits for that as long as there is time. Shells that are to be kept are left alone. */
+  /** Stops the process, and waits for that as long as there is time. Shells that are kept continue. */
   private async _end(): Promise<void> {
     this._options.outside.stop();
     if (this._closed === undefined && this._options.keepBackground === true && this._source.hasShells) return;

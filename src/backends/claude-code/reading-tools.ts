@@ -1,4 +1,4 @@
-/** Tools of the CLI that look at files and change nothing, with the fields that say which files. */
+/** Tools of the CLI that only read files, with the fields that name the files. */
 export const READING_TOOLS: Readonly<Record<string, readonly string[]>> = {
   Read: ["file_path"],
   NotebookRead: ["notebook_path"],
@@ -7,5 +7,5 @@ export const READING_TOOLS: Readonly<Record<string, readonly string[]>> = {
   Grep: ["path", "glob"],
 };
 
-/** Tools of the CLI that only keep its own list of things to do. */
+/** Tools of the CLI that only keep its own to-do list. */
 export const MEMO_TOOLS: readonly string[] = ["TodoWrite", "TodoRead"];

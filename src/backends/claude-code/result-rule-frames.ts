@@ -1,8 +1,8 @@
-import { type Chunk, isDelta, type NoticeItem } from "#domain";
+import { type ChunkOf, type Chunk, isDelta, type NoticeItem } from "#domain";
 import { isRecord, type JsonRecord, ownArray, ownString } from "#wire";
 import type { RuleInput } from "./result-rule.ts";
 
-/** Frame types the CLI is known to write. */
+/** Frame types that the CLI is known to write. */
 const KNOWN_TYPES: ReadonlySet<string> = new Set([
   "system",
   "assistant",
@@ -23,19 +23,19 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set([
   "active_goal",
 ]);
 
-/** A shell or a sub-agent that the CLI has in the background. */
+/** A shell or a sub-agent that the CLI runs in the background. */
 export interface BackgroundWork {
   readonly id: string;
   readonly description?: string;
 }
 
-/** The background work of one process, as its frames tell it. */
+/** The background work of one process, according to its frames. */
 export interface TaskCount {
-  /** Work that comes to an end and then starts another turn: it is waited for. */
+  /** Work that ends and then starts another turn: it is awaited. */
   readonly count: number;
   /** That work, by name. */
   readonly agents: readonly BackgroundWork[];
-  /** Shells: a server never ends, so nobody waits for them. */
+  /** Shells: a server never ends, so they are not awaited. */
   readonly shells: readonly BackgroundWork[];
   /** There is background work, or there was. */
   readonly wasAnnounced: boolean;
@@ -79,7 +79,7 @@ export function createTaskCount(): TaskCount {
           for (const task of ownArray(frame, "tasks") ?? []) if (isRecord(task)) add(task);
           return;
         case "task_started":
-          // Older versions do not say which tasks are in the background; those in front end before the result.
+          // Older versions do not mark background tasks; foreground tasks end before the result.
           if (frame.is_backgrounded !== false) add(frame);
           return;
         case "task_notification": {
@@ -95,7 +95,7 @@ export function createTaskCount(): TaskCount {
   };
 }
 
-/** A frame as the result rule sees it; `undefined` for a type nobody knows. */
+/** A frame as input of the result rule; `undefined` for an unknown type. */
 export function readRuleInput(frame: JsonRecord, tasks: TaskCount): RuleInput | undefined {
   const type = ownString(frame, "type");
   if (type === undefined || !KNOWN_TYPES.has(type)) return undefined;
@@ -107,7 +107,7 @@ export function readRuleInput(frame: JsonRecord, tasks: TaskCount): RuleInput | 
   return { kind: "message", opensTurn: opensTurn(frame), ...backgroundOf(tasks) };
 }
 
-/** Whether a frame shows that the CLI is at work on a turn. */
+/** Whether a frame shows that the CLI is working on a turn. */
 export function opensTurn(frame: JsonRecord): boolean {
   switch (frame.type) {
     case "assistant":
@@ -121,7 +121,7 @@ export function opensTurn(frame: JsonRecord): boolean {
 }
 
 /**
- * A decoded chunk as the result rule sees it; `undefined` for what can neither end nor begin anything. `isLate`: there
+ * A decoded chunk as input of the result rule; `undefined` if it can neither end nor begin anything. `isLate`: there
  * was a result before.
  */
 export function readChunk(chunk: Chunk, tasks: TaskCount, isLate: boolean): RuleInput | undefined {
@@ -143,8 +143,8 @@ export function readChunk(chunk: Chunk, tasks: TaskCount, isLate: boolean): Rule
 }
 
 /**
- * A chunk of the control channel as the result rule sees it: there the CLI reports when a turn begins, and whether our
- * message (`uuid`) waits for another turn.
+ * A chunk of the control channel as input of the result rule: there the CLI reports when a turn begins, and whether our
+ * message (`uuid`) is queued behind another turn.
  */
 export function readControlChunk(
   chunk: Chunk,
@@ -161,7 +161,9 @@ export function readControlChunk(
   return input?.kind === "message" && input.opensTurn === true ? { kind: "message" } : input;
 }
 
-/** Nobody has announced a further turn, so the verdict has been given; deltas are only a preview of what is named. */
+/**
+ * No further turn was announced, so the verdict is final. Deltas are skipped: they only preview what the item names.
+ */
 function readLateContent(chunk: Chunk): RuleInput {
   if (isDelta(chunk)) return { kind: "pull" };
   const error = {
@@ -176,14 +178,14 @@ function seenOf(chunk: Chunk): string {
   return (chunk.raw?.json ?? JSON.stringify(chunk)).slice(0, MAX_SEEN);
 }
 
-/** How much of what came too late stands in its warning. */
+/** How much of a late message the warning contains. */
 const MAX_SEEN = 4096;
 
 function backgroundOf(tasks: TaskCount) {
   return { tasks: tasks.count, announced: tasks.wasAnnounced };
 }
 
-function readNotice(chunk: NoticeItem, tasks: TaskCount, isLate: boolean): RuleInput | undefined {
+function readNotice(chunk: ChunkOf<NoticeItem>, tasks: TaskCount, isLate: boolean): RuleInput | undefined {
   const { kind, data, raw } = chunk;
   if (kind === "task" && isRecord(data)) {
     tasks.note(data);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Chunk, ErrorDetail } from "#domain";
 import type { JsonRecord } from "#wire";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { createCliDecoder } from "./cli-decoder.ts";
 import { createTaskCount, readChunk, readControlChunk, readRuleInput } from "./result-rule-frames.ts";
 import { DRAIN, mayWait, RULE_START, type RuleInput, type RuleItem, type RuleState, stepRule } from "./result-rule.ts";
@@ -38,7 +39,7 @@ function name(item: RuleItem | undefined): string {
   return item.kind;
 }
 
-/** The table of the source document, its missing rows filled in. */
+/** The table of the source document, with its missing rows added. */
 const TABLE: readonly [id: string, state: RuleState, input: RuleInput, item: string, phase: RuleState["phase"]][] = [
   ["S1-70 streaming, message", streaming, message, "given", "streaming"],
   ["S1-71 streaming, result", streaming, result(), "given", "result-received"],
@@ -117,7 +118,7 @@ const queued: RuleState = { ...RULE_START, open: 1, queued: true };
 const begins = { kind: "message", begins: true } as const satisfies RuleInput;
 const asked = { kind: "asked" } as const satisfies RuleInput;
 
-/** What is known on the control channel alone: who asked, which turns are open, and whether our message waits. */
+/** Facts that only the control channel has: who asked, which turns are open, and whether our message is queued. */
 const CONTROL_TABLE: readonly [
   id: string,
   state: RuleState,
@@ -169,7 +170,7 @@ const CONTROL_TABLE: readonly [
   ],
 ];
 
-/** The same output read for each of the three: what they wait for at its end, and how often they took a result. */
+/** The same output in each of the three modes: what they wait for at its end, and how often they accept a result. */
 const OUTPUTS: readonly [
   id: string,
   frames: readonly JsonRecord[],
@@ -335,7 +336,7 @@ describe("AT-21: the state table", () => {
           state = next;
         }
       }),
-      { numRuns: Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 2000) },
+      { numRuns: fuzzRuns(2000) },
     );
   });
 });

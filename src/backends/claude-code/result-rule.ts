@@ -1,25 +1,25 @@
 import { type ErrorDetail, unreachable, type WarningDetail } from "#domain";
 
-/** The limits behind a result (S1-91). */
+/** The limits after a result (S1-91). */
 export const DRAIN = { silenceMs: 100, items: 10 } as const;
 
 /**
- * How long a turn may stay open after its verdict, for the exit and what comes with it. The CLI usually goes within
- * 60 ms. The end follows the verdict within a second, whatever lingers, so there is some room left.
+ * How long a turn may stay open after its verdict, for the exit and late output. The CLI usually exits within 60 ms.
+ * The end must follow the verdict within a second, so this leaves some room.
  */
 export const RESULT_GRACE_MS = 800;
 
-/** How long a further turn may take to begin once background work has ended. It usually takes 70 ms. */
+/** How long a further turn may take to begin after background work has ended. It usually takes 70 ms. */
 export const NEXT_TURN_MS = 600;
 
 /**
- * Where one turn of a conversation, or the stream of one process, stands. `streaming`: no result yet, or a further turn
- * has begun. `drained`: what was given since the last result. `tasks`: background work that will start another turn.
- * `announced`: there was some, so a further result may be one of the CLI's own turns.
+ * The state of one turn of a conversation, or of the stream of one process. `streaming`: no result yet, or a further
+ * turn has begun. `drained`: the number of messages since the last result. `tasks`: background work that will start
+ * another turn. `announced`: there was some, so a further result may belong to one of the CLI's own turns.
  *
- * The rest is known on the control channel alone, where one process carries out many turns. `asked`: our message was
- * written, so results are answers to it. `open`: turns of the CLI that have begun and not ended. `queued`: our message
- * waits for them. `sawTasks`: the CLI has reported on work of its own. `hadTasks`: there was background work since we asked.
+ * The rest is known only on the control channel, where one process carries out many turns. `asked`: our message was
+ * written, so results answer it. `open`: turns of the CLI that have begun and not ended. `queued`: our message waits
+ * for them. `sawTasks`: the CLI has reported its own work. `hadTasks`: there was background work since we asked.
  */
 export interface RuleState {
   readonly phase: "streaming" | "result-received" | "pending-end" | "closed";
@@ -34,13 +34,14 @@ export interface RuleState {
   readonly hadTasks: boolean;
 }
 
-/** What can happen to the stream. */
+/** The possible events of the stream. */
 export type RuleInput =
-  /** Our message goes out now: what came before belongs to others. */
+  /** Our message is sent now: earlier output belongs to other turns. */
   | { readonly kind: "asked" }
   /**
-   * A frame of a known type. `begins`: the control channel reports that a turn begins. `opensTurn`: without such reports,
-   * a sign of it. `tasks`: the background work there is now. `queued`: whether our message waits for another turn.
+   * A frame of a known type. `begins`: the control channel reports that a turn begins. `opensTurn`: a sign of that,
+   * without such reports. `tasks`: the current background work. `queued`: whether our message is queued behind another
+   * turn.
    */
   | {
       readonly kind: "message";
@@ -51,25 +52,25 @@ export type RuleInput =
       readonly tasks?: number | undefined;
       readonly announced?: boolean | undefined;
     }
-  /** A frame that is not JSON, not UTF-8, too long, or of no known type. */
+  /** A frame that is not JSON, not UTF-8, too long, or of an unknown type. */
   | { readonly kind: "fault"; readonly error: ErrorDetail; readonly seen: string }
   | {
       readonly kind: "exit";
       readonly code: number | null;
       readonly signal: string | null;
-      /** The error to give when there was no result. */
+      /** The error to report if there was no result. */
       readonly error: ErrorDetail;
     }
-  /** The output has ended and no exit was seen. */
+  /** The output has ended, but no exit was observed. */
   | { readonly kind: "eof" }
-  /** Nothing came for `DRAIN.silenceMs`. */
+  /** Nothing arrived for `DRAIN.silenceMs`. */
   | { readonly kind: "silence" }
-  /** There was a result, and what goes on behind it has said nothing for too long. */
+  /** There was a result, and the work after it has been silent for too long. */
   | { readonly kind: "stalled"; readonly warning: WarningDetail }
-  /** Somebody asks for the next item and nothing has happened. */
+  /** The next item was requested, and nothing has happened. */
   | { readonly kind: "pull" };
 
-/** What a reader gets. `given`: the message that came in. */
+/** The output for a reader. `given`: the input message itself. */
 export type RuleItem =
   | { readonly kind: "given" }
   | { readonly kind: "warning"; readonly warning: WarningDetail }
@@ -78,12 +79,12 @@ export type RuleItem =
 
 export interface RuleStep {
   readonly state: RuleState;
-  /** `undefined`: nothing to give yet, wait for the next input. */
+  /** `undefined`: no output yet, wait for the next input. */
   readonly item: RuleItem | undefined;
 }
 
 export interface RuleOptions {
-  /** A non-zero exit behind a successful result is an error. */
+  /** A non-zero exit after a successful result is an error. */
   readonly strictExitStatus?: boolean | undefined;
 }
 
@@ -101,8 +102,8 @@ export const RULE_START: RuleState = {
 };
 
 /**
- * The state table of a stream (S1-70 … S1-90): one input, one item. The process is to be released by the step that
- * enters `closed`. A result is given as it is; whether it is a success is the reader's to judge.
+ * The state table of a stream (S1-70 … S1-90): one input, one item. The step that enters `closed` must release the
+ * process. A result is passed on unchanged; the reader must check whether it is a success.
  */
 export function stepRule(state: RuleState, input: RuleInput, options: RuleOptions = {}): RuleStep {
   switch (state.phase) {
@@ -120,8 +121,8 @@ export function stepRule(state: RuleState, input: RuleInput, options: RuleOption
 }
 
 /**
- * How long the next input may take: for ever, until silence counts as the end, or, with a result and something that
- * goes on behind it, as long as such work may be silent.
+ * How long to wait for the next input: for ever; until silence counts as the end; or, with a result and work that
+ * continues after it, as long as such work may be silent.
  */
 export function mayWait(state: RuleState): "for-ever" | "background" | "drain" | "no" {
   if (state.phase === "streaming") return state.result === undefined ? "for-ever" : "background";
@@ -191,12 +192,12 @@ function noteMessage(state: RuleState, input: MessageInput): RuleState {
     const next = isOver ? "result-received" : "streaming";
     return { ...noted, phase: next, result: { isError: input.result.isError }, drained: 0, open: left };
   }
-  // The result of another turn came while our message was waiting, and nothing follows it.
+  // The result of another turn arrived while our message was queued, and nothing follows it.
   const isFree = phase === "streaming" && input.queued === false && noted.result !== undefined && open === 0;
   return isFree ? { ...noted, phase: "result-received" } : noted;
 }
 
-/** What a message says about the process, whatever else it says. The same state when it says nothing new. */
+/** Applies what a message reports about the process. Returns the same state if nothing is new. */
 function noteFacts(state: RuleState, input: MessageInput): RuleState {
   const { begins = false, queued = state.queued, tasks = state.tasks } = input;
   const announced = state.announced || tasks > 0 || input.announced === true;
@@ -204,7 +205,7 @@ function noteFacts(state: RuleState, input: MessageInput): RuleState {
   if (!begins && queued === state.queued && tasks === state.tasks && announced === state.announced) {
     return sawTasks === state.sawTasks ? state : { ...state, sawTasks };
   }
-  // Only background work opens a turn beside another; without any, a second beginning belongs to the turn that is open.
+  // Only background work opens a second turn; otherwise a second beginning belongs to the open turn.
   const opens = begins && (state.open === 0 || state.sawTasks);
   return {
     ...state,
@@ -217,7 +218,7 @@ function noteFacts(state: RuleState, input: MessageInput): RuleState {
   };
 }
 
-/** Before our message, and of no turn that had begun: a second result of a turn that is over. */
+/** Before our message, and without an open turn: a second result of a turn that is over. */
 function isSecondResult({ asked, open, announced }: RuleState, { result }: MessageInput): boolean {
   return result !== undefined && !asked && open === 0 && !announced;
 }
@@ -227,8 +228,8 @@ function warnSecondResult(state: RuleState, { result }: MessageInput): RuleStep 
 }
 
 /**
- * Known frames after a result are given as they are (C2). A further turn opens the stream again, and its result counts,
- * when background work was announced; otherwise the first result is the verdict.
+ * Known frames after a result are passed on unchanged (C2). If background work was announced, a further turn opens the
+ * stream again and its result counts; otherwise the first result is the verdict.
  */
 function giveLate(state: RuleState, input: MessageInput): RuleStep {
   const noted = noteMessage(state, input);
@@ -241,7 +242,7 @@ function giveLate(state: RuleState, input: MessageInput): RuleStep {
   return { state: { ...noted, phase, drained: noted.drained + 1 }, item: { kind: "given" } };
 }
 
-/** The warning in the place of a result that nobody announced. */
+/** The warning instead of a result that was not announced. */
 function secondResultWarning(text: string | undefined): WarningDetail {
   return {
     code: "unexpected-message-after-result",
@@ -261,7 +262,7 @@ function warnLate(state: RuleState, input: Extract<RuleInput, { kind: "fault" }>
     context: { text: input.seen },
   };
   const next = { ...state, drained: state.drained + 1 };
-  // What ends the stream ends it here too, but the result stands: a warning, then the end.
+  // A terminal fault also ends the stream here, but the result stays valid: a warning, then the end.
   return {
     state: input.error.terminal ? { ...next, phase: "pending-end" } : next,
     item: { kind: "warning", warning },
@@ -291,7 +292,7 @@ function exitAfterResult(
   };
 }
 
-/** The CLI exits with 1 behind every failed result, so there the code says nothing new. */
+/** The CLI exits with 1 after every failed result, so the code is no news there. */
 function exitWarning(exit: { readonly code: number | null; readonly signal: string | null }, failed: boolean) {
   const how = exit.code === null ? `by ${exit.signal ?? "a signal"}` : `with code ${exit.code}`;
   return {

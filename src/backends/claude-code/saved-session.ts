@@ -1,26 +1,55 @@
 import { join } from "node:path";
-import type { ClaudeCodeWorld } from "./launch.ts";
+import type { ClaudeCodeWorld } from "./world.ts";
+import type { SessionFiles } from "../backend.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 
 /**
- * Whether the CLI can go on with a session: it keeps each in a file of the folder it worked in, and looks for it there
- * alone. A guess that errs on one side: what is not found here is told to the CLI again.
+ * Whether the CLI can continue a session: it keeps each one in a file for its working folder, and searches only there.
+ * If this is wrong, then on the safe side: a session that is not found here is sent to the CLI again.
  */
-export async function isSessionSaved(
-  sessionId: string,
-  options: Pick<ClaudeCodeOptions, "cwd" | "env">,
-  { files, env, cwd }: Pick<ClaudeCodeWorld, "files" | "env" | "cwd">,
-): Promise<boolean> {
-  // It becomes part of a path.
-  if (!/^[\w-]{1,100}$/.test(sessionId)) return false;
-  const variables = { ...env, ...options.env };
-  const home = variables["HOME"] ?? variables["USERPROFILE"];
-  const folder = variables["CLAUDE_CONFIG_DIR"] ?? (home === undefined ? undefined : join(home, ".claude"));
-  if (folder === undefined) return false;
+export async function isSessionSaved(sessionId: string, options: SessionFolder, world: SessionWorld): Promise<boolean> {
   try {
-    const project = (await files.realPath(options.cwd ?? cwd)).replaceAll(/[^a-zA-Z0-9]/g, "-");
-    return await files.exists(join(folder, "projects", project, `${sessionId}.jsonl`));
+    const path = await findPath(sessionId, options, world);
+    return path !== undefined && (await world.files.exists(path));
   } catch {
     return false;
   }
+}
+
+/** Reads and writes the files of sessions. Secrets are masked in what is read, because it is stored. */
+export function createSessionFiles(
+  options: SessionFolder,
+  world: SessionWorld,
+  mask: (text: string) => string,
+): SessionFiles {
+  const at = (cwd: string | undefined): SessionFolder => (cwd === undefined ? options : { ...options, cwd });
+  return {
+    async read(sessionId, cwd) {
+      if (!(await isSessionSaved(sessionId, at(cwd), world))) return undefined;
+      const bytes = await world.files.read((await findPath(sessionId, at(cwd), world)) as string);
+      return new TextEncoder().encode(mask(new TextDecoder().decode(bytes)));
+    },
+    async write(sessionId, data, cwd) {
+      const path = await findPath(sessionId, at(cwd), world);
+      if (path !== undefined && !(await world.files.exists(path))) await world.files.write(path, data);
+    },
+  };
+}
+
+type SessionFolder = Pick<ClaudeCodeOptions, "cwd" | "env">;
+type SessionWorld = Pick<ClaudeCodeWorld, "files" | "env" | "cwd">;
+
+async function findPath(
+  sessionId: string,
+  options: SessionFolder,
+  { files, env, cwd }: SessionWorld,
+): Promise<string | undefined> {
+  // It becomes part of a path.
+  if (!/^[\w-]{1,100}$/.test(sessionId)) return undefined;
+  const variables = { ...env, ...options.env };
+  const home = variables["HOME"] ?? variables["USERPROFILE"];
+  const folder = variables["CLAUDE_CONFIG_DIR"] ?? (home === undefined ? undefined : join(home, ".claude"));
+  if (folder === undefined) return undefined;
+  const project = (await files.realPath(options.cwd ?? cwd)).replaceAll(/[^a-zA-Z0-9]/g, "-");
+  return join(folder, "projects", project, `${sessionId}.jsonl`);
 }

@@ -1,6 +1,6 @@
-import type { ResultItem } from "#domain";
+import type { ChunkOf, ResultItem } from "#domain";
 
-/** What the CLI says of a session it does not have, and what we say instead: what it means, and what to do. */
+/** The CLI's messages about a missing session, and our replacement with the meaning and the remedy. */
 const SENTENCES: readonly (readonly [RegExp, (name: string) => string])[] = [
   [
     /^No conversation found with session ID: (\S{1,200})/,
@@ -14,17 +14,17 @@ const SENTENCES: readonly (readonly [RegExp, (name: string) => string])[] = [
   ],
   [
     /^No conversation found to continue/,
-    () => "There is no earlier session of Claude Code in this folder to go on with. Leave session.continue out.",
+    () => "There is no earlier session of Claude Code in this folder to continue. Leave session.continue out.",
   ],
 ];
 
-/** A failed verdict with a remedy, where the CLI's own words have none. */
-export function explainVerdict(chunk: ResultItem): ResultItem {
+/** Adds a remedy to a failed verdict if the CLI's own message has none. */
+export function explainVerdict(chunk: ChunkOf<ResultItem>): ChunkOf<ResultItem> {
   const said = chunk.isError ? chunk.message : undefined;
   if (said === undefined) return chunk;
   for (const [pattern, write] of SENTENCES) {
     const found = pattern.exec(said);
-    if (found !== null) return Object.assign(chunk, { message: write(found[1] ?? "") });
+    if (found !== null) return { ...chunk, message: write(found[1] ?? "") };
   }
   return chunk;
 }

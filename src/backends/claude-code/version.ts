@@ -18,12 +18,12 @@ export type VersionVerdict =
     }
   | { readonly kind: "refused"; readonly error: StartError };
 
-/** The oldest CLI that speaks stream-json. */
+/** The oldest CLI that supports stream-json. */
 export const MINIMUM_VERSION = "1.0.0";
 
 /**
- * The policy: a version that can be read decides; one that cannot is a refusal, or with `permissive` a warning.
- * A CLI that is too old is refused either way.
+ * The policy: a readable version decides; an unreadable one is refused, or with `permissive` a warning. A CLI that is
+ * too old is refused either way.
  */
 export function applyVersionPolicy(
   detection: VersionDetection,
@@ -46,7 +46,7 @@ export function applyVersionPolicy(
       if (permissive) return proceedWith("unparseable-cli-version", `The CLI says ${said} when asked for its version.`);
       return refuse(
         "unknown-version",
-        `The Claude Code CLI says ${said} when asked for its version, which holds none. ` +
+        `The Claude Code CLI says ${said} when asked for its version, which contains no version. ` +
           `Check that executable is the Claude Code CLI, update it with ${UPDATE_COMMAND}, or set permissiveVersionCheck.`,
         { detected, minimum: MINIMUM_VERSION, suggestion: UPDATE_COMMAND },
       );

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isStartError } from "#domain";
 import { readShim } from "./windows-shim.ts";
 
-/** What npm's cmd-shim writes for a script with `#!/usr/bin/env node`. */
+/** The output of npm's cmd-shim for a script with `#!/usr/bin/env node`. */
 const NPM = `@ECHO off\r
 GOTO start\r
 :find_dp0\r
@@ -23,7 +23,7 @@ endLocal & goto #_undefined_# 2>NUL || title %COMSPEC% & "%_prog%"  "%dp0%\\node
 `;
 /** The same for a program. */
 const NPM_EXE = `@ECHO off\r\nGOTO start\r\n:find_dp0\r\nSET dp0=%~dp0\r\nEXIT /b\r\n:start\r\nSETLOCAL\r\nCALL :find_dp0\r\n"%dp0%\\node_modules\\@anthropic-ai\\claude-code\\bin\\claude.exe"   %*\r\n`;
-/** What pnpm writes. */
+/** The output of pnpm. */
 const PNPM = `@SETLOCAL\r
 @IF EXIST "%~dp0\\node.exe" (\r
   "%~dp0\\node.exe"  "%~dp0\\..\\store\\claude-code\\cli.mjs" %*\r

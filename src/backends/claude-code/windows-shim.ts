@@ -1,7 +1,7 @@
 import { win32 } from "node:path";
 import { StartError } from "#domain";
 
-/** How the CLI is started: a program, and what stands before our own arguments. */
+/** How to start the CLI: a program, and the arguments before our own. */
 export interface CliCommand {
   readonly executable: string;
   readonly args: readonly string[];
@@ -10,22 +10,22 @@ export interface CliCommand {
 export interface ShimRequest {
   /** The batch file. */
   readonly path: string;
-  /** Rejects when the file cannot be read. */
+  /** Rejects if the file cannot be read. */
   readonly read: (path: string) => Promise<Uint8Array>;
   /** The Node that runs us. */
   readonly node: string;
 }
 
-/** A shim is less than a kilobyte; what is longer is somebody's program. */
+/** A shim is smaller than a kilobyte; a longer file is some other program. */
 const MAX_SHIM_BYTES = 16_384;
 /** A path below the folder of the shim, as npm, pnpm and Yarn write it: `"%dp0%\…"` or `"%~dp0\…"`. */
 const TARGET = /"%(?:~dp0|dp0%)\\?([^"%]+)"/gi;
 
 /**
- * What a batch file that npm has written starts. It is read and never run: `cmd.exe` takes characters in arguments for
- * commands, whatever is done to quote them.
+ * What a batch file of npm starts. It is read and never run: `cmd.exe` interprets characters in arguments as commands,
+ * however they are quoted.
  *
- * Rejects with `StartError` when the file is not such a shim.
+ * Rejects with `StartError` if the file is not such a shim.
  */
 export async function readShim({ path, read, node }: ShimRequest): Promise<CliCommand> {
   let text: string;

@@ -5,7 +5,7 @@ import { withResults } from "#dialects";
 import type { CommandSettings, CommandWorld } from "./settings.ts";
 import { CommandTurn, type StartedCommand } from "./turn.ts";
 
-/** A foreign command as an agent: it is started for each turn, given the prompt, and what it prints is read as events. */
+/** A foreign command as an agent: it is started for each turn with the prompt, and its output is read as events. */
 export function createCommandBackend(settings: CommandSettings, world: CommandWorld): AgentBackend {
   return {
     kind: "agent",
@@ -19,7 +19,7 @@ export function createCommandBackend(settings: CommandSettings, world: CommandWo
   };
 }
 
-/** A command is started and read; it cannot be told anything but its prompt. */
+/** A running command accepts nothing but its prompt. */
 const UNCONTROLLED: { readonly [Control in AgentControl]: string | undefined } = {
   setModel: "a command is started as it was given. Name the model in its arguments, and open another session",
   setPermissionMode: "a command has no permission modes. Give it arguments that limit what it does",
@@ -28,7 +28,7 @@ const UNCONTROLLED: { readonly [Control in AgentControl]: string | undefined } =
   warmUp: undefined,
 };
 
-/** What must not be shown of a command: the secrets among its variables and arguments. */
+/** The secrets of a command: those among its variables and arguments. */
 export function commandSecrets(
   { executable, args, env }: Pick<CommandSettings, "executable" | "args" | "env">,
   more: Readonly<Record<string, string>> = {},
@@ -59,7 +59,7 @@ function createConversation(command: StartedCommand, settings: AgentSettings, wo
     env: { ...command.env, ...settings.env },
   };
   const refuse = (control: "setModel" | "setPermissionMode") => async (): Promise<void> => {
-    throw new StartError("feature-unavailable", `${control} cannot be had on command: ${UNCONTROLLED[control]}.`);
+    throw new StartError("feature-unavailable", `${control} is not available on command: ${UNCONTROLLED[control]}.`);
   };
   return {
     sessionId: undefined,
@@ -79,7 +79,7 @@ function createConversation(command: StartedCommand, settings: AgentSettings, wo
   };
 }
 
-/** A command remembers nothing: what was said before is told again. */
+/** A command has no memory: the earlier conversation is sent again. */
 function promptOf(messages: readonly Message[]): string {
   if (messages.length <= 1) return messages.map(({ blocks }) => textOf(blocks)).join("");
   return messages

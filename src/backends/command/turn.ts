@@ -16,7 +16,7 @@ import type { CommandSettings, CommandWorld } from "./settings.ts";
 const IDLE_MS = 300_000;
 const NOTICE_MS = 60_000;
 
-/** A command with the format of its output at hand. */
+/** A command with its format loaded. */
 export type StartedCommand = Omit<CommandSettings, "format"> & { readonly format: Format };
 
 interface TurnWorld extends CommandWorld {
@@ -30,7 +30,7 @@ export class CommandTurn {
   private readonly _world: TurnWorld;
   private readonly _link: AgentLink;
   private _stop: (() => Promise<void>) | undefined;
-  /** Nothing more is written: aborted, or a terminal error was written. */
+  /** Nothing more is written: the turn was aborted, or a terminal error was written. */
   private _isMute = false;
   private _hasStarted = false;
 
@@ -76,7 +76,7 @@ export class CommandTurn {
   private async _read(handle: ProcessHandle, prompt: string): Promise<void> {
     const { format, onStderr } = this._command;
     const stderr = createStderrTail({ ...(onStderr !== undefined && { onLine: (line) => onStderr(`${line}\n`) }) });
-    const heard = stderr.drain(handle.stderr);
+    const drained = stderr.drain(handle.stderr);
     feed(handle, this._command.input === "stdin" ? prompt : "");
     const decoder = createDecoder(format, { keepRaw: this._world.keepRaw });
     const verdict = createMissingVerdict();
@@ -92,18 +92,18 @@ export class CommandTurn {
     }
     const exit = await handle.exit;
     if (exit.code === 0) return this._write([...verdict.look(decoder.end()), ...verdict.missing()]);
-    await heard;
+    await drained;
     const how = exit.code === null ? `was ended by ${exit.signal}` : `ended with exit code ${exit.code}`;
     const stderrTail = stderr.text().trim().slice(-2000);
-    // Its last words; the rest is in the diagnostic.
-    const said = (stderrTail.split("\n").at(-1) ?? "").trim().replace(/[.:]+$/u, "");
+    // The last line of stderr; the rest is in the diagnostic.
+    const lastLine = (stderrTail.split("\n").at(-1) ?? "").trim().replace(/[.:]+$/u, "");
     const rest = decoder
       .end()
       .filter((chunk) => !(chunk.type === "error" && chunk.terminal) && chunk.type !== "result");
     await this._write(rest);
     await this._fail({
       code: "process-exited",
-      message: `The command ${this._command.executable} ${how}${said === "" ? "" : `: ${said}`}.`,
+      message: `The command ${this._command.executable} ${how}${lastLine === "" ? "" : `: ${lastLine}`}.`,
       terminal: true,
       diagnostic: {
         troubleshooting: "Run the command by itself and read what it says, or correct its arguments.",
@@ -124,7 +124,7 @@ export class CommandTurn {
         this._link.write([noticeItem("stall", { silentMs })])?.catch(() => undefined);
       },
       onExpire: (silentMs) => {
-        const message = `The command ${this._command.executable} has said nothing for ${silentMs} ms.`;
+        const message = `The command ${this._command.executable} has written nothing for ${silentMs} ms.`;
         const troubleshooting = "Raise limits.idleMs if it may take this long.";
         this._fail({ code: "stalled", message, terminal: true, diagnostic: { troubleshooting } }).catch(
           () => undefined,
@@ -139,7 +139,7 @@ export class CommandTurn {
     this.stop().catch(() => undefined);
   }
 
-  /** A format that does not say who is at work is helped out: readers are told once. */
+  /** Adds a `start` item, once, if the format gives none. */
   private async _write(chunks: readonly Chunk[]): Promise<void> {
     if (this._isMute || chunks.length === 0) return;
     const isFirst = !this._hasStarted;
@@ -150,7 +150,7 @@ export class CommandTurn {
   }
 }
 
-/** The prompt on stdin. A command that reads no input closes it, which is no failure of ours. */
+/** Writes the prompt to stdin. A command that reads no input closes it, which is not an error. */
 function feed(handle: ProcessHandle, prompt: string): void {
   const written = prompt === "" ? Promise.resolve() : handle.write(new TextEncoder().encode(prompt));
   written.then(

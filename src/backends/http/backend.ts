@@ -4,7 +4,7 @@ import { secretsOfAddress, secretsOfHeaders } from "#secrets";
 import type { ModelBackend } from "../backend.ts";
 import { streamExchange } from "./exchange.ts";
 
-/** A model behind an HTTP API. */
+/** A model served by an HTTP API. */
 export function createHttpBackend(host: ModelHost, fetch: Fetch): ModelBackend {
   const { url, headers, format, provider, keyHint, address, ignores } = host;
   return {
@@ -25,7 +25,7 @@ export function createHttpBackend(host: ModelHost, fetch: Fetch): ModelBackend {
   };
 }
 
-/** Puts a chunk into the first batch: alone, it would look like the host's first sign of life. */
+/** Adds a chunk to the first batch: as a separate batch it would look like the host's first sign of life. */
 async function* putBefore(chunk: Chunk, batches: AsyncIterable<readonly Chunk[]>): AsyncGenerator<readonly Chunk[]> {
   let isFirst = true;
   for await (const batch of batches) {

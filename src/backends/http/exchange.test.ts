@@ -1,4 +1,4 @@
-import type { Chunk, ErrorItem } from "#domain";
+import type { Chunk, ErrorItem, ChunkOf } from "#domain";
 import { openAiChat } from "#dialects";
 import { createScriptedFetch, type FetchReply, type FetchScript } from "#testing";
 import { describe, expect, it } from "vitest";
@@ -26,7 +26,7 @@ async function read(exchange: Exchange, signal: AbortSignal = new AbortControlle
   return chunks;
 }
 
-async function refusal(reply: FetchReply): Promise<ErrorItem> {
+async function refusal(reply: FetchReply): Promise<ChunkOf<ErrorItem>> {
   const { fetch, exchange } = exchangeWith([reply]);
   const [error, ...rest] = await read(exchange);
   expect(rest).toEqual([]);

@@ -11,7 +11,7 @@ export interface Exchange {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: RequestText;
   readonly format: Format;
-  /** Who answers, for messages: `anthropic`, `openrouter` … */
+  /** The provider's name, for messages: `anthropic`, `openrouter` … */
   readonly provider: string;
   /** Where the key came from, for the remedy of an authentication error. */
   readonly keyHint: string;
@@ -19,7 +19,7 @@ export interface Exchange {
   readonly keepRaw?: boolean | undefined;
 }
 
-/** An error body is read up to here; it is shown to people, not parsed for ever. */
+/** The maximum size of an error body: it is shown to people. */
 const MAX_ERROR_BODY = 64 * 1024;
 
 type Taken = IteratorResult<readonly Chunk[], undefined>;
@@ -27,26 +27,22 @@ type Taken = IteratorResult<readonly Chunk[], undefined>;
 const END: Taken = { done: true, value: undefined };
 
 /**
- * Sends a request and decodes the streamed reply. Failures are terminal `error` chunks, in which no key occurs; an
- * aborted exchange just ends. What a reply that came to nothing has used is told all the same (a notice of kind `usage`).
+ * Sends a request and decodes the streamed reply. Failures are terminal `error` chunks without keys; an aborted
+ * exchange just ends. The usage of a failed reply is reported all the same (a notice of kind `usage`).
  *
- * The request is sent when the first batch is asked for. Leaving the loop closes the connection.
+ * The request is sent when the first batch is requested. Leaving the loop closes the connection.
  */
 export function streamExchange(exchange: Exchange, signal: AbortSignal): AsyncIterableIterator<readonly Chunk[]> {
   return new ReplyStream(exchange, signal);
 }
 
-/**
- * A class with small methods, not a generator: it goes on once per read of every stream, and how long a function is
- * decides how soon and at what cost it is optimised.
- */
 class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> {
   private readonly _exchange: Exchange;
   private readonly _signal: AbortSignal;
   private _mask: SecretMask | undefined;
   private readonly _decoder: Decoder;
   private _pieces: AsyncIterator<Uint8Array> | undefined;
-  /** Nothing more is read; what is left to say has not been said yet. */
+  /** Reading has ended; the decoder's last chunks are not emitted yet. */
   private _isRead = false;
   private _isOver = false;
 
@@ -104,6 +100,11 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
 
   private async _read(pieces: AsyncIterator<Uint8Array>): Promise<Taken> {
     try {
+      const rest = this._decoder.rest();
+      if (rest.length > 0) {
+        await systemTurn();
+        return { done: false, value: this._coverErrors(rest) };
+      }
       for (;;) {
         const { done, value } = await pieces.next();
         if (done === true) this._pieces = undefined;
@@ -141,13 +142,13 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
     return { done: false, value: chunks };
   }
 
-  /** A host may also complain in the middle of a stream. */
+  /** A host may also report an error in the middle of a stream. */
   private _coverErrors(chunks: readonly Chunk[]): readonly Chunk[] {
     if (!chunks.some((chunk) => chunk.type === "error")) return chunks;
     return chunks.map((chunk) => (chunk.type === "error" ? this._cover(chunk) : chunk));
   }
 
-  /** Hosts repeat the key they refuse. The mask is made when there is an error to show: most exchanges have none. */
+  /** Hosts repeat the key that they refuse. The mask is created for the first error: most exchanges have none. */
   private _cover<Shown>(shown: Shown): Shown {
     const { headers, url } = this._exchange;
     this._mask ??= createSecretMask([...secretsOfHeaders(headers), ...secretsOfAddress(url)]);
@@ -155,7 +156,7 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
   }
 }
 
-/** What an unfinished reply has used, as far as its host has said it. */
+/** The usage of an unfinished reply, as far as its host has reported it. */
 function spentBy(decoder: Decoder): Chunk[] {
   return decoder.end().filter((chunk) => chunk.type === "notice" && chunk.kind === "usage");
 }
@@ -169,7 +170,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
       if (text.length >= MAX_ERROR_BODY) break;
     }
   } catch {
-    // The status is what counts; what could be read of the body is shown.
+    // The status matters; whatever could be read of the body is shown.
   }
   return text.slice(0, MAX_ERROR_BODY);
 }

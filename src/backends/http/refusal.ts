@@ -1,28 +1,28 @@
 import { type Chunk, type Diagnostic, type ErrorCode, errorItem } from "#domain";
 import { isRecord, ownString, ownValue, parseJson } from "#wire";
 
-/** Who refused, for messages. */
+/** The refusing provider, for messages. */
 interface Asked {
   readonly provider: string;
   readonly keyHint: string;
 }
 
-/** An answer that is no reply of a model. */
+/** A response that is not a model's reply. */
 interface Refused {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A host's own words are shown up to here. */
-const MAX_SAID = 1000;
+/** The maximum length of a host's own message. */
+const MAX_MESSAGE = 1000;
 const MAX_SEEN = 2048;
 
-/** A status that is no success, as a terminal error: what it means, what the host says, what to do. */
+/** The terminal error for an unsuccessful status: its meaning, the host's message, and the remedy. */
 export function describeRefusal(asked: Asked, { status, headers, body }: Refused): Chunk {
   const { message, vendorCode, details } = readVendorError(body);
   const retryAfterMs = readRetryAfter(headers) ?? readRetryDelay(details);
-  const said = (message === "" ? plainWords(body) : message).slice(0, MAX_SAID);
+  const said = (message === "" ? plainWords(body) : message).slice(0, MAX_MESSAGE);
   const diagnostic: Diagnostic = {
     status,
     ...(vendorCode !== "" && { vendorCode: vendorCode.slice(0, 100) }),
@@ -38,7 +38,7 @@ export function describeRefusal(asked: Asked, { status, headers, body }: Refused
   });
 }
 
-/** A page for people where a stream should be: a login page, a proxy, or a wrong address. */
+/** A web page instead of a stream: a login page, a proxy, or a wrong address. */
 export function describeWebPage(asked: Asked, body: string): Chunk {
   const title = plainWords(body);
   return errorItem({
@@ -48,7 +48,7 @@ export function describeWebPage(asked: Asked, body: string): Chunk {
     diagnostic: {
       status: 200,
       hint: "Something other than the model's API answers at this address.",
-      troubleshooting: "Check the base URL, and whether a proxy or a login stands before it.",
+      troubleshooting: "Check the base URL, and whether it leads to a proxy or a login page.",
       seen: body.slice(0, MAX_SEEN),
     },
   });
@@ -58,7 +58,7 @@ function codeOf(status: number): ErrorCode {
   if (status === 401 || status === 403) return "provider-auth";
   if (status === 429) return "provider-rate-limited";
   if (status === 503 || status === 529) return "provider-overloaded";
-  // A timeout or a conflict there: nothing is wrong with the request.
+  // A time-out or a conflict at the host: nothing is wrong with the request.
   if (status === 408 || status === 409) return "provider-error";
   return status >= 400 && status < 500 ? "provider-invalid-request" : "provider-error";
 }
@@ -91,7 +91,10 @@ function hintFor(asked: Asked, status: number): Pick<Diagnostic, "hint" | "troub
   };
 }
 
-/** The three vendors' error bodies differ in wording only: `{ error: { message, type | code | status } }`, Gemini's perhaps in a list. */
+/**
+ * The three vendors' error bodies differ only in names: `{ error: { message, type | code | status } }`, Gemini's
+ * sometimes in a list.
+ */
 function readVendorError(body: string): {
   readonly message: string;
   readonly vendorCode: string;
@@ -101,7 +104,7 @@ function readVendorError(body: string): {
   const value = parsed.fault === undefined ? parsed.value : undefined;
   const first = Array.isArray(value) ? value[0] : value;
   const error = field(first, "error");
-  // Hosts that imitate an API are not always faithful: some put the sentence at the top, or call it `detail`.
+  // Hosts that imitate an API may deviate: some put the message at the top level, or call it `detail`.
   const message = field(error, "message") ?? field(first, "message") ?? field(first, "detail");
   const code = field(error, "type") ?? field(error, "status") ?? field(error, "code");
   return {
@@ -111,7 +114,7 @@ function readVendorError(body: string): {
   };
 }
 
-/** What a body without an error object says: the title of a page, or the beginning of the text. */
+/** The text of a body without an error object: the title of a page, or the beginning of the text. */
 function plainWords(body: string): string {
   if (!/^\s*</.test(body)) return body.slice(0, 300).trim();
   const title = /<title[^>]{0,200}>([^<]{0,300})/i.exec(body)?.[1] ?? "";
@@ -123,9 +126,9 @@ function field(value: unknown, name: string): unknown {
 }
 
 /**
- * `retry-after-ms`, or `retry-after` in seconds or as a date. A date is measured against the host's own `date` header:
- * our clock may be wrong, the host's is the one it means. Anything else is nothing to go by. A number of any size is a
- * number: one that is too large is a very long wait, not none.
+ * Reads `retry-after-ms`, or `retry-after` in seconds or as a date. A date is compared with the host's own `date`
+ * header, because our clock may be wrong. Anything else is ignored. A number of any size counts: one that is too large
+ * means a very long wait, not none.
  */
 function readRetryAfter(headers: Readonly<Record<string, string>>): number | undefined {
   const ms = readNumber(headers["retry-after-ms"]);
@@ -140,7 +143,7 @@ function readRetryAfter(headers: Readonly<Record<string, string>>): number | und
 /** The largest number that survives JSON unchanged. */
 const LONGEST_WAIT_MS = Number.MAX_SAFE_INTEGER;
 
-/** A wait inside the body of an error, as Gemini gives it: `"34.07s"` in one of its `details`. */
+/** A delay in the body of an error, as Gemini sends it: `"34.07s"` in one of its `details`. */
 function readRetryDelay(details: unknown): number | undefined {
   if (!Array.isArray(details)) return undefined;
   for (const detail of details) {
@@ -155,7 +158,7 @@ function readNumber(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*\+?(\d+(\.\d*)?(e\+?\d+)?|Infinity)\s*$/i.test(text) ? Number(text) : undefined;
 }
 
-/** HTTP's own way to write a date. `Date.parse` alone makes a date of nearly anything. */
+/** Parses an HTTP date. `Date.parse` alone accepts nearly anything. */
 function readDate(text: string | undefined): number {
   const isDate =
     text !== undefined && /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4,6} \d{2}:\d{2}:\d{2} GMT$/.test(text.trim());

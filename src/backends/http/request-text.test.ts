@@ -7,7 +7,7 @@ import { createHttpBackend } from "./backend.ts";
 const TEXT = 'A sentence with a "quote", an é and a 𝄞.\n'.repeat(20_000);
 const rows = Array.from({ length: 30_000 }, (_, at) => ({ at, name: `row "${at}"` }));
 
-/** A conversation with everything that may be large in it. */
+/** A conversation with everything that may be large. */
 const conversation = (text: string, input: unknown): Message[] => [
   { id: "1", role: "user", blocks: [{ type: "text", text }] },
   { id: "2", role: "assistant", blocks: [{ type: "text", text: "First." }] },
@@ -66,7 +66,7 @@ describe.each(BACKENDS)("F-B1: what is sent to %s", (_, create) => {
       return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, put(member)]));
     };
     const bodies = (await send(...turns(large))).map(shown);
-    // Not `toEqual` on megabytes: what differs would be printed.
+    // Not `toEqual` on megabytes: it would print the difference.
     expect(bodies.map((body, at) => body === JSON.stringify(put(expected[at])))).toEqual([true, true]);
   });
 

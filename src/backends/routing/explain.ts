@@ -8,11 +8,11 @@ export interface ExplainRequest {
   readonly backend: string;
   readonly settings: Partial<Pick<AgentSettings, "features" | "tools" | "outputSchema">> | undefined;
   readonly options?: RoutingOptions & { readonly mode?: "auto" | "plain" | "control" | null | undefined };
-  /** What is not promised on this platform, one sentence each. */
+  /** Limitations of this platform, one sentence each. */
   readonly limits?: readonly string[];
 }
 
-/** The route with everything that led to it, as values and as a text. Pure: nothing is started or looked up. */
+/** The route with everything that led to it, as data and as text. Pure: nothing is started or looked up. */
 export function explain({ backend, settings, options = {}, limits = [] }: ExplainRequest): Explanation {
   const features = detectFeatures(settings, options);
   const { mode, requiresControl, override, reasons, ignored } = route(features, options.mode);
@@ -29,7 +29,7 @@ export function explain({ backend, settings, options = {}, limits = [] }: Explai
   return { backend, mode, features, requiresControl, override, reasons, ignored, text };
 }
 
-/** One warning for each feature the route leaves out: forcing a mode may cost something, and never in silence. */
+/** One warning for each feature that the route ignores: a forced mode may lose features, but never silently. */
 export function warnOfIgnored({ ignored, mode }: Explanation): readonly WarningDetail[] {
   return ignored.map((feature) => ({
     code: "feature-ignored",

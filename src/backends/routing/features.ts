@@ -1,24 +1,24 @@
 import type { AgentFeature, AgentSettings } from "../backend.ts";
 
-/** Something a caller asks for, by the name explanations use. */
+/** A feature that a caller requires, by its name in explanations. */
 export type RoutedFeature = AgentFeature | "in-process-mcp" | "unsaved-session" | `permission-mode:${string}`;
 
-/** The part of a backend's own options that a route depends on. Anything may be `null`: it then was not asked for. */
+/** The backend's own options that a route depends on. `null` means not set. */
 export interface RoutingOptions {
   readonly hooks?: Readonly<Record<string, readonly unknown[] | null | undefined>> | null | undefined;
   readonly tools?: readonly unknown[] | null | undefined;
-  /** The function that is asked about tool calls. */
+  /** The permission callback. */
   readonly permission?: unknown;
   readonly agents?: Readonly<Record<string, unknown>> | null | undefined;
-  /** Tool servers by name; one of type `sdk` runs in this process. Files and JSON texts name external ones only. */
+  /** Tool servers by name; one of type `sdk` runs in this process. Files and JSON texts name only external ones. */
   readonly mcpConfig?: string | readonly string[] | Readonly<Record<string, unknown>> | null | undefined;
   readonly permissionMode?: string | null | undefined;
-  /** `false`: the session is written nowhere, so no second process can go on with it. */
+  /** `false`: the session is not saved, so no second process can continue it. */
   readonly persistSession?: boolean | null | undefined;
   readonly includePartialMessages?: boolean | null | undefined;
 }
 
-/** The order in which features are told. */
+/** The order in which features are listed. */
 const ORDER = [
   "hooks",
   "in-process-mcp",
@@ -33,8 +33,8 @@ const ORDER = [
 ] as const satisfies readonly RoutedFeature[];
 
 /**
- * What is asked for: by the settings of the conversation, and by the backend's own options. Empty lists and maps ask
- * for nothing. Pure; never throws.
+ * The required features, from the settings of the conversation and the backend's own options. Empty lists and maps
+ * require nothing. Pure; never throws.
  *
  * @example
  * detectFeatures({ features: ["hooks"] }) // ["hooks"]
@@ -50,7 +50,7 @@ export function detectFeatures(
   if (typeof options.permission === "function") found.add("permission");
   if (hasKeys(options.agents)) found.add("agents");
   if (settings?.outputSchema !== undefined) found.add("output");
-  // An answer that does not fit its schema is sent back, which takes a second message too.
+  // An answer that does not fit its schema is sent back, which also needs a second message.
   const sendsAgain = found.has("session") || found.has("output");
   if (options.persistSession === false && sendsAgain) found.add("unsaved-session");
   const features: RoutedFeature[] = ORDER.filter((feature) => found.has(feature));
@@ -59,7 +59,7 @@ export function detectFeatures(
   return features;
 }
 
-/** Points without a hook are no hooks. */
+/** A point without hooks does not count. */
 function hasHooks(hooks: RoutingOptions["hooks"]): boolean {
   return isObject(hooks) && Object.values(hooks).some((entries) => Array.isArray(entries) && entries.length > 0);
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { explain, warnOfIgnored } from "./explain.ts";
 import { detectFeatures, type RoutedFeature, type RoutingOptions } from "./features.ts";
 import { requiresControl, route } from "./route.ts";
@@ -113,7 +114,7 @@ describe("the router", () => {
         expect(chosen.mode).toBe(forced ?? (requiresControl(features) ? "control" : "plain"));
         expect(chosen.override).toBe(forced);
         expect(chosen.reasons.length).toBeGreaterThan(0);
-        // Nothing is left out but by force, and then only what needs control.
+        // Features are ignored only if plain mode is forced, and then only those that need control.
         if (forced !== "plain") expect(chosen.ignored).toEqual([]);
         else expect(chosen.ignored.every((feature) => requiresControl([feature]))).toBe(true);
         expect(route(features, override)).toEqual(chosen);
@@ -134,7 +135,7 @@ describe("the router", () => {
           expect(["plain", "control"]).toContain(modeOf(options as RoutingOptions));
         },
       ),
-      { numRuns: Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 500) },
+      { numRuns: fuzzRuns(500) },
     );
   });
 });
@@ -183,6 +184,15 @@ describe("an explanation", () => {
       ["feature-ignored", { feature: "guards" }],
     ]);
     expect(warnings[2]?.message).toContain("those on input and output still hold");
+  });
+
+  it("S0-16: ends with what this machine cannot promise", () => {
+    const { text } = explain({
+      backend: "claude-code",
+      settings: undefined,
+      limits: ["No control group.", "No watchdog."],
+    });
+    expect(text.split("\n").slice(-2)).toEqual(["Limit: No control group.", "Limit: No watchdog."]);
   });
 
   it("says that nothing was asked for when nothing was", () => {

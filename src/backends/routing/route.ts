@@ -1,21 +1,21 @@
 import type { RoutedFeature } from "./features.ts";
 
-/** The way a run goes. */
+/** The chosen mode of a run, with the reasons. */
 export interface Route {
   readonly mode: "plain" | "control";
-  /** Whether something that was asked for needs the control protocol, whatever mode was taken. */
+  /** Whether a required feature needs the control protocol, whatever mode was chosen. */
   readonly requiresControl: boolean;
   readonly override: "plain" | "control" | undefined;
-  /** Why, one sentence each. */
+  /** The reasons, one sentence each. */
   readonly reasons: readonly string[];
-  /** What this route leaves out. One warning each, or a refusal with `strict`. */
+  /** Features that this route ignores. One warning each, or a refusal with `strict`. */
   readonly ignored: readonly RoutedFeature[];
 }
 
 interface Need {
-  /** Control is taken for it. */
+  /** It requires control mode. */
   readonly control: boolean;
-  /** Plain mode can carry it too, so that forcing plain mode loses nothing. */
+  /** Plain mode supports it as well, so that forcing plain mode loses nothing. */
   readonly plain: boolean;
   readonly why: string;
 }
@@ -59,8 +59,8 @@ export function requiresControl(features: readonly RoutedFeature[]): boolean {
 }
 
 /**
- * Chooses the mode: the override if there is one, else control if a feature needs it, else plain. Pure, and the same
- * for the same input.
+ * Chooses the mode: the override if there is one, else control if a feature needs it, else plain. Pure and
+ * deterministic.
  *
  * @example
  * route(["hooks"]).mode // "control"
@@ -71,9 +71,9 @@ export function route(features: readonly RoutedFeature[], override?: "auto" | "p
   const needing = features.filter((feature) => needOf(feature).control);
   const mode = forced ?? (needing.length > 0 ? "control" : "plain");
   const ignored = mode === "plain" ? features.filter((feature) => !needOf(feature).plain) : [];
-  return { mode, requiresControl: needing.length > 0, override: forced, reasons: tellReasons(), ignored };
+  return { mode, requiresControl: needing.length > 0, override: forced, reasons: listReasons(), ignored };
 
-  function tellReasons(): readonly string[] {
+  function listReasons(): readonly string[] {
     const reasons = needing.map((feature) => `${feature}: ${needOf(feature).why}`);
     if (forced === undefined) {
       return reasons.length > 0 ? reasons : ["nothing that was asked for needs the control protocol"];

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StartError } from "#domain";
-import { columnBehind } from "./input-line.ts";
+import { columnAfter } from "./input-line.ts";
 import { type ChatLines, readMessage } from "./lines.ts";
 import { createPasteFilter, PASTED_LINE_END } from "./pasted-text.ts";
 import { createPipedLines } from "./piped-lines.ts";
@@ -23,7 +23,7 @@ describe("F-F the column behind what was written", () => {
     ["世界", 0, 4],
     ["x".repeat(20), 0, 20],
     ["x".repeat(25), 0, 5],
-  ])("%j from column %i", (text, from, column) => expect(columnBehind(text, from, 20)).toBe(column));
+  ])("%j from column %i", (text, from, column) => expect(columnAfter(text, from, 20)).toBe(column));
 });
 
 describe("messages", () => {
@@ -60,7 +60,7 @@ describe("pasted text", () => {
     const whole = createPasteFilter()(source);
     fc.assert(
       fc.property(fc.array(fc.nat(source.length), { maxLength: 6 }), (cuts) => {
-        // A cut right behind an escape makes the escape a key: that is how terminals tell the two apart.
+        // A cut directly after an escape makes the escape a key: terminals distinguish the two that way.
         const clean = cuts.filter((cut) => source[cut - 1] !== "\u001b");
         const at = [0, ...clean.sort((a, b) => a - b), source.length];
         const filter = createPasteFilter();

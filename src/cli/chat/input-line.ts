@@ -5,55 +5,55 @@ import type { CommandIo, Output } from "../io.ts";
 import { filterKeys, PASTE_MARKS_OFF, PASTE_MARKS_ON, PASTED_LINE_END } from "./pasted-text.ts";
 
 const HISTORY_SIZE = 500;
-/** What moves the cursor or colours, as far as we write it ourselves. */
+/** Escape sequences for cursor and colours, as far as we write them ourselves. */
 const CODES = /\u001b\[[\d;?]*[A-Za-z]/g;
 
 export interface InputLineEvents {
-  /** A line was sent with Enter. */
+  /** Enter sent a line. */
   onLine(text: string): void;
-  /** Ctrl-C; `typed` is what stands on the line. */
+  /** Ctrl-C; `typed` is the current text of the line. */
   onInterrupt(typed: string): void;
   /** Ctrl-D on an empty line, or the terminal is gone. */
   onEnd(): void;
 }
 
-/** The line a person types on, below everything that is shown. */
+/** The line for typing, below all output. */
 export interface InputLine {
-  /** The same command line, whose outputs go above the line. */
+  /** The same command line, with its outputs above the line. */
   readonly io: CommandIo;
-  /** Shows the line behind a prompt, also while it is empty, until something is sent. */
+  /** Shows the line after a prompt, even if it is empty, until a line is sent. */
   open(prompt: string): void;
-  /** From now on the line is shown only while something stands on it. */
+  /** From now on the line is shown only while it has text. */
   close(): void;
-  /** Takes what stands on the line off it, and gives it; `put` brings it back. */
+  /** Removes the text from the line and returns it; `put` restores it. */
   take(): string;
   put(text: string): void;
-  /** The arrow keys bring this line back, or no longer. */
+  /** Adds a line to the history, or removes it. */
   remember(text: string): void;
   forget(text: string): void;
-  /** Gives the terminal back. */
+  /** Restores the terminal. */
   end(): void;
 }
 
 /**
- * Creates the input line of a chat: with an editor, a history and completion. The terminal is in raw mode all the time,
- * so that what is typed while an answer comes is neither echoed into it nor lost at Ctrl-C. While something is typed,
- * the line stands below the answer, and each piece of the answer takes it away and puts it back.
+ * Creates the input line of a chat, with an editor, a history and completion. The terminal is in raw mode all the time,
+ * so that text typed while an answer arrives is neither echoed into it nor lost at Ctrl-C. While there is text, the
+ * line is below the answer; each piece of the answer hides the line and shows it again.
  */
 export function createInputLine(io: CommandIo, names: readonly string[], events: InputLineEvents): InputLine {
   const isDumb = io.world.env["TERM"] === "dumb";
-  /** It is to be seen even while nothing stands on it. */
+  /** Whether it is shown even if it is empty. */
   let isOpen = false;
   let isShown = false;
   let isMuted = false;
   let isOver = false;
   let redraw: NodeJS.Immediate | undefined;
-  /** Where the text above the line ends. */
+  /** The column at which the output above the line ends. */
   let column = 0;
 
   const write = (text: string): void => {
     if (isMuted || !isShown) return;
-    // Enter: while an answer comes the line goes away instead of staying in the middle of it.
+    // Enter: while an answer arrives, the line disappears instead of staying in the middle of it.
     if (text === "\r\n" && !isOpen) hide();
     else io.err.write(text);
   };
@@ -80,19 +80,19 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
     if (isShown || isOver || (isDumb && !isOpen)) return;
     if (column > 0) io.err.write("\n");
     isShown = true;
-    // The line is drawn from the row it stands on, and not from where it was before.
+    // Draw the line from its current row, not from where it was before.
     reader.prevRows = 0;
     reader.prompt(true);
     if (isDumb) io.err.write(reader.line);
   };
-  /** Takes the line off the screen; the cursor is where the text above ended. */
+  /** Removes the line from the screen; the cursor moves to the end of the output above. */
   const hide = (): void => {
     if (!isShown) return;
     isShown = false;
     if (isDumb) return io.err.write("\n");
     const { rows } = reader.getCursorPos();
     io.err.write(`${rows > 0 ? `\u001b[${rows}A` : ""}\r\u001b[J`);
-    // Behind a full line the next one has begun already.
+    // After a full line the next one has already begun.
     if (column > 0 && column < io.err.columns) io.err.write(`\u001b[A\u001b[${column + 1}G`);
     else column = 0;
   };
@@ -101,7 +101,7 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
     if (isWanted) show();
     else hide();
   };
-  /** Not at once: more text may come in the same breath. */
+  /** Deferred: more text may follow in the same turn of the event loop. */
   const settleSoon = (): void => {
     redraw ??= setImmediate(() => {
       redraw = undefined;
@@ -113,7 +113,7 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
       if (text === "") return;
       hide();
       real.write(text);
-      column = columnBehind(text, column, io.err.columns);
+      column = columnAfter(text, column, io.err.columns);
       settleSoon();
     },
     room: () => real.room(),
@@ -137,11 +137,11 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
       reader.write(null, { ctrl: true, name: "u" });
     });
 
-  // Behind the editor's own listener: the line is as the key left it.
+  // After the editor's own listener, so that the key is already applied.
   keys.on("keypress", settle);
   reader.on("line", (line) => {
     if (isOpen) {
-      // The editor has gone to the next row, and what was sent stays above.
+      // The editor has moved to the next row, and the sent line stays above.
       isOpen = false;
       isShown = false;
       column = 0;
@@ -181,7 +181,7 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
       cut() {
         const wasCut = io.cut();
         if (!wasCut) return false;
-        // Whatever was on its way to the screen is gone, the line included.
+        // Unwritten output was dropped, including the line.
         isShown = false;
         column = 0;
         settleSoon();
@@ -224,8 +224,8 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
   };
 }
 
-/** The column in which the cursor stands behind a text that was written from `column` on. */
-export function columnBehind(text: string, column: number, columns: number): number {
+/** The cursor's column after a text that was written from `column` on. */
+export function columnAfter(text: string, column: number, columns: number): number {
   const bare = text.replace(CODES, "");
   const start = Math.max(bare.lastIndexOf("\n"), bare.lastIndexOf("\r"));
   const end = (start === -1 ? column : 0) + displayWidth(bare.slice(start + 1));

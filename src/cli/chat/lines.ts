@@ -1,22 +1,22 @@
-/** Where a chat's lines come from. */
+/** The source of a chat's lines. */
 export interface ChatLines {
-  /** The next line; `undefined` when there is none any more. `isMore`: it goes on from the one before. */
+  /** The next line; `undefined` at the end. `isMore`: it continues the previous one. */
   next(isMore: boolean): Promise<string | undefined>;
   /**
-   * Lets `hear` have every line that arrives before the returned function is called. A line it does not take (`false`)
-   * waits for `next`.
+   * Passes every line to `visit` until the returned function is called. A line for which it returns `false` is kept for
+   * `next`.
    */
-  listen(hear: (line: string) => boolean): () => void;
-  /** No further lines: `next` gives `undefined`. */
+  listen(visit: (line: string) => boolean): () => void;
+  /** Ends the input: `next` resolves with `undefined`. */
   close(): void;
   /** Whether a person left with Ctrl-C. */
   readonly wasLeft: boolean;
 }
 
-/** Lines of a message that may follow each other with a backslash at their end. */
+/** The maximum number of lines in one message. */
 const MAX_LINES = 10_000;
 
-/** One message: lines that end in a backslash are joined with the next. `undefined` at the end. */
+/** Reads one message: a line that ends in a backslash is joined with the next. `undefined` at the end. */
 export async function readMessage(lines: ChatLines): Promise<string | undefined> {
   const parts: string[] = [];
   for (;;) {
@@ -27,7 +27,7 @@ export async function readMessage(lines: ChatLines): Promise<string | undefined>
   }
 }
 
-/** Two backslashes are one that is meant. */
+/** Two backslashes are an escaped one. */
 function endsInBackslash(line: string): boolean {
   return /(?:^|[^\\])(?:\\\\)*\\$/.test(line);
 }

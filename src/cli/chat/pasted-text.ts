@@ -1,9 +1,9 @@
 import { Transform } from "node:stream";
 
-/** What a line end inside pasted text is shown as while the line is edited. */
+/** What replaces a line end in pasted text while the line is edited. */
 export const PASTED_LINE_END = "\u2424";
 
-/** Asks a terminal to mark what is pasted, and no longer. */
+/** Makes a terminal mark pasted text, and stops it. */
 export const PASTE_MARKS_ON = "\u001b[?2004h";
 export const PASTE_MARKS_OFF = "\u001b[?2004l";
 
@@ -11,8 +11,8 @@ const BEGIN = "\u001b[200~";
 const END = "\u001b[201~";
 
 /**
- * The keys of a terminal, with line ends inside pasted text put into a shape that a line editor keeps: a pasted text is
- * one message, and nothing of it is sent before its writer says so.
+ * Filters the keys of a terminal and replaces line ends in pasted text, so that the line editor keeps it as one message
+ * and sends none of it before Enter.
  */
 export function createPasteFilter(): (text: string) => string {
   let isPasting = false;
@@ -37,7 +37,7 @@ export function createPasteFilter(): (text: string) => string {
   };
 }
 
-/** Without what may be the beginning of a mark. A single escape is a key of its own and must not wait. */
+/** Removes a possible beginning of a mark. A single escape is a key and must not be delayed. */
 function withoutTail(text: string, mark: string): string {
   for (let length = Math.min(mark.length - 1, text.length); length > 1; length -= 1) {
     if (text.endsWith(mark.slice(0, length))) return text.slice(0, -length);
@@ -45,7 +45,7 @@ function withoutTail(text: string, mark: string): string {
   return text;
 }
 
-/** A terminal's input through the filter, as a line editor wants it. */
+/** A terminal's input through the filter, in the form a line editor needs. */
 export function filterKeys(input: NodeJS.ReadStream): Transform & { setRawMode(isRaw: boolean): unknown } {
   const filter = createPasteFilter();
   const decoder = new TextDecoder();

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import type { ChatLines } from "./lines.ts";
 
-/** Lines that are kept while nobody wants them; then the pipe waits. */
+/** The number of buffered lines above which the pipe is paused. */
 const MAX_WAITING = 1000;
 
 /** The lines of a pipe or a file. */
@@ -10,10 +10,10 @@ export function createPipedLines(input: NodeJS.ReadableStream): ChatLines {
   const waiting: string[] = [];
   let isOver = false;
   let wake: (() => void) | undefined;
-  let hear: ((line: string) => boolean) | undefined;
+  let listener: ((line: string) => boolean) | undefined;
 
   reader.on("line", (line) => {
-    if (hear?.(line) === true) return;
+    if (listener?.(line) === true) return;
     waiting.push(line);
     if (waiting.length > MAX_WAITING) reader.pause();
     wake?.();
@@ -34,9 +34,9 @@ export function createPipedLines(input: NodeJS.ReadableStream): ChatLines {
       return line;
     },
     listen(visit) {
-      hear = visit;
+      listener = visit;
       return () => {
-        hear = undefined;
+        listener = undefined;
       };
     },
     close() {

@@ -1,7 +1,7 @@
 import { adviceFor, isStartError, nearestName, type Usage } from "#domain";
 import { plainLine, plainText } from "#sinks";
 
-/** What the commands of a chat act on. */
+/** The state that the commands of a chat use. */
 export interface ChatState {
   readonly backend: string;
   model: string | undefined;
@@ -14,7 +14,7 @@ export interface ChatState {
 export interface ChatControls {
   readonly state: ChatState;
   setModel(model: string): Promise<void>;
-  /** Forgets what was said. */
+  /** Clears the conversation. */
   startOver(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ interface SlashCommand {
   run(argument: string, controls: ChatControls): string | undefined | Promise<string | undefined>;
 }
 
-/** Given by a command that leaves the chat. */
+/** Returned by a command that leaves the chat. */
 export const LEAVE = "leave";
 
 const leave: SlashCommand = { usage: "/quit", about: "leave (also /exit, Ctrl-D)", run: () => LEAVE };
@@ -35,7 +35,7 @@ const COMMANDS: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
     "/model",
     {
       usage: "/model [name]",
-      about: "who answers; with a name, somebody else",
+      about: "shows the model; with a name, changes it",
       async run(name, { state, setModel }) {
         if (name === "") return state.model ?? state.backend;
         try {
@@ -60,13 +60,13 @@ const COMMANDS: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
   ["/cost", { usage: "/cost", about: "what this chat has used so far", run: (_, { state }) => describeCost(state) }],
   [
     "/abort",
-    { usage: "/abort", about: "end the answer on its way (also Ctrl-C)", run: () => "There is nothing to abort." },
+    { usage: "/abort", about: "end the current answer (also Ctrl-C)", run: () => "There is nothing to abort." },
   ],
   [
     "/new",
     {
       usage: "/new",
-      about: "start over: forget what was said",
+      about: "start a new conversation",
       async run(_, { startOver }) {
         await startOver();
         return undefined;
@@ -80,8 +80,8 @@ const COMMANDS: ReadonlyMap<string, SlashCommand> = new Map<string, SlashCommand
 export const SLASH_NAMES: readonly string[] = [...COMMANDS.keys()];
 
 /**
- * Carries out a command of the chat and gives what is to be said. `undefined`: it is a message. `isStrict`: what looks
- * like a command and is none is said so, instead of being sent.
+ * Runs a command of the chat and returns its output. `undefined`: the text is a message. `isStrict`: an unknown command
+ * is reported instead of being sent.
  */
 export async function runSlashCommand(
   text: string,
@@ -103,8 +103,8 @@ function describeCommands(): string {
   const shown = [...new Set(COMMANDS.values())];
   return [
     ...shown.map(({ usage, about }) => `${usage.padEnd(16)}${about}`),
-    "A line that ends in \\ goes on in the next; pasted text is one message.",
-    "Ctrl-C ends the answer; twice leaves.",
+    "A line that ends in \\ continues on the next; pasted text is one message.",
+    "Ctrl-C ends the answer; pressed twice, it ends the chat.",
   ].join("\n");
 }
 

@@ -5,23 +5,25 @@ import { PASTED_LINE_END } from "./pasted-text.ts";
 
 /** The lines of a person at a terminal, and the screen they are typed on. */
 export interface TerminalLines extends ChatLines {
-  /** The same command line, whose outputs go above the line that is typed. */
+  /** The same command line, with its outputs above the line for typing. */
   readonly io: CommandIo;
-  /** Asks for a line of its own; what was being typed comes back behind it. `undefined` at the end, or on an abort. */
+  /**
+   * Asks for a separate line; text that was being typed is restored afterwards. `undefined` at the end, or on an abort.
+   */
   ask(question: string, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /**
- * The lines a person writes at a terminal: with an editor and a history, and pasted text as one message. What is typed
- * while an answer comes stays on its line; sent, it is the next message.
+ * The lines that a person types at a terminal, with an editor and a history, and pasted text as one message. Text typed
+ * while an answer arrives stays on its line; once sent, it is the next message.
  */
 export function createTerminalLines(real: CommandIo, names: readonly string[]): TerminalLines {
   const waiting: string[] = [];
   let isOver = false;
   let wasLeft = false;
   let presses = 0;
-  let hear: ((line: string) => boolean) | undefined;
-  /** Who waits for a line: the chat for a message, or a question for its answer. */
+  let listener: ((line: string) => boolean) | undefined;
+  /** The pending readers of a line: the chat, which needs a message, or a question, which needs its answer. */
   let reading: ((line: string | undefined) => void) | undefined;
   let asking: ((line: string | undefined) => void) | undefined;
 
@@ -35,11 +37,11 @@ export function createTerminalLines(real: CommandIo, names: readonly string[]): 
     onLine(text) {
       presses = 0;
       if (asking !== undefined || reading !== undefined) return settle(text);
-      if (hear?.(text) === true || text.trim() === "") return;
+      if (listener?.(text) === true || text.trim() === "") return;
       waiting.push(text);
     },
     onInterrupt(typed) {
-      // While an answer comes, and at a question, it is for the run. What is typed stays.
+      // While an answer arrives, and at a question, Ctrl-C is for the run. Typed text stays.
       if (reading === undefined || asking !== undefined) {
         process.kill(process.pid, "SIGINT");
         return;
@@ -53,7 +55,7 @@ export function createTerminalLines(real: CommandIo, names: readonly string[]): 
         return;
       }
       if (typed === "") {
-        line.io.err.write("Ctrl-C again leaves.\n");
+        line.io.err.write("Press Ctrl-C again to leave.\n");
         return;
       }
       line.remember(line.take());
@@ -107,9 +109,9 @@ export function createTerminalLines(real: CommandIo, names: readonly string[]): 
       return answer;
     },
     listen(visit) {
-      hear = visit;
+      listener = visit;
       return () => {
-        hear = undefined;
+        listener = undefined;
       };
     },
     close() {

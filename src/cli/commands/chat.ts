@@ -19,7 +19,7 @@ Examples:
   millrace chat -b claude-code --ask Bash
   printf 'What is 25 + 17?\\nAnd twice that?\\n' | millrace chat
 
-In the chat, /help lists the commands. A line that ends in \\ goes on in the next; pasted text is one message.
+In the chat, /help lists the commands. A line that ends in \\ continues on the next; pasted text is one message.
 Ctrl-C ends the answer on its way, twice leaves the chat.`;
 
 export function addChatCommand(program: Command, io: CommandIo, outcome: Outcome): void {
@@ -31,7 +31,7 @@ export function addChatCommand(program: Command, io: CommandIo, outcome: Outcome
     });
 }
 
-/** One question after the other until the input ends or somebody leaves. The exit code is the last answer's. */
+/** Asks one question after the other until the input ends or the person leaves. Returns the last answer's exit code. */
 async function chat(flags: AskFlags, real: CommandIo): Promise<number> {
   const { target, options } = await planAsk(flags, real, { asks: true });
   const open = () => startSession(target, options, real.world);
@@ -64,9 +64,9 @@ async function chat(flags: AskFlags, real: CommandIo): Promise<number> {
     },
   };
   if (isTerminal) say(`millrace chat with ${plainText(name)}. /help lists the commands, Ctrl-D leaves.`, io);
-  // Claude Code takes commands of its own only when it was told to.
+  // Claude Code accepts its own slash commands only if they were enabled.
   const passesCommands = name.startsWith("claude-code") && options.claudeCode?.slashCommands === true;
-  // One for the whole chat: what was allowed for good stays allowed. From a pipe nobody can be asked.
+  // One for the whole chat, so that "always" stays in effect. With a pipe there is no person to ask.
   const ask = createAsk(io, typed === undefined ? async () => undefined : (text, signal) => typed.ask(text, signal));
   let code: number = EXIT.success;
   const watch = watchInterrupts(io, lines);
@@ -128,12 +128,12 @@ function nameOf(target: Target): string {
 
 interface Watch {
   readonly isLeaving: boolean;
-  /** A new answer begins: the next Ctrl-C is the first again. */
+  /** A new answer begins: the next Ctrl-C counts as the first again. */
   reset(): void;
   release(): void;
 }
 
-/** Ctrl-C while an answer comes ends the answer, which is its own business; a second one leaves, and so does SIGTERM. */
+/** Ctrl-C during an answer ends the answer, which the run handles; a second one leaves, and so does SIGTERM. */
 function watchInterrupts(io: CommandIo, lines: ChatLines): Watch {
   let presses = 0;
   let isLeaving = false;

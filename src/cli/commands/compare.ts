@@ -5,23 +5,24 @@ import {
   compareIn,
   type CompareOptions,
   type CompareProgress,
+  type ComparePrompt,
   type CompareTarget,
   type ComparisonReport,
   describeReport,
   documentScorers,
+  type SectionName,
   writeHtmlReport,
 } from "#compare";
-import { describeThrown } from "#domain";
+import { adviceFor, describeThrown, describeValue, present } from "#domain";
 import { applyConfig, type RunOptions } from "#runtime";
-import { plainText } from "#sinks";
+import { plainLine, plainText } from "#sinks";
 import type { AskFlags } from "../flags/ask-flags.ts";
 import { runOptions } from "../flags/run-options.ts";
 import { addText, parseCount, parseDollars, parseDuration, requireText } from "../flags/values.ts";
-import { type CommandIo, EXIT, type Outcome } from "../io.ts";
+import { type CommandIo, EXIT, type Outcome, type Output } from "../io.ts";
 import { loadScorers } from "../load-scorers.ts";
-import { createProgressBar } from "../progress-bar.ts";
 import { readConfig } from "../read-config.ts";
-import { readPromptFile } from "../read-prompt-file.ts";
+import { readJsonFile } from "../read-input.ts";
 import { requireBackendName } from "../require-backend.ts";
 import { foldText, say } from "../say.ts";
 import { usageError } from "../usage-error.ts";
@@ -69,7 +70,7 @@ export function addCompareCommand(program: Command, io: CommandIo, outcome: Outc
     .option("--concurrency <n>", "runs at the same time (default 2)", parseCount)
     .option("--seed <n>", "decides the order of the runs (default 1)", parseCount)
     .option("--out <folder>", "where answers and reports are kept", requireText, "comparison")
-    .option("-i, --instructions <text>", "what every agent is told before everything else; @file reads a file")
+    .option("-i, --instructions <text>", "instructions for every agent; @file reads a file")
     .option("-t, --tools <file>", "a module that exports tools", requireText)
     .option("--max-turns <n>", "replies of the model in one run", parseCount)
     .option("--max-tokens <n>", "length of one reply", parseCount)
@@ -102,9 +103,11 @@ async function runComparison(file: string, flags: CompareFlags, io: CommandIo): 
       io.world,
     );
     bar.clear();
-    await writeReports(report, folder, io);
+    const shown = rewordReport(report);
+    await writeReports(report, writeHtmlReport(shown), folder, io);
     if (flags.json === true) io.out.write(`${JSON.stringify(report, undefined, 2)}\n`);
-    else io.out.write(foldText(plainText(describeReport(report)), io.out));
+    else
+      io.out.write(foldText(plainText(describeReport(shown, io.out.isTerminal ? io.out.columns : Infinity)), io.out));
     say(plainText(describeFiles(report, folder)), io);
     if (abort.signal.aborted) return EXIT.aborted;
     return report.targets.every(({ answers }) => answers === 0) ? EXIT.failed : EXIT.success;
@@ -118,7 +121,7 @@ async function planCompare(file: string, flags: CompareFlags, io: CommandIo): Pr
   const { prompts, sections } = await readPromptFile(file, io);
   const backends = flags.backend ?? [];
   if (backends.length < 2) throw usageError("--backend: give at least two backends to compare.");
-  if (flags.judge !== undefined) requireBackendName(flags.judge);
+  if (flags.judge !== undefined) requireBackendName(flags.judge, "--judge");
   const { config } = await readConfig({ file: flags.config, asks: true }, io);
   const { backend: _backend, ...askFlags } = flags;
   const { options } = applyConfig(config, { options: await runOptions(askFlags, io) });
@@ -131,15 +134,17 @@ async function planCompare(file: string, flags: CompareFlags, io: CommandIo): Pr
         ? documentScorers(sections === undefined ? {} : { sections })
         : await loadScorers(flags.scorer, { cwd: io.cwd, sections }),
     ...(flags.documents !== undefined && { documents: await readDocuments(flags.documents, io) }),
-    ...(flags.repeat !== undefined && { repeat: flags.repeat }),
-    ...(flags.judge !== undefined && { judge: flags.judge }),
-    ...(flags.baseline !== undefined && { baseline: flags.baseline }),
-    ...(flags.concurrency !== undefined && { concurrency: flags.concurrency }),
-    ...(flags.seed !== undefined && { seed: flags.seed }),
+    ...present({
+      repeat: flags.repeat,
+      judge: flags.judge,
+      baseline: flags.baseline,
+      concurrency: flags.concurrency,
+      seed: flags.seed,
+    }),
   };
 }
 
-/** `[name=]backend[,mode=plain|control|auto]`, with what all runs of Claude Code are given. */
+/** Reads `[name=]backend[,mode=plain|control|auto]`, and adds the options for all runs of Claude Code. */
 function readTarget(text: string, claudeCode: RunOptions["claudeCode"], io: CommandIo): CompareTarget {
   const [, name, rest = ""] = /^(?:([\w.-]+)=)?([^]*)$/.exec(text) ?? [];
   const [backend = "", ...settings] = rest.split(",");
@@ -148,7 +153,7 @@ function readTarget(text: string, claudeCode: RunOptions["claudeCode"], io: Comm
   const modes = settings.map((setting) => /^mode=(auto|plain|control)$/.exec(setting)?.[1]);
   if (modes.includes(undefined) || modes.length > 1 || !backend.startsWith("claude-code")) {
     throw usageError(
-      `--backend ${text}: after the comma stands mode=plain, mode=control or mode=auto, once, and for claude-code only.`,
+      `--backend ${text}: after the comma, write mode=plain, mode=control or mode=auto, once, and for claude-code only.`,
     );
   }
   const mode = modes[0] as "auto" | "plain" | "control" | undefined;
@@ -158,17 +163,18 @@ function readTarget(text: string, claudeCode: RunOptions["claudeCode"], io: Comm
 async function readDocuments(folder: string, io: CommandIo): Promise<readonly CompareDocument[]> {
   const path = resolve(io.cwd, folder);
   const names = (await io.world.files.list(path)).filter((name) => !name.startsWith("."));
-  if (names.length === 0) throw usageError(`--documents ${folder}: there is no file in this folder (${path}).`);
+  if (names.length === 0) throw usageError(`--documents ${folder}: there is no file in ${path}, or no such folder.`);
   return await Promise.all(
     names.map(async (name) => {
+      let text: string;
       try {
-        return {
-          name,
-          text: new TextDecoder("utf-8", { fatal: true }).decode(await io.world.files.read(join(path, name))),
-        };
+        text = new TextDecoder("utf-8", { fatal: true }).decode(await io.world.files.read(join(path, name)));
       } catch (error) {
-        throw usageError(`--documents ${folder}: ${name} is no text file: ${describeThrown(error)}.`, error);
+        throw usageError(`--documents ${folder}: ${name} is not a text file: ${describeThrown(error)}.`, error);
       }
+      if (text.trim() === "")
+        throw usageError(`--documents ${folder}: ${name} is empty. Write something into it, or remove it.`);
+      return { name, text };
     }),
   );
 }
@@ -190,14 +196,83 @@ function showProgress(
   bar.show(finished, total, about.join(" · "));
 }
 
-async function writeReports(report: ComparisonReport, folder: string, io: CommandIo): Promise<void> {
+/** The report with advice for a person at a shell. The texts of models stay as they are. */
+function rewordReport(report: ComparisonReport): ComparisonReport {
+  const reword = (text: string): string => adviceFor("shell", text);
+  const { decision, judge, samples } = report;
+  return {
+    ...report,
+    decision: { ...decision, reasons: decision.reasons.map(reword) },
+    ...(judge !== undefined && { judge: { ...judge, failures: judge.failures.map(reword) } }),
+    samples: samples.map((sample) =>
+      sample.error === undefined ? sample : { ...sample, error: reword(sample.error) },
+    ),
+  };
+}
+
+async function writeReports(report: ComparisonReport, page: string, folder: string, io: CommandIo): Promise<void> {
   const encoder = new TextEncoder();
   await io.world.files.write(join(folder, "report.json"), encoder.encode(`${JSON.stringify(report, undefined, 2)}\n`));
-  await io.world.files.write(join(folder, "report.html"), encoder.encode(writeHtmlReport(report)));
+  await io.world.files.write(join(folder, "report.html"), encoder.encode(page));
 }
 
 function describeFiles({ isComplete, missing }: ComparisonReport, folder: string): string {
   const where = `Report: ${join(folder, "report.html")}`;
   if (isComplete) return where;
   return `Interrupted: ${missing} answers are missing. Run the same command again to go on.\n${where}`;
+}
+
+/** The content of a file of prompts. */
+interface PromptFile {
+  readonly prompts: readonly (string | ComparePrompt)[];
+  readonly sections?: readonly (string | SectionName)[];
+}
+
+const FIELDS = ["prompts", "sections"];
+
+/** Reads a list of prompts, or an object with one. The prompts themselves are checked where they are used. */
+async function readPromptFile(file: string, io: CommandIo): Promise<PromptFile> {
+  const value = await readJsonFile("<prompts>", file, io, 'Write ["a prompt", "another"].');
+  if (Array.isArray(value)) return { prompts: value as PromptFile["prompts"] };
+  if (typeof value !== "object" || value === null || !Array.isArray((value as { prompts?: unknown }).prompts)) {
+    throw usageError(`${file} holds ${describeValue(value)}. Write a list of prompts, or { "prompts": [...] }.`);
+  }
+  const unknown = Object.keys(value).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined)
+    throw usageError(`${file}: the field "${unknown}" is not known. Known: ${FIELDS.join(", ")}.`);
+  return value as PromptFile;
+}
+
+/** A bar on the last line of a terminal, for work of a known length. Writes nothing if the output is no terminal. */
+interface ProgressBar {
+  /** `about` is shown after the bar. */
+  show(finished: number, total: number, about: string): void;
+  /** Removes the bar from the screen. */
+  clear(): void;
+}
+
+const MAX_BAR_WIDTH = 24;
+/**
+ * Columns left free after the bar: a full line would make some terminals start the next one, and Ctrl-C is echoed
+ * there.
+ */
+const ROOM = 3;
+const ERASE_LINE = "\r\u001b[K";
+
+function createProgressBar(output: Output): ProgressBar {
+  let isDrawn = false;
+  return {
+    show(finished, total, about) {
+      if (!output.isTerminal) return;
+      const width = Math.min(MAX_BAR_WIDTH, Math.floor(output.columns / 4));
+      const full = total === 0 ? width : Math.floor((finished / total) * width);
+      const bar = `${"█".repeat(full)}${"░".repeat(width - full)}`;
+      output.write(`${ERASE_LINE}${plainLine(`${bar} ${finished}/${total} ${about}`, output.columns - ROOM)}`);
+      isDrawn = true;
+    },
+    clear() {
+      if (isDrawn) output.write(ERASE_LINE);
+      isDrawn = false;
+    },
+  };
 }

@@ -22,7 +22,7 @@ export function addCompletionCommand(program: Command, io: CommandIo, outcome: O
     });
 }
 
-/** A command's words: what may stand behind it. */
+/** The words that may follow a command. */
 interface Words {
   /** The words before, such as `formats decode`; `""` for the program itself. */
   readonly path: string;

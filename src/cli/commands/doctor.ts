@@ -1,11 +1,12 @@
 import type { Command } from "commander";
-import { type BackendState, inspectBackends, inspectConfig, inspectStore } from "#runtime";
+import { type BackendState, inspectBackends, inspectConfig, inspectStopping, inspectStore } from "#runtime";
 import { adviceFor, describeThrown } from "#domain";
 import { plainText, wantsColor } from "#sinks";
 import { requireText } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { describeRefusedOwn, describeUnused } from "../read-config.ts";
 import { requireBackendName } from "../require-backend.ts";
+import { foldText } from "../say.ts";
 import { readVersion } from "../version.ts";
 
 interface DoctorFlags {
@@ -14,7 +15,7 @@ interface DoctorFlags {
   readonly json?: boolean;
 }
 
-/** What the machine itself offers. */
+/** One finding about this machine. */
 interface Finding {
   readonly name: string;
   readonly isReady: boolean;
@@ -46,7 +47,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, outcome: Outco
 
 async function doctor(flags: DoctorFlags, io: CommandIo): Promise<number> {
   const asked = flags.backend === undefined ? undefined : requireBackendName(flags.backend);
-  if (io.err.isTerminal && flags.json !== true) io.err.write("looking around …\r");
+  if (io.err.isTerminal && flags.json !== true) io.err.write("checking …\r");
   const options = { executable: flags.claudeExecutable, cwd: io.cwd, checksOutput: true };
   const backends = await inspectBackends(options, io.world);
   const machine = [...(await inspectMachine()), await lookAtConfig(io)];
@@ -59,13 +60,9 @@ async function doctor(flags: DoctorFlags, io: CommandIo): Promise<number> {
     io.out.write(`${JSON.stringify({ millrace: readVersion(), isReady, machine, backends }, undefined, 2)}\n`);
   } else {
     const color = wantsColor(io.out.isTerminal, io.world.env);
-    io.out.write(
-      render(
-        machine,
-        backends.filter(({ name }) => asked === undefined || name === asked),
-        color,
-      ),
-    );
+    const shown = backends.filter(({ name }) => asked === undefined || name === asked);
+    const text = foldText(render(machine, shown), io.out);
+    io.out.write(color ? text.replaceAll(/^[✓✗]/gm, (mark) => COLOURED[mark] ?? mark) : text);
   }
   return isReady ? EXIT.success : EXIT.setup;
 }
@@ -76,13 +73,15 @@ async function inspectMachine(): Promise<readonly Finding[]> {
   const says = isNew
     ? `Node ${process.versions.node}`
     : `Node ${process.versions.node} is too old. Install ${OLDEST_NODE.join(".")} or newer.`;
+  const stopping = inspectStopping();
   return [
     { name: "node", isReady: isNew, says },
     { name: "store sqlite", ...(await inspectStore()) },
+    { name: "stopping", isReady: true, says: [stopping.says, ...stopping.limits].join(" ") },
   ];
 }
 
-/** Which configuration a run in this folder would have. */
+/** Which configuration a run in this folder would use. */
 async function lookAtConfig(io: CommandIo): Promise<Finding> {
   const name = "configuration";
   try {
@@ -106,17 +105,19 @@ async function lookAtConfig(io: CommandIo): Promise<Finding> {
   }
 }
 
-function render(machine: readonly Finding[], backends: readonly BackendState[], color: boolean): string {
-  const mark = (isReady: boolean): string => {
-    if (!color) return isReady ? "✓" : "✗";
-    return isReady ? "\u001b[32m✓\u001b[39m" : "\u001b[31m✗\u001b[39m";
-  };
+const COLOURED: Readonly<Record<string, string>> = {
+  "✓": "\u001b[32m✓\u001b[39m",
+  "✗": "\u001b[31m✗\u001b[39m",
+};
+
+function render(machine: readonly Finding[], backends: readonly BackendState[]): string {
+  const mark = (isReady: boolean): string => (isReady ? "✓" : "✗");
   const lines = [`millrace ${readVersion()}`];
   for (const { isReady, says } of machine) lines.push(`${mark(isReady)} ${plainText(says)}`);
   lines.push("", "Backends");
   for (const { name, isReady, found, missing, can } of backends) {
     lines.push(`${mark(isReady)} ${name}`);
-    // Paths, addresses and what programs said: foreign text.
+    // Paths, addresses and output of programs are untrusted text.
     for (const text of [...found, ...missing]) lines.push(`    ${plainText(adviceFor("shell", text))}`);
     if (can.length > 0) lines.push(`    can: ${can.join(", ")}`);
   }

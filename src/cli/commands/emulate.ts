@@ -23,7 +23,7 @@ export function addEmulateCommand(program: Command, io: CommandIo, outcome: Outc
 
 /** Serves until Ctrl-C. The address goes to stdout, for scripts; how to use it goes to stderr, for people. */
 async function emulate(flags: EmulateFlags, io: CommandIo): Promise<number> {
-  // Loaded here: the other commands start faster without it.
+  // Loaded here, so that the other commands start faster.
   const { createEmulator, parseScript } = await import("#emulator");
   const script = flags.script === undefined ? undefined : parseScript(await readJsonFile("--script", flags.script, io));
   const emulator = createEmulator({

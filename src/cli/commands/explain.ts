@@ -5,6 +5,7 @@ import { plainText } from "#sinks";
 import { type AskFlags, addAskFlags } from "../flags/ask-flags.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { planAsk } from "../plan-ask.ts";
+import { foldText } from "../say.ts";
 
 const EXAMPLES = `
 Examples:
@@ -23,7 +24,7 @@ export function addExplainCommand(program: Command, io: CommandIo, outcome: Outc
       io.out.write(
         flags.json === true
           ? `${JSON.stringify(explanation)}\n`
-          : `${plainText(adviceFor("shell", explanation.text))}\n`,
+          : foldText(`${plainText(adviceFor("shell", explanation.text))}\n`, io.out),
       );
       outcome.code = EXIT.success;
     });

@@ -4,6 +4,7 @@ import { plainText } from "#sinks";
 import { findFormat } from "../find-format.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { openBytes, sayWaiting } from "../read-input.ts";
+import { foldText } from "../say.ts";
 import { show } from "../show.ts";
 
 const EXAMPLES = `
@@ -26,7 +27,8 @@ export function addFormatsCommand(program: Command, io: CommandIo, outcome: Outc
         const format = registry.describe(name);
         if (format?.name !== name) continue;
         const also = format.aliases.length > 0 ? ` (also ${format.aliases.join(", ")})` : "";
-        io.out.write(`${name.padEnd(20)}${format.framing.padEnd(8)}${format.description}${also}\n`);
+        const line = `${name.padEnd(20)}${format.framing.padEnd(8)}${format.description}${also}\n`;
+        io.out.write(foldText(line, io.out));
       }
     });
   formats
@@ -51,7 +53,7 @@ export function addFormatsCommand(program: Command, io: CommandIo, outcome: Outc
     });
 }
 
-/** Kinds of frames that are named in the report. */
+/** The maximum number of frame kinds that the report names. */
 const MAX_NAMED = 20;
 
 /** Exit code 1: something in the stream was not understood, or it has no proper end. */

@@ -41,7 +41,7 @@ export function addReplayCommand(program: Command, io: CommandIo, outcome: Outco
     });
 }
 
-/** The run without the means to answer its questions. */
+/** The run without its `answer` method. */
 function withoutAnswers(run: ReturnType<typeof replayIn>) {
   return {
     [Symbol.asyncIterator]: () => run[Symbol.asyncIterator](),

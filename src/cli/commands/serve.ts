@@ -54,16 +54,16 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
     throw new StartError("invalid-config", `${why}. Give another folder with --data.`, { cause: error });
   });
   try {
-    // Loaded by this command alone: the others need no server.
+    // Loaded here: the other commands need no server.
     const { createServer, logLine } = await import("#server");
     const log = (record: LogRecord): void => io.err.write(logLine(record));
     const server = createServer({ ...setting, store, world: io.world, log });
     const { url } = await server.listen({ port: flags.port ?? DEFAULT_PORT, host: flags.host });
     io.out.write(`${url}\n`);
-    // A person at a terminal wants to know what to do with it; a program reads the line above.
+    // A person at a terminal needs instructions; a program reads the line above.
     if (io.err.isTerminal)
       say(`The chat page is at ${url} until Ctrl-C. Threads are kept in ${plainText(folder)}.`, io);
-    // Not waited for: a host may take seconds to answer, and the server can be used meanwhile.
+    // Not awaited: a host may take seconds to answer, and the server can be used meanwhile.
     warnOfTargets(setting, log, io);
     return await untilInterrupted(server, io);
   } finally {
@@ -71,7 +71,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
   }
 }
 
-/** Logs which targets cannot answer, and what they need. They are offered all the same: a host may be down for a moment. */
+/** Logs which targets cannot answer, and what they need. They are offered all the same: a host may be down briefly. */
 function warnOfTargets(setting: Setting, log: (record: LogRecord) => void, io: CommandIo): void {
   const { agents = [], target, targets = [], run = {} } = setting;
   const named = [target, ...targets].filter((name) => !agents.some((agent) => agent.name === name));
@@ -113,30 +113,31 @@ async function untilInterrupted(server: Server, io: CommandIo): Promise<number> 
   return code;
 }
 
-/** What flags, configuration and variables say together: flags go first, then the configuration, then variables. */
+/** Combines flags, configuration and variables, in this order of precedence. */
 async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
   const { config } = await readConfig({ file: flags.config }, io);
-  // Which fields there are was checked when it was read, and their values are by the server.
-  const said = (config.server ?? {}) as Setting;
+  // The names of the fields were checked when the file was read; the server checks their values.
+  const configured = (config.server ?? {}) as Setting;
   const { agents = [] } = config;
   const first = config.swarm?.start ?? agents[0]?.name ?? config.backend;
   const named = [...(flags.backend ?? []), ...(flags.target ?? [])];
-  const target = named[0] ?? first ?? said.targets?.[0] ?? (io.world.env["MILLRACE_BACKEND"] || "offline");
+  const target = named[0] ?? first ?? configured.targets?.[0] ?? (io.world.env["MILLRACE_BACKEND"] || "offline");
   const token = flags.token ?? (io.world.env["MILLRACE_TOKEN"] || undefined);
-  const metricsToken = flags.metricsToken ?? said.metricsToken ?? (io.world.env["MILLRACE_METRICS_TOKEN"] || undefined);
+  const metricsToken =
+    flags.metricsToken ?? configured.metricsToken ?? (io.world.env["MILLRACE_METRICS_TOKEN"] || undefined);
   const { options } = applyConfig({ ...config, agents: [] }, {});
   const isBare = agents.length === 0 && (options.tools ?? []).length === 0;
   return {
-    ...said,
+    ...configured,
     target,
-    // What the command line names is all there is; a configuration may name more than one.
+    // Targets on the command line replace those of the configuration.
     ...(named.length > 0 && { targets: named }),
     agents,
-    // Without tools of anybody's the offline model is given some: enough to show a tool call.
+    // If no tools are given, the offline model gets some: enough to show a tool call.
     run: isBare && target.split("/", 1)[0] === "offline" ? { ...options, tools: demoTools() } : options,
-    ...(token !== undefined && { tokens: [{ token }, ...(said.tokens ?? [])] }),
+    ...(token !== undefined && { tokens: [{ token }, ...(configured.tokens ?? [])] }),
     ...(metricsToken !== undefined && { metricsToken }),
-    ...(flags.allowHost !== undefined && { hosts: [...flags.allowHost, ...(said.hosts ?? [])] }),
+    ...(flags.allowHost !== undefined && { hosts: [...flags.allowHost, ...(configured.hosts ?? [])] }),
   };
 }
 

@@ -22,7 +22,7 @@ Examples:
 A file is trusted as it is now, with everything it imports: when one of them changes, you are told, and it is not used until you
 trust it again. A module runs with your rights.`;
 
-/** How many of the files that a configuration imports are named. */
+/** How many of the files that a configuration imports are listed. */
 const SHOWN_IMPORTS = 20;
 
 export function addTrustCommand(program: Command, io: CommandIo, outcome: Outcome): void {
@@ -65,7 +65,7 @@ async function trust(file: string | undefined, flags: TrustFlags, io: CommandIo)
   return EXIT.success;
 }
 
-/** The file that a run in this folder would find. */
+/** The file that a run in this folder would use. */
 async function findProject(io: CommandIo): Promise<string> {
   const { files, env } = io.world;
   const { project } = await inspectConfig({ cwd: io.cwd, env, files });
@@ -78,7 +78,7 @@ async function findProject(io: CommandIo): Promise<string> {
   throw usageError(`There is no ${CONFIG_FILES.join(", ")} in this project. Name the file you mean.`);
 }
 
-/** Without symbolic links, because that is how a file is found; as it is when there is nothing at it. */
+/** Resolves symbolic links, as the search for a configuration does; unchanged if the file does not exist. */
 async function realPathOf(file: string, io: CommandIo): Promise<string> {
   const path = resolve(io.cwd, file);
   return await realpath(path).catch(() => path);

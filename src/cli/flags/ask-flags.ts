@@ -3,7 +3,7 @@ import type { ShowFlags } from "../show.ts";
 import { THINKING_MODES } from "./normalise.ts";
 import { addText, parseChoice, parseCount, parseDollars, parseDuration, requireText } from "./values.ts";
 
-/** The flags every command that asks an agent understands. */
+/** The flags of every command that asks an agent. */
 export interface AskFlags extends ShowFlags {
   readonly backend?: string;
   readonly model?: string;
@@ -32,12 +32,12 @@ export interface AskFlags extends ShowFlags {
 
 const PERMISSION_MODES = ["default", "acceptEdits", "bypassPermissions", "dontAsk", "plan"] as const;
 
-/** What is asked, of whom, with which means. */
+/** Adds the flags for the question, the agent and its tools. */
 export function addAskFlags(command: Command): Command {
   return command
     .option("-b, --backend <backend>", "who answers, as provider/model (default: offline)", requireText)
     .option("-m, --model <model>", "another model of the same backend", requireText)
-    .option("-i, --instructions <text>", "what the agent is told before everything else; @file reads a file")
+    .option("-i, --instructions <text>", "instructions for the agent; @file reads a file")
     .addOption(new Option("--system <text>", "the same as --instructions").conflicts("instructions"))
     .option("-t, --tools <file>", "a module that exports tools", requireText)
     .option("--no-tools", "offer no tools")
@@ -49,23 +49,23 @@ export function addAskFlags(command: Command): Command {
     .option("--max-cost <dollars>", "what the run may cost", parseDollars)
     .option("--max-reply-bytes <n>", "bytes of one reply (default 16777216)", parseCount)
     .option("--timeout <time>", "how long the run may take: 500ms, 30s, 5m", parseDuration)
-    .option("--thinking-tokens <n>", "lets the model think first, with at most so many tokens", parseCount)
-    .option("--resume <session>", "goes on with an earlier session of the agent", requireText)
-    .addOption(new Option("--continue", "goes on with its latest session in this folder").conflicts("resume"))
+    .option("--thinking-tokens <n>", "lets the model think first, with at most this many tokens", parseCount)
+    .option("--resume <session>", "continues an earlier session of the agent", requireText)
+    .addOption(new Option("--continue", "continues its latest session in this folder").conflicts("resume"))
     .option("--fork", "with --resume or --continue: in a copy of that session")
     .option("--claude-executable <path>", "the Claude Code CLI to use", requireText)
     .option(
       "--mode <mode>",
-      "how Claude Code is spoken to: auto, plain, control",
+      "how Millrace communicates with Claude Code: auto, plain, control",
       parseChoice(["auto", "plain", "control"]),
     )
     .option("--permission-mode <mode>", `of Claude Code: ${PERMISSION_MODES.join(", ")}`, parseChoice(PERMISSION_MODES))
-    .option("--strict", "refuse to start when something asked for cannot be had")
+    .option("--strict", "refuse to start when something asked for is not available")
     .option("--config <file>", "configuration to use instead of the one that is found", requireText)
     .option("--no-config", "use none");
 }
 
-/** How it is shown. */
+/** Adds the flags for the output. */
 export function addShowFlags(command: Command): Command {
   return command
     .option("--thinking [how]", `what the model thinks: ${THINKING_MODES.join(", ")}`, parseChoice(THINKING_MODES))

@@ -4,8 +4,8 @@ import { usageError } from "../usage-error.ts";
 export const THINKING_MODES = ["show", "collapse", "hide"] as const;
 
 /**
- * Flags whose value may be left out take the next word, also when it is the prompt. Here it is decided by what
- * the word looks like, so that `--thinking "What is 2 + 2?"` means what it says. `--flag=value` is always a value.
+ * A flag with an optional value takes the next word, even if it is the prompt. This function decides by the form of the
+ * word, so that `--thinking "What is 2 + 2?"` keeps its prompt. `--flag=value` is always a value.
  *
  * @throws StartError for a word that could be the file of `--append-json` as well as the prompt.
  */

@@ -1,10 +1,11 @@
+import { present } from "#domain";
 import type { RunOptions } from "#runtime";
 import type { CommandIo } from "../io.ts";
 import { loadTools } from "../load-tools.ts";
 import { readTextFlag } from "../prompt.ts";
 import type { AskFlags } from "./ask-flags.ts";
 
-/** The flags as options of a run. What no flag says is left out. */
+/** The flags as options of a run. Options without a flag are left out. */
 export async function runOptions(flags: AskFlags, io: CommandIo): Promise<RunOptions> {
   const instructions = flags.instructions ?? flags.system;
   const tools = await readTools(flags, io);
@@ -15,12 +16,14 @@ export async function runOptions(flags: AskFlags, io: CommandIo): Promise<RunOpt
   return {
     ...(tools !== undefined && { tools }),
     ...(instructions !== undefined && { instructions: await readTextFlag("--instructions", instructions, io) }),
-    ...(limits !== undefined && { limits }),
-    ...(permissions !== undefined && { permissions }),
-    ...(session !== undefined && { session }),
-    ...(claudeCode !== undefined && { claudeCode }),
-    ...(flags.maxTokens !== undefined && { maxTokens: flags.maxTokens }),
-    ...(flags.thinkingTokens !== undefined && { thinkingTokens: flags.thinkingTokens }),
+    ...present({
+      limits,
+      permissions,
+      session,
+      claudeCode,
+      maxTokens: flags.maxTokens,
+      thinkingTokens: flags.thinkingTokens,
+    }),
     ...(flags.strict === true && { strict: true }),
   };
 }
@@ -32,12 +35,7 @@ async function readTools(flags: AskFlags, io: CommandIo): Promise<RunOptions["to
 
 function limitsOf({ maxTurns, maxCost, maxReplyBytes, timeout }: AskFlags): RunOptions["limits"] | undefined {
   if ([maxTurns, maxCost, maxReplyBytes, timeout].every((limit) => limit === undefined)) return undefined;
-  return {
-    ...(maxTurns !== undefined && { turns: maxTurns }),
-    ...(maxCost !== undefined && { costUsd: maxCost }),
-    ...(maxReplyBytes !== undefined && { replyBytes: maxReplyBytes }),
-    ...(timeout !== undefined && { timeoutMs: timeout }),
-  };
+  return present({ turns: maxTurns, costUsd: maxCost, replyBytes: maxReplyBytes, timeoutMs: timeout });
 }
 
 function permissionsOf({ allow, deny, ask }: AskFlags): RunOptions["permissions"] | undefined {
@@ -58,8 +56,7 @@ function claudeCodeOf(flags: AskFlags): RunOptions["claudeCode"] | undefined {
   const { claudeExecutable, mode, permissionMode } = flags;
   if (claudeExecutable === undefined && mode === undefined && permissionMode === undefined) return undefined;
   return {
-    ...(claudeExecutable !== undefined && { executable: claudeExecutable }),
-    ...(mode !== undefined && { mode }),
+    ...present({ executable: claudeExecutable, mode }),
     ...(permissionMode !== undefined && { permissionMode: permissionMode as "plan" }),
   };
 }

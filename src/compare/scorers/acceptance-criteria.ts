@@ -1,20 +1,31 @@
 import type { Scorer } from "../types.ts";
 import { plainTitle, readItems, readOutline } from "./outline.ts";
 
-/** A number that something can be measured against: with a unit, a per cent sign, or a comparison before it. */
+/** A measurable number: with a unit, a per cent sign, or a comparison before it. */
 const THRESHOLD =
   /(?:(?:[<>≤≥=]|\b(?:within|under|below|above|over|at least|at most|no more than|no less than|fewer than|less than|more than|up to|exactly|maximum of|minimum of|every|after|per)\b)\s{0,3}[$€£]?\d)|(?:\d(?:[\d.,]{0,15})\s{0,2}(?:%|percent\b|ms\b|s\b|secs?\b|seconds?\b|minutes?\b|mins?\b|hours?\b|h\b|days?\b|weeks?\b|months?\b|years?\b|[kmgt]i?b\b|bytes?\b|characters?\b|requests?\b|users?\b|items?\b|records?\b|rows?\b|times?\b|attempts?\b|retries\b|pages?\b|rps\b|usd\b|eur\b|dollars?\b|euros?\b))/i;
 
 const ACTION =
   "(?:must|shall|should|can|cannot|may|will|is able to|are able to|has|have|sees?|receives?|gets?|submits?|clicks?|opens?|enters?|selects?|requests?|sends?|logs? in|signs? in|uploads?|downloads?|creates?|views?|approves?|rejects?|cancels?|is|are)";
-/** Words that stand for nobody in particular. */
-const VAGUE = new Set(["it", "this", "that", "they", "there", "one", "everything", "something", "result", "results"]);
+/** Words that name no particular actor. */
+const VAGUE: ReadonlySet<string> = new Set([
+  "it",
+  "this",
+  "that",
+  "they",
+  "there",
+  "one",
+  "everything",
+  "something",
+  "result",
+  "results",
+]);
 
 /**
- * How good the acceptance criteria are: each should have a threshold that can be measured and an actor who is named.
- * Criteria are the entries of lists and tables below a heading with "acceptance criteria" in it, items that begin with an id such as `AC-1`,
- * and items in the form "Given … when … then …". Score: the mean over all criteria of (measurable + actor) / 2; 0
- * without any.
+ * Rates the acceptance criteria: each should have a measurable threshold and a named actor. Criteria are the entries of
+ * lists and tables below a heading that contains "acceptance criteria", items that begin with an id such as `AC-1`, and
+ * items of the form "Given … when … then …". Score: the mean over all criteria of (measurable + actor) / 2; 0 if there
+ * are none.
  *
  * @example
  * await compare({ prompts: ["Write the requirements."], targets: ["offline", "claude-code"], scorers: [acceptanceCriteria()] })

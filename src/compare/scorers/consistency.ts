@@ -2,17 +2,17 @@ import type { Scorer } from "../types.ts";
 import { plainTitle, readOutline } from "./outline.ts";
 
 /** Abbreviations that every reader of such a document knows. */
-const KNOWN = new Set(
+const KNOWN: ReadonlySet<string> = new Set(
   "AC API APIS AM CEO CLI CPU CSS CSV CTO DNS EU FAQ FR GB HTML HTTP HTTPS ID IDS IP ISO IT JPEG JSON KB LAN MB NFR NO OK OS PC PDF PM PNG QA RAM REQ REST SMS SQL SSL TB TLS TODO UI UK URL URLS US USA USD UTC UX VPN WIFI XML YAML ZIP".split(
     " ",
   ),
 );
 
 /**
- * Whether a document agrees with itself: no heading twice below the same parent, no abbreviation that is explained
- * nowhere. Score: the mean of the part of the headings that is unique and the part of the abbreviations that is
- * explained; a part of nothing is 1, an empty document 0. An abbreviation is explained by `long form (ABC)`,
- * `ABC (long form)`, or an entry `ABC: …` in a list, a table or a glossary.
+ * Checks that a document is consistent: no heading twice below the same parent, no unexplained abbreviation. Score: the
+ * mean of the share of unique headings and the share of explained abbreviations; a share of nothing is 1, an empty
+ * document 0. An abbreviation is explained by `long form (ABC)`, `ABC (long form)`, or an entry `ABC: …` in a list, a
+ * table or a glossary.
  *
  * @example
  * await compare({ prompts: ["Write the requirements."], targets: ["offline", "claude-code"], scorers: [consistency()] })
@@ -41,7 +41,7 @@ function part(some: number, all: number): number {
   return all === 0 ? 1 : some / all;
 }
 
-/** Words of two to six capital letters, each once. Ids of requirements and what stands in code are none. */
+/** Words of two to six capital letters, each once, except ids of requirements and words in code. */
 function findAbbreviations(text: string): readonly string[] {
   const prose = text.replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`/g, " ");
   const found = [...prose.matchAll(/(?<![\p{L}\p{N}_-])[A-Z][A-Z0-9]{1,5}(?![\p{L}\p{N}_]|-\d)/gu)].map(

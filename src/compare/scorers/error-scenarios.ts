@@ -2,7 +2,7 @@ import { checkOptionNames, describeValue, StartError } from "#domain";
 import type { Scorer } from "../types.ts";
 import { readItems } from "./outline.ts";
 
-/** Words by which an item is about something that goes wrong. */
+/** Words that show that an item is about a failure. */
 const FAILURE =
   /\b(?:errors?|fail(?:s|ed|ure|ures)?|invalid|wrong|incorrect|time-?outs?|time[sd]? out|unavailable|unreachable|offline|den(?:y|ied|ies)|reject(?:s|ed|ion)?|refus(?:e|es|ed)|missing|exceed(?:s|ed|ing)?|expire[sd]?|conflicts?|duplicates?|unauthori[sz]ed|forbidden|not found|cannot|corrupt(?:ed)?|interrupt(?:s|ed|ion)?|crash(?:es|ed)?|loses?|lost|malformed|abort(?:s|ed)?|4\d\d|5\d\d)\b/i;
 /** The id of a requirement at the beginning of an item or a heading: `FR-1`, `**REQ-12**`, `| US-3 |`. */
@@ -11,10 +11,9 @@ const REQUIREMENT =
 const REQUIREMENT_ANYWHERE = /\b(?:FR|NFR|BR|REQ|RQ|R|US|UC|SR|TR)[-_ ]?\d{1,4}(?:\.\d{1,3})?\b/g;
 
 /**
- * How many error scenarios each requirement has. A requirement is an item or heading that begins with an id such as
- * `FR-1`. Its scenarios are the items up to the next requirement that speak of a failure, and items elsewhere that
- * speak of a failure and name its id. Score: the mean over all requirements of found / wanted, at most 1 each; 0
- * without any requirement.
+ * Counts the error scenarios of each requirement. A requirement is an item or heading that begins with an id such as
+ * `FR-1`. Its scenarios are the items about a failure up to the next requirement, and items elsewhere about a failure
+ * that name its id. Score: the mean over all requirements of found / wanted, at most 1 each; 0 if there are none.
  *
  * @example
  * const scorers = [errorScenarios({ perRequirement: 3 })]
@@ -52,7 +51,7 @@ function countScenarios(text: string): ReadonlyMap<string, number> {
     const id = idOf(item);
     if (id !== undefined) counts.set(id, 0);
   }
-  /** The requirement that the items belong to which name none. */
+  /** The requirement to which items without an id belong. */
   let current: string | undefined;
   const seen = new Set<string>();
   for (const item of items) {
@@ -79,7 +78,7 @@ function idOf(item: string): string | undefined {
   return id === undefined ? undefined : plainId(id);
 }
 
-/** Headings and items in their order. */
+/** Headings and items in order. */
 function splitItems(text: string): readonly string[] {
   const items: string[] = [];
   let lines: string[] = [];

@@ -1,15 +1,15 @@
-/** A heading with what stands below it, up to the next heading of any level. */
+/** A heading with its text, up to the next heading of any level. */
 export interface Section {
-  /** 1 to 6; 0 for what stands before the first heading. */
+  /** 1 to 6; 0 for text before the first heading. */
   readonly level: number;
   readonly title: string;
-  /** The titles of the headings it belongs to, outermost first. */
+  /** The titles of its parent headings, outermost first. */
   readonly path: readonly string[];
   readonly lines: readonly string[];
 }
 
 /**
- * The sections of a Markdown text in their order. Headings inside fenced code are text.
+ * The sections of a Markdown text, in order. Headings inside fenced code are text.
  *
  * @example
  * readOutline("# A\ntext\n## B").map(({ title }) => title) // ["", "A", "B"]
@@ -40,7 +40,7 @@ export function readOutline(text: string): readonly Section[] {
   return sections;
 }
 
-/** A title without numbering, marks of emphasis, punctuation and upper case: `**2.1 Scope:**` is `scope`. */
+/** A title in lower case without numbering, emphasis and punctuation: `**2.1 Scope:**` is `scope`. */
 export function plainTitle(title: string): string {
   return title
     .toLowerCase()
@@ -51,7 +51,7 @@ export function plainTitle(title: string): string {
     .trim();
 }
 
-/** An item is cut here: no statement of a document is longer, and patterns are tried on each item. */
+/** The maximum length of an item: patterns are matched against each item. */
 const MAX_ITEM = 2000;
 
 /** A statement of a document. */
@@ -61,7 +61,7 @@ export interface Item {
   readonly isEntry: boolean;
 }
 
-/** The entries of lists, the rows of tables and the paragraphs of a text, in their order. */
+/** The entries of lists, the rows of tables and the paragraphs of a text, in order. */
 export function readItems(lines: readonly string[]): readonly Item[] {
   const items: { text: string; isEntry: boolean }[] = [];
   let goesOn = false;

@@ -91,7 +91,7 @@ describe("errorScenarios (S3-36)", () => {
       "- FR-3: the disk is full and the export fails",
       "- Something else fails",
     ].join("\n");
-    // FR-1: 2 of 2, FR-2: 1 of 2; FR-3: the heading "Failures" goes on with it, so both items below are its.
+    // FR-1: 2 of 2, FR-2: 1 of 2; FR-3: the heading "Failures" belongs to it, so both items below do, too.
     expect(scoreOf(errorScenarios(), text)).toEqual({
       value: (1 + 0.5 + 1) / 3,
       detail: "2 of 3 requirements have 2 error scenarios or more",

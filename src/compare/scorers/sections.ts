@@ -2,7 +2,7 @@ import { checkNames, checkOptionNames, describeValue, StartError } from "#domain
 import type { Scorer } from "../types.ts";
 import { plainTitle, readOutline } from "./outline.ts";
 
-/** A section that a document has to have, under one of its names. */
+/** A section that a document must have, and its possible names. */
 export interface SectionName {
   readonly name: string;
   readonly aliases?: readonly string[];
@@ -31,8 +31,8 @@ export const DOCUMENT_SECTIONS: readonly SectionName[] = [
 ];
 
 /**
- * Which of the wanted sections a document has. A heading counts when its title is the section's name or contains it,
- * and something stands below it. Score: the part of the wanted sections that is there.
+ * Checks which of the wanted sections a document has. A heading counts if its title is or contains the section's name,
+ * and it is followed by text. Score: the share of the wanted sections that are present.
  *
  * @example
  * await compare({ prompts, targets, scorers: [sectionCompleteness({ sections: ["Scope", "Risks"] })] })

@@ -3,10 +3,11 @@ import { closeRunLog, findViolation } from "#testing";
 import type { DataFrame } from "#wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import type { AdapterOptions } from "../shared/format.ts";
 import { anthropicMessages } from "./decode.ts";
 
-const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
+const RUNS = fuzzRuns(5000);
 
 function frame(value: unknown, text = JSON.stringify(value) ?? ""): DataFrame {
   return { kind: "data", name: "", id: "", text, value };
@@ -20,7 +21,7 @@ function decode(events: readonly unknown[], options: AdapterOptions & { flush?: 
 
 /** A chunk without its envelope. */
 function bare(chunk: Chunk): Record<string, unknown> {
-  const { seq: _seq, ts: _ts, runId: _runId, raw: _raw, ...rest } = chunk;
+  const { raw: _, ...rest } = chunk;
   return rest;
 }
 
@@ -271,7 +272,7 @@ describe("how a stream ends", () => {
     ["error_of_tomorrow", "provider-error"],
   ])("S0-57 S3-12: an error event %s is the terminal error %s, and nothing follows it", (vendorCode, code) => {
     const chunks = decode([start(), { type: "error", error: { type: vendorCode, message: "No." } }, ...whole]);
-    // What the reply had used by then is told first: it is paid for all the same.
+    // The usage up to that point is reported first: it is billed all the same.
     expect(chunks.slice(1)).toMatchObject([
       { type: "notice", kind: "usage", data: { usage: { inputTokens: expect.any(Number) } } },
       { type: "error", code, message: "No.", terminal: true, diagnostic: { vendorCode } },

@@ -19,10 +19,10 @@ import { jsonDecodeError, streamCutError, unknownNotice, usageNotice } from "../
 import { finishMessage } from "./end.ts";
 
 /**
- * The Messages API's event stream.
+ * The event stream of the Messages API.
  *
- * A message is told once, at its `message_stop`, and its tool calls behind it. The stream has ended well when a
- * `message_stop` followed a stop reason; everything else is cut.
+ * A message is emitted once, at its `message_stop`, followed by its tool calls. The stream is complete when a
+ * `message_stop` has followed a stop reason; any other end means that it was cut.
  *
  * @example
  * const decoder = createDecoder(anthropicMessages)
@@ -35,7 +35,7 @@ export const anthropicMessages: Format = {
   createAdapter,
 };
 
-/** A host that also speaks OpenAI's dialect may close with this; it says nothing here. */
+/** Hosts that also implement OpenAI's dialect may close with this. It has no meaning here. */
 const FOREIGN_END = "[DONE]";
 
 function createAdapter(options: AdapterOptions = {}): Adapter {
@@ -60,14 +60,14 @@ function createStream(options: AdapterOptions) {
   let message: OpenMessage | undefined;
   let hasStarted = false;
   let isComplete = false;
-  /** After a terminal error nothing more is said. */
+  /** Nothing is emitted after a terminal error. */
   let isOver = false;
 
   const startMessage = (event: JsonRecord, out: Chunk[]): boolean => {
     const head = ownRecord(event, "message");
     if (head === undefined) return false;
     if (message !== undefined) {
-      // The host began again: what was shown is void.
+      // The host started again: deltas already shown are void.
       dropBlocks(message, () => false, out);
       ids.release(message.vendorId);
     }
@@ -85,7 +85,7 @@ function createStream(options: AdapterOptions) {
     return true;
   };
 
-  /** Whether the event was understood; what was not is kept as a notice. */
+  /** Returns whether the event was understood; one that was not is kept as a notice. */
   const apply = (event: JsonRecord, type: string, out: Chunk[]): boolean => {
     switch (type) {
       case "message_start":
@@ -97,7 +97,7 @@ function createStream(options: AdapterOptions) {
       case "message_delta":
         return message !== undefined && readMessageEnd(message, event);
       case "message_stop":
-        // Without a stop reason this is no end: the stream may go on, or it is cut.
+        // Without a stop reason this is not the end: the stream may continue, or it was cut.
         if (message?.stopReason === undefined) return true;
         finishMessage(message, out);
         message = undefined;

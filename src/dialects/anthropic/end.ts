@@ -4,20 +4,20 @@ import { blockAsStreamed, finishedMessage } from "../shared/message-settle.ts";
 import { type OpenBlock, type OpenMessage, parseWritten } from "../shared/message-stream.ts";
 import { missingCalls, unknownStopReason } from "../shared/stream-faults.ts";
 
-/** With these a model says that it wrote down everything it wanted to; with any other it may have been cut. */
+/** Stop reasons with which a model claims to have finished writing; with any other the reply may be cut. */
 const CLAIMS_COMPLETENESS: ReadonlySet<StopReason> = new Set(["end-turn", "tool-use", "stop-sequence"]);
 
 /**
- * Tells a message whose stream has ended well, then its tool calls in order.
+ * Emits a message whose stream ended well, then its tool calls in order.
  *
- * Arguments that were cut make no call: the block is kept as unknown, with a warning. Arguments a model calls complete
- * but that are no JSON do make a call, with the text as its input, and it is answered at once so that the model learns
- * what was wrong.
+ * Arguments that were cut make no call: the block is kept as unknown, with a warning. Arguments that the model claims
+ * are complete but that are not JSON do make a call, with the text as its input. It is answered at once, so that the
+ * model learns what was wrong.
  */
 export function finishMessage(message: OpenMessage, out: Chunk[]): void {
   const isClaimed = message.stopReason !== undefined && CLAIMS_COMPLETENESS.has(message.stopReason);
   const afterwards: Chunk[] = [];
-  const told = new Set<string>();
+  const callIds = new Set<string>();
   let isAnyCut = false;
   for (const block of message.blocks) {
     const isLast = block.position === message.blocks.length - 1;
@@ -25,9 +25,9 @@ export function finishMessage(message: OpenMessage, out: Chunk[]): void {
     block.settled = isCut ? cutCall(block) : blockAsStreamed(block);
     isAnyCut ||= isCut;
     if (isCut) afterwards.push(incomplete(message, block));
-    // Two calls under one id cannot both be answered: only the first is made.
-    else if (block.settled.type === "tool-call" && !told.has(block.settled.callId)) {
-      told.add(block.settled.callId);
+    // Two calls with one id cannot both be answered, so only the first is made.
+    else if (block.settled.type === "tool-call" && !callIds.has(block.settled.callId)) {
+      callIds.add(block.settled.callId);
       makeCall(block, block.settled, afterwards);
     }
   }
@@ -37,8 +37,8 @@ export function finishMessage(message: OpenMessage, out: Chunk[]): void {
     afterwards.push(warningItem(missingCalls("tool_use")));
   } else if (message.stopReason === "unknown") {
     afterwards.push(warningItem(unknownStopReason(message.vendorStopReason ?? "")));
-    // Nothing but a call that nobody can read: the model has to hear of it.
-    if (isAnyCut && told.size === 0) message.stopReason = "malformed-call";
+    // The only call is unreadable: the model must be told that it was not made.
+    if (isAnyCut && callIds.size === 0) message.stopReason = "malformed-call";
   }
   out.push(finishedMessage(message));
   for (const chunk of afterwards) out.push(chunk);
@@ -62,12 +62,12 @@ function makeCall(block: OpenBlock, call: Extract<Block, { type: "tool-call" }>,
   );
 }
 
-/** Whether the arguments of a message that may have been cut are all there. Only its last block can be the cut one. */
+/** Whether the arguments in a message that may be cut are complete. Only its last block can be the cut one. */
 function isWhole(block: OpenBlock, isLast: boolean): boolean {
   if (block.hasGap) return false;
   if (block.written.isEmpty) return !isLast || hasInput(block);
   const parsed = parseWritten(block);
-  // `12` may be the beginning of `123`; an object says itself where it ends.
+  // `12` may be the beginning of `123`; an object has an explicit end.
   return parsed.fault === undefined && (!isLast || isRecord(parsed.value));
 }
 

@@ -6,14 +6,14 @@ import { checkAnthropicOutput, encodeAnthropicRequest, type Written } from "./re
 
 export interface AnthropicOptions extends HostAddress {
   readonly model: string;
-  /** The name shown in events and messages; another one when a host imitates this API. */
+  /** The name shown in events and messages. Hosts that imitate this API set their own. */
   readonly provider?: string;
   readonly keyHint?: string;
-  /** The longest reply of the model, thinking included, where it is known. */
+  /** The longest reply of the model, thinking included, if known. */
   readonly maxOutputTokens?: number | undefined;
 }
 
-/** A model behind Anthropic's Messages API, or a host that imitates it. */
+/** A model served by Anthropic's Messages API, or by a host that imitates it. */
 export function anthropicHost(options: AnthropicOptions): ModelHost {
   const known = new EncodedTranscript<Written | undefined>();
   return {

@@ -5,49 +5,47 @@ import { contentBlocks, inputObject, objectSchema, outputText } from "../shared/
 import { type Encoded, encoded, EncodedTranscript } from "../shared/encoded-transcript.ts";
 import { encodeMessagesMedia, type Part } from "../shared/media.ts";
 import { fitSchema, type SchemaDialect } from "../shared/output-schema.ts";
-import { behind, json, type RequestText, writeBody } from "../shared/request-text.ts";
+import { joinText, json, type RequestText, writeBody } from "../shared/request-text.ts";
 import { BEGINNING, fitCalls, resultsFirst } from "../shared/transcript.ts";
 
-/** The Messages API insists on a limit; this is what a model that nobody knows is trusted with. */
+/** The Messages API requires a limit; this one is used for models that are not in the list of models. */
 export const DEFAULT_MAX_TOKENS = 8192;
 
-/** The model that is asked. */
 interface AskedModel {
   readonly model: string;
-  /** The longest reply, thinking included, where it is known. */
+  /** The longest reply, thinking included, if known. */
   readonly maxOutputTokens?: number | undefined;
 }
 
 const CALL_ID = /^[a-zA-Z0-9_-]{1,128}$/;
 
 /**
- * A transcript as it is written: neighbours of one role are one turn, and the last turn is open. Beside the text it
- * knows what decides about thinking.
+ * An encoded transcript: neighbouring messages of one role form one turn, and the last turn is still open. It also
+ * keeps what decides whether thinking can be requested.
  */
 export interface Written {
   /** The turns before the last one. */
   readonly closed: RequestText;
   readonly role: Message["role"];
   readonly open: RequestText;
-  /** Whether the last turn answers calls. */
+  /** Whether the last turn contains tool results. */
   readonly isAnswer: boolean;
-  /** What the last turn and the one before it begin with. */
+  /** The types of the first parts of the last turn and of the one before it. */
   readonly begun: string | undefined;
   readonly begunBefore: string | undefined;
 }
 
-/** The body of `POST /v1/messages` for one request. `known` is what was encoded for requests before. */
+/** The body of `POST /v1/messages` for one request. `known` holds what earlier requests have encoded. */
 export function encodeAnthropicRequest(
   model: AskedModel,
   request: ModelRequest,
   known = new EncodedTranscript<Written | undefined>(),
 ): RequestText {
-  const written = writeMessages(fitCalls(request.messages, CALL_ID), known);
-  const text = written === undefined ? "" : behind(written.closed, writeTurn(written));
+  const written = writeMessages(fitCalls(request.messages, CALL_ID, known.checked), known);
+  const text = written === undefined ? "" : joinText(written.closed, writeTurn(written));
   return writeBody(encodeFields(model, request, written), "messages", json`[${text}]`);
 }
 
-/** A loop of its own: it alone runs once per message, so that optimising it takes next to no time. */
 function writeMessages(
   messages: readonly Message[],
   known: EncodedTranscript<Written | undefined>,
@@ -62,7 +60,9 @@ function writeMessages(
   return written;
 }
 
-/** Turns alternate and begin with the user; messages of which nothing is left are left out, so that their neighbours meet. */
+/**
+ * Turns alternate and begin with the user. Messages without any part left are skipped, so that their neighbours merge.
+ */
 function addMessage(
   before: Written | undefined,
   role: Message["role"],
@@ -76,9 +76,9 @@ function addMessage(
     return { closed: "", role, open: text, isAnswer, begun: first.type, begunBefore: undefined };
   }
   if (before.role === role) {
-    return { ...before, open: behind(before.open, text), isAnswer: before.isAnswer || isAnswer };
+    return { ...before, open: joinText(before.open, text), isAnswer: before.isAnswer || isAnswer };
   }
-  const closed = behind(before.closed, writeTurn(before));
+  const closed = joinText(before.closed, writeTurn(before));
   return { closed, role, open: text, isAnswer, begun: first.type, begunBefore: before.begun };
 }
 
@@ -90,10 +90,10 @@ function writeTurn({ role, open }: Written): RequestText {
   return json`{"role":"${role}","content":[${open}]}`;
 }
 
-/** Thinking counts against the vendor's limit, so it comes on top of what the answer may have. */
+/** Thinking counts towards the vendor's limit, so it is added to the limit of the answer. */
 function limitOf({ maxOutputTokens }: AskedModel, { maxTokens }: ModelRequest, thinkingTokens = 0): number {
   const answer = maxTokens ?? (maxOutputTokens === undefined ? DEFAULT_MAX_TOKENS : maxOutputTokens - thinkingTokens);
-  // A limit that leaves no room for the answer is refused.
+  // The vendor refuses a limit that leaves no room for the answer.
   return Math.max(Math.min(answer + thinkingTokens, maxOutputTokens ?? Number.POSITIVE_INFINITY), thinkingTokens + 1);
 }
 
@@ -113,7 +113,7 @@ function encodeFields(asked: AskedModel, request: ModelRequest, written: Written
       })),
       ...encodeToolChoices(request),
     }),
-    // A model that thinks chooses its own temperature; another one is refused.
+    // A model that thinks uses its own temperature; the vendor refuses any other.
     ...(thinkingTokens === undefined
       ? temperature !== undefined && { temperature }
       : { thinking: { type: "enabled", budget_tokens: thinkingTokens } }),
@@ -129,8 +129,8 @@ function encodeSchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Whether thinking can be asked for in this turn. The vendor refuses it while a tool is forced, and in the middle of
- * a turn that was begun without thinking, be it by another vendor's model.
+ * Whether thinking can be requested in this turn. The vendor refuses it while a tool is forced, and in the middle of a
+ * turn that began without thinking, even if another vendor's model began it.
  */
 function mayThink({ tools, toolChoice }: ModelRequest, written: Written | undefined): boolean {
   if (tools.length > 0 && (toolChoice === "required" || typeof toolChoice === "object")) return false;
@@ -148,14 +148,14 @@ function encodeReplyBlock(block: Block): Part[] {
     case "text":
       return encodeText(block.text);
     case "thinking":
-      // Only a signature of its own makes the vendor take thinking back.
+      // The vendor accepts thinking only with its own signature.
       if (block.signature === undefined || block.vendor !== "anthropic") return [];
       return [{ type: "thinking", thinking: block.text, signature: block.signature }];
     case "tool-call":
       return [{ type: "tool_use", id: block.callId, name: block.name, input: inputObject(block.input) }];
     case "unknown":
       return isRedactedThinking(block.raw) ? [block.raw] : [];
-    // Another vendor's model may have drawn a picture; here replies hold none.
+    // Another vendor's model may have drawn a picture; replies in this API cannot contain one.
     case "image":
     case "document":
     case "audio":
@@ -192,18 +192,18 @@ function encodeUserBlock(block: Block): Part[] {
   }
 }
 
-/** Text of blanks alone is refused. */
+/** The API refuses text that is only white space. */
 function encodeText(text: string): Part[] {
   return text.trim() === "" ? [] : [{ type: "text", text }];
 }
 
 function encodeOutput(output: unknown, isError: boolean): string | Part[] {
   const content = contentBlocks(output)?.flatMap(encodeUserBlock) ?? outputText(output);
-  // A failure has to say something.
+  // The API refuses a failed result without content.
   return isError && content.length === 0 ? "The tool failed." : content;
 }
 
-/** Hidden thinking has to go back as it came, or the vendor refuses the turn. */
+/** Redacted thinking must be sent back unchanged, or the vendor refuses the turn. */
 function isRedactedThinking(raw: unknown): raw is Part {
   return typeof raw === "object" && raw !== null && "type" in raw && raw.type === "redacted_thinking";
 }
@@ -220,7 +220,7 @@ function encodeToolChoice(choice: ToolChoice): { readonly type: string; readonly
   return { type: choice === "required" ? "any" : choice };
 }
 
-/** What the Messages API takes as `output_config.format`. */
+/** The JSON Schema features that `output_config.format` of the Messages API accepts. */
 export const ANTHROPIC_SCHEMAS: SchemaDialect = {
   constraints: new Set(["minItems"]),
   formats: new Set("date-time time date duration email hostname uri ipv4 ipv6 uuid".split(" ")),
@@ -233,18 +233,18 @@ export const ANTHROPIC_SCHEMAS: SchemaDialect = {
   maxUnions: 16,
 };
 
-/** The model's own name in what a host calls it: `anthropic/claude-sonnet-4.5`. */
+/** Finds the model's own name in the name that a host uses: `anthropic/claude-sonnet-4.5`. */
 const CLAUDE = /(?:^|[/.])((?:claude|offline)[^/]*)$/;
 
-/** The models before 4.5, by their names: `claude-3-7-sonnet-…`, `claude-opus-4-1-…`, `claude-sonnet-4-20250514`. */
+/** The models before 4.5, by name: `claude-3-7-sonnet-…`, `claude-opus-4-1-…`, `claude-sonnet-4-20250514`. */
 const OLDER =
   /^claude-(?:instant|v?[1-3](?:[-.]|$)|(?:opus|sonnet|haiku)-(?:[1-3](?:[-.]|$)|4(?:[-.][01])?(?:-\d{8})?$))/;
 
-/** Whether a model can be asked for answers of a form. Hosts that imitate the API mostly ignore the field. */
+/** Whether a model supports structured output for this schema. Most hosts that imitate the API ignore the field. */
 export function checkAnthropicOutput(model: string, schema: JsonSchema): true | string {
   const name = CLAUDE.exec(model)?.[1];
-  if (name === undefined) return `${model} is no Claude model, and other models may ignore the form`;
-  if (OLDER.test(name)) return `${model} came before Claude 4.5 and cannot be asked for a form`;
+  if (name === undefined) return `${model} is not a Claude model, and other models may ignore the schema`;
+  if (OLDER.test(name)) return `${model} is older than Claude 4.5 and has no structured output`;
   const fitted = fitSchema(schema, ANTHROPIC_SCHEMAS);
   return "why" in fitted ? fitted.why : true;
 }

@@ -10,42 +10,42 @@ import type { OpenToolCalls } from "./open-tool-calls.ts";
 import { createCallQueue, MAX_ABOUT } from "./waiting-calls.ts";
 
 /**
- * The assistant's messages, from stream events and whole `assistant` frames together.
+ * Assembles the assistant's messages from stream events and whole `assistant` frames.
  *
- * Frames are the truth, stream events a preview; a block that came both ways is told once. A block is certain when
- * its frame was seen, or when its stream was closed in good order; every other one is taken back in the end.
+ * Frames are authoritative, stream events are a preview; a block that arrives both ways is emitted once. A block is
+ * certain when its frame has arrived or its stream was closed properly; every other block is retracted at the end.
  *
- * A call is told behind its message: of a streamed one at its end, of one that comes whole with the frame that holds
- * the call, for nothing says where it ends.
+ * A call is emitted after its message: for a streamed message at its end, for a message that arrives whole with the
+ * frame that holds the call, because nothing marks the end of such a message.
  */
 export interface Conversation {
   /** A `message_start`. */
-  open(lane: SubStream, head: JsonRecord, out: Chunk[]): void;
-  /** A `message_stop`; blocks from `abandonedFrom` on (the vendor's index) will never be complete. */
-  stop(lane: SubStream, abandonedFrom: number | undefined, out: Chunk[]): void;
-  /** An `assistant` frame; false when it holds no message. */
-  read(lane: SubStream, frame: JsonRecord, out: Chunk[]): boolean;
-  /** The turn has moved on: tells what is open, except a stream in the middle of a block. */
-  tell(lane: SubStream, out: Chunk[]): void;
-  /** Takes note of an answered call. The last answer shows that a message without stream events is over. */
-  noteAnswer(lane: SubStream, callId: string, out: Chunk[]): void;
-  /** Everything open is over: what is certain is told, the rest is taken back. */
-  close(lane: SubStream, out: Chunk[]): void;
-  /** Where to put what is about a call: behind the call, if that is not told yet. */
-  behind(callId: string | undefined, out: Chunk[]): Chunk[];
-  /** Whether a call waits for the end of its message. */
+  open(subStream: SubStream, head: JsonRecord, out: Chunk[]): void;
+  /** A `message_stop`. Blocks from `abandonedFrom` on (the vendor's index) will never be complete. */
+  stop(subStream: SubStream, abandonedFrom: number | undefined, out: Chunk[]): void;
+  /** An `assistant` frame; false if it holds no message. */
+  read(subStream: SubStream, frame: JsonRecord, out: Chunk[]): boolean;
+  /** The turn has moved on: emits what is open, except a stream in the middle of a block. */
+  emit(subStream: SubStream, out: Chunk[]): void;
+  /** Records that a call was answered. The last answer shows that a message without stream events is over. */
+  noteAnswer(subStream: SubStream, callId: string, out: Chunk[]): void;
+  /** Everything open is over: emits what is certain and retracts the rest. */
+  close(subStream: SubStream, out: Chunk[]): void;
+  /** The list for a chunk about a call: after the call if that has not been emitted yet, else `out`. */
+  listFor(callId: string | undefined, out: Chunk[]): Chunk[];
+  /** Whether a call is held until its message ends. */
   isWaiting(callId: string): boolean;
-  /** Something about a call cannot wait: its message is told as far as it is written, and again when it is over. */
-  tellNow(callId: string, out: Chunk[]): void;
-  /** Gives what is held back the frame it came from. */
+  /** Something about a call cannot be delayed: emits its message as far as it is written, and again when it is over. */
+  emitNow(callId: string, out: Chunk[]): void;
+  /** Attaches the current frame to held chunks. */
   keepRaw(raw: () => Raw): void;
-  /** The caller's name of a tool. */
+  /** The caller's name for a tool. */
   toolName(vendorName: string): string;
 }
 
-/** Creates the conversation of one stream. `ownTool` gives the caller's name of a tool that we run. */
+/** Creates the assembler for one stream. `ownTool` returns the caller's name of a tool that we run. */
 export function createConversation(
-  ledger: OpenToolCalls,
+  openCalls: OpenToolCalls,
   ownTool: (vendorName: string) => string | undefined,
 ): Conversation {
   const ids = createMessageIds("message");
@@ -53,15 +53,15 @@ export function createConversation(
   const toolName = (vendorName: string): string => ownTool(vendorName) ?? vendorName;
 
   const hold = (
-    lane: SubStream,
+    subStream: SubStream,
     vendorId: string | undefined,
     more: { isStreamed: boolean; id?: string },
   ): HeldMessage => {
-    const waiting = lane.left ?? { calls: [], about: [] };
-    lane.left = undefined;
+    const waiting = subStream.left ?? { calls: [], about: [] };
+    subStream.left = undefined;
     return {
-      ...openMessage({ id: more.id ?? ids.claim(vendorId), vendorId, parent: lane.parent }),
-      isTold: false,
+      ...openMessage({ id: more.id ?? ids.claim(vendorId), vendorId, parent: subStream.parent }),
+      isEmitted: false,
       hasChanged: false,
       isStreamed: more.isStreamed,
       waiting,
@@ -70,15 +70,15 @@ export function createConversation(
     };
   };
 
-  const tellMessage = (message: HeldMessage, out: Chunk[], isOver = true): void => {
-    // A second `message` under the same id happens when one was told before its end: something about a call of it
-    // could not wait, it came whole, block by block, or the CLI adds a block to one that its own later frames had shown
-    // to be over (or names its stop reason so late). It holds all blocks; readers replace by id.
+  const emitMessage = (message: HeldMessage, out: Chunk[], isOver = true): void => {
+    // A message is emitted a second time under the same id if it was emitted before its end: something about one of its
+    // calls could not be delayed, it arrived whole block by block, or the CLI added a block (or its stop reason) after
+    // later frames had shown it to be over. It holds all blocks; readers replace the message by its id.
     if (!isNews(message)) return;
     const item = finishedMessage(message);
     if (isOver) out.push(item);
     else {
-      // The counts of its beginning would be taken for those of the message.
+      // The counts from its beginning would be mistaken for those of the whole message.
       const { usage: _, ...known } = item;
       out.push(known);
     }
@@ -87,103 +87,104 @@ export function createConversation(
       out.push(warningItem(unknownStopReason(word)));
       message.warnedOf = word;
     }
-    message.isTold = true;
+    message.isEmitted = true;
     message.hasChanged = false;
-    queue.tell(message.waiting, out);
+    queue.emit(message.waiting, out);
   };
 
-  const endStream = (lane: SubStream, isKept: (block: OpenBlock) => boolean, out: Chunk[]): void => {
-    const message = lane.streamed;
+  const endStream = (subStream: SubStream, isKept: (block: OpenBlock) => boolean, out: Chunk[]): void => {
+    const message = subStream.streamed;
     if (message === undefined) return;
-    lane.streamed = undefined;
+    subStream.streamed = undefined;
     const { length } = message.blocks;
     dropBlocks(message, isKept, out);
     if (message.blocks.length < length) message.hasChanged = true;
-    for (const block of message.blocks) if (block.settled === undefined) settle(lane, message, block, out);
-    if (message.blocks.length === 0 && message.stopReason === undefined && !message.isTold) {
+    for (const block of message.blocks) if (block.settled === undefined) settle(subStream, message, block, out);
+    if (message.blocks.length === 0 && message.stopReason === undefined && !message.isEmitted) {
       ids.release(message.vendorId);
-      if (message.waiting.calls.length > 0) lane.left = message.waiting;
+      if (message.waiting.calls.length > 0) subStream.left = message.waiting;
       return;
     }
-    tellMessage(message, out);
-    if (lane.whole === undefined || !isNews(lane.whole)) lane.whole = message;
+    emitMessage(message, out);
+    if (subStream.whole === undefined || !isNews(subStream.whole)) subStream.whole = message;
   };
 
-  /** Settles a block whose frame never came, from what its stream said. */
-  const settle = (lane: SubStream, message: HeldMessage, block: OpenBlock, out: Chunk[]): void => {
+  /** Settles a block whose frame never arrived, from its stream. */
+  const settle = (subStream: SubStream, message: HeldMessage, block: OpenBlock, out: Chunk[]): void => {
     const truth = blockAsStreamed(block);
     message.hasChanged = true;
     settleBlock(message, block, truth, out);
-    callTool(lane, message, truth, block.opening);
+    callTool(subStream, message, truth, block.opening);
   };
 
-  const callTool = (lane: SubStream, message: HeldMessage, block: Block, raw: JsonRecord): void => {
+  const callTool = (subStream: SubStream, message: HeldMessage, block: Block, raw: JsonRecord): void => {
     if (block.type !== "tool-call") return;
     const isOwn = ownTool(ownString(raw, "name") ?? "") !== undefined;
-    const call = ledger.call(block, { parent: message.parent, executedBy: isOwn ? "millrace" : "backend" });
+    const call = openCalls.call(block, { parent: message.parent, executedBy: isOwn ? "millrace" : "backend" });
     if (call === undefined) return;
     message.unanswered.add(block.callId);
-    queue.add(lane, message.waiting, call);
+    queue.add(subStream, message.waiting, call);
   };
 
-  /** The message an `assistant` frame belongs to. */
-  const messageOf = (lane: SubStream, vendorId: string | undefined, out: Chunk[]): HeldMessage => {
-    if (lane.streamed !== undefined) {
-      if (lane.streamed.vendorId === vendorId) return lane.streamed;
-      // A frame of another message while a block is being written: that stream has broken off. Between blocks it may
-      // still be closed in good order.
-      if (lane.streamed.blocks.some(isUnfinished)) endStream(lane, isCertain, out);
+  /** The message that an `assistant` frame belongs to. */
+  const messageOf = (subStream: SubStream, vendorId: string | undefined, out: Chunk[]): HeldMessage => {
+    if (subStream.streamed !== undefined) {
+      if (subStream.streamed.vendorId === vendorId) return subStream.streamed;
+      // A frame of another message in the middle of a block means that the stream broke off. Between blocks it may
+      // still be closed properly.
+      if (subStream.streamed.blocks.some(isUnfinished)) endStream(subStream, isCertain, out);
     }
-    if (lane.whole !== undefined) {
-      if (lane.whole.vendorId === vendorId) return lane.whole;
-      if (isNews(lane.whole)) tell(lane, out);
+    if (subStream.whole !== undefined) {
+      if (subStream.whole.vendorId === vendorId) return subStream.whole;
+      if (isNews(subStream.whole)) emit(subStream, out);
     }
-    lane.whole = hold(lane, vendorId, { isStreamed: false });
-    return lane.whole;
+    subStream.whole = hold(subStream, vendorId, { isStreamed: false });
+    return subStream.whole;
   };
 
-  const tell = (lane: SubStream, out: Chunk[]): void => {
-    const { streamed, whole } = lane;
-    // The streamed one first: a whole one that is still untold came after it.
+  const emit = (subStream: SubStream, out: Chunk[]): void => {
+    const { streamed, whole } = subStream;
+    // The streamed message first: a whole message that is not emitted yet arrived after it.
     if (streamed !== undefined && streamed.blocks.length > 0 && streamed.blocks.every(isCertain)) {
-      tellMessage(streamed, out);
+      emitMessage(streamed, out);
     }
-    if (whole !== undefined) tellMessage(whole, out);
+    if (whole !== undefined) emitMessage(whole, out);
   };
 
-  const close = (lane: SubStream, out: Chunk[]): void => {
-    endStream(lane, isCertain, out);
-    if (lane.whole !== undefined) tellMessage(lane.whole, out);
-    lane.whole = undefined;
-    if (lane.left !== undefined) queue.tell(lane.left, out);
-    lane.left = undefined;
+  const close = (subStream: SubStream, out: Chunk[]): void => {
+    endStream(subStream, isCertain, out);
+    if (subStream.whole !== undefined) emitMessage(subStream.whole, out);
+    subStream.whole = undefined;
+    if (subStream.left !== undefined) queue.emit(subStream.left, out);
+    subStream.left = undefined;
   };
 
-  /** Tells the message that is being streamed as far as it is written. Its open block is shown again behind it. */
-  const tellBeginning = (lane: SubStream, message: HeldMessage, out: Chunk[]): void => {
-    // The CLI gives no frame for an empty text, so a block that was closed without one gets none.
+  /** Emits the streamed message as far as it is written. Its open block is shown again afterwards. */
+  const emitBeginning = (subStream: SubStream, message: HeldMessage, out: Chunk[]): void => {
+    // The CLI sends no frame for an empty text, so a closed block without one gets none.
     for (const block of message.blocks) {
-      if (block.settled === undefined && block.stopped && block.kind !== "tool-call") settle(lane, message, block, out);
+      if (block.settled === undefined && block.stopped && block.kind !== "tool-call")
+        settle(subStream, message, block, out);
     }
     const open = message.blocks.findIndex((block) => !isCertain(block));
-    if (open === -1) tellMessage(message, out, false);
-    else if (message.blocks.slice(open).some(isCertain)) endStream(lane, isCertain, out);
+    if (open === -1) emitMessage(message, out, false);
+    else if (message.blocks.slice(open).some(isCertain)) endStream(subStream, isCertain, out);
     else {
       const showAgain = takeBack(message, open, out);
-      tellMessage(message, out, false);
+      emitMessage(message, out, false);
       showAgain();
     }
   };
 
-  const tellNow = (callId: string, out: Chunk[]): void => {
+  const emitNow = (callId: string, out: Chunk[]): void => {
     const place = queue.find(callId);
     if (place === undefined) return;
-    const { lane, waiting } = place;
-    if (lane.streamed?.waiting === waiting) tellBeginning(lane, lane.streamed, out);
-    queue.tell(waiting, out);
+    const { subStream, waiting } = place;
+    if (subStream.streamed?.waiting === waiting) emitBeginning(subStream, subStream.streamed, out);
+    queue.emit(waiting, out);
   };
 
-  const readBlocks = (lane: SubStream, message: HeldMessage, content: readonly unknown[], out: Chunk[]): void => {
+  const readBlocks = (subStream: SubStream, message: HeldMessage, content: readonly unknown[], out: Chunk[]): void => {
     for (const raw of content) {
       const opening = isRecord(raw) ? raw : { type: "unknown", value: raw };
       const truth = unwrapInput(readBlock(raw, toolName));
@@ -192,64 +193,64 @@ export function createConversation(
       if (block.settled !== undefined) continue;
       message.hasChanged = true;
       settleBlock(message, block, withShownInput(truth, block), out);
-      callTool(lane, message, block.settled ?? truth, opening);
+      callTool(subStream, message, block.settled ?? truth, opening);
     }
-    if (message !== lane.streamed && message.waiting.calls.length > 0) tell(lane, out);
+    if (message !== subStream.streamed && message.waiting.calls.length > 0) emit(subStream, out);
   };
 
   return {
     toolName,
-    tell,
+    emit,
     close,
-    tellNow,
-    behind(callId, out) {
-      const place = queue.behind(callId, out);
+    emitNow,
+    listFor(callId, out) {
+      const place = queue.listFor(callId, out);
       if (place === out || place.length < MAX_ABOUT || callId === undefined) return place;
-      tellNow(callId, out);
+      emitNow(callId, out);
       return out;
     },
     isWaiting: (callId) => queue.find(callId) !== undefined,
     keepRaw: queue.keepRaw,
-    noteAnswer(lane, callId, out) {
-      const { whole } = lane;
-      if (whole?.unanswered.delete(callId) && whole.unanswered.size === 0 && isNews(whole)) tell(lane, out);
+    noteAnswer(subStream, callId, out) {
+      const { whole } = subStream;
+      if (whole?.unanswered.delete(callId) && whole.unanswered.size === 0 && isNews(whole)) emit(subStream, out);
     },
-    open(lane, head, out) {
+    open(subStream, head, out) {
       const vendorId = ownString(head, "id");
-      const before = lane.streamed;
-      const isRestart = before !== undefined && before.vendorId === vendorId && !before.isTold;
+      const before = subStream.streamed;
+      const isRestart = before !== undefined && before.vendorId === vendorId && !before.isEmitted;
       if (isRestart) {
         dropBlocks(before, () => false, out);
-        lane.streamed = undefined;
+        subStream.streamed = undefined;
       }
-      close(lane, out);
-      if (isRestart) lane.left = before.waiting;
-      lane.streamed = hold(lane, vendorId, { isStreamed: true, ...(isRestart && { id: before.id }) });
-      readMessageHead(lane.streamed, head);
+      close(subStream, out);
+      if (isRestart) subStream.left = before.waiting;
+      subStream.streamed = hold(subStream, vendorId, { isStreamed: true, ...(isRestart && { id: before.id }) });
+      readMessageHead(subStream.streamed, head);
     },
-    stop(lane, abandonedFrom, out) {
-      const isGood = lane.streamed?.stopReason !== undefined;
+    stop(subStream, abandonedFrom, out) {
+      const isGood = subStream.streamed?.stopReason !== undefined;
       endStream(
-        lane,
+        subStream,
         (block) => {
-          // A call whose frame was seen may be running.
+          // A call whose frame has arrived may be running.
           if (abandonedFrom !== undefined && (block.vendorIndex ?? -1) >= abandonedFrom) return isCertainCall(block);
           return isCertain(block) || (isGood && block.stopped);
         },
         out,
       );
     },
-    read(lane, frame, out) {
+    read(subStream, frame, out) {
       const head = ownRecord(frame, "message");
       const text = head === undefined ? undefined : ownString(head, "content");
       const content = text === undefined ? head && ownArray(head, "content") : [{ type: "text", text }];
       if (head === undefined || content === undefined) return false;
-      const message = messageOf(lane, ownString(head, "id") ?? ownString(frame, "uuid"), out);
+      const message = messageOf(subStream, ownString(head, "id") ?? ownString(frame, "uuid"), out);
       if (!message.isStreamed) {
         readMessageHead(message, head);
         noteStopReason(message, head.stop_reason);
       }
-      readBlocks(lane, message, content, out);
+      readBlocks(subStream, message, content, out);
       return true;
     },
   };
@@ -264,7 +265,7 @@ function isCertainCall(block: OpenBlock): boolean {
 }
 
 function isNews(message: HeldMessage): boolean {
-  return !message.isTold || message.hasChanged;
+  return !message.isEmitted || message.hasChanged;
 }
 
 function isUnfinished(block: OpenBlock): boolean {
@@ -272,8 +273,8 @@ function isUnfinished(block: OpenBlock): boolean {
 }
 
 /**
- * The block of the stream that a frame completes: the one being written, as its frame comes before its end; failing
- * that another one of its kind that still waits, the later the likelier (the CLI gives no frame for an empty text).
+ * The streamed block that a frame completes: the one being written, because its frame arrives before its end; otherwise
+ * another unsettled block of its kind, the latest first (the CLI sends no frame for an empty text).
  */
 function findBlock(message: HeldMessage, truth: Block, raw: JsonRecord): OpenBlock | undefined {
   if (truth.type === "tool-call") return message.blocks.find((block) => block.call?.callId === truth.callId);
@@ -286,7 +287,7 @@ function findBlock(message: HeldMessage, truth: Block, raw: JsonRecord): OpenBlo
   );
 }
 
-/** Arguments that are no JSON come packed: `{ __unparsedToolInput: { raw, len } }`. The text itself is the input. */
+/** The CLI wraps arguments that are not JSON: `{ __unparsedToolInput: { raw, len } }`. The raw text is the input. */
 function unwrapInput(block: Block): Block {
   if (block.type !== "tool-call" || !isRecord(block.input)) return block;
   const packed = ownRecord(block.input, "__unparsedToolInput");
@@ -294,7 +295,7 @@ function unwrapInput(block: Block): Block {
   return text === undefined ? block : { ...block, input: text };
 }
 
-/** The packed text may be cut; what was streamed is the whole of it. */
+/** The wrapped text may be cut; the streamed text is complete. */
 function withShownInput(truth: Block, block: OpenBlock): Block {
   if (truth.type !== "tool-call" || typeof truth.input !== "string" || block.written.isEmpty) return truth;
   return { ...truth, input: block.written.text() };

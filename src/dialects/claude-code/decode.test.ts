@@ -17,14 +17,14 @@ function decode(values: readonly unknown[], options: AdapterOptions = {}): Chunk
 
 /** Chunks without their envelopes. */
 function bare(chunks: readonly Chunk[]): Record<string, unknown>[] {
-  return chunks.map(({ seq: _seq, ts: _ts, runId: _runId, raw: _raw, ...rest }) => rest);
+  return chunks.map(({ raw: _, ...rest }) => rest);
 }
 
 function ofType<Type extends Chunk["type"]>(chunks: readonly Chunk[], type: Type): EventOf<Type>[] {
   return chunks.filter((chunk): chunk is Chunk & EventOf<Type> => chunk.type === type);
 }
 
-/** The chunks in one line each: enough to see order and place. */
+/** One line per chunk: enough to see the order and the ids. */
 function outline(chunks: readonly Chunk[]): string[] {
   return chunks.map((chunk) => {
     switch (chunk.type) {
@@ -412,7 +412,7 @@ describe("F-C4: while a message is being written, its calls wait, and what is ab
   ];
   test.each(about)("%s", (_, value, line) => {
     expect(outline(decode([...RUNNING, value, ...REST]))).toEqual([...SHOWN, line]);
-    // A stream that is cut tells everything, too.
+    // A cut stream reports everything, too.
     const cut = outline(decode([...RUNNING, value]));
     expect(cut).toEqual(["m1[0] {}"]);
     const adapter = claudeCode.createAdapter();
@@ -429,7 +429,7 @@ describe("F-C4: while a message is being written, its calls wait, and what is ab
       ...["m1[0] {}", 'm1[1] {"a"', 'retract {"messageId":"m1","fromIndex":1}', "message m1 tool-call"],
       ...["tool-call c1", 'm1[1] {"a"', "s1[0] sub", "m1[1] :1}", "message m1 tool-call|tool-call", "tool-call c2"],
     ]);
-    // The counts and the stop reason are those of its end.
+    // The counts and the stop reason come from its end.
     const [early, whole] = ofType(chunks, "message");
     expect([early?.usage, early?.stopReason]).toEqual([undefined, undefined]);
     expect(whole).toMatchObject({ usage: { inputTokens: 5, outputTokens: 9 }, stopReason: "tool-use" });

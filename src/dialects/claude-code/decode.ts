@@ -1,21 +1,21 @@
-import { type Chunk, errorItem, noticeItem, permissionItem, startItem, warningItem } from "#domain";
+import { type Chunk, errorItem, noticeItem, permissionItem, present, startItem, warningItem } from "#domain";
 import { type DataFrame, isRecord, type JsonRecord, ownArray, ownString, rawOf } from "#wire";
 import type { Adapter, AdapterOptions, Format } from "../shared/format.ts";
 import { kindOfValue } from "../shared/message-fields.ts";
 import { jsonDecodeError, unfinishedReply, unknownNotice } from "../shared/stream-faults.ts";
 import { createConversation } from "./assistant-messages.ts";
 import { createVerdictReader } from "./end.ts";
-import { createLanes, type SubStream } from "./sub-stream.ts";
+import { createSubStreams, type SubStream } from "./sub-stream.ts";
 import { FRAME_NOTICES, SYSTEM_NOTICES } from "./notices.ts";
 import { createStreamEventReader, parentOf } from "./stream-event.ts";
-import { createToolLedger } from "./open-tool-calls.ts";
+import { createOpenToolCalls } from "./open-tool-calls.ts";
 import { createUserReader } from "./user-message.ts";
 
 /**
- * What the Claude Code CLI prints with `--output-format stream-json`, with or without partial messages.
+ * The output of the Claude Code CLI with `--output-format stream-json`, with or without partial messages.
  *
- * A message is told when it is over, its tool calls behind it, and behind them what came about them meanwhile. Several
- * results are normal; the end of the stream is the end of the run, and without any result it is an error.
+ * A message is emitted when it is over, followed by its tool calls and then by what arrived about them meanwhile.
+ * Several results are normal. The end of the stream is the end of the run; an end without any result is an error.
  *
  * @example
  * const decoder = createDecoder(claudeCode)
@@ -32,14 +32,18 @@ interface ClaudeCodeFormat extends Format {
   createAdapter(options?: AdapterOptions): ClaudeCodeAdapter;
 }
 
-/** An adapter for whoever is asked about a call while the message it stands in is still being written. */
+/** An adapter that can emit a call before its message is complete, for decisions that cannot be delayed. */
 export interface ClaudeCodeAdapter extends Adapter {
-  /** Whether the call is known and not told, because its message is not over. */
+  /** Whether the call is known but held back because its message is not over. */
   isWaiting(callId: string): boolean;
-  /** Tells the message of a waiting call as far as it is written, and the call. The message is told again at its end. */
+  /**
+   * Emits the message of a held call as far as it is written, and the call. The message is emitted again at its end.
+   */
   tellNow(callId: string): Chunk[];
-  /** The CLI's own id of the last message of the main conversation. */
+  /** The CLI's id of the last message in the main conversation. */
   readonly lastMessageId: string | undefined;
+  /** The agents that the CLI can run as, by its first init. Older versions do not list them. */
+  readonly agents: readonly string[] | undefined;
 }
 
 function createAdapter(options: AdapterOptions = {}): ClaudeCodeAdapter {
@@ -56,6 +60,9 @@ function createAdapter(options: AdapterOptions = {}): ClaudeCodeAdapter {
     get lastMessageId() {
       return stream.lastMessageId;
     },
+    get agents() {
+      return stream.agents;
+    },
     reset() {
       stream = createStream(options);
     },
@@ -64,18 +71,19 @@ function createAdapter(options: AdapterOptions = {}): ClaudeCodeAdapter {
 
 function createStream(options: AdapterOptions) {
   const ownTool = (name: string): string | undefined => options.ownTool?.(name);
-  const ledger = createToolLedger();
+  const ledger = createOpenToolCalls();
   const conversation = createConversation(ledger, ownTool);
-  /** Where the chunks of the frame at hand go, for a lane that has to make room. */
+  /** Where chunks of the current frame go when a sub-stream is evicted. */
   let held: Chunk[] = [];
-  const lanes = createLanes((lane) => conversation.close(lane, held));
-  const user = createUserReader({ ledger, conversation, lanes });
+  const lanes = createSubStreams((lane) => conversation.close(lane, held));
+  const user = createUserReader({ openCalls: ledger, conversation, subStreams: lanes });
   const verdicts = createVerdictReader();
   const streamEvents = createStreamEventReader(conversation);
   let hasStarted = false;
   let hasResult = false;
   let isOver = false;
   let lastMessageId: string | undefined;
+  let agents: readonly string[] | undefined;
 
   const readInit = (frame: JsonRecord, out: Chunk[]): void => {
     conversation.close(lanes.main, out);
@@ -84,6 +92,7 @@ function createStream(options: AdapterOptions) {
       return;
     }
     hasStarted = true;
+    agents = ownArray(frame, "agents")?.filter((name) => typeof name === "string");
     const model = ownString(frame, "model");
     const sessionId = ownString(frame, "session_id");
     const tools = ownArray(frame, "tools")?.filter((name) => typeof name === "string");
@@ -91,8 +100,7 @@ function createStream(options: AdapterOptions) {
       startItem({
         backend: "claude-code",
         mode: options.mode ?? "plain",
-        ...(model !== undefined && { model }),
-        ...(sessionId !== undefined && { sessionId }),
+        ...present({ model, sessionId }),
         ...(tools !== undefined && { tools: tools.map(conversation.toolName) }),
       }),
     );
@@ -104,14 +112,13 @@ function createStream(options: AdapterOptions) {
     if (callId === undefined || name === undefined || !ledger.deny(callId)) return false;
     const reason = ownString(frame, "message") ?? ownString(frame, "decision_reason");
     const parent = parentOf(frame);
-    conversation.behind(callId, out).push(
+    conversation.listFor(callId, out).push(
       permissionItem({
         callId,
         name: conversation.toolName(name),
         state: "denied",
         by: "rule",
-        ...(reason !== undefined && { reason }),
-        ...(parent !== undefined && { parent }),
+        ...present({ reason, parent }),
       }),
     );
     return true;
@@ -125,9 +132,9 @@ function createStream(options: AdapterOptions) {
     if (subtype === "permission_denied") return readDenial(frame, out);
     const kind = SYSTEM_NOTICES.get(subtype);
     if (kind === undefined) return false;
-    const place = conversation.behind(ownString(frame, "tool_use_id"), out);
+    const place = conversation.listFor(ownString(frame, "tool_use_id"), out);
     if (subtype === "task_notification") {
-      // The last word of a background sub-agent; its messages are not followed by an answer to its call.
+      // The last report on a background sub-agent; no tool result follows its messages.
       const lane = lanes.take(ownString(frame, "tool_use_id") ?? "");
       if (lane !== undefined) conversation.close(lane, place);
     }
@@ -138,24 +145,26 @@ function createStream(options: AdapterOptions) {
   const readResult = (frame: JsonRecord, out: Chunk[]): boolean => {
     const verdict = verdicts.read(frame);
     if (verdict === undefined) return false;
-    // Only the main conversation: sub-agents in the background go on writing after it.
+    // Only the main conversation ends: background sub-agents continue after a result.
     const last = lanes.main.streamed ?? lanes.main.whole;
     conversation.close(lanes.main, out);
-    // The CLI calls a turn over whose last message its host only paused.
+    // The CLI ends a turn even if its host only paused the last message.
     if (last?.stopReason === "pause" && !verdict.isError) out.push(warningItem(unfinishedReply()));
     out.push(verdict);
     hasResult = true;
     return true;
   };
 
-  /** Where a frame of the assistant's belongs. A sub-agent that speaks is not kept waiting for the rest of the message. */
+  /**
+   * The sub-stream of an assistant frame. Output of a sub-agent is not delayed until the rest of the message is there.
+   */
   const laneOf = (value: JsonRecord, out: Chunk[]): SubStream => {
     const parent = parentOf(value);
-    if (parent !== undefined) conversation.tellNow(parent, out);
+    if (parent !== undefined) conversation.emitNow(parent, out);
     return lanes.get(parent);
   };
 
-  /** Whether the frame was understood; what was not is kept as a notice. */
+  /** Returns whether the frame was understood; one that was not is kept as a notice. */
   const read = (frame: DataFrame, value: JsonRecord, type: string, out: Chunk[]): boolean => {
     switch (type) {
       case "assistant":
@@ -171,8 +180,8 @@ function createStream(options: AdapterOptions) {
       default: {
         const kind = FRAME_NOTICES.get(type);
         if (kind === undefined) return false;
-        // A question must not wait for a message to end that may itself be waiting for the answer.
-        const place = kind === "control" ? out : conversation.behind(ownString(value, "tool_use_id"), out);
+        // A question cannot be held until its message ends: the message may itself depend on the answer.
+        const place = kind === "control" ? out : conversation.listFor(ownString(value, "tool_use_id"), out);
         place.push(noticeItem(kind, value));
         return true;
       }
@@ -200,10 +209,13 @@ function createStream(options: AdapterOptions) {
     get lastMessageId(): string | undefined {
       return lastMessageId;
     },
+    get agents(): readonly string[] | undefined {
+      return agents;
+    },
     isWaiting: (callId: string): boolean => conversation.isWaiting(callId),
     tellNow(callId: string): Chunk[] {
       const out: Chunk[] = [];
-      conversation.tellNow(callId, out);
+      conversation.emitNow(callId, out);
       return out;
     },
     end(): Chunk[] {

@@ -92,7 +92,7 @@ describe("C19 S3-16: what a result has cost", () => {
     );
     expect([first?.usage, first?.costUsd]).toEqual([usageOf(10, 1), 0.5]);
     expect([second?.usage, second?.costUsd]).toEqual([{ ...usageOf(25, 8) }, 1.5]);
-    // Totals that fell were restarted.
+    // Totals that decrease have been restarted.
     expect(third?.usage.inputTokens).toBe(3);
     expect(third?.costUsd).toBe(0.25);
   });

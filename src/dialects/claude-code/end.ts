@@ -1,24 +1,33 @@
-import { addUsage, readCount, type ResultItem, resultItem, subtractUsage, type Usage } from "#domain";
+import {
+  type ChunkOf,
+  addUsage,
+  present,
+  readCount,
+  type ResultItem,
+  resultItem,
+  subtractUsage,
+  type Usage,
+} from "#domain";
 import { isRecord, type JsonRecord, ownArray, ownNumber, ownRecord, ownString, ownValue } from "#wire";
 import { asUsage, readUsage } from "../shared/message-fields.ts";
 
-/** What models used, and what that cost, since some moment. */
+/** Usage and cost since some moment. */
 interface Spent {
   readonly usage: Usage;
   readonly costUsd: number | undefined;
 }
 
-/** Reads `result` frames. Holds the running totals of the process, because a result tells only its own share. */
+/** Reads `result` frames. Keeps the running totals of the process, because a result item reports only its own share. */
 export interface VerdictReader {
-  /** The result item; `undefined` when the frame has no subtype and so says nothing. */
-  read(frame: JsonRecord): ResultItem | undefined;
+  /** The result item; `undefined` if the frame has no subtype. */
+  read(frame: JsonRecord): ChunkOf<ResultItem> | undefined;
 }
 
 /** Creates the reader for one process. */
 export function createVerdictReader(): VerdictReader {
   let total: Spent = { usage: {}, costUsd: undefined };
 
-  /** A process may give several results; `modelUsage` and the cost run on, so the share of one is the difference. */
+  /** A process may report several results with cumulative `modelUsage` and cost; the share of one is the difference. */
   const readSpent = (frame: JsonRecord): Spent => {
     const models = ownRecord(frame, "modelUsage");
     const before = total;
@@ -30,7 +39,7 @@ export function createVerdictReader(): VerdictReader {
     const since = ownRecord(frame, "model_usage_since_last_result");
     if (since !== undefined) {
       const share = sumModels(since);
-      // No model was used since the last result: that cost nothing, if cost is counted at all.
+      // No model was used since the last result: the cost is 0, if cost is counted at all.
       return share.costUsd === undefined && now.costUsd !== undefined ? { ...share, costUsd: 0 } : share;
     }
     const isMetered = models !== undefined && Object.keys(models).length > 0;
@@ -57,16 +66,13 @@ export function createVerdictReader(): VerdictReader {
         ...(text !== undefined && text !== "" && isFailedResult(frame) && { message: text }),
         ...(structured !== undefined && { structured }),
         usage,
-        ...(costUsd !== undefined && { costUsd }),
-        ...(turns !== undefined && { turns }),
-        ...(ms !== undefined && { ms }),
-        ...(sessionId !== undefined && { sessionId }),
+        ...present({ costUsd, turns, ms, sessionId }),
       });
     },
   };
 }
 
-/** A failed request to the model is a "success" with the flag; versions before 2.1 name an error and do not set it. */
+/** A failed model request is a "success" with `is_error` set; versions before 2.1 name an error and do not set it. */
 function isFailedResult(frame: JsonRecord): boolean {
   return frame.is_error === true || (ownString(frame, "subtype") ?? "").startsWith("error_");
 }
@@ -92,7 +98,7 @@ function sumModels(models: JsonRecord): Spent {
   return { usage, costUsd };
 }
 
-/** A total that fell was restarted. */
+/** A total that decreases has been restarted. */
 function costSince(now: number, before: number): number {
   return now >= before ? now - before : now;
 }

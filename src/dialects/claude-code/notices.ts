@@ -1,6 +1,6 @@
 /**
- * Frames that tell a reader something and change nothing: the vendor's word and the kind of our notice. `data` is the
- * whole frame. A frame of no table is not lost either, it becomes `unknown:<type>`.
+ * Frames that inform a reader and change nothing, with the kind of our notice. `data` is the whole frame. A frame that
+ * is in neither table becomes `unknown:<type>`, so nothing is lost.
  */
 
 /** By `type`. */
@@ -13,7 +13,7 @@ export const FRAME_NOTICES: ReadonlyMap<string, string> = new Map([
   ["control_response", "control"],
   ["control_cancel_request", "control"],
   ["keep_alive", "control"],
-  // Declared by the CLI's own types, not seen yet.
+  // Declared in the CLI's types, never observed.
   ["active_goal", "active-goal"],
   ["auth_status", "auth-status"],
   ["prompt_suggestion", "prompt-suggestion"],
@@ -40,7 +40,7 @@ export const SYSTEM_NOTICES: ReadonlyMap<string, string> = new Map([
   ["session_state_changed", "session-state-changed"],
   ["session_title_changed", "session-title-changed"],
   ["commands_changed", "commands-changed"],
-  // Declared by the CLI's own types, not seen yet.
+  // Declared in the CLI's types, never observed.
   ["control_request_progress", "control"],
   ["elicitation_complete", "elicitation-complete"],
   ["files_persisted", "files-persisted"],

@@ -1,17 +1,26 @@
-import { type Chunk, noticeItem, type ToolCallBlock, type ToolCallItem, toolCallItem, toolResultItem } from "#domain";
+import {
+  type ChunkOf,
+  type Chunk,
+  noticeItem,
+  present,
+  type ToolCallBlock,
+  type ToolCallItem,
+  toolCallItem,
+  toolResultItem,
+} from "#domain";
 import { type DataFrame, isRecord, type JsonRecord, ownArray, ownString, ownValue, rawOf } from "#wire";
 
-/** Which calls were made and which were answered, so that every call is told once and answered at most once. */
+/** Tracks calls and answers, so that every call is reported once and answered at most once. */
 export interface OpenToolCalls {
-  /** Takes note of a call and gives the item that tells it; `undefined` when it is known already. */
-  call(block: ToolCallBlock, more: Called): ToolCallItem | undefined;
-  /** A rule denied the call: its answer, an error, says that it was not run. False when there is no such call. */
+  /** Records a call and returns its item; `undefined` if the call is known already. */
+  call(block: ToolCallBlock, more: Called): ChunkOf<ToolCallItem> | undefined;
+  /** A rule denied the call: its answer, an error, reports that it was not run. False if there is no such call. */
   deny(callId: string): boolean;
   /** Whether a `tool_result` block answers an open call. */
   answers(result: JsonRecord): boolean;
-  /** Tells an answer. One to no call, or a second one, is kept as a notice. */
+  /** Emits an answer. An answer to an unknown call, or a second one, is kept as a notice. */
   answer(result: JsonRecord, frame: DataFrame, more: Answered, out: Chunk[]): void;
-  /** A turn is over: its answered calls are forgotten. A model may give a call of a later turn the same id. */
+  /** A turn is over: forgets its answered calls. A model may reuse a call id in a later turn. */
   endTurn(): void;
 }
 
@@ -25,11 +34,10 @@ interface Answered {
   readonly ms: number | undefined;
 }
 
-/** So many calls are remembered. An answer that comes after so many further calls finds none. */
+/** The number of calls that are remembered. An answer that arrives after this many further calls matches none. */
 const REMEMBERED = 10_000;
 
-/** Creates the ledger of one stream. */
-export function createToolLedger(): OpenToolCalls {
+export function createOpenToolCalls(): OpenToolCalls {
   const calls = new Map<string, { readonly name: string; isAnswered: boolean; isDenied: boolean }>();
 
   const openCall = (result: JsonRecord) => {
@@ -68,15 +76,14 @@ export function createToolLedger(): OpenToolCalls {
           output: readOutput(result),
           isError: result.is_error === true,
           ...(call.isDenied && result.is_error === true && { skipped: "denied" }),
-          ...(ms !== undefined && { ms }),
-          ...(parent !== undefined && { parent }),
+          ...present({ ms, parent }),
         }),
       );
     },
   };
 }
 
-/** Text stays text, a list of texts becomes one text, and what holds more than text is kept as it came. */
+/** Text stays text, a list of texts becomes one text, and content with more than text is kept as it is. */
 function readOutput(result: JsonRecord): unknown {
   const content = ownArray(result, "content");
   if (content === undefined) return ownValue(result, "content") ?? "";

@@ -6,10 +6,10 @@ import { providerError } from "../shared/provider-error.ts";
 import type { Conversation } from "./assistant-messages.ts";
 import type { SubStream } from "./sub-stream.ts";
 
-/** Reads `stream_event` frames: the Messages API's events, forwarded. */
+/** Reads `stream_event` frames: forwarded events of the Messages API. */
 export interface StreamEventReader {
-  /** What to call the frame if it was not understood; `undefined` when it was. */
-  read(lane: SubStream, frame: DataFrame, value: JsonRecord, out: Chunk[]): string | undefined;
+  /** The name for the frame's notice if it was not understood; `undefined` if it was. */
+  read(subStream: SubStream, frame: DataFrame, value: JsonRecord, out: Chunk[]): string | undefined;
 }
 
 /** The sub-agent a frame belongs to. */
@@ -19,15 +19,14 @@ export function parentOf(frame: JsonRecord): string | undefined {
 
 const UNKNOWN = "stream_event";
 
-/** Creates the reader for one stream. */
 export function createStreamEventReader(conversation: Conversation): StreamEventReader {
-  const readEvent = (lane: SubStream, value: JsonRecord, event: JsonRecord, out: Chunk[]): string | undefined => {
-    const message = lane.streamed;
+  const readEvent = (subStream: SubStream, value: JsonRecord, event: JsonRecord, out: Chunk[]): string | undefined => {
+    const message = subStream.streamed;
     switch (event.type) {
       case "message_start": {
         const head = ownRecord(event, "message");
         if (head === undefined) return UNKNOWN;
-        conversation.open(lane, head, out);
+        conversation.open(subStream, head, out);
         return undefined;
       }
       case "content_block_start":
@@ -42,7 +41,7 @@ export function createStreamEventReader(conversation: Conversation): StreamEvent
       case "message_stop": {
         if (message === undefined) return UNKNOWN;
         const abandoned = ownRecord(value, "abandoned_blocks");
-        conversation.stop(lane, abandoned && (ownNumber(abandoned, "from_block_index") ?? 0), out);
+        conversation.stop(subStream, abandoned && (ownNumber(abandoned, "from_block_index") ?? 0), out);
         return undefined;
       }
       case "ping":
@@ -53,18 +52,18 @@ export function createStreamEventReader(conversation: Conversation): StreamEvent
   };
 
   return {
-    read(lane, frame, value, out) {
+    read(subStream, frame, value, out) {
       const { event, api_message_id: messageId } = value;
       if (!isRecord(event)) return UNKNOWN;
-      const message = lane.streamed;
+      const message = subStream.streamed;
       if (event.type === "error") {
-        // Not the end: the CLI tries again, or says so in its result.
+        // Not the end: the CLI retries, or reports the failure in its result.
         out.push({ ...providerError(readMessagesComplaint(event.error), frame), terminal: false });
         return undefined;
       }
       if (event.type !== "message_start" && isOther(messageId, message?.vendorId)) return UNKNOWN;
-      if (event.type !== "content_block_delta") return readEvent(lane, value, event, out);
-      // A delta of a kind we do not know needs no notice: its block comes whole in an `assistant` frame.
+      if (event.type !== "content_block_delta") return readEvent(subStream, value, event, out);
+      // An unknown kind of delta needs no notice: its block arrives whole in an `assistant` frame.
       const fate = message === undefined ? "misplaced" : writeDelta(message, event.index, event.delta, out);
       return fate === "misplaced" ? UNKNOWN : undefined;
     },

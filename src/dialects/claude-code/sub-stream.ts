@@ -1,66 +1,66 @@
-import type { Chunk, ToolCallItem } from "#domain";
+import type { Chunk, ChunkOf, ToolCallItem } from "#domain";
 import type { OpenMessage } from "../shared/message-stream.ts";
 
-/** Calls that are certain while their message is still being written: they are told behind it. */
+/** Calls that are certain while their message is still being written. They are emitted after it. */
 export interface WaitingCalls {
-  readonly calls: ToolCallItem[];
-  /** What came about these calls meanwhile; told behind them. */
+  readonly calls: ChunkOf<ToolCallItem>[];
+  /** What arrived about these calls meanwhile; emitted after them. */
   readonly about: Chunk[];
 }
 
-/** An open message and what of it was told. */
+/** An open message and how much of it was emitted. */
 export interface HeldMessage extends OpenMessage {
-  /** Its `message` item is out. */
-  isTold: boolean;
-  /** It has changed since. */
+  /** Its `message` item was emitted. */
+  isEmitted: boolean;
+  /** It has changed since then. */
   hasChanged: boolean;
-  /** It came as stream events; its frames then repeat counts of its beginning and no stop reason. */
+  /** It arrived as stream events; its frames then repeat the counts of its beginning and have no stop reason. */
   readonly isStreamed: boolean;
-  /** Its calls that are not told yet. */
+  /** Its calls that are not emitted yet. */
   readonly waiting: WaitingCalls;
-  /** Its calls that have no answer yet. */
+  /** Its calls without an answer. */
   readonly unanswered: Set<string>;
-  /** The unknown stop reason that was warned of. */
+  /** The unknown stop reason that a warning was emitted for. */
   warnedOf: string | undefined;
 }
 
 /**
- * One conversation inside the stream: the main one, or that of a sub-agent.
+ * One conversation in the stream: the main one, or that of a sub-agent.
  *
- * Two messages can be open at once: one being streamed, and one that comes whole. The CLI puts notes of its own (an
- * API error, say) between the last block and the end of a stream.
+ * Two messages can be open at once: a streamed one, and one that arrives whole. The CLI puts its own notes (an API
+ * error, for example) between the last block and the end of a stream.
  */
 export interface SubStream {
   readonly parent: string | undefined;
   streamed: HeldMessage | undefined;
-  /** Stays here after it was told, until another takes its place: a further block may still come. */
+  /** Kept after it was emitted, until another message replaces it: a further block may still arrive. */
   whole: HeldMessage | undefined;
-  /** Calls whose message was taken back; they stand behind the next one. */
+  /** Calls whose message was retracted; they are emitted after the next one. */
   left: WaitingCalls | undefined;
 }
 
-/** The lanes of one stream by their sub-agent's tool call id. */
+/** The sub-streams of one stream, by the call id of their sub-agent. */
 export interface SubStreams {
   readonly main: SubStream;
   get(parent: string | undefined): SubStream;
-  /** Forgets a sub-agent's lane; returns it if there was one. */
+  /** Removes the sub-stream of a sub-agent and returns it, if there is one. */
   take(parent: string): SubStream | undefined;
-  /** All of them, sub-agents first: what they wrote came before the answer that uses it. */
+  /** All of them, sub-agents first: their output came before the answer that uses it. */
   all(): SubStream[];
 }
 
-/** So many sub-agents are followed at once; a further one pushes out the oldest. */
-const MAX_LANES = 256;
+/** The number of sub-agents that are followed at once; a further one evicts the oldest. */
+const MAX_SUB_STREAMS = 256;
 
-/** Creates the lanes of one stream. `onEvicted` gets a lane that had to make room. */
-export function createLanes(onEvicted: (lane: SubStream) => void): SubStreams {
-  const main = createLane(undefined);
+/** Creates the sub-streams of one stream. `onEvicted` receives a sub-stream that is evicted. */
+export function createSubStreams(onEvicted: (subStream: SubStream) => void): SubStreams {
+  const main = createSubStream(undefined);
   const byParent = new Map<string, SubStream>();
 
   const take = (parent: string): SubStream | undefined => {
-    const lane = byParent.get(parent);
+    const subStream = byParent.get(parent);
     byParent.delete(parent);
-    return lane;
+    return subStream;
   };
 
   return {
@@ -71,18 +71,18 @@ export function createLanes(onEvicted: (lane: SubStream) => void): SubStreams {
       const known = byParent.get(parent);
       if (known !== undefined) return known;
       const [oldest] = byParent.keys();
-      if (byParent.size >= MAX_LANES && oldest !== undefined) {
+      if (byParent.size >= MAX_SUB_STREAMS && oldest !== undefined) {
         const evicted = take(oldest);
         if (evicted !== undefined) onEvicted(evicted);
       }
-      const lane = createLane(parent);
-      byParent.set(parent, lane);
-      return lane;
+      const subStream = createSubStream(parent);
+      byParent.set(parent, subStream);
+      return subStream;
     },
     all: () => [...byParent.values(), main],
   };
 }
 
-function createLane(parent: string | undefined): SubStream {
+function createSubStream(parent: string | undefined): SubStream {
   return { parent, streamed: undefined, whole: undefined, left: undefined };
 }

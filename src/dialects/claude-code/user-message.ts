@@ -6,67 +6,66 @@ import type { Conversation } from "./assistant-messages.ts";
 import type { SubStream, SubStreams } from "./sub-stream.ts";
 import type { OpenToolCalls } from "./open-tool-calls.ts";
 
-/** Reads `user` frames: answers to tool calls, and texts that were put into the conversation. */
+/** Reads `user` frames: answers to tool calls, and texts inserted into the conversation. */
 export interface UserReader {
-  /** False when the frame holds no message, or an empty one. */
-  read(lane: SubStream, frame: DataFrame, value: JsonRecord, out: Chunk[]): boolean;
+  /** False if the frame holds no message, or an empty one. */
+  read(subStream: SubStream, frame: DataFrame, value: JsonRecord, out: Chunk[]): boolean;
 }
 
-/** Creates the reader for one stream. */
 export function createUserReader(parts: {
-  readonly ledger: OpenToolCalls;
+  readonly openCalls: OpenToolCalls;
   readonly conversation: Conversation;
-  readonly lanes: SubStreams;
+  readonly subStreams: SubStreams;
 }): UserReader {
-  const { ledger, conversation, lanes } = parts;
+  const { openCalls, conversation, subStreams } = parts;
   const ids = createMessageIds("user");
 
-  const noteAnswers = (lane: SubStream, results: readonly JsonRecord[], out: Chunk[]): void => {
+  const noteAnswers = (subStream: SubStream, results: readonly JsonRecord[], out: Chunk[]): void => {
     for (const result of results) {
       const callId = ownString(result, "tool_use_id");
-      if (callId === undefined || !ledger.answers(result)) continue;
-      // The answer to the call that began a sub-agent: what it wrote is complete.
-      const subagent = lanes.take(callId);
-      if (subagent !== undefined) conversation.close(subagent, conversation.behind(callId, out));
-      conversation.noteAnswer(lane, callId, out);
+      if (callId === undefined || !openCalls.answers(result)) continue;
+      // The answer to the call that started a sub-agent: the sub-agent's output is complete.
+      const subagent = subStreams.take(callId);
+      if (subagent !== undefined) conversation.close(subagent, conversation.listFor(callId, out));
+      conversation.noteAnswer(subStream, callId, out);
     }
   };
 
-  const tellText = (lane: SubStream, value: JsonRecord, blocks: readonly Block[], out: Chunk[]): void => {
-    // An echo of what we sent may come at any time; any other text stands behind what the assistant has said.
-    if (value.isReplay !== true) conversation.tell(lane, out);
+  const emitText = (subStream: SubStream, value: JsonRecord, blocks: readonly Block[], out: Chunk[]): void => {
+    // An echo of our input may arrive at any time; any other text comes after what the assistant has written.
+    if (value.isReplay !== true) conversation.emit(subStream, out);
     out.push(
       messageItem({
         id: ids.claim(ownString(value, "uuid")),
         role: "user",
         blocks,
-        ...(lane.parent !== undefined && { parent: lane.parent }),
+        ...(subStream.parent !== undefined && { parent: subStream.parent }),
       }),
     );
   };
 
   return {
-    read(lane, frame, value, out) {
+    read(subStream, frame, value, out) {
       const content = readContent(value);
       if (content === undefined || content.length === 0) return false;
       const results = content.filter(isToolResult);
-      noteAnswers(lane, results, out);
+      noteAnswers(subStream, results, out);
       const ms = results.length === 1 ? readDuration(value) : undefined;
       for (const result of results) {
-        const place = conversation.behind(ownString(result, "tool_use_id"), out);
-        ledger.answer(result, frame, { parent: lane.parent, ms }, place);
+        const place = conversation.listFor(ownString(result, "tool_use_id"), out);
+        openCalls.answer(result, frame, { parent: subStream.parent, ms }, place);
       }
       const others = content.filter((block) => !isToolResult(block));
       if (others.length > 0) {
         const blocks = others.map((block) => readBlock(block, conversation.toolName));
-        tellText(lane, value, blocks, conversation.behind(lane.parent, out));
+        emitText(subStream, value, blocks, conversation.listFor(subStream.parent, out));
       }
       return true;
     },
   };
 }
 
-/** The blocks of a `user` frame; a text alone is one block. */
+/** The blocks of a `user` frame; a plain string is one block. */
 function readContent(value: JsonRecord): readonly unknown[] | undefined {
   const head = ownRecord(value, "message");
   if (head === undefined) return undefined;

@@ -3,12 +3,13 @@ import { assertRunLog, closeRunLog } from "#testing";
 import type { DataFrame } from "#wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import type { AdapterOptions } from "../shared/format.ts";
 import { createDeclarativeFormat, type DeclarativeFormat } from "./create-format.ts";
 
-const RUNS = Math.ceil(Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000) / 5);
+const RUNS = Math.ceil(fuzzRuns(5000) / 5);
 
-/** A dialect in which every field is called what our kinds call it. */
+/** A dialect that uses our names for every field. */
 const KINDS = ["message", "thinking", "tool-use", "tool-result", "error", "metadata", "unknown"] as const;
 const FIELDS = [
   ...[
@@ -56,7 +57,7 @@ function decode(values: readonly unknown[], format: DeclarativeFormat = OPEN, op
 
 /** The chunks without their envelope and raw bytes. */
 function bare(chunks: readonly Chunk[]): unknown[] {
-  return chunks.map(({ seq, ts, runId, raw, ...rest }) => rest);
+  return chunks.map(({ raw, ...rest }) => rest);
 }
 
 const text = (words: string, more: object = {}) => ({ type: "message", text: words, ...more });

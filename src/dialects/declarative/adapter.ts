@@ -3,6 +3,7 @@ import {
   errorItem,
   mergeUsage,
   noticeItem,
+  present,
   readCount,
   type ResultItem,
   resultItem,
@@ -14,7 +15,7 @@ import {
 import { type DataFrame, ownBoolean, ownString, rawOf } from "#wire";
 import type { Adapter, AdapterOptions } from "../shared/format.ts";
 import { streamCutError, unknownStopReason } from "../shared/stream-faults.ts";
-import { createCallLedger } from "./open-calls.ts";
+import { createOpenCalls } from "./open-calls.ts";
 import {
   readFailure,
   readId,
@@ -31,29 +32,29 @@ import { createMessageWriter } from "./message-writer.ts";
 import { readToolResult, readToolUse } from "./tool-events.ts";
 import { unknownFrame } from "./unknown-frame.ts";
 
-/** Fields that a `start` item carries; metadata that holds nothing else needs no notice besides. */
+/** Fields of a `start` item; metadata with only these needs no notice. */
 const START_FIELDS: ReadonlySet<string> = new Set(["sessionId", "model", "tools", "timestamp"]);
-/** What a stream calls the model's side of the conversation. */
+/** The names that streams use for the model's role. */
 const ASSISTANT_ROLES: ReadonlySet<string> = new Set(["assistant", "model"]);
 
 export interface DeclarativeDialect {
   readonly name: string;
   readonly read: FrameReader;
-  /** The config declares an end signal: a stream without it is cut. */
+  /** The config declares an end signal: a stream without it was cut. */
   readonly hasEnd: boolean;
 }
 
 /** The adapter of one stream of a declarative format. */
 export function createDeclarativeAdapter(dialect: DeclarativeDialect, options: AdapterOptions = {}): Adapter {
   const writer = createMessageWriter();
-  const calls = createCallLedger();
+  const calls = createOpenCalls();
   let started = false;
   let ended = false;
   let isOver = false;
 
   const decode = (frame: DataFrame, chunks: Chunk[]): void => {
     const reading = dialect.read(frame);
-    // An end signal that no schema matches as well is told by its `result` alone.
+    // An end signal that no schema matches is reported by its `result` alone.
     if (reading.end === undefined || reading.schema !== undefined) {
       note(reading.fields);
       decodeEvent(reading, frame, chunks);
@@ -104,7 +105,7 @@ export function createDeclarativeAdapter(dialect: DeclarativeDialect, options: A
     const id = readMessageId(fields);
     const stopReason = readStopReason(fields);
     if (text === undefined && id === undefined && stopReason === undefined && role === undefined) {
-      // Nothing in it that a message has: whatever it is, it must not vanish.
+      // It has no field of a message, but it must not be lost.
       chunks.push(unknownFrame(frame));
       return;
     }
@@ -132,7 +133,7 @@ export function createDeclarativeAdapter(dialect: DeclarativeDialect, options: A
     if (text !== undefined && text !== "") chunks.push(writer.write(kind, text));
   };
 
-  /** What follows belongs to the message of that id: another one is finished. */
+  /** What follows belongs to the message with this id; an open message with another id is finished. */
   const moveTo = (id: string | undefined, chunks: Chunk[]): void => {
     if (writer.isOther(id)) closeMessage(chunks);
     writer.name(id);
@@ -159,15 +160,13 @@ export function createDeclarativeAdapter(dialect: DeclarativeDialect, options: A
         startItem({
           backend: dialect.name,
           mode,
-          ...(model !== undefined && { model }),
-          ...(sessionId !== undefined && { sessionId }),
-          ...(tools !== undefined && { tools }),
+          ...present({ model, sessionId, tools }),
         }),
       );
     }
     if (schema?.visibility === "hidden") return;
-    const isTold = starts && Object.keys(fields).every((field) => START_FIELDS.has(field));
-    if (!isTold) chunks.push(noticeItem("metadata", fields));
+    const isInStart = starts && Object.keys(fields).every((field) => START_FIELDS.has(field));
+    if (!isInStart) chunks.push(noticeItem("metadata", fields));
   };
 
   const note = (fields: Fields): void => {
@@ -227,8 +226,8 @@ function providerError(fields: Fields, terminal: boolean, frame: DataFrame): Chu
 type Verdict = Omit<ResultItem, "type" | "seq" | "firstSeq" | "ts" | "runId">;
 
 /**
- * The verdict of an end signal. Without a word on failure it is a success, unless its `subtype` says otherwise. Token
- * counts it does not give are those of the messages before it.
+ * Reads the verdict of an end signal. Without a field about failure it is a success, unless its `subtype` starts with
+ * `error`. Token counts that it lacks are taken from the messages before it.
  */
 function readVerdict(fields: Fields, seen: Usage): Verdict {
   const subtype = ownString(fields, "subtype");
@@ -244,9 +243,6 @@ function readVerdict(fields: Fields, seen: Usage): Verdict {
     ...(text !== undefined && { text }),
     ...(Object.hasOwn(fields, "structured") && { structured: fields.structured }),
     usage: mergeUsage(seen, readUsage(fields) ?? {}),
-    ...(costUsd !== undefined && { costUsd }),
-    ...(turns !== undefined && { turns }),
-    ...(ms !== undefined && { ms }),
-    ...(sessionId !== undefined && { sessionId }),
+    ...present({ costUsd, turns, ms, sessionId }),
   };
 }

@@ -6,7 +6,7 @@ import { createDecoder } from "../shared/decoder.ts";
 import { createDeclarativeFormat, type DeclarativeFormat } from "./create-format.ts";
 import { parseFormatConfig } from "./parse-config.ts";
 
-/** Captures of real agents, each with a format for it: what a config can do is shown on what agents really print. */
+/** Captures of real agents, each with a format for it: they show what a config can do with real output. */
 const FIXTURES = new URL("../../../test/fixtures/agents/", import.meta.url);
 
 function load(name: string): DeclarativeFormat {
@@ -22,7 +22,7 @@ function decode(format: DeclarativeFormat, bytes: Uint8Array): Chunk[] {
   return [...decoder.push(bytes), ...decoder.end()];
 }
 
-/** One line per chunk: its type and what tells it apart. */
+/** One line per chunk: its type and what distinguishes it. */
 function summary(chunks: readonly Chunk[]): string[] {
   return chunks.map((chunk) => {
     switch (chunk.type) {
@@ -101,7 +101,7 @@ describe("pi", () => {
     expect(summary(decode(format, capture("pi/mode-json-tool.ndjson")))).toEqual([
       "start pi plain 01a1e093-e46f-74a0-bf07-6dae506a2f89 -",
       'message message-1 user [{"type":"text","text":"please use the tool to say hi"}] [null,null,null]',
-      // The call is told at once, behind what there is of its message; the counts come with its end.
+      // The call is emitted at once, after the part of its message that exists; the counts arrive at its end.
       'message chatcmpl-fake01 assistant [{"type":"tool-call","callId":"call_fake01","name":"bash",' +
         '"input":{"command":"echo hi-from-tool","description":"say hi"}}] [null,null,null]',
       'tool-call call_fake01 bash {"command":"echo hi-from-tool","description":"say hi"} backend',

@@ -1,4 +1,4 @@
-/** Colour markers of templates, and the cleaning of values that end up on a terminal. */
+/** Colour markers of templates, and the cleaning of values that are printed on a terminal. */
 
 const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"] as const;
 
@@ -29,23 +29,23 @@ const CODES: ReadonlyMap<string, number> = new Map<string, number>([
 
 export const SGR_RESET = "\u001b[0m";
 
-/** The escape sequence of a marker (`red` of `%red%`), or `undefined` when there is no such marker. */
+/** The escape sequence of a marker (`red` for `%red%`), or `undefined` if there is no such marker. */
 export function markerSequence(name: string): string | undefined {
   const code = CODES.get(name.toLowerCase());
   return code === undefined ? undefined : `\u001b[${code}m`;
 }
 
-/** C0 without tab and newline, DEL, C1, and the characters that turn the writing direction around. */
+/** C0 without tab and newline, DEL, C1, and the characters that change the writing direction. */
 const UNPRINTABLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
-/** What JSON text leaves as it is although a terminal would obey it. */
+/** Characters that JSON text does not escape but a terminal interprets. */
 const UNPRINTABLE_IN_JSON = /[\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
-/** A value as text for a terminal: nothing in it can move the cursor, set a title or touch the clipboard. */
+/** Cleans a value for a terminal: nothing in it can move the cursor, set a title or touch the clipboard. */
 export function stripUnprintable(text: string): string {
   return text.replace(UNPRINTABLE, "");
 }
 
-/** The same for JSON text, where nothing needs to be lost: the characters are escaped. */
+/** The same for JSON text, where the characters are escaped instead of removed. */
 export function escapeUnprintable(json: string): string {
   return json.replace(
     UNPRINTABLE_IN_JSON,
@@ -53,7 +53,7 @@ export function escapeUnprintable(json: string): string {
   );
 }
 
-/** Where the first character stands that does not belong into a template; -1 when there is none. */
+/** The index of the first character that is not allowed in a template; -1 if there is none. */
 export function findUnprintable(text: string): number {
   return text.search(UNPRINTABLE);
 }

@@ -3,9 +3,9 @@ import { isRecord, type JsonRecord } from "#wire";
 import { MAX_CONFIG_DEPTH, MAX_CONFIG_NODES, MAX_FIELDS } from "./limits.ts";
 import { refuse, RESERVED_NAMES, show } from "./refusal.ts";
 
-/** Reading a config field by field. Every function refuses with the path of the field; own properties only. */
+/** Reads a config field by field. Every function throws with the path of the field; only own properties are read. */
 
-/** The object at `where` when all its keys are known. */
+/** The object at `where`, if all its keys are known. */
 export function readObject(value: unknown, where: string, keys: readonly string[]): JsonRecord {
   if (!isRecord(value)) refuse(where, value, "is not an object", `Write { ${keys.slice(0, 3).join(", ")}, … }.`);
   for (const key of Object.keys(value)) {
@@ -15,7 +15,7 @@ export function readObject(value: unknown, where: string, keys: readonly string[
   return value;
 }
 
-/** The entries of an object whose keys are the author's own. */
+/** The entries of an object whose keys are chosen by the author. */
 export function readEntries(value: unknown, where: string): [string, unknown][] {
   if (!isRecord(value)) refuse(where, value, "is not an object", "Write { name: path }.");
   const entries = Object.entries(value);
@@ -52,7 +52,7 @@ export function readWord<Word extends string>(value: unknown, where: string, wor
   return refuse(where, value, "is not allowed", `Use one of: ${words.join(", ")}.${hint}`);
 }
 
-/** The value under one of two spellings of a key, with the spelling that was used. */
+/** The value under either spelling of a key, and the path of the spelling that was used. */
 export function readEither(record: JsonRecord, keys: readonly [string, string], where: string): [unknown, string] {
   const [first, second] = keys;
   const hasSecond = Object.hasOwn(record, second);
@@ -67,12 +67,12 @@ export function readOwn(record: JsonRecord, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
 
-/** Refuses field names that would reach a prototype. */
+/** Refuses field names that reach a prototype. */
 export function checkFieldName(name: string, where: string): void {
   if (name === "" || RESERVED_NAMES.has(name)) refuse(where, name, "cannot be the name of a field", "Choose another.");
 }
 
-/** Refuses nesting no config needs. Cycles end here as well, and objects that hold each other many times over. */
+/** Refuses nesting that no config needs. Also catches cycles, and objects that reference each other many times. */
 export function checkDepth(value: unknown, where: string): void {
   let level: unknown[] = [value];
   let count = 0;
@@ -91,7 +91,7 @@ export function checkDepth(value: unknown, where: string): void {
   }
 }
 
-/** A key as part of a field path in a message. */
+/** Shortens a key for a field path in a message. */
 export function shorten(key: string): string {
   return key.length > 40 ? `${key.slice(0, 37)}...` : key;
 }

@@ -6,11 +6,11 @@ import { parseFormatConfig } from "./parse-config.ts";
 import { type CompiledTemplates, compileTemplates, type ParsedEvent, parsedEvent } from "./parsed-event.ts";
 import type { DeclarativeFormatConfig, DefaultSchema } from "./schema.ts";
 
-/** A format made of data. Besides decoding streams it can show what it makes of single frames. */
+/** A format made of data. It decodes streams, and can also show how it reads single frames. */
 export interface DeclarativeFormat extends Format {
   readonly config: DeclarativeFormatConfig;
   /**
-   * What one frame means, with its templates. Stateless and lazy; an unreadable frame gives nothing. A frame that no
+   * How one frame is read, with its templates. Stateless and lazy; an unreadable frame gives nothing. A frame that no
    * schema matches is an event of kind `unknown`.
    */
   parse(frame: Frame): ParsedEvent[];
@@ -19,7 +19,7 @@ export interface DeclarativeFormat extends Format {
 const NO_TEMPLATES: CompiledTemplates = {};
 
 /**
- * Creates a format from data. The config is checked first, so that a format that exists also works.
+ * Creates a format from data. The config is checked first, so a format that exists also works.
  *
  * @throws StartError `invalid-format`, see `parseFormatConfig`
  * @example

@@ -2,7 +2,7 @@ import { readCount, type StopReason, type Usage, USAGE_FIELDS } from "#domain";
 import { isRecord, ownArray, ownBoolean, ownNumber, ownString } from "#wire";
 import type { Fields } from "./frame-reader.ts";
 
-/** Reading the fields a schema extracted, under the names each kind understands. */
+/** Reads the fields that a schema extracted, under the names that each kind accepts. */
 
 const TEXT_FIELDS = ["text", "chunk", "content", "delta"] as const;
 const THINKING_FIELDS = ["text", "chunk", "thinking", "content", "delta"] as const;
@@ -12,10 +12,10 @@ const REASON_FIELDS = ["message", "text", "error"] as const;
 
 const MAX_ID_LENGTH = 256;
 
-/** Words by which a `status` says that something failed. */
+/** Values of `status` that mean a failure. */
 const FAILURES: ReadonlySet<string> = new Set(["error", "failed", "failure"]);
 
-/** The words agents use for why a model stopped, without case, blanks and dashes. */
+/** The words that agents use for a stop reason, in lower case without blanks and dashes. */
 const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["stop", "end-turn"],
   ["endturn", "end-turn"],
@@ -43,7 +43,7 @@ export function readThinkingText(fields: Fields): string | undefined {
   return firstText(fields, THINKING_FIELDS);
 }
 
-/** Why something failed, in the stream's words. */
+/** Why something failed, as the stream words it. */
 export function readReason(fields: Fields): string | undefined {
   return firstText(fields, REASON_FIELDS);
 }
@@ -56,7 +56,7 @@ export function readCallId(fields: Fields): string | undefined {
   return undefined;
 }
 
-/** An id is a text or, in some dialects, a number. What is longer than any id is cut, so that ids can be remembered. */
+/** An id is a string or, in some dialects, a number. Longer ones are cut, so that ids can be kept in memory. */
 export function readId(fields: Fields, name: string): string | undefined {
   const number = ownNumber(fields, name);
   if (number !== undefined) return String(number);
@@ -64,18 +64,20 @@ export function readId(fields: Fields, name: string): string | undefined {
   return text === "" ? undefined : text?.slice(0, MAX_ID_LENGTH);
 }
 
-/** The message an event belongs to. */
+/** The message that an event belongs to. */
 export function readMessageId(fields: Fields): string | undefined {
   return readId(fields, "messageId") ?? readId(fields, "id");
 }
 
-/** What a tool gave; `null` when nothing was extracted. */
+/** The output of a tool; `null` if nothing was extracted. */
 export function readOutput(fields: Fields): unknown {
   for (const name of OUTPUT_FIELDS) if (Object.hasOwn(fields, name)) return fields[name];
   return null;
 }
 
-/** Whether something failed: `isError`, or `success` turned around, or a `status` that says so; otherwise `undefined`. */
+/**
+ * Whether something failed: `isError`, the negated `success`, or a `status` that means failure; otherwise `undefined`.
+ */
 export function readFailure(fields: Fields): boolean | undefined {
   const isError = ownBoolean(fields, "isError") ?? ownBoolean(fields, "is_error");
   if (isError !== undefined) return isError;
@@ -85,14 +87,14 @@ export function readFailure(fields: Fields): boolean | undefined {
   return status === undefined ? undefined : FAILURES.has(status.toLowerCase());
 }
 
-/** The stop reason a stream's word means; `undefined` when there is no word. */
+/** The stop reason for the stream's word; `undefined` if there is no word. */
 export function readStopReason(fields: Fields): StopReason | undefined {
   const word = ownString(fields, "stopReason");
   if (word === undefined) return undefined;
   return STOP_REASONS.get(word.toLowerCase().replaceAll(/[-_ ]/g, "")) ?? "unknown";
 }
 
-/** The token counts among the fields; `undefined` when there are none, as with almost every delta. */
+/** The token counts among the fields; `undefined` if there are none, as in almost every delta. */
 export function readUsage(fields: Fields): Usage | undefined {
   let usage: { -readonly [Field in keyof Usage]: Usage[Field] } | undefined;
   for (const field of USAGE_FIELDS) {
@@ -109,7 +111,7 @@ export function readWords(fields: Fields, name: string): readonly string[] | und
   return list !== undefined && list.length > 0 ? list : undefined;
 }
 
-/** Milliseconds since 1970 from a number of them or a date as text. */
+/** Milliseconds since 1970, from a number or a date string. */
 export function readTimestamp(fields: Fields): number | undefined {
   const number = readCount(fields.timestamp);
   if (number !== undefined) return number;
@@ -125,7 +127,7 @@ function firstText(fields: Fields, names: readonly string[]): string | undefined
   return undefined;
 }
 
-/** A text; the texts of a list in one; or the `text` or `message` of an object. */
+/** A string, the joined strings of a list, or the `text` or `message` of an object. */
 function asText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) {

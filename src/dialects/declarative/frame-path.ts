@@ -2,7 +2,7 @@ import type { DataFrame } from "#wire";
 import { compilePath } from "./path.ts";
 import { refuse } from "./refusal.ts";
 
-/** A path into a frame: into its JSON value, or one of the frame's own properties. */
+/** A path into a frame: into its JSON value, or to one of the frame's own properties. */
 export interface FramePath {
   readonly collects: boolean;
   read(frame: DataFrame): unknown;
@@ -17,7 +17,7 @@ const FRAME_READERS: ReadonlyMap<string, (frame: DataFrame) => string> = new Map
 ]);
 
 /**
- * Compiles a path as `compilePath` does, and besides `@frame.event`, `@frame.id` and `@frame.text`.
+ * Compiles a path as `compilePath` does, and also `@frame.event`, `@frame.id` and `@frame.text`.
  *
  * @throws StartError `invalid-format`
  */
@@ -28,7 +28,7 @@ export function compileFramePath(source: string, where: string): FramePath {
   }
   const read = FRAME_READERS.get(source.slice(PREFIX.length));
   if (read === undefined) {
-    return refuse(where, source, "is no property of a frame", "Write @frame.event, @frame.id or @frame.text.");
+    return refuse(where, source, "is not a property of a frame", "Write @frame.event, @frame.id or @frame.text.");
   }
   return { collects: false, read };
 }

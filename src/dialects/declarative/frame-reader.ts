@@ -2,20 +2,20 @@ import type { DataFrame } from "#wire";
 import { compileFramePath, type FramePath } from "./frame-path.ts";
 import type { DeclarativeFormatConfig, DefaultSchema, EventKind, Extract, Match, Scalar } from "./schema.ts";
 
-/** The values a schema extracted, under the names its author gave them. */
+/** The values that a schema extracted, under the names that its author chose. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What a config makes of one frame. */
+/** How a config reads one frame. */
 export interface FrameReading {
   readonly kind: EventKind;
   readonly fields: Fields;
-  /** The schema that decided; absent when none did. */
+  /** The schema that matched; absent if none did. */
   readonly schema?: DefaultSchema;
-  /** The fields of the end signal, when the frame is one. */
+  /** The fields of the end signal, if the frame is one. */
   readonly end?: Fields;
 }
 
-/** Reads frames by a config. Stateless: the same frame always reads the same. */
+/** Reads frames according to a config. Stateless: the same frame always gives the same reading. */
 export type FrameReader = (frame: DataFrame) => FrameReading;
 
 const NO_FIELDS: Fields = {};
@@ -43,7 +43,7 @@ export function createFrameReader(config: DeclarativeFormatConfig): FrameReader 
   };
 }
 
-/** A default schema that finds nothing in a frame has not understood it. */
+/** A default schema that extracts nothing has not understood the frame. */
 function compileUnmatched(config: DeclarativeFormatConfig): FrameReader {
   const schema = config.defaultSchema;
   if (schema !== undefined) {
@@ -77,7 +77,7 @@ function compileCondition(source: string, expected: Scalar | readonly Scalar[]):
   };
 }
 
-// `Array.isArray` does not narrow a readonly list away from the scalars.
+// `Array.isArray` does not separate a readonly list from the scalars.
 function isList(expected: Scalar | readonly Scalar[]): expected is readonly Scalar[] {
   return Array.isArray(expected);
 }
@@ -88,7 +88,7 @@ function compileExtract(extract: Extract): (frame: DataFrame) => Fields {
     return { field, paths: sources.map((path) => compileFramePath(path, path)) };
   });
   return (frame) => {
-    // Field names were checked: none of them reaches a prototype.
+    // The field names were checked: none of them reaches a prototype.
     const fields: Record<string, unknown> = {};
     for (const { field, paths } of readers) {
       const value = readFirst(paths, frame);

@@ -1,10 +1,10 @@
-/** Bounds of a declarative format. Far above what a real one needs; a hostile file is refused before it costs anything. */
+/** Limits of a declarative format. They are far above what a real one needs; a hostile file is refused cheaply. */
 
-/** A config given as text. Real ones are a few KB. */
+/** The size of a config given as text. Real ones have a few KB. */
 export const MAX_CONFIG_BYTES = 262_144;
-/** Nesting of a config. The deepest legal one is five levels. */
+/** The nesting of a config. The deepest valid one has five levels. */
 export const MAX_CONFIG_DEPTH = 32;
-/** Objects and lists in a config given as a value. The largest legal one has about 12,000. */
+/** Objects and lists in a config given as a value. The largest valid one has about 12,000. */
 export const MAX_CONFIG_NODES = 20_000;
 export const MAX_SCHEMAS = 200;
 /** Fields of one `extract`, conditions of one `match`, values of one any-of list, paths of one fallback list. */
@@ -14,5 +14,5 @@ export const MAX_TEMPLATE_LENGTH = 8192;
 export const MAX_NAME_LENGTH = 64;
 export const MAX_DESCRIPTION_LENGTH = 500;
 
-/** A short template may repeat one huge value a thousand times; what goes beyond this many characters is cut. */
+/** A short template may repeat one huge value a thousand times; values beyond this many characters are cut. */
 export const MAX_RENDERED_LENGTH = 16_777_216;

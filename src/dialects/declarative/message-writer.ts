@@ -1,4 +1,5 @@
 import {
+  type ChunkOf,
   addUsage,
   type Block,
   mergeUsage,
@@ -14,34 +15,34 @@ import {
 import { createRecentNames } from "./recent-names.ts";
 
 /**
- * The assistant's message being written. Deltas and blocks come from the same place, so that what was shown is what
- * the finished message says.
+ * The assistant's message that is being written. Deltas and blocks have one source, so that the finished message equals
+ * what was shown.
  */
 export interface MessageWriter {
-  /** Whether the next text belongs to another message than the open one: it names another id. */
+  /** Whether the next text belongs to another message than the open one, because its id differs. */
   isOther(id: string | undefined): boolean;
-  /** The id the next message takes when it has none of its own yet. */
+  /** Sets the id of the message, unless it has begun. */
   name(id: string | undefined): void;
-  write(kind: "text" | "thinking", text: string): TextDelta | ThinkingDelta;
+  write(kind: "text" | "thinking", text: string): ChunkOf<TextDelta> | ChunkOf<ThinkingDelta>;
   add(block: Block): void;
-  /** Notes what is known of the message; the last word counts. */
+  /** Records properties of the message; the last value wins. */
   note(known: {
     readonly usage?: Usage | undefined;
     readonly model?: string | undefined;
     readonly stopReason?: StopReason;
   }): void;
-  /** The message as far as it is written, for a call that stands behind it. It stays open. */
-  tell(): MessageItem;
-  /** The finished message; `undefined` when nothing was written, or nothing since it was told. */
-  close(): MessageItem | undefined;
-  /** A whole message of the user's. */
-  userMessage(id: string | undefined, text: string): MessageItem;
-  /** The tokens of all messages closed since the last call, and of the counts that found no message. */
+  /** The message as far as it is written, for a call that follows it. It stays open. */
+  emit(): ChunkOf<MessageItem>;
+  /** The finished message; `undefined` if nothing was written at all, or nothing since `emit`. */
+  close(): ChunkOf<MessageItem> | undefined;
+  /** A whole message of the user. */
+  userMessage(id: string | undefined, text: string): ChunkOf<MessageItem>;
+  /** The tokens of all messages closed since the last call, and counts that belong to no message. */
   takeUsage(): Usage;
   reset(): void;
 }
 
-/** A block with its text still in parts: joining them once is linear, adding to a text again and again is not. */
+/** A block whose text is still in parts: joining them once is linear, repeated concatenation is not. */
 type OpenBlock = { readonly type: "text" | "thinking"; readonly parts: string[] };
 
 export function createMessageWriter(): MessageWriter {
@@ -56,13 +57,13 @@ export function createMessageWriter(): MessageWriter {
   let total: Usage = {};
   let isNews = true;
 
-  // Agents use a reply's id again for what follows the tools; two messages of one id would replace each other.
+  // Agents reuse a reply's id after tool calls; two messages with one id would replace each other.
   const claimId = (wanted: string | undefined): string => {
     count += 1;
     return used.claim(wanted ?? `message-${count}`);
   };
 
-  const tell = (): MessageItem => {
+  const emit = (): ChunkOf<MessageItem> => {
     isNews = false;
     return messageItem({
       id: (id ??= claimId(givenId)),
@@ -74,8 +75,8 @@ export function createMessageWriter(): MessageWriter {
     });
   };
 
-  const close = (): MessageItem | undefined => {
-    const finished = blocks.length > 0 && isNews ? tell() : undefined;
+  const close = (): ChunkOf<MessageItem> | undefined => {
+    const finished = blocks.length > 0 && isNews ? emit() : undefined;
     if (blocks.length > 0) {
       total = addUsage(total, usage);
       usage = {};
@@ -110,7 +111,7 @@ export function createMessageWriter(): MessageWriter {
       model = known.model ?? model;
       stopReason = known.stopReason ?? stopReason;
     },
-    tell,
+    emit,
     close,
     userMessage: (wanted, text) => messageItem({ id: claimId(wanted), role: "user", blocks: [{ type: "text", text }] }),
     takeUsage() {

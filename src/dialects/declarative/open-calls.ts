@@ -1,12 +1,12 @@
 import { createRecentNames } from "./recent-names.ts";
 
-/** Which tool calls of a stream wait for their result. */
+/** The tool calls of a stream that have no result yet. */
 export interface OpenCalls {
-  /** Notes a call and gives its id, making one up when the stream gave none; `undefined` when the id was used before. */
+  /** Records a call and returns its id, or a new id if the stream gave none; `undefined` if the id was used before. */
   open(id: string | undefined, name: string): string | undefined;
   /**
-   * The call a result answers, which is thereby settled. A result without an id answers the oldest waiting call (of
-   * that name, when it has one). `undefined`: nobody waits for it.
+   * Settles and returns the call that a result answers. A result without an id answers the oldest open call (of that
+   * name, if it has one). `undefined`: no call is open for it.
    */
   settle(
     id: string | undefined,
@@ -15,7 +15,7 @@ export interface OpenCalls {
   reset(): void;
 }
 
-export function createCallLedger(): OpenCalls {
+export function createOpenCalls(): OpenCalls {
   const waiting = new Map<string, string>();
   const known = createRecentNames();
   let unnamed = 0;

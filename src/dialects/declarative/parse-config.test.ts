@@ -1,10 +1,11 @@
 import { isStartError } from "#domain";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { parseFormatConfig } from "./parse-config.ts";
 
-// A config is a hundred times a path: fewer of them take as long.
-const RUNS = Math.ceil(Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000) / 5);
+// One config contains a hundred paths, so fewer configs take as long.
+const RUNS = Math.ceil(fuzzRuns(5000) / 5);
 
 const EVENT = { kind: "message", match: { type: "text" }, extract: { text: "text" } };
 const VALID = { name: "my-agent", framing: "ndjson", events: [EVENT] };
@@ -116,7 +117,7 @@ describe("a hostile or mistaken config is refused with field, value and remedy",
       "events: a list of 201 is too long. At most 200",
     ],
     ["an unknown key", { ...VALID, evnts: [] }, 'config.evnts: "evnts" is not a known key. Did you mean events?'],
-    ["an unknown key far from all", { ...VALID, zzzzzzzz: 1 }, "Known are: name, framing, format"],
+    ["an unknown key far from all", { ...VALID, zzzzzzzz: 1 }, "Known: name, framing, format"],
     [
       "__proto__ as a key",
       '{"name":"x","framing":"ndjson","events":[],"__proto__":{"polluted":1}}',
@@ -145,7 +146,7 @@ describe("a hostile or mistaken config is refused with field, value and remedy",
     ["match and matchPath", withEvent({ ...EVENT, matchPath: "a", matchValue: 1 }), 'has both "match" and "matchPath"'],
     ["matchPath alone", withEvent({ kind: "message", matchPath: "a" }), "events[1].matchValue: nothing is given"],
     ["matchValue alone", withEvent({ kind: "message", matchValue: "a" }), "events[1].matchValue"],
-    ["matchValue beside match", withEvent({ ...EVENT, matchValue: "a" }), "stands without matchPath"],
+    ["matchValue beside match", withEvent({ ...EVENT, matchValue: "a" }), "is set without matchPath"],
     [
       "a match that is a text",
       withEvent({ kind: "message", match: "text" }),

@@ -38,17 +38,17 @@ const CONFIG_KEYS = [
 const DEFAULT_KEYS = ["kind", "extract", "templates", "visibility", "terminal"];
 const MATCH_KEYS = ["match", "matchPath", "matchValue"];
 const STYLES = ["text", "ansi", "json"] as const satisfies readonly TemplateStyle[];
-/** Names are typed on command lines and written into messages: letters, digits and `@ . _ / -`, no blanks. */
+/** Names appear on command lines and in messages: letters, digits and `@ . _ / -`, no blanks. */
 const NAME = /^[@A-Za-z0-9][A-Za-z0-9@._/-]*$/;
 
 /**
- * Checks a config, given as a value or as JSON text, and gives it back typed. Everything is compiled once here, so
- * what passes works.
+ * Checks a config, given as a value or as JSON text, and returns it typed. All paths and templates are compiled here
+ * once, so a config that passes works.
  *
- * The seed's spellings are accepted: `format` for `framing`, `schemas` for `events`, `matchPath` with `matchValue` for
- * a `match` of one path. Unknown keys are refused. Text may have 256 KB at most.
+ * Alternative spellings are accepted: `format` for `framing`, `schemas` for `events`, `matchPath` with `matchValue` for
+ * a `match` with one path. Unknown keys are refused. Text may have at most 256 KB.
  *
- * @throws StartError `invalid-format`: the message names the field (`events[2].extract.text`), the value, the remedy
+ * @throws StartError `invalid-format`: the message names the field (`events[2].extract.text`), the value and the remedy
  * @example
  * const config = parseFormatConfig(await readFile("my-agent.json", "utf8"));
  */
@@ -57,7 +57,7 @@ export function parseFormatConfig(value: unknown): DeclarativeFormatConfig {
     return readConfig(typeof value === "string" ? readText(value) : value);
   } catch (thrown) {
     if (isStartError(thrown)) throw thrown;
-    // A getter or a proxy of the caller's object.
+    // A getter or a proxy in the caller's object threw.
     throw new StartError("invalid-format", `config: could not be read: ${describeThrown(thrown)}. Give plain data.`, {
       cause: thrown,
     });
@@ -86,7 +86,7 @@ function readConfig(value: unknown): DeclarativeFormatConfig {
   const version = readOwn(record, "version");
   const defaultSchema = readOwn(record, "defaultSchema");
   const end = readOwn(record, "end");
-  // Plain text needs no schemas: every piece of it is a message. The others without any would mean nothing.
+  // Plain text needs no schemas: every piece of it is a message. The other framings would give nothing without any.
   const needsEvents = config.framing !== "text" && defaultSchema === undefined;
   return {
     ...config,
@@ -100,12 +100,12 @@ function readConfig(value: unknown): DeclarativeFormatConfig {
   };
 }
 
-/** `config.events` is called `events` in messages, as in the file. */
+/** Messages name the path as in the file: `events`, not `config.events`. */
 function unrooted(where: string): string {
   return where.slice("config.".length);
 }
 
-/** A name a format can be registered under. */
+/** Reads a name under which a format can be registered. */
 export function readName(value: unknown, where: string): string {
   const name = readString(value, where, MAX_NAME_LENGTH);
   if (!NAME.test(name)) refuse(where, name, "is not a name", "Use letters, digits, and @ . _ / - between them.");
@@ -158,7 +158,7 @@ function readMatch(record: JsonRecord, where: string): Match {
     return Object.fromEntries([[path, readExpected(readOwn(record, "matchValue"), `${where}.matchValue`)]]);
   }
   if (Object.hasOwn(record, "matchValue")) {
-    refuse(`${where}.matchValue`, readOwn(record, "matchValue"), "stands without matchPath", "Put it into match.");
+    refuse(`${where}.matchValue`, readOwn(record, "matchValue"), "is set without matchPath", "Put it into match.");
   }
   if (match === undefined)
     refuse(place, match, "is given", 'Write { "type": "…" }: a path and the value to find there.');

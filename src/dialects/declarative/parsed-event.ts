@@ -5,20 +5,20 @@ import type { Fields, FrameReading } from "./frame-reader.ts";
 import type { DefaultSchema, EventKind, EventTemplates, Visibility } from "./schema.ts";
 import { compileTemplate, type Template } from "./template.ts";
 
-/** One frame as a declarative format reads it: what it is, its fields, and how it is written out. */
+/** One frame as a declarative format reads it: its kind, its fields, and its rendered templates. */
 export interface ParsedEvent {
   readonly kind: EventKind;
   readonly fields: Fields;
   readonly visibility: Visibility;
-  /** Rendered when read; `{}` when the schema has none. */
+  /** Rendered when read; `{}` if the schema has none. */
   readonly templates: EventTemplates;
-  /** The frame's JSON value, or its text when it is not JSON. */
+  /** The frame's JSON value, or its text if it is not JSON. */
   readonly raw?: unknown;
   /** Milliseconds since 1970, from the field `timestamp`. */
   readonly timestamp?: number;
 }
 
-/** What a person wants to see besides messages and errors. */
+/** What to show in addition to messages and errors. */
 export interface ShowOptions {
   readonly showThinking?: boolean;
   readonly showTools?: boolean;
@@ -29,7 +29,7 @@ export interface ShowOptions {
 const SHOW_NAMES = ["showThinking", "showTools", "showMetadata", "showAll"] satisfies (keyof ShowOptions)[];
 
 /**
- * Whether an event is shown. `always` is, `hidden` is not; `optional` is shown when its switch or `showAll` is on.
+ * Whether an event is shown: `always` and `hidden` are fixed; `optional` is shown if its switch or `showAll` is on.
  *
  * @example
  * isVisible({ kind: "tool-use", visibility: "optional" }, { showTools: true }) // true
@@ -55,12 +55,12 @@ export function isVisible(event: Pick<ParsedEvent, "kind" | "visibility">, show:
   }
 }
 
-/** The templates of a schema, compiled. */
+/** The compiled templates of a schema. */
 export type CompiledTemplates = Readonly<Partial<Record<keyof EventTemplates, Template>>>;
 
 export function compileTemplates(schema: DefaultSchema): CompiledTemplates {
   const { text, ansi, json } = schema.templates ?? {};
-  // Without a template of its own a terminal gets the plain one, markers left out.
+  // Without an `ansi` template, a terminal gets the plain one with its markers removed.
   const terminal = ansi === undefined ? text : ansi;
   return {
     ...(text !== undefined && { text: compileTemplate(text, "text") }),
@@ -85,7 +85,7 @@ export function visibilityOf(reading: FrameReading): Visibility {
   return reading.schema?.visibility ?? (reading.kind === "message" || reading.kind === "error" ? "always" : "optional");
 }
 
-/** Most readers want one of the three, and a value can be megabytes: each is rendered when it is asked for. */
+/** Most readers need one of the three, and a value can be megabytes long: each is rendered on first use. */
 function renderLazily(templates: CompiledTemplates, fields: Fields): EventTemplates {
   const rendered: EventTemplates = {};
   for (const [style, template] of Object.entries(templates)) {

@@ -1,9 +1,10 @@
 import { isStartError } from "#domain";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { compilePath } from "./path.ts";
 
-const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
+const RUNS = fuzzRuns(5000);
 
 function read(path: string, value: unknown): unknown {
   return compilePath(path).read(value);

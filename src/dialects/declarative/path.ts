@@ -1,31 +1,31 @@
 import { MAX_PATH_LENGTH } from "./limits.ts";
 import { refuse, refuseReserved } from "./refusal.ts";
 
-/** Where a value is in a frame, compiled. Reading never throws and looks at own properties only. */
+/** The compiled location of a value in a frame. Reading never throws and uses own properties only. */
 export interface Path {
   readonly source: string;
-  /** The path may find several values and then gives a list of them. */
+  /** The path may match several values and then gives a list of them. */
   readonly collects: boolean;
-  /** The value there, or `undefined` when there is none. `null` is a value. */
+  /** The value at the path, or `undefined` if there is none. `null` is a value. */
   read(value: unknown): unknown;
 }
 
-/** One move of a path: into a field, into an item (negative: from the end), or into every item. */
+/** One step of a path: into a field, into an item (negative: from the end), or into every item. */
 type Step = { readonly name: string } | { readonly index: number } | "each";
 
 const FORMS = "Write a.b.c, items[0], items[].name or ['name with blanks']";
 
 /**
- * Compiles a path: `a.b.c`, `items[0]`, `items[-1]` (the last item), `items[].name`, `a['b.c']`, any mixture. A leading
- * `$` stands for the whole frame, as in `$.a.b`, and may be left out.
+ * Compiles a path: `a.b.c`, `items[0]`, `items[-1]` (the last item), `items[].name`, `a['b.c']`, or any combination. A
+ * leading `$` means the whole frame, as in `$.a.b`, and is optional.
  *
- * `[]` collects from all items, leaves out items that lack the rest of the path, and flattens: `a[].b[].c` is one list.
- * It gives `undefined` when there is no list, or a list with items of which none has the rest.
+ * `[]` collects from all items, skips items that lack the rest of the path, and flattens: `a[].b[].c` is one list. It
+ * gives `undefined` if there is no list, or if no item of a non-empty list has the rest.
  *
- * A text is no list and no object: `name[0]` and `name.length` of a text are `undefined`.
+ * A string is neither a list nor an object: `name[0]` and `name.length` of a string are `undefined`.
  *
- * @param where the name of the field the path stands in, for the message
- * @throws StartError `invalid-format` when it is no such path
+ * @param where the name of the field that contains the path, for error messages
+ * @throws StartError `invalid-format` if the path is invalid
  * @example
  * compilePath("content[].text").read({ content: [{ text: "a" }, {}, { text: "b" }] }) // ["a", "b"]
  */
@@ -35,7 +35,7 @@ export function compilePath(source: string, where = "path"): Path {
   }
   const steps = parsePath(source, where);
   const first = steps[0];
-  // One field of the frame itself is what most paths are, and what every frame is matched by.
+  // Fast path: most paths, and those that every frame is matched with, name one top-level field.
   if (steps.length === 1 && first !== undefined && first !== "each" && "name" in first) {
     const { name } = first;
     return { source, collects: false, read: (value) => readField(value, name) };
@@ -45,11 +45,11 @@ export function compilePath(source: string, where = "path"): Path {
 }
 
 function parsePath(source: string, where: string): Step[] {
-  // A name may start with "$", too, as in `$ref`.
+  // A name may also start with "$", as in `$ref`.
   const isRooted = source === "$" || source.startsWith("$.") || source.startsWith("$[");
   const steps: Step[] = [];
   let position = isRooted ? 1 : 0;
-  // Brackets may stand at the very start; everywhere else a name comes first, and a dot before each further name.
+  // Brackets may come at the very start; otherwise a name comes first, and a dot precedes each further name.
   if (!isRooted && source[0] !== "[") position = parseName(source, 0, steps, where);
   for (;;) {
     position = parseBrackets(source, position, steps, where);
@@ -122,7 +122,7 @@ function walk(root: unknown, steps: readonly Step[]): unknown {
   return value;
 }
 
-/** Breadth first: one list of values per step, so that a path costs as much as what it visits and no stack. */
+/** Breadth first, with one list of values per step: the cost is that of the values visited, and no stack is needed. */
 function collect(root: unknown, steps: readonly Step[]): unknown {
   let values: unknown[] = [root];
   let sawEmptyList = false;

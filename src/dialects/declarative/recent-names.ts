@@ -1,17 +1,17 @@
-/** So many names are remembered; one that comes back after so many others is taken for new. */
+/** The number of names that are remembered; a name that returns after this many others counts as new. */
 const REMEMBERED = 10_000;
 
-/** The names a stream has used, the latest of them, so that an endless stream needs no endless memory. */
+/** The most recent names of a stream. Bounded, because a stream may be endless. */
 export interface RecentNames {
   has(name: string): boolean;
   add(name: string): void;
-  /** A name nobody has: the wanted one, or else the wanted one with a number behind. */
+  /** Returns an unused name: the wanted one, or the wanted one with a number appended. */
   claim(wanted: string): string;
   clear(): void;
 }
 
 export function createRecentNames(): RecentNames {
-  /** How often each name was wanted: a name that is always the same must not be tried from the first number on. */
+  /** How often each name was requested, so that a name that always repeats does not retry from the first number. */
   const names = new Map<string, number>();
 
   const remember = (name: string, times: number): void => {

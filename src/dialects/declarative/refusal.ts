@@ -1,10 +1,10 @@
 import { StartError } from "#domain";
 
-/** Names that reach a prototype. Nothing in a stream is called so on purpose. */
+/** Names that reach a prototype. No stream uses them on purpose. */
 export const RESERVED_NAMES: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
- * Refuses a config: `where` is the path of the field, `value` what stands there, `remedy` what to write instead.
+ * Refuses a config: `where` is the path of the field, `value` its value, `remedy` what to write instead.
  *
  * @throws StartError `invalid-format`, always
  */
@@ -12,13 +12,15 @@ export function refuse(where: string, value: unknown, problem: string, remedy: s
   throw new StartError("invalid-format", `${where}: ${show(value)} ${problem}. ${remedy}`);
 }
 
-/** Refuses a path through a name that reaches a prototype. Reading looks at own properties anyway; this says so early. */
+/**
+ * Refuses a path that contains a name that reaches a prototype. Reading uses own properties anyway; this fails early.
+ */
 export function refuseReserved(where: string, source: string, name: string): void {
   if (!RESERVED_NAMES.has(name)) return;
   refuse(where, source, `goes through ${JSON.stringify(name)}`, "That name is never read. Leave it out.");
 }
 
-/** A value as it is quoted in a message: JSON, cut to a readable size, never throwing. */
+/** Quotes a value for a message: JSON, cut to a readable size. Never throws. */
 export function show(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "string") return quote(value);

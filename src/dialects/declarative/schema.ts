@@ -1,12 +1,12 @@
 import type { Framing } from "#wire";
 
-/** What an event of a declarative format is. A closed list: a format says what a frame means, it invents no meanings. */
+/** What an event of a declarative format can be. The list is closed: formats map frames to these kinds and add none. */
 export const EVENT_KINDS = ["message", "thinking", "tool-use", "tool-result", "error", "metadata", "unknown"] as const;
 
-/** What an event of a declarative format is. */
+/** The kind of an event of a declarative format. */
 export type EventKind = (typeof EVENT_KINDS)[number];
 
-/** Whether an event is shown: always, when asked for, or never. */
+/** Whether an event is shown: always, on request, or never. */
 export const VISIBILITIES = ["always", "optional", "hidden"] as const;
 
 /** Whether an event of a declarative format is shown. */
@@ -18,36 +18,38 @@ export const FRAMINGS = ["ndjson", "sse", "text"] as const satisfies readonly Fr
 export type Scalar = string | number | boolean | null;
 
 /**
- * Paths and the values that must stand there, all of them; a list of values means any of them. When a path collects
- * (`content[].type`), one of the collected values has to fit.
+ * Paths and their required values. All of them must match; a list of values means any of them. If a path collects
+ * (`content[].type`), one of the collected values must match.
  */
 export type Match = Readonly<Record<string, Scalar | readonly Scalar[]>>;
 
-/** Fields and the paths they are read from. Of a list of paths the first that finds something wins; `null` is something. */
+/**
+ * Fields and the paths they are read from. In a list of paths the first one that finds a value wins; `null` is a value.
+ */
 export type Extract = Readonly<Record<string, string | readonly string[]>>;
 
-/** How an event is written out. Without `ansi`, a terminal gets `text`. */
+/** How an event is rendered. Without `ansi`, a terminal gets `text`. */
 export interface EventTemplates {
   readonly text?: string;
   readonly ansi?: string;
   readonly json?: string;
 }
 
-/** What a frame that no schema matches is taken for. */
+/** How a frame is read that no schema matches. */
 export interface DefaultSchema {
   readonly kind: EventKind;
   readonly extract: Extract;
   readonly templates?: EventTemplates;
-  /** Left out: messages and errors `always`, the rest `optional`. `hidden` metadata leaves no trace among the events. */
+  /** Default: `always` for messages and errors, `optional` for the rest. `hidden` metadata gives no event at all. */
   readonly visibility?: Visibility;
-  /** On errors: the stream is over with it. */
+  /** For errors: the error ends the stream. */
   readonly terminal?: boolean;
 }
 
 /**
  * One kind of frame. The first schema that matches a frame decides.
  *
- * The fields each kind understands (names it does not know are kept for templates and notices):
+ * The fields of each kind (other names are kept for templates and notices):
  * - `message`: `text` (or `chunk`, `content`, `delta`), `id`, `role`, `stopReason` (closes the message)
  * - `thinking`: `text` (or `chunk`, `thinking`, `content`, `delta`), `id`
  * - `tool-use`: `id`, `name`, `input` (an object, or JSON text)
@@ -62,7 +64,7 @@ export interface EventSchema extends DefaultSchema {
 }
 
 /**
- * The frame that says the stream came to its end. Once declared, a stream without it is `stream-cut`.
+ * The frame that marks the end of the stream. Once declared, a stream without it is `stream-cut`.
  *
  * Fields: `isError` or `success` or `status`, `subtype`, `text`, `message` (why it failed), `structured`, `costUsd`,
  * `turns`, `ms`, `sessionId`, and the token counts.
@@ -75,8 +77,8 @@ export interface EndSchema {
 /**
  * A format made of data.
  *
- * Paths are those of `compilePath`; besides, `@frame.event` and `@frame.id` are the name and id of an SSE event and
- * `@frame.text` is the frame as text, for frames that are not JSON.
+ * Paths are those of `compilePath`. In addition, `@frame.event` and `@frame.id` are the name and id of an SSE event,
+ * and `@frame.text` is the frame as text, for frames that are not JSON.
  *
  * @example
  * const config: DeclarativeFormatConfig = {

@@ -1,10 +1,11 @@
 import { isStartError } from "#domain";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { MAX_RENDERED_LENGTH } from "./limits.ts";
 import { compileTemplate, type TemplateStyle } from "./template.ts";
 
-const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
+const RUNS = fuzzRuns(5000);
 const RED = "\u001b[31m";
 const RESET = "\u001b[0m";
 
@@ -109,7 +110,7 @@ describe("values cannot misbehave", () => {
     ["a colour", "\u001b[31mred", "[31mred"],
     ["a title", "\u001b]0;title\u0007x", "]0;titlex"],
     ["the clipboard", "\u001b]52;c;ZXZpbA==\u001b\\x", "]52;c;ZXZpbA==\\x"],
-    ["C1", "\u009b31m\u0090x\u009c", "31mx"],
+    ["control characters of 8 bits", "\u009b31m\u0090x\u009c", "31mx"],
     ["backspace and return", "a\b\rb", "ab"],
     ["the writing direction", "a\u202eb\u2066c", "abc"],
     ["newline and tab stay", "a\n\tb", "a\n\tb"],
@@ -150,7 +151,7 @@ describe("refused templates", () => {
   it.each([
     ["too long", "x".repeat(8193), "8193 characters"],
     ["an escape character", "a\u001b[31m", "control character at position 1"],
-    ["a C1 character", "\u009b", "control character at position 0"],
+    ["a control character of 8 bits", "\u009b", "control character at position 0"],
     ["a reserved name", "@evt.a.__proto__", "__proto__"],
     ["a constructor", "@evt.constructor", "constructor"],
   ])("%s", (_, template, reason) => {

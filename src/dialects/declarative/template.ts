@@ -3,10 +3,10 @@ import { MAX_RENDERED_LENGTH, MAX_TEMPLATE_LENGTH } from "./limits.ts";
 import { compilePath, type Path } from "./path.ts";
 import { refuse } from "./refusal.ts";
 
-/** What a template is written for: plain text, a terminal with colours, or JSON. */
+/** The target of a template: plain text, a terminal with colours, or JSON. */
 export type TemplateStyle = "text" | "ansi" | "json";
 
-/** A template, compiled. */
+/** A compiled template. */
 export interface Template {
   readonly source: string;
   render(fields: Readonly<Record<string, unknown>>): string;
@@ -15,17 +15,17 @@ export interface Template {
 /**
  * Compiles a template.
  *
- * `@evt.path` stands for a field of the event (`@evt.input.command`, `@evt.items[0]`); `@@` and `\@` are an `@`, `%%`
- * is a `%`; `%red%`, `%bold%`, `%bg_blue%`, `%reset%` … are colours: expanded in `ansi` (and reset at the end),
- * left out in `text` and `json`. What is none of these stays as it is.
+ * `@evt.path` is replaced by a field of the event (`@evt.input.command`, `@evt.items[0]`); `@@` and `\@` are an `@`,
+ * `%%` is a `%`; `%red%`, `%bold%`, `%bg_blue%`, `%reset%` … are colours: expanded in `ansi` (and reset at the end),
+ * removed in `text` and `json`. Everything else stays as it is.
  *
- * In `text` and `ansi` a missing field and `null` are empty, objects are JSON, and values lose every character a
- * terminal would obey. In `json` each value is one JSON value, and a missing field is `null`. Values are inserted once
- * and never read again: a value that looks like a variable or a marker stays what it is. Values beyond 16,777,216
- * characters of result are cut.
+ * In `text` and `ansi`, a missing field and `null` are empty, objects are JSON, and characters that a terminal would
+ * interpret are removed from values. In `json`, each value is one JSON value, and a missing field is `null`. Inserted
+ * values are not expanded again: a value that looks like a variable or a marker stays as it is. Values are cut once the
+ * result has 16,777,216 characters.
  *
- * @param where the name of the field the template stands in, for the message
- * @throws StartError `invalid-format` when it is too long or holds control characters
+ * @param where the name of the field that contains the template, for error messages
+ * @throws StartError `invalid-format` if it is too long or contains control characters
  * @example
  * compileTemplate("%cyan%[@evt.name]%reset%", "ansi").render({ name: "Bash" }) // "\u001b[36m[Bash]\u001b[0m"
  */
@@ -78,7 +78,7 @@ type Token =
   | { readonly kind: "variable"; readonly path: string; readonly end: number };
 
 const VARIABLE = "@evt.";
-/** Longer than any marker's name: how far a `%` looks for its other half, so that many of them stay linear. */
+/** Longer than any marker's name. Bounds the search for the closing `%`, so that many of them stay linear. */
 const LONGEST_MARKER = 24;
 
 function nextSpecial(source: string, start: number): number {
@@ -91,7 +91,7 @@ function nextSpecial(source: string, start: number): number {
   return position;
 }
 
-/** Reads what stands at an `@`, a `%` or a `\@`. */
+/** Reads the token at an `@`, a `%` or a `\@`. */
 function readToken(source: string, start: number): Token {
   const character = source[start] ?? "";
   const next = source[start + 1];
@@ -104,20 +104,20 @@ function readToken(source: string, start: number): Token {
     const end = endOfMarker(source, start);
     const sequence = end === -1 ? undefined : markerSequence(source.slice(start + 1, end - 1));
     if (sequence !== undefined) return { kind: "marker", sequence, end };
-    // An unknown marker stays whole, so that its second half is not taken for half of an escape.
+    // An unknown marker stays whole, so that its second `%` is not read as half of an escape.
     if (end !== -1) return { kind: "literal", text: source.slice(start, end), end };
   }
   return { kind: "literal", text: character, end: start + 1 };
 }
 
-/** The end of `%letters_%` from its first `%` on; -1 when it is no such thing. */
+/** The end of `%letters_%`, given the index of its first `%`; -1 if there is no marker. */
 function endOfMarker(source: string, start: number): number {
   let end = start + 1;
   while (isLetter(source[end]) && end - start <= LONGEST_MARKER) end += 1;
   return end > start + 1 && source[end] === "%" ? end + 1 : -1;
 }
 
-/** The end of `name`, `.name` and `[0]` from `start` on; -1 when there is not even a name. Punctuation behind it is text. */
+/** The end of `name`, `.name` and `[0]` from `start` on; -1 if there is no name. Punctuation after it is text. */
 function endOfVariable(source: string, start: number): number {
   let end = endOfWord(source, start);
   if (end === start) return -1;
@@ -136,7 +136,7 @@ function endOfWord(source: string, start: number): number {
   return end;
 }
 
-/** The end of `[12]`; `start` when there is no such thing. */
+/** The end of `[12]`; `start` if there is none. */
 function endOfIndex(source: string, start: number): number {
   if (source[start] !== "[") return start;
   let end = start + 1;
@@ -166,7 +166,7 @@ function renderParts(parts: readonly Part[], fields: Readonly<Record<string, unk
       text += part;
       continue;
     }
-    // Only values are cut: the literals hold the sequences that set the colours back.
+    // Only values are cut: the literals contain the sequences that reset the colours.
     const room = MAX_RENDERED_LENGTH - text.length;
     if (room <= 0) continue;
     const value = renderValue(part.read(fields), style);
@@ -181,7 +181,7 @@ function renderValue(value: unknown, style: TemplateStyle): string {
   return stripUnprintable(typeof value === "string" ? value : encodeJson(value));
 }
 
-/** `null` for what has no JSON: nothing, and nesting too deep for the stack. */
+/** Gives `null` for values without JSON: `undefined`, and nesting too deep for the stack. */
 function encodeJson(value: unknown): string {
   try {
     return JSON.stringify(value) ?? "null";

@@ -7,32 +7,34 @@ import type { Fields } from "./frame-reader.ts";
 import type { MessageWriter } from "./message-writer.ts";
 import { unknownFrame } from "./unknown-frame.ts";
 
-interface Place {
+interface CallContext {
   readonly writer: MessageWriter;
   readonly calls: OpenCalls;
   readonly options: AdapterOptions;
 }
 
 /**
- * A tool call: a block of the open message, and a `tool-call` of its own behind it. Nothing says where a message ends, so
- * it is told as far as it is written, and stays open: a model may ask for several tools in one reply.
+ * A tool call: a block of the open message, and a separate `tool-call` after it. Nothing marks the end of a message, so
+ * it is emitted as far as it is written and stays open: a model may request several tools in one reply.
  */
-export function readToolUse(fields: Fields, frame: DataFrame, place: Place): Chunk[] {
+export function readToolUse(fields: Fields, frame: DataFrame, context: CallContext): Chunk[] {
   const vendorName = ownString(fields, "name");
   if (vendorName === undefined || vendorName === "") return [unknownFrame(frame, "tool-use")];
-  const ownName = place.options.ownTool?.(vendorName);
+  const ownName = context.options.ownTool?.(vendorName);
   const name = ownName ?? vendorName;
   const input = readInput(fields);
-  if (input === undefined) return [brokenCall(fields, name, place.writer)];
-  const callId = place.calls.open(readCallId(fields), name);
+  if (input === undefined) return [brokenCall(fields, name, context.writer)];
+  const callId = context.calls.open(readCallId(fields), name);
   if (callId === undefined) return [noticeItem("duplicate-tool-call", fields, { raw: rawOf(frame) })];
   const block: Block = { type: "tool-call", callId, name, input: input.value };
-  place.writer.add(block);
+  context.writer.add(block);
   const executedBy = ownName === undefined ? "backend" : "millrace";
-  return [place.writer.tell(), toolCallItem({ callId, name, input: input.value, executedBy })];
+  return [context.writer.emit(), toolCallItem({ callId, name, input: input.value, executedBy })];
 }
 
-/** The result of a tool; one that nobody waits for is kept as a notice, because each call has exactly one. */
+/**
+ * The result of a tool. One that matches no open call is kept as a notice, because each call has exactly one result.
+ */
 export function readToolResult(fields: Fields, frame: DataFrame, calls: OpenCalls): Chunk {
   const call = calls.settle(readCallId(fields), ownString(fields, "name"));
   if (call === undefined) return noticeItem("orphan-tool-result", fields, { raw: rawOf(frame) });
@@ -45,7 +47,7 @@ export function readToolResult(fields: Fields, frame: DataFrame, calls: OpenCall
   });
 }
 
-/** The arguments of a call: a value, JSON text of one, or none at all; `undefined` for text that is not JSON. */
+/** The arguments of a call: a value, a value as JSON text, or none at all; `undefined` for text that is not JSON. */
 function readInput(fields: Fields): { readonly value: unknown } | undefined {
   const input = fields.input ?? {};
   if (typeof input !== "string") return { value: input };
@@ -54,7 +56,7 @@ function readInput(fields: Fields): { readonly value: unknown } | undefined {
   return parsed.fault === undefined ? { value: parsed.value } : undefined;
 }
 
-/** A call whose arguments are not whole may not be run: it is kept in the message as what it is, a text. */
+/** A call with incomplete arguments must not run: it is kept in the message as an unknown block. */
 function brokenCall(fields: Fields, name: string, writer: MessageWriter): Chunk {
   const raw = { type: "tool-use", id: readCallId(fields) ?? null, name, input: fields.input };
   writer.add({ type: "unknown", raw });

@@ -4,9 +4,11 @@ import type { DataFrame } from "#wire";
 import { FinishReason } from "@google/genai";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
+import { createDecoder } from "../shared/decoder.ts";
 import { gemini } from "./decode.ts";
 
-const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
+const RUNS = fuzzRuns(5000);
 
 const frame = (value: unknown, name = ""): DataFrame => ({
   kind: "data",
@@ -435,7 +437,7 @@ describe("properties", () => {
   });
 });
 
-/** What a reply promises beyond the event model: one end, calls only after it, each of them a block. */
+/** Checks what a reply guarantees beyond the event model: one end, calls only after it, each of them a block. */
 function brokenPromise(chunks: readonly Chunk[]): string | undefined {
   const violation = findViolation(closeRunLog(chunks));
   if (violation !== undefined) return `${violation.invariant}: ${violation.message}`;
@@ -446,3 +448,36 @@ function brokenPromise(chunks: readonly Chunk[]): string | undefined {
   const blocks = message?.blocks.filter((block) => block.type === "tool-call") ?? [];
   return blocks.length === calls.length ? undefined : "calls and blocks of calls differ";
 }
+
+describe("F-B1: arguments of many characters", () => {
+  const args = { rows: Array.from({ length: 20_000 }, (_, at) => ({ at, name: `row ${at}` })) };
+  const parts = [{ text: "before" }, { functionCall: { name: "keep", args } }, { text: "after" }];
+  const frame = (candidate: object) => `data: ${JSON.stringify({ candidates: [candidate] })}\n\n`;
+  const bytes = new TextEncoder().encode(frame({ content: { parts }, finishReason: "STOP" }));
+  const inputOf = (chunks: readonly Chunk[]) =>
+    chunks.map((chunk) => (chunk.type === "tool-input-delta" ? chunk.json : "")).join("");
+
+  it("are shown bit by bit, in their place among the deltas", () => {
+    const decoder = createDecoder(gemini);
+    const steps = [decoder.push(bytes)];
+    for (let rest = decoder.rest(); rest.length > 0; rest = decoder.rest()) steps.push(rest);
+    expect(steps.length).toBeGreaterThan(5);
+    expect(Math.max(...steps.map((step) => inputOf(step).length))).toBeLessThan(200_000);
+    const chunks = steps.flat();
+    expect(inputOf(chunks) === JSON.stringify(args)).toBe(true);
+    const order = chunks.map(({ type }) => type).filter((type, at, all) => type !== all[at - 1]);
+    expect(order).toEqual(["start", "text-delta", "tool-input-delta", "text-delta"]);
+    expect(decoder.end().map(({ type }) => type)).toEqual(["message", "tool-call"]);
+  });
+
+  it("come with the end for those who do not ask for the rest, and at once with their frame", () => {
+    const decoder = createDecoder(gemini);
+    const chunks = [...decoder.push(bytes), ...decoder.end()];
+    expect(inputOf(chunks) === JSON.stringify(args)).toBe(true);
+    const raw = createDecoder(gemini, { keepRaw: true });
+    const kept = raw.push(bytes);
+    expect(inputOf(kept) === JSON.stringify(args)).toBe(true);
+    expect(kept.every((chunk) => chunk.raw !== undefined)).toBe(true);
+    expect(raw.rest()).toEqual([]);
+  });
+});

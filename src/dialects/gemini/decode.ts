@@ -1,7 +1,6 @@
-import { type Chunk, type ErrorItem, type MediaBlock, type Mode, startItem } from "#domain";
+import { type Chunk, type ChunkOf, type ErrorItem, type MediaBlock, type Mode, startItem } from "#domain";
 import { type DataFrame, type Frame, isRecord, type JsonRecord, ownRecord, ownString } from "#wire";
 import type { Adapter, AdapterOptions, Format } from "../shared/format.ts";
-import { writeJson } from "../shared/json-text.ts";
 import { providerError } from "../shared/provider-error.ts";
 import {
   jsonDecodeError,
@@ -26,9 +25,11 @@ import {
   addBlock,
   addCall,
   createReply,
+  inSteps,
   type Reply,
   signThinking,
   takeCallId,
+  writeInput,
   writeText,
   writeThinking,
 } from "./reply.ts";
@@ -36,8 +37,8 @@ import {
 /**
  * The stream of Gemini's `streamGenerateContent?alt=sse`.
  *
- * A reply is whole when a `finishReason` was seen and the stream is over. There is no mark for the end, and some
- * versions put a reason on every frame, so the `message` comes with `flush`.
+ * A reply is complete when a `finishReason` has arrived and the stream is over. No frame marks the end, and some
+ * versions put a reason on every frame, so the `message` is emitted by `flush`.
  *
  * @example
  * const decoder = createDecoder(gemini)
@@ -52,36 +53,34 @@ export const gemini: Format = {
 
 interface Stream {
   readonly mode: Mode;
-  /** What the frames of this `feed` have given so far. */
-  chunks: Chunk[];
-  /** `ended`: the message is out. `failed`: a terminal error is out, and nothing may follow it. */
+  readonly keepRaw: boolean;
+  /** The steps that `rest` has not returned yet. */
+  rest: Generator<Chunk[], undefined> | undefined;
+  /** `ended`: the message was emitted. `failed`: a terminal error was emitted, and nothing may follow it. */
   phase: "open" | "ended" | "failed";
   reply: Reply | undefined;
   finishReason: string | undefined;
-  /** The last one seen: it comes with every frame, so it is read once, at the end. */
+  /** The latest one. Every frame has one, so it is read once, at the end. */
   usageMetadata: JsonRecord | undefined;
   hasOtherCandidate: boolean;
 }
-
-/** Never written to. */
-const NO_CHUNKS: Chunk[] = [];
 
 /** The adapter for one Gemini stream. */
 function createGeminiAdapter(options: AdapterOptions = {}): Adapter {
   let stream = createStream(options);
   return {
     feed(frames) {
-      const chunks: Chunk[] = [];
-      stream.chunks = chunks;
-      for (const frame of frames) decodeFrame(stream, frame);
-      // Not kept: they would live for as long as the stream is silent.
-      stream.chunks = NO_CHUNKS;
-      return chunks;
+      const chunks = takeRest(stream);
+      for (const frame of frames) decodeFrame(stream, frame, chunks);
+      return stream.reply === undefined || stream.reply.long.length === 0
+        ? chunks
+        : delay(stream, stream.reply, chunks);
     },
+    rest: () => stream.rest?.next().value ?? [],
     flush() {
-      stream.chunks = [];
-      endStream(stream);
-      return stream.chunks;
+      const chunks = takeRest(stream);
+      endStream(stream, chunks);
+      return chunks;
     },
     reset() {
       stream = createStream(options);
@@ -89,10 +88,24 @@ function createGeminiAdapter(options: AdapterOptions = {}): Adapter {
   };
 }
 
+/** Returns the first step, and keeps the others for `rest`. With `keepRaw` the chunks have to come with their frame. */
+function delay(stream: Stream, reply: Reply, chunks: readonly Chunk[]): Chunk[] {
+  stream.rest = inSteps(chunks, reply.long);
+  reply.long = [];
+  return stream.keepRaw ? takeRest(stream) : (stream.rest.next().value ?? []);
+}
+
+function takeRest(stream: Stream): Chunk[] {
+  const rest = stream.rest === undefined ? [] : [...stream.rest].flat();
+  stream.rest = undefined;
+  return rest;
+}
+
 function createStream(options: AdapterOptions): Stream {
   return {
     mode: options.mode ?? "http",
-    chunks: NO_CHUNKS,
+    keepRaw: options.keepRaw === true,
+    rest: undefined,
     phase: "open",
     reply: undefined,
     finishReason: undefined,
@@ -101,80 +114,80 @@ function createStream(options: AdapterOptions): Stream {
   };
 }
 
-function decodeFrame(stream: Stream, frame: Frame): void {
+function decodeFrame(stream: Stream, frame: Frame, chunks: Chunk[]): void {
   if (stream.phase === "failed" || frame.kind !== "data") return;
-  if (stream.phase === "ended") stream.chunks.push(lateFrameNotice(frame));
-  else if (frame.value === undefined) stream.chunks.push(jsonDecodeError(frame));
-  else if (isRecord(frame.value)) decodeChunk(stream, frame.value, frame);
-  else stream.chunks.push(unknownNotice("chunk", frame));
+  if (stream.phase === "ended") chunks.push(lateFrameNotice(frame));
+  else if (frame.value === undefined) chunks.push(jsonDecodeError(frame));
+  else if (isRecord(frame.value)) decodeChunk(stream, frame.value, frame, chunks);
+  else chunks.push(unknownNotice("chunk", frame));
 }
 
-function decodeChunk(stream: Stream, chunk: JsonRecord, frame: DataFrame): void {
+function decodeChunk(stream: Stream, chunk: JsonRecord, frame: DataFrame, chunks: Chunk[]): void {
   if (chunk.error || frame.name === "error") {
-    fail(stream, providerError(readComplaint(chunk.error || chunk), frame));
+    fail(stream, providerError(readComplaint(chunk.error || chunk), frame), chunks);
     return;
   }
   if (isRecord(chunk.usageMetadata)) stream.usageMetadata = chunk.usageMetadata;
 
   const candidates = chunk.candidates;
-  // A block counts whatever stands beside it.
+  // A block reason wins over anything else in the frame.
   if (isRecord(chunk.promptFeedback) && chunk.promptFeedback.blockReason) {
-    fail(stream, blockedError(chunk.promptFeedback, frame));
-  } else if (Array.isArray(candidates) && candidates.length > 0) decodeCandidates(stream, candidates, frame);
+    fail(stream, blockedError(chunk.promptFeedback, frame), chunks);
+  } else if (Array.isArray(candidates) && candidates.length > 0) decodeCandidates(stream, candidates, frame, chunks);
   else if (!isRecord(chunk.usageMetadata) && !Array.isArray(candidates)) {
-    stream.chunks.push(unknownNotice("chunk", frame));
+    chunks.push(unknownNotice("chunk", frame));
   }
 }
 
-/** One candidate is decoded; of the others the reader is told once. */
-function decodeCandidates(stream: Stream, candidates: readonly unknown[], frame: DataFrame): void {
+/** Decodes the first candidate; the others are reported once. */
+function decodeCandidates(stream: Stream, candidates: readonly unknown[], frame: DataFrame, chunks: Chunk[]): void {
   for (let position = 0; position < candidates.length && stream.phase === "open"; position++) {
     const candidate = candidates[position];
     if (isRecord(candidate) && (candidate.index ?? position) === 0) {
-      decodeCandidate(stream, candidate, frame);
+      decodeCandidate(stream, candidate, frame, chunks);
     } else if (!stream.hasOtherCandidate) {
       stream.hasOtherCandidate = true;
-      stream.chunks.push(unknownNotice("candidate", frame, candidate));
+      chunks.push(unknownNotice("candidate", frame, candidate));
     }
   }
 }
 
-function startReply(stream: Stream, frame: DataFrame): Reply {
+function startReply(stream: Stream, frame: DataFrame, chunks: Chunk[]): Reply {
   const chunk = isRecord(frame.value) ? frame.value : {};
   const model = ownString(chunk, "modelVersion") || undefined;
-  stream.chunks.push(startItem({ backend: "google", mode: stream.mode, ...(model === undefined ? {} : { model }) }));
+  chunks.push(startItem({ backend: "google", mode: stream.mode, ...(model === undefined ? {} : { model }) }));
   return createReply({ id: ownString(chunk, "responseId") || undefined, model });
 }
 
-function decodeCandidate(stream: Stream, candidate: JsonRecord, frame: DataFrame): void {
-  const reply = (stream.reply ??= startReply(stream, frame));
+function decodeCandidate(stream: Stream, candidate: JsonRecord, frame: DataFrame, chunks: Chunk[]): void {
+  const reply = (stream.reply ??= startReply(stream, frame, chunks));
   const content = candidate.content;
   const parts = isRecord(content) ? content.parts : undefined;
-  if (Array.isArray(parts)) for (const part of parts) decodePart(reply, part, stream.chunks);
+  if (Array.isArray(parts)) for (const part of parts) decodePart(reply, part, chunks);
 
   const reason = candidate.finishReason;
   if (typeof reason !== "string" || reason === "" || reason === NO_REASON || reason === stream.finishReason) return;
   const failure = readFailure(reason);
-  if (failure !== undefined) return fail(stream, gaveUp(candidate, { reason, code: failure }, frame));
+  if (failure !== undefined) return fail(stream, gaveUp(candidate, { reason, code: failure }, frame), chunks);
   stream.finishReason = reason;
   const stopReason = readStopReason(reason);
   if (stopReason === "malformed-call") reply.warnings.push(malformedCall(candidate, reason));
   else if (stopReason === "unknown") {
     reply.warnings.push(unknownStopReason(reason));
-    stream.chunks.push(unknownNotice("finish-reason", frame, { finishReason: reason }));
+    chunks.push(unknownNotice("finish-reason", frame, { finishReason: reason }));
   }
 }
 
-function fail(stream: Stream, error: ErrorItem): void {
+function fail(stream: Stream, error: ChunkOf<ErrorItem>, chunks: Chunk[]): void {
   stream.phase = "failed";
   const usage = stream.usageMetadata === undefined ? undefined : readUsage(stream.usageMetadata);
-  stream.chunks.push(...usageNotice(usage), error);
+  chunks.push(...usageNotice(usage), error);
 }
 
-function endStream(stream: Stream): void {
-  const { reply, finishReason, chunks, usageMetadata } = stream;
+function endStream(stream: Stream, chunks: Chunk[]): void {
+  const { reply, finishReason, usageMetadata } = stream;
   if (stream.phase !== "open") return;
-  if (reply === undefined || finishReason === undefined) return fail(stream, streamCutError("finishReason"));
+  if (reply === undefined || finishReason === undefined) return fail(stream, streamCutError("finishReason"), chunks);
 
   stream.phase = "ended";
   finishReply(reply, { finishReason, usageMetadata }, chunks);
@@ -185,16 +198,16 @@ function endStream(stream: Stream): void {
  *
  * A `thoughtSignature` must go back to Gemini on the part it came with, or the next request is refused. So:
  * - on a thought, it is the `signature` of that thinking block, and the next thought begins a new one;
- * - on a function call or on media, an empty thinking block with the signature stands right before that block;
+ * - on a function call or on media, an empty thinking block with the signature precedes that block;
  * - on text, where it comes with or after the last piece, an unknown block with the raw part
- *   `{ text: "", thoughtSignature }` follows the text: the form that Gemini itself uses for it.
+ *   `{ text: "", thoughtSignature }` follows the text: the form that Gemini itself uses.
  */
 export function decodePart(reply: Reply, part: unknown, chunks: Chunk[]): void {
   if (!isRecord(part)) {
     addBlock(reply, { type: "unknown", raw: part });
     return;
   }
-  // Fields are read by their own names here, not through a reader: text parts are the hot path.
+  // The fields are read directly, not through a reader: text parts are the hot path.
   const { text, thoughtSignature } = part;
   const signature = typeof thoughtSignature === "string" && thoughtSignature !== "" ? thoughtSignature : undefined;
   if (typeof text === "string") {
@@ -207,7 +220,7 @@ export function decodePart(reply: Reply, part: unknown, chunks: Chunk[]): void {
   const call = ownRecord(part, "functionCall");
   if (call !== undefined) return decodeCall(reply, { part, call, signature }, chunks);
 
-  // A picture that belongs to a thought is a draft, and no answer.
+  // A picture inside a thought is a draft, not part of the answer.
   const media = part.thought === true ? undefined : readMedia(part);
   if (media !== undefined) {
     if (signature !== undefined) addBlock(reply, { type: "thinking", text: "", signature, vendor: "google" });
@@ -239,8 +252,8 @@ interface CallPart {
 function decodeCall(reply: Reply, { part, call, signature }: CallPart, chunks: Chunk[]): void {
   const name = ownString(call, "name") ?? "";
   const input = call.args ?? {};
-  const json = isRecord(input) ? writeJson(input) : undefined;
-  // Arguments streamed in pieces are sent only to those who ask for it. A piece is never taken for the whole.
+  const json = isRecord(input) ? writeInput(input) : undefined;
+  // Gemini streams arguments in pieces only on request. A piece is never treated as the whole.
   if (name === "" || json === undefined || call.willContinue === true || call.partialArgs !== undefined) {
     addBlock(reply, { type: "unknown", raw: part });
     reply.warnings.push({
@@ -270,7 +283,7 @@ function readMedia(part: JsonRecord): MediaBlock | undefined {
   };
 }
 
-/** Whether a part carries nothing but marks. */
+/** Whether a part contains only `thought` and `thoughtSignature`. */
 function isBare(part: JsonRecord): boolean {
   return Object.keys(part).every((key) => key === "thought" || key === "thoughtSignature");
 }

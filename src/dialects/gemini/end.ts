@@ -1,4 +1,5 @@
 import {
+  type ChunkOf,
   type Chunk,
   type ErrorCode,
   type ErrorItem,
@@ -15,11 +16,11 @@ import { type DataFrame, isRecord, type JsonRecord, ownString, rawOf } from "#wi
 import { type ProviderMessage, providerError, readStatus } from "../shared/provider-error.ts";
 import { closeGrowing, dropCalls, type Reply } from "./reply.ts";
 
-/** `finishReason` in our words; reasons that are neither here nor among the failures are `unknown`. */
+/** Maps `finishReason` to our stop reasons; one that is neither here nor among the failures is `unknown`. */
 const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["STOP", "end-turn"],
   ["MAX_TOKENS", "max-tokens"],
-  // The limit of a single request: the reply is not whole either.
+  // The limit of a single request: the reply is also incomplete.
   ["CONTINUATION", "max-tokens"],
   ["SAFETY", "content-filter"],
   ["RECITATION", "content-filter"],
@@ -34,18 +35,18 @@ const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["UNEXPECTED_TOOL_CALL", "malformed-call"],
 ]);
 
-/** Finish reasons with which Gemini says that it gave up. They end the stream, but not the reply. */
+/** Finish reasons that mean Gemini failed. They end the stream, but not the reply. */
 const FAILURES: ReadonlyMap<string, ErrorCode> = new Map([
   ["OTHER", "provider-error"],
   ["TOO_MANY_TOOL_CALLS", "provider-error"],
   ["MALFORMED_RESPONSE", "provider-error"],
   ["IMAGE_OTHER", "provider-error"],
   ["NO_IMAGE", "provider-error"],
-  // The request lacks a signature it has to carry: asking again changes nothing.
+  // The request lacks a required signature, so a retry would fail as well.
   ["MISSING_THOUGHT_SIGNATURE", "provider-invalid-request"],
 ]);
 
-/** The default of the field: no reason at all. */
+/** The default value of the field: no reason. */
 export const NO_REASON = "FINISH_REASON_UNSPECIFIED";
 
 export function readStopReason(finishReason: string): StopReason {
@@ -56,7 +57,7 @@ export function readFailure(finishReason: string): ErrorCode | undefined {
   return FAILURES.get(finishReason);
 }
 
-/** Ends a reply: its `message`, then its calls, then what there is to warn of. */
+/** Ends a reply: emits its `message`, then its calls, then its warnings. */
 export function finishReply(
   reply: Reply,
   { finishReason, usageMetadata }: { readonly finishReason: string; readonly usageMetadata: JsonRecord | undefined },
@@ -90,14 +91,14 @@ function stopReasonOf(finishReason: string, reply: Reply): StopReason {
   return stopReason === "end-turn" && reply.calls.length > 0 ? "tool-use" : stopReason;
 }
 
-/** The error of a finish reason with which Gemini gives up. */
+/** The error for a finish reason that means failure. */
 export function gaveUp(
   candidate: JsonRecord,
   { reason, code }: { readonly reason: string; readonly code: ErrorCode },
   frame: DataFrame,
-): ErrorItem {
-  const said = ownString(candidate, "finishMessage");
-  const message = `Gemini gave up on the reply (finishReason ${reason})${said === undefined ? "." : `: ${said}`}`;
+): ChunkOf<ErrorItem> {
+  const explanation = ownString(candidate, "finishMessage");
+  const message = `Gemini gave up on the reply (finishReason ${reason})${explanation === undefined ? "." : `: ${explanation}`}`;
   return providerError({ message, code, vendorCode: reason }, frame);
 }
 
@@ -111,14 +112,14 @@ export function malformedCall(candidate: JsonRecord, finishReason: string): Warn
   };
 }
 
-/** The error of a prompt that Gemini refuses. */
-export function blockedError(feedback: JsonRecord, frame: DataFrame): ErrorItem {
+/** The error for a prompt that Gemini refuses. */
+export function blockedError(feedback: JsonRecord, frame: DataFrame): ChunkOf<ErrorItem> {
   const reason = String(feedback.blockReason);
-  const said = ownString(feedback, "blockReasonMessage");
+  const explanation = ownString(feedback, "blockReasonMessage");
   return errorItem(
     {
       code: "content-filtered",
-      message: `Gemini refused the prompt (${reason})${said === undefined ? "" : `: ${said}`}. Change the prompt or the safety settings.`,
+      message: `Gemini refused the prompt (${reason})${explanation === undefined ? "" : `: ${explanation}`}. Change the prompt or the safety settings.`,
       terminal: true,
       diagnostic: { vendorCode: reason },
     },
@@ -127,8 +128,8 @@ export function blockedError(feedback: JsonRecord, frame: DataFrame): ErrorItem 
 }
 
 /**
- * Reads `usageMetadata`; `undefined` when it counts nothing. Gemini counts thoughts beside the answer; our
- * `outputTokens` is everything the model wrote, so they are added. The prompt includes what came from the cache.
+ * Reads `usageMetadata`; `undefined` if it has no counts. Gemini counts thoughts separately from the answer; our
+ * `outputTokens` is everything the model wrote, so they are added. The prompt count includes cached tokens.
  */
 export function readUsage(metadata: JsonRecord): Usage | undefined {
   const usage: { -readonly [Field in keyof Usage]: Usage[Field] } = {};
@@ -144,7 +145,7 @@ export function readUsage(metadata: JsonRecord): Usage | undefined {
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-/** Google's canonical names for what went wrong. */
+/** Google's canonical error names. */
 const WORDS: ReadonlyMap<string, ErrorCode> = new Map([
   ["RESOURCE_EXHAUSTED", "provider-rate-limited"],
   ["UNAVAILABLE", "provider-overloaded"],
@@ -156,7 +157,7 @@ const WORDS: ReadonlyMap<string, ErrorCode> = new Map([
   ["NOT_FOUND", "provider-invalid-request"],
 ]);
 
-/** Reads the error object `{ code, status, message }`, in which `code` is an HTTP status and `status` a name. */
+/** Reads the error object `{ code, status, message }`, where `code` is an HTTP status and `status` a name. */
 export function readComplaint(error: unknown): ProviderMessage {
   if (!isRecord(error)) return { message: typeof error === "string" ? error : "" };
   const name = ownString(error, "status") || undefined;

@@ -7,7 +7,7 @@ export interface GeminiOptions extends HostAddress {
   readonly model: string;
 }
 
-/** A model behind Google's Gemini API. The key goes in a header, never into the address. */
+/** A model served by Google's Gemini API. The key is sent in a header, never in the URL. */
 export function geminiHost(options: GeminiOptions): ModelHost {
   const { model } = options;
   return {

@@ -1,22 +1,25 @@
 import {
   type Block,
   type Chunk,
+  LONG_JSON,
   TextBuilder,
   textDelta,
   thinkingDelta,
   toolInputDelta,
   type WarningDetail,
 } from "#domain";
+import { encodeInSlices, measureJson } from "#wire";
+import { writeJson } from "../shared/json-text.ts";
 import { callIdPrefix } from "../shared/tool-call-assembler.ts";
 
-/** A whole call a reply asked for. */
+/** A complete call in a reply. */
 export interface WholeCall {
   readonly callId: string;
   readonly name: string;
   readonly input: unknown;
 }
 
-/** One reply being written: finished blocks, and at most one of text or thinking that still grows. */
+/** A reply that is being written: finished blocks, and at most one block of text or thinking that still grows. */
 export interface Reply {
   readonly messageId: string;
   readonly model: string | undefined;
@@ -25,7 +28,16 @@ export interface Reply {
   readonly calls: WholeCall[];
   readonly callIds: Set<string>;
   readonly warnings: WarningDetail[];
+  /** Long arguments in the current frames: their deltas are written one at a time. */
+  long: LongInput[];
   growing: GrowingBlock | undefined;
+}
+
+/** The arguments of a call in slices, and the place of their deltas among the chunks. */
+export interface LongInput {
+  readonly at: number;
+  readonly json: Iterable<string>;
+  deltaOf(piece: string): Chunk;
 }
 
 interface GrowingBlock {
@@ -43,11 +55,12 @@ export function createReply(given: { readonly id: string | undefined; readonly m
     calls: [],
     callIds: new Set(),
     warnings: [],
+    long: [],
     growing: undefined,
   };
 }
 
-/** Adjacent parts of one kind are one block, whichever frames they came in. */
+/** Adjacent parts of one kind form one block, regardless of their frames. */
 export function writeText(reply: Reply, text: string, chunks: Chunk[]): void {
   if (text === "") return;
   const block = growingOf(reply, "text");
@@ -62,7 +75,7 @@ export function writeThinking(reply: Reply, text: string, chunks: Chunk[]): void
   chunks.push(thinkingDelta(reply.messageId, block.index, text));
 }
 
-/** Signs the thought that was just written. A thought that is all signature becomes a block of its own. */
+/** Signs the last thought. A thought that consists of a signature alone becomes a separate block. */
 export function signThinking(reply: Reply, signature: string): void {
   if (reply.growing?.kind !== "thinking") closeGrowing(reply);
   const text = reply.growing?.written.text() ?? "";
@@ -70,20 +83,41 @@ export function signThinking(reply: Reply, signature: string): void {
   reply.blocks.push({ type: "thinking", text, signature, vendor: "google" });
 }
 
-/** Adds a block that came whole. */
+/** Adds a block that arrived whole. */
 export function addBlock(reply: Reply, block: Block): void {
   closeGrowing(reply);
   reply.blocks.push(block);
 }
 
-export function addCall(reply: Reply, call: WholeCall, json: string, chunks: Chunk[]): void {
+/** The arguments of a call as JSON, at once or in slices; `undefined` if they cannot be written. */
+export function writeInput(input: unknown): string | Iterable<string> | undefined {
+  return measureJson(input, LONG_JSON) < LONG_JSON ? writeJson(input) : encodeInSlices(input);
+}
+
+export function addCall(reply: Reply, call: WholeCall, json: string | Iterable<string>, chunks: Chunk[]): void {
   closeGrowing(reply);
-  chunks.push(toolInputDelta(reply.messageId, reply.blocks.length, call, json));
+  const index = reply.blocks.length;
+  const deltaOf = (piece: string): Chunk => toolInputDelta(reply.messageId, index, call, piece);
+  if (typeof json === "string") chunks.push(deltaOf(json));
+  else reply.long.push({ at: chunks.length, json, deltaOf });
   reply.blocks.push({ type: "tool-call", ...call });
   reply.calls.push(call);
 }
 
-/** Keeps the calls as what was written, and makes none of them: the host says that one of them cannot be read. */
+/** Chunks with the deltas of long arguments in their places, one delta in each step. */
+export function* inSteps(chunks: readonly Chunk[], long: readonly LongInput[]): Generator<Chunk[], undefined> {
+  let from = 0;
+  for (const { at, json, deltaOf } of long) {
+    for (const piece of json) {
+      yield [...chunks.slice(from, at), deltaOf(piece)];
+      from = at;
+    }
+  }
+  if (from < chunks.length) yield chunks.slice(from);
+  return undefined;
+}
+
+/** Keeps the calls as unknown blocks and makes none of them: the host reported that one of them is unreadable. */
 export function dropCalls(reply: Reply): void {
   reply.calls.length = 0;
   for (const [index, block] of reply.blocks.entries()) {
@@ -93,7 +127,7 @@ export function dropCalls(reply: Reply): void {
   }
 }
 
-/** The id of the next call: the vendor's, or one made up when there is none or it was used before. */
+/** The id of the next call: the vendor's, or a new one if that is missing or already used. */
 export function takeCallId(reply: Reply, given: string | undefined): string {
   let id = given ?? "";
   for (let next = reply.callIds.size; id === "" || reply.callIds.has(id); next++) id = `${reply.idPrefix}_${next}`;
@@ -101,7 +135,7 @@ export function takeCallId(reply: Reply, given: string | undefined): string {
   return id;
 }
 
-/** Ends the block that still grows, if there is one. */
+/** Ends the block that still grows, if any. */
 export function closeGrowing(reply: Reply): void {
   const block = reply.growing;
   if (block === undefined) return;

@@ -8,10 +8,10 @@ import { BEGINNING, fitCalls, joinTurns, resultsFirst } from "../shared/transcri
 
 const CALL_ID = /^[\u0021-\u007e]{1,128}$/;
 
-/** Stands on a call that another model made: from Gemini 3 on, a call without any signature is refused. */
+/** The signature for a call of another model: from Gemini 3 on, a call without a signature is refused. */
 const FOREIGN_SIGNATURE = "skip_thought_signature_validator";
 
-/** A part in the vendor's words. */
+/** A part as the Gemini API defines it. */
 type Part = { readonly functionCall?: unknown; readonly thoughtSignature?: string; readonly [field: string]: unknown };
 
 /** The body of `:streamGenerateContent` for one request. */
@@ -44,7 +44,7 @@ function encodeGeneration({ maxTokens, temperature, thinkingTokens, output }: Mo
       responseMimeType: "application/json",
       responseJsonSchema: encodeSchema(output.schema),
     }),
-    // Thoughts count against the limit, so they come on top of what the answer may have.
+    // Thoughts count towards the limit, so they are added to the limit of the answer.
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens + (thinkingTokens ?? 0) }),
     ...(temperature !== undefined && { temperature }),
     ...(thinkingTokens !== undefined && { thinkingConfig: { thinkingBudget: thinkingTokens, includeThoughts: true } }),
@@ -58,7 +58,7 @@ function encodeSchema(schema: JsonSchema): JsonSchema {
 
 function encodeContents(model: string, given: readonly Message[]): unknown[] {
   const messages = fitCalls(given, CALL_ID);
-  // A function response names its function; our results know only the call's id.
+  // A function response must name its function; our results contain only the call's id.
   const names = new Map<string, string>();
   for (const { blocks } of messages) {
     for (const block of blocks) if (block.type === "tool-call") names.set(block.callId, block.name);
@@ -78,7 +78,7 @@ function encodeContents(model: string, given: readonly Message[]): unknown[] {
   );
 }
 
-/** The first call of a reply has to bear a signature. */
+/** The first call of a reply must have a signature. */
 function sign(parts: readonly Part[]): readonly Part[] {
   const first = parts.findIndex((part) => part.functionCall !== undefined);
   return parts.map((part, index) =>
@@ -87,8 +87,8 @@ function sign(parts: readonly Part[]): readonly Part[] {
 }
 
 /**
- * The signature that belongs to a call or a picture: the format keeps it as an empty signed thought right before the
- * block, and the vendor wants it back on the part itself.
+ * The signature of a call or a picture. The format keeps it as an empty signed thought before the block; the vendor
+ * expects it on the part itself.
  */
 function signatureBefore(blocks: readonly Block[], index: number): { readonly thoughtSignature?: string } {
   const before = blocks[index - 1];
@@ -118,7 +118,7 @@ function encodeReplyBlock(block: Block, signature: { readonly thoughtSignature?:
   }
 }
 
-/** The signature of a text stands behind it as a part without text. */
+/** The signature of a text follows it as a part without text. */
 function isSignedEnd(raw: unknown): raw is Part {
   return typeof raw === "object" && raw !== null && "thoughtSignature" in raw && "text" in raw && raw.text === "";
 }
@@ -156,7 +156,7 @@ function encodeResult(block: ToolResultBlock, names: ReadonlyMap<string, string>
   ];
 }
 
-/** Gemini takes any media, and addresses of the web and of Google's storage. */
+/** Gemini accepts any media, and URLs of the web and of Google's storage. */
 export const cannotSendToGemini = withResults(() => undefined, ["gs:"]);
 
 function encodeMedia(block: MediaBlock): Part {
@@ -172,7 +172,7 @@ function encodeToolChoice(choice: ToolChoice): unknown {
   return { mode: { auto: "AUTO", none: "NONE", required: "ANY" }[choice] };
 }
 
-/** What Gemini takes as `responseJsonSchema`. Circles are taken, but only unrolled a little. */
+/** The JSON Schema features that `responseJsonSchema` accepts. Gemini unrolls recursive schemas only a few levels. */
 export const GEMINI_SCHEMAS: SchemaDialect = {
   constraints: new Set(["minimum", "maximum", "minItems", "maxItems"]),
   formats: new Set(["date-time", "date", "time"]),
@@ -185,16 +185,18 @@ export const GEMINI_SCHEMAS: SchemaDialect = {
   maxUnions: Number.POSITIVE_INFINITY,
 };
 
-/** Whether a model can be asked for answers of a form. Before Gemini 3 a form and functions exclude each other. */
+/**
+ * Whether a model supports structured output for this schema. Before Gemini 3, it cannot be combined with functions.
+ */
 export function checkGeminiOutput(model: string, schema: JsonSchema, hasTools: boolean): true | string {
   const generation = modelGeneration(model);
-  if (generation !== undefined && generation < 2) return `${model} came before Gemini 2 and takes no JSON Schema`;
-  if (hasTools && (generation ?? 0) < 3) return `${model} takes no form beside tools; Gemini 3 does`;
+  if (generation !== undefined && generation < 2) return `${model} is older than Gemini 2 and accepts no JSON Schema`;
+  if (hasTools && (generation ?? 0) < 3) return `${model} cannot combine structured output with tools; Gemini 3 can`;
   const fitted = fitSchema(schema, GEMINI_SCHEMAS);
   return "why" in fitted ? fitted.why : true;
 }
 
-/** The generation in a model's name: 2 of `gemini-2.5-pro`. `undefined`: the name does not tell. */
+/** The generation in a model's name: 2 for `gemini-2.5-pro`. `undefined` if the name has none. */
 function modelGeneration(model: string): number | undefined {
   const digits = /^gemini-(\d{1,3})/.exec(model)?.[1];
   return digits === undefined ? undefined : Number(digits);

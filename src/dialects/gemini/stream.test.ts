@@ -14,7 +14,7 @@ const chunk = (parts: readonly object[], finishReason?: string): string =>
     responseId: "r7",
   })}\r\n\r\n`;
 
-/** Streams as Gemini sends them: the last frame makes them whole. */
+/** Streams as Gemini sends them: the last frame completes them. */
 const STREAMS: Readonly<Record<string, readonly string[]>> = {
   text: [
     chunk([{ text: "Hm, 東京 🙂", thought: true }]),

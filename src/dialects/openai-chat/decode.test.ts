@@ -3,9 +3,10 @@ import { closeRunLog, findViolation } from "#testing";
 import type { DataFrame } from "#wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { openAiChat } from "./decode.ts";
 
-const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
+const RUNS = fuzzRuns(5000);
 
 const frameOf = (text: string, name = ""): DataFrame => {
   let value: unknown;
@@ -522,7 +523,7 @@ describe("properties", () => {
   });
 });
 
-/** What a reply promises beyond the event model: one end, calls only after it, and none that nobody could run. */
+/** Checks what a reply guarantees beyond the event model: one end, calls only after it, and every call can be run. */
 function brokenPromise(chunks: readonly Chunk[]): string | undefined {
   const violation = findViolation(closeRunLog(chunks));
   if (violation !== undefined) return `${violation.invariant}: ${violation.message}`;

@@ -1,4 +1,4 @@
-import { type Chunk, type ErrorItem, mergeUsage, type Mode, startItem, type Usage } from "#domain";
+import { type Chunk, type ChunkOf, type ErrorItem, mergeUsage, type Mode, startItem, type Usage } from "#domain";
 import { type DataFrame, type Frame, isRecord, type JsonRecord, ownArray, ownString } from "#wire";
 import type { Adapter, AdapterOptions, Format } from "../shared/format.ts";
 import { writeJson } from "../shared/json-text.ts";
@@ -15,9 +15,9 @@ import { type Ending, finishReply, readComplaint, readEnding, readFailure, readU
 import { createReply, keepUnknown, type Reply, writeFragment, writeText, writeThinking } from "./reply.ts";
 
 /**
- * The stream of OpenAI's Chat Completions, as OpenAI and the many hosts that imitate it send it.
+ * The stream of OpenAI's Chat Completions, as sent by OpenAI and the many hosts that imitate it.
  *
- * A reply is whole when its `finish_reason` was seen; `[DONE]` alone is not enough, and its absence does no harm.
+ * A reply is complete when its `finish_reason` has arrived; `[DONE]` alone is not enough, and may be missing.
  *
  * @example
  * const decoder = createDecoder(openAiChat)
@@ -34,9 +34,7 @@ const END_MARK = "[DONE]";
 
 interface Stream {
   readonly mode: Mode;
-  /** What the frames of this `feed` have given so far. */
-  chunks: Chunk[];
-  /** `ended`: the message is out. `failed`: a terminal error is out, and nothing may follow it. */
+  /** `ended`: the message was emitted. `failed`: a terminal error was emitted, and nothing may follow it. */
   phase: "open" | "ended" | "failed";
   reply: Reply | undefined;
   ending: Ending | undefined;
@@ -44,25 +42,19 @@ interface Stream {
   hasOtherChoice: boolean;
 }
 
-/** Never written to. */
-const NO_CHUNKS: Chunk[] = [];
-
 /** The adapter for one Chat Completions stream. */
 function createOpenAiChatAdapter(options: AdapterOptions = {}): Adapter {
   let stream = createStream(options);
   return {
     feed(frames) {
       const chunks: Chunk[] = [];
-      stream.chunks = chunks;
-      for (const frame of frames) decodeFrame(stream, frame);
-      // Not kept: they would live for as long as the stream is silent.
-      stream.chunks = NO_CHUNKS;
+      for (const frame of frames) decodeFrame(stream, frame, chunks);
       return chunks;
     },
     flush() {
-      stream.chunks = [];
-      endStream(stream);
-      return stream.chunks;
+      const chunks: Chunk[] = [];
+      endStream(stream, chunks);
+      return chunks;
     },
     noteGap() {
       stream.reply?.assembler.noteGap();
@@ -76,7 +68,6 @@ function createOpenAiChatAdapter(options: AdapterOptions = {}): Adapter {
 function createStream(options: AdapterOptions): Stream {
   return {
     mode: options.mode ?? "http",
-    chunks: NO_CHUNKS,
     phase: "open",
     reply: undefined,
     ending: undefined,
@@ -85,92 +76,92 @@ function createStream(options: AdapterOptions): Stream {
   };
 }
 
-function decodeFrame(stream: Stream, frame: Frame): void {
+function decodeFrame(stream: Stream, frame: Frame, chunks: Chunk[]): void {
   if (stream.phase === "failed" || frame.kind === "fault") return;
-  if (frame.value === undefined && frame.text.trim() === END_MARK) endStream(stream);
-  else if (stream.phase === "ended") stream.chunks.push(lateFrameNotice(frame));
+  if (frame.value === undefined && frame.text.trim() === END_MARK) endStream(stream, chunks);
+  else if (stream.phase === "ended") chunks.push(lateFrameNotice(frame));
   else if (frame.value === undefined) {
-    // Whatever stood in it is lost, perhaps a part of the arguments of a call.
+    // Its content is lost, possibly a part of a call's arguments.
     stream.reply?.assembler.noteGap();
-    stream.chunks.push(jsonDecodeError(frame));
-  } else if (isRecord(frame.value)) decodeChunk(stream, frame.value, frame);
-  else stream.chunks.push(unknownNotice("chunk", frame));
+    chunks.push(jsonDecodeError(frame));
+  } else if (isRecord(frame.value)) decodeChunk(stream, frame.value, frame, chunks);
+  else chunks.push(unknownNotice("chunk", frame));
 }
 
-function decodeChunk(stream: Stream, chunk: JsonRecord, frame: DataFrame): void {
-  // The error stands under `error`, or the whole frame is one: by its SSE name or by its own word for what it is.
-  if (chunk.error) return fail(stream, providerError(readComplaint(chunk.error), frame));
+function decodeChunk(stream: Stream, chunk: JsonRecord, frame: DataFrame, chunks: Chunk[]): void {
+  // The error is under `error`, or the whole frame is one: by its SSE name or its `object`.
+  if (chunk.error) return fail(stream, providerError(readComplaint(chunk.error), frame), chunks);
   if (frame.name === "error" || chunk.object === "error") {
-    return fail(stream, providerError(readComplaint(chunk), frame));
+    return fail(stream, providerError(readComplaint(chunk), frame), chunks);
   }
   const choices = chunk.choices;
-  if (Array.isArray(choices)) decodeChoices(stream, choices, frame);
-  else if (!isRecord(chunk.usage)) stream.chunks.push(unknownNotice("chunk", frame));
-  if (isRecord(chunk.usage)) decodeUsage(stream, chunk.usage);
+  if (Array.isArray(choices)) decodeChoices(stream, choices, frame, chunks);
+  else if (!isRecord(chunk.usage)) chunks.push(unknownNotice("chunk", frame));
+  if (isRecord(chunk.usage)) decodeUsage(stream, chunk.usage, chunks);
 }
 
-/** One choice is decoded; of the others the reader is told once. */
-function decodeChoices(stream: Stream, choices: readonly unknown[], frame: DataFrame): void {
+/** Decodes the first choice; the others are reported once. */
+function decodeChoices(stream: Stream, choices: readonly unknown[], frame: DataFrame, chunks: Chunk[]): void {
   for (let position = 0; position < choices.length && stream.phase === "open"; position++) {
     const choice = choices[position];
     if (isRecord(choice) && (choice.index ?? position) === 0) {
-      decodeChoice(stream, choice, frame);
+      decodeChoice(stream, choice, frame, chunks);
     } else if (!stream.hasOtherChoice) {
       stream.hasOtherChoice = true;
-      stream.chunks.push(unknownNotice("choice", frame, choice));
+      chunks.push(unknownNotice("choice", frame, choice));
     }
   }
 }
 
-function startReply(stream: Stream, frame: DataFrame): Reply {
+function startReply(stream: Stream, frame: DataFrame, chunks: Chunk[]): Reply {
   const chunk = isRecord(frame.value) ? frame.value : {};
   const model = ownString(chunk, "model") || undefined;
-  stream.chunks.push(startItem({ backend: "openai", mode: stream.mode, ...(model === undefined ? {} : { model }) }));
+  chunks.push(startItem({ backend: "openai", mode: stream.mode, ...(model === undefined ? {} : { model }) }));
   return createReply({ id: ownString(chunk, "id") || undefined, model });
 }
 
-function decodeChoice(stream: Stream, choice: JsonRecord, frame: DataFrame): void {
-  if (choice.error) return fail(stream, providerError(readComplaint(choice.error), frame));
-  stream.reply ??= startReply(stream, frame);
+function decodeChoice(stream: Stream, choice: JsonRecord, frame: DataFrame, chunks: Chunk[]): void {
+  if (choice.error) return fail(stream, providerError(readComplaint(choice.error), frame), chunks);
+  stream.reply ??= startReply(stream, frame, chunks);
   const delta = choice.delta;
-  const before = stream.chunks.length;
-  if (isRecord(delta)) decodeDelta(stream.reply, delta, stream.chunks);
+  const before = chunks.length;
+  if (isRecord(delta)) decodeDelta(stream.reply, delta, chunks);
 
   const finishReason = choice.finish_reason;
-  if (typeof finishReason === "string" && finishReason !== "") decodeFinish(stream, finishReason, frame);
-  else if (stream.chunks.length === before && isRecord(delta) && hasUnknownField(delta)) {
-    stream.chunks.push(unknownNotice("delta", frame, delta));
+  if (typeof finishReason === "string" && finishReason !== "") decodeFinish(stream, finishReason, frame, chunks);
+  else if (chunks.length === before && isRecord(delta) && hasUnknownField(delta)) {
+    chunks.push(unknownNotice("delta", frame, delta));
   }
 }
 
-function decodeFinish(stream: Stream, finishReason: string, frame: DataFrame): void {
+function decodeFinish(stream: Stream, finishReason: string, frame: DataFrame, chunks: Chunk[]): void {
   const failure = readFailure(finishReason);
-  if (failure !== undefined) return fail(stream, providerError(failure, frame));
-  // The first reason holds: a host that says "length" and then closes with "stop" did cut the reply.
+  if (failure !== undefined) return fail(stream, providerError(failure, frame), chunks);
+  // The first reason counts: a host that sends "length" and then closes with "stop" did cut the reply.
   if (stream.ending !== undefined) return;
   stream.ending = readEnding(finishReason);
-  if (stream.ending.stopReason === "unknown")
-    stream.chunks.push(unknownNotice("finish-reason", frame, { finishReason }));
+  if (stream.ending.stopReason === "unknown") chunks.push(unknownNotice("finish-reason", frame, { finishReason }));
 }
 
-function decodeUsage(stream: Stream, value: JsonRecord): void {
+function decodeUsage(stream: Stream, value: JsonRecord, chunks: Chunk[]): void {
   const usage = readUsage(value);
   if (usage === undefined) return;
   stream.usage = stream.usage === undefined ? usage : mergeUsage(stream.usage, usage);
-  // Nothing more is to come once the reason and the count are there; a host may keep the connection open after it.
-  if (stream.ending !== undefined) endStream(stream);
+  // After the reason and the usage nothing more follows, but a host may keep the connection open.
+  if (stream.ending !== undefined) endStream(stream, chunks);
 }
 
-function fail(stream: Stream, error: ErrorItem): void {
+function fail(stream: Stream, error: ChunkOf<ErrorItem>, chunks: Chunk[]): void {
   stream.phase = "failed";
-  stream.chunks.push(...usageNotice(stream.usage), error);
+  chunks.push(...usageNotice(stream.usage), error);
 }
 
-function endStream(stream: Stream): void {
+function endStream(stream: Stream, chunks: Chunk[]): void {
   if (stream.phase !== "open") return;
-  if (stream.reply === undefined || stream.ending === undefined) return fail(stream, streamCutError("finish_reason"));
+  if (stream.reply === undefined || stream.ending === undefined)
+    return fail(stream, streamCutError("finish_reason"), chunks);
   stream.phase = "ended";
-  finishReply(stream.reply, { ending: stream.ending, usage: stream.usage }, stream.chunks);
+  finishReply(stream.reply, { ending: stream.ending, usage: stream.usage }, chunks);
 }
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
@@ -185,9 +176,9 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set([
 
 const NOTHING: JsonRecord = {};
 
-/** Writes what one `delta` adds to the reply. */
+/** Adds one `delta` to the reply. */
 export function decodeDelta(reply: Reply, delta: JsonRecord, chunks: Chunk[]): void {
-  // Two names for one thing: a host that sends both sends the same text twice.
+  // Two names for the same text: hosts that send both send it twice.
   const reasoning = delta.reasoning_content ?? delta.reasoning;
   if (typeof reasoning === "string") writeThinking(reply, reasoning, chunks);
 
@@ -206,17 +197,17 @@ export function decodeDelta(reply: Reply, delta: JsonRecord, chunks: Chunk[]): v
     for (const call of calls) if (isRecord(call)) writeFragment(reply, readFragment(call, call.function), chunks);
   }
 
-  // The older form knows one call per reply and no ids. One made here lets its arguments be shown as they come.
+  // The older form has one call per reply and no ids. With our own id its arguments can be shown as they arrive.
   const legacy = delta.function_call;
   if (isRecord(legacy)) writeFragment(reply, readFragment({ id: reply.legacyCallId }, legacy), chunks);
 }
 
-/** Whether a delta says something under a name this dialect does not know. */
+/** Whether a delta has a field that this dialect does not know. */
 function hasUnknownField(delta: JsonRecord): boolean {
   return Object.keys(delta).some((key) => !KNOWN_FIELDS.has(key) && delta[key] !== null);
 }
 
-/** Some hosts send content as a list of typed parts instead of one text. */
+/** Some hosts send content as a list of typed parts instead of one string. */
 function decodePart(reply: Reply, part: unknown, chunks: Chunk[]): void {
   if (typeof part === "string") return writeText(reply, part, chunks);
   if (!isRecord(part)) return keepUnknown(reply, part);
@@ -232,7 +223,6 @@ function readThinking(part: JsonRecord): string {
   return ownString(part, "thinking") ?? texts.join("");
 }
 
-// Every field is written, known or not: fragments are a hot path, and one literal gives one hidden class.
 function readFragment(call: JsonRecord, called: unknown): LooseFragment {
   const { index, id } = call;
   const { name, arguments: written } = isRecord(called) ? called : NOTHING;
@@ -244,7 +234,7 @@ function readFragment(call: JsonRecord, called: unknown): LooseFragment {
   };
 }
 
-/** Arguments are JSON text; some hosts send the object itself, always whole. */
+/** Arguments are JSON text; some hosts send the object itself, always complete. */
 function readArguments(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return isRecord(value) ? writeJson(value) : undefined;

@@ -19,9 +19,9 @@ import { blockOf, type Reply, showArguments } from "./reply.ts";
 /** How a reply ended, read from its `finish_reason`. */
 export interface Ending {
   readonly stopReason: StopReason;
-  /** The host says that the model wrote everything it wanted to write, tool calls included. */
+  /** The host claims that the model finished writing, tool calls included. */
   readonly claimsWhole: boolean;
-  /** The host's own word, where ours says less. */
+  /** The host's own word, if ours is less precise. */
   readonly vendorStopReason?: string;
 }
 
@@ -36,10 +36,10 @@ const ENDINGS: ReadonlyMap<string, Ending> = new Map([
   ["sensitive", { stopReason: "content-filter", claimsWhole: false }],
 ]);
 
-/** Words that say more than the reason we have for them. */
-const TELLING: ReadonlySet<string> = new Set(["content_filter", "sensitive", "model_length"]);
+/** Words that are more precise than our reason for them. */
+const NEEDS_VENDOR_REASON: ReadonlySet<string> = new Set(["content_filter", "sensitive", "model_length"]);
 
-/** Finish reasons with which a host says that it failed. They end the stream, but not the reply. */
+/** Finish reasons that mean the host failed. They end the stream, but not the reply. */
 const FAILURES: ReadonlyMap<string, ErrorCode> = new Map([
   ["error", "provider-error"],
   ["abort", "provider-error"],
@@ -52,10 +52,10 @@ export function readEnding(finishReason: string): Ending {
   if (ending === undefined) {
     return { stopReason: "unknown", claimsWhole: false, vendorStopReason: finishReason };
   }
-  return TELLING.has(finishReason) ? { ...ending, vendorStopReason: finishReason } : ending;
+  return NEEDS_VENDOR_REASON.has(finishReason) ? { ...ending, vendorStopReason: finishReason } : ending;
 }
 
-/** What a host complains of that gave up with this reason; `undefined` when it did not. */
+/** The error for a finish reason that means failure; `undefined` for any other. */
 export function readFailure(finishReason: string): ProviderMessage | undefined {
   const code = FAILURES.get(finishReason);
   if (code === undefined) return undefined;
@@ -64,15 +64,15 @@ export function readFailure(finishReason: string): ProviderMessage | undefined {
 }
 
 /**
- * What may be done with a call: run it; answer it with an error, because the host calls it whole and it is not; or
- * neither, because the reply was cut off inside it.
+ * What to do with a call: run it; answer it with an error, because the host claims it is complete but it is not; or
+ * drop it, because the reply was cut inside it.
  */
 type Verdict =
   | { readonly kind: "run"; readonly input: unknown }
   | { readonly kind: "refuse" }
   | { readonly kind: "drop" };
 
-/** Ends a reply: arguments still withheld, the `message`, then its calls in order. */
+/** Ends a reply: emits arguments still withheld, the `message`, then its calls in order. */
 export function finishReply(
   reply: Reply,
   { ending, usage }: { readonly ending: Ending; readonly usage: Usage | undefined },
@@ -95,7 +95,7 @@ export function finishReply(
     blocks[slot.index] = callBlock(call, verdict);
     items.push(...callItems(call, verdict));
   }
-  // It stopped in order to call tools, and calls none.
+  // The reply stopped for tool calls but has none.
   const hasNone = ending.stopReason === "tool-use" && !hasCalls && !reply.hasRefused;
   const vendorStopReason = hasNone ? "tool_calls" : ending.vendorStopReason;
   chunks.push(
@@ -116,17 +116,16 @@ export function finishReply(
 
 function judge(call: AssembledCall, claimsWhole: boolean): Verdict {
   if (call.name === "") return { kind: "drop" };
-  const text = call.arguments.trim();
   const parsed = call.parse();
-  // Of a reply that was cut off only a closed object is surely whole: a bare number might have gone on.
+  // In a cut reply only a closed object is certainly complete: a bare number might have continued.
   if (!claimsWhole) {
     return parsed.fault === undefined && isRecord(parsed.value) && !call.hasGap
       ? { kind: "run", input: parsed.value }
       : { kind: "drop" };
   }
   if (call.hasGap) return { kind: "refuse" };
-  if (text === "") return { kind: "run", input: {} };
-  return parsed.fault === undefined ? { kind: "run", input: parsed.value } : { kind: "refuse" };
+  if (parsed.fault === undefined) return { kind: "run", input: parsed.value };
+  return call.arguments.trim() === "" ? { kind: "run", input: {} } : { kind: "refuse" };
 }
 
 function callBlock(call: AssembledCall, verdict: Verdict): Block {
@@ -155,13 +154,13 @@ function callItems(call: AssembledCall, verdict: Verdict): Chunk[] {
   return [item, toolResultItem({ callId, name, output, isError: true, skipped: "incomplete" })];
 }
 
-/** Hosts disagree on what to call the end of a reply with tool calls; the calls themselves decide. */
+/** Hosts use different reasons for a reply with tool calls, so the calls themselves decide. */
 function stopReasonOf(
   ending: Ending,
   { hasCalls, isAnyCut, hasRefused }: Readonly<Record<"hasCalls" | "isAnyCut" | "hasRefused", boolean>>,
 ): StopReason {
   if (hasRefused && ending.claimsWhole) return "refusal";
-  // Nothing but a call that nobody can read: the model has to hear of it.
+  // The only call is unreadable: the model must be told that it was not made.
   if (ending.stopReason === "unknown" && isAnyCut && !hasCalls) return "malformed-call";
   if (!ending.claimsWhole) return ending.stopReason;
   if (hasCalls) return "tool-use";
@@ -169,8 +168,8 @@ function stopReasonOf(
 }
 
 /**
- * Reads a `usage` object; `undefined` when it counts nothing. `prompt_tokens` includes what came from the cache, and
- * `completion_tokens` what was spent on reasoning.
+ * Reads a `usage` object; `undefined` if it has no counts. `prompt_tokens` includes cached tokens, and
+ * `completion_tokens` includes reasoning.
  */
 export function readUsage(value: JsonRecord): Usage | undefined {
   const usage: { -readonly [Field in keyof Usage]: Usage[Field] } = {};
@@ -180,14 +179,14 @@ export function readUsage(value: JsonRecord): Usage | undefined {
   };
   set("inputTokens", value, "prompt_tokens");
   set("outputTokens", value, "completion_tokens");
-  // DeepSeek counts cache hits beside the prompt, OpenAI inside its details; where both are given they agree.
+  // DeepSeek reports cache hits next to the prompt tokens, OpenAI in their details; if both are present they agree.
   set("cacheReadTokens", value, "prompt_cache_hit_tokens");
   set("cacheReadTokens", ownRecord(value, "prompt_tokens_details"), "cached_tokens");
   set("reasoningTokens", ownRecord(value, "completion_tokens_details"), "reasoning_tokens");
   return Object.keys(usage).length === 0 ? undefined : usage;
 }
 
-/** What `error.code` and `error.type` say, at OpenAI and at hosts that imitate it. */
+/** Values of `error.code` and `error.type`, from OpenAI and hosts that imitate it. */
 const WORDS: ReadonlyMap<string, ErrorCode> = new Map([
   ["rate_limit_exceeded", "provider-rate-limited"],
   ["rate_limit_error", "provider-rate-limited"],
@@ -213,8 +212,8 @@ const WORDS: ReadonlyMap<string, ErrorCode> = new Map([
 ]);
 
 /**
- * Reads the error a host put into the stream: OpenAI's object `{ message, type, code }`, or only a sentence.
- * The code is the narrower word, so it is asked before the type; numbers in its place are HTTP statuses.
+ * Reads an error inside the stream: OpenAI's object `{ message, type, code }`, or just a string. The code is more
+ * specific, so it is looked up before the type; a number in its place is an HTTP status.
  */
 export function readComplaint(error: unknown): ProviderMessage {
   if (!isRecord(error)) return { message: typeof error === "string" ? error : "" };

@@ -4,7 +4,7 @@ import { openAiChat } from "./decode.ts";
 import { cannotSendToChat, checkOpenaiOutput, encodeOpenaiRequest, mayThink, thinkingNotice } from "./request.ts";
 import type { OpenaiOptions, ProviderProfile } from "./types.ts";
 
-/** The hosts that are known by name. Any other is reached with `openai` and a base URL of its own. */
+/** The hosts that are known by name. Any other host is reached with `openai` and its base URL. */
 export const PROFILES = {
   openai: {
     baseUrl: "https://api.openai.com/v1",
@@ -25,8 +25,8 @@ export const PROFILES = {
     instructionsRole: "system",
     usageInStream: true,
     parallelToolCalls: true,
-    // No `outputForm`: hosts behind it that do not understand the field ignore it, while tools are only sent to hosts
-    // that have them.
+    // No `outputForm`: hosts that OpenRouter forwards to ignore the field if they do not support it, while requests
+    // with tools go only to hosts that support tools.
     thinking: { kind: "tokens" },
   },
   deepseek: {
@@ -49,7 +49,7 @@ export const PROFILES = {
     outputForm: { strict: false },
   },
   modal: {
-    // Every Modal app has an address of its own; there is no common one.
+    // Every Modal app has its own address; there is no common one.
     baseUrl: "",
     keyVariable: "MODAL_API_KEY",
     baseUrlVariable: "MODAL_BASE_URL",
@@ -60,7 +60,7 @@ export const PROFILES = {
   },
 } as const satisfies Record<string, ProviderProfile>;
 
-/** A model behind the OpenAI chat completions API, or any host that imitates it. */
+/** A model served by the OpenAI chat completions API, or by any host that imitates it. */
 export function openaiHost(options: OpenaiOptions): ModelHost {
   const { model, profile } = options;
   const known = new EncodedTranscript();
@@ -72,7 +72,7 @@ export function openaiHost(options: OpenaiOptions): ModelHost {
     headers: { ...(options.apiKey !== "" && { authorization: `Bearer ${options.apiKey}` }), ...options.headers },
     keyHint: profile.keyVariable ?? "the apiKey option",
     format: openAiChat,
-    // Most of these hosts cannot be told how much to think, and a guess would be no answer.
+    // Most of these hosts have no setting for the amount of thinking, and a guess would be wrong.
     ignores: [
       ...(mayThink(model, profile) ? [] : (["thinkingTokens"] as const)),
       ...(profile.parallelToolCalls ? [] : (["parallelToolCalls"] as const)),

@@ -8,9 +8,9 @@ import {
 } from "../shared/tool-call-assembler.ts";
 
 /**
- * One reply being written: its blocks in order of first appearance.
+ * A reply that is being written: its blocks in order of first appearance.
  *
- * Chat Completions has one text and one line of thought per reply, however they alternate, and any number of calls.
+ * Chat Completions has one text and one thinking block per reply, however they alternate, and any number of calls.
  */
 export interface Reply {
   readonly messageId: string;
@@ -19,11 +19,11 @@ export interface Reply {
   readonly assembler: ToolCallAssembler;
   /** The slot of each call, by the call's position. */
   readonly callSlots: CallSlot[];
-  /** The id of the one call of the older `function_call` form, which has none of its own. */
+  /** The id of the one call in the older `function_call` form, which has no id. */
   readonly legacyCallId: string;
   text: WrittenSlot | undefined;
   thinking: WrittenSlot | undefined;
-  /** The model said no, in so many words. */
+  /** The model sent an explicit refusal. */
   hasRefused: boolean;
 }
 
@@ -95,7 +95,7 @@ export function writeFragment(reply: Reply, fragment: LooseFragment, chunks: Chu
   if (call.id !== "") showArguments(reply, slot, call.id, chunks);
 }
 
-/** Shows what was withheld of a call's arguments, once it has a name to show them under. */
+/** Shows withheld arguments of a call once its name is known. */
 export function showArguments(reply: Reply, slot: CallSlot, callId: string, chunks: Chunk[]): void {
   if (slot.withheld.length === 0 || slot.call.name === "") return;
   const json = slot.withheld.length === 1 ? (slot.withheld[0] ?? "") : slot.withheld.join("");

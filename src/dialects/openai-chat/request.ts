@@ -6,14 +6,14 @@ import { isMedia, mediaTypeOf, objectSchema, outputText, splitContent } from "..
 import { EncodedTranscript } from "../shared/encoded-transcript.ts";
 import { documentText, noteOf, withResults } from "../shared/media.ts";
 import { fitSchema, type SchemaDialect } from "../shared/output-schema.ts";
-import { behind, json, type RequestText, writeBody } from "../shared/request-text.ts";
+import { joinText, json, type RequestText, writeBody } from "../shared/request-text.ts";
 import { fitCalls } from "../shared/transcript.ts";
 import type { ProviderProfile } from "./types.ts";
 
-// Hosts that imitate this API put dots and colons into ids and want them back; the vendor itself allows 40 characters.
+// Hosts that imitate this API use dots and colons in ids and expect them back; OpenAI itself allows 40 characters.
 const CALL_ID = /^[\u0021-\u007e]{1,40}$/;
 
-/** The body of `POST /chat/completions` for one request. `known` is what was encoded for requests before. */
+/** The body of `POST /chat/completions` for one request. `known` holds what earlier requests have encoded. */
 export function encodeOpenaiRequest(
   model: string,
   request: ModelRequest,
@@ -26,21 +26,20 @@ export function encodeOpenaiRequest(
       ? [{ role: profile.instructionsRole, content: instructions }]
       : [];
   const before = system.map((message) => JSON.stringify(message)).join(",");
-  const text = writeMessages(fitCalls(request.messages, CALL_ID), known);
-  return writeBody(encodeFields(model, request, profile), "messages", json`[${behind(before, text)}]`);
+  const text = writeMessages(fitCalls(request.messages, CALL_ID, known.checked), known);
+  return writeBody(encodeFields(model, request, profile), "messages", json`[${joinText(before, text)}]`);
 }
 
-/** Reasoning counts against the host's limit, so it comes on top of what the answer may have. */
+/** Reasoning counts towards the host's limit, so it is added to the limit of the answer. */
 function reasoningTokens(model: string, { thinkingTokens }: ModelRequest, profile: ProviderProfile): number {
   return thinkingTokens !== undefined && mayThink(model, profile) ? thinkingTokens : 0;
 }
 
-/** A loop of its own: it alone runs once per message, so that optimising it takes next to no time. */
 function writeMessages(messages: readonly Message[], known: EncodedTranscript): RequestText {
   const begun = known.written.take(messages);
   let text: RequestText = begun?.value ?? "";
   for (let at = begun?.count ?? 0; at < messages.length; at += 1) {
-    text = behind(text, known.encode(messages[at] as Message, encodeMessage).json);
+    text = joinText(text, known.encode(messages[at] as Message, encodeMessage).json);
   }
   known.written.keep(messages, text);
   return text;
@@ -83,7 +82,7 @@ function encodeAssistant(blocks: readonly Block[]): object[] {
         tool_calls: calls.map((call) => ({
           id: call.callId,
           type: "function",
-          // Arguments the model wrote badly are kept as it wrote them (S2-13).
+          // Invalid arguments are sent back as the model wrote them (S2-13).
           function: {
             name: call.name,
             arguments: typeof call.input === "string" ? call.input : new JsonInText(call.input ?? {}),
@@ -96,7 +95,7 @@ function encodeAssistant(blocks: readonly Block[]): object[] {
 
 type Part = { readonly type: "text"; readonly text: string } | { readonly type: "image_url" | "file" | "input_audio" };
 
-/** Tool results are messages of their own and must stand right behind their calls, so they go first. */
+/** Tool results are separate messages that must directly follow their calls, so they come first. */
 function encodeUser(blocks: readonly Block[]): object[] {
   const messages: object[] = [];
   const parts: Part[] = [];
@@ -104,7 +103,7 @@ function encodeUser(blocks: readonly Block[]): object[] {
     if (block.type === "tool-result") {
       const { value, media } = splitContent(block.output);
       messages.push({ role: "tool", tool_call_id: block.callId, content: outputText(value) });
-      // This API takes no pictures in tool messages; they follow as the user's.
+      // The API accepts no pictures in tool messages; they follow in a user message.
       parts.push(...media.map(encodeMedia));
     } else if (block.type === "text") {
       if (block.text !== "") parts.push({ type: "text", text: block.text });
@@ -114,7 +113,7 @@ function encodeUser(blocks: readonly Block[]): object[] {
   return messages;
 }
 
-/** Content of text alone, as the one text that every imitating host understands. */
+/** Content that is only text, as the single string that every imitating host accepts. */
 function plainContent(parts: readonly Part[]): string | undefined {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return texts.length === parts.length ? texts.join("\n") : undefined;
@@ -134,7 +133,7 @@ function encodeMedia(block: MediaBlock): Part & Record<string, unknown> {
   return { type: "file", file: { filename: block.title ?? "document", file_data: url } };
 }
 
-/** The recordings this API takes, by media type. */
+/** The audio types that this API accepts. */
 const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
   ["audio/wav", "wav"],
   ["audio/x-wav", "wav"],
@@ -143,7 +142,7 @@ const AUDIO_FORMATS: ReadonlyMap<string, string> = new Map([
   ["audio/mpeg", "mp3"],
 ]);
 
-/** The blocks the chat completions API takes: pictures, PDF and text inline, WAV and MP3. */
+/** The blocks that the chat completions API accepts: pictures, inline PDF and text, WAV and MP3. */
 export const cannotSendToChat = withResults(
   (block) => {
     const mediaType = mediaTypeOf(block);
@@ -162,7 +161,7 @@ function encodeToolChoice(choice: ToolChoice): unknown {
   return typeof choice === "object" ? { type: "function", function: { name: choice.name } } : choice;
 }
 
-/** What OpenAI takes as a strict schema. */
+/** The JSON Schema features that OpenAI accepts in a strict schema. */
 const STRICT_SCHEMAS: SchemaDialect = {
   constraints: new Set(
     "pattern multipleOf minimum maximum exclusiveMinimum exclusiveMaximum minItems maxItems".split(" "),
@@ -177,7 +176,7 @@ const STRICT_SCHEMAS: SchemaDialect = {
   maxUnions: Number.POSITIVE_INFINITY,
 };
 
-/** Whether a model can be asked for answers of a form. One that it cannot promise to keep to, it still tries to. */
+/** Whether a model supports structured output for this schema. A schema that it cannot guarantee is still attempted. */
 export function checkOpenaiOutput(
   {
     provider,
@@ -186,8 +185,8 @@ export function checkOpenaiOutput(
   }: { readonly provider: string; readonly model: string; readonly profile: ProviderProfile },
   schema: JsonSchema,
 ): true | string {
-  if (profile.outputForm === undefined) return `not every model of ${provider} can be asked for a form`;
-  if (profile.outputForm.except?.test(model) === true) return `${model} cannot be asked for a form`;
+  if (profile.outputForm === undefined) return `not every model of ${provider} supports structured output`;
+  if (profile.outputForm.except?.test(model) === true) return `${model} does not support structured output`;
   return schema.type === "object" ? true : "it does not describe an object";
 }
 
@@ -201,13 +200,13 @@ export function encodeOutput({ name, schema }: OutputSpec, profile: ProviderProf
   };
 }
 
-/** The steps from tokens to an effort; above the last one the effort is high. */
+/** The token thresholds of each effort; above the last one the effort is high. */
 const LOW_TOKENS = 2048;
 const MEDIUM_TOKENS = 8192;
 
 type Effort = "low" | "medium" | "high";
 
-/** The effort that a number of thinking tokens stands for, if this model takes one. */
+/** The effort for a number of thinking tokens, if this model accepts one. */
 function effortOf(model: string, thinkingTokens: number | undefined, profile: ProviderProfile) {
   if (thinkingTokens === undefined || profile.thinking?.kind !== "effort") return undefined;
   if (!profile.thinking.models.test(model)) return undefined;
@@ -219,12 +218,12 @@ function toEffort(tokens: number): Effort {
   return tokens <= MEDIUM_TOKENS ? "medium" : "high";
 }
 
-/** Whether a model can be told at all how much to think. */
+/** Whether the amount of thinking can be set for a model. */
 export function mayThink(model: string, { thinking }: ProviderProfile): boolean {
   return thinking !== undefined && (thinking.kind === "tokens" || thinking.models.test(model));
 }
 
-/** The part of a request that says how much to think. */
+/** The part of a request that sets the amount of thinking. */
 function encodeThinking(model: string, { thinkingTokens }: ModelRequest, profile: ProviderProfile): object {
   if (thinkingTokens === undefined) return {};
   if (profile.thinking?.kind === "tokens") return { reasoning: { max_tokens: thinkingTokens } };
@@ -233,8 +232,8 @@ function encodeThinking(model: string, { thinkingTokens }: ModelRequest, profile
 }
 
 /**
- * What a caller is told whose number of tokens was sent as an effort. Once per question: a request that brings the
- * results of tools goes on with one that was told of already.
+ * The notice that a number of thinking tokens was sent as an effort. Emitted once per question: a request with tool
+ * results continues one for which the notice was emitted already.
  */
 export function thinkingNotice(model: string, request: ModelRequest, profile: ProviderProfile) {
   const effort = effortOf(model, request.thinkingTokens, profile);

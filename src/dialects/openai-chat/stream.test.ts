@@ -12,7 +12,7 @@ const fragment = (index: number, called: object, id?: string): string =>
   delta({ tool_calls: [{ index, ...(id === undefined ? {} : { id, type: "function" }), function: called }] });
 const usage = chunk({ choices: [], usage: { prompt_tokens: 5, completion_tokens: 7, total_tokens: 12 } });
 
-/** Streams as hosts send them, each with the frame that makes it whole. */
+/** Streams as hosts send them, each with the frame that completes it. */
 const STREAMS: Readonly<Record<string, readonly string[]>> = {
   text: [
     ": a comment\n\n",
@@ -65,7 +65,7 @@ describe.each(Object.entries(STREAMS))("a stream of %s", (_, frames) => {
 
   it("R9 I4: cut at any byte before its end it is never a success and never a tool call", () => {
     const wrong: number[] = [];
-    // Two line feeds close the frame; the framer may take the frame for whole without them, and it is.
+    // Two line feeds close the frame; without them the framer may still accept the frame, which is complete.
     for (let at = 0; at < wholeFrom - 2; at++) {
       const chunks = decode([bytes.subarray(0, at)]);
       const last = chunks.at(-1);

@@ -3,30 +3,30 @@ import type { HostAddress } from "../shared/model-host.ts";
 /** How a host differs from the API it imitates. Data: a new host is one row. */
 export interface ProviderProfile {
   readonly baseUrl: string;
-  /** The variable with the key; `undefined` when the host needs none. */
+  /** The environment variable with the key; `undefined` if the host needs none. */
   readonly keyVariable: string | undefined;
-  /** The variable that moves the base URL. */
+  /** The environment variable that overrides the base URL. */
   readonly baseUrlVariable: string;
   readonly limitField: "max_completion_tokens" | "max_tokens";
   readonly instructionsRole: "system" | "developer";
-  /** Understands `stream_options.include_usage`. */
+  /** Supports `stream_options.include_usage`. */
   readonly usageInStream: boolean;
-  /** Understands `parallel_tool_calls`. */
+  /** Supports `parallel_tool_calls`. */
   readonly parallelToolCalls: boolean;
-  /** Understands `response_format` with a JSON Schema. Left out: it does not, or not every model behind it. */
+  /** Supports `response_format` with a JSON Schema. Absent: not supported, or not by every model of the host. */
   readonly outputForm?: OutputForm;
-  /** How to say how much a model may think. Left out: the host cannot be told. */
+  /** How to set the amount of thinking. Absent: the host has no such setting. */
   readonly thinking?: ThinkingWords;
 }
 
 export interface OutputForm {
-  /** Whether it can be told to keep to the schema strictly, as far as it understands it. */
+  /** Whether strict adherence to the schema can be requested, as far as the host supports its features. */
   readonly strict: boolean;
-  /** The models that do not understand it. */
+  /** The models that do not support it. */
   readonly except?: RegExp;
 }
 
-/** `effort`: low, medium or high, taken by these models; `tokens`: a number, taken for every model. */
+/** `effort`: low, medium or high, for these models; `tokens`: a number, for every model. */
 export type ThinkingWords = { readonly kind: "effort"; readonly models: RegExp } | { readonly kind: "tokens" };
 
 export interface OpenaiOptions extends HostAddress {

@@ -1,18 +1,20 @@
 import type { Block, MediaBlock, TextBlock } from "#domain";
 import type { JsonSchema } from "#tools";
 
-/** A tool's output as text, for vendors that take nothing else. */
+/** A tool's output as text, for vendors that accept nothing else. */
 export function outputText(output: unknown): string {
   if (typeof output === "string") return output;
   return JSON.stringify(output) ?? "";
 }
 
-/** A tool call's arguments as the object vendors insist on. A model's garbage (kept as text) becomes an empty one. */
+/**
+ * A tool call's arguments as an object, which vendors require. Invalid arguments (kept as text) become an empty one.
+ */
 export function inputObject(input: unknown): object {
   return typeof input === "object" && input !== null && !Array.isArray(input) ? input : {};
 }
 
-/** A tool's schema as vendors insist on it: one that says it is an object, also when it only refers to others. */
+/** A tool's schema with an explicit `type`, which vendors require even if it only refers to other schemas. */
 export function objectSchema(schema: JsonSchema): JsonSchema {
   return Object.hasOwn(schema, "type") ? schema : { type: "object", ...schema };
 }
@@ -20,7 +22,7 @@ export function objectSchema(schema: JsonSchema): JsonSchema {
 /** What a tool may return instead of a value. */
 export type ContentBlock = TextBlock | MediaBlock;
 
-/** The blocks a tool returned, when it returned content instead of a value. */
+/** The blocks of a tool's output, if it is content and not a value. */
 export function contentBlocks(output: unknown): readonly ContentBlock[] | undefined {
   if (!Array.isArray(output) || output.length === 0) return undefined;
   return output.every(isContentBlock) ? (output as ContentBlock[]) : undefined;
@@ -35,7 +37,7 @@ function isContentBlock(value: unknown): value is ContentBlock {
   );
 }
 
-/** A tool's output in two parts, for vendors that take text in the result and media only beside it. */
+/** Splits a tool's output, for vendors that accept only text in the result and media next to it. */
 export function splitContent(output: unknown): {
   readonly value: unknown;
   readonly media: readonly MediaBlock[];
@@ -44,11 +46,11 @@ export function splitContent(output: unknown): {
   if (content === undefined) return { value: output, media: [] };
   const media = content.filter(isMedia);
   const text = content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-  // A result that looks empty would be taken for a failure.
+  // An empty result would look like a failure.
   return { value: text === "" ? "The result is in what follows." : text, media };
 }
 
-/** The media type of an inline block whose maker left it out. */
+/** The media type of a block, or the default for its type. */
 export function mediaTypeOf(block: MediaBlock): string {
   return block.mediaType ?? DEFAULT_TYPES[block.type];
 }

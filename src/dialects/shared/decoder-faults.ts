@@ -1,21 +1,21 @@
-import { type ErrorItem, errorItem, unreachable, type WarningItem, warningItem } from "#domain";
+import { type ChunkOf, type ErrorItem, errorItem, unreachable, type WarningItem, warningItem } from "#domain";
 import { type FaultyFrame, MAX_CONSECUTIVE_FAULTS, rawOf } from "#wire";
 
-/** Enough of a frame to recognise what it is, in characters. */
+/** Enough characters to recognise a frame. */
 export const SEEN_LENGTH = 2048;
 
-/** A cut last line is kept longer, because it may be most of an answer. */
+/** A cut last line is kept longer, because it may contain most of an answer. */
 const TAIL_LENGTH = 65_536;
 
-/** What a frame that could not be read becomes, in its place in the stream. */
-export function faultChunk(frame: FaultyFrame, limitBytes: number): ErrorItem | WarningItem {
+/** The chunk for a frame that could not be read, in its position in the stream. */
+export function faultChunk(frame: FaultyFrame, limitBytes: number): ChunkOf<ErrorItem> | ChunkOf<WarningItem> {
   const { code, message } = frame;
   const seen = cutText(frame.text, SEEN_LENGTH);
   switch (code) {
     case "json-decode":
     case "utf8-decode":
       return errorItem({ code, message, terminal: false, diagnostic: { seen } }, { raw: rawOf(frame) });
-    // Without `raw`: only the head of the frame was kept, and `raw` promises the whole.
+    // Without `raw`: only the head of the frame was kept, and `raw` promises the whole frame.
     case "line-too-long":
       return errorItem({ code, message, terminal: false, diagnostic: { seen, limitBytes } });
     case "buffer-overflow":
@@ -27,8 +27,8 @@ export function faultChunk(frame: FaultyFrame, limitBytes: number): ErrorItem | 
   }
 }
 
-/** The error that ends a stream in which too many frames in a row could not be read. */
-export function tooManyFaultsError(frame: FaultyFrame): ErrorItem {
+/** The error that ends a stream after too many unreadable frames in a row. */
+export function tooManyFaultsError(frame: FaultyFrame): ChunkOf<ErrorItem> {
   const seen = cutText(frame.text, SEEN_LENGTH);
   return errorItem(
     {
@@ -47,7 +47,7 @@ export function tooManyFaultsError(frame: FaultyFrame): ErrorItem {
   );
 }
 
-/** The beginning of a text, never half a character. */
+/** The beginning of a text, without splitting a character. */
 export function cutText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;
   const last = text.charCodeAt(maxLength - 1);

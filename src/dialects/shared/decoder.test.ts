@@ -2,13 +2,14 @@ import { type Chunk, errorItem, noticeItem, textDelta } from "#domain";
 import { type Frame, type Framing, isRecord } from "#wire";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { createDecoder, type DecoderOptions } from "./decoder.ts";
 import type { Format } from "./format.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 5000);
+const RUNS = fuzzRuns(5000);
 const encoder = new TextEncoder();
 
-/** Every frame is a text delta, except the words that make it fail, throw or say two things. */
+/** Every frame is a text delta, except the words that make it fail, throw or give two chunks. */
 function probe(framing: Framing = "ndjson"): Format & { readonly batches: number[] } {
   const batches: number[] = [];
   const decode = (frame: Frame): Chunk[] => {
@@ -168,15 +169,18 @@ describe("S4-7: the adapter", () => {
     expect(decoder.isOver).toBe(true);
   });
 
+  it("keeps its chunks as they are: one with its frame is a copy", () => {
+    const chunk = Object.freeze(textDelta("m", 0, "frozen"));
+    const createAdapter = () => ({ feed: () => [chunk], flush: () => [], reset: () => undefined });
+    const decoder = createDecoder({ ...probe(), createAdapter }, { keepRaw: true });
+    expect(decoder.push(encoder.encode("1\n"))).toMatchObject([{ ...chunk, raw: { json: "1" } }]);
+  });
+
   it("that throws in flush or reset, or returns what are no chunks, does no harm", () => {
     const throws = (): never => {
       throw new Error("no");
     };
-    const feeds = [
-      () => null,
-      () => [null],
-      () => [Object.freeze(textDelta("m", 0, "frozen"))],
-    ] as unknown as (() => Chunk[])[];
+    const feeds = [() => null, () => [null]] as unknown as (() => Chunk[])[];
     for (const feed of feeds) {
       let adapters = 0;
       const createAdapter = () => {
@@ -256,7 +260,7 @@ describe("laws", () => {
           const decoder = createDecoder(probe(framing), { keepRaw, limits: { maxLineBytes: 30, overflow: "skip" } });
           const halves = [...decoder.push(bytes.slice(0, cut)), ...decoder.push(bytes.slice(cut)), ...decoder.end()];
           const whole = decode(bytes, { keepRaw, limits: { maxLineBytes: 30, overflow: "skip" } }, probe(framing));
-          // An adapter that throws takes its whole batch with it, and batches depend on the cut.
+          // An adapter that throws loses its whole batch, and batches depend on the cut.
           if (!summaries(whole).includes("source-failed!")) expect(halves).toEqual(whole);
           const terminal = halves.findIndex((chunk) => chunk.type === "error" && chunk.terminal);
           expect(terminal === -1 || terminal === halves.length - 1).toBe(true);

@@ -15,7 +15,7 @@ import type { Adapter, AdapterOptions, Format } from "./format.ts";
 /** The options of `createDecoder`. */
 export interface DecoderOptions {
   readonly limits?: Partial<WireLimits>;
-  /** Gives every chunk the exact frame it came from. Costs a copy of every frame. Off by default. */
+  /** Attaches to every chunk the exact frame it came from. Copies every frame. Default: off. */
   readonly keepRaw?: boolean;
   /** Passed to the adapter. */
   readonly adapter?: AdapterOptions;
@@ -25,26 +25,31 @@ const OPTION_NAMES = ["limits", "keepRaw", "adapter"] satisfies (keyof DecoderOp
 const ADAPTER_NAMES = ["mode", "ownTool", "hasSeveralRuns", "keepRaw"] satisfies (keyof AdapterOptions)[];
 
 /**
- * Bytes in, chunks out: a framing, an adapter and what happens to frames that cannot be read.
+ * Bytes in, chunks out: a framing and an adapter, with a rule for frames that cannot be read.
  *
- * A frame that cannot be read is a non-terminal `error` in its place among the chunks; the fifth in a row is a
- * terminal `too-many-decode-errors`. After a terminal `error`, its own or the adapter's, nothing more comes out until
- * `reset`. No method throws, whatever the bytes, and whatever the adapter does.
+ * An unreadable frame is a non-terminal `error` in its position among the chunks; the fifth in a row is a terminal
+ * `too-many-decode-errors`. After a terminal `error`, from the decoder or the adapter, nothing more is emitted until
+ * `reset`. No method throws, whatever the bytes are and whatever the adapter does.
  */
 export interface Decoder {
   push(bytes: Uint8Array): Chunk[];
-  /** The stream is over: what was held back, and the adapter's verdict. */
+  /**
+   * Continues with what the last `push` left for later because it takes long, such as arguments of many megabytes; `[]`
+   * when nothing is left. Call it in a later turn of the event loop; otherwise the next `push` or `end` returns the rest.
+   */
+  rest(): Chunk[];
+  /** The stream is over: returns what was held back, and the adapter's verdict. */
   end(): Chunk[];
-  /** Forgets everything; ready for another stream. */
+  /** Resets all state, for another stream. */
   reset(): void;
-  /** Whether nothing more comes out: there was a terminal `error`, or `end` was called. */
+  /** Whether nothing more will be emitted: after a terminal `error` or `end`. */
   readonly isOver: boolean;
-  /** The last frame that could not be read, cut to a readable size: often the only trace of why a program failed. */
+  /** The last unreadable frame, cut to a readable size: often the only trace of why a program failed. */
   readonly lastNonJsonLine: string | undefined;
 }
 
 /**
- * A decoder for one stream of that format.
+ * Creates a decoder for one stream of a format.
  *
  * @example
  * const decoder = createDecoder(openAiChat)
@@ -88,6 +93,12 @@ class StreamDecoder implements Decoder {
     return this._isOver ? [] : this._decode(this._framer.push(bytes));
   }
 
+  rest(): Chunk[] {
+    const chunks: Chunk[] = [];
+    if (!this._isOver) this._add(chunks, () => this._adapter.rest?.() ?? []);
+    return chunks;
+  }
+
   end(): Chunk[] {
     if (this._isOver) return [];
     const chunks = this._decode(this._framer.end());
@@ -113,7 +124,9 @@ class StreamDecoder implements Decoder {
     return this._format.createAdapter(keepRaw === true ? { ...adapter, keepRaw } : adapter);
   }
 
-  /** Good frames go to the adapter in batches as large as can be; one by one where every chunk needs its frame. */
+  /**
+   * Passes good frames to the adapter in batches as large as possible, or one by one if every chunk needs its frame.
+   */
   private _decode(frames: readonly Frame[]): Chunk[] {
     const keepRaw = this._options.keepRaw === true;
     if (!keepRaw && isAllGood(frames)) return this._decodeGood(frames);
@@ -134,7 +147,7 @@ class StreamDecoder implements Decoder {
     return chunks;
   }
 
-  /** The usual case, without a copy: nothing but good frames, and what they give. */
+  /** The usual case, without a copy: all frames are good. */
   private _decodeGood(frames: readonly Frame[]): Chunk[] {
     this._faultsInARow = 0;
     try {
@@ -174,18 +187,14 @@ class StreamDecoder implements Decoder {
     }
   }
 
-  /** Adds what the adapter makes, up to a terminal error. An adapter that throws has broken its promise; ours holds. */
+  /** Adds the adapter's chunks, up to a terminal error. If the adapter throws, the stream ends with an error. */
   private _add(chunks: Chunk[], make: () => readonly Chunk[], rawFrame?: Frame): void {
     let raw: Raw | undefined;
     try {
       for (const chunk of make()) {
-        if (rawFrame !== undefined && chunk.raw === undefined) {
-          raw ??= rawOf(rawFrame);
-          // A chunk is not an event yet, so it may still be completed.
-          (chunk as { raw?: Raw }).raw = raw;
-        }
+        if (rawFrame !== undefined) raw ??= rawOf(rawFrame);
         this._isOver = isTerminal(chunk);
-        chunks.push(chunk);
+        chunks.push(raw === undefined || chunk.raw !== undefined ? chunk : { ...chunk, raw });
         if (this._isOver) return;
       }
     } catch (thrown) {
@@ -204,7 +213,7 @@ class StreamDecoder implements Decoder {
   }
 }
 
-// Loops, not `every` and `findIndex`: each batch passes here, and a call per frame adds up.
+// Loops, not `every` and `findIndex`: this runs for each batch, and a call per frame is measurable.
 
 function isAllGood(frames: readonly Frame[]): boolean {
   for (let index = 0; index < frames.length; index += 1) if ((frames[index] as Frame).kind === "fault") return false;

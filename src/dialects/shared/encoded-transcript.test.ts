@@ -1,6 +1,7 @@
 import type { Block, Message } from "#domain";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { encodeAnthropicRequest, type Written } from "../anthropic/request.ts";
 import { encodeOpenaiRequest } from "../openai-chat/request.ts";
 import { PROFILES } from "../openai-chat/profile.ts";
@@ -31,7 +32,7 @@ const message: fc.Arbitrary<Message> = fc.record({
 
 type Encode = (messages: readonly Message[]) => RequestText;
 
-/** Makes an encoder that remembers what it has encoded. */
+/** Creates an encoder that caches what it has encoded. */
 const ENCODERS: Readonly<Record<string, () => Encode>> = {
   anthropic() {
     const known = new EncodedTranscript<Written | undefined>();
@@ -57,22 +58,22 @@ describe("a transcript that was encoded before", () => {
         const check = (turn: readonly Message[]): void => expect(encode(turn)).toBe(make()(turn));
         const growing: Message[] = [];
         for (const one of messages) {
-          // One list that grows, as a leg's does.
+          // One list that grows, as in a leg.
           growing.push(one);
           check(growing);
         }
         check([]);
         for (let end = 0; end <= messages.length; end += 1) {
           check(messages.slice(0, end));
-          // Two conversations that go different ways from here on, by turns.
+          // Two conversations that diverge here, in turn.
           check([...messages.slice(0, end), ...others]);
         }
-        // The same messages in another order, and one of them left out.
+        // The same messages in another order, and without one of them.
         check([...messages.slice(1), ...messages.slice(0, 1)]);
         check(messages.filter((_one, at) => at !== 1));
         check([...messages, ...messages]);
       }),
-      { numRuns: Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 500) },
+      { numRuns: fuzzRuns(500) },
     );
   });
 

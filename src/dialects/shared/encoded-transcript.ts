@@ -2,28 +2,30 @@ import type { Message } from "#domain";
 import { type RequestText, writeValues } from "./request-text.ts";
 import { PrefixMemory } from "./transcript.ts";
 
-/** One message in a vendor's words, and the same as JSON. */
+/** One message encoded for a vendor, as parts and as JSON. */
 export interface Encoded<Part extends object = object> {
   readonly parts: readonly Part[];
-  /** The parts behind each other, with commas between them and no brackets around them. */
+  /** The parts, separated by commas and without brackets. */
   readonly json: RequestText;
 }
 
-/** Parts as they go on the wire. */
+/** Encodes parts as JSON. */
 export function encoded<Part extends object>(parts: readonly Part[]): Encoded<Part> {
   return { parts, json: writeValues(parts) };
 }
 
 /**
- * What a backend has already put into its vendor's words and into JSON. Messages never change, so what was made of one
- * holds as long as it lives.
+ * Caches the messages that a backend has encoded for its vendor. Messages never change, so an encoding stays valid as
+ * long as its message exists.
  */
 export class EncodedTranscript<Written = RequestText> {
-  /** What was written of a transcript so far: a text, or whatever its vendor needs to go on with it. */
+  /** The encoded beginning of a transcript: text, or whatever the vendor's encoder needs to continue it. */
   readonly written = new PrefixMemory<Written>();
+  /** The call ids of transcripts whose calls are all valid. */
+  readonly checked = new PrefixMemory<Set<string>>();
   private readonly _known = new WeakMap<Message, Encoded>();
 
-  /** The message in the vendor's words. `encode` must look at nothing but the message. */
+  /** The encoded message. `encode` must depend on the message alone. */
   encode<Part extends object>(message: Message, encode: (message: Message) => readonly Part[]): Encoded<Part> {
     return (this._known.get(message) as Encoded<Part> | undefined) ?? this._add(message, encoded(encode(message)));
   }

@@ -2,54 +2,59 @@ import type { Chunk } from "#domain";
 import type { Frame, Framing } from "#wire";
 
 /**
- * The named, stateless description of a stream dialect. One format serves any number of streams at once, because
- * all state lives in the adapters it makes.
+ * The named, stateless description of a stream dialect. One format can serve any number of streams at once, because all
+ * state is in the adapters that it creates.
  */
 export interface Format {
   readonly name: string;
   readonly framing: Framing;
-  /** One line for people: what speaks this dialect. */
+  /** One line for people: what uses this dialect. */
   readonly description: string;
-  /** A fresh adapter for one stream. */
+  /** Creates an adapter for one stream. */
   createAdapter(options?: AdapterOptions): Adapter;
 }
 
 /**
- * The stateful decoder of one stream: frames in, chunks out. Pure: no clock, no I/O, never throws, whatever the input.
+ * The stateful decoder of one stream: frames in, chunks out. Pure: no clock and no I/O. Never throws, whatever the
+ * input.
  *
- * Text comes exactly once: as deltas when the stream sends deltas, otherwise as one delta per whole block; the
- * finished `message` follows, and behind it its calls. A tool call is a `tool-call` chunk only when its arguments are
- * complete JSON.
- * What is not understood becomes a `notice` of kind `unknown:<type>` with its `raw` frame.
+ * Text is emitted exactly once: as deltas if the stream sends deltas, otherwise as one delta per whole block; the
+ * finished `message` follows, and then its calls. A tool call is a `tool-call` chunk only if its arguments are complete
+ * JSON. What is not understood becomes a `notice` of kind `unknown:<type>` with its `raw` frame.
  */
 export interface Adapter {
-  /** Decodes the next frames, in order. Faulty frames never get here: the decoder reports them. */
+  /** Decodes the next frames, in order. The decoder reports faulty frames and does not pass them on. */
   feed(frames: readonly Frame[]): Chunk[];
   /**
-   * The stream is over. Gives what was held back, and, when the positive end signal of the dialect never came, one
-   * terminal `error` (`stream-cut`, or `no-result` for an agent's stream).
+   * Continues with what the last `feed` left for later because it takes long; `[]` when nothing is left. What is left is
+   * also returned by the next `feed` or `flush`.
+   */
+  rest?(): Chunk[];
+  /**
+   * The stream is over. Returns what was held back and, if the positive end of the dialect never arrived, one terminal
+   * `error` (`stream-cut`, or `no-result` for an agent's stream).
    */
   flush(): Chunk[];
   /**
-   * A frame was lost here (the decoder has reported it). No tool call may be made of what is left of one. For dialects
-   * that send calls in pieces; one that sends them whole has nothing to do.
+   * A frame was lost here (the decoder has reported it). A call that may lack a part must not be made. Only needed in
+   * dialects that send calls in pieces.
    */
   noteGap?(): void;
-  /** Forgets everything; ready for another stream. */
+  /** Resets all state, for another stream. */
   reset(): void;
 }
 
-/** What an adapter may be told about the stream it reads. */
+/** The options of `createAdapter`. */
 export interface AdapterOptions {
-  /** How the stream was obtained, for the `start` item. Defaults to the dialect's own. */
+  /** How the stream was obtained, for the `start` item. Default: the dialect's own mode. */
   readonly mode?: "plain" | "control" | "http" | "tape";
   /**
-   * Tells our own tools apart from the backend's. Returns the caller's name of the tool (never a vendor's prefixed
-   * one) when we run it, `undefined` when the backend does.
+   * Distinguishes our own tools from the backend's. Returns the caller's name of the tool (never a vendor's prefixed
+   * one) if we run it, `undefined` if the backend does.
    */
   readonly ownTool?: (name: string) => string | undefined;
-  /** The stream holds several runs, each ended by its verdict: an id of a call may come again in a later one. */
+  /** The stream contains several runs, each ended by its verdict: a later run may reuse the id of a call. */
   readonly hasSeveralRuns?: boolean;
-  /** Every chunk gets the frame it came from: one that is given later than its frame was read has to bring it along. */
+  /** Every chunk gets the frame it came from. A chunk that is emitted later than its frame was read must carry it. */
   readonly keepRaw?: boolean;
 }

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { createJsonScan, writeJson } from "./json-text.ts";
 
-const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
+const RUNS = fuzzRuns(5000);
 
 describe("createJsonScan", () => {
   it.each([

@@ -1,10 +1,12 @@
 /**
- * Tells whether JSON text that arrives in parts has come to its end, without parsing it again and again.
+ * Detects whether JSON text that arrives in parts is complete, without parsing it repeatedly.
  *
- * Only objects and arrays can be seen to end; of `12` nobody knows whether it will be `123`.
+ * Only objects and arrays have a visible end; `12` may be the beginning of `123`.
  */
 export interface JsonScan {
-  /** Whether the parts hold a closed object or array. Parts may only be added between calls; each is read once. */
+  /**
+   * Whether the parts contain a closed object or array. Parts may only be appended between calls; each is read once.
+   */
   isClosed(parts: readonly string[]): boolean;
 }
 
@@ -40,7 +42,7 @@ export function createJsonScan(): JsonScan {
   };
 }
 
-/** A JSON value as text; `undefined` when it has none, or is nested too deep to be written. Never throws. */
+/** A JSON value as text; `undefined` if it has none or is nested too deeply. Never throws. */
 export function writeJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -49,10 +51,10 @@ export function writeJson(value: unknown): string | undefined {
   }
 }
 
-/** Whether two JSON values are written as the same text: the same members in the same order. Nothing is written for it. */
+/** Whether two JSON values give the same text: the same members in the same order. Does not serialise them. */
 export function isSameJson(left: unknown, right: unknown): boolean {
   if (typeof left !== "object" || left === null || typeof right !== "object" || right === null) {
-    // Numbers are written without the sign of a zero.
+    // JSON has no negative zero.
     return left === right;
   }
   if (Array.isArray(left) !== Array.isArray(right)) return false;

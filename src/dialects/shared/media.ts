@@ -2,48 +2,48 @@ import type { Block, MediaBlock } from "#domain";
 import { decodeBase64 } from "#wire";
 import { contentBlocks, mediaTypeOf } from "./content.ts";
 
-/** Types beside `text/…` whose bytes are text. */
+/** Media types other than `text/…` whose bytes are text. */
 const TEXT_TYPE =
   /^(?:text\/|application\/(?:json|xml|yaml|x-yaml|toml|javascript|typescript|sql)\b|[^;]+\+(?:json|xml)\b)/i;
 
-/** The text of a document that is text; `undefined` for any other, and for what cannot be decoded. */
+/** The text of a text document; `undefined` for any other block and for undecodable data. */
 export function documentText(block: MediaBlock): string | undefined {
   if (block.type !== "document" || block.data === undefined || !TEXT_TYPE.test(mediaTypeOf(block))) return undefined;
   const bytes = decodeBase64(block.data);
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
 }
 
-/** A block in a few words: `audio/ogg audio`, `application/pdf document at an address`. */
+/** A short description of a block: `audio/ogg audio`, `application/pdf document at an address`. */
 export function describeMedia(block: MediaBlock): string {
   const place = block.url === undefined ? "" : " at an address";
   return block.mediaType === undefined ? `${block.type}${place}` : `${block.mediaType} ${block.type}${place}`;
 }
 
 /**
- * What a model reads in place of a block that cannot be sent: input like that is refused before a run starts, but a tool
- * or another agent may bring one in the middle of it.
+ * The note that replaces a block that cannot be sent. Such input is refused before a run starts, but a tool or another
+ * agent may produce one later.
  */
 export function noteOf(block: MediaBlock, why: string): string {
   return `[${describeMedia(block)} left out: ${why}]`;
 }
 
-/** Why a backend cannot be sent a block. `undefined`: it can. */
+/** Returns why a block cannot be sent to a backend, or `undefined` if it can. */
 export type CannotSend = (block: Block) => string | undefined;
 
-/** Addresses that every host can fetch. */
+/** URL schemes that every host can fetch. */
 const WEB: readonly string[] = ["http:", "https:"];
 
 function addressProblem({ url }: MediaBlock, schemes: readonly string[]): string | undefined {
   if (url === undefined) return undefined;
   const scheme = URL.canParse(url) ? new URL(url).protocol : undefined;
   if (scheme !== undefined && schemes.includes(scheme)) return undefined;
-  const what = scheme === undefined ? "its url is no address" : `it cannot fetch ${scheme} addresses`;
+  const what = scheme === undefined ? "its url is not an address" : `it cannot fetch ${scheme} addresses`;
   return `${what}. Give the bytes as base64 in data, with their mediaType.`;
 }
 
 /**
- * The same for the address of a block, and for a tool's result: each part of its content has to be sendable. `schemes`
- * are the addresses that are taken beside those of the web.
+ * Extends the check to the URL of a block, and to each part of a tool's result. `schemes` are accepted in addition to
+ * those of the web.
  */
 export function withResults(
   cannotSend: (block: MediaBlock) => string | undefined,
@@ -68,7 +68,7 @@ export function withResults(
 
 const PICTURES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 
-/** The blocks the Messages API takes: pictures, PDF and text. Claude Code takes the same. */
+/** The blocks that the Messages API accepts: pictures, PDF and text. Claude Code accepts the same. */
 export const cannotSendToAnthropic: CannotSend = withResults((block) => {
   const mediaType = mediaTypeOf(block);
   if (block.type === "audio") return "it takes no audio. Give a transcript of it as text.";
@@ -81,13 +81,15 @@ export const cannotSendToAnthropic: CannotSend = withResults((block) => {
   return `it takes no ${mediaType}. Give a PDF or a text.`;
 });
 
-/** A block in the Messages API's words. */
+/** A content block of the Messages API. */
 export interface Part {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** A picture or a document as the Messages API and Claude Code take it; a note in place of what they do not take. */
+/**
+ * Encodes a picture or a document for the Messages API and Claude Code; a block that they do not accept becomes a note.
+ */
 export function encodeMessagesMedia(block: MediaBlock): Part {
   const why = cannotSendToAnthropic(block);
   if (why !== undefined) return { type: "text", text: noteOf(block, why) };

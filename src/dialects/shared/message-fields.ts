@@ -1,34 +1,34 @@
-import { type Block, type ErrorCode, type MediaBlock, readCount, type StopReason, type Usage } from "#domain";
+import { type Block, type ErrorCode, type MediaBlock, present, readCount, type StopReason, type Usage } from "#domain";
 import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire";
 import type { ProviderMessage } from "./provider-error.ts";
 
-/** The vendor's stop reasons in our words. What is not in the table is `unknown`. */
+/** Maps the vendor's stop reasons to ours. A reason that is not in the table is `unknown`. */
 const STOP_REASONS: ReadonlyMap<string, StopReason> = new Map([
   ["end_turn", "end-turn"],
   ["tool_use", "tool-use"],
   ["max_tokens", "max-tokens"],
-  // The window is full: for a reader the same as a limit on the answer.
+  // The context window is full: to a reader this is the same as a limit on the answer.
   ["model_context_window_exceeded", "max-tokens"],
   ["stop_sequence", "stop-sequence"],
   ["refusal", "refusal"],
   ["pause_turn", "pause"],
 ]);
 
-/** Words that say more than the reason we have for them. */
-const TELLING: ReadonlySet<string> = new Set(["model_context_window_exceeded"]);
+/** Words that are more precise than our reason for them. */
+const NEEDS_VENDOR_REASON: ReadonlySet<string> = new Set(["model_context_window_exceeded"]);
 
-/** The vendor's own word for a stop reason, where ours says less. */
+/** The vendor's own word for a stop reason, if ours is less precise. */
 export function vendorWord(value: unknown): string | undefined {
   if (typeof value !== "string") return undefined;
-  return TELLING.has(value) || !STOP_REASONS.has(value) ? value : undefined;
+  return NEEDS_VENDOR_REASON.has(value) || !STOP_REASONS.has(value) ? value : undefined;
 }
 
-/** The stop reason a vendor's word means; `undefined` while there is none (null, missing). */
+/** Our stop reason for a vendor's word; `undefined` if there is none (null, missing). */
 export function readStopReason(value: unknown): StopReason | undefined {
   return typeof value === "string" ? (STOP_REASONS.get(value) ?? "unknown") : undefined;
 }
 
-/** The counts of a Messages API `usage` object. What is missing or not a count stays unknown. */
+/** The counts of a Messages API `usage` object. A count that is missing or invalid stays unknown. */
 export function readUsage(value: unknown): Usage {
   if (!isRecord(value)) return {};
   const details = ownRecord(value, "output_tokens_details");
@@ -41,23 +41,17 @@ export function readUsage(value: unknown): Usage {
   });
 }
 
-/** Keeps those of the fields that are counts. */
+/** Keeps the fields that are counts. */
 export function asUsage(fields: { readonly [Field in keyof Usage]-?: unknown }): Usage {
   const inputTokens = readCount(fields.inputTokens);
   const outputTokens = readCount(fields.outputTokens);
   const cacheReadTokens = readCount(fields.cacheReadTokens);
   const cacheWriteTokens = readCount(fields.cacheWriteTokens);
   const reasoningTokens = readCount(fields.reasoningTokens);
-  return {
-    ...(inputTokens !== undefined && { inputTokens }),
-    ...(outputTokens !== undefined && { outputTokens }),
-    ...(cacheReadTokens !== undefined && { cacheReadTokens }),
-    ...(cacheWriteTokens !== undefined && { cacheWriteTokens }),
-    ...(reasoningTokens !== undefined && { reasoningTokens }),
-  };
+  return present({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, reasoningTokens });
 }
 
-/** What to call a frame that has no `type`: the kind of its value. */
+/** The name for a frame without a `type`: the type of its value. */
 export function kindOfValue(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
@@ -66,7 +60,7 @@ export function kindOfValue(value: unknown): string {
 /** Translates a vendor's tool name into the caller's. */
 export type ToolName = (vendorName: string) => string;
 
-/** A whole content block in our words. One we do not know, or that lacks what its type needs, is kept as it is. */
+/** Reads a whole content block. An unknown block, or one without a field that its type needs, is kept as it is. */
 export function readBlock(raw: unknown, toolName: ToolName): Block {
   if (!isRecord(raw)) return { type: "unknown", raw };
   switch (raw.type) {
@@ -92,7 +86,7 @@ export function readBlock(raw: unknown, toolName: ToolName): Block {
   }
 }
 
-/** Id and name of a `tool_use` block; `undefined` when one of them is missing, for then nobody could answer it. */
+/** The id and name of a `tool_use` block; `undefined` if one is missing, because such a call cannot be answered. */
 export function readCall(raw: JsonRecord, toolName: ToolName): { callId: string; name: string } | undefined {
   const callId = ownString(raw, "id");
   const name = ownString(raw, "name");
@@ -100,7 +94,7 @@ export function readCall(raw: JsonRecord, toolName: ToolName): { callId: string;
   return { callId, name: toolName(name) };
 }
 
-/** A thinking block; an empty signature is none. */
+/** A thinking block; an empty signature is left out. */
 export function asThinking(text: string, signature: string | undefined): Block {
   return signature === undefined || signature === ""
     ? { type: "thinking", text }
@@ -116,14 +110,11 @@ function readMedia(raw: JsonRecord, type: MediaBlock["type"]): Block {
   const title = ownString(raw, "title");
   return {
     type,
-    ...(mediaType !== undefined && { mediaType }),
-    ...(base64 !== undefined && { data: base64 }),
-    ...(url !== undefined && { url }),
-    ...(title !== undefined && { title }),
+    ...present({ mediaType, data: base64, url, title }),
   };
 }
 
-/** The vendor's error types in our codes. What is not in the table is `provider-error`. */
+/** Maps the vendor's error types to our codes. A type that is not in the table is `provider-error`. */
 const ERROR_TYPES: ReadonlyMap<string, ErrorCode> = new Map([
   ["overloaded_error", "provider-overloaded"],
   ["rate_limit_error", "provider-rate-limited"],
@@ -137,7 +128,7 @@ const ERROR_TYPES: ReadonlyMap<string, ErrorCode> = new Map([
 
 /**
  * Reads the Messages API's error object (`{ type, message }`, as in an `error` event and in the body of a failed
- * request). Anything else is a complaint without a message.
+ * request). Anything else is an error without a message.
  */
 export function readMessagesComplaint(error: unknown): ProviderMessage {
   if (!isRecord(error)) return { message: "", code: "provider-error" };

@@ -1,17 +1,17 @@
-/** Gives messages ids that are unique within one stream. */
+/** Creates message ids that are unique within one stream. */
 export interface MessageIds {
-  /** The vendor's id, if it is free; otherwise it with a number behind. Without one, a number of our own. */
+  /** The vendor's id if it is unused, otherwise with a number appended; without a vendor's id, a number of our own. */
   claim(vendorId: string | undefined): string;
-  /** The message never came to be, and its deltas were taken back: its id may be used again. */
+  /** Frees the id of a message that was never finished and whose deltas were retracted. */
   release(vendorId: string | undefined): void;
 }
 
-/** So many ids are remembered. An id that comes back after so many messages is not told apart. */
+/** The number of ids that are remembered. An id that returns after this many messages counts as new. */
 const REMEMBERED = 1000;
 
 /**
- * Creates the ids of one stream. Hosts that imitate the API are known to give every message the same id, and readers
- * replace a message by its id.
+ * Creates the ids of one stream. Some hosts that imitate the API use the same id for every message, and readers replace
+ * a message by its id.
  */
 export function createMessageIds(prefix: string): MessageIds {
   const taken = new Map<string, number>();

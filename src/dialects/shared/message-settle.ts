@@ -1,9 +1,11 @@
 import {
+  type ChunkOf,
   type Block,
   type Chunk,
   type MessageItem,
   messageItem,
   noticeItem,
+  present,
   type Retraction,
   TextBuilder,
   unreachable,
@@ -14,9 +16,9 @@ import { asThinking } from "./message-fields.ts";
 import { deltaOf, type OpenBlock, type OpenMessage, parseWritten } from "./message-stream.ts";
 
 /**
- * Says what a block really is. Where its deltas said something else they are made true: by the missing rest, or by
- * taking them back and showing the block anew. A block nobody has seen is shown whole; a tool call's input is not,
- * because the call itself tells it.
+ * Settles the final content of a block. If its deltas differ, they are corrected: with the missing rest, or by
+ * retracting them and showing the block again. A block without deltas is shown whole, except a tool call's input, which
+ * the call itself reports.
  */
 export function settleBlock(message: OpenMessage, block: OpenBlock, truth: Block, out: Chunk[]): void {
   block.settled = truth;
@@ -27,14 +29,14 @@ export function settleBlock(message: OpenMessage, block: OpenBlock, truth: Block
     case "tool-call":
       return settleInput(message, block, truth.input, out);
     default:
-      // Nothing of such a block is shown in pieces.
+      // Such a block has no deltas.
       if (!isShown(block)) return;
       block.written = new TextBuilder();
       return showAnew(message, block.position, out);
   }
 }
 
-/** Forgets the blocks that are not kept and takes back their deltas; those behind them move up and are shown anew. */
+/** Removes the blocks that are not kept and retracts their deltas; later blocks move up and are shown again. */
 export function dropBlocks(message: OpenMessage, isKept: (block: OpenBlock) => boolean, out: Chunk[]): void {
   const first = message.blocks.findIndex((block) => !isKept(block));
   if (first === -1) return;
@@ -49,7 +51,7 @@ export function dropBlocks(message: OpenMessage, isKept: (block: OpenBlock) => b
   if (wasSeen) showAnew(message, first, out);
 }
 
-/** What a stream said a block is, once it has ended. A tool call's arguments that are not JSON stay text. */
+/** The content of a block according to its stream. A tool call's arguments that are not JSON stay text. */
 export function blockAsStreamed(block: OpenBlock): Block {
   const written = block.written.text();
   switch (block.kind) {
@@ -73,22 +75,20 @@ export function blockAsStreamed(block: OpenBlock): Block {
   }
 }
 
-/** The finished message. Blocks that were never settled are not in it: drop them first. */
-export function finishedMessage(message: OpenMessage): MessageItem {
+/** The finished message. It omits blocks that were never settled: drop them first. */
+export function finishedMessage(message: OpenMessage): ChunkOf<MessageItem> {
   return messageItem({
     id: message.id,
     role: "assistant",
     blocks: message.blocks.flatMap((block) => block.settled ?? []),
-    ...(message.stopReason !== undefined && { stopReason: message.stopReason }),
-    ...(message.vendorStopReason !== undefined && { vendorStopReason: message.vendorStopReason }),
+    ...present({ stopReason: message.stopReason, vendorStopReason: message.vendorStopReason }),
     ...(Object.keys(message.usage).length > 0 && { usage: message.usage }),
-    ...(message.model !== undefined && { model: message.model }),
-    ...(message.parent !== undefined && { parent: message.parent }),
+    ...present({ model: message.model, parent: message.parent }),
   });
 }
 
 function inputAsStreamed(block: OpenBlock, written: string): unknown {
-  // With a part missing even valid JSON says something else than the model did: it stays text.
+  // With a part missing, even valid JSON may not be what the model wrote: it stays text.
   if (block.hasGap) return written;
   if (written === "") return ownValue(block.opening, "input") ?? {};
   const parsed = parseWritten(block);
@@ -113,10 +113,7 @@ function settleInput(message: OpenMessage, block: OpenBlock, input: unknown, out
   showAnew(message, block.position, out);
 }
 
-/**
- * Takes back what was shown of the blocks from there on, as if they had not begun. The function it returns shows them
- * again.
- */
+/** Retracts the deltas of the blocks from `from` on. The returned function shows them again. */
 export function takeBack(message: OpenMessage, from: number, out: Chunk[]): () => void {
   if (!message.blocks.slice(from).some(isShown)) return () => undefined;
   retract(message, from, out);

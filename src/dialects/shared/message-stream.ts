@@ -2,6 +2,7 @@ import {
   type Block,
   type Chunk,
   mergeUsage,
+  type ParsedJson,
   type StopReason,
   TextBuilder,
   textDelta,
@@ -10,53 +11,56 @@ import {
   unreachable,
   type Usage,
 } from "#domain";
-import { isRecord, JsonBuilder, type JsonRecord, ownString, type Parsed, parseJson } from "#wire";
+import { isRecord, JsonBuilder, type JsonRecord, ownString, parseJson } from "#wire";
 import { readCall, readStopReason, readUsage, type ToolName, vendorWord } from "./message-fields.ts";
 
 /**
- * A message of the Messages API while its events come in: the part of the work that the API's own stream and Claude
- * Code's stream, which carries the same events, have in common. Plain state; the functions of this file write to it.
+ * A message of the Messages API while its events arrive. Shared by the API's own stream and Claude Code's stream, which
+ * carries the same events. Plain state; the functions of this file modify it.
  */
 export interface OpenMessage {
   /** Our id: the vendor's, unless that one is taken. */
   readonly id: string;
   readonly vendorId: string | undefined;
-  /** Tool call id of the sub-agent that writes it. */
+  /** The call id of the sub-agent that writes the message. */
   readonly parent: string | undefined;
   model: string | undefined;
   usage: Usage;
   stopReason: StopReason | undefined;
-  /** The vendor's own word, when `stopReason` is `unknown`. */
+  /** The vendor's own word, if `stopReason` is `unknown` or less precise. */
   vendorStopReason: string | undefined;
-  /** In the order they were opened. A block's place here is the `index` of its deltas, whatever the vendor counts. */
+  /**
+   * In the order they were opened. A block's position here is the `index` of its deltas, whatever the vendor's index
+   * is.
+   */
   blocks: OpenBlock[];
   readonly byVendorIndex: Map<number, OpenBlock>;
-  /** The block the last event was about: deltas come in long rows of the same block. */
+  /** The block of the last event: consecutive deltas mostly belong to the same block. */
   row: OpenBlock | undefined;
 }
 
 export interface OpenBlock {
   position: number;
-  /** Absent when the block came whole and was never streamed. */
+  /** Absent if the block arrived whole and was never streamed. */
   readonly vendorIndex: number | undefined;
   readonly kind: "text" | "thinking" | "tool-call" | "other";
   /** The block as the stream opened it. */
   readonly opening: JsonRecord;
   readonly call: { readonly callId: string; readonly name: string } | undefined;
-  /** What its deltas said so far: text, thinking, or JSON. Joined once, when the block is settled. */
+  /** The content of its deltas so far: text, thinking, or JSON. Joined once, when the block is settled. */
   written: TextBuilder | JsonBuilder;
   signature: string;
   stopped: boolean;
-  /** A frame was lost while it was being written: what is here may not be all of it. */
+  /** A frame was lost while the block was being written, so it may be incomplete. */
   hasGap: boolean;
-  /** The block itself, once it is certain. */
+  /** The final block, once it is certain. */
   settled: Block | undefined;
 }
 
-/** What became of a delta. `misplaced`: it fits no block that is still being written. */
+/** The outcome of a delta. `misplaced`: it fits no block that is still being written. */
 type DeltaOutcome = "written" | "unknown-type" | "misplaced";
 
-/** A message of which nothing is known but its name. */
+/** Creates a message of which only the ids are known. */
 export function openMessage(given: {
   readonly id: string;
   readonly vendorId?: string | undefined;
@@ -76,15 +80,15 @@ export function openMessage(given: {
   };
 }
 
-/** Reads model and usage of a `message` object, as `message_start` and whole messages carry it. */
+/** Reads the model and usage of a `message` object, as in `message_start` and whole messages. */
 export function readMessageHead(message: OpenMessage, head: JsonRecord): void {
   message.model = ownString(head, "model") ?? message.model;
   message.usage = mergeUsage(message.usage, readUsage(head.usage));
 }
 
 /**
- * Reads a `message_delta`: stop reason and final counts. One without a stop reason is how Claude Code closes an
- * interrupted message; its counts are placeholders and are left alone.
+ * Reads a `message_delta`: the stop reason and the final counts. Claude Code closes an interrupted message with one
+ * that has no stop reason; its counts are placeholders and are ignored.
  */
 export function readMessageEnd(message: OpenMessage, event: JsonRecord): boolean {
   if (!isRecord(event.delta)) return false;
@@ -93,7 +97,7 @@ export function readMessageEnd(message: OpenMessage, event: JsonRecord): boolean
   return true;
 }
 
-/** Whether `value` is a stop reason; the message then has it. */
+/** Sets the stop reason of a message; returns whether `value` is one. */
 export function noteStopReason(message: OpenMessage, value: unknown): boolean {
   const stopReason = readStopReason(value);
   if (stopReason === undefined) return false;
@@ -102,7 +106,7 @@ export function noteStopReason(message: OpenMessage, value: unknown): boolean {
   return true;
 }
 
-/** Reads a `content_block_start`; false when it names no block. What the opening already says is shown. */
+/** Reads a `content_block_start`; false if it names no block. Content of the opening is shown. */
 export function startBlock(message: OpenMessage, event: JsonRecord, toolName: ToolName, out: Chunk[]): boolean {
   const opening = event.content_block;
   const vendorIndex = event.index;
@@ -113,7 +117,7 @@ export function startBlock(message: OpenMessage, event: JsonRecord, toolName: To
   return true;
 }
 
-/** Adds a block at the end of the message. */
+/** Appends a block to the message. */
 export function addBlock(
   message: OpenMessage,
   opening: JsonRecord,
@@ -160,7 +164,7 @@ export function writeDelta(message: OpenMessage, vendorIndex: unknown, delta: un
   }
 }
 
-/** The block of that index; the last one is remembered, because deltas come in long rows of the same block. */
+/** The block with that index. The last one is cached, because consecutive deltas mostly belong to the same block. */
 function blockAt(message: OpenMessage, vendorIndex: unknown): OpenBlock | undefined {
   if (message.row !== undefined && message.row.vendorIndex === vendorIndex) return message.row;
   const block = typeof vendorIndex === "number" ? message.byVendorIndex.get(vendorIndex) : undefined;
@@ -168,7 +172,7 @@ function blockAt(message: OpenMessage, vendorIndex: unknown): OpenBlock | undefi
   return block;
 }
 
-/** Adds a piece to a block that takes pieces of its kind. */
+/** Appends a piece to a block that accepts pieces of this kind. */
 function writePiece(message: OpenMessage, block: OpenBlock, fits: boolean, piece: unknown, out: Chunk[]): DeltaOutcome {
   // A settled block is certain: a later delta would contradict what was already reported.
   if (typeof piece !== "string" || block.settled !== undefined || !fits) return "misplaced";
@@ -176,12 +180,12 @@ function writePiece(message: OpenMessage, block: OpenBlock, fits: boolean, piece
   return "written";
 }
 
-/** Something was lost here: every block that is still being written may miss a part. */
+/** Something was lost here: every block that is still being written may lack a part. */
 export function noteGap(message: OpenMessage): void {
   for (const block of message.blocks) if (!block.stopped) block.hasGap = true;
 }
 
-/** Reads a `content_block_stop`; false when there is no such block. */
+/** Reads a `content_block_stop`; false if there is no such block. */
 export function stopBlock(message: OpenMessage, vendorIndex: unknown): boolean {
   const block = typeof vendorIndex === "number" ? message.byVendorIndex.get(vendorIndex) : undefined;
   if (block === undefined) return false;
@@ -189,7 +193,7 @@ export function stopBlock(message: OpenMessage, vendorIndex: unknown): boolean {
   return true;
 }
 
-/** The delta that shows a piece of a block; `undefined` for blocks nobody is shown in pieces. */
+/** The delta for a piece of a block; `undefined` for blocks that are not shown in pieces. */
 export function deltaOf(message: OpenMessage, block: OpenBlock, piece: string): Chunk | undefined {
   switch (block.kind) {
     case "text":
@@ -199,7 +203,7 @@ export function deltaOf(message: OpenMessage, block: OpenBlock, piece: string): 
     case "tool-call": {
       if (block.call === undefined) return undefined;
       const delta = toolInputDelta(message.id, block.position, block.call, piece);
-      // A copy, but not on the hot path: sub-agents' messages come whole.
+      // A copy, but not on the hot path: messages of sub-agents arrive whole.
       return message.parent === undefined ? delta : { ...delta, parent: message.parent };
     }
     case "other":
@@ -221,7 +225,7 @@ function kindOf(opening: JsonRecord, isCall: boolean): OpenBlock["kind"] {
   return opening.type === "text" || opening.type === "thinking" ? opening.type : "other";
 }
 
-/** What a block's deltas said, as JSON. */
-export function parseWritten({ written }: OpenBlock): Parsed {
+/** The content of a block's deltas, parsed as JSON. */
+export function parseWritten({ written }: OpenBlock): ParsedJson {
   return written instanceof JsonBuilder ? written.parse() : parseJson(written.text());
 }

@@ -1,4 +1,5 @@
 import {
+  type ChunkOf,
   addUsage,
   type Chunk,
   errorItem,
@@ -11,18 +12,18 @@ import {
 } from "#domain";
 import { unfinishedReply } from "./stream-faults.ts";
 
-/** Watches a stream for the verdict that its format may not give. */
+/** Derives the verdict of a stream whose format does not give one. */
 export interface MissingVerdict {
-  /** Looks at chunks on their way, and returns them. */
+  /** Observes chunks and returns them unchanged. */
   look(chunks: readonly Chunk[]): readonly Chunk[];
-  /** What is missing at the proper end of the stream: the verdict, as the last reply and what could be read say it. */
+  /** The verdict that is missing at the proper end of the stream, derived from the last reply. */
   missing(): Chunk[];
 }
 
 /**
- * Adds up a model's replies for the verdict that their format does not give. A reply that its vendor refused, filtered
- * or cut is no success. A stream that gave no message and of which something could not be read is a failure: it was
- * written in another format.
+ * Derives a verdict from a model's replies, for formats that give none. A reply that the vendor refused, filtered or
+ * cut is not a success. A stream without a message, in which something could not be read, is a failure: it is in
+ * another format.
  *
  * @example
  * const decoder = createDecoder(openAiChat)
@@ -32,7 +33,7 @@ export interface MissingVerdict {
 export function createMissingVerdict(): MissingVerdict {
   let given = false;
   let usage: Usage = {};
-  let last: MessageItem | undefined;
+  let last: ChunkOf<MessageItem> | undefined;
   let turns = 0;
   let unread: string | undefined;
   return {
@@ -41,7 +42,8 @@ export function createMissingVerdict(): MissingVerdict {
         if (chunk.type === "text-delta") continue;
         if (chunk.type === "result" || (chunk.type === "error" && chunk.terminal)) given = true;
         else if (chunk.type === "error" && chunk.code === "json-decode") unread ??= chunk.message;
-        // Half a line before any reply is over: either the answer was cut, or it is no line of the format at all.
+        // An incomplete line before the first reply ends: either the answer was cut, or the output is in another
+        // format.
         else if (chunk.type === "warning" && chunk.code === "incomplete-last-line" && turns === 0) {
           unread ??= "its only line is not complete JSON";
         }
@@ -62,7 +64,10 @@ export function createMissingVerdict(): MissingVerdict {
   };
 }
 
-function verdictOn(last: MessageItem | undefined, used: { readonly usage: Usage; readonly turns: number }): Chunk[] {
+function verdictOn(
+  last: ChunkOf<MessageItem> | undefined,
+  used: { readonly usage: Usage; readonly turns: number },
+): Chunk[] {
   const text = textOf(last?.blocks ?? []);
   if (last?.stopReason === "max-tokens") {
     const message = "The answer was cut: the model reached its limit of output tokens.";
@@ -72,7 +77,7 @@ function verdictOn(last: MessageItem | undefined, used: { readonly usage: Usage;
   return [...warnings, resultItem({ subtype: "success", isError: false, text, ...used })];
 }
 
-/** Which line it was, and why, has been said already. */
+/** The unreadable line was reported already. */
 function unreadable(): Chunk {
   return errorItem({
     code: "json-decode",

@@ -1,7 +1,7 @@
 import type { Message } from "#domain";
 import type { JsonSchema } from "#tools";
 
-/** A tool as a model is told of it. */
+/** A tool as it is described to a model. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
@@ -11,30 +11,30 @@ export interface ToolSpec {
 /** Which tools a model may or must use in this turn. */
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
 
-/** The form an answer has to have, where the vendor itself can be asked for it. */
+/** The structured output that is requested from the vendor itself. */
 export interface OutputSpec {
-  /** Letters, digits, `_` and `-`, at most 64: vendors want a name for it. */
+  /** Letters, digits, `_` and `-`, at most 64 characters: vendors require a name. */
   readonly name: string;
-  /** Describes an object: what vendors insist on. */
+  /** Must describe an object: vendors require it. */
   readonly schema: JsonSchema;
 }
 
-/** What a model backend is asked: one reply to a transcript. */
+/** The request to a model backend: one reply to a transcript. */
 export interface ModelRequest {
-  /** The transcript, oldest first. Every tool call in it is answered by the message right behind it. */
+  /** The transcript, oldest first. The message directly after a tool call answers it. */
   readonly messages: readonly Message[];
-  /** The agent's own instructions; never part of the transcript. */
+  /** The agent's instructions; never part of the transcript. */
   readonly instructions?: string | undefined;
   readonly tools: readonly ToolSpec[];
   readonly toolChoice?: ToolChoice | undefined;
-  /** `false` asks the model for one tool call at a time, where the vendor can be asked. */
+  /** `false` requests one tool call at a time, if the vendor supports that. */
   readonly parallelToolCalls?: boolean | undefined;
   readonly maxTokens?: number | undefined;
   readonly temperature?: number | undefined;
-  /** Let the model think first, with at most this many tokens. */
+  /** Lets the model think first, with at most this many tokens. */
   readonly thinkingTokens?: number | undefined;
   /** Each chunk keeps the frame it was read from, as `raw`. */
   readonly keepRaw?: boolean | undefined;
-  /** Have the answer written as JSON of this form. Only what `nativeOutput` has said `true` to is given here. */
+  /** Requests an answer as JSON of this form. Only set if `nativeOutput` returned `true` for it. */
   readonly output?: OutputSpec | undefined;
 }

@@ -1,13 +1,13 @@
 import type { JsonSchema } from "#tools";
 import { isRecord } from "#wire";
 
-/** A schema in a vendor's words, or why the vendor has no words for it. */
+/** A schema in a vendor's dialect, or why that is impossible. */
 type Fitted = { readonly schema: JsonSchema } | { readonly why: string };
 
 /**
- * Rewrites a schema so that a vendor can promise to keep to it, without letting anything in that the schema shuts out
- * where that can be helped: objects are closed, annotations are dropped, constraints the vendor does not enforce are
- * told in the description. Whoever reads the answer still checks it against the schema itself.
+ * Rewrites a schema so that a vendor can enforce it, as strictly as possible: objects are closed, annotations are
+ * dropped, and constraints that the vendor does not enforce go into the description. The answer must still be checked
+ * against the original schema.
  */
 export function fitSchema(schema: JsonSchema, dialect: SchemaDialect): Fitted {
   const fitting: Fitting = {
@@ -25,12 +25,12 @@ export function fitSchema(schema: JsonSchema, dialect: SchemaDialect): Fitted {
 
 const ROOT = "#";
 
-/** Keywords that tell readers something and constrain nothing. */
+/** Keywords that inform readers and constrain nothing. */
 const ANNOTATIONS: ReadonlySet<string> = new Set(
   "$schema $id $comment $anchor default examples deprecated readOnly writeOnly".split(" "),
 );
 
-/** Constraints that can be told in words, should the vendor not enforce them. */
+/** Constraints that can be described in words if the vendor does not enforce them. */
 const CONSTRAINTS: ReadonlySet<string> = new Set(
   (
     "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern format " +
@@ -38,14 +38,14 @@ const CONSTRAINTS: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** What is being written, and what was found out about it on the way. */
+/** The state of one rewrite. */
 interface Fitting {
   readonly dialect: SchemaDialect;
-  /** The first thing that cannot be said. */
+  /** The first reason why the schema cannot be rewritten. */
   why: string | undefined;
   optional: number;
   unions: number;
-  /** The definition that is being written: references out of it are its own. */
+  /** The definition that is being rewritten, to which its references are attributed. */
   owner: string;
   readonly references: Map<string, Set<string>>;
 }
@@ -57,7 +57,7 @@ function refuse(fitting: Fitting, why: string): JsonSchema {
 
 function fitPart(part: unknown, path: string, depth: number, fitting: Fitting): JsonSchema {
   if (fitting.why !== undefined) return {};
-  if (!isRecord(part)) return refuse(fitting, `${path} is ${JSON.stringify(part)}, which says nothing of a form`);
+  if (!isRecord(part)) return refuse(fitting, `${path} is ${JSON.stringify(part)}, which is not a schema`);
   if (depth > fitting.dialect.maxDepth) {
     return refuse(fitting, `it is nested more than ${fitting.dialect.maxDepth} levels deep`);
   }
@@ -78,13 +78,13 @@ function fitPart(part: unknown, path: string, depth: number, fitting: Fitting): 
   return finishPart(Object.fromEntries(fields), path, fitting);
 }
 
-interface Place {
+interface SchemaPosition {
   readonly path: string;
   readonly depth: number;
   readonly fitting: Fitting;
 }
 
-function fitKeyword(keyword: string, value: unknown, { path, depth, fitting }: Place): [string, unknown][] {
+function fitKeyword(keyword: string, value: unknown, { path, depth, fitting }: SchemaPosition): [string, unknown][] {
   const within = (key: string): string => `${path}/${keyword}${key === "" ? "" : `/${key}`}`;
   switch (keyword) {
     case "type":
@@ -93,11 +93,11 @@ function fitKeyword(keyword: string, value: unknown, { path, depth, fitting }: P
       return [[keyword, value]];
     case "enum":
       if (!Array.isArray(value) || value.length === 0 || !value.every(isPrimitive)) {
-        refuse(fitting, `${within("")} is no list of texts and numbers`);
+        refuse(fitting, `${within("")} is not a list of texts and numbers`);
       }
       return [[keyword, value]];
     case "const":
-      if (!isPrimitive(value)) refuse(fitting, `${within("")} is no text and no number`);
+      if (!isPrimitive(value)) refuse(fitting, `${within("")} is neither a text nor a number`);
       return [fitting.dialect.hasConst ? [keyword, value] : ["enum", [value]]];
     case "properties":
     case "$defs":
@@ -107,9 +107,9 @@ function fitKeyword(keyword: string, value: unknown, { path, depth, fitting }: P
       return [[keyword, fitPart(value, within(""), depth + 1, fitting)]];
     case "anyOf":
     case "oneOf":
-      if (!Array.isArray(value)) refuse(fitting, `${within("")} is no list`);
+      if (!Array.isArray(value)) refuse(fitting, `${within("")} is not a list`);
       fitting.unions += 1;
-      // Nobody enforces that just one fits; that is checked afterwards.
+      // Vendors do not enforce that exactly one matches; that is checked afterwards.
       return [
         [
           "anyOf",
@@ -125,8 +125,8 @@ function fitKeyword(keyword: string, value: unknown, { path, depth, fitting }: P
   }
 }
 
-function fitEach(keyword: string, value: unknown, { path, depth, fitting }: Place): JsonSchema {
-  if (!isRecord(value)) return refuse(fitting, `${path}/${keyword} is no object`);
+function fitEach(keyword: string, value: unknown, { path, depth, fitting }: SchemaPosition): JsonSchema {
+  if (!isRecord(value)) return refuse(fitting, `${path}/${keyword} is not an object`);
   const isDefinitions = keyword !== "properties";
   if (isDefinitions && path !== "#") return refuse(fitting, `${path} has "${keyword}", which belong to the top`);
   const fitted: [string, JsonSchema][] = [];
@@ -141,7 +141,7 @@ function fitEach(keyword: string, value: unknown, { path, depth, fitting }: Plac
   return Object.fromEntries(fitted);
 }
 
-/** What stands beside a reference is refused by some and ignored by others; annotations are no loss. */
+/** Some vendors refuse keywords next to a reference, others ignore them; dropped annotations are no loss. */
 function fitReference(part: JsonSchema, path: string, depth: number, fitting: Fitting): JsonSchema {
   const { $ref: target } = part;
   const beside: [string, unknown][] = [];
@@ -163,7 +163,7 @@ function addOwner({ references }: Fitting, owner: string): Set<string> {
   return known;
 }
 
-/** Says what is only meant: that something with fields is an object, and of which type the allowed values are. */
+/** Makes implied types explicit: a schema with fields is an object, and allowed values have a type. */
 function finishPart(part: JsonSchema, path: string, fitting: Fitting): JsonSchema {
   const type = part.type ?? impliedType(part);
   if (type === undefined && part.anyOf === undefined) return refuse(fitting, `${path} says no type`);
@@ -171,7 +171,7 @@ function finishPart(part: JsonSchema, path: string, fitting: Fitting): JsonSchem
   const isObject = type === "object" || (Array.isArray(type) && type.includes("object"));
   if (!isObject) return typed;
   const { properties } = typed;
-  // Closed, it would be an object that is always empty.
+  // Closing it would allow only the empty object.
   if (!isRecord(properties)) return refuse(fitting, `${path} is an object that may have any fields`);
   const required = new Set(Array.isArray(typed.required) ? typed.required : []);
   for (const name of Object.keys(properties)) {
@@ -205,7 +205,7 @@ function findLimit({ dialect, optional, unions, references }: Fitting): string |
   return dialect.isRecursive || !hasCircle(references) ? undefined : "it refers to itself";
 }
 
-/** Takes away, again and again, what refers to nothing that is left. What then remains goes round in a circle. */
+/** Repeatedly removes definitions that refer to nothing that is left. Whatever remains is circular. */
 function hasCircle(references: ReadonlyMap<string, ReadonlySet<string>>): boolean {
   const waitingFor = new Map([...references].map(([owner, targets]) => [owner, targets.size]));
   const referredBy = new Map<string, string[]>();
@@ -225,19 +225,19 @@ function hasCircle(references: ReadonlyMap<string, ReadonlySet<string>>): boolea
   return settled < references.size;
 }
 
-/** What a vendor takes of JSON Schema when it promises to keep to it. Data: vendors differ in the rows. */
+/** The JSON Schema features that a vendor enforces. Data: vendors differ only in the values. */
 export interface SchemaDialect {
   /** The constraints it enforces. */
   readonly constraints: ReadonlySet<string>;
-  /** The values of `format` it knows. */
+  /** The values of `format` it enforces. */
   readonly formats: ReadonlySet<string>;
-  /** The largest `minItems` it takes. */
+  /** The largest `minItems` it accepts. */
   readonly mostMinItems: number;
-  /** Knows `const`; else a list of one value says the same. */
+  /** Supports `const`; otherwise an `enum` with one value is used. */
   readonly hasConst: boolean;
   /** Whether a schema may refer to itself. */
   readonly isRecursive: boolean;
-  /** Whether every field of an object has to be required. */
+  /** Whether every field of an object must be required. */
   readonly allRequired: boolean;
   readonly maxDepth: number;
   readonly maxOptional: number;

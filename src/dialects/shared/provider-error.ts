@@ -1,20 +1,20 @@
-import { type Diagnostic, type ErrorCode, type ErrorItem, errorItem } from "#domain";
+import { type ChunkOf, type Diagnostic, type ErrorCode, type ErrorItem, errorItem } from "#domain";
 import { type Frame, rawOf } from "#wire";
 
 /** Some hosts put a whole page into their message. */
 const MAX_MESSAGE_LENGTH = 2000;
 
-/** What a provider said when it gave up, read from its dialect. */
+/** A provider's error message, read from its dialect. */
 export interface ProviderMessage {
   readonly message: string;
-  /** Our word for the vendor's word, where the dialect has one; otherwise the status decides. */
+  /** Our code for the vendor's word, if the dialect has one; otherwise the status decides. */
   readonly code?: ErrorCode | undefined;
   readonly status?: number | undefined;
   readonly vendorCode?: string | undefined;
 }
 
-/** The terminal `error` for a provider's complaint inside a stream. */
-export function providerError(complaint: ProviderMessage, frame: Frame): ErrorItem {
+/** The terminal `error` for a provider's error inside a stream. */
+export function providerError(complaint: ProviderMessage, frame: Frame): ChunkOf<ErrorItem> {
   const { status, vendorCode } = complaint;
   const diagnostic: Diagnostic = {
     ...(status === undefined ? {} : { status }),
@@ -31,12 +31,12 @@ export function providerError(complaint: ProviderMessage, frame: Frame): ErrorIt
   );
 }
 
-/** Our word for an HTTP status, whether it came as one or stands inside an error object. */
+/** Our code for an HTTP status, from the response or from an error object. */
 export function codeOfStatus(status: number | undefined): ErrorCode {
   switch (status) {
     case 401:
     case 403:
-    // No credit is not a matter of waiting: the key as it is may not do this.
+    // Waiting does not help without credit: the key cannot be used for this.
     case 402:
       return "provider-auth";
     case 400:
@@ -57,7 +57,7 @@ export function codeOfStatus(status: number | undefined): ErrorCode {
   }
 }
 
-/** A status that came as a number or as its digits; anything else is not one. */
+/** A status given as a number or as digits; `undefined` for anything else. */
 export function readStatus(value: unknown): number | undefined {
   const status = typeof value === "string" && /^[1-5][0-9]{2}$/.test(value) ? Number(value) : value;
   return typeof status === "number" && Number.isInteger(status) && status >= 100 && status < 600 ? status : undefined;

@@ -1,12 +1,12 @@
 import { encodeInSlices, endOfPiece, measureJson } from "#wire";
 
-/** What is larger is not written at once, and nobody keeps it written. In characters. */
+/** The size in characters above which text is not serialised at once and not cached. */
 const LARGE = 262_144;
 
-/** So many characters are written in one turn of the event loop. */
+/** The number of characters that are serialised in one turn of the event loop. */
 const TURN_CHARACTERS = 131_072;
 
-/** Values of a request that are written when it is sent, with commas between them. */
+/** Values of a request that are serialised when it is sent, separated by commas. */
 class Unwritten {
   readonly values: readonly unknown[];
 
@@ -15,7 +15,7 @@ class Unwritten {
   }
 }
 
-/** JSON text in which large values are not written yet. */
+/** JSON text in which large values are not serialised yet. */
 class Draft {
   readonly pieces: readonly (string | Unwritten)[];
 
@@ -25,18 +25,18 @@ class Draft {
 }
 
 /**
- * The JSON text of a request, or a part of it. Large values stand in it unwritten: a conversation of many megabytes is
- * in memory once, and is written bit by bit when it is sent.
+ * The JSON text of a request, or a part of it. Large values stay unserialised: a conversation of many megabytes is in
+ * memory once and is serialised piece by piece when it is sent.
  */
 export type RequestText = string | Draft;
 
-/** Values as JSON, with commas between them and no brackets around them. */
+/** Values as JSON, separated by commas and without brackets. */
 export function writeValues(values: readonly unknown[]): RequestText {
   if (measureJson(values, LARGE) >= LARGE) return new Draft([new Unwritten(values)]);
   return values.map((value) => JSON.stringify(value)).join(",");
 }
 
-/** JSON text with other texts in it: a template. Not joined from parts: a text that is only put together is copied once. */
+/** A template tag for JSON text. Uses `+`, not `join`, which would copy the text once more. */
 export function json(strings: readonly string[], ...texts: readonly RequestText[]): RequestText {
   if (texts.every((text) => typeof text === "string")) {
     return strings.reduce((text, string, at) => text + String(texts[at - 1]) + string);
@@ -48,18 +48,20 @@ export function json(strings: readonly string[], ...texts: readonly RequestText[
   return new Draft(pieces.filter((piece) => piece !== ""));
 }
 
-/** Two pieces of a list in JSON. */
-export function behind(text: RequestText, more: RequestText): RequestText {
+/** Joins two parts of a JSON list. */
+export function joinText(text: RequestText, more: RequestText): RequestText {
   return text === "" ? more : more === "" ? text : json`${text},${more}`;
 }
 
-/** The body of a request: fields, and one more whose JSON is already written. */
+/** The body of a request: fields, and one more field whose JSON is already written. */
 export function writeBody(fields: Readonly<Record<string, unknown>>, name: string, text: RequestText): RequestText {
   const begun = JSON.stringify(fields).slice(0, -1);
   return json`${begun}${begun === "{" ? "" : ","}${JSON.stringify(name)}:${text}}`;
 }
 
-/** The text as it is sent: a small one at once, as text, and any other in bytes, a few in each turn of the event loop. */
+/**
+ * The text as it is sent: a small one at once, as a string; a large one as bytes, a part per turn of the event loop.
+ */
 export async function finishText(text: RequestText, nextTurn: () => Promise<void>): Promise<string | Uint8Array> {
   if (typeof text === "string" && text.length < LARGE) return text;
   const bytes: Uint8Array[] = [];
@@ -87,7 +89,7 @@ function* piecesOf(text: RequestText): Generator<string, undefined> {
   return undefined;
 }
 
-/** JSON has no halves of characters: where one stands, it is cut before it. */
+/** Cuts text without splitting a surrogate pair, which would not be valid UTF-8. */
 function* cutText(text: string): Generator<string, undefined> {
   for (let from = 0; from < text.length; ) {
     const end = endOfPiece(text, from, TURN_CHARACTERS);

@@ -1,11 +1,21 @@
-import { type ErrorItem, errorItem, type NoticeItem, noticeItem, type Usage, type WarningDetail } from "#domain";
+import {
+  type ChunkOf,
+  type ErrorItem,
+  errorItem,
+  type NoticeItem,
+  noticeItem,
+  type Usage,
+  type WarningDetail,
+} from "#domain";
 import { type DataFrame, rawOf } from "#wire";
 
-/** Enough to recognise a page of HTML or half an object, little enough for a log line. */
+/** Enough to recognise an HTML page or half an object, and short enough for a log line. */
 const SEEN_LENGTH = 2048;
 
-/** The terminal error of a stream that stopped before its positive end. `missing` is the dialect's name for that end. */
-export function streamCutError(missing: string): ErrorItem {
+/**
+ * The terminal error of a stream that stopped before its positive end. `missing` is the dialect's name for that end.
+ */
+export function streamCutError(missing: string): ChunkOf<ErrorItem> {
   return errorItem({
     code: "stream-cut",
     message: `The stream ended before its ${missing}: the reply is not whole. Send the request again.`,
@@ -14,12 +24,12 @@ export function streamCutError(missing: string): ErrorItem {
   });
 }
 
-/** What a reply that came to nothing has used: it is paid for all the same. */
-export function usageNotice(usage: Usage | undefined): NoticeItem[] {
+/** The usage of a reply that failed: it is billed all the same. */
+export function usageNotice(usage: Usage | undefined): ChunkOf<NoticeItem>[] {
   return usage === undefined || Object.keys(usage).length === 0 ? [] : [noticeItem("usage", { usage })];
 }
 
-/** A reply that stopped for a reason nobody here has heard of may be cut: it is told apart from a plain success. */
+/** A reply with an unknown stop reason may be cut, so a warning distinguishes it from a plain success. */
 export function unknownStopReason(vendorStopReason: string): WarningDetail {
   return {
     code: "unknown-stop-reason",
@@ -28,7 +38,7 @@ export function unknownStopReason(vendorStopReason: string): WarningDetail {
   };
 }
 
-/** A reply that stopped in order to call tools, and calls none, is not what its model meant to write. */
+/** A reply that stopped for tool calls but has none is probably not what the model meant to write. */
 export function missingCalls(vendorStopReason: string): WarningDetail {
   return {
     code: "unknown-stop-reason",
@@ -37,17 +47,17 @@ export function missingCalls(vendorStopReason: string): WarningDetail {
   };
 }
 
-/** A reply that its vendor only interrupted, and that nobody went on with. */
+/** A reply that the vendor paused and that was not continued. */
 export function unfinishedReply(): WarningDetail {
   return {
     code: "unknown-stop-reason",
-    message: "The last reply was only paused, and nobody went on with it. It may not be whole.",
+    message: "The last reply was paused and not continued. It may be incomplete.",
     context: { stopReason: "pause" },
   };
 }
 
-/** A frame that should have been JSON. The stream goes on. */
-export function jsonDecodeError(frame: DataFrame): ErrorItem {
+/** A frame that should have been JSON. The stream continues. */
+export function jsonDecodeError(frame: DataFrame): ChunkOf<ErrorItem> {
   return errorItem(
     {
       code: "json-decode",
@@ -59,12 +69,12 @@ export function jsonDecodeError(frame: DataFrame): ErrorItem {
   );
 }
 
-/** A frame that came after the reply was whole. It changes nothing, and it is not lost. */
-export function lateFrameNotice(frame: DataFrame): NoticeItem {
+/** A frame that arrived after the reply was complete. It changes nothing, but is not lost. */
+export function lateFrameNotice(frame: DataFrame): ChunkOf<NoticeItem> {
   return noticeItem("late-frame", frame.value ?? frame.text, { raw: rawOf(frame) });
 }
 
-/** Something this dialect does not know, as it came. */
-export function unknownNotice(what: string, frame: DataFrame, data: unknown = frame.value): NoticeItem {
+/** A frame, or a part of it, that this dialect does not know. */
+export function unknownNotice(what: string, frame: DataFrame, data: unknown = frame.value): ChunkOf<NoticeItem> {
   return noticeItem(`unknown:${what}`, data, { raw: rawOf(frame) });
 }

@@ -1,9 +1,10 @@
 import type { ToolCall, ToolCallFragment } from "#domain";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { callIdPrefix, createToolCallAssembler } from "./tool-call-assembler.ts";
 
-const RUNS = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
+const RUNS = fuzzRuns(5000);
 
 function assemble(fragments: readonly ToolCallFragment[], idPrefix?: string): ToolCall[] {
   const assembler = createToolCallAssembler(idPrefix === undefined ? {} : { idPrefix });
@@ -227,7 +228,7 @@ describe("properties", () => {
     .map((calls) => calls.map((call, at): ToolCall => ({ id: `id-${at}`, ...call })));
   const cuts = fc.array(fc.nat(), { maxLength: 6 });
 
-  /** A call as fragments: first the head, then its arguments cut at the given places. */
+  /** A call as fragments: first the head, then its arguments, cut at the given positions. */
   function fragmentsOf(call: ToolCall, key: { readonly index?: number; readonly id?: string }, at: readonly number[]) {
     const places = [...new Set(at.map((cut) => cut % (call.arguments.length + 1)))].sort((a, b) => a - b);
     const edges = [0, ...places, call.arguments.length];
@@ -236,7 +237,7 @@ describe("properties", () => {
     return [head, ...pieces.map((argumentsDelta): ToolCallFragment => ({ ...key, argumentsDelta }))];
   }
 
-  /** Mixes several rows, keeping the order within each. */
+  /** Interleaves several rows, keeping the order within each. */
   function interleave(rows: readonly (readonly ToolCallFragment[])[], picks: readonly number[]): ToolCallFragment[] {
     const rest = rows.map((row) => [...row]);
     const mixed: ToolCallFragment[] = [];

@@ -1,8 +1,8 @@
-import type { ToolCall, ToolCallFragment } from "#domain";
-import { JsonAhead, type Parsed } from "#wire";
+import type { ParsedJson, ToolCall, ToolCallFragment } from "#domain";
+import { JsonAhead } from "#wire";
 import { createJsonScan, type JsonScan } from "./json-text.ts";
 
-/** A tool call still being written. `id` and `name` are `""` until the host has said them. */
+/** A tool call that is being written. `id` and `name` are `""` until the host has sent them. */
 export interface OpenCall {
   /** 0, 1, 2 … in order of first appearance, without gaps, whatever the host's own numbers are. */
   readonly position: number;
@@ -10,31 +10,31 @@ export interface OpenCall {
   readonly name: string;
 }
 
-/** A fragment whose fields may also be there and empty, as a decoder reads them. */
+/** A fragment whose fields may also be `undefined`, as a decoder reads them. */
 export type LooseFragment = { readonly [Field in keyof ToolCallFragment]?: ToolCallFragment[Field] | undefined };
 
-/** A tool call as it stood when the reply was over: a `ToolCall`, and where it came from. */
+/** A tool call at the end of the reply, with its position. */
 export interface AssembledCall extends ToolCall {
   readonly position: number;
-  /** Part of the reply was lost while this call was being written; what is here may not be all of it. */
+  /** Part of the reply was lost while this call was being written, so it may be incomplete. */
   readonly hasGap: boolean;
-  /** The arguments as JSON. */
-  parse(): Parsed;
+  /** The arguments, parsed as JSON. */
+  parse(): ParsedJson;
 }
 
 /**
- * Puts the fragments of one reply together into whole tool calls. Fragments of several calls may interleave.
+ * Assembles the fragments of one reply into whole tool calls. Fragments of several calls may interleave.
  *
- * A fragment belongs to the call of its `index`; without one, to the call of its `id`; without both, to the call
- * written last, unless it names another tool. Hosts that give every call the same index are understood by the new id.
+ * A fragment belongs to the call with its `index`; without one, to the call with its `id`; without both, to the call
+ * written last, unless it names another tool. If a host gives every call the same index, a new id starts a new call.
  * The cost is linear in the text, however finely it is cut.
  */
 export interface ToolCallAssembler {
-  /** Takes the next fragment and returns the call it went to: the same object for every fragment of that call. */
+  /** Adds the next fragment and returns its call: the same object for every fragment of that call. */
   feed(fragment: LooseFragment): OpenCall;
-  /** Something was lost here: every call whose arguments are not closed yet may miss a part. */
+  /** Something was lost here: every call whose arguments are not closed yet may lack a part. */
   noteGap(): void;
-  /** The calls in order of index, equal ones by arrival; `[]` when there were none. A call without an id has got one. */
+  /** The calls ordered by index, then by arrival; `[]` if there are none. Calls without an id get one. */
   finalize(): AssembledCall[];
 }
 
@@ -43,16 +43,16 @@ interface Call extends OpenCall {
   readonly index: number | undefined;
   id: string;
   name: string;
-  /** Joined once at the end: growing one text per fragment is quadratic when somebody looks at it in between. */
+  /** Joined once at the end: appending to a string per fragment is quadratic if it is read in between. */
   readonly parts: string[];
   readonly scan: JsonScan;
   readonly ahead: JsonAhead;
-  readonly parse: () => Parsed;
+  readonly parse: () => ParsedJson;
   hasGap: boolean;
 }
 
 /**
- * An assembler for one reply.
+ * Creates an assembler for one reply.
  *
  * @param options.idPrefix starts the ids made for calls that have none (`<prefix>_<position>`); default `call`.
  */
@@ -63,10 +63,10 @@ export function createToolCallAssembler(options: { readonly idPrefix?: string } 
 class CallAssembler implements ToolCallAssembler {
   private readonly _idPrefix: string;
   private readonly _calls: Call[] = [];
-  // Made for the first call: most replies have none.
+  // Created for the first call: most replies have none.
   private _byIndex: Map<number, Call> | undefined;
   private _byId: Map<string, Call> | undefined;
-  /** Calls that no gap was noted for yet. Each leaves at the first gap after it began: closed by then, or marked. */
+  /** Calls without a recorded gap. Each is removed at the first gap after it began: closed by then, or marked. */
   private _unmarked: Call[] = [];
   private _latest: Call | undefined;
 
@@ -77,7 +77,8 @@ class CallAssembler implements ToolCallAssembler {
   feed(fragment: LooseFragment): OpenCall {
     const known = this._locate(fragment);
     const call = known === undefined || startsAnother(known, fragment) ? this._open(fragment.index) : known;
-    // An id belongs to one call. A second call that claims it gets its own at the end, or results could not be paired.
+    // An id belongs to one call. A second call with the same id gets a new one at the end; otherwise results could not
+    // be matched to calls.
     if (fragment.id && call.id === "" && this._byId?.has(fragment.id) !== true) {
       call.id = fragment.id;
       this._byId ??= new Map();
@@ -105,7 +106,10 @@ class CallAssembler implements ToolCallAssembler {
       .map(({ id, name, parts, position, hasGap, parse }) => ({
         id,
         name,
-        arguments: parts.join(""),
+        // Joined on demand: arguments of many megabytes were parsed while they arrived.
+        get arguments() {
+          return parts.join("");
+        },
         position,
         hasGap,
         parse,
@@ -144,21 +148,22 @@ class CallAssembler implements ToolCallAssembler {
 }
 
 /**
- * The start of made-up call ids: it carries the reply's own id, because ids must differ over a whole conversation and
- * not only within one reply. Short, and of letters, digits, `-` and `_` only, because some hosts refuse anything else.
+ * The prefix of generated call ids. It contains the reply's id, because ids must be unique in a whole conversation and
+ * not only in one reply. It is short and has only letters, digits, `-` and `_`, because some hosts refuse anything
+ * else.
  */
 export function callIdPrefix(replyId: string | undefined): string {
-  // The end of an id is what differs; 28 leaves room for the position within the 40 characters that hosts allow.
+  // The end of an id varies most; 28 leaves room for the position within the 40 characters that hosts allow.
   const tail = (replyId ?? "").slice(-28).replaceAll(/[^A-Za-z0-9_-]/g, "");
   return tail === "" ? "call" : `call_${tail}`;
 }
 
-/** Whether a fragment that was sent under a known call's key is in truth the beginning of another call. */
+/** Whether a fragment with a known call's key actually begins another call. */
 function startsAnother(call: Call, fragment: LooseFragment): boolean {
   const name = fragment.name ?? "";
   if (fragment.id && call.id !== "" && fragment.id !== call.id) {
-    // Some hosts number every call 0; others write a fresh id into every fragment of one call. Only the first kind
-    // repeats a name with it, or goes on after the arguments were closed.
+    // Some hosts number every call 0; others send a new id with every fragment of one call. Only the first kind repeats
+    // the name with it, or continues after the arguments were closed.
     return (name !== "" && call.name !== "") || call.scan.isClosed(call.parts);
   }
   if (name === "" || call.name === "") return false;

@@ -1,21 +1,26 @@
 import type { Block, Message, ToolCallBlock } from "#domain";
 
-/** What all vendors take as a tool's name. */
+/** The tool names that all vendors accept. */
 const NAME = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/;
 
 /**
- * The transcript with tool calls every host takes: ids that fit its pattern and are used once, names without odd
- * characters. A conversation may come from another vendor, and a model may have made up the name of a tool; one host
- * that refuses such a thing would refuse the conversation for ever. What fits stays as it is.
+ * Adapts the tool calls of a transcript to what every host accepts: ids that match its pattern and are used once, names
+ * without special characters. A conversation may come from another vendor, and a model may invent a tool name; a host
+ * that refuses one of them would refuse the conversation for ever. Valid calls stay as they are. `checked` keeps the
+ * ids of valid transcripts, so that each message is checked once.
  */
-export function fitCalls(messages: readonly Message[], idPattern: RegExp): readonly Message[] {
-  if (fitAsTheyAre(messages, idPattern)) return messages;
+export function fitCalls(
+  messages: readonly Message[],
+  idPattern: RegExp,
+  checked?: PrefixMemory<Set<string>>,
+): readonly Message[] {
+  if (fitAsTheyAre(messages, idPattern, checked)) return messages;
   const used = new Set<string>();
   for (const { blocks } of messages) {
     for (const block of blocks) if (block.type === "tool-call" && idPattern.test(block.callId)) used.add(block.callId);
   }
   const sent = new Set<string>();
-  /** Ids of the message before: results stand right behind their calls. */
+  /** The renamed ids of the previous message: results directly follow their calls. */
   let renamed = new Map<string, string>();
   let made = 0;
 
@@ -25,7 +30,7 @@ export function fitCalls(messages: readonly Message[], idPattern: RegExp): reado
     return `call_${made}`;
   };
   const fitCall = (call: ToolCallBlock, names: Map<string, string>): Block[] => {
-    // Two calls of one message under one id cannot both be answered.
+    // Two calls with one id in one message cannot both be answered.
     if (names.has(call.callId)) return [];
     const callId = idPattern.test(call.callId) && !sent.has(call.callId) ? call.callId : makeId();
     sent.add(callId);
@@ -51,27 +56,19 @@ export function fitCalls(messages: readonly Message[], idPattern: RegExp): reado
   });
 }
 
-/** The ids of transcripts whose calls all fit, by vendor. Each message is looked at once. */
-const fitting = new WeakMap<RegExp, PrefixMemory<Set<string>>>();
-
-/** The usual case: every call fits, and every id is used once. */
-function fitAsTheyAre(messages: readonly Message[], idPattern: RegExp): boolean {
-  let memory = fitting.get(idPattern);
-  if (memory === undefined) {
-    memory = new PrefixMemory();
-    fitting.set(idPattern, memory);
-  }
-  const begun = memory.take(messages);
+/** The usual case: every call is valid, and every id is used once. */
+function fitAsTheyAre(messages: readonly Message[], idPattern: RegExp, checked?: PrefixMemory<Set<string>>): boolean {
+  const begun = checked?.take(messages);
   const seen = begun?.value ?? new Set<string>();
   for (let at = begun?.count ?? 0; at < messages.length; at += 1) {
     const ids = idsOf(messages[at] as Message, idPattern);
     if (ids === "unfit" || !addAll(seen, ids)) return false;
   }
-  memory.keep(messages, seen);
+  checked?.keep(messages, seen);
   return true;
 }
 
-/** `false`: one of them is there already. */
+/** Returns `false` if one of them is already present. */
 function addAll(seen: Set<string>, ids: readonly string[]): boolean {
   for (const id of ids) {
     if (seen.has(id)) return false;
@@ -86,7 +83,7 @@ function idsOf({ role, blocks }: Message, idPattern: RegExp): readonly string[] 
   return fit ? calls.map(({ callId }) => callId) : "unfit";
 }
 
-/** The message itself when nothing of it changed: what was made of it before can then be used again. */
+/** The message itself if nothing changed, so that its cached encoding can be reused. */
 function withBlocks(message: Message, blocks: readonly Block[]): Message {
   const isSame = blocks.length === message.blocks.length && blocks.every((block, at) => block === message.blocks[at]);
   return isSame ? message : { ...message, blocks };
@@ -98,24 +95,26 @@ function fitName(name: string): string {
   return NAME.test(fitting) ? fitting : `_${fitting}`;
 }
 
-/** Results first: vendors want them right behind the calls, and the user may have said something in the same message. */
+/**
+ * Results first: vendors require them directly after the calls, and the user may have added text in the same message.
+ */
 export function resultsFirst(blocks: readonly Block[]): readonly Block[] {
   const results = blocks.filter((block) => block.type === "tool-result");
   return results.length === 0 ? blocks : [...results, ...blocks.filter((block) => block.type !== "tool-result")];
 }
 
-/** Neighbours of one role, in a vendor's words. */
+/** Neighbouring messages of one role, encoded for a vendor. */
 interface Turn<Part> {
   readonly role: Message["role"];
   readonly parts: Part[];
 }
 
-/** Said when a conversation begins with the assistant, which vendors with strict turns refuse. */
+/** Inserted if a conversation begins with the assistant, which vendors with strict turns refuse. */
 export const BEGINNING = "(The conversation begins with the assistant.)";
 
 /**
- * The transcript as turns that alternate and begin with the user. Messages of which nothing is left in a vendor's
- * words are left out, so that their neighbours meet.
+ * The transcript as turns that alternate and begin with the user. Messages without any part left are skipped, so that
+ * their neighbours merge.
  */
 export function joinTurns<Part>(
   messages: readonly Message[],
@@ -134,23 +133,24 @@ export function joinTurns<Part>(
   return turns;
 }
 
-/** A turn adds two or three messages; whoever goes further back has another conversation before him. */
+/** A turn adds two or three messages; a prefix that ends further back belongs to another conversation. */
 const LOOK_BACK = 16;
 
-/** The beginning of a transcript, and what was made of it. */
+/** The beginning of a transcript, and the value computed from it. */
 interface Beginning<Value> {
   readonly messages: readonly Message[];
   readonly value: Value;
 }
 
 /**
- * What was made of the beginning of a transcript. A model is shown the whole conversation in every turn; with this, a
- * turn costs what is new in it, beside one comparison per message. Nothing is kept longer than its last message lives.
+ * Caches what was computed from the beginning of a transcript. Every request contains the whole conversation; with
+ * this, a turn costs only what is new in it, plus one comparison per message. An entry lives as long as its last
+ * message.
  */
 export class PrefixMemory<Value> {
   private readonly _kept = new WeakMap<Message, Beginning<Value>>();
 
-  /** Takes out what was kept for a beginning of these messages, and how many of them it covers. */
+  /** Removes and returns the value kept for a prefix of these messages, and how many of them it covers. */
   take(messages: readonly Message[]): { readonly count: number; readonly value: Value } | undefined {
     const first = Math.max(0, messages.length - LOOK_BACK);
     for (let at = messages.length - 1; at >= first; at -= 1) {
@@ -163,14 +163,13 @@ export class PrefixMemory<Value> {
     return undefined;
   }
 
-  /** Keeps what was made of these messages, for a transcript that goes on from here. */
+  /** Keeps the value for these messages, for a transcript that continues them. */
   keep(messages: readonly Message[], value: Value): void {
     const last = messages.at(-1);
     if (last !== undefined) this._kept.set(last, { messages: messages.slice(), value });
   }
 }
 
-/** A loop of its own: it alone runs once per message. */
 function isBeginning(beginning: readonly Message[], messages: readonly Message[]): boolean {
   if (beginning.length > messages.length) return false;
   for (let at = 0; at < beginning.length; at += 1) if (beginning[at] !== messages[at]) return false;

@@ -12,16 +12,16 @@ const BLOCK_TYPES: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
-/** Neighbours of one role, which the vendor reads as one message. */
+/** Neighbouring messages of one role, which the vendor reads as one message. */
 interface Turn {
   readonly role: "user" | "assistant";
-  /** Where its first message stands in the request. */
+  /** The path of its first message in the request. */
   readonly path: string;
   readonly blocks: JsonRecord[];
 }
 
-/** Where a system message may stand inside the list. */
-export type SystemNotes = "never" | "behind-user" | "anywhere";
+/** Where a system message is allowed in the list. */
+export type SystemNotes = "never" | "after-user" | "anywhere";
 
 /** Refuses a list of messages that the Messages API refuses. */
 export function checkAnthropicMessages(
@@ -61,8 +61,8 @@ function checkNote(
   allowed: SystemNotes,
   { path, before }: { readonly path: string; readonly before: Turn | undefined },
 ): void {
-  if (allowed === "anywhere" || (allowed === "behind-user" && before?.role === "user")) return;
-  const where = allowed === "never" ? "is not supported on this model" : "may only stand behind a turn of the user";
+  if (allowed === "anywhere" || (allowed === "after-user" && before?.role === "user")) return;
+  const where = allowed === "never" ? "is not supported on this model" : "may only follow a turn of the user";
   throw new Refusal("invalid", `${path}.role: "system" ${where}. Instructions belong into the field system.`);
 }
 
@@ -86,7 +86,7 @@ function checkBlocks(turns: readonly Turn[], allowsNewBlocks: boolean): void {
       const place = `${path}.content.${index}`;
       const type = ownString(block, "type") ?? "";
       if (!BLOCK_TYPES.has(type) && !allowsNewBlocks)
-        throw new Refusal("invalid", `${place}.type: "${type}" is no block type.`);
+        throw new Refusal("invalid", `${place}.type: "${type}" is not a block type.`);
       if (type === "text") checkTextBlock(block, place);
       if (type === "image" || type === "document") checkSource(block, { place, type });
       if (type === "thinking") checkThinkingBlock(block, { place, role });
@@ -107,7 +107,7 @@ function checkTextBlock(block: JsonRecord, place: string): void {
 
 const PICTURES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 
-/** Inline bytes are pictures or PDF; a text is given as a text. */
+/** Inline bytes are pictures or PDF; text is sent as text. */
 function checkSource(block: JsonRecord, { place, type }: { readonly place: string; readonly type: string }): void {
   const source = ownRecord(block, "source");
   if (source === undefined) throw new Refusal("invalid", `${place}.source: Field required`);
@@ -121,7 +121,7 @@ function checkSource(block: JsonRecord, { place, type }: { readonly place: strin
   }
 }
 
-/** A thought comes back as it was given, or not at all. */
+/** A thought must be sent back unchanged, or not at all. */
 function checkThinkingBlock(
   block: JsonRecord,
   { place, role }: { readonly place: string; readonly role: string },
@@ -154,7 +154,7 @@ function checkCallBlock(
   used.add(id);
 }
 
-/** Every call is answered at the beginning of the very next turn, once, and nothing else is. */
+/** Every call must be answered once, at the beginning of the very next turn; nothing else may be answered. */
 function checkPairs(turns: readonly Turn[]): void {
   let asked = new Set<string>();
   let askedIn = "";
@@ -168,7 +168,7 @@ function checkPairs(turns: readonly Turn[]): void {
   if (asked.size > 0) throw unanswered(askedIn, [...asked]);
 }
 
-/** The calls that a turn answers before it says anything else. */
+/** The calls that a turn answers before any other content. */
 function checkResults(turn: Turn, asked: ReadonlySet<string>): Set<string> {
   const answered = new Set<string>();
   const seen = new Set<string>();

@@ -3,7 +3,7 @@ import { Refusal } from "../refusal.ts";
 
 const MAX_DEPTH = 64;
 
-/** Keywords the vendor has no grammar for. */
+/** Keywords that the vendor does not support. */
 const UNSUPPORTED: readonly string[] = [
   "minimum",
   "maximum",
@@ -25,7 +25,7 @@ const UNSUPPORTED: readonly string[] = [
   "oneOf",
 ];
 
-/** Refuses a form of the answer that the Messages API refuses. */
+/** Refuses structured output that the Messages API refuses. */
 export function checkAnthropicOutput(body: JsonRecord): void {
   const config = ownValue(body, "output_config");
   if (config === undefined || config === null) return;
@@ -44,14 +44,14 @@ export function checkAnthropicOutput(body: JsonRecord): void {
   checkPart(schema, { path: `${path}.schema`, root: schema, seen: [] }, 0);
 }
 
-interface Place {
+interface SchemaPosition {
   readonly path: string;
   readonly root: JsonRecord;
-  /** The references that led here. */
+  /** The references that lead here. */
   readonly seen: readonly string[];
 }
 
-function checkPart(part: unknown, place: Place, depth: number): void {
+function checkPart(part: unknown, place: SchemaPosition, depth: number): void {
   const { path } = place;
   if (!isRecord(part)) throw new Refusal("invalid", `${path}: has to be a schema.`);
   if (depth > MAX_DEPTH) throw new Refusal("invalid", `${path}: the schema is nested too deeply.`);
@@ -72,16 +72,16 @@ function checkPart(part: unknown, place: Place, depth: number): void {
 
 function checkShape(part: JsonRecord, path: string): void {
   const type = ownValue(part, "type");
-  const isTold = ["enum", "const", "anyOf", "allOf"].some((keyword) => Object.hasOwn(part, keyword));
-  if (type === undefined && !isTold) throw new Refusal("invalid", `${path}: a type is required.`);
+  const hasType = ["enum", "const", "anyOf", "allOf"].some((keyword) => Object.hasOwn(part, keyword));
+  if (type === undefined && !hasType) throw new Refusal("invalid", `${path}: a type is required.`);
   if (type !== "object") return;
   if (ownValue(part, "additionalProperties") !== false) {
     throw new Refusal("invalid", `${path}: for objects, additionalProperties has to be given as false.`);
   }
 }
 
-/** References stay within the schema and do not go round in circles. */
-function checkReference(part: JsonRecord, place: Place, depth: number): void {
+/** References must stay within the schema and must not be circular. */
+function checkReference(part: JsonRecord, place: SchemaPosition, depth: number): void {
   const target = ownString(part, "$ref") ?? "";
   const found = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(target);
   const definition = ownRecord(ownRecord(place.root, found?.[1] ?? "") ?? {}, found?.[2] ?? "");

@@ -7,7 +7,7 @@ import { checkAnthropicOutput } from "./check-output.ts";
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,128}$/;
 const LEAST_THINKING = 1024;
-/** The models before Opus 4.8. A name nobody knows is taken for a newer one. */
+/** The models before Opus 4.8. An unknown name counts as a newer model. */
 const WITHOUT_NOTES = /^claude-(?:instant|\d|(?:opus|sonnet|haiku)-(?:3|4(?:$|-[0-7]\b|-\d{8})))/;
 
 const FIELDS: ReadonlySet<string> = new Set(
@@ -25,7 +25,7 @@ export function checkAnthropicKey({ headers }: ApiRequest): void {
   }
 }
 
-/** Refuses what the Messages API refuses. `counting`: a request that only counts tokens has no limit on them. */
+/** Refuses what the Messages API refuses. `counting`: a request that only counts tokens needs no token limit. */
 export function checkAnthropic(
   request: ApiRequest,
   body: JsonRecord,
@@ -49,13 +49,13 @@ export function checkAnthropic(
   checkAnthropicOutput(body);
 }
 
-/** The beta came before the rule: Claude Code up to 2.1.197 names it, and puts notes wherever it likes. */
+/** The beta preceded the rule: Claude Code up to 2.1.197 names it and puts system notes anywhere. */
 function systemNotesFor(body: JsonRecord, betas: string): SystemNotes {
   if (betas.includes("mid-conversation-system")) return "anywhere";
-  return WITHOUT_NOTES.test(ownString(body, "model") ?? "") ? "never" : "behind-user";
+  return WITHOUT_NOTES.test(ownString(body, "model") ?? "") ? "never" : "after-user";
 }
 
-/** Betas add fields and kinds of blocks, so without knowing them all, a request that names one may have any. */
+/** Betas add fields and kinds of blocks. Not all are known here, so a request that names a beta may have any. */
 function checkFields(body: JsonRecord, betas: string): void {
   if (betas !== "") return;
   for (const field of Object.keys(body)) {

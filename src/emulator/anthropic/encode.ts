@@ -1,6 +1,6 @@
 import type { StopReason } from "#domain";
 import { encodeSse, isRecord, parseJson } from "#wire";
-import type { Trouble, WireEvent } from "../protocol.ts";
+import type { VendorError, WireEvent } from "../protocol.ts";
 import type { FinishedReply } from "../reply.ts";
 import { splitEvery } from "../text-pieces.ts";
 import { encodeAnthropicError } from "./errors.ts";
@@ -17,10 +17,10 @@ const STOP_REASONS: Readonly<Record<StopReason, string>> = {
   unknown: "other",
 };
 
-/** Arguments come in pieces of about this many characters. */
+/** Arguments are sent in pieces of about this many characters. */
 const FRAGMENT = 12;
 
-/** A reply as the events of a stream. */
+/** Encodes a reply as the events of a stream. */
 export function* encodeAnthropicStream(reply: FinishedReply): Generator<WireEvent> {
   yield event("message_start", {
     message: { ...envelope(reply), content: [], stop_reason: null, stop_sequence: null, usage: usageOf(reply, 1) },
@@ -46,7 +46,7 @@ export function* encodeAnthropicStream(reply: FinishedReply): Generator<WireEven
   yield { ...event("message_stop", {}), isEnd: true };
 }
 
-/** A reply in one piece. */
+/** Encodes a reply as one JSON value. */
 export function encodeAnthropicWhole(reply: FinishedReply): unknown {
   return {
     ...envelope(reply),
@@ -57,7 +57,7 @@ export function encodeAnthropicWhole(reply: FinishedReply): unknown {
   };
 }
 
-export function encodeAnthropicTrouble({ type = "overloaded_error", message }: Trouble): string {
+export function encodeAnthropicTrouble({ type = "overloaded_error", message }: VendorError): string {
   return encodeSse({ event: "error", data: JSON.stringify(encodeAnthropicError(type, message, undefined)) });
 }
 

@@ -42,7 +42,7 @@ function readTools(body: JsonRecord): PromptTool[] {
     if (!isRecord(tool)) continue;
     const name = ownString(tool, "name");
     const schema = ownRecord(tool, "input_schema");
-    // The vendor's own tools have no schema: nobody but the vendor can run them.
+    // The vendor's own tools have no schema: only the vendor can run them.
     if (name !== undefined && schema !== undefined)
       tools.push({ name, description: ownString(tool, "description") ?? "", schema });
   }
@@ -61,7 +61,7 @@ function readOutputSchema(body: JsonRecord): JsonRecord | undefined {
   return format?.type === "json_schema" ? ownRecord(format, "schema") : undefined;
 }
 
-/** Only the places where the vendor takes it: on blocks of the prompt, on tools, or on the request itself. */
+/** Only where the vendor accepts it: on blocks of the prompt, on tools, or on the request itself. */
 function hasCacheControl(body: JsonRecord): boolean {
   const isMarked = (entry: unknown): boolean => isRecord(entry) && isRecord(ownValue(entry, "cache_control"));
   if (isMarked(body)) return true;

@@ -1,7 +1,6 @@
 import { isRecord, type JsonRecord, ownString, ownValue } from "#wire";
-import { isGeminiSignature } from "./signature.ts";
+import { isGeminiSignature, listOf, recordOf, textOf, valueOf } from "./fields.ts";
 import { Refusal } from "../refusal.ts";
-import { listOf, recordOf, textOf, valueOf } from "./fields.ts";
 
 const PART_FIELDS: readonly string[] = [
   "text",
@@ -13,7 +12,7 @@ const PART_FIELDS: readonly string[] = [
   "codeExecutionResult",
 ];
 
-/** One content: who says it, and the calls and answers in it. */
+/** One content: its role, and its calls and answers. */
 interface Content {
   readonly role: "user" | "model";
   readonly calls: readonly JsonRecord[];
@@ -46,7 +45,7 @@ export function checkGeminiContents(model: string, body: JsonRecord): void {
 function readContent(entry: unknown, path: string): Content {
   if (!isRecord(entry)) throw new Refusal("invalid", `${path}: has to be an object.`);
   const role = ownString(entry, "role") ?? "user";
-  // The role function is the older name for a user who answers calls.
+  // `function` is the older name for the role of a user who answers calls.
   if (role !== "user" && role !== "model" && role !== "function") {
     throw new Refusal("invalid", `${path}.role: "${role}" is not user or model.`);
   }
@@ -71,7 +70,7 @@ function readContent(entry: unknown, path: string): Content {
   return { role: role === "model" ? "model" : "user", calls, answers };
 }
 
-/** Calls come right after the user, and their answers right after them, as many as there were calls. */
+/** Calls must directly follow a user content, and their answers must directly follow them, one per call. */
 function checkOrder(content: Content, before: Content | undefined, path: string): void {
   if (content.calls.length > 0 && before?.role !== "user") {
     throw new Refusal("invalid", `${path}: a content with function calls has to come right after one of the user.`);
@@ -113,7 +112,7 @@ function checkCall(call: JsonRecord, { path, used }: { readonly path: string; re
   used.add(id);
 }
 
-/** From Gemini 3 on the first call of a reply comes back with the thought signature it was given. */
+/** From Gemini 3 on, the first call of a reply must be sent back with its thought signature. */
 function checkSignature(entry: unknown, path: string): void {
   const parts = isRecord(entry) ? (listOf(entry, "parts") ?? []) : [];
   const first = parts.find((part) => isRecord(part) && recordOf(part, "functionCall") !== undefined);

@@ -15,7 +15,7 @@ const FIELDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The part of OpenAPI that `parameters` and `responseSchema` are written in. Anything else is an unknown name. */
+/** The subset of OpenAPI for `parameters` and `responseSchema`. Any other name is unknown. */
 const SCHEMA_FIELDS: ReadonlySet<string> = new Set(
   (
     "type format title description nullable enum maxItems minItems properties required minProperties maxProperties " +
@@ -96,7 +96,7 @@ function checkSchemaFields(schema: unknown, path: string, depth: number): void {
   for (const variant of listOf(schema, "anyOf") ?? []) checkSchemaFields(variant, `${path}.any_of`, depth + 1);
 }
 
-/** Beside a reference only words with a dollar sign may stand. */
+/** Next to a reference, only keywords that start with a dollar sign are allowed. */
 function checkReferences(part: unknown, path: string, depth: number): void {
   if (depth > MAX_DEPTH) throw new Refusal("invalid", `${path}: the schema is nested too deeply.`);
   if (Array.isArray(part)) {
@@ -114,7 +114,8 @@ function checkCalling(body: JsonRecord, names: ReadonlySet<string>): void {
   const calling = recordOf(recordOf(body, "toolConfig") ?? {}, "functionCallingConfig");
   if (calling === undefined) return;
   const mode = textOf(calling, "mode") ?? "AUTO";
-  if (!MODES.has(mode)) throw new Refusal("invalid", `tool_config.function_calling_config.mode: "${mode}" is no mode.`);
+  if (!MODES.has(mode))
+    throw new Refusal("invalid", `tool_config.function_calling_config.mode: "${mode}" is not a mode.`);
   const allowed = listOf(calling, "allowedFunctionNames") ?? [];
   if (allowed.length > 0 && mode !== "ANY" && mode !== "VALIDATED") {
     throw new Refusal("invalid", "allowed_function_names: may only be given with the mode ANY or VALIDATED.");

@@ -1,9 +1,9 @@
 import type { StopReason } from "#domain";
 import { isRecord, parseJson } from "#wire";
-import type { Trouble, WireEvent } from "../protocol.ts";
+import type { VendorError, WireEvent } from "../protocol.ts";
 import type { FinishedCall, FinishedReply } from "../reply.ts";
 import { codeOfName, encodeGeminiError } from "./errors.ts";
-import { signCall } from "./signature.ts";
+import { signCall } from "./fields.ts";
 
 const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   "end-turn": "STOP",
@@ -17,7 +17,7 @@ const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
   unknown: "UNKNOWN",
 };
 
-/** A reply as the chunks of a stream: as server-sent events, or as one JSON list that grows. */
+/** Encodes a reply as the chunks of a stream: as server-sent events, or as one JSON list that grows. */
 export function* encodeGeminiStream(reply: FinishedReply, form: "sse" | "list"): Generator<WireEvent> {
   let count = 0;
   const event = (chunk: unknown): WireEvent => {
@@ -31,7 +31,7 @@ export function* encodeGeminiStream(reply: FinishedReply, form: "sse" | "list"):
   yield { text: form === "sse" ? last.text : `${last.text}]`, isEnd: true };
 }
 
-/** A reply in one piece. */
+/** Encodes a reply as one JSON value. */
 export function encodeGeminiWhole(reply: FinishedReply): unknown {
   const parts: object[] = [];
   if (reply.thinking !== undefined) parts.push({ text: reply.thinking.pieces.join(""), thought: true });
@@ -41,7 +41,7 @@ export function encodeGeminiWhole(reply: FinishedReply): unknown {
   return chunkOf(reply, { parts: [...parts, ...calls], finish: finishOf(reply) });
 }
 
-export function encodeGeminiTrouble({ type = "UNAVAILABLE", message }: Trouble, form: "sse" | "list"): string {
+export function encodeGeminiTrouble({ type = "UNAVAILABLE", message }: VendorError, form: "sse" | "list"): string {
   const json = JSON.stringify(encodeGeminiError(codeOfName(type), type, message));
   return form === "sse" ? `data: ${json}\r\n\r\n` : `,\r\n${json}]`;
 }
@@ -52,7 +52,9 @@ function* partsOf(reply: FinishedReply): Generator<object[]> {
   for (const part of callParts(reply.calls)) yield [part];
 }
 
-/** Calls are whole here. One whose arguments are no JSON object cannot be written; the finish reason says so instead. */
+/**
+ * Calls are always whole here. A call whose arguments are not a JSON object is left out; the finish reason shows it.
+ */
 function callParts(calls: readonly FinishedCall[]): object[] {
   const parts: object[] = [];
   for (const { id, name, json } of calls) {

@@ -40,7 +40,7 @@ export function encodeGeminiError(code: number, name: string | undefined, messag
   return { error: { code, message, status: name ?? NAME_OF_STATUS.get(code) ?? "UNKNOWN" } };
 }
 
-/** The code that goes with a name; Gemini's own for an overload when the name is not known. */
+/** The code for a status name; for an unknown name Gemini's code for an overload. */
 export function codeOfName(name: string): number {
   for (const [code, known] of NAME_OF_STATUS) if (known === name) return code;
   return 503;

@@ -15,7 +15,7 @@ export function readGeminiPrompt(model: string, body: JsonRecord, stream: boolea
     instructions:
       system === undefined
         ? ""
-        : compilePolicy(system, [])
+        : readContent(system, [])
             .map((block) => (block.type === "text" ? block.text : ""))
             .join("\n"),
     messages: readContents(listOf(body, "contents") ?? []),
@@ -56,18 +56,18 @@ function readChoice(body: JsonRecord): ToolChoice {
 
 function readContents(list: readonly unknown[]): Message[] {
   const messages: Message[] = [];
-  // Calls without ids are answered in order, so they get one here by their place.
+  // Calls without ids are answered in order, so they get an id from their position.
   let open: { readonly id: string; readonly name: string }[] = [];
   for (const [index, entry] of list.entries()) {
     if (!isRecord(entry)) continue;
-    const blocks = compilePolicy(entry, open, `content-${index}`);
+    const blocks = readContent(entry, open, `content-${index}`);
     open = blocks.flatMap((block) => (block.type === "tool-call" ? [{ id: block.callId, name: block.name }] : []));
     messages.push({ id: `message-${index}`, role: entry.role === "model" ? "assistant" : "user", blocks });
   }
   return messages;
 }
 
-function compilePolicy(
+function readContent(
   content: JsonRecord,
   open: { readonly id: string; readonly name: string }[],
   idPrefix = "part",

@@ -3,7 +3,7 @@ import { invalid } from "../openai/invalid.ts";
 
 const ROLES: ReadonlySet<unknown> = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
 
-/** The calls of the last reply that wait for an answer. */
+/** The calls of the last reply that are not answered yet. */
 interface Open {
   readonly path: string;
   readonly waiting: Set<string>;
@@ -21,7 +21,7 @@ export function checkChatMessages(body: JsonRecord): void {
     const path = `messages[${index}]`;
     if (!isRecord(message)) throw invalid(path, "has to be an object.");
     const role = ownValue(message, "role");
-    if (!ROLES.has(role)) throw invalid(`${path}.role`, `${JSON.stringify(role) ?? "nothing"} is no role.`);
+    if (!ROLES.has(role)) throw invalid(`${path}.role`, `${JSON.stringify(role) ?? "nothing"} is not a role.`);
     if (role === "tool") {
       checkAnswer(message, path, open);
       continue;

@@ -39,7 +39,7 @@ function checkNumbers(body: JsonRecord): void {
   }
 }
 
-/** The names of the efforts, without saying which model takes which. */
+/** The names of all efforts, whichever models accept them. */
 const EFFORTS: ReadonlySet<unknown> = new Set(["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 
 function checkEffort(body: JsonRecord): void {

@@ -1,6 +1,6 @@
 import type { StopReason } from "#domain";
 import { encodeSse, type JsonRecord, ownRecord } from "#wire";
-import type { Trouble, WireEvent } from "../protocol.ts";
+import type { VendorError, WireEvent } from "../protocol.ts";
 import type { FinishedReply } from "../reply.ts";
 import { splitEvery } from "../text-pieces.ts";
 
@@ -18,7 +18,7 @@ const FINISH_REASONS: Readonly<Record<StopReason, string>> = {
 
 const FRAGMENT = 12;
 
-/** A reply as the chunks of a stream. */
+/** Encodes a reply as the chunks of a stream. */
 export function* encodeChatStream(reply: FinishedReply, body: JsonRecord): Generator<WireEvent> {
   const countsUsage = ownRecord(body, "stream_options")?.include_usage === true;
   const chunk = (choices: readonly object[], usage: object | null): WireEvent => ({
@@ -53,7 +53,7 @@ export function* encodeChatStream(reply: FinishedReply, body: JsonRecord): Gener
   yield { text: encodeSse({ data: "[DONE]" }), isEnd: true };
 }
 
-/** A reply in one piece. */
+/** Encodes a reply as one JSON value. */
 export function encodeChatWhole(reply: FinishedReply): unknown {
   const text = reply.textPieces.join("");
   const isRefused = reply.stopReason === "refusal";
@@ -79,7 +79,7 @@ export function encodeChatWhole(reply: FinishedReply): unknown {
   };
 }
 
-export function encodeChatTrouble({ type = "server_error", message }: Trouble): string {
+export function encodeChatTrouble({ type = "server_error", message }: VendorError): string {
   return encodeSse({ data: JSON.stringify({ error: { message, type, param: null, code: null } }) });
 }
 

@@ -5,7 +5,7 @@ import {
   readCallBlock,
   readFormat,
   readFunction,
-  compilePolicy,
+  readContent,
   readToolChoice,
   readToolOutput,
   textOf,
@@ -59,7 +59,7 @@ function readMessages(list: readonly unknown[]): { readonly instructions: string
       continue;
     }
     results = undefined;
-    const blocks = compilePolicy(content);
+    const blocks = readContent(content);
     if (entry.role === "system" || entry.role === "developer") instructions.push(textOf(blocks));
     else if (entry.role === "assistant") {
       messages.push({ id: `message-${messages.length}`, role: "assistant", blocks: [...blocks, ...readCalls(entry)] });

@@ -12,7 +12,7 @@ export function checkResponses(body: JsonRecord): void {
   checkInput(ownValue(body, "input"));
   checkPositive(body, "max_output_tokens");
   checkRange(body, "temperature", { least: 0, most: 2 });
-  // Other kinds of tools are run by the vendor; here they are offered in vain.
+  // The vendor runs other kinds of tools; here they are accepted and ignored.
   const names = checkFunctions(body, (tool, path) => (tool.type === "function" ? { fields: tool, path } : undefined));
   const choice = ownRecord(body, "tool_choice");
   checkToolChoice(body, { named: choice?.type === "function" ? ownString(choice, "name") : undefined, names });
@@ -41,7 +41,7 @@ function checkInput(input: unknown): void {
 
 function checkMessage(item: JsonRecord, path: string): void {
   const role = ownValue(item, "role");
-  if (!ROLES.has(role)) throw invalid(`${path}.role`, `${JSON.stringify(role) ?? "nothing"} is no role.`);
+  if (!ROLES.has(role)) throw invalid(`${path}.role`, `${JSON.stringify(role) ?? "nothing"} is not a role.`);
   const content = ownValue(item, "content");
   if (typeof content === "string") return;
   if (!Array.isArray(content) || content.length === 0)

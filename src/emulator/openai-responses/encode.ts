@@ -1,18 +1,18 @@
 import { encodeSse, type JsonRecord, ownArray, ownString, ownValue } from "#wire";
-import type { Trouble, WireEvent } from "../protocol.ts";
+import type { VendorError, WireEvent } from "../protocol.ts";
 import type { FinishedReply } from "../reply.ts";
 import { splitEvery } from "../text-pieces.ts";
 
 const FRAGMENT = 12;
 
-/** One item of the output: how it begins, what is said of it while it grows, and what it is in the end. */
+/** One item of the output: its beginning, the events while it grows, and the whole item. */
 interface OutputItem {
   readonly start: object;
   readonly steps: Iterable<{ readonly type: string; readonly fields: object }>;
   readonly whole: object;
 }
 
-/** A reply as the events of a stream. */
+/** Encodes a reply as the events of a stream. */
 export function* encodeResponsesStream(reply: FinishedReply, body: JsonRecord): Generator<WireEvent> {
   let sequence = 0;
   const event = (type: string, fields: object): WireEvent => ({
@@ -31,7 +31,7 @@ export function* encodeResponsesStream(reply: FinishedReply, body: JsonRecord): 
   yield { ...event(type, { response: whole }), isEnd: true };
 }
 
-/** A reply in one piece. */
+/** Encodes a reply as one JSON value. */
 export function encodeResponsesWhole(reply: FinishedReply, body: JsonRecord): unknown {
   const reason = reply.stopReason === "max-tokens" ? "max_output_tokens" : "content_filter";
   return {
@@ -43,12 +43,12 @@ export function encodeResponsesWhole(reply: FinishedReply, body: JsonRecord): un
   };
 }
 
-/** The items of a reply as they stand in the output, and in the input of the next request. */
+/** The items of a reply, as in the output and in the input of the next request. */
 export function encodeOutput(reply: FinishedReply): object[] {
   return itemsOf(reply).map((item) => item.whole);
 }
 
-export function encodeResponsesTrouble({ type = "server_error", message }: Trouble): string {
+export function encodeResponsesTrouble({ type = "server_error", message }: VendorError): string {
   const data = { type: "error", code: type, message, param: null, sequence_number: 0 };
   return encodeSse({ event: "error", data: JSON.stringify(data) });
 }
@@ -93,8 +93,10 @@ function messageItem(reply: FinishedReply): OutputItem {
   const isRefused = reply.stopReason === "refusal";
   const kind = isRefused ? "response.refusal" : "response.output_text";
   const at = { item_id, content_index: 0 };
-  const part = (said: string): object =>
-    isRefused ? { type: "refusal", refusal: said } : { type: "output_text", text: said, annotations: [], logprobs: [] };
+  const part = (content: string): object =>
+    isRefused
+      ? { type: "refusal", refusal: content }
+      : { type: "output_text", text: content, annotations: [], logprobs: [] };
   const message = { id: item_id, type: "message", role: "assistant" };
   const status = isIncomplete(reply) ? "incomplete" : "completed";
   return {

@@ -3,11 +3,11 @@ import { invalid } from "../openai/invalid.ts";
 import type { ProtocolMemory } from "../protocol.ts";
 import { encodeOutput } from "./encode.ts";
 
-/** How many replies are remembered: those of a few conversations, not of all. */
+/** How many replies are kept: enough for a few conversations, not for all. */
 const MAX_REPLIES = 200;
 const MAX_ITEMS = 20_000;
 
-/** Remembers the newest replies with all that led to them, for `previous_response_id`. */
+/** Keeps the newest replies with everything that led to them, for `previous_response_id`. */
 export function createResponsesMemory(): ProtocolMemory {
   const known = new Map<string, readonly unknown[]>();
   let items = 0;

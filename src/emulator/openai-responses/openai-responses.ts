@@ -7,7 +7,7 @@ import { encodeResponsesStream, encodeResponsesTrouble, encodeResponsesWhole } f
 import { createResponsesMemory } from "./memory.ts";
 import { readResponsesPrompt } from "./read.ts";
 
-/** `POST /v1/responses`. Each server has its own, because the vendor remembers replies. */
+/** `POST /v1/responses`. Each server has its own instance, because the vendor stores replies. */
 export function createResponsesProtocol(): Protocol {
   return {
     name: "openai-responses",

@@ -5,7 +5,7 @@ import {
   readCallBlock,
   readFormat,
   readFunction,
-  compilePolicy,
+  readContent,
   readToolChoice,
   readToolOutput,
   textOf,
@@ -62,7 +62,7 @@ function readItems(items: readonly unknown[]): { readonly messages: Message[]; r
       const callId = ownString(item, "call_id") ?? "";
       add("user", [{ type: "tool-result", callId, output: readToolOutput(ownValue(item, "output")), isError: false }]);
     } else if (type === "message") {
-      const blocks = compilePolicy(ownValue(item, "content"));
+      const blocks = readContent(ownValue(item, "content"));
       if (item.role === "system" || item.role === "developer") notes.push(textOf(blocks));
       else add(item.role === "assistant" ? "assistant" : "user", blocks);
     }

@@ -26,7 +26,7 @@ const FORBIDDEN: readonly string[] = [
   "default",
 ];
 
-/** Refuses a format of the answer that OpenAI refuses. `format` holds name, schema and strict. */
+/** Refuses a response format that OpenAI refuses. `format` has the fields name, schema and strict. */
 export function checkJsonSchema(format: JsonRecord, path: string): void {
   const name = ownString(format, "name") ?? "";
   if (!NAME.test(name)) throw invalid(`${path}.name`, `"${name}" has to match ${NAME.source}.`);
@@ -40,7 +40,7 @@ export function checkJsonSchema(format: JsonRecord, path: string): void {
   if (format.strict === true) checkStrictSchema(schema, `${path}.schema`);
 }
 
-/** In strict mode every object is closed, every property is required, and only some keywords are known. */
+/** In strict mode every object is closed, every property is required, and only some keywords are supported. */
 export function checkStrictSchema(schema: unknown, path: string): void {
   checkPart(schema, path, 0);
 }
@@ -58,8 +58,8 @@ function checkPart(schema: unknown, path: string, depth: number): void {
   }
   const forbidden = FORBIDDEN.find((keyword) => Object.hasOwn(schema, keyword));
   if (forbidden !== undefined) throw invalid(path, `'${forbidden}' is not permitted in strict mode.`);
-  const isTold = ["type", "anyOf", "enum", "const"].some((keyword) => Object.hasOwn(schema, keyword));
-  if (!isTold) throw invalid(path, "has to have a type.");
+  const hasType = ["type", "anyOf", "enum", "const"].some((keyword) => Object.hasOwn(schema, keyword));
+  if (!hasType) throw invalid(path, "has to have a type.");
   if (schema.type === "object") checkObject(schema, path, depth);
   if (Object.hasOwn(schema, "items")) checkPart(ownValue(schema, "items"), `${path}.items`, depth + 1);
   else if (schema.type === "array") throw invalid(path, "a list has to say what its items are.");

@@ -18,7 +18,7 @@ export function checkModel(body: JsonRecord): void {
   if (!ownString(body, "model")) throw invalid("model", "a name is required.");
 }
 
-/** Refuses functions that OpenAI refuses. `read` finds the fields of a function in a tool of the list. */
+/** Refuses functions that OpenAI refuses. `read` extracts the fields of a function from an entry of `tools`. */
 export function checkFunctions(
   body: JsonRecord,
   read: (tool: JsonRecord, path: string) => { readonly fields: JsonRecord; readonly path: string } | undefined,
@@ -41,7 +41,7 @@ export function checkFunctions(
   return names;
 }
 
-/** Refuses a choice of a tool that is not offered. */
+/** Refuses the choice of a tool that is not offered. */
 export function checkToolChoice(
   body: JsonRecord,
   { named, names }: { readonly named: string | undefined; readonly names: ReadonlySet<string> },

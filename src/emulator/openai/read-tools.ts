@@ -2,7 +2,7 @@ import type { Block } from "#domain";
 import { isRecord, type JsonRecord, ownRecord, ownString, ownValue, parseJson } from "#wire";
 import type { PromptTool, ToolChoice } from "../prompt.ts";
 
-/** A function as it was offered. */
+/** Reads an offered function. */
 export function readFunction(fields: JsonRecord): PromptTool | undefined {
   const name = ownString(fields, "name");
   if (name === undefined) return undefined;
@@ -15,14 +15,14 @@ export function readToolChoice(choice: unknown, named: string | undefined): Tool
   return { type: "auto" };
 }
 
-/** The call of a reply that came back. Arguments that are no JSON stay text. */
+/** A call in a reply that was sent back. Arguments that are not JSON stay text. */
 export function readCallBlock(callId: string, name: string, text: string): Block {
   const parsed = parseJson(text === "" ? "{}" : text);
   return { type: "tool-call", callId, name, input: parsed.fault === undefined ? parsed.value : text };
 }
 
-/** The content of a message: a text, or parts whose texts have one of several type names. */
-export function compilePolicy(content: unknown): Block[] {
+/** The content of a message: a string, or parts whose text has one of several type names. */
+export function readContent(content: unknown): Block[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   if (!Array.isArray(content)) return [];
   return content.map((part): Block => {
@@ -31,9 +31,9 @@ export function compilePolicy(content: unknown): Block[] {
   });
 }
 
-/** What a tool returned, as one text where it is text. */
+/** A tool's output, as one string if it is text. */
 export function readToolOutput(content: unknown): unknown {
-  const blocks = compilePolicy(content);
+  const blocks = readContent(content);
   return blocks.length > 0 && blocks.every((block) => block.type === "text") ? textOf(blocks) : (content ?? "");
 }
 
@@ -41,13 +41,13 @@ export function textOf(blocks: readonly Block[]): string {
   return blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }
 
-/** The schema an answer has to have; `{}` for any JSON object. */
+/** The schema for the answer; `{}` for any JSON object. */
 export function readFormat(type: unknown, fields: JsonRecord): JsonRecord | undefined {
   if (type === "json_object") return {};
   return type === "json_schema" ? (ownRecord(fields, "schema") ?? {}) : undefined;
 }
 
-/** Whether the request turns reasoning on, in the words of any host that speaks this protocol. */
+/** Whether the request enables reasoning, with the field of any host that uses this protocol. */
 export function asksForReasoning(body: JsonRecord): boolean {
   const effort = ownString(body, "reasoning_effort");
   if (effort !== undefined) return effort !== "none" && effort !== "minimal";

@@ -2,9 +2,10 @@ import { Validator } from "@cfworker/json-schema";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonRecord } from "#wire";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { buildInstance, type Source } from "./instance.ts";
 
-const runs = Math.min(Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000), 5000);
+const runs = Math.min(fuzzRuns(5000), 5000);
 const source: Source = {
   question: "Is it 7 in Oslo?",
   texts: ["Oslo"],
@@ -28,6 +29,16 @@ describe("the smallest value that fits a schema", () => {
     [{ anyOf: [{ type: "null" }, { type: "number" }] }, 7],
     [{ type: "string", format: "date" }, "2026-01-01"],
     [{ type: "string", minLength: 6, maxLength: 6 }, "Oslo.."],
+    [{ type: "array", prefixItems: [{ type: "string" }, { type: "number" }], items: false, minItems: 2 }, ["Oslo", 7]],
+    [{ type: "array", prefixItems: [{ type: "string" }], items: { type: "number" }, minItems: 2 }, ["Oslo", 7]],
+    [
+      { type: "object", additionalProperties: { type: "number" }, required: ["a", "b"] },
+      { a: 7, b: 8 },
+    ],
+    [{ type: "number", description: "Stars\nminimum: 10, multipleOf: 4" }, 12],
+    [{ type: "string", description: 'pattern: "^a, format: b$", format: "email"' }, "someone@example.com"],
+    [{ type: "array", minItems: 1, description: 'prefixItems: [{"type":"number"}], items: false' }, [7]],
+    [{ type: "number", description: "minimum: at least ten" }, 7],
     [{ type: "OBJECT", properties: { a: { type: "INTEGER" } } }, { a: 7 }],
     [{ type: "object", properties: { a: { type: "string" }, b: { type: "string" } }, required: ["b"] }, { b: "Oslo" }],
     [

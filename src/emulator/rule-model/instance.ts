@@ -7,7 +7,7 @@ export interface Property {
   readonly isRequired: boolean;
 }
 
-/** The properties of an object schema in the order they are written. */
+/** The properties of an object schema, in their order. */
 export function readProperties(schema: JsonRecord): Property[] {
   const properties = ownRecord(schema, "properties") ?? {};
   const required = new Set(ownArray(schema, "required") ?? []);
@@ -18,7 +18,7 @@ export function readProperties(schema: JsonRecord): Property[] {
   }));
 }
 
-/** The type of a schema in lower case (Gemini writes it in capitals); the first that is not null when there are several. */
+/** The type of a schema in lower case (Gemini writes it in capitals). If it has several, the first that is not null. */
 export function readType(schema: JsonRecord): string | undefined {
   const type = ownValue(schema, "type");
   const name = Array.isArray(type) ? type.find((entry) => entry !== "null") : type;
@@ -34,7 +34,7 @@ export function isText(schema: JsonRecord): boolean {
   return readType(schema) === "string";
 }
 
-/** The texts a property may have; `undefined` when it may have any. */
+/** The strings that a property may have; `undefined` if it may have any. */
 export function readChoices(schema: JsonRecord): readonly string[] | undefined {
   const only = ownString(schema, "const");
   if (only !== undefined) return [only];
@@ -42,15 +42,15 @@ export function readChoices(schema: JsonRecord): readonly string[] | undefined {
   return choices.length === 0 ? undefined : choices;
 }
 
-/** Where the values of an instance come from. Each text and number is used once, then the last one again. */
+/** The source of the values in an instance. Each text and number is used once; then the last one is repeated. */
 export interface Source {
   readonly question: string;
   readonly texts: readonly string[];
   readonly numbers: readonly number[];
-  /** For fields that ask for the answer itself. */
+  /** For fields that contain the answer itself. */
   readonly answer: string | undefined;
   readonly answerNumber: number | undefined;
-  /** Whether the instance is the answer itself: then the only number in it is the one that was asked for. */
+  /** Whether the instance is the answer itself: then its only number is the requested one. */
   readonly isAnswer?: boolean;
 }
 
@@ -70,9 +70,9 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Builds the smallest value that fits a JSON Schema, with words and numbers from the question where they fit.
+ * Builds the smallest value that matches a JSON Schema, with words and numbers from the question where possible.
  *
- * Required fields only; all of them when the schema requires none. Patterns are not followed.
+ * Only required fields are filled, or all fields if the schema requires none. Patterns are ignored.
  */
 export function buildInstance(schema: JsonRecord, source: Source): unknown {
   const used = { texts: 0, numbers: 0 };
@@ -81,7 +81,7 @@ export function buildInstance(schema: JsonRecord, source: Source): unknown {
   const nextNumber = (): number => source.numbers[Math.min(used.numbers++, source.numbers.length - 1)] ?? 1;
 
   const build = (part: JsonRecord, name: string, depth: number): unknown => {
-    const actual = resolve(part, schema);
+    const actual = addNotes(resolve(part, schema));
     if (Object.hasOwn(actual, "const")) return actual.const;
     const choices = ownArray(actual, "enum");
     if (choices !== undefined && choices.length > 0) return choose(choices, source.question);
@@ -111,7 +111,7 @@ export function buildInstance(schema: JsonRecord, source: Source): unknown {
   const buildObject = (part: JsonRecord, depth: number): unknown => {
     const properties = readProperties(part);
     const required = properties.filter((property) => property.isRequired);
-    const chosen = ownArray(part, "required") === undefined ? properties : required;
+    const chosen = ownArray(part, "required") === undefined ? properties : [...required, ...readUnnamed(part)];
     const numbers = chosen.filter((property) => isNumeric(property.schema));
     const only = source.isAnswer === true && numbers.length === 1 ? numbers[0] : undefined;
     return Object.fromEntries(
@@ -124,14 +124,48 @@ export function buildInstance(schema: JsonRecord, source: Source): unknown {
 
   const buildList = (part: JsonRecord, name: string, depth: number): unknown[] => {
     const least = Math.min(Number(ownValue(part, "minItems") ?? 0) || 0, 100);
-    const items = ownRecord(part, "items") ?? {};
-    return Array.from({ length: least }, () => (depth < MAX_DEPTH ? build(items, name, depth + 1) : null));
+    const places = ownArray(part, "prefixItems") ?? [];
+    const rest = ownRecord(part, "items") ?? {};
+    return Array.from({ length: least }, (_, index) => {
+      const place = places[index];
+      return depth < MAX_DEPTH ? build(isRecord(place) ? place : rest, name, depth + 1) : null;
+    });
   };
 
   return build(schema, "", 0);
 }
 
-/** Follows references within the schema, a few steps at most: they may go round in a circle. */
+/** Fields that are required without a schema of their own, such as those of a record whose keys are listed. */
+function readUnnamed(part: JsonRecord): Property[] {
+  const named = ownRecord(part, "properties") ?? {};
+  const schema = ownRecord(part, "additionalProperties") ?? {};
+  return (ownArray(part, "required") ?? [])
+    .filter((name): name is string => typeof name === "string" && !Object.hasOwn(named, name))
+    .map((name) => ({ name, schema, isRequired: true }));
+}
+
+const NOTE =
+  /\b(minimum|maximum|exclusiveMinimum|exclusiveMaximum|multipleOf|minLength|maxLength|pattern|format|minItems|maxItems|prefixItems|items): /g;
+
+/**
+ * Adds the constraints that stand in the last line of the description (`minimum: 3, format: "email"`), where a client
+ * writes those that a vendor does not enforce. A model reads them there.
+ */
+function addNotes(part: JsonRecord): JsonRecord {
+  const line = ownString(part, "description")?.split("\n").at(-1) ?? "";
+  const starts = [...line.matchAll(NOTE)];
+  const notes = starts.flatMap((found, index) => {
+    const value = line.slice(found.index + found[0].length, starts[index + 1]?.index).replace(/, $/, "");
+    try {
+      return [[found[1], JSON.parse(value)]];
+    } catch {
+      return []; // It is prose, or a part of another value.
+    }
+  });
+  return notes.length === 0 ? part : { ...Object.fromEntries(notes), ...part };
+}
+
+/** Follows references within the schema, with a limit, because they may be circular. */
 function resolve(part: JsonRecord, root: JsonRecord): JsonRecord {
   let current = part;
   for (let steps = 0; steps < MAX_DEPTH; steps += 1) {
@@ -145,10 +179,10 @@ function resolve(part: JsonRecord, root: JsonRecord): JsonRecord {
   return {};
 }
 
-/** The first choice the question mentions, or the first of all. */
+/** The first choice that the question mentions, or else the first one. */
 function choose(choices: readonly unknown[], question: string): unknown {
-  const said = question.toLowerCase();
-  return choices.find((choice) => typeof choice === "string" && said.includes(choice.toLowerCase())) ?? choices[0];
+  const words = question.toLowerCase();
+  return choices.find((choice) => typeof choice === "string" && words.includes(choice.toLowerCase())) ?? choices[0];
 }
 
 function fitNumber(schema: JsonRecord, wanted: number): number {

@@ -2,10 +2,10 @@ import type { Block, ToolResultBlock } from "#domain";
 import { isRecord, ownString } from "#wire";
 import type { ModelPrompt } from "../prompt.ts";
 
-/** The last thing the user said, and what tools have answered since. */
+/** The last message of the user, and the tool results since then. */
 export interface Question {
   readonly text: string;
-  /** Calls made since, in order, with what came back. */
+  /** The calls since then, in order, with their results. */
   readonly answers: readonly ToolAnswer[];
 }
 
@@ -16,7 +16,7 @@ export interface ToolAnswer {
   readonly isError: boolean;
 }
 
-/** Coding agents put notes to the model into the user's messages and behind results; nobody asked or said those. */
+/** Coding agents insert notes for the model into the user's messages and after results. They are not part of either. */
 const NOTE_START = "<system-reminder>";
 const NOTE_END = "</system-reminder>";
 
@@ -32,7 +32,7 @@ export function findQuestion(prompt: ModelPrompt): Question {
   return { text: "", answers: readAnswers(prompt, -1) };
 }
 
-/** Whether all that is said is that an answer had the wrong form: then the question before it is still open. */
+/** Whether the text only reports that an answer had the wrong form: then the question before it is still open. */
 function isComplaint(text: string): boolean {
   return (
     /^your (last )?(answer|reply)\b[^.:\n]{0,80}\b(schema|json)\b/i.test(text) ||
@@ -77,14 +77,14 @@ function readAnswers(prompt: ModelPrompt, after: number): ToolAnswer[] {
   return answers;
 }
 
-/** What a tool returned, as text. */
+/** A tool's output as text. */
 function readOutput(output: unknown): string {
   if (typeof output === "string") return output;
   if (Array.isArray(output)) return output.map(readOutput).join("\n");
   if (isRecord(output)) {
     const text = ownString(output, "text");
     if (text !== undefined) return text;
-    // Hosts that only take objects get a bare value under one name.
+    // Hosts that accept only objects get a bare value under one name.
     const values = Object.values(output);
     const only = values[0];
     if (values.length === 1 && (typeof only !== "object" || only === null)) return String(only);
@@ -92,16 +92,16 @@ function readOutput(output: unknown): string {
   return JSON.stringify(output) ?? "";
 }
 
-/** OpenAI's protocols have no mark for a failed tool, so its words have to say it. */
+/** OpenAI's protocols do not mark a failed tool, so the text must show it. */
 function isFailure(block: ToolResultBlock, text: string): boolean {
   return block.isError || /^(error|failed|failure)\b/i.test(text) || isComplaint(text);
 }
 
-/** What a question is about, as far as its words tell. */
+/** The subject of a question, as far as its words show it. */
 export interface Subject {
-  /** What stands after "in", "for", "of" …: the places, names or things, one or more. */
+  /** What follows "in", "for", "of" …: one or more places, names or things. */
   readonly names: readonly string[];
-  /** What stands in quotation marks or backticks. */
+  /** Text in quotation marks or backticks. */
   readonly quoted: readonly string[];
   readonly numbers: readonly number[];
 }
@@ -113,7 +113,7 @@ const ENDINGS: ReadonlySet<string> = new Set(
 const ARTICLES: ReadonlySet<string> = new Set("the a an my our your".split(" "));
 const LONGEST = 200;
 
-/** Reads what a question is about. Linear in the question. */
+/** Reads the subject of a question. Linear in the question. */
 export function readSubject(question: string): Subject {
   return {
     names: readNames(question),
@@ -126,7 +126,7 @@ export function readSubject(question: string): Subject {
 
 interface Word {
   readonly text: string;
-  /** Punctuation right after it. */
+  /** Punctuation directly after it. */
   readonly mark: string;
 }
 
@@ -169,27 +169,27 @@ function isCapital(word: string | undefined): boolean {
 
 const NAME_PART = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+/g;
 
-/** Words of a tool's name that say nothing about what it is for. */
+/** Words of a tool's name that do not show its purpose. */
 const EMPTY_WORDS: ReadonlySet<string> = new Set(
   "get set fetch find list do run make create tool tools mcp api call the of for to in on by with and or is my your".split(
     " ",
   ),
 );
 
-/** The words of a tool's name, lower case: `get_weather`, `getWeather` and `mcp__sky__get-weather` alike. */
+/** The words of a tool's name in lower case: `get_weather`, `getWeather` and `mcp__sky__get-weather` give the same. */
 export function readNameWords(name: string): string[] {
   const own = name.split("__").at(-1) ?? name;
   return (own.match(NAME_PART) ?? []).map((word) => word.toLowerCase());
 }
 
-/** The words of a name that say what it is for, without plural endings. */
+/** The words of a name that show its purpose, without plural endings. */
 export function readTopicWords(name: string): string[] {
   return readNameWords(name)
     .filter((word) => word.length > 2 && !EMPTY_WORDS.has(word))
     .map(singular);
 }
 
-/** The words of a sentence, lower case, without plural endings. */
+/** The words of a sentence in lower case, without plural endings. */
 export function readWords(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map(singular);
 }

@@ -16,14 +16,14 @@ import {
   planHandoff,
 } from "./tools.ts";
 
-/** Longer questions are read at both ends: what is asked stands there, what it is asked about between. */
+/** Of longer questions only both ends are read: they contain the request, the middle its material. */
 const READ_CHARS = 8_192;
 
 /**
- * The offline model: no network, no chance, the same answer to the same prompt.
+ * The offline model: no network and no randomness, the same answer to the same prompt.
  *
- * It works out sums, through tools where fitting ones are offered; calls tools whose name has a word in common with
- * the question; reports what tools returned; fills schemas; and otherwise says what it is.
+ * It solves arithmetic, with tools if suitable ones are offered; calls tools whose name shares a word with the
+ * question; reports what tools returned; fills schemas; and otherwise introduces itself.
  */
 export function answerByRules(prompt: ModelPrompt): Reply {
   const asked = findQuestion(prompt);
@@ -37,15 +37,15 @@ export function answerByRules(prompt: ModelPrompt): Reply {
   return thought === undefined ? reply : { thinking: thought, ...reply };
 }
 
-/** What the model has before it. */
+/** Everything that the model bases its reply on. */
 interface Situation {
   readonly prompt: ModelPrompt;
   readonly question: Question;
   readonly subject: Subject;
-  /** The tools it may call on its own account. */
+  /** The tools that it may choose to call. */
   readonly tools: readonly PromptTool[];
   readonly sums: readonly { readonly sum: Sum; readonly settled: Settled }[];
-  /** What tools returned, without hand-offs and final answers, which return nothing of interest. */
+  /** Tool results, without those of handoffs and final answers, which contain nothing of interest. */
   readonly answers: readonly ToolAnswer[];
   readonly source: Source;
 }
@@ -82,19 +82,19 @@ function decide(situation: Situation): Reply {
   return { text: sayAnswer(situation) };
 }
 
-/** The call that gives the answer where a tool is there for that; again, if the answer was not taken. */
+/** The call that gives the answer, if a tool exists for that; repeated if the answer was rejected. */
 function planFinal(situation: Situation): PlannedCall | undefined {
   const { prompt, question, source } = situation;
   const tool = prompt.tools.find(({ name }) => isFinal(name));
   if (tool === undefined || prompt.toolChoice.type === "none") return undefined;
   if (question.answers.some(({ name, isError }) => name === tool.name && !isError)) return undefined;
   const sum = situation.sums[0]?.sum;
-  // Forced to answer before its tools have, it works the sum out itself.
+  // If it must answer before its tools have, it computes the result itself.
   const answerNumber = source.answerNumber ?? (sum === undefined ? undefined : workOut(sum));
   return planCall(tool, { ...source, answer: source.answer ?? sayAnswer(situation), answerNumber, isAnswer: true });
 }
 
-/** A call the request insists on. */
+/** A call that the request forces. */
 function planForced(situation: Situation): Reply | undefined {
   const { prompt, source } = situation;
   const { toolChoice } = prompt;
@@ -115,7 +115,7 @@ function planForced(situation: Situation): Reply | undefined {
   return tool && { toolCalls: [planCall(tool, source)] };
 }
 
-/** The calls that are still to be made. Nothing is called twice with the same arguments for one question. */
+/** The remaining calls. For one question, nothing is called twice with the same arguments. */
 function planNext(situation: Situation): PlannedCall[] {
   const { prompt, question, tools, sums, answers, source, subject } = situation;
   if (prompt.toolChoice.type === "none") return [];
@@ -138,7 +138,7 @@ function removeDoubles(calls: readonly PlannedCall[]): PlannedCall[] {
   return [...new Map(calls.map((call) => [JSON.stringify(call), call])).values()];
 }
 
-/** A value for the schema the answer has to have. */
+/** A value for the schema of the answer. */
 function buildAnswer(situation: Situation, schema: NonNullable<ModelPrompt["outputSchema"]>): unknown {
   if (Object.keys(schema).length === 0) return { answer: sayAnswer(situation) };
   return buildInstance(schema, {
@@ -152,7 +152,7 @@ function sayAnswer(situation: Situation): string {
   const { prompt, answers, sums, question } = situation;
   if (sums.length > 0) return saySettled(sums);
   if (answers.length > 0) return summarise(answers);
-  // Agents ask for a title of a conversation beside their work.
+  // Coding agents also ask for a title of the conversation.
   if (prompt.tools.length === 0 && /\btitle\b/i.test(prompt.instructions)) return sayTitle(question.text);
   return introduce(prompt.tools.map((tool) => tool.name));
 }
@@ -165,10 +165,10 @@ function describe(situation: Situation, reply: Reply): string {
   return "No tool fits, and I know nothing beyond sums. I say so.";
 }
 
-/** A tool's answer is repeated up to this length. */
+/** The length up to which a tool's answer is repeated. */
 const LONGEST_ANSWER = 2_000;
 
-/** A short sentence, and the calls it announces. */
+/** A short sentence, and the calls that it announces. */
 function sayCalls(calls: readonly PlannedCall[]): Reply {
   const names = [...new Set(calls.map((call) => call.name))];
   return { text: `I will use ${names.join(" and ")}.`, toolCalls: calls };
@@ -202,7 +202,7 @@ function sayTitle(text: string): string {
   return words === "" ? "Conversation" : words;
 }
 
-/** Says what this is, what it can do, and how to get more. */
+/** Explains what this model is, what it can do, and how to get more. */
 function introduce(tools: readonly string[]): string {
   const offered =
     tools.length === 0

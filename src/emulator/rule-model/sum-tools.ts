@@ -3,7 +3,7 @@ import { isNumeric, isText, type Property, readChoices, readProperties, readType
 import { readNameWords, readWords, type ToolAnswer } from "./question.ts";
 import { compute, type Operator, type Sum, writeSum } from "./sums.ts";
 
-/** A call to make: a tool that was offered, and its arguments. */
+/** A planned call: an offered tool and its arguments. */
 export interface PlannedCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -39,10 +39,10 @@ const EXPRESSION_FIELDS: readonly string[] = [
   "sum",
 ];
 
-/** A description longer than this is a manual; a word in it says little about what the tool is for. */
+/** A description longer than this is a manual; a single word in it does not show the tool's purpose. */
 const SHORT_DESCRIPTION = 300;
 
-/** Plans the call that works out one operation, if a tool that was offered can do it. */
+/** Plans the call for one operation, if an offered tool supports it. */
 function planOperation(
   tools: readonly PromptTool[],
   { operator, left, right }: { readonly operator: Operator; readonly left: number; readonly right: number },
@@ -59,7 +59,7 @@ function planOperation(
   return undefined;
 }
 
-/** Plans the one call that works out a whole sum, if a calculator that reads expressions was offered. */
+/** Plans one call for a whole sum, if a calculator for expressions is offered. */
 function planExpression(tools: readonly PromptTool[], sum: Sum): PlannedCall | undefined {
   for (const tool of byName(tools, CALCULATOR_WORDS)) {
     const properties = readProperties(tool.schema);
@@ -73,12 +73,12 @@ function planExpression(tools: readonly PromptTool[], sum: Sum): PlannedCall | u
   return undefined;
 }
 
-/** What a sum comes to without any tool. */
+/** The value of a sum, computed without tools. */
 export function workOut(sum: Sum): number {
   return sum.kind === "number" ? sum.value : compute(sum.operator, workOut(sum.left), workOut(sum.right));
 }
 
-/** Tools named by one of the words come first, then those whose short description has one. */
+/** Tools with one of the words in their name come first, then those with one in a short description. */
 function byName(tools: readonly PromptTool[], words: readonly string[]): PromptTool[] {
   const named = tools.filter((tool) => readNameWords(tool.name).some((word) => words.includes(word)));
   const described = tools.filter(
@@ -90,7 +90,7 @@ function byName(tools: readonly PromptTool[], words: readonly string[]): PromptT
   return [...named, ...described];
 }
 
-/** Two number fields in the order they are written, or one list of numbers. Anything else that is required does not fit. */
+/** Fills two number fields in their order, or one list of numbers. Does not fit if anything else is required. */
 function fillNumbers(properties: readonly Property[], numbers: readonly number[]): Record<string, unknown> | undefined {
   const numeric = properties.filter((property) => isNumeric(property.schema));
   const needed = properties.filter((property) => property.isRequired);
@@ -123,7 +123,7 @@ function fillOperation(
   return rest && { [field.name]: choice, ...rest };
 }
 
-/** How far a sum has come: it has a value, it waits for calls, or a tool said something that is no number. */
+/** The state of a sum: it has a value, it needs calls, or a tool returned something that is not a number. */
 export type Settled =
   | { readonly kind: "value"; readonly value: number }
   | { readonly kind: "calls"; readonly calls: readonly PlannedCall[] }
@@ -135,8 +135,8 @@ interface SumContext {
 }
 
 /**
- * Works a sum out as far as the tools' answers allow. Operations with a fitting tool are left to the tool, also when
- * they build on each other; those without one are done here.
+ * Solves a sum as far as the tools' answers allow. Operations with a suitable tool are left to the tool, even if they
+ * depend on each other; the others are computed here.
  */
 export function settleSum(sum: Sum, context: SumContext): Settled {
   if (sum.kind === "operation" && !isCoveredByOperations(sum, context)) {
@@ -162,7 +162,7 @@ function settleOperations(sum: Sum, context: SumContext): Settled {
     : settleCall(call, context);
 }
 
-/** Whether every operation of a sum has a tool of its own. Any numbers do to ask that. */
+/** Whether every operation of a sum has its own tool. The numbers do not matter for this. */
 function isCoveredByOperations(sum: Sum, context: SumContext): boolean {
   if (sum.kind === "number") return true;
   const tool = planOperation(context.tools, { operator: sum.operator, left: 0, right: 0 });
@@ -176,7 +176,7 @@ function settleCall(call: PlannedCall, context: SumContext): Settled {
   return value === undefined ? { kind: "said", answer } : { kind: "value", value };
 }
 
-/** Arguments come back with the fields in any order. */
+/** Arguments are sent back with their fields in any order. */
 function sameInput(left: unknown, right: unknown): boolean {
   return canonical(left) === canonical(right);
 }
@@ -191,7 +191,7 @@ function canonical(value: unknown): string {
   );
 }
 
-/** The number a tool returned: all of its text, or the only number in it. */
+/** The number that a tool returned: its whole text, or the only number in it. */
 function readNumber(text: string): number | undefined {
   const numbers = text.slice(0, 1000).match(/-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gi) ?? [];
   if (text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { compute, findSums, numberOf, operation, type Operator, type Sum, writeSum } from "./sums.ts";
 import { workOut } from "./sum-tools.ts";
 
-const runs = Number(process.env.MILLRACE_FUZZ_RUNS ?? 5000);
+const runs = fuzzRuns(5000);
 const read = (text: string): string[] => findSums(text).map((sum) => `${writeSum(sum)} = ${workOut(sum)}`);
 
 describe("sums in a question", () => {

@@ -2,7 +2,7 @@ import { unreachable } from "#domain";
 
 export type Operator = "+" | "-" | "*" | "/" | "%" | "^";
 
-/** Something to be worked out. */
+/** An arithmetic expression. */
 export type Sum =
   | { readonly kind: "number"; readonly value: number }
   | { readonly kind: "operation"; readonly operator: Operator; readonly left: Sum; readonly right: Sum };
@@ -15,7 +15,7 @@ export function operation(operator: Operator, left: Sum, right: Sum): Sum {
   return { kind: "operation", operator, left, right };
 }
 
-/** How tightly an operator binds. */
+/** The precedence of each operator. */
 const PRECEDENCE: Readonly<Record<Operator, number>> = { "+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "^": 3 };
 
 export function compute(operator: Operator, left: number, right: number): number {
@@ -37,12 +37,12 @@ export function compute(operator: Operator, left: number, right: number): number
   }
 }
 
-/** A number as people write it: without the dust of binary fractions. */
+/** A number without the rounding errors of binary fractions. */
 export function writeNumber(value: number): string {
   return Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(12)));
 }
 
-/** A sum as people write it, with as few brackets as it needs. */
+/** A sum in the usual notation, with as few brackets as possible. */
 export function writeSum(sum: Sum): string {
   if (sum.kind === "number") return writeNumber(sum.value);
   const own = PRECEDENCE[sum.operator];
@@ -58,7 +58,7 @@ function writeSide(side: Sum, least: number): string {
 
 type Token =
   | { readonly kind: "number"; readonly value: number }
-  /** `isClear`: nobody writes it by accident. A hyphen between two figures may be a range, a slash a date. */
+  /** `isClear`: certainly an operator. A hyphen between two numbers may be a range, a slash a date. */
   | { readonly kind: "operator"; readonly operator: Operator; readonly isClear: boolean }
   | { readonly kind: "open" | "close" | "comma" | "other" }
   | { readonly kind: "word"; readonly word: string };
@@ -91,11 +91,11 @@ const PUNCTUATION: ReadonlyMap<string, Token> = new Map([
   [",", { kind: "comma" }],
 ]);
 
-// One alternative per thing that can stand at a place; dates and versions come before numbers, which they are not.
+// One alternative per kind of token; dates and versions come before numbers, so that they are not read as such.
 const TOKEN =
   /(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}\/\d{1,2}\/\d{2,4}|\d+(?:\.\d+){2,}|[\p{L}_][\p{L}\p{N}_'-]*)|(\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!\d)|\d+(?:\.\d+)?)|(\*\*|[-+*/%^×·÷−–])|([(),])|([$€£\s]+)|[^]/gu;
 
-/** Cuts a text into what a sum is made of. Linear in the text. */
+/** Splits a text into tokens. Linear in the text. */
 function readTokens(text: string): Token[] {
   const tokens: Token[] = [];
   for (const match of text.matchAll(TOKEN)) {
@@ -118,7 +118,7 @@ function readSymbol(symbol: string, text: string, at: number): Token {
   return { kind: "operator", operator, isClear: isSpaced || operator === "+" || operator === "*" };
 }
 
-/** Words that are operators, among them the `x` of `3x4`, which the pattern reads together with what follows. */
+/** Words that are operators, including the `x` of `3x4`, which the pattern reads together with what follows. */
 function readWord(word: string, before: Token | undefined): Token[] {
   const lower = word.toLowerCase();
   const operator = WORDS.get(lower);
@@ -133,10 +133,10 @@ function readWord(word: string, before: Token | undefined): Token[] {
 const MAX_SUMS = 16;
 const MAX_DEPTH = 40;
 
-/** How somebody asks for a sum. Without it, `1-3` and `24/7` are more likely something else. */
+/** Phrases that ask for a sum. Without one, `1-3` and `24/7` probably mean something else. */
 const ASKS = /\b(what is|what's|whats|how much|calculate|compute|evaluate|solve|work out)\b|=/i;
 
-/** Verbs and nouns that come before their numbers: "add 2 and 3", "the product of 6 and 7". */
+/** Verbs and nouns that precede their numbers: "add 2 and 3", "the product of 6 and 7". */
 const NAMES: ReadonlyMap<string, Operator> = new Map([
   ["add", "+"],
   ["sum", "+"],
@@ -153,13 +153,13 @@ const FILLERS: ReadonlySet<string> = new Set(["of", "the", "numbers", "between",
 const JOINTS: ReadonlySet<string> = new Set(["and", "by", "with", "to", "from"]);
 const FROM: ReadonlySet<string> = new Set(["from"]);
 
-/** Reads a place in the tokens; moves on as it reads. */
+/** A position in the tokens; reading advances it. */
 interface Cursor {
   readonly tokens: readonly Token[];
   at: number;
 }
 
-/** Finds the sums a text asks for, in order. A lone number is none. */
+/** Finds the sums in a text, in order. A single number is not a sum. */
 export function findSums(text: string): Sum[] {
   const tokens = readTokens(text);
   const isAsked = ASKS.test(text) || tokens.every((token) => token.kind !== "word");
@@ -215,14 +215,14 @@ function readPercent(cursor: Cursor): Sum | undefined {
 function readWritten(cursor: Cursor, isAsked: boolean): Sum | undefined {
   const start = cursor.at;
   const sum = readOperations(cursor, 1, 0);
-  // Within a sum, a word is an operator written out.
+  // Within a sum, a word is a spelled-out operator.
   const isClear =
     isAsked ||
     cursor.tokens
       .slice(start, cursor.at)
       .some((token) => token.kind === "word" || (token.kind === "operator" && token.isClear));
   if (sum?.kind === "operation" && isClear) return sum;
-  // A number alone, or what only looks like a sum, is passed over as a whole.
+  // A single number, or what only looks like a sum, is skipped as a whole.
   return undefined;
 }
 

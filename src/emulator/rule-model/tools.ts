@@ -6,39 +6,39 @@ import type { PlannedCall } from "./sum-tools.ts";
 const HANDOFF = /^(transfer_to_|transfer-to-|handoff)/i;
 const HANDOFF_WORDS: ReadonlySet<string> = new Set("transfer to handoff agent assistant team".split(" "));
 
-/** Tools that take the answer itself, in the form it has to have: ours, and Claude Code's. */
+/** Tools that receive the final answer as structured output: ours, and Claude Code's. */
 const FINAL: ReadonlySet<string> = new Set(["final_answer", "StructuredOutput"]);
 
 export function isFinal(name: string): boolean {
   return FINAL.has(name);
 }
 
-/** Whether a tool passes the conversation to another agent. */
+/** Whether a tool hands off to another agent. */
 export function isHandoff(name: string): boolean {
   return HANDOFF.test(name);
 }
 
-/** Picks the agent the question asks for, among the hand-offs that are offered. */
+/** Picks the agent that the question asks for, among the offered handoffs. */
 export function planHandoff(tools: readonly PromptTool[], source: Source): PlannedCall | undefined {
-  const said = new Set(readWords(source.question));
+  const asked = new Set(readWords(source.question));
   for (const tool of tools) {
     if (!isHandoff(tool.name)) continue;
     const targets = readNameWords(tool.name).filter((word) => !HANDOFF_WORDS.has(word));
     const choices = readProperties(tool.schema).flatMap((property) => readChoices(property.schema) ?? []);
     const names = targets.length > 0 ? targets : choices.flatMap((choice) => readNameWords(choice));
-    if (names.some((name) => said.has(name) || said.has(name.replace(/s$/, "")))) return planCall(tool, source);
+    if (names.some((name) => asked.has(name) || asked.has(name.replace(/s$/, "")))) return planCall(tool, source);
   }
   return undefined;
 }
 
-/** Picks the tool whose name has most words in common with the question; none when no name has any. */
+/** Picks the tool whose name shares the most words with the question; none if no name shares any. */
 export function pickTool(tools: readonly PromptTool[], question: string): PromptTool | undefined {
-  const said = new Set(readWords(question));
+  const asked = new Set(readWords(question));
   let best: PromptTool | undefined;
   let most = 0;
   for (const tool of tools) {
     if (isHandoff(tool.name)) continue;
-    const shared = readTopicWords(tool.name).filter((word) => said.has(word)).length;
+    const shared = readTopicWords(tool.name).filter((word) => asked.has(word)).length;
     if (shared > most) {
       best = tool;
       most = shared;
@@ -47,13 +47,13 @@ export function pickTool(tools: readonly PromptTool[], question: string): Prompt
   return best;
 }
 
-/** Arguments for a tool, made from the question. */
+/** A call with arguments made from the question. */
 export function planCall(tool: PromptTool, source: Source): PlannedCall {
   const input = buildInstance({ type: "object", ...tool.schema }, source);
   return { name: tool.name, input: input as Readonly<Record<string, unknown>> };
 }
 
-/** One call, or one for each of several names when the tool takes just one text: "the weather in Paris and Rome". */
+/** One call, or one for each of several names if the tool needs just one text: "the weather in Paris and Rome". */
 export function planCalls(tool: PromptTool, source: Source, subject: Subject): PlannedCall[] {
   const required = readProperties(tool.schema).filter((property) => property.isRequired);
   const isOneText =
@@ -71,7 +71,7 @@ const PATH_FIELDS: readonly string[] = ["file_path", "path", "absolute_path", "f
 
 /**
  * Whether the request comes from a coding agent. Its own tools change files and start processes, so none of them is
- * called because of a word they share with a question.
+ * called just because it shares a word with a question.
  */
 export function isCodingAgent(tools: readonly PromptTool[]): boolean {
   const names = new Set(tools.map((tool) => tool.name));
@@ -83,7 +83,7 @@ export function isAddedTool(tool: PromptTool): boolean {
   return tool.name.startsWith("mcp__");
 }
 
-/** Plans a command or a look into a file, when the user asks for one in so many words. */
+/** Plans a shell command or the reading of a file, if the user explicitly asks for it. */
 export function planCommand(prompt: ModelPrompt, question: string): PlannedCall | undefined {
   const command = /\b(?:run|execute)\b[^`\n]{0,60}`([^`\n]+)`/i.exec(question)?.[1];
   if (command !== undefined) return fill(prompt.tools, SHELL_TOOLS, COMMAND_FIELDS, command);
@@ -112,7 +112,7 @@ function fill(
   return undefined;
 }
 
-/** A coding agent says where it works, and takes only whole paths. */
+/** A coding agent states its working directory, and accepts only absolute paths. */
 function makeAbsolute(path: string, instructions: string): string {
   if (path.startsWith("/")) return path;
   const folder = /working directory: (\/\S*)/i.exec(instructions)?.[1];

@@ -1,8 +1,25 @@
 /**
- * A store that lives as long as the process, for tests.
+ * A store in memory, for tests; its content ends with the process.
  *
  * @module
  */
-export type { Store, StoreErrorCode } from "#sessions";
+export type {
+  AuditEntry,
+  ModelUsage,
+  NewRun,
+  NewThread,
+  Question,
+  ReadOptions,
+  RunStore,
+  RunsWanted,
+  Settlement,
+  Store,
+  StoredAnswer,
+  StoredRun,
+  StoredThread,
+  StoreErrorCode,
+  ThreadPage,
+  ThreadsWanted,
+} from "#sessions";
 export { isStoreError, StoreError } from "#sessions";
 export { createMemoryStore } from "../../sessions/stores/memory/memory-store.ts";

@@ -1,5 +1,5 @@
 /**
- * A store in one SQLite file: an event is on the disk before it is shown.
+ * A store in one SQLite file: an event is written to disk before it is shown.
  *
  * @module
  */
@@ -11,10 +11,10 @@ export type { Store, StoreErrorCode } from "#sessions";
 export { isStoreError, StoreError } from "#sessions";
 
 /**
- * Opens the store in a folder of this machine: one SQLite database, made when it is missing (folder 0700, files 0600).
+ * Opens the store in a local folder: one SQLite database, created if missing (folder 0700, files 0600).
  *
- * An acknowledgement means: what was written is synced to the disk. One program at a time may have it open. Needs
- * Node 22.13 or later, or the package `libsql`.
+ * A write is acknowledged after it has been synced to disk. Only one program at a time may have the store open.
+ * Requires Node 22.13 or later, or the package `libsql`.
  *
  * @example
  * const store = await openStore("/var/lib/millrace")

@@ -2,7 +2,7 @@ import type { Clock } from "#domain";
 import { LOCAL_TENANT } from "#sessions";
 import type { ServerContext, ServerParts } from "../parts.ts";
 
-/** Everybody the operator has named, each with whether it can answer now, and why not. */
+/** All offered targets, each with whether it can answer now, and why not. */
 export async function listBackends(context: ServerContext, { settings, readiness }: ServerParts): Promise<Response> {
   const backends = await Promise.all(
     settings.targets.map(async (target) => ({
@@ -19,7 +19,7 @@ export function healthz(context: ServerContext): Response {
   return context.text("ok\n");
 }
 
-/** Requests are welcome: the store answers, and the server is not being shut down. */
+/** The server accepts requests: the store responds, and the server is not shutting down. */
 export async function readyz(context: ServerContext, parts: ServerParts): Promise<Response> {
   if (parts.isClosing()) return context.text("shutting down\n", 503);
   const isReady = await answersInTime(
@@ -29,7 +29,7 @@ export async function readyz(context: ServerContext, parts: ServerParts): Promis
   return isReady ? context.text("ready\n") : context.text("the store does not answer\n", 503);
 }
 
-/** Those who ask whether we are ready give up after a second or so. */
+/** Readiness probes usually give up after about a second. */
 const MOST_READY_MS = 900;
 
 function answersInTime(answer: Promise<unknown>, clock: Clock): Promise<boolean> {
@@ -46,7 +46,7 @@ function answersInTime(answer: Promise<unknown>, clock: Clock): Promise<boolean>
 export async function showMetrics(context: ServerContext, parts: ServerParts): Promise<Response> {
   const { metrics, quota, settings } = parts;
   const tenants = settings.tokens.length === 0 ? [LOCAL_TENANT] : settings.tokens.map(({ tenant }) => tenant);
-  // Whether the store answers has nothing to do with the other figures.
+  // The other figures do not depend on whether the store responds.
   const stored = await quota.used(new Set(tenants)).catch(() => new Map<string, number>());
   return context.body(metrics.render(stored), 200, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
 }

@@ -4,13 +4,13 @@ import { ApiError } from "../api-error.ts";
 import { requireThread, type ServerContext, type ServerParts } from "../parts.ts";
 import { readBody, readInputField, requireFields } from "../request-body.ts";
 import { FROM_THE_START } from "../sse-vocabulary.ts";
-import { openStream, readVocabulary } from "../open-stream.ts";
+import { openStream, readVocabulary, takePlace } from "../open-stream.ts";
 
 const LIMIT_NAMES = ["turns", "costUsd", "tokens", "timeoutMs", "idleMs", "toolMs", "replyBytes"] as const;
 
 /**
- * Has the thread's target answer. The answer is a stream of events; leaving it ends nothing, and
- * `GET /api/runs/:id/events` goes on with it.
+ * Asks the thread's target. The response is a stream of events; disconnecting does not end the run, and `GET
+ * /api/runs/:id/events` continues the stream.
  */
 export async function chat(context: ServerContext, parts: ServerParts): Promise<Response> {
   const vocabulary = readVocabulary(context);
@@ -19,8 +19,15 @@ export async function chat(context: ServerContext, parts: ServerParts): Promise<
   requireFields(body, ["input", "options"]);
   const input = readInputField(body, parts.settings.world.random.id());
   const limits = readLimits(body);
-  const runId = await parts.runs.start(thread, input, limits);
-  return openStream(context, parts, { runId, cursor: FROM_THE_START, vocabulary });
+  // First: a run whose answer is refused would go on all the same.
+  const release = takePlace(context, parts);
+  try {
+    const runId = await parts.runs.start(thread, input, limits);
+    return openStream(parts, { runId, cursor: FROM_THE_START, vocabulary }, release);
+  } catch (error) {
+    release();
+    throw error;
+  }
 }
 
 function readLimits(body: JsonRecord): RunOptions["limits"] {

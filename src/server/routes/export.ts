@@ -5,7 +5,7 @@ import { ApiError } from "../api-error.ts";
 import { encodeInTurns } from "../json-response.ts";
 import { requireThread, type ServerContext, type ServerParts, showThread } from "../parts.ts";
 
-/** A value of more characters is written on one line. */
+/** A longer value is written on one line. */
 const LARGE_VALUE = 1_048_576;
 
 /** A thread as a file: JSONL with everything that was ever stored of it, or markdown for people. */
@@ -31,7 +31,7 @@ export async function exportThread(context: ServerContext, parts: ServerParts): 
 }
 
 function download(context: ServerContext, name: string, type: string, body: ReadableStream): Response {
-  // The name is made of an id of ours. A browser saves it, and never shows it as a page of this origin.
+  // The name contains only one of our ids. A browser saves the file, and never shows it as a page of this origin.
   return context.body(body, 200, { "content-type": type, "content-disposition": `attachment; filename="${name}"` });
 }
 
@@ -76,13 +76,13 @@ function* writeEvents(events: readonly AgentEvent[]): Generator<string, undefine
   return undefined;
 }
 
-/** Piece by piece: a long text is cut, so that none is encoded as a whole. */
+/** Piece by piece, so that a long text is never encoded as a whole. */
 function* writeMarkdown(thread: StoredThread, messages: readonly Message[]): Generator<string, undefined> {
   const head = `# ${thread.title.replaceAll(/\s+/g, " ") || "Conversation"}\n\nWith ${thread.target}, ${new Date(thread.createdAt).toISOString()}\n`;
   yield head;
   for (const message of messages) {
-    const said = message.source === "millrace" ? "Millrace" : "User";
-    const who = message.role === "user" ? (message.blocks.some(isResult) ? "Tool results" : said) : "Assistant";
+    const author = message.source === "millrace" ? "Millrace" : "User";
+    const who = message.role === "user" ? (message.blocks.some(isResult) ? "Tool results" : author) : "Assistant";
     yield `\n## ${who}\n`;
     for (const block of message.blocks) {
       yield "\n";
@@ -120,13 +120,13 @@ function* writeBlock(block: Block): Generator<string, undefined> {
   }
 }
 
-/** A value between fences that are longer than any in it, so that nothing gets out of them. */
+/** A value between fences that are longer than any backticks in it, so that it cannot break out of them. */
 function* fence(value: unknown, language: string): Generator<string, undefined> {
   let longest = 2;
   let row = 0;
   for (const piece of writeValue(value, language)) {
     for (const [ticks] of piece.matchAll(/`+|[^`]+/g)) {
-      // A row of them may go on in the next piece.
+      // A row of backticks may continue in the next piece.
       row = ticks.startsWith("`") ? row + ticks.length : 0;
       longest = Math.max(longest, row);
     }
@@ -139,7 +139,7 @@ function* fence(value: unknown, language: string): Generator<string, undefined> 
   return undefined;
 }
 
-/** Indented for people, unless it is larger than anybody reads: then as it is. */
+/** Indented for people, unless it is too large to be read: then on one line. */
 function* writeValue(value: unknown, language: string): Generator<string, undefined> {
   if (language === "" && typeof value === "string") return yield* cutText(value);
   if (measureJson(value, LARGE_VALUE) >= LARGE_VALUE) return yield* encodeInSlices(value);

@@ -10,22 +10,24 @@ const LONGEST_SEARCH = 200;
 const MOST_THREADS = 200;
 
 export async function createThread(context: ServerContext, parts: ServerParts): Promise<Response> {
-  const { settings, store } = parts;
+  const { settings, store, quota } = parts;
   const body = await readBody(context.req.raw, settings.limits, true);
   requireFields(body, ["target", "title"]);
   const target = readTextField(body, "target", LONGEST_TARGET) ?? settings.target;
   requireOffered(target, settings);
-  await requireRoom(context.get("tenant"), parts);
   const thread = {
     id: settings.world.random.id(),
     tenant: context.get("tenant"),
-    title: readTextField(body, "title", LONGEST_TITLE) ?? "",
+    title: readTitle(body, parts) ?? "",
     target,
     createdAt: settings.world.clock.now(),
   };
-  await store.createThread(thread);
+  await quota.inTurn(thread.tenant, async () => {
+    await requireRoom(thread.tenant, parts);
+    await store.createThread(thread);
+  });
   const shown = showThread({ ...thread, updatedAt: thread.createdAt, usage: {} });
-  // Relative to the path of the request: the server may be below a prefix that it does not know.
+  // Relative to the path of the request, because the server may be behind a prefix that it does not know.
   return context.json(shown, 201, { location: `threads/${thread.id}` });
 }
 
@@ -36,7 +38,7 @@ async function requireRoom(tenant: string, { store, settings, quota }: ServerPar
   if (kept < threadsPerTenant) return;
   throw new ApiError(
     "quota-exceeded",
-    `You keep ${kept} threads, and ${threadsPerTenant} are allowed (limits.threadsPerTenant). Remove some first.`,
+    `You have ${kept} threads, and ${threadsPerTenant} are allowed (limits.threadsPerTenant). Remove some first.`,
   );
 }
 
@@ -80,11 +82,17 @@ export async function getMessages(context: ServerContext, parts: ServerParts): P
   return answerJson(context, parts, { messages: await parts.store.listMessages(thread.tenant, thread.id) });
 }
 
+/** A title is shown to others later, so the server's secrets are masked in it, as in a message. */
+function readTitle(body: Readonly<Record<string, unknown>>, { settings }: ServerParts): string | undefined {
+  const title = readTextField(body, "title", LONGEST_TITLE);
+  return title && (settings.secrets?.text(title) ?? title);
+}
+
 export async function renameThread(context: ServerContext, parts: ServerParts): Promise<Response> {
   const thread = await requireThread(context, parts);
   const body = await readBody(context.req.raw, parts.settings.limits);
   requireFields(body, ["title"]);
-  const title = readTextField(body, "title", LONGEST_TITLE);
+  const title = readTitle(body, parts);
   if (title === undefined) throw new ApiError("invalid-request", "title is missing. Nothing else can be changed.");
   await parts.store.renameThread(thread.tenant, thread.id, { title, at: parts.settings.world.clock.now() });
   return context.json(showThread(await requireThread(context, parts)));

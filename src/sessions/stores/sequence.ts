@@ -1,10 +1,10 @@
 import { type AgentEvent, checkOptionNames, isId } from "#domain";
-import type { NewRun, ReadOptions, RunsWanted } from "./store.ts";
+import type { NewRun, ReadOptions, RunsWanted, StoredAnswer } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
-// The rules every driver has to hold, written once. Pure: a driver calls them inside its own transaction.
+// The rules that every driver must enforce, written once. Pure: a driver calls them inside its own transaction.
 
-/** Refuses a run that could not be found again, or whose id could mean something in a path or a statement. */
+/** Rejects a run that could not be found again, or whose id has a special meaning in a path or a statement. */
 export function requireRun(run: NewRun): void {
   if (!isId(run.id)) {
     throw new StoreError("invalid-run", `The run id ${show(run.id)} must be 1 to 64 letters, digits, "-" or "_".`);
@@ -20,7 +20,7 @@ export function requireRun(run: NewRun): void {
   }
 }
 
-/** Refuses events that do not go on exactly where the log ends. Returns where it ends with them. */
+/** Rejects events that do not continue exactly where the log ends. Returns the new end of the log. */
 export function requireNext(
   runId: string,
   end: { readonly lastSeq: number; readonly isOver: boolean },
@@ -42,7 +42,7 @@ export function requireNext(
     if (first !== lastSeq + 1) {
       throw new StoreError(
         "out-of-sequence",
-        `Run ${runId} goes on with seq ${lastSeq + 1}, not with ${first}. Another writer may have taken it over.`,
+        `Run ${runId} continues with seq ${lastSeq + 1}, not with ${first}. Another writer may have taken it over.`,
       );
     }
     lastSeq = event.seq;
@@ -51,7 +51,7 @@ export function requireNext(
   return { lastSeq, isOver };
 }
 
-/** The cursor and the limits of a read, checked. */
+/** Checks the cursor and the limits of a read. */
 export function requireCursor(options: ReadOptions = {}): Required<ReadOptions> {
   checkOptionNames(options, ["after", "limit", "maxCharacters"] satisfies (keyof ReadOptions)[], "read");
   const { after = -1, limit = Number.MAX_SAFE_INTEGER, maxCharacters = Number.MAX_SAFE_INTEGER } = options;
@@ -67,10 +67,41 @@ export function requireCursor(options: ReadOptions = {}): Required<ReadOptions> 
   return { after, limit, maxCharacters };
 }
 
-/** Which runs are wanted. @throws StartError for a name that is none: all runs would be listed otherwise. */
+/**
+ * Checks which runs are wanted.
+ * @throws StartError for an unknown name, because otherwise all runs would be listed.
+ */
 export function requireWanted(wanted: RunsWanted = {}): RunsWanted {
-  checkOptionNames(wanted, ["threadId", "isOver"] satisfies (keyof RunsWanted)[], "listRuns");
+  checkOptionNames(wanted, ["threadId", "isOver", "isWaiting"] satisfies (keyof RunsWanted)[], "listRuns");
   return wanted;
+}
+
+/** Rejects an answer that could not be found again. */
+export function requireAnswer({ callId, at }: StoredAnswer): void {
+  if (typeof callId !== "string" || callId === "") {
+    throw new StoreError("invalid-answer", `callId of an answer must be a text, not ${show(callId)}.`);
+  }
+  if (!Number.isFinite(at)) {
+    throw new StoreError(
+      "invalid-answer",
+      `at of the answer to ${show(callId)} must be milliseconds since 1970, not ${show(at)}.`,
+    );
+  }
+}
+
+const LONGEST_FILE_NAME = 256;
+
+/** Rejects a name that would have a special meaning in a path. */
+export function requireFileName(name: string): void {
+  const isName =
+    typeof name === "string" &&
+    name.length <= LONGEST_FILE_NAME &&
+    name.split("/").every((part) => /^[\w.-]+$/.test(part) && part !== "." && part !== "..");
+  if (isName) return;
+  throw new StoreError(
+    "invalid-file",
+    `The file name ${show(name)} must be 1 to ${LONGEST_FILE_NAME} letters, digits, "-", "_", "." or "/", without empty parts, "." and "..".`,
+  );
 }
 
 export function show(value: unknown): string {

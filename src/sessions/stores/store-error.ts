@@ -1,25 +1,27 @@
-/** Why a store refused. */
+/** Why a store rejected a call. */
 export type StoreErrorCode =
   | "invalid-run"
   | "run-exists"
   | "unknown-run"
   | "invalid-event"
+  | "invalid-answer"
+  | "invalid-file"
   | "out-of-sequence"
   | "run-over"
   | "invalid-cursor"
   | "invalid-thread"
   | "thread-exists"
   | "unknown-thread"
-  /** A run of the thread is not over yet. */
+  /** A run of the thread has not ended yet. */
   | "thread-busy"
   | "store-closed"
-  /** The place itself failed: disk, connection, lock. `cause` has the driver's own error. */
+  /** The storage itself failed: disk, connection, lock. `cause` has the driver's own error. */
   | "store-failed";
 
 const STORE_ERROR: unique symbol = Symbol.for("millrace.StoreError") as never;
 
 /**
- * A store did not do what it was asked, and changed nothing. Drivers of the store contract reject with it.
+ * A store did not carry out a call, and changed nothing. Drivers of the store contract reject with it.
  *
  * @example
  * throw new StoreError("unknown-thread", "There is no thread with this id.")
@@ -36,7 +38,7 @@ export class StoreError extends Error {
 }
 
 /**
- * Whether a value is a `StoreError`. Unlike `instanceof`, holds when two copies of the package are loaded.
+ * Whether a value is a `StoreError`. Unlike `instanceof`, this also works when two copies of the package are loaded.
  *
  * @example
  * await store.listRuns().catch((error: unknown) => {

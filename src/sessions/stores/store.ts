@@ -1,164 +1,225 @@
 import type { AgentEvent, Message, RunStatus, Usage } from "#domain";
 
 /**
- * Keeps runs and their event logs. One store serves any number of runs and callers at once.
+ * Stores runs and their event logs. One store serves any number of runs and callers at once.
  *
- * Everything that goes wrong rejects with a `StoreError`; nothing is half done when it does. A driver proves these
- * promises with `checkStore` of `millrace/testing`.
+ * Every failure rejects with a `StoreError` and leaves nothing half done. Test a driver with `checkStore` of
+ * `millrace/testing`.
  */
 export interface RunStore {
-  /** Begins an empty log. Rejects with `run-exists` when the id is taken, with `invalid-run` when it is not an id. */
+  /** Begins an empty log. Rejects with `run-exists` if the id is taken, with `invalid-run` if it is not a valid id. */
   createRun(run: NewRun): Promise<void>;
   /**
-   * Adds events to the end of a log, all of them or none. When it resolves they are as durable as the driver says it
-   * makes them, and every later `read` gives them: so they may be shown.
+   * Appends events to a log, all of them or none. When it resolves, they are as durable as the driver promises, and
+   * every later `read` returns them: so they may be shown.
    *
-   * The events must go on exactly where the log ends (a merged delta begins at its `firstSeq`): otherwise, and when
-   * another writer was faster, it rejects with `out-of-sequence`. This is what fences off a writer that was replaced
-   * and does not know it. After `done` it rejects with `run-over`.
+   * The events must continue exactly where the log ends (a merged delta begins at its `firstSeq`). Otherwise, and if
+   * another writer was faster, it rejects with `out-of-sequence`; this stops a writer that was replaced without
+   * noticing. After `done` it rejects with `run-over`.
    */
   append(runId: string, events: readonly AgentEvent[]): Promise<void>;
   /**
-   * The events behind the cursor in order, exactly as they were appended: those whose `seq` is greater than `after`
-   * (default -1: from the first one on), at most `limit`. A merged delta whose span the cursor is inside of is among
-   * them; leaving it out is up to who knows what the reader has seen. `[]` when there are none yet.
+   * The events after the cursor in order, exactly as they were appended: those whose `seq` is greater than `after`
+   * (default -1: from the first one on), at most `limit`. This includes a merged delta whose span contains the cursor;
+   * the caller leaves it out if the reader has seen part of it. `[]` if there are none yet.
    */
   read(runId: string, options?: ReadOptions): Promise<readonly AgentEvent[]>;
-  /** All runs, or those wanted, the latest first; those of one moment by id. */
+  /** All runs, or those wanted, the latest first; runs of the same time are sorted by id. */
   listRuns(wanted?: RunsWanted): Promise<readonly StoredRun[]>;
-  /** Gives everything back after what is under way. Idempotent; any other call afterwards rejects with `store-closed`. */
+  /**
+   * Stores the answer to an open call of a run that is not over, before it takes effect. `false`: the call has an answer
+   * already, or there is no such unfinished run. The first answer stays. Whether the run has such a call is not checked.
+   * Rejects with `invalid-answer` if the answer is not valid.
+   */
+  addAnswer(runId: string, answer: StoredAnswer): Promise<boolean>;
+  /** The stored answers of a run, the oldest first. Empty after the run is over, and if there is no such run. */
+  listAnswers(runId: string): Promise<readonly StoredAnswer[]>;
+  /**
+   * Keeps a file of an agent (for example the transcript of its session), replacing an earlier one of that name. If one
+   * name is kept several times at once, the last call counts.
+   *
+   * A name is 1 to 256 letters, digits, `-`, `_`, `.` and `/`. None of its parts between slashes is empty, `.` or `..`,
+   * so that it can be used as a path. Otherwise this and the next two reject with `invalid-file`.
+   */
+  keepFile(name: string, data: Uint8Array): Promise<void>;
+  /** `undefined` if there is no such file. The array belongs to the caller. */
+  findFile(name: string): Promise<Uint8Array | undefined>;
+  /** `false` if there is no such file. */
+  removeFile(name: string): Promise<boolean>;
+  /** Releases everything after pending calls. Idempotent; any other call afterwards rejects with `store-closed`. */
   close(): Promise<void>;
 }
 
 /**
- * Keeps conversations: threads with their messages, runs, questions and costs, beside the event logs.
+ * Stores conversations: threads with their messages, runs, questions and costs, in addition to the event logs.
  *
- * Every question about a thread or a run names the tenant: what belongs to another is as good as not there. What is
- * asked of a person and what was decided is taken from the `permission` events themselves, in the same step that
- * appends them, so that neither can be lost or told twice.
+ * Every call about a thread names the tenant: what belongs to another tenant counts as absent. Questions and decisions
+ * are taken from the `permission` events themselves, in the same step that appends them, so that neither can be lost or
+ * duplicated. That a run is waiting is taken from its `parked` notice in the same way.
  */
 export interface Store extends RunStore {
   /**
-   * Begins a run, and adds messages to its thread in the same step. Beyond what `RunStore` says: rejects with
-   * `unknown-thread` when the tenant has no such thread, with `thread-busy` while another run of it is not over.
+   * Begins a run, and adds messages to its thread in the same step. In addition to the rules of `RunStore`, it rejects
+   * with `unknown-thread` if the tenant has no such thread, and with `thread-busy` while another run of the thread is
+   * unfinished.
    */
   createRun(run: NewRun, messages?: readonly Message[]): Promise<void>;
-  /** `settlement` goes with the events in one step; it belongs to the `done` that is the last of them. */
+  /** `settlement` is stored with the events in one step; it belongs to the `done` at their end. */
   append(runId: string, events: readonly AgentEvent[], settlement?: Settlement): Promise<void>;
   findRun(tenant: string, id: string): Promise<StoredRun | undefined>;
 
-  /** Rejects with `invalid-thread` or `thread-exists`. */
+  /** Stores a new thread. Rejects with `invalid-thread` or `thread-exists`. */
   createThread(thread: NewThread): Promise<void>;
   findThread(tenant: string, id: string): Promise<StoredThread | undefined>;
-  /** The tenant's threads, the one that changed last first; those of one moment by id. */
+  /** The tenant's threads, the most recently changed first; threads of the same time are sorted by id. */
   listThreads(wanted: ThreadsWanted): Promise<ThreadPage>;
-  /** How many threads the tenant has. A store that does not say it has no quota of threads. */
+  /** The number of the tenant's threads. Without this method, there is no quota for threads. */
   countThreads?(tenant: string): Promise<number>;
   /**
-   * About how many bytes the tenant keeps: the JSON of the events and messages of its runs and threads, the audit not
-   * among them. What is removed counts no more. Asked often, so a driver counts when it stores, and searches for nothing.
-   * A store that does not say it has no quota of bytes.
+   * The approximate number of bytes the tenant stores: the JSON of the events, messages and settings of its runs and
+   * threads, without the audit, stored answers and files. Removed data does not count. Called often, so a driver should count on every write rather than
+   * query. Without this method, there is no quota for bytes.
    */
   countBytes?(tenant: string): Promise<number>;
-  /** `false` when there is no such thread. */
+  /** `false` if there is no such thread. */
   renameThread(tenant: string, id: string, change: { readonly title: string; readonly at: number }): Promise<boolean>;
-  /** Removes a thread with everything in it. `false` when there is none; rejects with `thread-busy` while a run goes on. */
+  /**
+   * Removes a thread with everything in it. `false` if there is none; rejects with `thread-busy` while a run is
+   * unfinished.
+   */
   removeThread(tenant: string, id: string): Promise<boolean>;
-  /** The messages of a thread in order; none when there is no such thread. */
+  /** The messages of a thread in order; empty if there is no such thread. */
   listMessages(tenant: string, threadId: string): Promise<readonly Message[]>;
-  /** What each model was asked and cost in a thread, by name. */
+  /** The usage and cost of each model in a thread, sorted by name. */
   listUsage(tenant: string, threadId: string): Promise<readonly ModelUsage[]>;
 
-  /** The permission questions nobody has answered, the oldest first. A run that is over asks nothing any more. */
+  /**
+   * The unanswered permission questions, the oldest first: without those that have a stored answer. They stay while
+   * their run is waiting; a finished run has no open questions.
+   */
   listQuestions(tenant: string): Promise<readonly Question[]>;
   addAudit(entry: AuditEntry): Promise<void>;
-  /** Decisions and other deeds, in the order they were noted. They outlive the thread they are about. */
+  /** Decisions and other actions, in the order in which they were recorded. They outlive their thread. */
   listAudit(tenant: string): Promise<readonly AuditEntry[]>;
 }
 
-/** A run to be kept. */
+/** A run to store. */
 export interface NewRun {
   /** Letters, digits, `-` and `_`, at most 64. */
   readonly id: string;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
-  /** The thread it belongs to, if it does. */
+  /** The thread it belongs to, if any. */
   readonly threadId?: string;
-  /** Whose it is. Default `local`. */
+  /** The tenant it belongs to. Default `local`. */
   readonly tenant?: string;
+  /**
+   * What a process that continues the run needs besides its log (its input, its limits), as JSON. The store does not
+   * read it.
+   */
+  readonly settings?: unknown;
 }
 
-/** A run that is kept. */
+/** A stored run. */
 export interface StoredRun extends NewRun {
-  /** The `seq` of its last event; -1 when it has none. */
+  /** The `seq` of its last event; -1 if it has none. */
   readonly lastSeq: number;
   /** Its `done` is in the log: nothing will be added. */
   readonly isOver: boolean;
-  /** How it ended; absent while it is not over. */
+  /** How it ended; absent while it is unfinished. */
   readonly status?: RunStatus;
+  /** No process works on it: its last event is a `notice` of kind `parked`. Absent when it is not waiting. */
+  readonly isWaiting?: boolean;
+  /**
+   * When a waiting run is to be continued even without an answer, in milliseconds since 1970: `data.until` of that
+   * notice.
+   */
+  readonly wakeAt?: number;
 }
 
+/** The answer to a call of an unfinished run, stored before it takes effect. */
+export interface StoredAnswer {
+  readonly callId: string;
+  /** When it was given, in milliseconds since 1970. */
+  readonly at: number;
+  /** The answer to a permission question. */
+  readonly decision?: { readonly allow: boolean; readonly reason?: string; readonly input?: unknown };
+  /** The result of work that was finished elsewhere. */
+  readonly result?: { readonly output: unknown; readonly isError: boolean };
+}
+
+/** Which runs to list. Without a field, all of them. */
 export interface RunsWanted {
+  /** Only runs of this thread. */
   readonly threadId?: string;
+  /** Only runs that are over, or only those that are not. */
   readonly isOver?: boolean;
+  /** Only runs that are waiting, or only those that are not. */
+  readonly isWaiting?: boolean;
 }
 
+/** Which events of a log to read. */
 export interface ReadOptions {
+  /** Only events whose `seq` is greater. Default -1: from the first one on. */
   readonly after?: number;
+  /** The largest number of events. */
   readonly limit?: number;
-  /** Stops behind the event with which this many characters are reached, so that a reader's memory is bounded. */
+  /** Stops after the event with which this many characters are reached, so that a reader's memory is bounded. */
   readonly maxCharacters?: number;
 }
 
-/** A conversation to be kept. */
+/** A conversation to store. */
 export interface NewThread {
   readonly id: string;
   readonly tenant: string;
   readonly title: string;
-  /** Who answers: a backend string or an agent's name. It stays, whatever the default becomes. */
+  /** The target that answers: a backend string or an agent's name. It stays the same even if the default changes. */
   readonly target: string;
   readonly createdAt: number;
 }
 
+/** A stored conversation. */
 export interface StoredThread extends NewThread {
   readonly updatedAt: number;
-  /** Of all its runs together. */
+  /** The sum over all its runs. */
   readonly usage: Usage;
-  /** Absent while no run's cost is known. */
+  /** Absent while the cost of no run is known. */
   readonly costUsd?: number;
-  /** The run that goes on. */
+  /** The active run. */
   readonly runId?: string;
 }
 
+/** Which threads to list. */
 export interface ThreadsWanted {
   readonly tenant: string;
-  /** Only threads whose title or messages hold this text; capitals do not matter. */
+  /** Only threads whose title or messages contain this text; case is ignored. */
   readonly search?: string;
   /** Default 50. */
   readonly limit?: number;
-  /** A `next` of the page before. */
+  /** The `next` of the previous page. */
   readonly before?: string;
 }
 
+/** Threads, and how to get the ones after them. */
 export interface ThreadPage {
   readonly threads: readonly StoredThread[];
-  /** Gives the following page; absent on the last one. */
+  /** Requests the following page; absent on the last one. */
   readonly next?: string;
 }
 
-/** What a run leaves in its thread when it is over. */
+/** What a run adds to its thread when it ends. */
 export interface Settlement {
   readonly at: number;
   readonly messages: readonly Message[];
   readonly usage: readonly Omit<ModelUsage, "runs">[];
 }
 
-/** What one model was asked in a thread. */
+/** The usage of one model in a thread. */
 export interface ModelUsage {
   readonly model: string;
   readonly usage: Usage;
   readonly costUsd?: number;
-  /** How many runs it answered in. */
+  /** In how many runs it answered. */
   readonly runs: number;
 }
 
@@ -174,7 +235,7 @@ export interface Question {
   readonly askedAt: number;
 }
 
-/** Something somebody decided or did. */
+/** A recorded decision or action. */
 export interface AuditEntry {
   readonly at: number;
   readonly tenant: string;
@@ -183,7 +244,7 @@ export interface AuditEntry {
   readonly threadId?: string;
   readonly runId?: string;
   readonly callId?: string;
-  /** Who decided: `rule`, `callback`, `hook`, `guard` or `user`. */
+  /** The origin of the decision: `rule`, `callback`, `hook`, `guard` or `user`. */
   readonly by?: string;
   /** The tool's name, a reason: what a person needs to understand the entry. */
   readonly detail?: string;

@@ -1,18 +1,19 @@
-import { type AgentEvent, addUsage, isId, textOf, type Message, type RunStatus } from "#domain";
+import { addUsage, type AgentEvent, isId, type Message, present, type RunStatus, textOf } from "#domain";
 import { show } from "./sequence.ts";
-import type { AuditEntry, ModelUsage, NewThread, Question, StoredThread, ThreadsWanted } from "./store.ts";
+import type { AuditEntry, ModelUsage, NewThread, Question, StoredRun, StoredThread, ThreadsWanted } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
-// What every driver holds about threads, written once. Pure: a driver calls them inside its own transaction.
+// The rules for threads that every driver must enforce, written once. Pure: a driver calls them inside its own
+// transaction.
 
-/** Whose runs are that name no tenant. */
+/** The tenant of runs that name none. */
 export const LOCAL_TENANT = "local";
 
 /** Longer titles and targets are mistakes, or hostile. */
 const LONGEST_TITLE = 500;
 const LONGEST_TARGET = 200;
 
-/** Refuses a thread that could not be found again. */
+/** Rejects a thread that could not be found again. */
 export function requireThread(thread: NewThread): void {
   const { id, tenant, createdAt } = thread;
   if (!isId(id)) throw invalid(`The thread id ${show(id)} must be 1 to 64 letters, digits, "-" or "_".`);
@@ -31,28 +32,28 @@ export function requireTitle(title: unknown): void {
   throw invalid(`The title must be a text of at most ${LONGEST_TITLE} characters.`);
 }
 
-/** Where a page of threads begins, checked and taken apart. */
-export interface PagePlace {
+/** The start of a page of threads, checked and parsed. */
+export interface PageRequest {
   readonly tenant: string;
   readonly search: string;
   readonly limit: number;
   readonly before: { readonly updatedAt: number; readonly id: string } | undefined;
 }
 
-export function requirePage(wanted: ThreadsWanted): PagePlace {
+export function requirePage(wanted: ThreadsWanted): PageRequest {
   const { tenant, search = "", limit = 50, before } = wanted;
   if (!Number.isSafeInteger(limit) || limit < 1 || limit > 1000) {
     throw new StoreError("invalid-cursor", `limit must be a whole number from 1 to 1000, not ${show(limit)}.`);
   }
-  return { tenant, search: foldCase(search), limit, before: before === undefined ? undefined : readPlace(before) };
+  return { tenant, search: foldCase(search), limit, before: before === undefined ? undefined : readCursor(before) };
 }
 
-/** The cursor behind a thread. */
-export function placeBehind(thread: Pick<StoredThread, "id" | "updatedAt">): string {
+/** The cursor after a thread. */
+export function cursorAfter(thread: Pick<StoredThread, "id" | "updatedAt">): string {
   return `${thread.updatedAt}_${thread.id}`;
 }
 
-function readPlace(before: string): { readonly updatedAt: number; readonly id: string } {
+function readCursor(before: string): { readonly updatedAt: number; readonly id: string } {
   const cut = before.indexOf("_");
   const updatedAt = Number(before.slice(0, cut));
   const id = before.slice(cut + 1);
@@ -60,32 +61,32 @@ function readPlace(before: string): { readonly updatedAt: number; readonly id: s
   throw new StoreError("invalid-cursor", `before must be the next of an earlier page, not ${show(before)}.`);
 }
 
-/** Text as it is searched. */
+/** Text in the form in which it is searched. */
 export function foldCase(text: string): string {
   return text.toLowerCase();
 }
 
-/** So much of a message is found by a search: what comes after it nobody has ever looked for. */
+/** How much of a message can be found by a search. */
 const SEARCHED_CHARACTERS = 1_048_576;
 
-/** What of a message is found by a search. */
+/** The searchable text of a message. */
 export function searchText(message: Message): string {
   return foldCase(textOf(message.blocks).slice(0, SEARCHED_CHARACTERS));
 }
 
-/** One step of a permission: a question asked, or a decision that answers it. */
+/** One step of a permission: a question, or a decision that answers it. */
 export type PermissionStep =
   | { readonly kind: "asked"; readonly question: Omit<Question, "tenant" | "threadId"> }
   | { readonly kind: "decided"; readonly callId: string; readonly entry: Omit<AuditEntry, "tenant" | "threadId"> };
 
-/** The steps of permissions among some events, in order. */
+/** The permission steps in a list of events, in order. */
 export function permissionSteps(events: readonly AgentEvent[]): readonly PermissionStep[] {
   const steps: PermissionStep[] = [];
   for (const event of events) {
     if (event.type !== "permission") continue;
     const { runId, callId, name, reason, input, ts, state, by } = event;
     if (state === "asked") {
-      const more = { ...(input !== undefined && { input }), ...(reason !== undefined && { reason }) };
+      const more = { ...present({ input, reason }) };
       steps.push({ kind: "asked", question: { runId, callId, name, askedAt: ts, ...more } });
     } else {
       const detail = reason === undefined ? name : `${name}: ${reason}`;
@@ -99,13 +100,21 @@ export function permissionSteps(events: readonly AgentEvent[]): readonly Permiss
   return steps;
 }
 
-/** How a log ends with these events: the status, when the last of them is `done`. */
+/** The status of a log after these events, if the last of them is `done`. */
 export function statusAfter(events: readonly AgentEvent[]): RunStatus | undefined {
   const last = events.at(-1);
   return last?.type === "done" ? last.result.status : undefined;
 }
 
-/** A model's line in a thread's books with another run added. */
+/** That a run is waiting after these events, if the last of them says so. */
+export function waitAfter(events: readonly AgentEvent[]): Pick<StoredRun, "isWaiting" | "wakeAt"> | undefined {
+  const last = events.at(-1);
+  if (last?.type !== "notice" || last.kind !== "parked") return undefined;
+  const until = (last.data as { readonly until?: unknown } | null | undefined)?.until;
+  return { isWaiting: true, ...(typeof until === "number" && Number.isFinite(until) && { wakeAt: until }) };
+}
+
+/** The usage of a model in a thread, with another run added. */
 export function addModelUsage(line: ModelUsage | undefined, more: Omit<ModelUsage, "runs">): ModelUsage {
   const costUsd = addCosts(line?.costUsd, more.costUsd);
   return {
@@ -116,7 +125,7 @@ export function addModelUsage(line: ModelUsage | undefined, more: Omit<ModelUsag
   };
 }
 
-/** All lines of a thread's books together. */
+/** The total usage of a thread. */
 export function totalUsage(lines: Iterable<ModelUsage>): Pick<StoredThread, "usage" | "costUsd"> {
   let usage = {};
   let costUsd: number | undefined;

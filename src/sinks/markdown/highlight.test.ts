@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createPalette } from "../palette.ts";
 import { createHighlight } from "./highlight.ts";
 
-/** Colours as marks one can read. */
+/** Colours as readable marks. */
 const marks = {
   ...createPalette(false),
   dim: (text: string) => `<c:${text}>`,

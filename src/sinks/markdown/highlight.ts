@@ -1,12 +1,12 @@
 import type { Palette } from "../palette.ts";
 import { findLanguage, type Language } from "./languages.ts";
 
-/** Colours the lines of one piece of code, in their order. What is coloured is the line as it is, letter for letter. */
+/** Colours the lines of one code block, in order. The text of a line stays unchanged. */
 export type Highlight = (line: string) => string;
 
 /**
- * Colours code by its comments, strings, numbers and keywords: enough to read by. A language that is not known, and a
- * palette without colours, leave it as it is. The work is linear in the line.
+ * Colours comments, strings, numbers and keywords. With an unknown language, or a palette without colours, code stays
+ * as it is. Linear in the line.
  *
  * @example
  * createHighlight("ts", palette)('const a = "b" // c')
@@ -28,7 +28,7 @@ const WORD = /[\p{L}_$@][\p{L}\p{N}_$-]*/uy;
 const NUMBER = /(?:0[xXbBoO])?\d[\da-fA-F_]*(?:\.\d+)?(?:[eE][+-]?\d+)?\w?/y;
 
 class LineReader {
-  /** The comment or string that goes on in the next line. */
+  /** The comment or string that continues in the next line. */
   open: Language["blocks"][number] | undefined;
   private readonly _line: string;
   private readonly _language: Language;
@@ -60,7 +60,7 @@ class LineReader {
     return this._word() ?? this._number() ?? this._take(at + 1);
   }
 
-  /** `#` in a word (`$#`, `a#b`) is no comment. */
+  /** A `#` inside a word (`$#`, `a#b`) starts no comment. */
   private _mayBeComment(at: number): boolean {
     return this._line[at] !== "#" || at === 0 || /[\s;({[]/.test(this._line[at - 1] ?? "");
   }
@@ -76,7 +76,7 @@ class LineReader {
     const { _line: line } = this;
     let end = this._at + 1;
     while (end < line.length && line[end] !== quote) end += line[end] === "\\" ? 2 : 1;
-    // A mark without its other half is an apostrophe, or goes on: it colours nothing.
+    // A quote without its other half is an apostrophe, or the string continues: it colours nothing.
     if (end >= line.length) return this._take(this._at + 1);
     const text = this._take(end + 1);
     const isKey = this._language.hasKeys === true && /^\s*:/.test(line.slice(this._at, this._at + 20));

@@ -1,8 +1,8 @@
 import type { Palette } from "../palette.ts";
 
 /**
- * Characters a span may take from its first marker to the end of its last one. What is longer is shown as it is
- * written: nothing is held back for long, and looking for an end costs the same however long a line gets.
+ * The maximum characters of a span, markers included. A longer one is shown as it is written, so that little is held
+ * back and the search for its end stays cheap in long lines.
  */
 export const MAX_SPAN = 400;
 
@@ -10,7 +10,7 @@ const SPECIAL = /[\\`*_~[!]/g;
 const WORD = /[\p{L}\p{N}]/u;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
-/** A line of text on its way: what can be shown, and what has to wait for the rest. */
+/** An incomplete line: what can be shown, and what is held back. */
 interface Reading {
   readonly shown: string;
   readonly rest: string;
@@ -23,7 +23,7 @@ interface Span {
 
 interface Line {
   readonly text: string;
-  /** Nothing more comes. */
+  /** The line is complete. */
   readonly isWhole: boolean;
   /** The character before the text. */
   readonly before: string;
@@ -31,8 +31,8 @@ interface Line {
 }
 
 /**
- * The emphasis, code and links of a line, as a terminal shows them. A span that has begun is held back until its end
- * is there; then nothing that was shown ever has to be taken back. However a line is cut, the output is the same.
+ * Renders the emphasis, code and links of a line for a terminal. A span is held back until its end arrives, so output
+ * never has to be retracted. The output does not depend on how the line is cut.
  */
 export function readInline(line: Line): Reading {
   const { text, isWhole } = line;
@@ -58,12 +58,12 @@ export function readInline(line: Line): Reading {
   return { shown, rest: "" };
 }
 
-/** A line that is there as a whole. */
+/** Renders a complete line. */
 export function renderInline(text: string, palette: Palette): string {
   return readInline({ text, isWhole: true, before: "", palette }).shown;
 }
 
-/** What begins at a special character: a span, perhaps one (`open`), or nothing but this character. */
+/** What begins at a special character: a span, possibly one (`open`), or just this character. */
 function readSpan(line: Line, at: number): Span | "open" | undefined {
   switch (line.text[at]) {
     case "\\":
@@ -114,7 +114,7 @@ function paintEmphasis(text: string, mark: string, length: number, palette: Pale
   return length === 2 ? palette.bold(text) : palette.bold(palette.italic(text));
 }
 
-/** Where the run of marks that ends a span begins. One that reaches the end of the text may still grow. */
+/** The start of the marks that end a span. Marks at the end of the text may still be extended. */
 function findRun(
   { text, isWhole }: Line,
   { from, opened, mark, length }: { from: number; opened: number; mark: string; length: number },
@@ -126,7 +126,7 @@ function findRun(
     if (character === mark) {
       const end = runEnd(text, at);
       const isSettled = end < limit || (isWhole && end === text.length && end < opened + MAX_SPAN);
-      // Three marks may end two spans: the inner one takes what this one leaves.
+      // Three marks may end two spans: the inner one takes the rest.
       const fits = end - at === length || (mark === "*" && end - at === 3);
       if (isSettled && fits && canClose(text, at, end, mark)) return end - length;
       at = end;
@@ -142,7 +142,7 @@ function canClose(text: string, at: number, end: number, mark: string): boolean 
   return mark !== "_" || !WORD.test(text[end] ?? "");
 }
 
-/** `[text](address)`: both are shown, so that a link cannot say one thing and be another. */
+/** `[text](address)`: both are shown, so that a link cannot hide its address. */
 function readLink(line: Line, at: number, bracket: number): Span | "open" | undefined {
   const { text, isWhole, palette } = line;
   const limit = Math.min(text.length, at + MAX_SPAN);

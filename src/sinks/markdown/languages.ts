@@ -1,15 +1,15 @@
-/** What a language looks like, as far as its colours go. */
+/** The syntax of a language, as far as it is coloured. */
 export interface Language {
-  /** What a comment to the end of the line begins with. */
+  /** What starts a comment to the end of the line. */
   readonly comments: readonly string[];
-  /** Comments and strings that may go over several lines: how they begin and end. */
+  /** The start and end of comments and strings that may span several lines. */
   readonly blocks: readonly { readonly open: string; readonly close: string; readonly is: "comment" | "string" }[];
-  /** What a string on one line begins and ends with. */
+  /** The quotes of a string within one line. */
   readonly quotes: string;
   readonly words: ReadonlySet<string>;
-  /** Upper and lower case are the same. */
+  /** Keywords are case-insensitive. */
   readonly ignoresCase?: boolean;
-  /** A string before a colon is a name. */
+  /** A string before a colon is a key. */
   readonly hasKeys?: boolean;
 }
 
@@ -28,7 +28,7 @@ const BRACES: Language = {
       "switch this throw throws trait true try type typeof undefined union unknown unsafe unsigned use using val var void volatile when where while with yield",
   ),
 };
-/** A single quote is a lifetime more often than a character. */
+/** In Rust, a single quote is more often a lifetime than a character. */
 const RUST: Language = { ...BRACES, quotes: '"' };
 const SCRIPT: Language = { ...BRACES, blocks: [SLASHES, { open: "`", close: "`", is: "string" }] };
 const HASHES: Language = {
@@ -97,7 +97,7 @@ const LANGUAGES: ReadonlyMap<string, Language> = new Map(
   NAMES.flatMap(([language, names]) => names.split(" ").map((name) => [name, language] as const)),
 );
 
-/** The language of a fence (`js`, `Python`, `ts title="x"`); `undefined` when it is not known. */
+/** The language of a fence (`js`, `Python`, `ts title="x"`); `undefined` if unknown. */
 export function findLanguage(name: string): Language | undefined {
   return LANGUAGES.get(/^[\w+#-]+/.exec(name.trim())?.[0].toLowerCase() ?? "");
 }

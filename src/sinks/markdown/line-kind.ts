@@ -1,4 +1,4 @@
-/** What a line is, as far as its beginning tells. `prefix` is shown before `rest`. */
+/** The kind of a line, according to its beginning. `prefix` is shown before `rest`. */
 export type LineKind =
   | { readonly kind: "text"; readonly prefix: string; readonly rest: string }
   | { readonly kind: "quote"; readonly rest: string }
@@ -7,7 +7,7 @@ export type LineKind =
   | { readonly kind: "table"; readonly rest: string }
   | { readonly kind: "rule" };
 
-/** A beginning longer than this is text: nothing is held back for long. */
+/** A longer beginning is treated as text, so that little is held back. */
 export const MAX_HEAD = 64;
 
 const RULE = /^[-*_ \t]+$/;
@@ -18,8 +18,8 @@ const BOX = /^\[[ xX]\][ \t]/;
 const HALF_BOX = /^(?:\[(?:[ xX]\]?)?)?$/;
 
 /**
- * Reads the beginning of a line; `undefined` while it could still become something else. Only so many characters are
- * looked at: a line that is there at once is read as one that comes letter by letter.
+ * Reads the beginning of a line; `undefined` while it is ambiguous. Only a limited number of characters is examined, so
+ * that a line gives the same result whether it arrives at once or letter by letter.
  */
 export function readLineKind(head: string, isWhole: boolean): LineKind | undefined {
   const seen = head.slice(0, MAX_HEAD + 1).trimStart();
@@ -67,7 +67,7 @@ function readListItem(body: string, indent: string, settled: boolean, text: Line
   return { kind: "text", prefix: prefix + (rest[1] === " " ? "☐ " : "☑ "), rest: rest.slice(4) };
 }
 
-/** Three or more of one mark, with nothing but blanks between them. */
+/** Three or more of one mark, separated only by blanks. */
 function isRule(body: string): boolean {
   if (!isPartOfRule(body)) return false;
   return body.replace(/[ \t]/g, "").length >= 3;

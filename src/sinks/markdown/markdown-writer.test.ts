@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { type Token, type Tokens, marked } from "marked";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { createMarkdownWriter } from "./markdown-writer.ts";
 
-const numRuns = Math.min(Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 600), 20_000);
+const numRuns = Math.min(fuzzRuns(600), 20_000);
 
 function render(pieces: readonly string[], options = { color: false, width: 60 }): string {
   const writer = createMarkdownWriter(options);
@@ -164,7 +165,7 @@ describe("Markdown on a terminal", () => {
   });
 });
 
-/** Letters and digits alone. */
+/** Only letters and digits. */
 function words(text: string): string {
   return text.replaceAll(/[^\p{L}\p{N}]/gu, "");
 }

@@ -8,30 +8,29 @@ import { MAX_TABLE, renderTable } from "./table.ts";
 /** The options of `createMarkdownWriter`. */
 export interface MarkdownOptions {
   readonly color: boolean;
-  /** Columns of the terminal; a function where they change. */
+  /** Columns of the terminal; a function if they can change. */
   readonly width: number | (() => number);
 }
 
-/** Renders Markdown while it is being written. */
+/** Renders Markdown incrementally. */
 export interface MarkdownWriter {
-  /** What can be shown now. It is only ever added to; what was shown stays as it is. */
+  /** Returns what can be shown now. Output is only appended, never changed. */
   push(text: string): string;
-  /** The rest: the text is over. Ready for another one afterwards. */
+  /** The text is over: returns the rest. The writer can be used again afterwards. */
   end(): string;
 }
 
-/** Quotes in quotes that are drawn as such. */
+/** The depth up to which nested quotes are drawn. */
 const MAX_QUOTES = 8;
 
-/** How the line under way is treated: not known yet, streamed, streamed as it is, or shown when it is whole. */
+/** The state of the current line: undecided, streamed, streamed verbatim, or shown when it is complete. */
 type Mode = "start" | "inline" | "verbatim" | "heading" | "table" | "fence" | "code";
 
 /**
- * Creates a writer of Markdown for a terminal. Its output only ever grows, so that it can be piped and recorded, and
- * a terminal of any speed shows it the same way. Text appears as it is written; held back are the beginning of a line,
- * an emphasis, a link or a piece of code until it ends, a heading or a line of a code block until the line ends, and a
- * table until it is whole.
- * Each of these is bounded, and what exceeds its bound is shown as it is written. The work is linear in the text.
+ * Creates a writer of Markdown for a terminal. Its output is only appended to, so that it can be piped and recorded,
+ * and looks the same on every terminal. Text appears as it arrives; held back are the beginning of a line, an emphasis,
+ * a link or inline code until it ends, a heading or a line of a code block until the line ends, and a table until it is
+ * complete. Each of these is bounded, and what exceeds its bound is shown as it is written. Linear in the text.
  *
  * The text must be safe already: see `plainText`.
  *
@@ -46,16 +45,15 @@ export function createMarkdownWriter(options: MarkdownOptions): MarkdownWriter {
   return { push: (text) => writer.push(text), end: () => writer.end() };
 }
 
-/** A class, because `push` runs once per delta. */
 class Writer {
   private readonly _palette: Palette;
   private readonly _width: () => number;
   private _mode: Mode = "start";
-  /** What of the line is held back. */
+  /** The part of the line that is held back. */
   private _held = "";
-  /** The character before what is held back. */
+  /** The character before the held part. */
   private _before = "";
-  /** The marks that end the code block under way. */
+  /** The fence that ends the current code block. */
   private _fence: string | undefined;
   private _highlight: Highlight = asWritten;
   private _quotes = 0;
@@ -107,7 +105,7 @@ class Writer {
     }
   }
 
-  /** Decides what the line is, once its beginning tells. */
+  /** Decides what the line is, once its beginning is unambiguous. */
   private _begin(isWhole: boolean): string {
     if (this._fence !== undefined) return this._beginCode(isWhole);
     const line = this._readKind(isWhole);
@@ -215,7 +213,7 @@ class Writer {
     return shown;
   }
 
-  /** Holds a line back until it is whole, unless it has become too long for that. */
+  /** Holds a line back until it is complete, unless it is too long. */
   private _keepWhole(): string {
     if (this._held.length <= (this._mode === "table" ? MAX_TABLE : MAX_SPAN)) return "";
     const before = this._endTable("\n");

@@ -2,7 +2,9 @@ import { displayWidth } from "../display-width.ts";
 import { createPalette, type Palette } from "../palette.ts";
 import { renderInline } from "./inline.ts";
 
-/** Characters of a table that are held back until its columns are known. A larger one is shown as it is written. */
+/**
+ * The maximum characters of a table, which is held back until its columns are known. A larger one is shown as written.
+ */
 export const MAX_TABLE = 32 * 1024;
 
 const DIVIDER = /^[ \t]*\|?[-: \t|]+\|?[ \t]*$/;
@@ -13,8 +15,8 @@ interface Cell {
 }
 
 /**
- * The lines of a table with its columns aligned; its lines as they are when they are no table, or when the terminal is
- * too narrow for it: nothing of it is ever cut off.
+ * The lines of a table with aligned columns; unchanged if they are not a table, or if the terminal is too narrow:
+ * nothing is ever cut off.
  */
 export function renderTable(lines: readonly string[], columns: number, palette: Palette): string[] {
   const asWritten = (): string[] => lines.map((line) => renderInline(line, palette));
@@ -29,7 +31,7 @@ export function renderTable(lines: readonly string[], columns: number, palette: 
   const drawn = rows.map((row, index) =>
     widths
       .map((width, column) => pad(row[column], width, aligns[column] ?? "left"))
-      // Cell by cell: the bar between them ends the weight as well.
+      // Cell by cell: the bar between them also ends the bold style.
       .map((cell) => (index === 0 ? palette.bold(cell) : cell))
       .join(bar),
   );
@@ -42,7 +44,7 @@ function readCell(text: string, palette: Palette): Cell {
   return { shown: renderInline(text, palette), width: displayWidth(renderInline(text, createPalette(false))) };
 }
 
-/** The cells of a row: cut at bars that are neither escaped nor inside code. */
+/** The cells of a row, split at bars that are neither escaped nor inside code. */
 function splitRow(line: string): string[] {
   const cells: string[] = [];
   const text = line.trim().replace(/^\|/, "").replace(/\|$/, "");

@@ -3,10 +3,12 @@ import type { Check, Report } from "./check.ts";
 
 /** A message comes before its tool calls, and a tool call before the decision about it. */
 export function checkCallOrder(report: Report): Check {
-  /** Calls that stand in a message so far. */
+  /** Calls that are in a message so far. */
   const inMessages = new Set<string>();
   const calledAt = new Map<string, number>();
-  /** Where the first permission of a call stands that was not made yet. Nothing is said of one that never is. */
+  /**
+   * The position of the first permission for a call that does not exist yet. A call that never follows is no violation.
+   */
   const decidedAt = new Map<string, number>();
   let over = false;
 
@@ -15,14 +17,14 @@ export function checkCallOrder(report: Report): Check {
       if (block.type !== "tool-call" || inMessages.has(block.callId)) continue;
       inMessages.add(block.callId);
       const at = calledAt.get(block.callId);
-      if (at !== undefined) report("call-after-message", at, `${block.callId} stands before its message ${id}`);
+      if (at !== undefined) report("call-after-message", at, `${block.callId} comes before its message ${id}`);
     }
   };
 
   const noteCall = (callId: string, at: number): void => {
     if (!calledAt.has(callId)) calledAt.set(callId, at);
     const early = decidedAt.get(callId);
-    if (early !== undefined) report("decision-after-call", early, `this permission stands before its call ${callId}`);
+    if (early !== undefined) report("decision-after-call", early, `this permission comes before its call ${callId}`);
   };
 
   return {

@@ -4,7 +4,7 @@ import type { Invariant } from "./invariants.ts";
 /** Reports that the event at position `at` breaks an invariant. */
 export type Report = (invariant: Invariant, at: number, message: string) => void;
 
-/** Looks at a log once, event by event, and reports what it finds. Sees well-shaped events only. */
+/** Reads a log once, event by event, and reports violations. Receives only well-formed events. */
 export interface Check {
   next(event: AgentEvent, at: number): void;
   /** The log is over, after `length` events. */

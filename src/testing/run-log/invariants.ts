@@ -1,5 +1,5 @@
 /**
- * What every run log promises, one sentence each. The keys are stable: a violation names one of them.
+ * The invariants of every run log, one sentence each. The keys are stable: a violation names one of them.
  *
  * @example
  * for (const [name, sentence] of Object.entries(RUN_LOG_INVARIANTS)) console.log(name, sentence)
@@ -11,15 +11,15 @@ export const RUN_LOG_INVARIANTS = {
   "event-shape": "Every event has the fields of its type.",
   "one-done": "There is exactly one `done`, and it is last.",
   "gapless-seq": "`seq` counts 0, 1, 2 … without gap; a merged delta covers its span.",
-  "merged-span": "Only a delta stands for a span, and its `firstSeq` is before its `seq`.",
+  "merged-span": "Only a delta represents a span, and its `firstSeq` is before its `seq`.",
   "time-order": "`ts` never decreases.",
   "one-run": "All events carry the same `runId`.",
   "terminal-last": "There is at most one terminal error, and only `done` follows it.",
   "unique-call-id": "A `callId` is used by one tool call.",
   "result-after-call": "A tool result answers a tool call made before it, under the same name.",
   "one-result-per-call": "Every tool call has exactly one tool result before `done`.",
-  "call-after-message": "A tool call stands behind the message it is a block of.",
-  "decision-after-call": "A permission stands behind the tool call it is about.",
+  "call-after-message": "A tool call follows the message that contains it.",
+  "decision-after-call": "A permission follows its tool call.",
   "calls-announced":
     "In a run that succeeded every tool call in a message of the main conversation is a `tool-call` event.",
   "denied-not-run":
@@ -34,5 +34,5 @@ export const RUN_LOG_INVARIANTS = {
   "tool-calls-agree": "The tool calls of the result are those of the log.",
 } as const;
 
-/** The name of one promise of a run log. */
+/** The name of one invariant of a run log. */
 export type Invariant = keyof typeof RUN_LOG_INVARIANTS;

@@ -1,7 +1,7 @@
-/** Deeper than anything the wire lets through; a cycle reaches it too. */
+/** Deeper than anything the wire accepts; a cycle reaches it too. */
 const MAX_DEPTH = 1000;
 
-/** Where a value is not JSON, as a path such as `.data[2].when`; `undefined` when it is JSON all through. */
+/** The path at which a value is not JSON, such as `.data[2].when`; `undefined` if all of it is JSON. */
 export function findUnsafe(value: unknown, path = "", depth = 0): string | undefined {
   switch (typeof value) {
     case "string":

@@ -1,7 +1,7 @@
 import { isDelta } from "#domain";
 import type { Check, Report } from "./check.ts";
 
-/** Numbers, time, the run's id, and what stands at the end. */
+/** Checks numbers, times, the run's id, and the end. */
 export function checkOrder(report: Report): Check {
   let nextSeq = 0;
   let lastTs = Number.NEGATIVE_INFINITY;
@@ -27,9 +27,9 @@ export function checkOrder(report: Report): Check {
         report("one-run", at, `runId is ${JSON.stringify(event.runId)}, the run is ${JSON.stringify(runId)}`);
       }
 
-      if (doneAt !== undefined) report("one-done", at, `${event.type} stands behind done`);
+      if (doneAt !== undefined) report("one-done", at, `${event.type} follows done`);
       else if (terminalAt !== undefined && event.type !== "done") {
-        report("terminal-last", at, `${event.type} stands behind a terminal error`);
+        report("terminal-last", at, `${event.type} follows a terminal error`);
       }
       if (event.type === "error" && event.terminal) terminalAt ??= at;
       if (event.type === "done") doneAt ??= at;

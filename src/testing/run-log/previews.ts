@@ -2,12 +2,12 @@ import { type Block, type DeltaEvent, isDelta, type MessageItem, type Retraction
 import type { Check, Report } from "./check.ts";
 import { isSameJson } from "./same-json.ts";
 
-/** What deltas showed of one block. */
+/** The deltas of one block. */
 interface Preview {
   readonly type: DeltaEvent["type"];
   readonly callId: string | undefined;
   readonly parts: string[];
-  /** Its first delta that no finished message has covered yet. */
+  /** Its first delta that no finished message covers yet. */
   openAt: number | undefined;
 }
 
@@ -16,7 +16,7 @@ interface Shown {
   hasMessage: boolean;
 }
 
-/** Deltas are a preview of their message, and nothing else. */
+/** Deltas must equal the blocks of their finished message. */
 export function checkPreviews(report: Report): Check {
   const shown = new Map<string, Shown>();
 
@@ -58,7 +58,7 @@ export function checkPreviews(report: Report): Check {
     if (message === undefined) return;
     const from = retraction.fromIndex ?? 0;
     for (const index of [...message.previews.keys()]) if (index >= from) message.previews.delete(index);
-    // What follows is the message started again.
+    // What follows is the restarted message.
     message.hasMessage = false;
   };
 
@@ -89,7 +89,7 @@ export function checkPreviews(report: Report): Check {
   };
 }
 
-/** How a preview differs from the finished block; `undefined` when it does not. */
+/** How a preview differs from the finished block; `undefined` if it does not. */
 function compare(preview: Preview, block: Block | undefined): string | undefined {
   if (block === undefined) return "there are deltas of it, but the message has no such block";
   const text = preview.parts.join("");
@@ -100,7 +100,7 @@ function compare(preview: Preview, block: Block | undefined): string | undefined
 }
 
 function compareInput(preview: Preview, text: string, block: Block): string | undefined {
-  // A call that never became complete is kept as `unknown`; nobody can run it, and nothing is promised about it.
+  // A call that never became complete is kept as `unknown`; it cannot be run, and there is no invariant about it.
   if (block.type === "unknown") return undefined;
   if (block.type !== "tool-call") return `its deltas are tool input, the block is ${block.type}`;
   if (block.callId !== preview.callId) return `its deltas belong to ${preview.callId}, the block to ${block.callId}`;

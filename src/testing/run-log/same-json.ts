@@ -1,4 +1,4 @@
-/** Whether two JSON values are the same. The order of keys does not matter. */
+/** Whether two JSON values are equal. The order of keys does not matter. */
 export function isSameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;

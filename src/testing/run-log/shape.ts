@@ -1,12 +1,12 @@
-import { ERROR_CODES, EVENT_FAMILIES, type EventType, WARNING_CODES } from "#domain";
+import { ERROR_CODES, EVENT_FAMILIES, type EventType, isRecord, WARNING_CODES } from "#domain";
 
-/** What a field must be: a kind of value, or one of some words. */
+/** The rule for a field: a kind of value, or one of a list of words. */
 type Rule = "text" | "number" | "place" | "flag" | "list" | "blocks" | "record" | "present" | readonly string[];
 
 const DELTA = { messageId: "text", index: "place" } as const;
 const TOOL = { callId: "text", name: "text" } as const;
 
-/** The fields an event cannot do without. Optional ones are left to the types. */
+/** The required fields of each event. Optional ones are left to the types. */
 const SHAPES: Readonly<Record<EventType, Readonly<Record<string, Rule>>>> = {
   "text-delta": { ...DELTA, text: "text" },
   "thinking-delta": { ...DELTA, text: "text" },
@@ -44,7 +44,7 @@ export function hasKnownType(
   return isRecord(value) && typeof value["type"] === "string" && Object.hasOwn(EVENT_FAMILIES, value["type"]);
 }
 
-/** The field of an event that is not as its type says, in words; `undefined` when all are right. */
+/** Describes the first field of an event that is invalid for its type; `undefined` if all are valid. */
 export function findMisshapen(
   event: { readonly type: EventType } & Readonly<Record<string, unknown>>,
 ): string | undefined {
@@ -104,8 +104,4 @@ function describe(rule: Rule): string {
 
 function show(value: unknown): string {
   return value === undefined ? "absent" : (JSON.stringify(value) ?? typeof value).slice(0, 60);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -6,7 +6,7 @@ interface Call {
   answer?: ToolResultItem;
 }
 
-/** Every call is answered once, and what was not allowed was not run. */
+/** Every call is answered once, and a call that was not allowed is not run. */
 export function checkToolPairing(report: Report): Check {
   const calls = new Map<string, Call>();
   const permissions = new Map<string, PermissionItem["state"]>();
@@ -24,7 +24,7 @@ export function checkToolPairing(report: Report): Check {
   };
 
   const decide = (item: PermissionItem, at: number): void => {
-    // A denial is never taken back: whoever allows later comes too late.
+    // A denial is final: a later permission does not change it.
     if (permissions.get(item.callId) !== "denied") permissions.set(item.callId, item.state);
     const call = calls.get(item.callId);
     if (call?.answer !== undefined && item.state === "denied") checkAllowed(call, at);
@@ -33,7 +33,7 @@ export function checkToolPairing(report: Report): Check {
   const checkAllowed = ({ item, answer: given }: Call, at: number): void => {
     if (item.executedBy !== "millrace") return;
     const state = permissions.get(item.callId);
-    // An abort denies what is still being decided; the call may then be answered as aborted.
+    // An abort denies calls that are still undecided; such a call may then be answered as aborted.
     if (state === "denied" && given?.skipped !== "denied" && given?.skipped !== "aborted") {
       report("denied-not-run", at, `${item.callId} was denied, its result has skipped ${given?.skipped ?? "absent"}`);
     }

@@ -10,12 +10,12 @@ import {
 import type { Check, Report } from "./check.ts";
 import { isSameJson } from "./same-json.ts";
 
-/** What `done` says agrees with what the log says. */
+/** The result in `done` agrees with the log. */
 export function checkVerdict(report: Report): Check {
   const messages = new Map<string, MessageItem>();
   const calls = new Map<string, ToolCallItem>();
   const answers = new Map<string, ToolResultItem>();
-  /** What a permission made of a call's input. */
+  /** Inputs that a permission has changed. */
   const changedInputs = new Map<string, unknown>();
   let terminal: ErrorItem | undefined;
   let verdict: ResultItem | undefined;
@@ -32,7 +32,7 @@ export function checkVerdict(report: Report): Check {
   };
 
   const checkText = (result: RunResult, at: number): void => {
-    // Only success promises the whole text: what was unfinished when a run failed is in its result too, or is not.
+    // Only a success guarantees the whole text; for a failed run the unfinished part may be included or not.
     if (result.status !== "success") return;
     const text = finalText(messages.values()) ?? verdict?.text ?? "";
     if (text !== result.text) report("text-agrees", at, differAt(text, result.text));
@@ -60,7 +60,7 @@ export function checkVerdict(report: Report): Check {
       listed.add(record.callId);
     }
     for (const call of calls.values()) {
-      // A sub-agent's calls are its own affair: a result may list them or leave them out.
+      // A result may include the calls of sub-agents or leave them out.
       if (call.parent === undefined && !listed.has(call.callId)) {
         report("tool-calls-agree", at, `${call.callId} (${call.name}) is missing`);
       }
@@ -118,7 +118,7 @@ export function checkVerdict(report: Report): Check {
   };
 }
 
-/** The text of the last message the assistant wrote in the main conversation. */
+/** The text of the assistant's last message in the main conversation. */
 export function finalText(messages: Iterable<MessageItem>): string | undefined {
   const last = [...messages].findLast(({ role, parent }) => role === "assistant" && parent === undefined);
   return last === undefined ? undefined : textOf(last.blocks);

@@ -2,7 +2,7 @@ import { isRecord } from "#domain";
 import type { Outcome } from "../outcome.ts";
 import { ownOf } from "./json-rpc.ts";
 
-/** One part of a tool's answer, as MCP writes it. */
+/** One part of a tool's answer in MCP's notation. */
 export type McpContent =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly data: string; readonly mimeType: string };
@@ -15,7 +15,7 @@ export interface McpCallResult {
 
 /**
  * A tool's outcome as MCP content. Text stays text; a list of our own `text` and inline `image` blocks becomes those
- * parts; every other value is its JSON text. Never empty: some readers take an empty list for no answer at all.
+ * parts; any other value becomes its JSON text. Never empty: some clients treat an empty list as no answer at all.
  */
 export function toCallResult(outcome: Pick<Outcome, "output"> & { readonly isError: boolean }): McpCallResult {
   const content = toContent(outcome.output);
@@ -26,7 +26,7 @@ function toContent(output: unknown): readonly McpContent[] {
   if (typeof output === "string") return [{ type: "text", text: output }];
   const blocks = Array.isArray(output) && output.length > 0 ? output.map(toPart) : [undefined];
   const parts = blocks.filter((part) => part !== undefined);
-  // One block that is not ours makes the whole list an ordinary value: half of it would be a lie.
+  // One unknown block makes the whole list an ordinary value, because showing only part of it would be wrong.
   return parts.length === blocks.length ? parts : [{ type: "text", text: JSON.stringify(output) ?? "" }];
 }
 

@@ -4,17 +4,17 @@ export const RPC_CODES = { invalidRequest: -32600, methodNotFound: -32601, inval
 
 export type RpcId = string | number;
 
-/** A message as it was read: a request, a notification, or something that is neither. */
+/** A parsed message: a request, a notification, an answer, or something invalid. */
 export type RpcMessage =
   | { readonly kind: "request"; readonly id: RpcId; readonly method: string; readonly params: RpcParams }
   | { readonly kind: "notification"; readonly method: string; readonly params: RpcParams }
-  /** An answer to a request. A tool server asks nothing, so nobody waits for it. */
+  /** An answer to a request. A tool server sends no requests, so answers are ignored. */
   | { readonly kind: "answer" }
   | { readonly kind: "invalid"; readonly id: RpcId | null };
 
 export type RpcParams = Readonly<Record<string, unknown>>;
 
-/** What a request is answered with. */
+/** The answer to a request. */
 export type RpcAnswer =
   | { readonly jsonrpc: "2.0"; readonly id: RpcId; readonly result: unknown }
   | {
@@ -23,7 +23,7 @@ export type RpcAnswer =
       readonly error: { readonly code: number; readonly message: string };
     };
 
-/** Reads a JSON value as a message. Never throws. */
+/** Parses a JSON value as a message. Never throws. */
 export function readRpcMessage(value: unknown): RpcMessage {
   if (!isRecord(value)) return { kind: "invalid", id: null };
   const id = readId(ownOf(value, "id"));
@@ -34,7 +34,7 @@ export function readRpcMessage(value: unknown): RpcMessage {
   }
   if (typeof method !== "string" || !isParams(params)) return { kind: "invalid", id: id ?? null };
   if (id !== undefined) return { kind: "request", id, method, params: params ?? {} };
-  // `id: null` is an id nobody can answer to.
+  // An `id: null` cannot be answered.
   if (Object.hasOwn(value, "id")) return { kind: "invalid", id: null };
   return { kind: "notification", method, params: params ?? {} };
 }
@@ -47,7 +47,7 @@ export function rpcError(id: RpcId | null, code: number, message: string): RpcAn
   return { jsonrpc: "2.0", id, error: { code, message } };
 }
 
-/** An own property: the sender chooses the keys, and must not reach a prototype with them. */
+/** An own property: the sender chooses the keys, and must not reach the prototype with them. */
 export function ownOf(record: RpcParams, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }

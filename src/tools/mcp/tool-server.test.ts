@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { tool } from "../tool.ts";
 import { createToolServer, MCP_VERSIONS, type ServerCall, type ServerOutcome } from "./tool-server.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 2000);
+const RUNS = fuzzRuns(2000);
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 

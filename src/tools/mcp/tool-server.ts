@@ -12,20 +12,23 @@ import {
   rpcResult,
 } from "./json-rpc.ts";
 
-/** Versions of MCP whose parts used here are the same. The newest first: it is offered to who asks for another. */
+/**
+ * Versions of MCP that do not differ in the parts used here. The newest first: it is offered to a peer that asks for
+ * another.
+ */
 export const MCP_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
 
-/** A tool call as a peer of the server made it. */
+/** A tool call of the server's peer. */
 export interface ServerCall {
   readonly name: string;
   readonly input: unknown;
-  /** The `_meta` of the request: the peer's own words about the call. */
+  /** The `_meta` of the request, defined by the peer. */
   readonly meta: Readonly<Record<string, unknown>>;
-  /** Fires when the peer takes the call back. */
+  /** Fires when the peer cancels the call. */
   readonly signal: AbortSignal;
 }
 
-/** What the call came to. */
+/** The outcome of the call. */
 export interface ServerOutcome {
   readonly output: unknown;
   readonly isError: boolean;
@@ -39,20 +42,20 @@ export interface ToolServerOptions {
     readonly description: string;
     readonly inputSchema: JsonSchema;
   }[];
-  /** Runs one of the tools. What it throws becomes a failed answer. */
+  /** Runs one of the tools. An exception becomes a failed answer. */
   readonly call: (call: ServerCall) => Promise<ServerOutcome>;
 }
 
 /**
- * Our tools as an MCP server in this process: JSON-RPC values in, JSON-RPC values out, no socket and no bytes.
+ * Our tools as an MCP server in this process: JSON-RPC values in, JSON-RPC values out, without a socket or bytes.
  *
- * Calls run at the same time and may be answered in any order. A call that the peer has taken back is not answered.
+ * Calls run at the same time and may be answered in any order. A cancelled call is not answered.
  */
 export interface ToolServer {
   readonly name: string;
-  /** The answer to a message; `undefined` for one that has none. Never rejects, whatever the value. */
+  /** The answer to a message; `undefined` if it needs none. Never rejects, whatever the value. */
   receive(message: unknown): Promise<RpcAnswer | undefined>;
-  /** Takes back every call that is under way. */
+  /** Cancels all calls in progress. */
   close(): void;
 }
 
@@ -74,7 +77,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     if (typeof name !== "string") return rpcError(id, RPC_CODES.invalidParams, "params.name must be a text");
     if (!isRecord(input)) return rpcError(id, RPC_CODES.invalidParams, "params.arguments must be an object");
     if (running.has(id)) return rpcError(id, RPC_CODES.invalidRequest, `A request with the id ${id} is under way`);
-    // A model can do something about a name it got wrong, so it is told as the tool's answer, not as a fault.
+    // A model can correct a wrong name, so this is reported as the tool's answer rather than a protocol error.
     if (!known.has(name)) return rpcResult(id, unknownTool(name, [...known]));
     const controller = new AbortController();
     running.set(id, controller);
@@ -83,7 +86,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
       const outcome = await options.call({ name, input, meta: isRecord(meta) ? meta : {}, signal });
       return signal.aborted ? undefined : rpcResult(id, toCallResult(outcome));
     } catch {
-      // The thrown text may hold anything; what a tool wants the model to know comes as an outcome.
+      // The thrown text may contain anything; what a tool wants the model to know comes as an outcome.
       return rpcResult(id, toCallResult({ output: `The tool "${name}" failed.`, isError: true }));
     } finally {
       running.delete(id);
@@ -124,7 +127,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
         case "answer":
           return undefined;
         default:
-          return rpcError(message.id, RPC_CODES.invalidRequest, "This is no JSON-RPC request");
+          return rpcError(message.id, RPC_CODES.invalidRequest, "This is not a JSON-RPC request");
       }
     },
     close() {
@@ -143,7 +146,7 @@ function initialize(id: RpcId, params: RpcParams, { name, version }: ToolServerO
 }
 
 function describeTool({ name, description, inputSchema }: ToolServerOptions["tools"][number]): unknown {
-  // Claude Code keeps tools of MCP servers from the model until it searches for them, unless they say this.
+  // Claude Code hides the tools of MCP servers until the model searches for them, unless they declare this.
   return { name, description, inputSchema, _meta: { "anthropic/alwaysLoad": true } };
 }
 

@@ -1,17 +1,17 @@
 const CONNECTION_FAILURE: unique symbol = Symbol.for("millrace.ConnectionFailure") as never;
 
 /**
- * An HTTP exchange that broke: no connection, or one that was lost on the way. The message names the host and the
- * reason, and nothing of what was sent.
+ * A failed HTTP exchange: there was no connection, or it broke. The message names the host and the reason, and nothing
+ * that was sent.
  */
 export class ConnectionFailure extends Error {
   override readonly name = "ConnectionFailure";
   readonly [CONNECTION_FAILURE] = true;
   /** Host and port. */
   readonly host: string;
-  /** The system's name for it, such as `ECONNREFUSED`. */
+  /** The system's error code, such as `ECONNREFUSED`. */
   readonly code: string;
-  /** The answer had begun: trying again could show or do things twice. */
+  /** The response had begun: a retry could show or do things twice. */
   readonly answered: boolean;
 
   constructor(host: string, cause: NodeJS.ErrnoException, answered: boolean) {
@@ -23,7 +23,7 @@ export class ConnectionFailure extends Error {
   }
 }
 
-/** Unlike `instanceof`, holds when two copies of the package are loaded. */
+/** Unlike `instanceof`, this also works when two copies of the package are loaded. */
 export function isConnectionFailure(value: unknown): value is ConnectionFailure {
   return typeof value === "object" && value !== null && CONNECTION_FAILURE in value;
 }

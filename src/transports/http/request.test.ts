@@ -30,7 +30,7 @@ async function serve(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/path`, server };
 }
 
-/** A loopback server that says what it likes. */
+/** A loopback server that writes raw bytes. */
 async function serveRaw(speak: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createSocketServer((socket) => {
@@ -187,7 +187,7 @@ describe("an exchange", () => {
       more();
     });
     const { body } = await fetch(get(url));
-    // Nobody reads: what the sockets and we hold is far less than 20 MB, so the sender must be waiting.
+    // Nothing is read: the buffers hold far less than 20 MB, so the sender must be blocked.
     await new Promise((resolve) => setImmediate(resolve));
     let size = 0;
     for await (const piece of body) size += piece.length;

@@ -7,12 +7,14 @@ import { ConnectionFailure } from "./connection-failure.ts";
 
 /** A `Fetch` that keeps connections for later requests until it is closed. */
 export interface HttpFetch extends Fetch {
-  /** Closes all connections, also those in use. Idempotent. Idle ones do not keep the process alive anyway. */
+  /**
+   * Closes all connections, including those in use. Idempotent. Idle connections do not keep the process alive anyway.
+   */
   close(): void;
 }
 
 export interface HttpFetchOptions {
-  /** How long a connection is kept that nobody uses. Default 30 000. */
+  /** How long an idle connection is kept. Default 30 000. */
   readonly idleMs?: number;
 }
 
@@ -21,8 +23,8 @@ const IDLE_MS = 30_000;
 /**
  * Makes real HTTP exchanges on Node's own sockets: web streams cost about twice as much per byte.
  *
- * Follows no redirect and never tries again; who calls decides about limits and retries. Rejects with
- * `ConnectionFailure`, or with the signal's reason when aborted, also in the middle of a body. A body must be read to
+ * Follows no redirects and does not retry; the caller decides about limits and retries. Rejects with
+ * `ConnectionFailure`, or with the signal's reason when aborted, even in the middle of a body. A body must be read to
  * its end, left (which closes the connection) or aborted.
  *
  * @example
@@ -32,13 +34,16 @@ const IDLE_MS = 30_000;
 export function createHttpFetch({ idleMs = IDLE_MS }: HttpFetchOptions = {}): HttpFetch {
   let plain: Pool | undefined;
   let secure: Pool | undefined;
+  // Runs on one host share one address, and parsing it is a good part of starting a request.
+  let last: { readonly url: string; readonly address: Address } | undefined;
   const poolFor = ({ isSecure }: Address): Pool =>
     isSecure ? (secure ??= openSecurePool(idleMs)) : (plain ??= openPlainPool(idleMs));
 
   const fetch = async (request: HttpRequest): Promise<HttpResponse> => {
     request.signal?.throwIfAborted();
-    const address = parseUrl(request.url);
-    // As bytes from here on: the length of a text would have to be counted, and the text encoded after that.
+    if (last?.url !== request.url) last = { url: request.url, address: readUrl(request.url) };
+    const { address } = last;
+    // Converted to bytes at once: the length of a string would have to be counted, and the string encoded again later.
     const body = typeof request.body === "string" ? Buffer.from(request.body) : request.body;
     return exchange(poolFor(address).dial(request, address, body?.length), address.host, body, request.signal);
   };
@@ -52,12 +57,13 @@ export function createHttpFetch({ idleMs = IDLE_MS }: HttpFetchOptions = {}): Ht
 }
 
 /**
- * Idle connections kept per host. More than a thousand runs at once are rare, and whoever has had five hundred will have
- * them again: to close a connection and open the next one costs more than what streams through it.
+ * Idle connections kept per host. More than a thousand simultaneous runs are rare, and a program that had five hundred
+ * is likely to have them again: closing a connection and opening another costs more than the data that streams through
+ * it.
  */
 const KEPT_CONNECTIONS = 1024;
 
-/** The connections to all hosts that are reached in the same way. */
+/** The connections to all hosts that use the same protocol. */
 interface Pool {
   /** Begins a request on one of them. */
   dial(request: HttpRequest, address: Address, length: number | undefined): http.ClientRequest;
@@ -66,7 +72,7 @@ interface Pool {
 
 const POOL_OPTIONS = { keepAlive: true, maxFreeSockets: KEPT_CONNECTIONS, scheduling: "lifo" } as const;
 
-// Node's modules are taken at the first request: they are a good part of a cold start, and TLS is not always needed.
+// Node's modules are loaded at the first request: they take a good part of a cold start, and TLS is not always needed.
 
 function openPlainPool(idleMs: number): Pool {
   const { Agent, request } = process.getBuiltinModule("node:http");
@@ -74,7 +80,7 @@ function openPlainPool(idleMs: number): Pool {
   return {
     dial: ({ method, headers }, { hostname, port, path, auth }, length) => {
       const all = headersFor(headers, length);
-      // Without a name for TLS Node would work one out, for each request.
+      // Without an explicit TLS server name, Node would compute one for each request.
       return request({ hostname, port, path, auth, method, headers: all, agent, servername: "" } as object);
     },
     close: () => agent.destroy(),
@@ -92,14 +98,14 @@ function openSecurePool(idleMs: number): Pool {
 }
 
 /**
- * Has an agent close connections that nobody uses. Its own option for that counts while they are in use, too, when silence
- * is for others to judge.
+ * Makes an agent close idle connections. The agent's own `timeout` option would also apply while they are in use, where
+ * the caller has its own rule for silence.
  */
 function dropIdle<Pool extends http.Agent>(agent: Pool, idleMs: number): Pool {
   const { keepSocketAlive, reuseSocket } = agent;
   agent.keepSocketAlive = (socket) => {
     const isKept: unknown = keepSocketAlive.call(agent, socket);
-    // The agent closes an idle connection whose time is up.
+    // The agent closes an idle connection when this timeout fires.
     (socket as Socket).setTimeout(idleMs);
     return isKept;
   };
@@ -110,7 +116,7 @@ function dropIdle<Pool extends http.Agent>(agent: Pool, idleMs: number): Pool {
   return agent;
 }
 
-/** Sends the body and resolves when the answer begins. */
+/** Sends the body and resolves when the response begins. */
 function exchange(
   outgoing: http.ClientRequest,
   host: string,
@@ -122,13 +128,13 @@ function exchange(
     let aborted: { readonly reason: unknown } | undefined;
     const abort = (reason: unknown): void => {
       aborted = { reason };
-      // Takes the answer with it, if there is one already.
+      // Also destroys the response, if there is one already.
       outgoing.destroy();
     };
     const explain = (error: Error): unknown =>
       aborted === undefined ? new ConnectionFailure(host, error, incoming !== undefined) : aborted.reason;
 
-    // Stays after the answer began: a socket that breaks while the body of the request is still going out ends here.
+    // Stays after the response has begun: a socket that breaks while the request body is still being sent fails here.
     outgoing.on("error", (error) => reject(explain(error)));
     outgoing.on("response", (response) => {
       incoming = response;
@@ -143,7 +149,7 @@ function exchange(
   });
 }
 
-/** A URL as Node's HTTP takes it. */
+/** A URL in the form that Node's HTTP module takes. */
 interface Address {
   readonly isSecure: boolean;
   /** Name and port, for messages. */
@@ -152,14 +158,6 @@ interface Address {
   readonly port: string | undefined;
   readonly path: string;
   readonly auth: string | undefined;
-}
-
-// Runs on one host have one address, and reading it is a good part of starting a request.
-let lastUrl: { readonly text: string; readonly address: Address } | undefined;
-
-function parseUrl(text: string): Address {
-  if (lastUrl?.text !== text) lastUrl = { text, address: readUrl(text) };
-  return lastUrl.address;
 }
 
 function readUrl(text: string): Address {
@@ -172,7 +170,7 @@ function readUrl(text: string): Address {
   return {
     isSecure: protocol === "https:",
     host,
-    // An IPv6 address stands in brackets in a URL, and nowhere else.
+    // Only in a URL is an IPv6 address in brackets.
     hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
     port: port === "" ? undefined : port,
     path: `${pathname}${search}`,
@@ -185,7 +183,7 @@ function readUrl(text: string): Address {
 
 function headersFor(headers: HttpRequest["headers"], length: number | undefined): Record<string, string | number> {
   return {
-    // A compressed answer would have to be gathered before it can be read.
+    // A compressed response would have to be collected before it can be read.
     "accept-encoding": "identity",
     ...headers,
     ...(length !== undefined && { "content-length": length }),
@@ -193,7 +191,7 @@ function headersFor(headers: HttpRequest["headers"], length: number | undefined)
 }
 
 function joinHeaders(headers: http.IncomingHttpHeaders): Readonly<Record<string, string>> {
-  // Without a prototype: header names are the server's.
+  // No prototype, because the server chooses the header names.
   const joined = Object.create(null) as Record<string, string>;
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) joined[name] = typeof value === "string" ? value : value.join(", ");

@@ -9,7 +9,7 @@ const MOUNTS = [
 const OWN = "4:memory:/other\n0::/user.slice/app\n";
 const FOLDER = "/sys/fs/cgroup/unified/user.slice/app";
 
-/** The files of a system on which a group can be made, unless the test says otherwise. */
+/** The files of a system on which a group can be created, unless the test overrides it. */
 function createFiles(more: Partial<GroupFiles> = {}) {
   const written: string[] = [];
   const folders = new Set<string>();

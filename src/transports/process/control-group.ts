@@ -1,31 +1,45 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { posix } from "node:path";
-import type { ProcessEntry } from "#domain";
+import type { ProcessEntry, ProcessTag } from "#domain";
 import { readProcEntry } from "./proc-table.ts";
 
-/** A control group (cgroup v2) of Linux: what is started in it stays in it, whatever it does to its name or its parents. */
+/**
+ * A control group (cgroup v2) of Linux: every process started in it stays in it, even if it changes its name or its
+ * parent.
+ */
 export interface ControlGroup {
   readonly path: string;
-  /** Moves a process into it. `false`: the system does not let us. */
+  /** Moves a process into it. `false`: the system does not allow this. */
   add(pid: number): boolean;
   /**
-   * Calls `start` while our own process is in the group, so that what it starts is in it from its first instruction. What
-   * other threads of ours have started meanwhile goes back with us, unless we are the first process.
+   * Calls `start` while our own process is in the group, so that the new process is in it from its first instruction.
+   * Processes that other threads of ours start meanwhile are moved back together with ours, unless ours is the first
+   * process.
    */
   startInside<Child extends { readonly pid?: number | undefined }>(start: () => Child): Child;
   /** When a process started, in the ticks of the process table; `undefined` when it is gone. */
   startOf(pid: number): number | undefined;
-  /** The numbers of everybody in it, nested groups included. */
+  /** The ids of all processes in it, including nested groups. */
   pids(): readonly number[];
-  /** Kills everybody in it in one step. Does nothing before Linux 5.14, nor if we could not leave it ourselves. */
+  /**
+   * Kills all processes in it in one step. Does nothing before Linux 5.14, or if our own process could not leave the
+   * group.
+   */
   kill(): void;
-  /** `false`: there is still somebody in it. */
+  /** `false`: a process is still in it. */
   remove(): boolean;
 }
 
 export interface ControlGroups {
-  /** A new group below our own; `undefined` where groups cannot be had, and from then on. */
+  /** Creates a group below our own; `undefined` if that is not possible, then and on every later call. */
   create(name: string): ControlGroup | undefined;
+  /** The path that a group of this name has, or would have; `undefined` if groups cannot be created. */
+  pathOf(name: string): string | undefined;
+}
+
+/** The name of the group for a process that is started with this tag. */
+export function groupNameOf({ value }: ProcessTag): string {
+  return `millrace-${value.replaceAll(/[^\w-]/g, "_")}`;
 }
 
 /** The files of the system's control groups. Every function throws as `node:fs` does. */
@@ -54,7 +68,7 @@ const systemGroupFiles: GroupFiles = {
   processOf: readProcEntry,
 };
 
-/** Makes groups below the one our own process is in. Nothing is looked up before the first is made. */
+/** Creates groups below that of our own process. Nothing is looked up before the first one is created. */
 export function createControlGroups(
   platform: NodeJS.Platform = process.platform,
   files: GroupFiles = systemGroupFiles,
@@ -62,31 +76,35 @@ export function createControlGroups(
 ): ControlGroups {
   let folder: string | undefined;
   let isRefused = platform !== "linux";
+  // Not root, nothing delegated to us, or a read-only file system: the next attempt would fail too.
+  const unlessRefused = <Value>(use: (path: string) => Value, name: string): Value | undefined => {
+    if (isRefused) return undefined;
+    try {
+      folder ??= findOwnGroup(files.read("/proc/self/mountinfo"), files.read("/proc/self/cgroup"));
+      if (folder === undefined) throw new Error("There is no control group of version 2.");
+      return use(posix.join(folder, name));
+    } catch {
+      isRefused = true;
+      return undefined;
+    }
+  };
   return {
-    create(name) {
-      if (isRefused) return undefined;
-      try {
-        folder ??= findOwnGroup(files.read("/proc/self/mountinfo"), files.read("/proc/self/cgroup"));
-        if (folder === undefined) throw new Error("There is no control group of version 2.");
-        const path = posix.join(folder, name);
+    create: (name) =>
+      unlessRefused((path) => {
         files.makeFolder(path);
         return openGroup(path, files, self);
-      } catch {
-        // Not root, nothing delegated to us, or a read-only file system: it will be no different the next time.
-        isRefused = true;
-        return undefined;
-      }
-    },
+      }, name),
+    pathOf: (name) => unlessRefused((path) => path, name),
   };
 }
 
 /**
- * The folder of our own group: the place where the hierarchy is mounted, and our path in it.
- * See proc_pid_mountinfo(5) and cgroups(7).
+ * The folder of our own group: the mount point of the hierarchy plus our path in it. See proc_pid_mountinfo(5) and
+ * cgroups(7).
  */
 export function findOwnGroup(mountinfo: string, cgroup: string): string | undefined {
   const own = /^0::(\/.*)$/m.exec(cgroup)?.[1];
-  // Outside of what our namespace shows: nothing there is ours to change.
+  // Outside our namespace: we may not change anything there.
   if (own === undefined || own.startsWith("/..")) return undefined;
   for (const line of mountinfo.split("\n")) {
     const [mount = "", system = ""] = line.split(" - ");
@@ -120,7 +138,7 @@ function openGroup(path: string, files: GroupFiles, self: number): ControlGroup 
   const pidsIn = (folder: string): readonly number[] => {
     let text = "";
     attempt(() => void (text = files.read(posix.join(folder, "cgroup.procs"))));
-    // 0 stands for a process of another namespace of numbers, which we can neither name nor signal.
+    // 0 stands for a process of another PID namespace, which can be neither named nor signalled.
     const own = text
       .split("\n")
       .map(Number)
@@ -144,8 +162,8 @@ function openGroup(path: string, files: GroupFiles, self: number): ControlGroup 
       } finally {
         const outside = posix.dirname(path);
         move(self, outside);
-        // As the first process (of a container) we are the parent of every orphan: of the daemons, too, that the child
-        // has left meanwhile. Those must stay.
+        // As the first process (of a container) we become the parent of every orphan, including daemons that the child
+        // has left meanwhile. Those must stay in the group.
         const others = self === 1 ? [] : pidsIn(path);
         for (const pid of others) {
           if (pid !== child?.pid && files.processOf(pid)?.parent === self) move(pid, outside);

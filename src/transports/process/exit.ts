@@ -3,10 +3,10 @@ import type { Clock, ProcessExit } from "#domain";
 import type { ReadableBytes } from "../readable-bytes.ts";
 
 /**
- * Resolves when the process is gone and its streams have ended; never rejects.
+ * Resolves when the process has exited and its streams have ended; never rejects.
  *
- * After the exit a stream may stay open, because something the process started holds it. One that is silent for
- * `silenceMs` while its reader waits is closed. One whose reader is slow is left alone: bytes may still be in it.
+ * After the exit a stream may stay open, because another process that it started holds it. A stream that is silent for
+ * `silenceMs` while its reader waits is closed. A stream with a slow reader is left alone: it may still contain bytes.
  */
 export function watchExit(
   child: ChildProcess,
@@ -38,8 +38,8 @@ function closeWhenSilent(streams: readonly ReadableBytes[], clock: Clock, silenc
     }
     stop = clock.after(silenceMs / 2, look);
   };
-  // Half the time, and quiet twice: a timer that comes late, because our own loop was blocked, fires before the bytes
-  // that arrived meanwhile are read.
+  // Check twice, at half the time: a timer that is late because our event loop was blocked fires before the bytes that
+  // arrived meanwhile are read.
   for (const entry of seen) entry.received = entry.stream.receivedBytes;
   let stop = clock.after(silenceMs / 2, look);
   return () => stop();

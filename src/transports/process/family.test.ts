@@ -6,9 +6,9 @@ import { createFollow as createStart, type FollowOptions } from "./family.ts";
 import type { ProcessTable } from "./process-table.ts";
 
 const TAG = { name: "MILLRACE_RUN", value: "run/1" };
-const NO_GROUPS: ControlGroups = { create: () => undefined };
+const NO_GROUPS: Pick<ControlGroups, "create"> = { create: () => undefined };
 
-/** Follows a process that has just been started under this number. */
+/** Follows a process that has just been started with this id. */
 const createFollow = (options: FollowOptions) => {
   const follow = createStart(options);
   return (pid: number, tag: typeof TAG) => follow(tag, () => ({ pid })).family;
@@ -31,7 +31,7 @@ function createMachine(source: ProcessTable["source"] = "proc") {
 }
 
 /**
- * A group that holds whom it is given. `refuses`: the system lets us move nobody; `isLate`: it lets us move a process only
+ * A group that contains the processes added to it. `refuses`: no process can be moved; `isLate`: a process can be moved only
  * after its start.
  */
 function createGroup({ refuses = false, isLate = false } = {}) {
@@ -58,7 +58,7 @@ function createGroup({ refuses = false, isLate = false } = {}) {
       return busyFor < 0 || refuses;
     },
   };
-  const groups: ControlGroups = {
+  const groups: Pick<ControlGroups, "create"> = {
     create(name) {
       done.push(name);
       return group;

@@ -1,9 +1,9 @@
 import type { Clock, ProcessEntry, ProcessFamily, ProcessTag } from "#domain";
-import type { ControlGroup, ControlGroups } from "./control-group.ts";
+import { type ControlGroup, type ControlGroups, groupNameOf } from "./control-group.ts";
 import type { ProcessTable } from "./process-table.ts";
 import { watchTree } from "./process-tree.ts";
 
-/** What was started, and its family, if it can be followed and there is a process. */
+/** A started process and its family, if there is a process and it can be followed. */
 export interface Followed<Child> {
   readonly child: Child;
   readonly family: ProcessFamily | undefined;
@@ -17,32 +17,35 @@ export type FollowProcess = <Child extends { readonly pid?: number | undefined }
 
 export interface FollowOptions {
   readonly table: ProcessTable | undefined;
-  readonly groups: ControlGroups;
+  readonly groups: Pick<ControlGroups, "create">;
   readonly clock: Clock;
 }
 
-/** How often a family is looked at that no control group holds. What comes and goes between two looks is missed. */
+/**
+ * The sampling interval for a family without a control group. Processes that start and end between two samples are
+ * missed.
+ */
 const SAMPLE_MS: Readonly<Record<ProcessTable["source"], number>> = { proc: 500, ps: 2000, windows: 10_000 };
-/** How often children that were started before the process was moved are looked for. */
+/** How often children that started before the process was moved are searched for. */
 const MAX_SWEEPS = 5;
 const REMOVE_PAUSE_MS = 50;
 const MAX_REMOVALS = 40;
 
 /**
- * Creates a function that follows processes: in a control group where we may make one, which nobody leaves by accident;
- * otherwise by looking at the process table now and then, and remembering whoever was seen in the tree.
+ * Creates a function that follows processes: in a control group where one can be created, which no process leaves by
+ * accident; otherwise by sampling the process table and remembering every process seen in the tree.
  */
 export function createFollow({ table, groups, clock }: FollowOptions): FollowProcess {
-  // All families together are looked at as often as one alone would be.
+  // All families together are sampled as often as a single one would be.
   let sampled = 0;
   return (tag, start) => {
     if (table === undefined) return { child: start(), family: undefined };
-    const { child, group, isWhole } = startInGroup(groups.create(nameOf(tag)), start);
+    const { child, group, isWhole } = startInGroup(groups.create(groupNameOf(tag)), start);
     const { pid } = child;
     if (pid === undefined) return { child, family: undefined };
     const tree = watchTree({
       table,
-      // The first look may come long after the start: by then the number may belong to another process.
+      // The first sample may come long after the start, when the id may already belong to another process.
       root: isWhole ? undefined : pid,
       since: isWhole ? group?.startOf(pid) : undefined,
       tag,
@@ -86,18 +89,14 @@ export function createFollow({ table, groups, clock }: FollowOptions): FollowPro
   };
 }
 
-function nameOf({ value }: ProcessTag): string {
-  return `millrace-${value.replaceAll(/[^\w-]/g, "_")}`;
-}
-
 interface Started<Child> {
   readonly child: Child;
   readonly group: ControlGroup | undefined;
-  /** The process was in the group from its first instruction, so that all it has started is in it too. */
+  /** The process was in the group from its first instruction, so everything it has started is in it too. */
   readonly isWhole: boolean;
 }
 
-/** Starts a process in the group; without the group where it does not get into it. */
+/** Starts a process in the group; without it if the process cannot be placed there. */
 function startInGroup<Child extends { readonly pid?: number | undefined }>(
   group: ControlGroup | undefined,
   start: () => Child,
@@ -114,7 +113,7 @@ function startInGroup<Child extends { readonly pid?: number | undefined }>(
   }
 }
 
-/** Moves those into the group whom the process has started before it was itself moved. */
+/** Moves the processes into the group that the root started before it was moved itself. */
 async function gather(group: ControlGroup, family: ProcessFamily): Promise<void> {
   for (let sweep = 0; sweep < MAX_SWEEPS; sweep += 1) {
     const living: readonly ProcessEntry[] = await family.look().catch(() => []);
@@ -125,7 +124,7 @@ async function gather(group: ControlGroup, family: ProcessFamily): Promise<void>
   }
 }
 
-/** A process that was killed is in its group until the system has dealt with it. */
+/** A killed process stays in its group until the system has reaped it. */
 function removeSoon(group: ControlGroup, clock: Clock, attempts: number): void {
   if (group.remove() || attempts === 0) return;
   clock.after(REMOVE_PAUSE_MS, () => removeSoon(group, clock, attempts - 1));

@@ -2,16 +2,17 @@ import type { Writable } from "node:stream";
 
 /** The stdin of a process. */
 export interface Input {
-  /** Resolves when the pipe took the bytes; rejects when the process no longer reads, whatever it fails to say. */
+  /** Resolves when the pipe has accepted the bytes; rejects when the process no longer reads. */
   readonly write: (bytes: Uint8Array) => Promise<void>;
-  /** Closes it after what was written. Idempotent. */
+  /** Closes it after everything that was written. Idempotent. */
   readonly end: () => void;
 }
 
-/** Looks after a process's stdin: no error of it goes unheard, no write waits for ever. */
+/** Manages a process's stdin: every error is handled, and no write stays pending for ever. */
 export function createInput(stdin: Writable): Input {
   let ended = false;
-  // A process that exits without reading breaks the pipe at any moment; without a listener that would end ours too.
+  // A process that exits without reading can break the pipe at any time; without a listener this would end our process
+  // too.
   stdin.on("error", () => undefined);
   return {
     write(bytes) {
@@ -22,7 +23,8 @@ export function createInput(stdin: Writable): Input {
           if (error) reject(notRead(error));
           else resolve();
         };
-        // Node promises to call back when a stream is destroyed under a write; `close` is here because peers hung on that.
+        // Node should call back when a stream is destroyed during a write; `close` is handled as well because other
+        // libraries hung here.
         const refuse = (): void => settle(new Error("the pipe was closed"));
         stdin.on("close", refuse);
         stdin.write(bytes, settle);

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 
-/** What stands at a path, for somebody who wants to run it. Never rejects; what cannot be looked at is `missing`. */
+/** Whether a path can be executed. Never rejects; a path that cannot be inspected is `missing`. */
 export async function probeExecutable(path: string): Promise<"executable" | "not-executable" | "folder" | "missing"> {
   try {
     const found = await stat(path);

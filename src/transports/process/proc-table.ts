@@ -1,16 +1,15 @@
-import { closeSync, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import type { ProcessEntry } from "#domain";
 import { type ProcessTable, sendByNumber } from "./process-table.ts";
 
-const STAT_BYTES = 4096;
 const USUAL_ENVIRONMENT_BYTES = 65_536;
 const MAX_ENVIRONMENT_BYTES = 4_194_304;
 
 /**
- * The processes of a Linux machine by `/proc`.
+ * The processes of a Linux machine, read from `/proc`.
  *
- * Reads synchronously: through the thread pool the same reads take several times as long, and between two of them the
- * picture changes. Each costs up to a tenth of a millisecond, so that nobody should read all processes often.
+ * Reads synchronously: through the thread pool, the same reads take several times as long, and the state changes
+ * between them. Each read costs up to a tenth of a millisecond, so listing all processes often is expensive.
  */
 export function createProcTable(): ProcessTable {
   let variables: Uint8Array | undefined;
@@ -38,14 +37,19 @@ export function createProcTable(): ProcessTable {
   };
 }
 
-/** The process with this number; `undefined` when there is none that lives. */
+/** The process with this id; `undefined` when there is no living one. */
 export function readProcEntry(pid: number): ProcessEntry | undefined {
-  const buffer = new Uint8Array(STAT_BYTES);
-  const length = readInto(`/proc/${pid}/stat`, buffer);
-  return length === 0 ? undefined : parseStat(pid, new TextDecoder("latin1").decode(buffer.subarray(0, length)));
+  let text: string;
+  try {
+    // As UTF-8, because Node.js then opens, reads and closes in one call. The name may be no UTF-8; the numbers are ASCII.
+    text = readFileSync(`/proc/${pid}/stat`, "utf8");
+  } catch {
+    return undefined;
+  }
+  return parseStat(pid, text);
 }
 
-/** `pid (name) state parent group session …`; the name may hold anything, brackets and blanks included. */
+/** `pid (name) state parent group session …`; the name may contain anything, including brackets and spaces. */
 function parseStat(pid: number, text: string): ProcessEntry | undefined {
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const state = fields[0];
@@ -56,7 +60,7 @@ function parseStat(pid: number, text: string): ProcessEntry | undefined {
   return { pid, parent: parent as number, startTicks: startTicks as number, group, session };
 }
 
-/** What fits is read into `usual`, which is used for every process. */
+/** Reads into `usual`, a buffer that is reused for every process, if the environment fits. */
 function readEnvironment(pid: number, usual: Uint8Array): Uint8Array {
   let bytes = usual;
   for (;;) {
@@ -66,7 +70,7 @@ function readEnvironment(pid: number, usual: Uint8Array): Uint8Array {
   }
 }
 
-/** How many bytes there were; none when the file is gone or not for us. */
+/** The number of bytes read; 0 when the file is gone or may not be read. */
 function readInto(path: string, bytes: Uint8Array): number {
   let file: number;
   try {
@@ -89,7 +93,7 @@ function readInto(path: string, bytes: Uint8Array): number {
   }
 }
 
-/** Whether one of the variables, which end in a NUL each, is exactly this one. */
+/** Whether one of the NUL-terminated variables is exactly this one. */
 function holdsVariable(environment: Uint8Array, variable: string): boolean {
   const wanted = new TextEncoder().encode(variable);
   let start = 0;

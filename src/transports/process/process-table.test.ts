@@ -50,7 +50,7 @@ describe.runIf(process.platform === "linux").each(TABLES)("F-A14: the processes 
   });
 
   it("do not hold one that is dead and was not collected", async () => {
-    // The shell becomes a sleep, which collects nobody.
+    // The shell becomes a sleep, which reaps no children.
     const pid = start("/bin/sh", ["-c", "true & exec sleep 30"], { PATH: "/usr/bin:/bin" });
     await expect
       .poll(async () => (await table.list()).filter((entry) => entry.parent === pid), { timeout: 60_000 })

@@ -3,28 +3,30 @@ import type { ProcessTable } from "./process-table.ts";
 
 /** A process, everything it has started, and everything that carries its tag, across sessions and groups. */
 export interface ProcessTree {
-  /** See `ProcessFamily.look`. Who was once part of the tree stays part of it. */
+  /** See `ProcessFamily.look`. A process that was once part of the tree stays part of it. */
   look(how?: { readonly fresh: boolean }): Promise<readonly ProcessEntry[]>;
 }
 
 export interface TreeRequest {
   readonly table: ProcessTable;
-  /** The process itself, if it lives: the number of one that is gone may be anybody's. */
+  /** The process itself, if it is alive: the id of a dead process may belong to another one. */
   readonly root: number | undefined;
-  /** When the process started, if that is known: nobody who is older came from it. */
+  /** When the process started, if known: an older process cannot descend from it. */
   readonly since?: number | undefined;
   readonly tag: ProcessTag | undefined;
-  /** The numbers of those the system itself knows to belong to the tree. */
+  /** The ids of processes that the system itself assigns to the tree. */
   readonly contained?: (() => readonly number[]) | undefined;
 }
 
-/** After so many looks the numbers of others are forgotten: they may have come to members meanwhile. */
+/**
+ * After this many samples the ids of unrelated processes are forgotten, because they may have been reused by members.
+ */
 const FRESH_EVERY = 50;
 
 /**
- * Follows a tree by several traces, because each is lost in some way. Parents hold for children that cleared their
- * variables. The tag holds for those whose parent died before we looked. The groups and sessions that members lead hold
- * where variables cannot be read: nobody joins them from outside.
+ * Follows a tree by several traces, because each one can be lost. Parent ids identify children that cleared their
+ * variables. The tag identifies processes whose parent died between two samples. Groups and sessions led by members
+ * identify processes whose variables cannot be read: no process joins them from outside.
  */
 export function watchTree(request: TreeRequest): ProcessTree {
   let last: Promise<unknown> = Promise.resolve();
@@ -34,7 +36,7 @@ export function watchTree(request: TreeRequest): ProcessTree {
     look(how = { fresh: false }) {
       looks += 1;
       const isFresh = how.fresh || looks % FRESH_EVERY === 0;
-      // One after the other: two looks at the same time would each see half of what the other has found.
+      // One at a time: two simultaneous samples would each miss half of what the other finds.
       const looking = last.then(() => lookOnce(state, request, isFresh));
       last = looking.catch(() => undefined);
       return looking;
@@ -44,7 +46,7 @@ export function watchTree(request: TreeRequest): ProcessTree {
 
 interface TreeState {
   readonly members: Map<number, ProcessEntry>;
-  /** Everybody who ever was a member: the groups they led, and on Windows their children, still name them. */
+  /** All former members: the groups they led, and on Windows their children, still refer to them. */
   readonly former: Map<number, ProcessEntry>;
   strangers: Set<number>;
   oldest: number;
@@ -89,7 +91,7 @@ async function lookOnce(state: TreeState, request: TreeRequest, isFresh: boolean
   return [...members.values()];
 }
 
-/** One that is gone is remembered as long as a member names it. */
+/** A process that is gone is remembered as long as a member refers to it. */
 function forgetFormer({ members, former }: TreeState): void {
   const named = new Set<number | undefined>();
   for (const { parent, group, session } of members.values()) named.add(parent).add(group).add(session);
@@ -106,7 +108,10 @@ function noteRoot(state: TreeState, { root }: TreeRequest, listed: ReadonlyMap<n
   state.oldest = entry.startTicks;
 }
 
-/** Never ourselves, never the first process, never one that is older than the root and so did not come from it. */
+/**
+ * Never our own process, never the first process, never one that is older than the root and thus cannot descend from
+ * it.
+ */
 function isCandidate(entry: ProcessEntry, oldest: number): boolean {
   return !isOurselves(entry) && entry.startTicks >= oldest;
 }
@@ -118,11 +123,11 @@ function isOurselves({ pid }: ProcessEntry): boolean {
 interface Relations {
   readonly state: TreeState;
   readonly listed: ReadonlyMap<number, ProcessEntry>;
-  /** A process whose parent is gone still names it. */
+  /** A process whose parent is gone still carries its id. */
   readonly keepsParents: boolean;
 }
 
-/** Adds children of members, and those in groups and sessions that members lead, until there is none left to add. */
+/** Adds children of members, and processes in groups and sessions that members lead, until none are left. */
 function addRelatives(
   candidates: readonly ProcessEntry[],
   { state, listed, keepsParents }: Relations,
@@ -131,7 +136,7 @@ function addRelatives(
   const { members, former } = state;
   const isElder = (elder: ProcessEntry | undefined, entry: ProcessEntry): boolean =>
     elder !== undefined && elder.startTicks <= entry.startTicks;
-  /** The member itself, or nobody: then no other process has its number, and what it led is still its own. */
+  /** Either the member itself is alive, or no other process has its id; then what it led still belongs to it. */
   const isLedBy = (leader: number | undefined, entry: ProcessEntry): boolean =>
     leader !== undefined && isElder(former.get(leader), entry) && (members.has(leader) || !isHeld(leader));
   const isHeld = (pid: number): boolean => listed.has(pid) || state.strangers.has(pid);

@@ -8,7 +8,7 @@ const fixture = (name: string): string =>
   readFileSync(join(import.meta.dirname, "../../../test/fixtures/processes", name), "utf8");
 const TAG = { name: "MILLRACE_RUN", value: "b7Qk-3_zA" };
 
-/** A Mac that answers as the fixtures say. */
+/** A Mac whose `ps` output comes from the fixtures. */
 function createMac(more: { readonly list?: () => Promise<string> } = {}) {
   const asked: string[][] = [];
   const table = createPsTable({

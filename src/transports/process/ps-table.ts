@@ -8,17 +8,17 @@ export interface PsTableOptions {
   readonly run?: RunProgram;
 }
 
-/** The same place on macOS, the BSDs and Linux. */
+/** The same path on macOS, the BSDs and Linux. */
 const PS = "/bin/ps";
 const TIMEOUT_MS = 5000;
-/** How many numbers are given to `ps` at once. */
+/** How many ids are passed to `ps` at once. */
 const BATCH = 500;
 
 /**
- * The processes of a machine by `ps`, for macOS and the BSDs. Two things are less than with `/proc`.
+ * The processes of a machine, read with `ps`, for macOS and the BSDs. Less precise than `/proc` in two ways.
  *
- * Start times are in whole seconds. And macOS shows the variables of its own programs (`/bin/sh`, `/bin/sleep`) to
- * nobody, so that these are found by their parents and their process group alone. (Sessions have no number there.)
+ * Start times are in whole seconds. And macOS hides the variables of its own programs (`/bin/sh`, `/bin/sleep`), so
+ * these are found only by their parents and their process group. (`ps` shows no session ids there.)
  */
 export function createPsTable({ platform, run = runPs }: PsTableOptions): ProcessTable {
   const list = async (): Promise<readonly ProcessEntry[]> => {
@@ -45,10 +45,10 @@ export function createPsTable({ platform, run = runPs }: PsTableOptions): Proces
   };
 }
 
-// The time and the language of the output are fixed, so that it can be read.
+// Fixes the time zone and the language of the output, so that it can be parsed.
 const runPs = createRunProgram({ env: { LC_ALL: "C", TZ: "UTC0", PATH: "/usr/bin:/bin" }, timeoutMs: TIMEOUT_MS });
 
-/** `-E` on macOS, where `-e` is "all processes"; `e` without a dash everywhere else. `ww`: without cutting the lines. */
+/** `-E` on macOS, where `-e` means "all processes"; `e` without a dash elsewhere. `ww`: without truncating lines. */
 function withVariables(platform: NodeJS.Platform, pids: readonly number[]): readonly string[] {
   return [platform === "darwin" ? "-Eww" : "eww", "-o", "pid=,command=", "-p", pids.join(",")];
 }
@@ -56,7 +56,7 @@ function withVariables(platform: NodeJS.Platform, pids: readonly number[]): read
 const LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+\w+\s+(\w+)\s+(\d+)\s+(\d+):(\d+):(\d+)\s+(\d+)\s*$/;
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** `4711 4700 4711 Ss Tue Nov 17 14:24:34 2026`, a line for each process; dead ones are left out. */
+/** `4711 4700 4711 Ss Tue Nov 17 14:24:34 2026`, one line per process; dead ones are left out. */
 export function parseProcesses(output: string): readonly ProcessEntry[] {
   const entries: ProcessEntry[] = [];
   for (const line of output.split("\n")) {
@@ -76,8 +76,8 @@ export function parseProcesses(output: string): readonly ProcessEntry[] {
 }
 
 /**
- * The numbers of the lines `pid command variables` that hold the variable. Arguments and variables cannot be told apart
- * here; a process that was given the tag as an argument knows it from the run.
+ * The ids of the lines `pid command variables` that contain the variable. Arguments and variables cannot be
+ * distinguished here; a process with the tag as an argument has it from the run.
  */
 export function findTagged(output: string, { name, value }: ProcessTag): readonly number[] {
   const wanted = `${name}=${value}`;

@@ -89,7 +89,7 @@ describe("a started process", () => {
     const written = textOf(handle.stderr);
     const reader = handle.stdout[Symbol.asyncIterator]();
     let size = (await reader.next()).value?.length ?? 0;
-    // Many times what writing takes when somebody reads.
+    // Many times as long as the writes take with a reader.
     expect(await Promise.race([written, sleep(500, "held back")])).toBe("held back");
     for (let next = await reader.next(); next.done !== true; next = await reader.next()) size += next.value.length;
     expect([size, await written]).toEqual([20_971_520, "written\n"]);
@@ -178,7 +178,7 @@ describe("kill", () => {
   });
 });
 
-/** A virtual clock that tells when the first timer is set. */
+/** A virtual clock that reports when the first timer is set. */
 function watchedClock() {
   const clock = createVirtualClock();
   const armed = createDeferred<void>();
@@ -192,7 +192,7 @@ function watchedClock() {
   return { clock, watched, armed: armed.promise };
 }
 
-/** Moves time on until it is settled: how far the real process has come by then is not ours to say. */
+/** Advances the time until the promise settles; how far the real process gets meanwhile cannot be controlled. */
 async function advanceUntil(promise: Promise<unknown>, clock: VirtualClock): Promise<void> {
   let settled = false;
   void promise.then(() => (settled = true));

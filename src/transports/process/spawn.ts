@@ -13,32 +13,35 @@ import { explainStartFailure, refuseUnsafe } from "./start-failure.ts";
 export interface SpawnOptions {
   readonly clock?: Clock;
   /**
-   * How long a stream of a process that has exited may stay silent before it is closed: a grandchild may hold it open
-   * for ever. Default 1000.
+   * How long a stream of an exited process may stay silent before it is closed: a grandchild may hold it open for ever.
+   * Default 1000.
    */
   readonly silenceMs?: number;
-  /** Default: the one we run on. */
+  /** Default: the current platform. */
   readonly platform?: NodeJS.Platform;
-  /** Follows processes that are started with a tag. Default: by control group and process table, as the system allows. */
+  /**
+   * Follows processes that are started with a tag. Default: by control group or process table, whichever the system
+   * allows.
+   */
   readonly follow?: FollowProcess;
 }
 
 const SILENCE_MS = 1000;
 
 /**
- * Starts real processes: no shell, exactly the given environment, each in a process group of its own, so that a
- * signal reaches what the process started and never ourselves.
+ * Starts real processes: no shell, exactly the given environment, each in its own process group, so that a signal
+ * reaches everything the process started and never our own process.
  *
- * Rejects with `StartError`: `cli-not-found` when there is no such executable, `spawn` for every other reason, a
- * missing working folder among them. Both output streams must be read; one that nobody has begun to read
- * `silenceMs` after the exit is closed.
+ * Rejects with `StartError`: `cli-not-found` when the executable does not exist, `spawn` for every other reason,
+ * including a missing working folder. Both output streams must be read; a stream with no reader `silenceMs` after the
+ * exit is closed.
  */
 export function createSpawn(options: SpawnOptions = {}): Spawn {
   const { clock = systemClock, silenceMs = SILENCE_MS, platform = process.platform } = options;
   let { follow } = options;
   return async (request) => {
     refuseUnsafe(request);
-    // Loaded here: who never starts a process should not pay for it at start-up.
+    // Loaded here, so that programs that never start a process do not pay for it at startup.
     const { spawn } = await import("node:child_process");
     if (request.tag !== undefined) follow ??= createSystemFollow(platform, clock);
     let started: Started;
@@ -74,19 +77,19 @@ function start(
   return new Promise((resolve, reject) => {
     const begin = (): ChildProcessWithoutNullStreams =>
       spawn(request.executable, [...request.args], {
-        // "" inherits, as no folder at all does.
+        // "" inherits the folder, like no folder at all.
         ...(request.cwd !== undefined && request.cwd !== "" && { cwd: request.cwd }),
         env: { ...request.env },
         stdio: ["pipe", "pipe", "pipe"],
         shell: false,
-        // A process group of its own; on Windows it would be a console window.
+        // Its own process group; on Windows this would open a console window.
         detached: platform !== "win32",
         windowsHide: true,
       });
     const { tag } = request;
     const followed = tag === undefined ? undefined : follow?.(tag, begin);
     const { child, family } = followed ?? { child: begin(), family: undefined };
-    // Both stay: a later 'error' (a signal that could not be sent) must not bring us down.
+    // Both listeners stay: a later 'error' (a signal that could not be sent) must not crash our process.
     child.on("error", reject);
     child.on("spawn", () => resolve({ child, family }));
   });
@@ -116,14 +119,14 @@ function createHandle(
     write: input.write,
     endInput: input.end,
     kill(signal) {
-      // Once it is gone its number may belong to somebody else.
+      // Once it is gone, its id may belong to another process.
       if (!gone) sendSignal(child, signal, platform);
     },
     exit,
   };
 }
 
-/** Signals the whole group; where there are none (Windows), or it is empty, the process alone. */
+/** Signals the whole group; on Windows, or if the group is empty, only the process. */
 function sendSignal(child: ChildProcessWithoutNullStreams, signal: NodeJS.Signals, platform: NodeJS.Platform): void {
   if (child.pid !== undefined && platform !== "win32") {
     try {

@@ -2,7 +2,9 @@ import { stat } from "node:fs/promises";
 import { isAbsolute, resolve } from "node:path";
 import { type ProcessRequest, StartError } from "#domain";
 
-/** Refuses what the system would misread or what Node would repeat, values and all, in its own message. */
+/**
+ * Rejects values that the system would misread, or that Node would repeat in its own error message, secrets included.
+ */
 export function refuseUnsafe(request: ProcessRequest): void {
   const { executable, args, cwd, env } = request;
   if (executable === "") throw new StartError("spawn", "The executable is empty. Give a name or a path.");
@@ -24,11 +26,11 @@ export function refuseUnsafe(request: ProcessRequest): void {
   }
 }
 
-/** What kept a process from starting, as an error that tells a missing folder from a missing executable. */
+/** Why a process could not be started, as an error that distinguishes a missing folder from a missing executable. */
 export async function explainStartFailure(request: ProcessRequest, error: NodeJS.ErrnoException): Promise<StartError> {
   const { executable, cwd } = request;
   const details = { cause: error };
-  // A bad folder gives the same ENOENT as a missing executable, so it is looked at first.
+  // A missing folder gives the same ENOENT as a missing executable, so the folder is checked first.
   const folder = cwd === undefined || cwd === "" ? undefined : await describeFolder(cwd);
   if (folder !== undefined) return new StartError("spawn", folder, details);
   switch (error.code) {

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { fuzzRuns } from "../../../test/effort.ts";
 import { createStderrTail } from "./stderr-tail.ts";
 
-const RUNS = Number(process.env["MILLRACE_FUZZ_RUNS"] ?? 300);
+const RUNS = fuzzRuns(300);
 
 async function* pieces(...parts: readonly (string | Uint8Array)[]): AsyncGenerator<Uint8Array> {
   for (const part of parts) yield typeof part === "string" ? new TextEncoder().encode(part) : part;

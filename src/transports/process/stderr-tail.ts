@@ -1,15 +1,15 @@
-/** The end of what a process has written to stderr. */
+/** The end of a process's stderr. */
 export interface StderrTail {
-  /** Reads to the end, whatever comes. Never rejects. */
+  /** Reads the stream to its end. Never rejects. */
   drain(stream: AsyncIterable<Uint8Array>): Promise<void>;
-  /** The last bytes as text; begins at a whole character. */
+  /** The last bytes as text, starting at a whole character. */
   text(): string;
 }
 
 export interface StderrTailOptions {
   /** Default 262 144. */
   readonly maxBytes?: number;
-  /** Called with each line, without its end; a line over 65 536 bytes comes in pieces. What it throws is ignored. */
+  /** Called with each line, without its line end; a line over 65 536 bytes comes in pieces. Exceptions are ignored. */
   readonly onLine?: ((line: string) => void) | undefined;
 }
 
@@ -17,9 +17,7 @@ const MAX_BYTES = 262_144;
 const MAX_LINE_BYTES = 65_536;
 const LF = 0x0a;
 
-/**
- * Keeps a bounded tail of stderr. It must always be drained: a full pipe stops the process that writes to it.
- */
+/** Keeps a bounded tail of stderr. It must always be drained: a full pipe blocks the process that writes to it. */
 export function createStderrTail({ maxBytes = MAX_BYTES, onLine }: StderrTailOptions = {}): StderrTail {
   const ring = new Uint8Array(maxBytes);
   let written = 0;
@@ -42,7 +40,7 @@ export function createStderrTail({ maxBytes = MAX_BYTES, onLine }: StderrTailOpt
           lines?.push(bytes);
         }
       } catch {
-        // A broken pipe ends it as well as an end does.
+        // A broken pipe counts as the end.
       }
       lines?.end();
     },
@@ -53,7 +51,7 @@ export function createStderrTail({ maxBytes = MAX_BYTES, onLine }: StderrTailOpt
       bytes.set(ring.subarray(at));
       bytes.set(ring.subarray(0, at), maxBytes - at);
       let start = 0;
-      // A character that was cut in two would be read as a wrong one.
+      // A character that was cut in two would decode to a wrong one.
       while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
       return new TextDecoder().decode(bytes.subarray(start));
     },
@@ -72,7 +70,7 @@ function createLines(onLine: (line: string) => void): { push(bytes: Uint8Array):
     try {
       onLine(whole.endsWith("\r") ? whole.slice(0, -1) : whole);
     } catch {
-      // A listener that fails must not stop the draining.
+      // A failing listener must not stop the draining.
     }
   };
   return {

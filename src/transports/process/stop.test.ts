@@ -7,11 +7,11 @@ import { type StopOptions, stopProcess } from "./stop.ts";
 
 interface Fake extends ProcessEntry {
   readonly tag?: string;
-  /** Signals it dies of. */
+  /** The signals that end it. */
   readonly diesOf?: readonly string[];
 }
 
-/** A machine of a few processes, each of which dies of what it is told to. */
+/** A machine with a few processes, each of which ends on the given signals. */
 function createMachine(processes: readonly Fake[]) {
   const alive = new Map(processes.map((entry) => [entry.pid, entry]));
   const sent: string[] = [];
@@ -144,7 +144,7 @@ describe("the stop ladder", () => {
     const machine = createMachine([{ pid: 1000, parent: 1, startTicks: 9 }]);
     const { stop } = await scripted([{ hang: true }]);
     const { call } = await stop({ table: machine.table, tag: TAG, immediate: true });
-    // By its handle, which knows; not by its number, which may be anybody's.
+    // By its handle; not by its id, which may belong to another process.
     expect(call?.signals).toEqual(["SIGTERM"]);
     expect(machine.sent).toEqual([]);
   });

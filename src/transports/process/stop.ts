@@ -5,64 +5,69 @@ import { createProcessTable } from "./system-process-table.ts";
 
 export interface StopOptions {
   readonly clock: Clock;
-  /** The variable the process was started with; what carries it is part of the tree, wherever it went. */
+  /**
+   * The variable the process was started with; every process that carries it is part of the tree, whatever its parent.
+   */
   readonly tag?: ProcessTag | undefined;
   /**
-   * Do not wait for the process to end by itself: begin with SIGTERM, and wait less. Its input stays open, because one
-   * that waits for an answer may take the end of its input for a yes.
+   * Do not wait for the process to end by itself: begin with SIGTERM, and use shorter grace periods. Its input stays
+   * open, because a process that waits for an answer may treat the end of its input as a yes.
    */
   readonly immediate?: boolean;
-  /** How long the process may go on after its input has ended; with 0 it is not ended. Default 5000; 0 when `immediate`. */
+  /**
+   * How long the process may go on after its input was closed; with 0 the input is not closed. Default 5000; 0 when
+   * `immediate`.
+   */
   readonly stdinGraceMs?: number;
-  /** How long it may take to clean up after SIGTERM. Default 5000; 2000 when `immediate`. */
+  /** How long it may clean up after SIGTERM. Default 5000; 2000 when `immediate`. */
   readonly termGraceMs?: number;
-  /** How long to go on killing what does not die. Default 5000. */
+  /** How long to go on killing processes that do not die. Default 5000. */
   readonly killGraceMs?: number;
-  /** Default: this machine's; `undefined` where it has none that can be read. */
+  /** Default: that of this machine; `undefined` where it cannot be read. */
   readonly table?: ProcessTable | undefined;
 }
 
-/** What it took to stop a process. */
+/** What was needed to stop a process. */
 export interface StopReport {
-  /** The last thing that was needed. */
+  /** The last step that was needed. */
   readonly how: "gone" | "end-of-input" | "terminated" | "killed";
-  /** The numbers of what could not be ended: the system holds it, or it belongs to another user. */
+  /** The ids of processes that could not be ended: the system holds them, or they belong to another user. */
   readonly survivors: readonly number[];
 }
 
 const GRACE_MS = 5000;
 const IMMEDIATE_TERM_GRACE_MS = 2000;
-/** Looking costs a millisecond or two; most processes are gone at the first or second look. */
+/** A check costs a millisecond or two; most processes are gone at the first or second check. */
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
 
 /**
- * Ends a process and everything it has started: its input ends, then SIGTERM, then SIGKILL, each with a grace. On
- * Windows, which has no signals, the second step ends everything at once.
+ * Ends a process and everything it has started: its input is closed, then SIGTERM, then SIGKILL, each with a grace
+ * period. On Windows, which has no signals, the second step ends everything at once.
  *
- * Resolves when nothing of the tree is left, whether or not anybody reads the output; never rejects. Without a table
- * of processes it reaches the process and its group only. Where a process ignores everything but SIGKILL, this takes
- * the sum of the two graces.
+ * Resolves when nothing of the tree is left, even if its output is not read; never rejects. Without a process table,
+ * only the process and its group are reached. If a process ignores everything but SIGKILL, this takes the sum of the
+ * two grace periods.
  */
 export async function stopProcess(handle: ProcessHandle, options: StopOptions): Promise<StopReport> {
   const life = watchLife(handle);
-  // One that is gone already has said so by now.
+  // A process that is already gone has reported it by now.
   await Promise.resolve();
   const table = "table" in options ? options.table : createProcessTable();
   const target = table === undefined ? aimAtHandle(handle, life) : aimAtTree(handle, { life, table, tag: options.tag });
   try {
-    return await climb(handle, { ...options, target, life });
+    return await stopInSteps(handle, { ...options, target, life });
   } finally {
     handle.family?.close();
   }
 }
 
-interface Climb extends StopOptions {
+interface StopRequest extends StopOptions {
   readonly target: Target;
   readonly life: Life;
 }
 
-async function climb(handle: ProcessHandle, options: Climb): Promise<StopReport> {
+async function stopInSteps(handle: ProcessHandle, options: StopRequest): Promise<StopReport> {
   const { clock, immediate = false, killGraceMs = GRACE_MS, target, life } = options;
   const termGraceMs = options.termGraceMs ?? (immediate ? IMMEDIATE_TERM_GRACE_MS : GRACE_MS);
   const stdinGraceMs = options.stdinGraceMs ?? (immediate ? 0 : GRACE_MS);
@@ -80,18 +85,18 @@ async function climb(handle: ProcessHandle, options: Climb): Promise<StopReport>
   return { how: "killed", survivors: await target.left() };
 }
 
-/** What is to be stopped, and the means for it. Nothing rejects. */
+/** What is to be stopped, and how. Nothing rejects. */
 interface Target {
-  /** The numbers of what is left. */
+  /** The ids of the processes that are left. */
   left(): Promise<readonly number[]>;
   terminate(): Promise<void>;
   kill(): Promise<void>;
 }
 
-/** Whether the process itself is there, which its handle says at once or only when its output has ended as well. */
+/** Whether the process itself is alive. Its handle reports this at once, or only when its output has ended as well. */
 interface Life {
   isOver(): boolean;
-  /** Called once, when the handle says that it is over. */
+  /** Called once, when the handle reports the end. */
   onOver: () => void;
 }
 
@@ -113,7 +118,7 @@ function aimAtTree(
   handle: ProcessHandle,
   { life, table, tag }: { readonly life: Life; readonly table: ProcessTable; readonly tag: ProcessTag | undefined },
 ): Target {
-  // A number is looked up only while its process is known to be there; afterwards it may belong to anybody.
+  // An id is looked up only while its process is known to be alive; afterwards it may belong to any process.
   const root = handle.isRunning === true ? handle.pid : undefined;
   const tree = handle.family ?? watchTree({ table, root, since: handle.startTicks, tag });
   const alone = aimAtHandle(handle, life);
@@ -128,7 +133,7 @@ function aimAtTree(
     async left() {
       try {
         let entries = await tree.look();
-        // Nothing, says a quick look; before it is believed, everybody is looked at, as at the first look.
+        // Before an empty result of a quick check is trusted, all processes are checked again, as the first time.
         if (entries.length === 0 && life.isOver() && hasLooked) entries = await tree.look({ fresh: true });
         hasLooked = true;
         const pids = entries.map((entry) => entry.pid);
@@ -141,7 +146,7 @@ function aimAtTree(
       try {
         await send(await tree.look(), "SIGTERM");
       } catch {
-        // The processes cannot be listed just now; the process and its group can be reached all the same.
+        // The processes cannot be listed now, but the process and its group can still be reached.
         await alone.terminate();
       }
     },
@@ -156,7 +161,10 @@ function aimAtTree(
   };
 }
 
-/** Stops everybody: what is just being started would otherwise slip through between the look and the kill. */
+/**
+ * Sends SIGSTOP to all processes, because a process that is just being started would otherwise be missed between the
+ * listing and the kill.
+ */
 async function holdStill(tree: ProcessTree, table: ProcessTable): Promise<readonly ProcessEntry[]> {
   let entries = await tree.look();
   for (let seen = -1; entries.length > seen; entries = await tree.look()) {
@@ -166,7 +174,7 @@ async function holdStill(tree: ProcessTree, table: ProcessTable): Promise<readon
   return entries;
 }
 
-/** Where processes cannot be listed: the process itself, and by its handle its group. */
+/** For systems without a process table: the process itself, and by its handle its group. */
 function aimAtHandle(handle: ProcessHandle, life: Life): Target {
   return {
     left: async () => (life.isOver() ? [] : [handle.pid ?? 0]),
@@ -175,12 +183,12 @@ function aimAtHandle(handle: ProcessHandle, life: Life): Target {
   };
 }
 
-/** A time that has been given. Measured by a timer: the clock of the machine may be set while it runs. */
+/** A grace period. Measured with a timer, because the system clock may be changed meanwhile. */
 interface Grace {
   isOver(): boolean;
   /** Called once, when it is over. */
   onOver: () => void;
-  /** Nobody waits for it any more. */
+  /** Cancels it. */
   end(): void;
 }
 
@@ -197,11 +205,11 @@ function startGrace(clock: Clock, ms: number): Grace {
   return grace;
 }
 
-/** Resolves with whether nothing is left. Looks when the process is over, and now and then besides. */
+/** Resolves with whether nothing is left. Checks when the process ends, and periodically. */
 async function waitUntilGone(clock: Clock, graceMs: number, target: Target, life: Life): Promise<boolean> {
   const grace = startGrace(clock, graceMs);
   let pauseMs = FIRST_PAUSE_MS;
-  // It may have ended while the signal was sent: nobody would hear of that any more.
+  // It may have ended while the signal was being sent, in which case `onOver` is not called again.
   let mayBeGone = life.isOver();
   try {
     for (;;) {
@@ -219,8 +227,8 @@ async function waitUntilGone(clock: Clock, graceMs: number, target: Target, life
 function pause(clock: Clock, ms: number, until: { readonly life: Life; readonly grace: Grace }): Promise<void> {
   const { life, grace } = until;
   return new Promise((resolve) => {
-    // Node runs timers that are due one after the other before it turns to anything else. Several stops at once, each
-    // looking longer than it waits, would keep it there, and it would never hear that their processes are gone.
+    // Node runs all due timers before it does anything else. Several simultaneous stops, each checking longer than it
+    // waits, would keep it there, and it would never process the exits of their processes.
     const takeBack = clock.after(ms, () => setImmediate(resolve));
     life.onOver = () => {
       takeBack();

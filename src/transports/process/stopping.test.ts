@@ -3,7 +3,7 @@ import type { ControlGroup, ControlGroups } from "./control-group.ts";
 import { inspectStopping, stoppingOn } from "./stopping.ts";
 import { createProcessTable } from "./system-process-table.ts";
 
-const none: ControlGroups = { create: () => undefined };
+const none: Pick<ControlGroups, "create"> = { create: () => undefined };
 
 describe("F-A14: what is promised about stopping", () => {
   it.each([
@@ -23,16 +23,29 @@ describe("F-A14: what is promised about stopping", () => {
     },
   );
 
-  it("F-A5: names the control group where one can be made, and leaves none behind", () => {
+  it.each([
+    ["names the control group where a process can be moved into one", true, "control group"],
+    ["does not promise a group that can be made, but not entered", false, "/proc"],
+  ] as const)("F-A5: %s, and leaves none behind", (_title, mayMove, means) => {
     const left = new Set<string>();
-    const groups: ControlGroups = {
+    let inside: number[] = [];
+    const groups: Pick<ControlGroups, "create"> = {
       create(name) {
         left.add(name);
-        const group: Partial<ControlGroup> = { remove: () => left.delete(name) };
+        const group: Partial<ControlGroup> = {
+          startInside(start) {
+            if (mayMove) inside = [42];
+            const child = start();
+            inside = [];
+            return child;
+          },
+          pids: () => inside,
+          remove: () => left.delete(name),
+        };
         return group as ControlGroup;
       },
     };
-    expect(inspectStopping("linux", groups).means).toBe("control group");
+    expect(inspectStopping("linux", groups, 42).means).toBe(means);
     expect(left.size).toBe(0);
   });
 });

@@ -4,15 +4,15 @@ import { createPsTable } from "./ps-table.ts";
 import { createWindowsTable } from "./windows-table.ts";
 
 export interface TableOptions {
-  /** Default: the one we run on. */
+  /** Default: the current platform. */
   readonly platform?: NodeJS.Platform | undefined;
-  /** Reads with `ps` where there is `/proc` as well. */
+  /** Uses `ps` even if there is `/proc`. */
   readonly source?: "ps" | undefined;
 }
 
 const WITH_PS: readonly string[] = ["darwin", "freebsd", "netbsd", "openbsd"];
 
-/** The processes of this machine; `undefined` on a platform for which there is no reader. */
+/** The processes of this machine; `undefined` on a platform without a reader. */
 export function createProcessTable(options: TableOptions = {}): ProcessTable | undefined {
   const { platform = process.platform, source } = options;
   if (platform === "win32") return createWindowsTable();

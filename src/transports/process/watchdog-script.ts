@@ -1,15 +1,16 @@
 /**
- * The companion of a watchdog as a shell program, for every system that has `/bin/sh`. It is given lines over a pipe:
+ * The companion process of a watchdog as a shell program, for every system with `/bin/sh`. It receives lines over a
+ * pipe:
  *
- * - `+tag` guard what carries this variable; `-tag` do so no longer
- * - `=tag<TAB>pid:start pid:start …` these belong to it as well, in place of those that were named before
- * - `@tag<TAB>path` so does everybody in this control group
+ * - `+tag` guard every process that carries this variable; `-tag` stop guarding them
+ * - `=tag<TAB>pid:start pid:start …` these processes belong to it as well; replaces an earlier list
+ * - `@tag<TAB>path` so do all processes in this control group
  *
- * When the pipe ends, which happens when whoever holds the other end is gone, everything that is guarded and everything
- * it has started gets SIGTERM, a second, and SIGKILL until nothing is left.
+ * When the pipe ends, which happens when the process at the other end is gone, all guarded processes and everything
+ * they have started receive SIGTERM and, after a second, SIGKILL until nothing is left.
  *
- * A shell costs a megabyte where another Node would cost forty. Signals are ignored: a terminal sends them to everybody,
- * and a companion that dies first cannot clean up.
+ * A shell costs a megabyte where another Node would cost forty. It ignores signals: a terminal sends them to all
+ * processes, and a companion that dies first cannot clean up.
  */
 export function writeCompanion(source: "proc" | "ps", platform: NodeJS.Platform): string {
   const variables = platform === "darwin" ? "-axEww" : "axeww";
@@ -58,7 +59,7 @@ END
 for one in $members; do leaders="$leaders\${one%%:*} "; done
 `;
 
-/** `read_table` writes `pid start parent group` for each process that lives, `read_tagged` the numbers that carry a tag. */
+/** `read_table` writes `pid start parent group` for each living process, `read_tagged` the ids that carry a tag. */
 const PROC_READERS = `
 read_table() {
   for file in /proc/[0-9]*/stat; do
@@ -94,8 +95,8 @@ END
 `;
 
 /**
- * Numbers and starts go together: a number alone may belong to somebody else a moment later. Children, and those in a
- * process group that a member leads, are added until there is nobody left to add.
+ * Ids are always paired with start times: an id alone may belong to another process a moment later. Children, and
+ * processes in a group that a member leads, are added until none are left.
  */
 const STOP = `
 look() {

@@ -1,6 +1,6 @@
 /**
- * The companion of a watchdog on Windows, as a program for Node; it is given the same lines as the shell one. There are
- * no tags to read there, so that it goes by the numbers and starts it was told, and by their children.
+ * The companion process of a watchdog on Windows, as a program for Node; it receives the same lines as the shell one.
+ * Tags cannot be read there, so it uses the ids and start times it was given, and their children.
  */
 export const WINDOWS_COMPANION = `
 "use strict";

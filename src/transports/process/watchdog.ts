@@ -1,44 +1,49 @@
 import type { ChildProcess } from "node:child_process";
 import { type ProcessEntry, type ProcessFamily, type ProcessTag, StartError } from "#domain";
+import { type ControlGroups, createControlGroups, groupNameOf } from "./control-group.ts";
 import { writeCompanion } from "./watchdog-script.ts";
 import { WINDOWS_COMPANION } from "./watchdog-windows.ts";
 import { WINDOWS_QUERY } from "./windows-table.ts";
 
 /**
- * Ends what our processes have started when this process dies without having done it: by `kill -9`, by a crash, by
- * running out of memory.
+ * Ends everything that our processes have started if this process dies without doing so: by `kill -9`, a crash, or lack
+ * of memory.
  */
 export interface Watchdog {
   /**
-   * From now on what carries this tag ends with us. Call it before the process is started; the first call starts the
-   * companion. Resolves when the companion knows; on a platform without one it resolves and guards nothing.
+   * Guards every process that carries this tag from now on. Call it before the process is started; the first call
+   * starts the companion process. Resolves when the companion has been informed; on a platform without one, it resolves
+   * and guards nothing.
    */
   guard(tag: ProcessTag): Promise<void>;
-  /** From now on the companion knows who belongs to a guarded tag besides those that carry it. */
+  /** Keeps the companion informed of the other processes that belong to a guarded tag. */
   follow?(tag: ProcessTag, family: ProcessFamily): void;
-  /** What carries this tag is gone, or may stay. */
+  /** The processes that carry this tag are gone, or may stay. */
   release(tag: ProcessTag): void;
-  /** Ends the companion, and with it what is still guarded. Idempotent. */
+  /** Ends the companion, and with it everything that is still guarded. Idempotent. */
   close(): void;
 }
 
 export interface WatchdogOptions {
-  /** Default: the one we run on. */
+  /** Default: the current platform. */
   readonly platform?: NodeJS.Platform;
-  /** Reads with `ps` where there is `/proc` as well. */
+  /** Uses `ps` even if there is `/proc`. */
   readonly source?: "ps";
-  /** Where Windows is. Default: the variable `SystemRoot`. */
+  /** The Windows folder. Default: the variable `SystemRoot`. */
   readonly systemRoot?: string;
+  /** Default: those of this machine. */
+  readonly groups?: Pick<ControlGroups, "pathOf">;
 }
 
 /** Creates a watchdog. One per process is enough; nothing is started before the first `guard`. */
 export function createWatchdog(options: WatchdogOptions = {}): Watchdog {
   const plan = planCompanion(options);
+  const { groups = createControlGroups(options.platform) } = options;
   const guarded = new Set<string>();
   let companion: Promise<ChildProcess | undefined> | undefined;
   let closed = false;
 
-  const tell = (line: string): Promise<void> =>
+  const send = (line: string): Promise<void> =>
     Promise.resolve(companion).then(
       (child) =>
         new Promise((resolve) => {
@@ -47,7 +52,7 @@ export function createWatchdog(options: WatchdogOptions = {}): Watchdog {
         }),
     );
   const mention = (line: string): void => {
-    tell(line).catch(() => undefined);
+    send(line).catch(() => undefined);
   };
 
   return {
@@ -56,18 +61,22 @@ export function createWatchdog(options: WatchdogOptions = {}): Watchdog {
       const name = writeTag(tag);
       companion ??= startCompanion(plan);
       guarded.add(name);
-      await tell(`+${name}`);
+      // The group is reported before it exists: this process may be killed just after the start, and by then a child may have hidden.
+      const group = groups.pathOf(groupNameOf(tag));
+      await send(group === undefined ? `+${name}` : `+${name}\n@${name}\t${group}`);
     },
     follow(tag, family) {
       const name = writeTag(tag);
       const report = (living: readonly ProcessEntry[]): void => {
-        // A look that ends after the release must not put anybody under guard again.
+        // A listing that finishes after the release must not add processes again.
         if (guarded.has(name)) mention(`=${name}\t${living.map((one) => `${one.pid}:${plan?.stamp(one)}`).join(" ")}`);
       };
       family.onChange = report;
-      // The group holds everybody, now and later.
+      // The group contains all processes, now and later.
       if (family.controlGroup === undefined) family.look().then(report, () => undefined);
-      else if (guarded.has(name)) mention(`@${name}\t${family.controlGroup}`);
+      else if (family.controlGroup !== groups.pathOf(groupNameOf(tag)) && guarded.has(name)) {
+        mention(`@${name}\t${family.controlGroup}`);
+      }
     },
     release(tag) {
       const name = writeTag(tag);
@@ -82,18 +91,18 @@ export function createWatchdog(options: WatchdogOptions = {}): Watchdog {
 }
 
 /** How the companion is started on a platform. */
-interface CompanionPlan {
+interface WatchdogCommand {
   readonly executable: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd: string;
-  /** The start of a process as the companion reads it. */
+  /** The start time of a process in the form that the companion reads. */
   stamp(entry: ProcessEntry): string;
 }
 
 const WITH_PS: readonly string[] = ["darwin", "freebsd", "netbsd", "openbsd"];
 
-function planCompanion(options: WatchdogOptions): CompanionPlan | undefined {
+function planCompanion(options: WatchdogOptions): WatchdogCommand | undefined {
   const { platform = process.platform } = options;
   const ticks = ({ startTicks }: ProcessEntry): string => String(startTicks);
   if (platform === "win32") {
@@ -117,14 +126,14 @@ function planCompanion(options: WatchdogOptions): CompanionPlan | undefined {
   };
 }
 
-/** As `ps` writes it, with `_` in place of blanks: `Tue_Nov_17_14:24:34_2026`. */
+/** As `ps` prints it, with `_` instead of spaces: `Tue_Nov_17_14:24:34_2026`. */
 function stampOfPs({ startTicks }: ProcessEntry): string {
   const [day, date, month, year, time] = new Date(startTicks).toUTCString().replace(",", "").split(" ");
   return [day, month, Number(date), time, year].join("_");
 }
 
-/** The companion has a session of its own, no output, and does not keep us alive. */
-async function startCompanion(plan: CompanionPlan | undefined): Promise<ChildProcess | undefined> {
+/** The companion has its own session and no output, and does not keep our process alive. */
+async function startCompanion(plan: WatchdogCommand | undefined): Promise<ChildProcess | undefined> {
   if (plan === undefined) return undefined;
   const { spawn } = await import("node:child_process");
   return new Promise((resolve) => {
@@ -136,7 +145,8 @@ async function startCompanion(plan: CompanionPlan | undefined): Promise<ChildPro
       windowsHide: true,
       shell: false,
     });
-    // Without it a broken pipe, or a missing shell, would bring us down: the one thing a watchdog must not do.
+    // Without these listeners, a broken pipe or a missing shell would crash our process: the one thing a watchdog must
+    // not do.
     child.stdin.on("error", () => undefined);
     child.on("error", () => resolve(undefined));
     child.on("spawn", () => {

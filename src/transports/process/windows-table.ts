@@ -6,14 +6,16 @@ import { createRunProgram, type RunProgram } from "./run-program.ts";
 export interface WindowsTableOptions {
   /** Default: the real programs. */
   readonly run?: RunProgram;
-  /** Where Windows is. Default: the variable `SystemRoot`. */
+  /** The Windows folder. Default: the variable `SystemRoot`. */
   readonly systemRoot?: string | undefined;
 }
 
 /** Starting PowerShell alone takes about half a second, on a busy machine several. */
 const TIMEOUT_MS = 20_000;
 const BATCH = 50;
-/** Prints number, parent and start of each process. Milliseconds since 1601, so that a start is one whole number. */
+/**
+ * Prints the id, parent and start time of each process. Milliseconds since 1601, so that a start time is an integer.
+ */
 export const WINDOWS_QUERY =
   "Get-CimInstance Win32_Process | ForEach-Object { '{0} {1} {2}' -f $_.ProcessId, $_.ParentProcessId, " +
   "$(if ($_.CreationDate) { [int64][math]::Floor($_.CreationDate.ToFileTimeUtc() / 10000) } else { 0 }) }";
@@ -21,10 +23,10 @@ export const WINDOWS_QUERY =
 const EPOCH_1601_MS = 11_644_473_600_000;
 
 /**
- * The processes of Windows by its process query (CIM, or `wmic` where that fails), ended with `taskkill`.
+ * The processes of Windows by its process query (CIM, or `wmic` if that fails), ended with `taskkill`.
  *
- * Variables of other processes cannot be read there, so that `tagged` finds none; but a process keeps the number of its
- * parent for life. There are no signals: SIGTERM and SIGKILL end a process at once, everything else does nothing.
+ * The variables of other processes cannot be read there, so `tagged` finds none; but a process keeps the id of its
+ * parent for life. There are no signals: SIGTERM and SIGKILL end a process at once, all others do nothing.
  */
 export function createWindowsTable(options: WindowsTableOptions = {}): ProcessTable {
   const root = options.systemRoot ?? process.env["SystemRoot"] ?? "C:\\Windows";
@@ -64,7 +66,7 @@ export function createWindowsTable(options: WindowsTableOptions = {}): ProcessTa
   };
 }
 
-/** What PowerShell needs to load its own modules, and nothing else. */
+/** Only the variables that PowerShell needs to load its own modules. */
 function systemVariables(root: string): Record<string, string> {
   const temporary = process.env["TEMP"];
   return {
@@ -75,7 +77,7 @@ function systemVariables(root: string): Record<string, string> {
   };
 }
 
-/** `number parent start` on each line. */
+/** `id parent start` on each line. */
 export function parseQuery(output: string): readonly ProcessEntry[] {
   return output.split(/\r?\n/).flatMap((line) => {
     const match = /^(\d+) (\d+) (\d+)\s*$/.exec(line);
@@ -85,7 +87,7 @@ export function parseQuery(output: string): readonly ProcessEntry[] {
 
 const WMIC_LINE = /^[^,]*,(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\.(\d{3})\d*([+-]\d+),(\d+),(\d+)\s*$/;
 
-/** `node,20261117142434.123456+060,parent,number`: local time, then how many minutes it is ahead of UTC. */
+/** `node,20261117142434.123456+060,parent,id`: local time, then its offset from UTC in minutes. */
 export function parseWmic(output: string): readonly ProcessEntry[] {
   return output.split(/[\r\n]+/).flatMap((line) => {
     const match = WMIC_LINE.exec(line);
@@ -97,7 +99,7 @@ export function parseWmic(output: string): readonly ProcessEntry[] {
   });
 }
 
-/** Numbers 0 and 4 are the system itself. */
+/** Ids 0 and 4 are the system itself. */
 function entryOf(pid: number, parent: number, startTicks: number): readonly ProcessEntry[] {
   return pid <= 4 ? [] : [{ pid, parent, startTicks }];
 }

@@ -1,9 +1,12 @@
 import { isSecretHeader, MASK } from "#secrets";
 
-/** So much of both texts is shown around a difference. */
+/** How many characters of both texts are shown around a difference. */
 const SHOWN = 40;
 
-/** What differs between what was recorded and what is sent now; `undefined` when nothing does. A mask fits anything. */
+/**
+ * The first difference between the recorded text and the one sent now; `undefined` if there is none. A mask matches any
+ * character.
+ */
 export function findTextDifference(recorded: string, sent: string): string | undefined {
   if (recorded === sent) return undefined;
   const length = Math.min(recorded.length, sent.length);
@@ -22,16 +25,16 @@ function describe(recorded: string, sent: string, index: number): string {
   return `at character ${index} the tape has ${cut(recorded)}, and now there is ${cut(sent)}`;
 }
 
-/** Headers that say who asks, not what is asked. */
-const UNTOLD = new Set(["user-agent", "content-length", "host"]);
+/** Headers that identify the sender and do not affect the request. */
+const IGNORED_HEADERS: ReadonlySet<string> = new Set(["user-agent", "content-length", "host", "date"]);
 
-/** The same for headers. Of a secret only the name has to be the same. */
+/** The same for headers. For a secret, only the name has to match. */
 export function findHeaderDifference(
   recorded: Readonly<Record<string, string>>,
   sent: Readonly<Record<string, string>>,
 ): string | undefined {
-  const before = byName(recorded);
-  const now = byName(sent);
+  const before = comparedHeaders(recorded);
+  const now = comparedHeaders(sent);
   for (const [name, value] of before) {
     const given = now.get(name);
     if (given === undefined) return `the header ${name} is missing now`;
@@ -42,10 +45,11 @@ export function findHeaderDifference(
   return undefined;
 }
 
-function byName(headers: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
+/** The headers that are compared, by lower-case names. */
+export function comparedHeaders(headers: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const named = new Map<string, string>();
   for (const [name, value] of Object.entries(headers)) {
-    if (!UNTOLD.has(name.toLowerCase())) named.set(name.toLowerCase(), value);
+    if (!IGNORED_HEADERS.has(name.toLowerCase())) named.set(name.toLowerCase(), value);
   }
   return named;
 }

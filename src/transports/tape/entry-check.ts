@@ -1,14 +1,14 @@
-import { isRecord, type JsonRecord } from "#wire";
+import { decodeBase64, isRecord, type JsonRecord } from "#wire";
 import type { TapeEntryType } from "./tape.ts";
 
-/** What a field must be. `?` behind it: it may be missing. */
+/** The kind of a field. A trailing `?` makes it optional. */
 type Kind = "count" | "text" | "texts" | "numbers" | "record" | "headers" | "failure" | "nullable" | "any";
 
 type Fields = Readonly<Record<string, Kind | `${Kind}?`>>;
 
 const PLACE: Fields = { at: "count", now: "numbers?", ids: "texts?", draws: "numbers?" };
 
-/** The fields of each entry. `bytes` stands for `text` or `base64`. */
+/** The fields of each entry. `bytes` means `text` or `base64`. */
 const ENTRIES: Readonly<Record<TapeEntryType, Fields & { readonly bytes?: "text" }>> = {
   request: { id: "count", method: "text", url: "text", headers: "headers", body: "record?" },
   head: { id: "count", status: "count", headers: "headers" },
@@ -36,12 +36,12 @@ const ENTRIES: Readonly<Record<TapeEntryType, Fields & { readonly bytes?: "text"
   end: {},
 };
 
-/** Says what is wrong with a line that should be an entry; `undefined` when nothing is. */
+/** Describes what is wrong with a line that should be an entry; `undefined` when nothing is. */
 export function findEntryFault(value: unknown): string | undefined {
-  if (!isRecord(value)) return "the line is no JSON object";
+  if (!isRecord(value)) return "the line is not a JSON object";
   const type = value["type"];
   if (typeof type !== "string" || !Object.hasOwn(ENTRIES, type)) {
-    return `type is ${show(type)}, which is no entry of a tape`;
+    return `type is ${show(type)}, which is not an entry of a tape`;
   }
   const { bytes, ...fields } = ENTRIES[type as TapeEntryType];
   const fault = findFieldFault(value, PLACE) ?? findFieldFault(value, fields as Fields);
@@ -100,20 +100,11 @@ function fits(value: unknown, kind: Kind): boolean {
 
 function hasBytes(record: JsonRecord): boolean {
   if (typeof record["text"] === "string") return true;
-  return typeof record["base64"] === "string" && isBase64(record["base64"]);
+  return typeof record["base64"] === "string" && decodeBase64(record["base64"]) !== undefined;
 }
 
 function isBody(body: JsonRecord): boolean {
   return hasBytes(body) || (typeof body["length"] === "number" && typeof body["sum"] === "string");
-}
-
-function isBase64(text: string): boolean {
-  try {
-    atob(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function show(value: unknown): string {

@@ -1,6 +1,6 @@
 import type { TapeAction, TapeEntry } from "./tape.ts";
 
-/** Who must wait for an entry so that it can be handed over; `undefined` for what the program itself does. */
+/** The key of the receivers to which an entry can be delivered; `undefined` for an action of the program itself. */
 export function keyOf(entry: TapeEntry): string | undefined {
   switch (entry.type) {
     case "request":
@@ -43,7 +43,7 @@ export function keyOf(entry: TapeEntry): string | undefined {
   }
 }
 
-/** What an entry is, for messages. */
+/** Describes an entry, for messages. */
 export function describeEntry(entry: TapeEntry): string {
   const action = entry as TapeAction;
   switch (action.type) {

@@ -1,14 +1,13 @@
 import { StartError } from "#domain";
 import { isRecord, parseJson } from "#wire";
 import { findEntryFault } from "./entry-check.ts";
-import type { Tape, TapeEntry, TapeHeader, TapePlace, TapeSpot } from "./tape.ts";
-import { FIRST_SEAL, readSeal } from "./tape-line.ts";
-import { TAPE_LIMITS } from "./tape-limits.ts";
+import { type Tape, TAPE_LIMITS, type TapeEntry, type TapeHeader, type TapePlace, type TapePosition } from "./tape.ts";
+import { createDigester, DIGEST_BYTES, TAPE_VERSION } from "./tape-line.ts";
 
 export interface OpenTapeOptions {
-  /** Take a tape that breaks off, up to where it does. Default false: it is refused. */
+  /** Accept a tape that breaks off, up to that point. Default false: it is refused. */
   readonly allowTorn?: boolean;
-  /** Take a tape that was changed by hand: its seals are not looked at. Default false. */
+  /** Accept a tape that was edited by hand: its digest is not checked. Default false. */
   readonly allowEdited?: boolean;
 }
 
@@ -25,23 +24,27 @@ export function openTape(bytes: Uint8Array, options: OpenTapeOptions = {}): Tape
   if (bytes.length > TAPE_LIMITS.fileBytes) {
     throw invalid(`The tape has ${bytes.length} bytes, more than the ${TAPE_LIMITS.fileBytes} a tape may have.`);
   }
-  const reader = createLineReader(bytes, options.allowEdited === true);
+  const reader = createLineReader(bytes);
   const header = readHeader(reader);
   const entries: TapeEntry[] = [];
-  const spots: TapeSpot[] = [];
+  const spots: TapePosition[] = [];
   let last: Tape["last"];
   let torn: string | undefined;
   while (last === undefined && torn === undefined) {
     const spot = reader.spot();
     const read = reader.next();
-    if (read.kind === "over") torn = `the tape breaks off before ${describeSpot(spot)}: its end is missing`;
-    else if (read.kind === "torn") torn = `the tape breaks off in ${describeSpot(spot)}`;
+    if (read.kind === "over") torn = `the tape breaks off before ${describePosition(spot)}: its end is missing`;
+    else if (read.kind === "torn") torn = `the tape breaks off in ${describePosition(spot)}`;
     else {
       const fault = findEntryFault(read.value);
       if (fault !== undefined) throw faultAt(fault, spot);
       const entry = read.value as TapeEntry;
-      if (entry.type === "end") last = entry as TapePlace & { readonly type: "end" };
-      else {
+      if (entry.type === "end") {
+        last = entry as TapePlace & { readonly type: "end" };
+        if (options.allowEdited !== true && !isUnchanged(bytes.subarray(0, reader.spot().offset - 1), header)) {
+          throw faultAt("the digest at its end does not fit, so something before it was changed, lost or moved", spot);
+        }
+      } else {
         entries.push(entry);
         spots.push(spot);
       }
@@ -50,31 +53,40 @@ export function openTape(bytes: Uint8Array, options: OpenTapeOptions = {}): Tape
   if (torn !== undefined && options.allowTorn !== true) {
     throw invalid(`The tape is torn: ${torn}. It can be played up to there with allowTorn.`);
   }
-  const behind = reader.spot();
-  if (last !== undefined && reader.next().kind !== "over") throw faultAt("there is more behind the end", behind);
+  const afterEnd = reader.spot();
+  if (last !== undefined && reader.next().kind !== "over") throw faultAt("there is more after the end", afterEnd);
   return { header, entries, spots, last, torn };
 }
 
 type Line = { readonly kind: "value"; readonly value: unknown } | { readonly kind: "over" } | { readonly kind: "torn" };
 
 interface TapeLines {
-  /** Where the next line begins. */
-  spot(): TapeSpot;
+  /** The position of the next line. */
+  spot(): TapePosition;
   next(): Line;
 }
 
-function createLineReader(bytes: Uint8Array, allowEdited: boolean): TapeLines {
+/** Tapes of version 1 have no digest, and the checksums of their lines are not verified. */
+function isUnchanged(bytes: Uint8Array, { version }: TapeHeader): boolean {
+  const from = Math.max(0, bytes.length - DIGEST_BYTES);
+  const found = new TextDecoder().decode(bytes.subarray(from));
+  if (version === 1 && !found.startsWith(',"digest":')) return true;
+  const digester = createDigester();
+  digester.add(bytes.subarray(0, from));
+  return digester.end() === found;
+}
+
+function createLineReader(bytes: Uint8Array): TapeLines {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let offset = 0;
   let line = 1;
-  let seal = FIRST_SEAL;
   return {
     spot: () => ({ line, offset }),
     next() {
       if (offset >= bytes.length) return { kind: "over" };
       const spot = { line, offset };
       const end = bytes.indexOf(LF, offset);
-      // Lines are written whole, with their end: one without it was being written when the recording broke off.
+      // Lines are written whole, with their line end: one without it was being written when the recording broke off.
       if (end === -1) {
         offset = bytes.length;
         return { kind: "torn" };
@@ -92,13 +104,6 @@ function createLineReader(bytes: Uint8Array, allowEdited: boolean): TapeLines {
       line += 1;
       const parsed = parseJson(text);
       if (parsed.fault !== undefined) throw faultAt(`the line is not JSON (${parsed.fault})`, spot);
-      if (!allowEdited) {
-        const { found, expected } = readSeal(text, seal);
-        if (found !== expected) {
-          throw faultAt("the seal does not fit, so this line or the one before it was changed, lost or moved", spot);
-        }
-        seal = found;
-      }
       return { kind: "value", value: parsed.value };
     },
   };
@@ -109,24 +114,28 @@ function readHeader(reader: TapeLines): TapeHeader {
   const read = readFirst(reader, spot);
   const value = read.kind === "value" ? read.value : undefined;
   if (!isRecord(value) || value["format"] !== "millrace-tape") {
-    throw faultAt('this is no tape: its first line does not say "format":"millrace-tape"', spot);
+    throw faultAt('this is not a tape: its first line does not say "format":"millrace-tape"', spot);
   }
-  if (value["version"] !== 1) {
-    const version = JSON.stringify(value["version"]) ?? "missing";
-    throw faultAt(`the tape's version is ${version.slice(0, 40)}; this program plays version 1`, spot);
+  const { version } = value;
+  if (version !== 1 && version !== TAPE_VERSION) {
+    const found = (JSON.stringify(version) ?? "missing").slice(0, 40);
+    throw faultAt(
+      `the tape's version is ${found}; this millrace plays versions 1 and ${TAPE_VERSION}. Play it with the millrace that recorded it`,
+      spot,
+    );
   }
   const startedAt = value["startedAt"];
-  if (typeof startedAt !== "number" || !Number.isFinite(startedAt)) throw faultAt("startedAt is no number", spot);
+  if (typeof startedAt !== "number" || !Number.isFinite(startedAt)) throw faultAt("startedAt is not a number", spot);
   const program = Object.hasOwn(value, "program") ? value["program"] : undefined;
-  return { format: "millrace-tape", version: 1, startedAt, ...(program !== undefined && { program }) };
+  return { format: "millrace-tape", version, startedAt, ...(program !== undefined && { program }) };
 }
 
-/** What is no tape at all is not told that its seal is wrong. */
-function readFirst(reader: TapeLines, spot: TapeSpot): Line {
+/** If the file is not a tape at all, the message says this first. */
+function readFirst(reader: TapeLines, spot: TapePosition): Line {
   try {
     return reader.next();
   } catch (error) {
-    throw faultAt(`this is no tape, or its first line is damaged: ${messageOf(error)}`, spot);
+    throw faultAt(`this is not a tape, or its first line is damaged: ${messageOf(error)}`, spot);
   }
 }
 
@@ -135,13 +144,13 @@ function messageOf(error: unknown): string {
   return text.replace(/^The tape cannot be played: /, "").replace(/\. See line 1 .*$/, "");
 }
 
-/** Where something stands in the file, for people. */
-export function describeSpot({ line, offset }: TapeSpot): string {
+/** A position in the file, for people. */
+export function describePosition({ line, offset }: TapePosition): string {
   return `line ${line} (byte ${offset})`;
 }
 
-function faultAt(what: string, spot: TapeSpot): StartError {
-  return invalid(`The tape cannot be played: ${what}. See ${describeSpot(spot)}.`);
+function faultAt(what: string, spot: TapePosition): StartError {
+  return invalid(`The tape cannot be played: ${what}. See ${describePosition(spot)}.`);
 }
 
 function invalid(message: string): StartError {

@@ -1,21 +1,21 @@
 import type { Clock, Random } from "#domain";
-import type { Stage } from "./replay-order.ts";
+import type { ReplayOrder } from "./replay-order.ts";
 
-/** A timer that fired fits one that is set now, when it is so little longer or shorter. */
+/** A recorded timer matches one that is set now if their durations differ by no more than this. */
 const NEAR_MS = 250;
 
 /**
- * The clock of a tape: says what it said then, and fires the timers that fired then, in their place. Time does not pass
- * otherwise. `shiftMs` moves all of it.
+ * The clock of a tape: returns the recorded times and fires the recorded timers in their place. Otherwise time does not
+ * pass. `shiftMs` shifts all times.
  */
-export function playClock(stage: Stage, shiftMs: number): Clock {
-  const { entries, header, last } = stage.tape;
+export function playClock(order: ReplayOrder, shiftMs: number): Clock {
+  const { entries, header, last } = order.tape;
   let group = -1;
   let position = 0;
-  let said = 0;
+  let elapsed = 0;
   return {
     now() {
-      const { next } = stage;
+      const { next } = order;
       if (next !== group) {
         group = next;
         position = 0;
@@ -23,12 +23,12 @@ export function playClock(stage: Stage, shiftMs: number): Clock {
       const readings = (entries[next] ?? last)?.now;
       const reading = readings?.[position];
       position += 1;
-      // More is read than was: no time has passed.
-      said = reading ?? Math.max(said, entries[next - 1]?.at ?? 0);
-      return header.startedAt + said + shiftMs;
+      // More readings than were recorded: no time has passed.
+      elapsed = reading ?? Math.max(elapsed, entries[next - 1]?.at ?? 0);
+      return header.startedAt + elapsed + shiftMs;
     },
     after(ms, fire) {
-      return stage.await("timer", {
+      return order.await("timer", {
         waitsFor: `${ms} ms to pass`,
         optional: true,
         rank(entry) {
@@ -43,9 +43,9 @@ export function playClock(stage: Stage, shiftMs: number): Clock {
   };
 }
 
-/** The chance of a tape: what it gave then, in the same order. */
-export function playRandom(stage: Stage): Random {
-  const { entries, last } = stage.tape;
+/** The randomness of a tape: the recorded values, in the same order. */
+export function playRandom(order: ReplayOrder): Random {
+  const { entries, last } = order.tape;
   const all = last === undefined ? entries : [...entries, last];
   const ids = all.flatMap((entry) => entry.ids ?? []);
   const draws = all.flatMap((entry) => entry.draws ?? []);

@@ -1,40 +1,39 @@
 import type { Fetch, HttpRequest } from "#domain";
 import { findHeaderDifference, findTextDifference } from "./difference.ts";
-import { rebuildFailure } from "./rebuild-failure.ts";
+import { bytesOf, isDigestOf, rebuildFailure } from "./tape-line.ts";
 import { receive } from "./receive.ts";
 import { copyHeaders, readRecorded, showRequest, textOfBody } from "./recorded-answer.ts";
-import type { Stage } from "./replay-order.ts";
+import type { ReplayOrder } from "./replay-order.ts";
 import type { TapeBytes, TapeEntry } from "./tape.ts";
-import { bytesOf, sumOf } from "./tape-line.ts";
 
 type RequestEntry = Extract<TapeEntry, { readonly type: "request" }>;
 
-/** A `Fetch` that answers from a tape. `check`: what is asked must be what was asked. */
-export function playFetch(stage: Stage, check: boolean): Fetch {
-  const left = stage.tape.entries.flatMap((entry, index) => (entry.type === "request" ? [{ entry, index }] : []));
+/** A `Fetch` that answers from a tape. `check`: requests must equal the recorded ones. */
+export function playFetch(order: ReplayOrder, check: boolean): Fetch {
+  const left = order.tape.entries.flatMap((entry, index) => (entry.type === "request" ? [{ entry, index }] : []));
   return async (request) => {
     request.signal?.throwIfAborted();
-    // Exchanges that go on at the same time may come in another order; without one that fits it is the next one.
+    // Simultaneous exchanges may come in another order; if none matches, the next one is taken.
     const fitting = left.findIndex(({ entry }) => findDifference(entry, request) === undefined);
     const [taken] = left.splice(Math.max(0, fitting), 1);
     if (taken === undefined) {
-      const error = stage.mismatch(
-        stage.tape.entries.length,
+      const error = order.mismatch(
+        order.tape.entries.length,
         `it asks for ${showRequest(request)}, which is not on the tape`,
       );
-      stage.fail(error);
+      order.fail(error);
       throw error;
     }
     const { entry, index } = taken;
     const difference = findDifference(entry, request);
     if (check && difference !== undefined) {
-      const error = stage.mismatch(index, `${showRequest(request)} is not what was recorded: ${difference}`);
-      stage.fail(error);
+      const error = order.mismatch(index, `${showRequest(request)} is not what was recorded: ${difference}`);
+      order.fail(error);
       throw error;
     }
-    stage.perform(entry);
+    order.perform(entry);
     const { signal } = request;
-    const head = await receive(stage, `head:${entry.id}`, {
+    const head = await receive(order, `head:${entry.id}`, {
       waitsFor: `the answer to ${showRequest(request)}`,
       signal,
     });
@@ -42,7 +41,7 @@ export function playFetch(stage: Stage, check: boolean): Fetch {
     if (head.type !== "head") throw new TypeError(`A head was due, not ${head.type}.`);
     const body = readRecorded(() => {
       signal?.throwIfAborted();
-      return receive(stage, `body:${entry.id}`, { waitsFor: `the body of the answer from ${entry.url}`, signal });
+      return receive(order, `body:${entry.id}`, { waitsFor: `the body of the answer from ${entry.url}`, signal });
     });
     return { status: head.status, headers: copyHeaders(head.headers), body };
   };
@@ -59,10 +58,7 @@ function findBodyDifference(recorded: RequestEntry["body"], sent: HttpRequest["b
   if (recorded === undefined || sent === undefined) {
     return recorded === sent ? undefined : `there was ${recorded === undefined ? "no" : "a"} body`;
   }
-  if ("sum" in recorded) {
-    const text = textOfBody(sent);
-    return text.length === recorded.length && sumOf(text) === recorded.sum ? undefined : "the long body is another one";
-  }
+  if ("sum" in recorded) return isDigestOf(recorded, textOfBody(sent)) ? undefined : "the long body is another one";
   const difference =
     typeof sent === "string" && "text" in recorded
       ? findTextDifference(recorded.text, sent)

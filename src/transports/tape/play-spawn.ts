@@ -2,39 +2,38 @@ import type { ProcessExit, ProcessHandle, ProcessRequest, Spawn } from "#domain"
 import { HIDDEN } from "#secrets";
 import { handled } from "#streams";
 import { findTextDifference } from "./difference.ts";
-import { rebuildFailure } from "./rebuild-failure.ts";
+import { bytesOf, rebuildFailure } from "./tape-line.ts";
 import { receive } from "./receive.ts";
 import { readRecorded } from "./recorded-answer.ts";
-import type { Stage } from "./replay-order.ts";
+import type { ReplayOrder } from "./replay-order.ts";
 import type { TapeEntry } from "./tape.ts";
-import { bytesOf } from "./tape-line.ts";
 
 type SpawnEntry = Extract<TapeEntry, { readonly type: "spawn" }>;
 type Numbered = Extract<TapeEntry, { readonly id: number }>;
 
-/** A `Spawn` whose processes are on a tape. `check`: they must be started and fed as they were. */
-export function playSpawn(stage: Stage, check: boolean): Spawn {
-  const left = stage.tape.entries.flatMap((entry, index) => (entry.type === "spawn" ? [{ entry, index }] : []));
+/** A `Spawn` whose processes are on a tape. `check`: their start and input must equal the recorded ones. */
+export function playSpawn(order: ReplayOrder, check: boolean): Spawn {
+  const left = order.tape.entries.flatMap((entry, index) => (entry.type === "spawn" ? [{ entry, index }] : []));
   return async (request) => {
     const fitting = left.findIndex(({ entry }) => findDifference(entry, request) === undefined);
     const [taken] = left.splice(Math.max(0, fitting), 1);
     const shown = `the process ${request.executable}`;
     if (taken === undefined) {
-      const error = stage.mismatch(stage.tape.entries.length, `it starts ${shown}, which is not on the tape`);
-      stage.fail(error);
+      const error = order.mismatch(order.tape.entries.length, `it starts ${shown}, which is not on the tape`);
+      order.fail(error);
       throw error;
     }
     const difference = findDifference(taken.entry, request);
     if (check && difference !== undefined) {
-      const error = stage.mismatch(taken.index, `${shown} is not started as it was: ${difference}`);
-      stage.fail(error);
+      const error = order.mismatch(taken.index, `${shown} is not started as it was: ${difference}`);
+      order.fail(error);
       throw error;
     }
-    stage.perform(taken.entry);
+    order.perform(taken.entry);
     const { id } = taken.entry;
-    const started = await receive(stage, `spawned:${id}`, { waitsFor: `${shown} to start` });
+    const started = await receive(order, `spawned:${id}`, { waitsFor: `${shown} to start` });
     if (started.type === "not-spawned") throw rebuildFailure(started.failure);
-    return playHandle(stage, { id, check, shown });
+    return playHandle(order, { id, check, shown });
   };
 }
 
@@ -44,7 +43,7 @@ interface Part {
   readonly shown: string;
 }
 
-function playHandle(stage: Stage, part: Part): ProcessHandle {
+function playHandle(order: ReplayOrder, part: Part): ProcessHandle {
   const { id, shown } = part;
   let isRunning = true;
   const gone = (exit: ProcessExit): ProcessExit => {
@@ -55,28 +54,28 @@ function playHandle(stage: Stage, part: Part): ProcessHandle {
     get isRunning() {
       return isRunning;
     },
-    // None: whoever has it now is somebody else, and must not be sent signals.
+    // None: the recorded id may belong to another process now, which must not be signalled.
     pid: undefined,
-    stdout: readRecorded(() => receive(stage, `stdout:${id}`, { waitsFor: `stdout of ${shown}` })),
-    stderr: readRecorded(() => receive(stage, `stderr:${id}`, { waitsFor: `stderr of ${shown}` })),
-    write: playInput(stage, part),
+    stdout: readRecorded(() => receive(order, `stdout:${id}`, { waitsFor: `stdout of ${shown}` })),
+    stderr: readRecorded(() => receive(order, `stderr:${id}`, { waitsFor: `stderr of ${shown}` })),
+    write: playInput(order, part),
     endInput: () => undefined,
-    // The tape knows when the process is gone.
+    // The tape determines when the process ends.
     kill: () => undefined,
     exit: handled(
-      receive(stage, `exit:${id}`, { waitsFor: `the exit of ${shown}` }).then(
+      receive(order, `exit:${id}`, { waitsFor: `the exit of ${shown}` }).then(
         (entry) =>
           gone(entry.type === "exit" ? { code: entry.code, signal: entry.signal } : { code: null, signal: null }),
-        // An exit never rejects: whoever ends the play has killed the process.
+        // An exit never rejects: ending the replay counts as killing the process.
         () => gone({ code: null, signal: "SIGKILL" }),
       ),
     ),
   };
 }
 
-/** Takes what is written piece by piece, however it was cut when it was recorded. */
-function playInput(stage: Stage, { id, check, shown }: Part): ProcessHandle["write"] {
-  const expected = entriesOf(stage, id).filter(({ type }) => type === "stdin" || type === "stdin-refused");
+/** Accepts written input in any pieces, however it was split when it was recorded. */
+function playInput(order: ReplayOrder, { id, check, shown }: Part): ProcessHandle["write"] {
+  const expected = entriesOf(order, id).filter(({ type }) => type === "stdin" || type === "stdin-refused");
   const latin = new TextDecoder("latin1");
   let next = 0;
   let written = "";
@@ -87,18 +86,18 @@ function playInput(stage: Stage, { id, check, shown }: Part): ProcessHandle["wri
       if (written.length < recorded.length) break;
       const difference = findTextDifference(recorded, written.slice(0, recorded.length));
       if (check && difference !== undefined) {
-        const index = stage.tape.entries.indexOf(entry);
-        const error = stage.mismatch(index, `${shown} is not told what it was told: ${difference}`);
-        stage.fail(error);
+        const index = order.tape.entries.indexOf(entry);
+        const error = order.mismatch(index, `${shown} receives different input than was recorded: ${difference}`);
+        order.fail(error);
         throw error;
       }
       written = written.slice(recorded.length);
       next += 1;
-      stage.perform(entry);
+      order.perform(entry);
     }
     if (expected[next]?.type !== "stdin-refused") return Promise.resolve();
     next += 1;
-    return receive(stage, `stdin:${id}`, { waitsFor: `${shown} to take its input` }).then((entry) => {
+    return receive(order, `stdin:${id}`, { waitsFor: `${shown} to take its input` }).then((entry) => {
       if (entry.type === "stdin-refused") throw rebuildFailure(entry.failure);
     });
   };
@@ -109,11 +108,11 @@ function playInput(stage: Stage, { id, check, shown }: Part): ProcessHandle["wri
   };
 }
 
-function entriesOf(stage: Stage, id: number): readonly Numbered[] {
-  return stage.tape.entries.filter((entry): entry is Numbered => "id" in entry && entry.id === id);
+function entriesOf(order: ReplayOrder, id: number): readonly Numbered[] {
+  return order.tape.entries.filter((entry): entry is Numbered => "id" in entry && entry.id === id);
 }
 
-/** The folder an executable stands in, and the folder it works in, are those of another machine. */
+/** The folder of the executable and the working folder may be those of another machine, so they are not compared. */
 function findDifference(entry: SpawnEntry, request: ProcessRequest): string | undefined {
   const executable = findTextDifference(fileName(entry.executable), fileName(request.executable));
   if (executable !== undefined) return `the executable was ${entry.executable}`;
@@ -128,7 +127,7 @@ function findDifference(entry: SpawnEntry, request: ProcessRequest): string | un
     ) {
       continue;
     }
-    // Files for a process lie where this machine has room for them.
+    // The folders of files that were written for a process depend on the machine.
     const isPath = recorded.startsWith("/") && sent.startsWith("/");
     const difference = isPath
       ? findTextDifference(fileName(recorded), fileName(sent))

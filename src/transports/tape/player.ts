@@ -3,27 +3,27 @@ import { systemClock } from "../system-clock.ts";
 import { playClock, playRandom } from "./play-clock.ts";
 import { playFetch } from "./play-fetch.ts";
 import { playSpawn } from "./play-spawn.ts";
-import { rebuildFailure } from "./rebuild-failure.ts";
+import { rebuildFailure } from "./tape-line.ts";
 import { receive } from "./receive.ts";
-import { Stage } from "./replay-order.ts";
+import { ReplayOrder } from "./replay-order.ts";
 import type { Tape, TapeAnswer, TapeEntry } from "./tape.ts";
 
 export interface PlayerOptions {
-  /** 1: as fast as it was. 2: twice as fast. Default `Infinity`: nothing is waited for. */
+  /** 1: the recorded speed. 2: twice as fast. Default `Infinity`: without waiting. */
   readonly speed?: number;
-  /** The clock says what it said then. `false`: the same lengths of time, beginning now. Default true. */
+  /** The clock returns the recorded times. `false`: the same durations, starting now. Default true. */
   readonly sameTimes?: boolean;
-  /** What the program sends must be what it sent. `false`: it only has to come in the same order. Default true. */
+  /** What the program sends must equal what was recorded. `false`: only the order must match. Default true. */
   readonly check?: boolean;
-  /** How long the program and the tape may wait for each other before the play ends. Default 10 000. */
+  /** How long the program and the tape may wait for each other before the replay ends. Default 10 000. */
   readonly patienceMs?: number;
-  /** The real time. */
+  /** The real clock. */
   readonly clock?: Clock;
 }
 
 /**
- * Plays a tape: gives the seams of a world in which everything happens as it did, in the same order, without a network,
- * a process or time.
+ * Replays a tape: provides seams through which everything happens as recorded, in the same order, without a network,
+ * processes or the passing of time.
  */
 export interface Player {
   readonly fetch: Fetch;
@@ -31,33 +31,33 @@ export interface Player {
   readonly clock: Clock;
   readonly random: Random;
   /**
-   * What the callback with this key answered: at once when it did so, or as a promise. Throws what it threw. One that
-   * never answered never does.
+   * The recorded answer of the callback with this key: returned at once if it was synchronous, otherwise as a promise.
+   * Throws what the callback threw. If the callback never answered, the promise never settles.
    */
   callback(key: string, onProgress?: (state: unknown) => void): unknown;
-  /** The program waits for a person's decision: `decide` is called when its turn has come. */
+  /** The program waits for a person's decision: `decide` is called when that point of the tape is reached. */
   awaitDecision(callId: string, decide: (decision: unknown) => void): void;
-  /** `abort` is called when the run was aborted then. */
+  /** `abort` is called at the point where the recorded run was aborted. */
   onAbort(abort: (reason: string) => void): void;
-  /** The program waits for its own readers. Returns what ends that. */
+  /** The program waits for its own readers. Returns a function that ends the wait. */
   hold(): () => void;
   /**
-   * Fires when the play cannot go on: the program has left the tape, or the tape breaks off. The reason is an error
-   * that names the entry and the difference.
+   * Fires when the replay cannot continue: the program deviates from the tape, or the tape breaks off. The reason is an
+   * error that names the entry and the difference.
    */
   readonly signal: AbortSignal;
-  /** The program goes its own way from here on: whoever waits for the tape is told so, and the signal fires. */
+  /** The program deviates from here on: everything that waits for the tape fails, and the signal fires. */
   leave(why: string): void;
-  /** Ends the play; what still waits is left alone. Idempotent. */
+  /** Ends the replay; pending waits never settle. Idempotent. */
   close(): void;
 }
 
-const PATIENCE_MS = 10_000;
+const WAIT_MS = 10_000;
 
 /**
- * Creates a player for one play of a tape.
+ * Creates a player for one replay of a tape.
  *
- * @throws StartError `invalid-option` for a speed that is none.
+ * @throws StartError `invalid-option` for an invalid speed.
  * @example
  * const player = createPlayer(openTape(bytes), { speed: 1 })
  * const { status } = await player.fetch(request) // as it was recorded
@@ -67,15 +67,15 @@ export function createPlayer(tape: Tape, options: PlayerOptions = {}): Player {
   if (!(speed > 0)) {
     throw new StartError("invalid-option", `speed is ${String(speed)}. Give a number above 0; 1 is as it was.`);
   }
-  const stage = new Stage(tape, { speed, clock, patienceMs: options.patienceMs ?? PATIENCE_MS });
+  const order = new ReplayOrder(tape, { speed, clock, patienceMs: options.patienceMs ?? WAIT_MS });
   const answers = new Map<string, TapeEntry>();
   for (const entry of tape.entries) {
     if (entry.type === "answer" && !answers.has(entry.key)) answers.set(entry.key, entry);
   }
-  // Somebody takes every abort; whether it is passed on is the program's business.
+  // Every recorded abort has a receiver; the program decides whether to pass it on.
   let abort: (reason: string) => void = () => undefined;
   const awaitAbort = (): void => {
-    stage.await("abort", {
+    order.await("abort", {
       waitsFor: "an abort",
       optional: true,
       take(entry) {
@@ -88,10 +88,10 @@ export function createPlayer(tape: Tape, options: PlayerOptions = {}): Player {
   awaitAbort();
 
   return {
-    fetch: playFetch(stage, check),
-    spawn: playSpawn(stage, check),
-    clock: playClock(stage, sameTimes ? 0 : clock.now() - tape.header.startedAt),
-    random: playRandom(stage),
+    fetch: playFetch(order, check),
+    spawn: playSpawn(order, check),
+    clock: playClock(order, sameTimes ? 0 : clock.now() - tape.header.startedAt),
+    random: playRandom(order),
     callback(key, onProgress = () => undefined) {
       const entry = answers.get(key);
       answers.delete(key);
@@ -99,15 +99,15 @@ export function createPlayer(tape: Tape, options: PlayerOptions = {}): Player {
         for (const one of tape.entries) {
           if (one.type !== "progress" || one.key !== key) continue;
           onProgress(one.state);
-          stage.perform(one);
+          order.perform(one);
         }
-        stage.perform(entry);
+        order.perform(entry);
         return answerOf(entry);
       }
-      return awaitAnswer(stage, key, onProgress);
+      return awaitAnswer(order, key, onProgress);
     },
     awaitDecision(callId, decide) {
-      stage.await(`decision:${callId}`, {
+      order.await(`decision:${callId}`, {
         waitsFor: `the decision on ${callId}`,
         take: (entry) => (entry.type === "decision" ? decide(entry.decision) : undefined),
         fail: () => undefined,
@@ -115,19 +115,19 @@ export function createPlayer(tape: Tape, options: PlayerOptions = {}): Player {
     },
     onAbort(listener) {
       abort = listener;
-      stage.wake();
+      order.wake();
     },
-    hold: () => stage.hold(),
-    signal: stage.signal,
-    leave: (why) => stage.fail(new Error(why)),
-    close: () => stage.close(),
+    hold: () => order.hold(),
+    signal: order.signal,
+    leave: (why) => order.fail(new Error(why)),
+    close: () => order.close(),
   };
 }
 
-async function awaitAnswer(stage: Stage, key: string, onProgress: (state: unknown) => void): Promise<unknown> {
+async function awaitAnswer(order: ReplayOrder, key: string, onProgress: (state: unknown) => void): Promise<unknown> {
   let leave = (): void => undefined;
   const listen = (): void => {
-    leave = stage.await(`progress:${key}`, {
+    leave = order.await(`progress:${key}`, {
       waitsFor: `progress of ${key}`,
       optional: true,
       take(entry) {
@@ -139,14 +139,14 @@ async function awaitAnswer(stage: Stage, key: string, onProgress: (state: unknow
   };
   listen();
   try {
-    const entry = await receive(stage, `answer:${key}`, { waitsFor: `the answer of ${key}` });
+    const entry = await receive(order, `answer:${key}`, { waitsFor: `the answer of ${key}` });
     return entry.type === "answer" ? answerOf(entry) : undefined;
   } finally {
     leave();
   }
 }
 
-/** A value that gives what the recorded one gave, down to why it cannot be printed. */
+/** A value equivalent to the recorded one, including the reason why it cannot be printed. */
 function answerOf(answer: TapeAnswer): unknown {
   if ("failure" in answer) throw rebuildFailure(answer.failure);
   if (!("odd" in answer)) return "value" in answer ? answer.value : undefined;

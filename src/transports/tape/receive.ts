@@ -1,5 +1,5 @@
 import { followSignal } from "#streams";
-import type { Stage } from "./replay-order.ts";
+import type { ReplayOrder } from "./replay-order.ts";
 import type { TapeDelivery } from "./tape.ts";
 
 interface Waiting {
@@ -8,12 +8,12 @@ interface Waiting {
   readonly optional?: boolean;
 }
 
-/** Waits for the next delivery with a key. Rejects when the play ends, or with the signal's reason. */
-export function receive(stage: Stage, key: string, waiting: Waiting): Promise<TapeDelivery> {
+/** Waits for the next delivery with a key. Rejects when the replay ends, or with the signal's reason. */
+export function receive(order: ReplayOrder, key: string, waiting: Waiting): Promise<TapeDelivery> {
   const { signal } = waiting;
   return new Promise((resolve, reject) => {
     let unfollow = (): void => undefined;
-    const leave = stage.await(key, {
+    const leave = order.await(key, {
       waitsFor: waiting.waitsFor,
       ...(waiting.optional === true && { optional: true }),
       take(entry) {

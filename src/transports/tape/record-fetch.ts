@@ -1,30 +1,29 @@
 import type { Fetch, HttpRequest } from "#domain";
 import type { RecorderContext } from "./recorder-context.ts";
 import type { StreamMask } from "#secrets";
-import type { TapeBytes, TapeDigest } from "./tape.ts";
-import { keepBytes, keepFailure, sumOf } from "./tape-line.ts";
-import { TAPE_LIMITS } from "./tape-limits.ts";
+import { TAPE_LIMITS, type TapeBytes, type TapeDigest } from "./tape.ts";
+import { digestOf, keepBytes, keepFailure } from "./tape-line.ts";
 
-/** Records every exchange of a `Fetch`: what is asked, the head, the body as it is pulled, and how it ends. */
-export function recordFetch(seam: Fetch, desk: RecorderContext): Fetch {
-  const { log, redactor } = desk;
+/** Records every exchange of a `Fetch`: the request, the head, the body as it is pulled, and how it ends. */
+export function recordFetch(seam: Fetch, context: RecorderContext): Fetch {
+  const { log, redactor } = context;
   return async (request) => {
-    const id = desk.nextId();
-    // The headers first: their keys are secrets from now on.
+    const id = context.nextId();
+    // The headers first: the keys in them are masked from now on.
     const headers = redactor.headers(request.headers);
     const { method, signal } = request;
-    const body = keepBody(request.body, desk);
+    const body = keepBody(request.body, context);
     const url = redactor.text(request.url);
-    log.add({ type: "request", id, method, url, headers, ...(body !== undefined && { body }) }, desk.place());
+    log.add({ type: "request", id, method, url, headers, ...(body !== undefined && { body }) }, context.place());
     try {
       const response = await seam(request);
       const { status } = response;
-      log.add({ type: "head", id, status, headers: redactor.headers(response.headers) }, desk.place());
-      return { ...response, body: recordBody(response.body, { id, signal, desk, mask: redactor.stream() }) };
+      log.add({ type: "head", id, status, headers: redactor.headers(response.headers) }, context.place());
+      return { ...response, body: recordBody(response.body, { id, signal, context, mask: redactor.stream() }) };
     } catch (thrown) {
-      // An abort is on the tape already, as what it was.
+      // An abort is already on the tape as an entry of its own.
       if (signal?.aborted !== true) {
-        log.add({ type: "no-answer", id, failure: keepFailure(thrown, redactor.text) }, desk.place());
+        log.add({ type: "no-answer", id, failure: keepFailure(thrown, redactor.text) }, context.place());
       }
       throw thrown;
     }
@@ -34,15 +33,15 @@ export function recordFetch(seam: Fetch, desk: RecorderContext): Fetch {
 interface BodyRecording {
   readonly id: number;
   readonly signal: AbortSignal | undefined;
-  readonly desk: RecorderContext;
+  readonly context: RecorderContext;
   readonly mask: StreamMask;
 }
 
 function recordBody(body: AsyncIterable<Uint8Array>, recording: BodyRecording): AsyncIterable<Uint8Array> {
-  const { id, signal, desk, mask } = recording;
+  const { id, signal, context, mask } = recording;
   const settle = (): void => {
     mask.settle(true);
-    desk.log.flush();
+    context.log.flush();
   };
   return {
     [Symbol.asyncIterator]() {
@@ -53,16 +52,16 @@ function recordBody(body: AsyncIterable<Uint8Array>, recording: BodyRecording): 
             const pulled = await pieces.next();
             if (pulled.done === true) {
               settle();
-              desk.log.add({ type: "body-end", id }, desk.place());
+              context.log.add({ type: "body-end", id }, context.place());
             } else {
-              desk.log.addPiece({ type: "body", id }, desk.place(), pulled.value, mask);
+              context.log.addPiece({ type: "body", id }, context.place(), pulled.value, mask);
             }
             return pulled;
           } catch (thrown) {
             settle();
             if (signal?.aborted !== true) {
-              const failure = keepFailure(thrown, desk.redactor.text);
-              desk.log.add({ type: "body-break", id, failure }, desk.place());
+              const failure = keepFailure(thrown, context.redactor.text);
+              context.log.add({ type: "body-break", id, failure }, context.place());
             }
             throw thrown;
           }
@@ -81,7 +80,7 @@ function keepBody(body: HttpRequest["body"], { redactor }: RecorderContext): Tap
   if (body === undefined) return undefined;
   const kept = typeof body === "string" ? { text: redactor.text(body) } : keepBytes(coverBytes(body, redactor));
   if (!("text" in kept) || kept.text.length <= TAPE_LIMITS.keptCharacters) return kept;
-  return { length: kept.text.length, sum: sumOf(kept.text) };
+  return digestOf(kept.text);
 }
 
 function coverBytes(bytes: Uint8Array, redactor: RecorderContext["redactor"]): Uint8Array {

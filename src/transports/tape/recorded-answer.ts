@@ -1,10 +1,9 @@
-import { rebuildFailure } from "./rebuild-failure.ts";
+import { bytesOf, rebuildFailure } from "./tape-line.ts";
 import type { TapeDelivery } from "./tape.ts";
-import { bytesOf } from "./tape-line.ts";
 
 /**
- * The recorded bytes of a body or of a process's output, as an iterator. `next` gives the entries in their order; the
- * first that holds no bytes is the end, or the failure it carries. `leave` is called when the reader leaves early.
+ * The recorded bytes of a body or of a process's output, as an iterator. `next` returns the entries in order; the first
+ * one without bytes is the end, or the failure it carries. `leave` is called when the reader leaves early.
  */
 export function readRecorded(
   next: () => Promise<TapeDelivery>,
@@ -38,12 +37,12 @@ export function readRecorded(
   };
 }
 
-/** Without a prototype, as the real ones: the host chooses the names. */
+/** No prototype, as in real responses: the host chooses the names. */
 export function copyHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.assign(Object.create(null) as Record<string, string>, headers);
 }
 
-/** A request for a message, without its query and cut. */
+/** A request for a message, without its query and truncated. */
 export function showRequest({ method, url }: { readonly method: string; readonly url: string }): string {
   const text = url.replace(/\?.*$/s, "?…");
   return `${method} ${text.length <= 120 ? text : `${text.slice(0, 119)}…`}`;
@@ -51,4 +50,9 @@ export function showRequest({ method, url }: { readonly method: string; readonly
 
 export function textOfBody(body: string | Uint8Array): string {
   return typeof body === "string" ? body : new TextDecoder().decode(body);
+}
+
+/** A turn of the event loop: everything that waits in promises runs first, as between two reads of a socket. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }

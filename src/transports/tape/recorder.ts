@@ -1,25 +1,23 @@
-import type { Clock, Fetch, Random, Spawn } from "#domain";
-import { describeThrown, elapsedSince } from "#domain";
+import { type Clock, describeThrown, elapsedSince, type Fetch, type Random, type Spawn } from "#domain";
 import { followSignal } from "#streams";
 import { createRedactor, type Redactor } from "#secrets";
 import { recordFetch } from "./record-fetch.ts";
 import { recordSpawn } from "./record-spawn.ts";
 import type { RecorderContext } from "./recorder-context.ts";
-import type { TapeAnswer } from "./tape.ts";
-import { keepFailure } from "./tape-line.ts";
-import { TAPE_LIMITS } from "./tape-limits.ts";
+import { TAPE_LIMITS, type TapeAnswer } from "./tape.ts";
+import { keepFailure, TAPE_VERSION } from "./tape-line.ts";
 import { createTapeLog } from "./tape-log.ts";
 
 export interface RecorderOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Takes the lines, in order. What it throws ends the recording and nothing else. */
+  /** Receives the lines in order. An exception ends the recording and has no other effect. */
   readonly write: (line: string) => void;
   /** The variables whose secrets must not reach the tape. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Further secrets, such as keys given as options. */
   readonly secrets?: readonly string[];
-  /** What an answer of a callback counts as in JSON: a map, a date, a circle. Default: what `JSON.stringify` makes of it. */
+  /** Converts a callback's answer to JSON: a map, a date, a cycle. Default: as `JSON.stringify` does. */
   readonly toJson?: (value: unknown) => unknown;
   /** What is run, as data. */
   readonly program?: unknown;
@@ -27,30 +25,30 @@ export interface RecorderOptions {
 }
 
 /**
- * Records what a program does to the world and what the world gives to it, at the seams.
+ * Records at the seams what a program sends to the outside world and what it receives.
  *
- * Nothing changes for the program: the same values at the same moments, whatever becomes of the recording. Everything
+ * Nothing changes for the program: it gets the same values at the same moments, even if the recording fails. Everything
  * is redacted before it is written.
  */
 export interface Recorder {
   readonly clock: Clock;
   readonly random: Random;
   readonly redactor: Redactor;
-  /** The same seam, recorded. May be called for several of them. */
+  /** The same seam, recorded. May be called for several seams. */
   fetch(seam: Fetch): Fetch;
   spawn(seam: Spawn): Spawn;
-  /** Calls a callback of the caller and records what it answers. `key` tells calls apart. */
+  /** Calls a callback of the caller and records its answer. `key` identifies the call. */
   callback<Value>(key: string, call: () => Value): Value;
   progress(key: string, state: unknown): void;
   decision(callId: string, decision: unknown): void;
-  /** Records when the signal fires; returns what ends that. */
+  /** Records when the signal fires; returns a function that ends this. */
   watchAbort(signal: AbortSignal): () => void;
-  /** Writes the end of the tape. Idempotent. Gives the reason when the recording stopped before. */
+  /** Writes the end of the tape. Idempotent. Returns the reason if the recording stopped early. */
   finish(): unknown;
 }
 
 /**
- * Creates a recorder. The clock and the chance of the program must be the recorder's from the beginning.
+ * Creates a recorder. The program must use the recorder's clock and random source from the beginning.
  *
  * @example
  * const recorder = createRecorder({ clock: systemClock, random: systemRandom, write: file.write, env: process.env })
@@ -64,7 +62,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   const log = createTapeLog(
     {
       format: "millrace-tape",
-      version: 1,
+      version: TAPE_VERSION,
       startedAt,
       ...(options.program !== undefined && { program: redactor.json(options.program) }),
     },
@@ -77,7 +75,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
   let draws: number[] = [];
   let finished = false;
 
-  const desk: RecorderContext = {
+  const context: RecorderContext = {
     log,
     redactor,
     toJson: options.toJson ?? ((value) => value),
@@ -106,7 +104,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
       },
       after(ms, fire) {
         return clock.after(ms, () => {
-          log.add({ type: "timer", ms: Number.isFinite(ms) ? ms : 0 }, desk.place());
+          log.add({ type: "timer", ms: Number.isFinite(ms) ? ms : 0 }, context.place());
           fire();
         });
       },
@@ -123,35 +121,35 @@ export function createRecorder(options: RecorderOptions): Recorder {
         return id;
       },
     },
-    fetch: (seam) => recordFetch(seam, desk),
-    spawn: (seam) => recordSpawn(seam, desk),
-    callback: (key, call) => recordCall(key, call, desk),
+    fetch: (seam) => recordFetch(seam, context),
+    spawn: (seam) => recordSpawn(seam, context),
+    callback: (key, call) => recordCall(key, call, context),
     progress(key, state) {
-      log.add({ type: "progress", key, state: redactor.json(state) }, desk.place());
+      log.add({ type: "progress", key, state: redactor.json(state) }, context.place());
     },
     decision(callId, decision) {
-      log.add({ type: "decision", callId, decision: redactor.json(decision) }, desk.place());
+      log.add({ type: "decision", callId, decision: redactor.json(decision) }, context.place());
     },
     watchAbort: (signal) =>
       followSignal(signal, (reason) => {
-        log.add({ type: "abort", reason: redactor.text(describeThrown(reason)) }, desk.place());
+        log.add({ type: "abort", reason: redactor.text(describeThrown(reason)) }, context.place());
       }),
     finish() {
       if (!finished) {
         finished = true;
-        log.end(desk.place());
+        log.end(context.place());
       }
       return log.failure;
     },
   };
 }
 
-function recordCall<Value>(key: string, call: () => Value, desk: RecorderContext): Value {
+function recordCall<Value>(key: string, call: () => Value, context: RecorderContext): Value {
   const keep = (answer: TapeAnswer, sync: boolean): void => {
-    desk.log.add({ type: "answer", key, ...(sync && { sync }), ...answer }, desk.place());
+    context.log.add({ type: "answer", key, ...(sync && { sync }), ...answer }, context.place());
   };
   const fail = (thrown: unknown, sync: boolean): void => {
-    keep({ failure: keepFailure(thrown, desk.redactor.text) }, sync);
+    keep({ failure: keepFailure(thrown, context.redactor.text) }, sync);
   };
   let value: Value;
   try {
@@ -161,12 +159,12 @@ function recordCall<Value>(key: string, call: () => Value, desk: RecorderContext
     throw thrown;
   }
   if (!isPromise(value)) {
-    keep(keepAnswer(value, desk), true);
+    keep(keepAnswer(value, context), true);
     return value;
   }
   return value.then(
     (answer) => {
-      keep(keepAnswer(answer, desk), false);
+      keep(keepAnswer(answer, context), false);
       return answer;
     },
     (thrown: unknown) => {
@@ -176,10 +174,10 @@ function recordCall<Value>(key: string, call: () => Value, desk: RecorderContext
   ) as Value;
 }
 
-/** A value that was answered, as a tape keeps it. */
+/** An answer in the form in which a tape stores it. */
 function keepAnswer(value: unknown, { redactor, toJson }: RecorderContext): TapeAnswer {
   if (value === undefined) return {};
-  // A failure that was returned counts as one that was thrown.
+  // A returned error counts as a thrown one.
   if (value instanceof Error) return { failure: keepFailure(value, redactor.text) };
   if (typeof value === "function" || typeof value === "symbol") return { odd: typeof value as "function", why: "" };
   try {

@@ -1,38 +1,39 @@
 import type { Clock } from "#domain";
 import { createDeferred, type Deferred } from "#streams";
 import { describeEntry, keyOf } from "./entry-key.ts";
-import { describeSpot } from "./open-tape.ts";
+import { describePosition } from "./open-tape.ts";
 import type { Tape, TapeDelivery, TapeEntry } from "./tape.ts";
+import { turn } from "./recorded-answer.ts";
 
-/** Whoever waits for a delivery. */
+/** A pending wait for a delivery. */
 export interface Receiver {
   /** For messages: `the answer to POST https://…`. */
   readonly waitsFor: string;
-  /** Something that may never come, such as a timer: nobody is stuck because of it. */
+  /** A delivery that may never come, such as a timer: it does not count as being stuck. */
   readonly optional?: boolean;
-  /** How badly a delivery fits, 0 being best; `undefined`: not at all. Without it everything fits. */
+  /** How badly a delivery matches, 0 being best; `undefined`: not at all. If left out, every delivery matches. */
   readonly rank?: (entry: TapeDelivery) => number | undefined;
   readonly take: (entry: TapeDelivery) => void;
   readonly fail: (error: Error) => void;
 }
 
-export interface StageOptions {
-  /** 1 plays in real time, 2 twice as fast; `Infinity` waits for nothing. */
+export interface ReplayOrderOptions {
+  /** 1 replays in real time, 2 twice as fast; `Infinity` does not wait. */
   readonly speed: number;
-  /** The real time: for the speed, and for noticing that a play does not go on. */
+  /** The real clock: for the speed, and for detecting that a replay is stuck. */
   readonly clock: Clock;
   /** How long the program and the tape may wait for each other. */
   readonly patienceMs: number;
 }
 
 /**
- * Plays a tape entry by entry, strictly in its order: what the program does moves it on, and what the world gave is
- * handed over when its turn has come and somebody waits for it. So the program sees everything in the order in which
- * it saw it before, however many things go on at once.
+ * Replays a tape entry by entry, strictly in order: actions of the program advance it, and recorded deliveries are
+ * handed over when their turn has come and the program waits for them. Thus the program sees everything in the recorded
+ * order, however many things happen at once.
  */
-export class Stage {
+export class ReplayOrder {
   readonly tape: Tape;
-  private readonly _options: StageOptions;
+  private readonly _options: ReplayOrderOptions;
   private readonly _receivers = new Map<string, Receiver[]>();
   private readonly _done = new Set<TapeEntry>();
   private readonly _controller = new AbortController();
@@ -45,22 +46,22 @@ export class Stage {
   private _lastAt = 0;
   private _lastKey = "";
 
-  constructor(tape: Tape, options: StageOptions) {
+  constructor(tape: Tape, options: ReplayOrderOptions) {
     this.tape = tape;
     this._options = options;
   }
 
-  /** Fires, with the error as its reason, when the program leaves the tape or the tape breaks off. */
+  /** Fires, with the error as its reason, when the program deviates from the tape or the tape breaks off. */
   get signal(): AbortSignal {
     return this._controller.signal;
   }
 
-  /** The entry whose turn it is. */
+  /** The index of the current entry. */
   get next(): number {
     return this._next;
   }
 
-  /** Begins, or looks whether the tape can go on. */
+  /** Starts the replay, or checks whether it can continue. */
   wake(): void {
     this._woken?.resolve(false);
     if (this._isPlaying || this._isClosed || this._failure !== undefined) return;
@@ -72,14 +73,14 @@ export class Stage {
       });
   }
 
-  /** The program has done what this entry says, before or when its turn has come. */
+  /** The program has performed the action of this entry, at its turn or earlier. */
   perform(entry: TapeEntry): void {
     this._done.add(entry);
     this._skipDone();
     this.wake();
   }
 
-  /** Waits for a delivery with this key. Returns what ends the waiting. */
+  /** Waits for a delivery with this key. Returns a function that cancels the wait. */
   await(key: string, receiver: Receiver): () => void {
     if (this._failure !== undefined) {
       receiver.fail(this._failure);
@@ -88,7 +89,7 @@ export class Stage {
     const line = this._receivers.get(key) ?? [];
     line.push(receiver);
     this._receivers.set(key, line);
-    // An abort may come at any time, and is no sign that the program has begun.
+    // An abort may come at any time, so waiting for one does not mean that the program has begun.
     if (key !== "abort") this.wake();
     return () => {
       const at = line.indexOf(receiver);
@@ -96,7 +97,7 @@ export class Stage {
     };
   }
 
-  /** The program waits for its readers, which may take any time. Returns what ends that. */
+  /** The program waits for its readers, which may take any time. Returns a function that ends this. */
   hold(): () => void {
     this._heldBy += 1;
     let isHeld = true;
@@ -108,7 +109,7 @@ export class Stage {
     };
   }
 
-  /** Ends the play. The signal fires first, so that the program hears of the reason and not of its consequences. */
+  /** Ends the replay. The signal fires first, so that the program learns the reason before its consequences. */
   fail(error: Error): void {
     if (this._failure !== undefined || this._isClosed) return;
     this._failure = error;
@@ -117,20 +118,20 @@ export class Stage {
     this._woken?.resolve(false);
   }
 
-  /** The program is over: nothing is played, waited for or found missing any more. */
+  /** The program has ended: nothing is replayed, waited for or reported missing any more. */
   close(): void {
     this._isClosed = true;
     this._receivers.clear();
     this._woken?.resolve(false);
   }
 
-  /** An error that names the entry it is about. */
+  /** An error that names its entry. */
   mismatch(index: number, what: string): Error {
     const spot = this.tape.spots[index];
     const entry = this.tape.entries[index];
     if (spot !== undefined && entry !== undefined) {
       return new Error(
-        `The run has left its tape at entry ${index + 1} (${entry.type}), ${describeSpot(spot)}: ${what}.`,
+        `The run has left its tape at entry ${index + 1} (${entry.type}), ${describePosition(spot)}: ${what}.`,
       );
     }
     const { torn } = this.tape;
@@ -149,7 +150,7 @@ export class Stage {
     }
   }
 
-  /** Who is given the next entry, when somebody is. */
+  /** The receiver of the next entry, if one is waiting. */
   private _ready(): Receiver | undefined {
     this._skipDone();
     const entry = this.tape.entries[this._next];
@@ -161,8 +162,8 @@ export class Stage {
   private async _deliver(): Promise<void> {
     const entry = this.tape.entries[this._next] as TapeEntry & TapeDelivery;
     const key = keyOf(entry) ?? "";
-    // One stream's next piece is asked for when the last one has been dealt with; for everything else the program
-    // first gets a turn to do all that follows from what it was given before.
+    // The next piece of the same stream is requested when the last one was processed. Before any other delivery, the
+    // program gets a turn of the event loop to do everything that follows from the previous one.
     if (key !== this._lastKey) await turn();
     if (this._options.speed !== Number.POSITIVE_INFINITY) await this._pace(entry.at);
     const receiver = this._ready();
@@ -181,7 +182,7 @@ export class Stage {
     if (ms >= 1) await new Promise<void>((resolve) => this._options.clock.after(ms, resolve));
   }
 
-  /** Waits until something happens. When nothing does although somebody waits, the program has left the tape. */
+  /** Waits until something happens. If nothing does although the program waits, it has deviated from the tape. */
   private async _park(): Promise<void> {
     if (this.tape.torn !== undefined && this.tape.entries[this._next] === undefined) {
       await turn();
@@ -199,7 +200,7 @@ export class Stage {
     this.fail(this.mismatch(this._next, `${expected}, but the run waits for ${this._waits() ?? "nothing"}`));
   }
 
-  /** Sleeps until it is woken, or `patienceMs` have passed while nobody held the play: then `true`. */
+  /** Waits until woken. Returns `true` if `patienceMs` passed while the replay was not held. */
   private async _sleep(patienceMs = Number.POSITIVE_INFINITY): Promise<boolean> {
     const woken = createDeferred<boolean>();
     this._woken = woken;
@@ -215,7 +216,7 @@ export class Stage {
 
   private _skipDone(): void {
     for (let entry = this.tape.entries[this._next]; entry !== undefined; entry = this.tape.entries[this._next]) {
-      // Nobody answers a signal or the end of an input, and whoever stops a process may not do it twice the same way.
+      // Signals and the end of an input have no response, and stopping a process does not always take the same steps.
       const isSilent = entry.type === "kill" || entry.type === "stdin-end";
       if (!this._done.delete(entry) && !isSilent) return;
       this._next += 1;
@@ -241,9 +242,4 @@ function bestOf(line: readonly Receiver[], entry: TapeDelivery): Receiver | unde
     least = rank;
   }
   return best;
-}
-
-/** A turn of the event loop: everything that waits in promises runs first. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

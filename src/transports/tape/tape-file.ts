@@ -1,14 +1,16 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from "node:fs";
-import { describeThrown, StartError } from "#domain";
+import { describeReadFailure, describeThrown, StartError } from "#domain";
 import { type OpenTapeOptions, openTape } from "./open-tape.ts";
-import type { Tape } from "./tape.ts";
-import { TAPE_LIMITS } from "./tape-limits.ts";
+import { type Tape, TAPE_LIMITS } from "./tape.ts";
 
-// A link planted at our path would send the bytes elsewhere (SEC19); Windows has neither the flag nor the danger.
+// A link planted at our path would redirect the bytes (SEC19); Windows has neither the flag nor the danger.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const OWNER_ONLY = 0o600;
 
-/** Reads a tape from a file. @throws StartError `invalid-tape`. */
+/**
+ * Reads a tape from a file.
+ * @throws StartError `invalid-tape`.
+ */
 export function readTape(path: string, options: OpenTapeOptions = {}): Tape {
   let bytes: Uint8Array;
   try {
@@ -21,9 +23,8 @@ export function readTape(path: string, options: OpenTapeOptions = {}): Tape {
       closeSync(file);
     }
   } catch (error) {
-    throw new StartError("invalid-tape", `The tape ${path} cannot be read: ${describeThrown(error)}. Check the path.`, {
-      cause: error,
-    });
+    const why = describeReadFailure(error);
+    throw new StartError("invalid-tape", `The tape ${path} cannot be read: ${why}. Check the path.`, { cause: error });
   }
   try {
     return openTape(bytes, options);
@@ -32,16 +33,17 @@ export function readTape(path: string, options: OpenTapeOptions = {}): Tape {
   }
 }
 
-/** A file a tape is written to. */
+/** The file of a tape. */
 export interface TapeFile {
-  /** Puts a line behind the others, at once: what was recorded survives whatever happens to the process. */
+  /** Appends a line synchronously, so that everything recorded survives a crash of the process. */
   write(line: string): void;
   /** Idempotent. */
   close(): void;
 }
 
 /**
- * Makes a new file for a tape, readable by its owner alone. Nothing that is there is written over or followed.
+ * Creates a new file for a tape, readable only by its owner. An existing file is not overwritten, and a link is not
+ * followed.
  *
  * @throws StartError `invalid-option`.
  */
@@ -51,8 +53,7 @@ export function createTapeFile(path: string): TapeFile {
     file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, OWNER_ONLY);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "";
-    const why =
-      code === "EEXIST" ? "there is something already" : code === "ENOENT" ? "there is no such folder" : `${code}`;
+    const why = code === "EEXIST" ? "it already exists" : code === "ENOENT" ? "there is no such folder" : `${code}`;
     throw new StartError("invalid-option", `record is "${path}", but ${why}. Give the path of a new file.`, {
       cause: error,
     });

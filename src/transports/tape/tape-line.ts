@@ -1,54 +1,47 @@
+import { present, START_ERROR_CODES, StartError, type StartErrorCode, ToolFailure } from "#domain";
 import { decodeBase64, encodeBase64 } from "#wire";
-import type { TapeBytes, TapeFailure } from "./tape.ts";
-
-/** So many hexadecimal digits seal a line. */
-const SEAL_DIGITS = 16;
-const SEALED = /^\{"seal":"([0-9a-f]{16})",/;
-/** The length of `{"seal":"…",`. */
-export const SEAL_BYTES = SEAL_DIGITS + 11;
-
-/** The seal before the first line. */
-export const FIRST_SEAL = "0".repeat(SEAL_DIGITS);
+import type { TapeBytes, TapeDigest, TapeFailure } from "./tape.ts";
 
 /**
- * Writes a line that carries a seal over itself and the line before, so that a changed, missing, doubled or moved line
- * is noticed. It guards against accidents, not against forgers.
+ * The written version. Version 1, written by millrace 0.1, had a checksum in every line instead of a digest at the end.
  */
-export function writeLine(value: object, before: string): { readonly line: string; readonly seal: string } {
-  const rest = JSON.stringify(value).slice(1);
-  const seal = sumOf(before + rest);
-  return { line: `{"seal":"${seal}",${rest}\n`, seal };
+export const TAPE_VERSION = 2;
+
+/** A digest over all preceding bytes. It protects against accidents, not against forgery. */
+export interface DigestWriter {
+  add(bytes: string | Uint8Array): void;
+  /** The end of the last line. */
+  end(): string;
 }
 
-/** The seal a line carries, and the one it should carry. */
-export function readSeal(
-  text: string,
-  before: string,
-): { readonly found: string | undefined; readonly expected: string } {
-  const found = SEALED.exec(text)?.[1];
-  return { found, expected: sumOf(before + text.slice(SEAL_BYTES)) };
+export function createDigester(): DigestWriter {
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  const hash = createHash("sha256");
+  return {
+    add: (bytes) => void hash.update(bytes),
+    end: () => `,"digest":"${hash.digest("hex")}"}`,
+  };
 }
 
-/** Two lanes of FNV-1a over the UTF-16 units of a text: 64 bits that change when anything does. */
-export function sumOf(text: string): string {
-  let low = 0x811c9dc5;
-  let high = 0x9747b28c;
-  for (let index = 0; index < text.length; index += 1) {
-    const unit = text.charCodeAt(index);
-    low = Math.imul(low ^ unit, 0x01000193);
-    high = Math.imul(high ^ (unit + index), 0x85ebca6b);
-    high ^= high >>> 13;
-  }
-  return hex(low) + hex(high);
+/** The length of the text that `end` returns. */
+export const DIGEST_BYTES = 77;
+
+/** The digest of a text that is too long to store. */
+export function digestOf(text: string): TapeDigest {
+  const { createHash } = process.getBuiltinModule("node:crypto");
+  return { length: text.length, sum: createHash("sha256").update(text).digest("hex") };
 }
 
-function hex(word: number): string {
-  return (word >>> 0).toString(16).padStart(8, "0");
+/**
+ * Whether a text has this digest. Checksums of version 1 have 16 digits and cannot be compared; only the lengths are.
+ */
+export function isDigestOf({ length, sum }: TapeDigest, text: string): boolean {
+  return length === text.length && (sum.length === 16 || sum === digestOf(text).sum);
 }
 
 const strict = { fatal: true, ignoreBOM: true };
 
-/** Bytes as a tape keeps them. */
+/** Bytes in the form in which a tape stores them. */
 export function keepBytes(bytes: Uint8Array): TapeBytes {
   try {
     return { text: new TextDecoder("utf-8", strict).decode(bytes) };
@@ -57,13 +50,13 @@ export function keepBytes(bytes: Uint8Array): TapeBytes {
   }
 }
 
-/** The bytes that were kept. */
+/** The stored bytes. */
 export function bytesOf(kept: TapeBytes): Uint8Array {
   if ("text" in kept) return new TextEncoder().encode(kept.text);
   return decodeBase64(kept.base64) ?? new Uint8Array();
 }
 
-/** An error as a tape keeps it. */
+/** An error in the form in which a tape stores it. */
 export function keepFailure(thrown: unknown, redact: (text: string) => string): TapeFailure {
   const error = (typeof thrown === "object" && thrown !== null ? thrown : { message: String(thrown) }) as {
     readonly [field: string]: unknown;
@@ -77,8 +70,29 @@ export function keepFailure(thrown: unknown, redact: (text: string) => string): 
   return {
     name: text("name") ?? "Error",
     message: text("message") ?? "",
-    ...(code !== undefined && { code }),
-    ...(host !== undefined && { host }),
+    ...present({ code, host }),
     ...(typeof error["answered"] === "boolean" && { answered: error["answered"] }),
   };
+}
+
+/** The brand of `ConnectionFailure`, which this folder does not import. */
+const CONNECTION_FAILURE = Symbol.for("millrace.ConnectionFailure");
+
+/** An error with the same properties as the recorded one. */
+export function rebuildFailure(failure: TapeFailure): Error {
+  const { name, message, code, host, answered } = failure;
+  if (name === "ToolFailure") return new ToolFailure(message);
+  if (name === "StartError") {
+    const known = START_ERROR_CODES.find((one): one is StartErrorCode => one === code);
+    if (known !== undefined) return new StartError(known, message);
+  }
+  const error = new Error(message);
+  error.name = name;
+  const fields: Record<string, unknown> = {};
+  if (code !== undefined) fields["code"] = code;
+  if (host !== undefined) fields["host"] = host;
+  if (answered !== undefined) fields["answered"] = answered;
+  Object.assign(error, fields);
+  if (name === "ConnectionFailure") Object.assign(error, { [CONNECTION_FAILURE]: true });
+  return error;
 }

@@ -1,22 +1,23 @@
 import type { HeldPiece, StreamMask } from "#secrets";
-import type { TapeAction, TapeDelivery, TapeHeader, TapePlace } from "./tape.ts";
-import { FIRST_SEAL, keepBytes, writeLine } from "./tape-line.ts";
-import { TAPE_LIMITS } from "./tape-limits.ts";
+import { TAPE_LIMITS, type TapeAction, type TapeDelivery, type TapeHeader, type TapePlace } from "./tape.ts";
+import { createDigester, keepBytes } from "./tape-line.ts";
 
-/** An entry that is a piece of a stream: what it is, and the bytes once they are settled. */
+/** An entry that is a piece of a stream; its bytes follow when they are final. */
 export interface PieceEntry {
   readonly type: "body" | "stdin" | "stdout" | "stderr";
   readonly id: number;
 }
 
-/** Writes the lines of a tape in order. Never throws: a recording that fails changes nothing for the run. */
+/** Writes the lines of a tape in order. Never throws: a failed recording does not affect the run. */
 export interface TapeLog {
   add(entry: TapeAction | TapeDelivery, place: TapePlace): void;
-  /** A piece keeps its place in the order, and is written when nothing in it can turn out to be a secret any more. */
+  /**
+   * Adds a piece at its place in the order; it is written as soon as no part of it can still turn out to be a secret.
+   */
   addPiece(entry: PieceEntry, place: TapePlace, bytes: Uint8Array, mask: StreamMask): void;
-  /** Writes what waits and can be written. */
+  /** Writes the pending entries that can be written. */
   flush(): void;
-  /** Writes everything, then the end. What comes later is dropped. */
+  /** Writes everything, then the end. Later entries are dropped. */
   end(place: TapePlace): void;
   /** Why the recording stopped before its end. */
   readonly failure: unknown;
@@ -34,19 +35,20 @@ export function createTapeLog(
   maxBytes: number = TAPE_LIMITS.recordedBytes,
 ): TapeLog {
   const waiting: Waiting[] = [];
-  let seal = FIRST_SEAL;
+  const digester = createDigester();
   let written = 0;
   let isOver = false;
   let failed: { readonly error: unknown } | undefined;
 
-  const put = (value: object): void => {
+  const put = (value: object, isLast = false): void => {
     if (failed !== undefined) return;
     try {
-      const made = writeLine(value, seal);
-      written += made.line.length;
+      const text = JSON.stringify(value);
+      const line = isLast ? text.slice(0, -1) : `${text}\n`;
+      written += line.length;
       if (written > maxBytes) throw new Error(`The recording has reached ${maxBytes} bytes and stopped there.`);
-      write(made.line);
-      seal = made.seal;
+      digester.add(line);
+      write(isLast ? `${line}${digester.end()}\n` : line);
     } catch (error) {
       failed = { error };
       waiting.length = 0;
@@ -62,7 +64,7 @@ export function createTapeLog(
     }
     waiting.splice(0, count);
     if (waiting.length <= TAPE_LIMITS.waitingEntries) return;
-    // Rather too much is covered than that memory grows with what others do meanwhile.
+    // Masking too much is better than letting memory grow with other activity.
     waiting[0]?.mask?.settle(false);
     flush();
   };
@@ -87,7 +89,7 @@ export function createTapeLog(
       for (const { mask } of waiting) mask?.settle(false);
       flush();
       isOver = true;
-      put({ ...place, type: "end" });
+      put({ ...place, type: "end" }, true);
     },
     get failure() {
       return failed?.error;

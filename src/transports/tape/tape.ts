@@ -3,14 +3,14 @@ import type { ProcessExit } from "#domain";
 /** The first line of a tape. */
 export interface TapeHeader {
   readonly format: "millrace-tape";
-  readonly version: 1;
-  /** When the recording began, in milliseconds since 1970. Every other time of the tape counts from here. */
+  readonly version: 1 | 2;
+  /** When the recording began, in milliseconds since 1970. All other times on the tape are relative to it. */
   readonly startedAt: number;
-  /** What was run, as data: whoever plays the tape runs the same. Its meaning is the business of whoever recorded. */
+  /** What was run, as data, so that a replay can run the same. The tape itself does not interpret it. */
   readonly program?: unknown;
 }
 
-/** A failure as it is kept: enough to make an error that reads and acts the same. */
+/** A recorded failure: enough to rebuild an equivalent error. */
 export interface TapeFailure {
   readonly name: string;
   readonly message: string;
@@ -19,21 +19,21 @@ export interface TapeFailure {
   readonly answered?: boolean;
 }
 
-/** Bytes as they are kept: as text where they are UTF-8. */
+/** Recorded bytes: as text if they are UTF-8. */
 export type TapeBytes = { readonly text: string } | { readonly base64: string };
 
-/** What every entry has besides what happened. */
+/** The fields that every entry has. */
 export interface TapePlace {
   /** Milliseconds since the start. */
   readonly at: number;
-  /** What the clock said since the entry before, in milliseconds since the start. */
+  /** The clock readings since the previous entry, in milliseconds since the start. */
   readonly now?: readonly number[];
-  /** The ids and numbers that chance gave since the entry before. */
+  /** The random ids and numbers drawn since the previous entry. */
   readonly ids?: readonly string[];
   readonly draws?: readonly number[];
 }
 
-/** What the program did to the world. `id` tells exchanges and processes apart. */
+/** Actions of the program on the outside world. `id` identifies the exchange or the process. */
 export type TapeAction =
   | {
       readonly type: "request";
@@ -56,13 +56,13 @@ export type TapeAction =
   | { readonly type: "stdin-end"; readonly id: number }
   | { readonly type: "kill"; readonly id: number; readonly signal: string };
 
-/** What is too large to keep is known by its length and a sum. */
+/** Identifies data that is too large to store, by its length and its SHA-256. */
 export interface TapeDigest {
   readonly length: number;
   readonly sum: string;
 }
 
-/** What the world gave to the program. */
+/** Deliveries from the outside world to the program. */
 export type TapeDelivery =
   | {
       readonly type: "head";
@@ -88,7 +88,7 @@ export type TapeDelivery =
   | { readonly type: "timer"; readonly ms: number }
   | { readonly type: "abort"; readonly reason: string };
 
-/** What a callback of the caller answered. `odd`: a value that is no JSON, by its kind. */
+/** The answer of one of the caller's callbacks. `odd`: the kind of a value that is not JSON. */
 export type TapeAnswer =
   | { readonly value?: unknown }
   | { readonly failure: TapeFailure }
@@ -98,20 +98,34 @@ export type TapeEntry = TapePlace & (TapeAction | TapeDelivery | { readonly type
 
 export type TapeEntryType = TapeEntry["type"];
 
-/** Where an entry stands in its file, for messages. Lines count from 1, bytes from 0. */
-export interface TapeSpot {
+/** The position of an entry in its file, for messages. Lines count from 1, bytes from 0. */
+export interface TapePosition {
   readonly line: number;
   readonly offset: number;
 }
 
-/** A tape that has been read and checked. Plain data; any number of players may play it. */
+/** A tape that has been read and checked. Plain data; any number of players may replay it. */
 export interface Tape {
   readonly header: TapeHeader;
-  /** Without the last one, `end`, whose readings of the clock are in `last`. */
+  /** Without the last one, `end`; that is in `last`. */
   readonly entries: readonly TapeEntry[];
-  readonly spots: readonly TapeSpot[];
+  readonly spots: readonly TapePosition[];
   /** The closing entry; missing when the tape is torn. */
   readonly last: (TapePlace & { readonly type: "end" }) | undefined;
-  /** Why and where the tape breaks off, when it does. */
+  /** Why and where the tape breaks off, if it does. */
   readonly torn: string | undefined;
 }
+
+/** The limits of tapes. */
+export const TAPE_LIMITS = {
+  /** A recording stops at this size; what was recorded so far can be replayed as a torn tape. */
+  recordedBytes: 268_435_456,
+  /** Larger files are not opened. */
+  fileBytes: 536_870_912,
+  /** Longer lines are not read. */
+  lineBytes: 67_108_864,
+  /** Longer texts, sent or received, are stored as their length and a checksum, or not at all. */
+  keptCharacters: 16_777_216,
+  /** How many entries may wait for a piece that is not final yet. */
+  waitingEntries: 512,
+} as const;

@@ -1,6 +1,6 @@
-/** Where a link may lead: elsewhere on the web, or to a mailbox. `undefined` for everything else. */
+/** The allowed target of a link: a web or mail address. `undefined` for everything else. */
 export function safeLink(href: string): string | undefined {
-  // Browsers drop control characters and blanks when they read an address, so they are no part of one.
+  // Browsers drop control characters and blanks when they parse an address, so they must not be part of one.
   if (/[\u0000-\u0020\u007f-\u00a0\u2028\u2029\\]/.test(href)) return undefined;
   if (!URL.canParse(href)) return undefined;
   const { protocol, href: full } = new URL(href);
@@ -40,7 +40,7 @@ const NAMED: ReadonlyMap<string, string> = new Map(
   }),
 );
 
-/** Writes `&amp;` and its like out. The result is text, and stays text. */
+/** Decodes `&amp;` and similar entities. The result is used as text, never as HTML. */
 export function decodeEntities(text: string): string {
   if (!text.includes("&")) return text;
   return text.replaceAll(/&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));/g, (whole, ten, sixteen, name) => {

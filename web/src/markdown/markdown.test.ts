@@ -50,6 +50,25 @@ describe("readMarkdown", () => {
     expect(kinds).toEqual(["paragraph", "heading", "list", "table", "paragraph"]);
   });
 
+  it.each([
+    ["in one line", '{"a":"*b*"}', '{\n  "a": "*b*"\n}'],
+    ["in several lines", '{\n "a": 1\n}', '{\n "a": 1\n}'],
+    ["with a number that JavaScript would round", '{"a":12345678901234567890}', '{"a":12345678901234567890}'],
+  ])("an answer that is one JSON value is data, while it is written too: %s", (_, written, shown) => {
+    for (let end = written.indexOf('"') + 1; end <= written.length; end += 1) {
+      const [block] = readMarkdown(NO_MARKDOWN, written.slice(0, end), true).blocks;
+      expect(block?.token).toMatchObject({ type: "code", lang: "json", text: written.slice(0, end) });
+    }
+    expect(readMarkdown(NO_MARKDOWN, written, false).blocks.map(({ token }) => token)).toMatchObject([
+      { type: "code", lang: "json", text: shown },
+    ]);
+  });
+
+  it.each(['{"a" is no JSON', "[x] done", '{"a": 1} and more'])("%s is prose", (written) => {
+    const [block] = readMarkdown(NO_MARKDOWN, written, false).blocks;
+    expect(block?.token.type).toBe("paragraph");
+  });
+
   it("nesting has an end: deeper than any page could draw it is plain text", () => {
     const typeOf = (text: string) => readMarkdown(NO_MARKDOWN, text, true).blocks.map(({ token }) => token.type);
     expect(typeOf(`${">".repeat(20)} x`)).toEqual(["blockquote"]);

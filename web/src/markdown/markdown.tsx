@@ -3,7 +3,7 @@ import { useMemo, useRef } from "preact/hooks";
 import { type MarkdownBlock, NO_MARKDOWN, readMarkdown } from "./blocks.ts";
 import { renderTokens } from "./render.tsx";
 
-/** A model's text. While it is being written only its last blocks are drawn anew. */
+/** A model's text. While it is being written only its last blocks are rendered again. */
 export function Markdown({ text, isOpen }: { readonly text: string; readonly isOpen: boolean }): VNode {
   const known = useRef({ read: NO_MARKDOWN, text: "", isOpen: true });
   if (known.current.text !== text || known.current.isOpen !== isOpen) {
@@ -18,7 +18,7 @@ export function Markdown({ text, isOpen }: { readonly text: string; readonly isO
   );
 }
 
-/** A block that is the same object keeps its drawing. */
+/** A block that is the same object is not rendered again. */
 function Block({ block }: { readonly block: MarkdownBlock }): ComponentChildren {
   return useMemo(() => renderTokens([block.token]), [block]);
 }

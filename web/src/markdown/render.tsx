@@ -4,8 +4,8 @@ import { CodeBlock } from "../parts/code-block.tsx";
 import { decodeEntities, safeLink } from "./links.ts";
 
 /**
- * Draws what a model wrote. It is foreign text: elements are made from the list below and from nothing else, all of it
- * ends up in text nodes, and no HTML is ever read. Pictures become links, because loading one tells its host.
+ * Renders a model's text. It is untrusted: only the elements listed below are created, all text goes into text nodes,
+ * and HTML is never parsed. Pictures become links, because loading one would notify its host.
  */
 export function renderTokens(tokens: readonly Token[] | undefined): ComponentChildren {
   return tokens?.map((token, index) => <Piece key={index} token={token as Known} />);

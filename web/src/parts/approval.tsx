@@ -7,18 +7,18 @@ import { Icon } from "./icons.tsx";
 
 interface ApprovalProps {
   readonly question: ToolItem;
-  /** How many wait, this one among them. */
+  /** The number of open questions, including this one. */
   readonly count: number;
   readonly onAnswer: (decision: { allow: boolean; reason?: string }) => Promise<void>;
 }
 
-/** Asks whether a tool may do what its model wants. The run waits; the rest of the page can still be used. */
+/** Asks whether a tool call may run. The run is paused; the rest of the page stays usable. */
 export function Approval({ question, count, onAnswer }: ApprovalProps): VNode {
   const [reason, setReason] = useState("");
   const [isSent, setSent] = useState(false);
   const dialog = useRef<HTMLElement>(null);
   useEffect(() => {
-    // Whoever is writing goes on writing.
+    // Do not take the focus from a person who is writing.
     const { activeElement } = document;
     const isWriting = activeElement instanceof HTMLTextAreaElement && activeElement.value !== "";
     if (!isWriting) dialog.current?.focus({ preventScroll: true });
@@ -56,7 +56,7 @@ export function Approval({ question, count, onAnswer }: ApprovalProps): VNode {
           value={reason}
           maxLength={2000}
           placeholder="Reason, if you deny it"
-          aria-label="Reason for denying, told to the model"
+          aria-label="Reason for denying, shown to the model"
           onInput={(event) => setReason(event.currentTarget.value)}
         />
         <button type="button" class="plain" disabled={isSent} onClick={act(() => answer(false))}>

@@ -5,19 +5,19 @@ import { keepDraft, readDraft } from "../state/storage.ts";
 import { Icon } from "./icons.tsx";
 
 interface ComposerProps {
-  /** What the draft is kept under. */
+  /** The key of the draft. */
   readonly draftId: string;
-  /** What stands in it at first, in place of the draft. */
+  /** The initial text, instead of the draft. */
   readonly suggested?: string | undefined;
   readonly isRunning: boolean;
-  /** `false`: it was not taken, and the text comes back. */
+  /** `false`: the message was not accepted, and the text is restored. */
   readonly onSend: (text: string) => Promise<boolean>;
   readonly onStop: () => void;
-  /** What stands beside the button. */
+  /** Shown next to the button. */
   readonly children?: ComponentChildren;
 }
 
-/** Where one writes: Enter sends, Shift+Enter begins a new line. */
+/** The input field: Enter sends, Shift+Enter starts a new line. */
 export function Composer({ draftId, suggested, isRunning, onSend, onStop, children }: ComposerProps): VNode {
   const [text, setText] = useState(() => suggested ?? readDraft(draftId));
   const [isSending, setSending] = useState(false);
@@ -27,7 +27,7 @@ export function Composer({ draftId, suggested, isRunning, onSend, onStop, childr
   useEffect(() => area.current?.focus({ preventScroll: true }), []);
   useLayoutEffect(() => fit(area.current), [text]);
 
-  // At once: an effect would come too late for a reload.
+  // At once: an effect would be too late for a reload.
   const write = (written: string): void => {
     setText(written);
     keepDraft(draftId, written);
@@ -83,7 +83,7 @@ export function Composer({ draftId, suggested, isRunning, onSend, onStop, childr
   );
 }
 
-/** As tall as its text, up to a limit that the style sheet sets. */
+/** As tall as its text, up to the limit in the style sheet. */
 function fit(area: HTMLTextAreaElement | null): void {
   if (area === null) return;
   area.style.height = "auto";

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { act } from "../act.ts";
 import { Icon } from "./icons.tsx";
 
-/** Copies a text, and says for a moment that it did. */
+/** Copies a text and confirms it for a moment. */
 export function CopyButton({ text, label }: { readonly text: () => string; readonly label: string }): VNode {
   const [said, say] = useState<"" | "Copied" | "Not copied">("");
   useEffect(() => {
@@ -22,7 +22,7 @@ export function CopyButton({ text, label }: { readonly text: () => string; reado
   );
 }
 
-/** Over plain HTTP from another machine browsers have no clipboard; a selection can be copied even so. */
+/** Over plain HTTP from another machine browsers have no clipboard API; a selection can be copied even so. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -10,7 +10,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A question that has to be answered before anything else. */
+/** A modal question. */
 export function Dialog({ title, confirm, isDangerous, onConfirm, onClose, children }: DialogProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);

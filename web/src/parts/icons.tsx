@@ -24,7 +24,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A line drawing; what it means is said by the words beside it. */
+/** A line drawing, hidden from screen readers: the text next to it has the meaning. */
 export function Icon({ name }: { readonly name: IconName }): VNode {
   return (
     <svg class={`icon icon-${name}`} viewBox="0 0 24 24" aria-hidden="true">

@@ -8,7 +8,7 @@ export interface MenuEntry {
   readonly onChoose: () => void;
 }
 
-/** A button that opens a list of things to do. */
+/** A button that opens a list of actions. */
 export function Menu({ label, entries }: { readonly label: string; readonly entries: readonly MenuEntry[] }): VNode {
   const [isOpen, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);

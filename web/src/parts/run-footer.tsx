@@ -5,18 +5,21 @@ import type { RunView } from "../state/run-view.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { When } from "./when.tsx";
 
-/** What the answer took; while it is being written, how long so far. */
+/** What the answer used; while it is being written, the elapsed time. */
 export function RunFooter({
   run,
   isRunning,
+  isWaiting = false,
   isEarlier = false,
 }: {
   readonly run: RunView;
   readonly isRunning: boolean;
-  /** It is not the latest one. */
+  /** The run continues when a question is answered. */
+  readonly isWaiting?: boolean;
+  /** It is not the latest run. */
   readonly isEarlier?: boolean;
 }): ComponentChildren {
-  if (isRunning) return <Working startedAt={run.startedAt} model={run.model} />;
+  if (isRunning) return <Working startedAt={run.startedAt} model={run.model} isWaiting={isWaiting} />;
   if (run.seq === -1) return null;
   const facts = [...(run.model === undefined ? [] : [run.model]), ...factsOf(run)];
   const answer = (): string =>
@@ -41,9 +44,11 @@ export function RunFooter({
 function Working({
   startedAt,
   model,
+  isWaiting,
 }: {
   readonly startedAt: number | undefined;
   readonly model: string | undefined;
+  readonly isWaiting: boolean;
 }): VNode {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -53,9 +58,9 @@ function Working({
   const seconds = startedAt === undefined ? 0 : Math.max(0, Math.round((now - startedAt) / 1000));
   return (
     <footer class="run-footer working">
-      <span class="spinner" />
+      {!isWaiting && <span class="spinner" />}
       <span class="facts">
-        <span class="shimmer">Working</span>
+        <span class={isWaiting ? undefined : "shimmer"}>{isWaiting ? "Waiting for your answer" : "Working"}</span>
         {seconds > 0 && <span>{formatDuration(seconds * 1000)}</span>}
         {model !== undefined && <span>{model}</span>}
       </span>

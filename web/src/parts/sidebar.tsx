@@ -12,7 +12,7 @@ import { When } from "./when.tsx";
 
 const TYPING_PAUSE_MS = 150;
 
-/** The threads, found by what is in them. */
+/** The list of threads, with a search in their content. */
 export function Sidebar({ list, openId }: { readonly list: ThreadList; readonly openId: string | undefined }): VNode {
   const state = useCell(list.state);
   const nav = useRef<HTMLElement>(null);

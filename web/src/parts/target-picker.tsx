@@ -7,7 +7,7 @@ interface TargetPickerProps {
   readonly onPick: (target: string) => void;
 }
 
-/** Who is to answer: one of those that the server offers. */
+/** Selects the target that answers, from those that the server offers. */
 export function TargetPicker({ targets, value, onPick }: TargetPickerProps): VNode {
   const all = targets?.backends ?? [];
   const agents = all.filter(({ kind }) => kind === "agent");

@@ -5,7 +5,7 @@ import { Icon, type IconName } from "./icons.tsx";
 
 const ICONS: Readonly<Record<Theme, IconName>> = { system: "system", light: "sun", dark: "moon" };
 
-/** System, light, dark, and around again. */
+/** Cycles through system, light and dark. */
 export function ThemeButton(): VNode {
   const [theme, setTheme] = useState(readTheme);
   const change = (): void => {

@@ -13,7 +13,7 @@ interface ThreadHeadProps {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** What the thread is called, who answers, what it has cost, and what can be done with it. */
+/** The title of the thread, its target, its cost, and its actions. */
 export function ThreadHead({ thread, model, onChange, onRemove, onFailure }: ThreadHeadProps): VNode {
   const [asking, setAsking] = useState<"rename" | "delete" | undefined>(undefined);
   const [title, setTitle] = useState("");

@@ -16,7 +16,7 @@ interface ThreadPageProps {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** One thread: its head, what was said, and where one writes. */
+/** One thread: its head, the conversation, and the input field. */
 export function ThreadPage({ conversation, onChange, onRemove, onFailure }: ThreadPageProps): VNode {
   const state = useCell(conversation.state);
   const running = isRunning(state);
@@ -82,12 +82,12 @@ export function ThreadPage({ conversation, onChange, onRemove, onFailure }: Thre
   );
 }
 
-/** The model that answers, as far as the last run that named one tells. */
+/** The model that answers, according to the last run that named one. */
 function modelOf({ run, earlier }: ConversationState): string | undefined {
   return run.model ?? earlier.findLast(({ view }) => view.model !== undefined)?.view.model;
 }
 
-/** What a screen reader says of the run; the answer itself is read when it is finished. */
+/** The status of the run for screen readers; the answer itself is read when it is finished. */
 function statusOf(state: ConversationState, asked: string | undefined): string {
   if (asked !== undefined) return `${asked} needs your permission.`;
   if (isRunning(state)) return "Working on an answer.";
@@ -98,6 +98,7 @@ function statusOf(state: ConversationState, asked: string | undefined): string {
     aborted: "Stopped.",
     interrupted: "Interrupted.",
     running: "",
+    waiting: "Waiting.",
   }[state.run.status];
 }
 

@@ -2,7 +2,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { keepToken, readToken } from "../state/http.ts";
 
-/** Asks for the token of a server that wants one. Kept until the tab is closed. */
+/** Asks for the server's token. Kept until the tab is closed. */
 export function TokenGate(): VNode {
   const [token, setToken] = useState("");
   const wasWrong = readToken() !== null;

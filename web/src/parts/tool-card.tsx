@@ -4,15 +4,15 @@ import type { ToolItem } from "../state/items.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Icon } from "./icons.tsx";
 
-/** Longer texts are cut on the page; copying gives all of them. */
+/** Longer texts are cut on the page; copying gives the whole text. */
 const LONGEST_SHOWN = 20_000;
 
-/** A tool call: what was asked of the tool, what it said, how long it took. */
+/** A tool call: its input, its output and its duration. */
 export function ToolCard({ tool, isStopped }: { readonly tool: ToolItem; readonly isStopped: boolean }): VNode {
-  const face = faceOf(tool, isStopped);
+  const face = statusOf(tool, isStopped);
   const input = tool.input === undefined ? tool.json : formatValue(tool.input);
   return (
-    <details class={`tool ${face.look}${tool.parent === undefined ? "" : " nested"}`} open={tool.isError || undefined}>
+    <details class={`tool ${face.look}${tool.parent === undefined ? "" : " nested"}`} open={face.look === "bad"}>
       <summary>
         <span class="tool-mark">{face.look === "busy" ? <span class="spinner" /> : <Icon name={face.icon} />}</span>
         <span class="tool-name">{tool.name}</span>
@@ -34,19 +34,20 @@ export function ToolCard({ tool, isStopped }: { readonly tool: ToolItem; readonl
   );
 }
 
-interface Face {
+interface CardStatus {
   readonly look: "busy" | "good" | "bad" | "asked" | "skipped";
   readonly icon: "check" | "error" | "shield" | "close";
   readonly word: string;
 }
 
-function faceOf({ state, isError, skipped, verdict }: ToolItem, isStopped: boolean): Face {
+function statusOf({ state, isError, skipped, verdict }: ToolItem, isStopped: boolean): CardStatus {
   if (state === "asked" && !isStopped) return { look: "asked", icon: "shield", word: "Waiting for you" };
   if (state !== "done") {
     if (isStopped) return { look: "skipped", icon: "close", word: "Not finished" };
     return { look: "busy", icon: "check", word: state === "writing" ? "Preparing" : "Running" };
   }
   if (skipped === "denied" || verdict !== undefined) return { look: "bad", icon: "shield", word: "Denied" };
+  if (skipped === "aborted") return { look: "skipped", icon: "close", word: "Not finished" };
   if (skipped !== undefined) return { look: "skipped", icon: "close", word: "Not run" };
   return isError ? { look: "bad", icon: "error", word: "Failed" } : { look: "good", icon: "check", word: "Done" };
 }

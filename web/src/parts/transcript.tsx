@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type ConversationState, historyOf, isRunning, shownRows } from "../state/conversation.ts";
+import { type ConversationState, historyOf, isRunning, openQuestions, shownRows } from "../state/conversation.ts";
 import type { Item } from "../state/items.ts";
 import type { RunView } from "../state/run-view.ts";
 import { Icon } from "./icons.tsx";
@@ -8,10 +8,10 @@ import { HandoffLine, NoteRow, TextRow, ThinkingRow, UserRow } from "./rows.tsx"
 import { RunFooter } from "./run-footer.tsx";
 import { ToolCard } from "./tool-card.tsx";
 
-/** How near the end counts as reading along. */
+/** The distance from the end within which the view keeps following. */
 const NEAR_PX = 80;
 
-/** The conversation. It stays at its end as it grows, until the reader scrolls away. */
+/** The conversation. The view stays at its end as it grows, until the reader scrolls away. */
 export function Transcript({ state }: { readonly state: ConversationState }): VNode {
   const running = isRunning(state);
   const history = useMemo(() => historyOf(state), [state.messages, state.earlier, state.run.inputId]);
@@ -53,7 +53,7 @@ export function Transcript({ state }: { readonly state: ConversationState }): VN
           )}
         </div>
         <div class="column">
-          <RunFooter run={state.run} isRunning={running} />
+          <RunFooter run={state.run} isRunning={running} isWaiting={openQuestions(state).length > 0} />
         </div>
       </div>
       {isAway && (
@@ -70,7 +70,7 @@ function EarlierFooter({ run }: { readonly run: RunView }): ComponentChildren {
 }
 
 function Row({ item, isStopped }: { readonly item: Item; readonly isStopped: boolean }): ComponentChildren {
-  // The same item and the same state is the same drawing.
+  // The same item in the same state is not rendered again.
   return useMemo(() => drawItem(item, isStopped), [item, item.kind === "tool" && isStopped]);
 }
 

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { adviceFor } from "../../../src/domain/advice.ts";
 import { api, type Targets } from "../state/api.ts";
 import { routeOf } from "../state/route.ts";
 import { storageKey } from "../state/storage.ts";
@@ -22,7 +23,7 @@ interface WelcomeProps {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** The beginning of a new thread. */
+/** The start page for a new thread. */
 export function Welcome({ onChange, onFailure }: WelcomeProps): VNode {
   const [targets, setTargets] = useState<Targets | undefined>(undefined);
   const [target, setTarget] = useState("");
@@ -42,10 +43,11 @@ export function Welcome({ onChange, onFailure }: WelcomeProps): VNode {
   const send = async (text: string): Promise<boolean> => {
     setFailure(undefined);
     try {
-      const thread = await api.createThread(target || (targets?.default ?? "offline"));
+      // A quick question may be sent before the list of targets has arrived.
+      const thread = await api.createThread(target || firstChoice(targets ?? (await api.backends())));
       localStorage.setItem(storageKey(KEPT_TARGET), thread.target);
       await api.chat(thread.id, text).catch(async (error: unknown) => {
-        // Nothing was said in it: it is as if it had never been.
+        // The thread is still empty, so it is removed again.
         await api.remove(thread.id).catch(() => undefined);
         throw error;
       });
@@ -90,7 +92,7 @@ export function Welcome({ onChange, onFailure }: WelcomeProps): VNode {
               {missing.map(({ target: name, reason }) => (
                 <div key={name}>
                   <dt>{name}</dt>
-                  <dd>{reason}</dd>
+                  <dd>{adviceFor("page", reason ?? "")}</dd>
                 </div>
               ))}
             </dl>
@@ -101,7 +103,7 @@ export function Welcome({ onChange, onFailure }: WelcomeProps): VNode {
   );
 }
 
-/** What was used last, if it still can be. */
+/** The target used last, if it is still available. */
 function firstChoice({ backends, default: first }: Targets): string {
   const kept = localStorage.getItem(storageKey(KEPT_TARGET));
   return backends.some(({ target, available }) => available && target === kept) && kept !== null ? kept : first;

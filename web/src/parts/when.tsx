@@ -1,7 +1,7 @@
 import type { VNode } from "preact";
 import { formatWhen } from "../format.ts";
 
-/** When something was: in short, and in full where the pointer rests. */
+/** A time: short, and in full as a tooltip. */
 export function When({ at }: { readonly at: number }): VNode {
   const date = new Date(at);
   return (

@@ -9,7 +9,7 @@ export interface Thread {
   readonly updatedAt: number;
   readonly usage?: Usage;
   readonly costUsd?: number;
-  /** The run that goes on. */
+  /** The active run. */
   readonly runId?: string;
 }
 
@@ -27,7 +27,7 @@ export interface StoredConversation {
   readonly runs: readonly RunSummary[];
 }
 
-/** Somebody who can answer. */
+/** A backend or an agent that can answer. */
 export interface Target {
   readonly target: string;
   readonly kind: "agent" | "backend";
@@ -47,7 +47,7 @@ export interface ThreadPage {
 
 export type ExportFormat = "markdown" | "jsonl";
 
-/** The server's API as this page uses it. */
+/** The part of the server's API that this page uses. */
 export const api = {
   backends: () => ask<Targets>("GET", "/api/backends"),
   threads: (search: string, limit: number, before?: string) =>
@@ -62,7 +62,7 @@ export const api = {
   async exported(id: string, format: ExportFormat): Promise<Blob> {
     return (await send("GET", `/api/threads/${id}/export?format=${format}`)).blob();
   },
-  /** Asks a question. Resolves as soon as the run has begun: it is followed by its id, the same as after a reload. */
+  /** Asks a question. Resolves as soon as the run has begun; the run is then followed by its id, as after a reload. */
   async chat(id: string, input: string): Promise<void> {
     const response = await send("POST", `/api/threads/${id}/chat`, { input });
     await response.body?.cancel();

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** A value that says when it changes. */
+/** An observable value. */
 export interface Cell<Value> {
   get(): Value;
   set(next: Value): void;
-  /** Calls back after changes until the returned function is called. */
+  /** Calls the listener after changes, until the returned function is called. */
   watch(listener: () => void): () => void;
 }
 
@@ -25,7 +25,7 @@ export function createCell<Value>(first: Value): Cell<Value> {
   };
 }
 
-/** The value of a cell, drawn at most once per frame however often it changes. */
+/** The value of a cell, rendered at most once per frame however often it changes. */
 export function useCell<Value>(cell: Cell<Value>): Value {
   const [, redraw] = useState({});
   useEffect(() => {
@@ -46,7 +46,7 @@ export function useCell<Value>(cell: Cell<Value>): Value {
   return cell.get();
 }
 
-/** Tabs in the background get no frames; a timer keeps them from falling far behind. */
+/** Background tabs get no frames; a timer keeps them up to date. */
 function onNextFrame(draw: () => void): () => void {
   const over = (): void => {
     cancelAnimationFrame(frame);

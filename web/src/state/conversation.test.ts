@@ -53,7 +53,7 @@ function errorDone() {
   });
 }
 
-/** A server in memory, whose streams the test feeds by hand. */
+/** A server in memory, whose streams are fed by the test. */
 function setUp(stored: StoredConversation) {
   const server = { stored, chats: [] as string[], failure: undefined as ApiFailure | undefined, changes: 0 };
   const streams = new Map<string, Following & { end: () => void }>();
@@ -149,7 +149,7 @@ describe("openConversation", () => {
     const more = said("u2", "user", "more");
     const stored: StoredConversation = {
       thread: THREAD,
-      // What a run that failed was asked is not kept.
+      // The input of a failed run is not stored.
       messages: [said("old", "user", "old"), HELLO, ANSWER, more],
       runs: [
         { id: "r2", status: "running", lastSeq: 0 },

@@ -14,12 +14,12 @@ export interface ConversationState {
   readonly runId: string | undefined;
   /** The latest run, from its events. */
   readonly run: RunView;
-  /** The runs before it, the oldest first, as far as their events are here. Before them there are only messages. */
+  /** The earlier runs, oldest first, whose events are loaded. Older ones are shown by their messages. */
   readonly earlier: readonly EarlierRun[];
-  /** What was sent, until the server has it. */
+  /** The sent text, until the server has it. */
   readonly pending: string | undefined;
   readonly isLost: boolean;
-  /** What went wrong with the last thing the person did. */
+  /** Why the person's last action failed. */
   readonly failure: string | undefined;
 }
 
@@ -28,15 +28,15 @@ export interface EarlierRun {
   readonly view: RunView;
 }
 
-/** One thread on the page: what is in it, and what can be done with it. */
+/** One thread on the page: its state and its actions. */
 export interface Conversation {
   readonly id: string;
   readonly state: Cell<ConversationState>;
-  /** `false`: it was not taken, and `failure` says why. */
+  /** `false`: the message was not accepted, and `failure` contains the reason. */
   send(text: string): Promise<boolean>;
   stop(): Promise<void>;
   answer(callId: string, decision: { allow: boolean; reason?: string }): Promise<void>;
-  /** Asks the server what it has; a run that another tab began is followed from here too. */
+  /** Loads the state from the server; also follows a run that another tab started. */
   refresh(): Promise<void>;
   dismissFailure(): void;
   close(): void;
@@ -45,12 +45,12 @@ export interface Conversation {
 export interface ConversationParts {
   readonly api: Pick<Api, "conversation" | "chat" | "abort" | "answer">;
   readonly follow: Follow;
-  /** Something changed that other tabs and the list of threads should know. */
+  /** Something changed that affects other tabs and the list of threads. */
   readonly onChange: () => void;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Of how many runs before the latest the events are read. What is older is shown by its messages. */
+/** The number of earlier runs whose events are loaded. Older ones are shown by their messages. */
 const MOST_EARLIER = 50;
 
 const START: ConversationState = {
@@ -80,7 +80,7 @@ export function openConversation(id: string, { api, follow, onChange, onFailure 
   };
 
   const followRun = async ({ id: runId, status }: RunSummary, signal: AbortSignal): Promise<void> => {
-    // Of a run that is over the stored messages are shown until all of its events are here: nothing is typed again.
+    // A finished run is shown by its stored messages until all its events are loaded, so that it is not typed again.
     const isLive = status === "running";
     let view = EMPTY_RUN;
     try {
@@ -104,7 +104,7 @@ export function openConversation(id: string, { api, follow, onChange, onFailure 
     await refresh();
   };
 
-  /** Shows the runs whose events are here, from the latest one back to the first that is missing. */
+  /** Shows the runs whose events are loaded, from the latest one back to the first that is missing. */
   const showEarlier = (ids: readonly string[]): void => {
     const missing = ids.findIndex((runId) => !views.has(runId));
     const shown = missing === -1 ? ids : ids.slice(0, missing);
@@ -114,7 +114,7 @@ export function openConversation(id: string, { api, follow, onChange, onFailure 
     }
   };
 
-  /** Reads the events of earlier runs, one run after the other, the latest first. */
+  /** Loads the events of earlier runs, one run after the other, the latest first. */
   const loadEarlier = async (ids: readonly string[]): Promise<void> => {
     showEarlier(ids);
     if (isLoading) return;
@@ -149,7 +149,7 @@ export function openConversation(id: string, { api, follow, onChange, onFailure 
       const { runId: before, run } = state.get();
       if (isNew && before !== undefined && run.seq !== -1 && run.status !== "running") views.set(before, run);
       change({ phase: "ready", thread, messages, ...(isNew && begunBy(latest)) });
-      // Events that are gone (retention) leave the messages.
+      // If events were deleted (retention), the messages remain.
       loadEarlier(runs.slice(1, MOST_EARLIER + 1).map(({ id: runId }) => runId)).catch(() => undefined);
       if (!isNew) return;
       following.abort();
@@ -202,16 +202,16 @@ export function isRunning({ runId, run, pending }: ConversationState): boolean {
   return pending !== undefined || (runId !== undefined && run.status === "running");
 }
 
-/** Calls that wait for somebody to decide. */
+/** Calls that wait for a person's decision. */
 export function openQuestions({ run }: ConversationState): readonly ToolItem[] {
   if (run.status !== "running") return [];
   return run.items.filter((item): item is ToolItem => item.kind === "tool" && item.state === "asked");
 }
 
-/** One line of the conversation: something that was said or done, or what a whole answer took. */
+/** One row of the conversation: an item, or the summary of a whole run. */
 export type ShownRow = { readonly key: string; readonly item: Item } | { readonly key: string; readonly run: RunView };
 
-/** Everything in the conversation, in order. What the latest run took is not among it: it may still go on. */
+/** All rows of the conversation, in order, without the summary of the latest run, which may still be active. */
 export function shownRows({ run, earlier, pending }: ConversationState, history: readonly Item[]): readonly ShownRow[] {
   const rowsOf = (items: readonly Item[]): readonly ShownRow[] => items.map((item) => ({ key: item.key, item }));
   const sent: readonly Item[] = pending === undefined ? [] : [{ kind: "user", key: "pending", text: pending }];
@@ -223,7 +223,7 @@ export function shownRows({ run, earlier, pending }: ConversationState, history:
   ];
 }
 
-/** What stands before the runs whose events are here. */
+/** The items before the runs whose events are loaded. */
 export function historyOf({ messages, run, earlier }: ConversationState): readonly Item[] {
   const inputs = [...earlier.map(({ view }) => view.inputId), run.inputId];
   return itemsOf(messagesBefore(messages, inputs));

@@ -2,13 +2,13 @@ import type { AgentEvent } from "../../../src/domain/index.ts";
 import { isPassing, send } from "./http.ts";
 import { createSseReader } from "./sse.ts";
 
-/** The server gives a sign of life every 15 seconds; who hears none of three has no connection any more. */
+/** The server sends a heartbeat every 15 seconds; after three missing ones the connection is considered lost. */
 const LONGEST_SILENCE_MS = 45_000;
 const LONGEST_PAUSE_MS = 10_000;
 
 export interface Following {
   readonly runId: string;
-  /** The last event the reader has. */
+  /** The last event that the reader has. */
   readonly cursor: () => number;
   readonly onEvents: (events: readonly AgentEvent[]) => void;
   readonly onConnection: (isLost: boolean) => void;
@@ -18,8 +18,8 @@ export interface Following {
 export type Follow = typeof follow;
 
 /**
- * Reads a run's events from a cursor on until the run is over. After every break it comes back, later each time, to
- * where it was. @throws ApiFailure when the server says that coming back is of no use.
+ * Reads a run's events from a cursor on until the run is over. After every break it reconnects at its cursor, with
+ * increasing delays. @throws ApiFailure if the server's answer shows that reconnecting is useless.
  */
 export async function follow(following: Following): Promise<void> {
   const { signal, onConnection } = following;
@@ -37,17 +37,17 @@ export async function follow(following: Following): Promise<void> {
   }
 }
 
-/** Doubles with every failure in a row; by chance shorter, so that many readers do not come back at once. */
+/** Doubles with every consecutive failure; randomly shortened, so that many readers do not reconnect at once. */
 export function pauseBefore(failures: number, chance: number): number {
   return Math.min(LONGEST_PAUSE_MS, 250 * 2 ** Math.min(failures, 8)) * (0.5 + chance / 2);
 }
 
-/** A connection that broke while it was read is a TypeError of the browser, or our own abort for silence. */
+/** A connection that broke while it was read is a TypeError of the browser, or our own abort after silence. */
 function isBroken(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof DOMException && error.name === "AbortError");
 }
 
-/** Whether the run is over. */
+/** Returns whether the run is over. */
 async function readOnce({ runId, cursor, onEvents, onConnection, signal }: Following): Promise<boolean> {
   const silence = new AbortController();
   const either = AbortSignal.any([signal, silence.signal]);

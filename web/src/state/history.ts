@@ -3,11 +3,11 @@ import { changeTool, type Item, makeNote, type ToolItem } from "./items.ts";
 
 const MEDIA_NAMES = { image: "Image", document: "Document", audio: "Audio" } as const;
 
-/** Stored messages as the page shows them. */
+/** Stored messages as items of the page. */
 export function itemsOf(messages: readonly Message[]): readonly Item[] {
   let items: readonly Item[] = [];
   for (const message of messages) {
-    // What Millrace told the model by itself is not what the person wrote.
+    // Messages that Millrace itself sent to the model are not the person's.
     if (message.source === "millrace" && message.role === "user") continue;
     if (message.role === "user") items = addUserMessage(items, message);
     else for (const [index, block] of message.blocks.entries()) items = addBlock(items, message, block, index);
@@ -16,8 +16,8 @@ export function itemsOf(messages: readonly Message[]): readonly Item[] {
 }
 
 /**
- * The messages that stand before some runs: all before the first one that a run of them answers. What a run that failed
- * was asked may not be among the messages.
+ * The messages before some runs: all before the first one that is the input of one of these runs. The input of a failed
+ * run may not be among the messages.
  */
 export function messagesBefore(
   messages: readonly Message[],
@@ -35,7 +35,7 @@ function addUserMessage(items: readonly Item[], message: Message): readonly Item
     if (block.type !== "text") all = addBlock(all, message, block, index);
   }
   const last = all.at(-1);
-  // What one agent tells the next stands in the row that says it handed over.
+  // The handoff row already shows the message of one agent to the next.
   if (text === "" || (last?.kind === "handoff" && text.startsWith(last.message))) return all;
   return [...all, { kind: "user", key: `${message.id}:user`, text }];
 }

@@ -1,10 +1,10 @@
 import { adviceFor } from "../../../src/domain/advice.ts";
 import { storageKey } from "./storage.ts";
 
-/** A request the server refused, or that never reached it. */
+/** A request that the server refused, or that never reached it. */
 export class ApiFailure extends Error {
   readonly code: string;
-  /** 0: no answer came. */
+  /** 0: there was no answer. */
   readonly status: number;
 
   constructor(code: string, status: number, message: string) {
@@ -14,7 +14,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Whether the same request may do better in a moment. */
+/** Whether a retry may succeed. */
 export function isPassing(error: unknown): boolean {
   return error instanceof ApiFailure && (error.status === 0 || error.status === 429 || error.status >= 500);
 }
@@ -22,16 +22,16 @@ export function isPassing(error: unknown): boolean {
 const TOKEN = "token";
 
 export const readToken = (): string | null => sessionStorage.getItem(storageKey(TOKEN));
-/** Kept as long as this tab is open, and sent to this server alone. */
+/** Kept as long as this tab is open, and sent only to this server. */
 export const keepToken = (token: string): void => sessionStorage.setItem(storageKey(TOKEN), token);
 
-/** Asks and reads the answer as JSON. */
+/** Sends a request and reads the answer as JSON. */
 export async function ask<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
   const response = await send(method, path, body);
   return (response.status === 204 ? undefined : await response.json()) as Answer;
 }
 
-/** Asks. @throws ApiFailure for everything but success. */
+/** Sends a request. @throws ApiFailure for everything except success. */
 export async function send(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   // Relative to the page, which may be below a prefix.
   const response = await fetch(`.${path}`, {

@@ -1,7 +1,7 @@
 import { adviceFor } from "../../../src/domain/advice.ts";
 import type { Diagnostic } from "../../../src/domain/index.ts";
 
-/** One thing in a conversation, as the page shows it. */
+/** One entry of a conversation, as the page shows it. */
 export type Item = UserItem | TextItem | ToolItem | HandoffRow | NoteItem;
 
 export interface UserItem {
@@ -17,13 +17,13 @@ export interface TextItem {
   readonly index: number;
   readonly text: string;
   readonly agent: string | undefined;
-  /** The tool call of the sub-agent that wrote it. */
+  /** The call id of the sub-agent that wrote it. */
   readonly parent: string | undefined;
-  /** Whether more may come. */
+  /** Whether more may follow. */
   readonly isOpen: boolean;
 }
 
-/** `writing`: its arguments are on their way. `asked`: somebody has to decide. */
+/** `writing`: its arguments are still arriving. `asked`: a person must decide. */
 export type ToolState = "writing" | "asked" | "running" | "done";
 
 export interface ToolItem {
@@ -34,7 +34,7 @@ export interface ToolItem {
   readonly name: string;
   readonly agent: string | undefined;
   readonly parent: string | undefined;
-  /** The arguments, while they are being written. */
+  /** The arguments while they are being written. */
   readonly json: string;
   readonly input: unknown;
   readonly output: unknown;
@@ -44,9 +44,9 @@ export interface ToolItem {
   readonly startedAt: number | undefined;
   readonly ms: number | undefined;
   readonly state: ToolState;
-  /** Why somebody is asked. */
+  /** The reason for the question. */
   readonly question: string | undefined;
-  /** What was decided, when somebody or something decided against it. */
+  /** The reason if the call was denied. */
   readonly verdict: string | undefined;
 }
 
@@ -62,9 +62,9 @@ export interface HandoffRow {
 export interface Advice {
   readonly hint: string | undefined;
   readonly steps: readonly string[];
-  /** The steps are for the operator of the server: nothing on the page can do them. */
+  /** The steps are for the operator of the server: they cannot be done on the page. */
   readonly isForOperator: boolean;
-  /** The end of what the program wrote, or the frame that could not be read. */
+  /** The end of the program's output, or the frame that could not be read. */
   readonly seen: string | undefined;
 }
 
@@ -85,7 +85,7 @@ interface Called {
   readonly messageId?: string;
 }
 
-/** Changes the card of a call, or puts a new one behind everything else. */
+/** Changes the card of a call, or appends a new one. */
 export function changeTool(
   items: readonly Item[],
   call: Called,

@@ -3,7 +3,7 @@ import { type Item, makeNote } from "./items.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The notices a reader wants to see, in words. All others are for machines. */
+/** The notices that are shown, with their text. All others are for machines. */
 const SHOWN: ReadonlyMap<string, (fields: Fields) => string> = new Map<string, (fields: Fields) => string>([
   [
     "retry",
@@ -24,7 +24,7 @@ export function applyNotice(items: readonly Item[], event: EventOf<"notice">): r
   const describe = SHOWN.get(event.kind);
   if (describe === undefined) return items;
   const note = makeNote(`note-${event.seq}`, "info", { title: "", text: describe(fields) });
-  // One line says how long it has been silent; it is replaced, not repeated.
+  // One line shows how long the stream has been silent; it is replaced, not repeated.
   const last = items.at(-1);
   const isSameKind = event.kind === "stall" && last?.kind === "note" && last.text.startsWith("Nothing has come");
   return isSameKind ? [...items.slice(0, -1), note] : [...items, note];

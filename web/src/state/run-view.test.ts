@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   type AgentEvent,
   type Chunk,
+  type DoneChunk,
   doneEvent,
   errorItem,
   handoffItem,
@@ -37,15 +38,15 @@ const RESULT: RunResult = {
   warnings: [],
 };
 const done = (fields: Partial<RunResult> = {}) => doneEvent({ ...RESULT, ...fields });
-const number = (chunks: readonly (Chunk | AgentEvent)[]): AgentEvent[] =>
-  chunks.map((chunk, seq) => numberEvent(structuredClone(chunk), seq, { ts: 1000 + seq * 10, runId: "r" }));
-const view = (...chunks: readonly (Chunk | AgentEvent)[]): RunView => reduceRunAll(EMPTY_RUN, number(chunks));
+const number = (chunks: readonly (Chunk | DoneChunk)[]): AgentEvent[] =>
+  chunks.map((chunk, seq) => numberEvent(chunk, seq, { ts: 1000 + seq * 10, runId: "r" }));
+const view = (...chunks: readonly (Chunk | DoneChunk)[]): RunView => reduceRunAll(EMPTY_RUN, number(chunks));
 const kinds = ({ items }: RunView): string[] => items.map(({ kind }) => kind);
 
 const user = messageItem({ id: "u", role: "user", blocks: [{ type: "text", text: "hi" }] });
 const call = { callId: "c", name: "add", input: { a: 1 }, executedBy: "millrace" } as const;
 
-const WHOLE: readonly (Chunk | AgentEvent)[] = [
+const WHOLE: readonly (Chunk | DoneChunk)[] = [
   startItem({ backend: "b", mode: "http", model: "m-0" }),
   user,
   thinkingDelta("m", 0, "hm"),
@@ -100,7 +101,7 @@ describe("reduceRun", () => {
       fc.property(fc.array(fc.nat(events.length), { maxLength: 8 }), (breaks) => {
         let seen = EMPTY_RUN;
         for (const end of breaks) {
-          // A stream from the cursor on that breaks off; some readers ask for more than they need.
+          // A stream from the cursor on that breaks off; some readers request more than they need.
           const from = Math.max(0, seen.seq - 2);
           seen = reduceRunAll(seen, events.slice(from, Math.max(from, end)));
         }

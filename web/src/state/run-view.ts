@@ -3,18 +3,18 @@ import { changeTool, type Item, makeNote, type TextItem } from "./items.ts";
 import { applyNotice } from "./run-notices.ts";
 import { titleOf, wordsOf } from "./titles.ts";
 
-/** What a reader sees of one run. */
+/** The visible state of one run. */
 export interface RunView {
   readonly items: readonly Item[];
-  /** The last event that was taken in; the cursor to resume from. */
+  /** The last event that was applied; the cursor to resume from. */
   readonly seq: number;
-  readonly status: "running" | "success" | "error" | "aborted" | "interrupted";
+  readonly status: "running" | "success" | "error" | "aborted" | "interrupted" | "waiting";
   readonly usage: Usage;
   readonly costUsd: number | undefined;
   readonly startedAt: number | undefined;
   readonly ms: number | undefined;
   readonly model: string | undefined;
-  /** The id of the user's message this run answers. */
+  /** The id of the user's message that this run answers. */
   readonly inputId: string | undefined;
 }
 
@@ -31,18 +31,17 @@ export const EMPTY_RUN: RunView = {
 };
 
 /**
- * Takes in the next event. One that was taken in before changes nothing, so a stream may be read again from any
- * cursor.
+ * Applies the next event. One that was applied before changes nothing, so a stream may be read again from any cursor.
  */
 export function reduceRun(view: RunView, event: AgentEvent): RunView {
   if (event.seq <= view.seq) return view;
-  // A merged delta that begins before the cursor repeats what is known; the finished message will have the rest.
+  // A merged delta that begins before the cursor repeats known text; the finished message will contain the rest.
   const isKnownInPart = event.firstSeq !== undefined && event.firstSeq <= view.seq;
   const next = isKnownInPart ? view : applyEvent(view, event);
   return { ...next, seq: event.seq, startedAt: view.startedAt ?? event.ts };
 }
 
-/** Takes in many. */
+/** Applies many events. */
 export function reduceRunAll(view: RunView, events: readonly AgentEvent[]): RunView {
   return events.reduce(reduceRun, view);
 }
@@ -71,7 +70,7 @@ function applyEvent(view: RunView, event: AgentEvent): RunView {
       return addItem(view, makeNote(`note-${event.seq}`, "warning", words));
     }
     case "error": {
-      // The end of an aborted run says so in its own words.
+      // The end of an aborted run already shows this.
       if (event.terminal && event.code === "aborted") return view;
       const words = wordsOf(event.code, event.message);
       return addItem(
@@ -92,7 +91,7 @@ function addItem(view: RunView, item: Item): RunView {
 
 type Delta = EventOf<"text-delta" | "thinking-delta">;
 
-/** Deltas come in long rows of one block, which is nearly always the last thing on the page. */
+/** Consecutive deltas mostly belong to one block, nearly always the last item of the page. */
 function addText(items: readonly Item[], event: Delta): readonly Item[] {
   const key = `${event.messageId}:${event.index}`;
   const at = items.findLastIndex((item) => item.key === key);
@@ -118,7 +117,7 @@ function applyToolEvent(items: readonly Item[], event: ToolEvent): readonly Item
       }
       case "tool-result": {
         const { output, isError, skipped, ts, ms } = event;
-        // Told times count the wait for somebody's decision in.
+        // The reported time includes the wait for a person's decision.
         const seen = tool.startedAt === undefined ? undefined : ts - tool.startedAt;
         const took = ms === undefined || seen === undefined ? (ms ?? seen) : Math.min(ms, seen);
         return { ...tool, output, isError, skipped, ms: took, state: "done", question: undefined };
@@ -128,7 +127,7 @@ function applyToolEvent(items: readonly Item[], event: ToolEvent): readonly Item
           return { ...tool, state: "asked", question: event.reason, input: event.input ?? tool.input };
         }
         const verdict = event.state === "denied" ? (event.reason ?? "Denied.") : undefined;
-        // The time somebody took to decide is not the tool's.
+        // The time that a person took to decide does not count for the tool.
         const startedAt = tool.state === "asked" ? event.ts : tool.startedAt;
         const state = tool.state === "asked" ? "running" : tool.state;
         return { ...tool, state, question: undefined, verdict, startedAt, input: event.input ?? tool.input };
@@ -138,13 +137,13 @@ function applyToolEvent(items: readonly Item[], event: ToolEvent): readonly Item
 }
 
 function applyUserMessage(view: RunView, event: EventOf<"message">): RunView {
-  // The first one is what the person wrote. Later ones are what agents are told by each other and by their tools.
+  // The first one is the person's input. Later ones are messages between agents and from tools.
   if (view.inputId !== undefined || event.parent !== undefined) return view;
   const shown: Item = { kind: "user", key: `${event.id}:user`, text: textOf(event.blocks) };
   return { ...addItem(view, shown), inputId: event.id };
 }
 
-/** The finished message is the truth about what its deltas showed. */
+/** The finished message replaces what its deltas showed. */
 function applyAnswer(view: RunView, event: EventOf<"message">): RunView {
   const places = new Map(view.items.map((item, at) => [item.key, at]));
   const items = [...view.items];
@@ -170,7 +169,7 @@ function applyAnswer(view: RunView, event: EventOf<"message">): RunView {
 }
 
 function applyHandoff(items: readonly Item[], event: EventOf<"handoff">): readonly Item[] {
-  // The row says all that the call it came from does.
+  // The row contains everything that the handoff call shows.
   const call = items.findLastIndex(
     (item) => item.kind === "tool" && item.name === "handoff" && item.agent === event.from,
   );
@@ -196,6 +195,7 @@ function finish(view: RunView, { seq, result }: EventOf<"done">): RunView {
   };
   switch (status) {
     case "success":
+    case "waiting":
       return ended;
     case "aborted":
       return end("info", "Stopped", "This answer was stopped before it was finished.");

@@ -5,7 +5,7 @@ export interface SseFrame {
   readonly data: string;
 }
 
-/** Cuts the text of an event stream into frames. Text may come in any pieces. */
+/** Splits the text of an event stream into frames. The text may arrive in any pieces. */
 export function createSseReader(): (text: string) => SseFrame[] {
   let rest = "";
   return (text) => {

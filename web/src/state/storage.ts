@@ -1,4 +1,4 @@
-/** The name under which something is kept in the browser. Servers below other prefixes of this host do not see it. */
+/** The key of a value in the browser's storage. Servers below other prefixes of this host do not share it. */
 export function storageKey(name: string): string {
   const folder = new URL(".", document.baseURI).pathname;
   return folder === "/" ? `millrace-${name}` : `millrace-${name}:${folder}`;
@@ -6,7 +6,7 @@ export function storageKey(name: string): string {
 
 const draftKey = (threadId: string): string => storageKey(`draft-${threadId}`);
 
-/** What was written and not sent. It is kept for this tab, over a reload. */
+/** The unsent text of a thread. It is kept for this tab, also over a reload. */
 export function readDraft(threadId: string): string {
   return sessionStorage.getItem(draftKey(threadId)) ?? "";
 }
@@ -16,6 +16,6 @@ export function keepDraft(threadId: string, text: string): void {
     if (text === "") sessionStorage.removeItem(draftKey(threadId));
     else sessionStorage.setItem(draftKey(threadId), text);
   } catch {
-    // There is no room: the text is in the field all the same.
+    // The storage is full: the text is still in the field.
   }
 }

@@ -1,4 +1,4 @@
-/** What the person chose; `system` follows the machine's setting. */
+/** The person's choice; `system` follows the machine's setting. */
 export type Theme = "system" | "light" | "dark";
 
 const THEMES: readonly Theme[] = ["system", "light", "dark"];

@@ -8,13 +8,13 @@ export interface ThreadListState {
   readonly hasMore: boolean;
 }
 
-/** The list of threads: the latest first, found by what is in them. */
+/** The list of threads: the latest first, with a search in their content. */
 export interface ThreadList {
   readonly state: Cell<ThreadListState>;
   search(text: string): Promise<void>;
   showMore(): Promise<void>;
   refresh(): Promise<void>;
-  /** Takes a thread that was deleted off the list at once, before the server is asked again. */
+  /** Removes a deleted thread from the list at once, before the server is asked again. */
   remove(id: string): void;
 }
 
@@ -30,7 +30,7 @@ export function createThreadList(api: Pick<Api, "threads">, onFailure: (error: u
     const { search } = state.get();
     try {
       const { threads, next } = await load(api, search, wanted);
-      // A slower answer to an earlier question says nothing about this one.
+      // A slower answer to an earlier request is ignored.
       if (turn !== asked) return;
       state.set({ phase: "ready", search, threads, hasMore: next !== undefined });
     } catch (error) {
@@ -43,7 +43,7 @@ export function createThreadList(api: Pick<Api, "threads">, onFailure: (error: u
     state,
     refresh,
     remove(id) {
-      // An answer that is on its way may still have it.
+      // An answer that is on its way may still contain it.
       asked += 1;
       const now = state.get();
       state.set({ ...now, threads: now.threads.filter((thread) => thread.id !== id) });

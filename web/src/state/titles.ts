@@ -1,6 +1,6 @@
 import type { ErrorCode, WarningCode } from "../../../src/domain/index.ts";
 
-/** What happened, in a sentence for a person who does not know our codes. Every code has one. */
+/** A sentence about each error code, for people who do not know our codes. Every code has one. */
 const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
   "cli-not-found": "The agent is not installed on the server",
   "unsupported-cli-version": "The agent on the server is too old",
@@ -39,6 +39,7 @@ const ERROR_TITLES: Readonly<Record<ErrorCode, string>> = {
   "prompt-blocked": "The message was blocked",
   "guard-denied": "A guard stopped the answer",
   "control-failed": "The agent did not accept a command",
+  "run-parked": "The run waits",
   "session-id-unknown": "The session is not known",
   "text-retracted": "The text was taken back",
 };
@@ -63,13 +64,13 @@ const WARNING_TITLES: Readonly<Record<WarningCode, string>> = {
   "hook-failed": "A hook failed",
   "guard-failed": "A guard failed",
   "permission-failed": "The permission check failed",
-  "nobody-can-answer": "A question was asked that nobody can answer",
+  "nobody-can-answer": "A question could not be answered",
   "rule-never-matches": "A permission rule can never match",
   "git-not-isolated": "Some git repository is not isolated",
   "tape-difference": "The request differs from the recording",
 };
 
-/** How a result names the limit that ended a run. An agent may have others. */
+/** The titles of results that ended a run by a limit. An agent may have others. */
 const RESULT_TITLES: Readonly<Record<string, string>> = {
   error_during_execution: "The agent failed",
   error_max_turns: "The limit of turns was reached",
@@ -83,7 +84,7 @@ const RESULT_TITLES: Readonly<Record<string, string>> = {
 
 const TITLES = new Map<string, string>(Object.entries({ ...RESULT_TITLES, ...WARNING_TITLES, ...ERROR_TITLES }));
 
-/** What only the operator of the server can set right. */
+/** Errors that only the operator of the server can fix. */
 const OPERATOR_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   "cli-not-found",
   "unsupported-cli-version",
@@ -104,12 +105,12 @@ const OPERATOR_CODES: ReadonlySet<string> = new Set<ErrorCode>([
   "control-failed",
 ]);
 
-/** The words for an error or a warning, and whom its advice is for. */
+/** The text for an error or a warning, and whether its advice is for the operator. */
 export function wordsOf(code: string, text: string) {
   return { title: titleOf(code), text, isForOperator: OPERATOR_CODES.has(code) };
 }
 
-/** The heading for an error, a warning or a result. One of an unknown code says what is certain. */
+/** The title of an error, a warning or a result. An unknown code gets a general one. */
 export function titleOf(code: string): string {
   return TITLES.get(code) ?? "The answer failed";
 }

@@ -7,16 +7,16 @@ import { readRoute } from "./route.ts";
 import { storageKey } from "./storage.ts";
 import { createThreadList, type ThreadList } from "./thread-list.ts";
 
-/** How often a page that is looked at asks for what happened elsewhere. Tabs of one browser tell each other at once. */
+/** How often a visible page polls for changes made elsewhere. Tabs of one browser notify each other at once. */
 const POLL_MS = 4000;
 
-/** Everything the page holds: the list, the thread that is open, and what keeps both up to date. */
+/** The state of the page: the list, the open thread, and what keeps both up to date. */
 export interface Workspace {
   readonly list: ThreadList;
   readonly open: Cell<Conversation | undefined>;
-  /** The server wants a token. */
+  /** The server requires a token. */
   readonly needsToken: Cell<boolean>;
-  /** Something was changed here: the list and the other tabs want to know. */
+  /** Something was changed here: notifies the list and the other tabs. */
   tell(): void;
 }
 
@@ -42,7 +42,7 @@ export function createWorkspace(): Workspace {
     if (idle !== undefined && hasMoved(idle)) await idle.refresh();
   };
 
-  /** Whether the list shows the open thread as another than the one on the page; or does not show it at all. */
+  /** Whether the list has another state of the open thread than the page, or does not contain it. */
   const hasMoved = (conversation: Conversation): boolean => {
     const { phase, thread, pending } = conversation.state.get();
     if (phase !== "ready" || thread === undefined || pending !== undefined) return true;

@@ -3,44 +3,44 @@ import type { CallVerdict } from "#policy";
 import type { ServerOutcome } from "#tools";
 import type { AgentLink } from "../../backend.ts";
 
-/** The tool the CLI gives an answer with that is to fit a schema. */
+/** The tool with which the CLI gives structured output. */
 const OUTPUT_TOOL = "StructuredOutput";
 
-/** What became of one tool call of a turn. */
+/** The state of one tool call of a turn. */
 export interface CallRecord {
   readonly name: string;
   readonly executedBy: "millrace" | "backend";
-  /** The decision, or the wait for it: a call is decided once, however often it is asked about. */
+  /** The decision, possibly pending: a call is decided once, however often it is asked about. */
   verdict?: Promise<CallVerdict> | undefined;
   /** Why it does not run. */
   denial?: string | undefined;
-  /** The folder the CLI stands in, which relative paths of the call start from. */
+  /** The CLI's working folder, from which relative paths of the call start. */
   cwd?: string | undefined;
   /** We have run it. It is not run a second time. */
   hasRun: boolean;
-  /** What the log is to say it came to, where that is ours to say. */
+  /** The result to report, if it is ours to define. */
   answer?: ServerOutcome | undefined;
-  /** Notes of hooks for the model, not given yet. */
+  /** Notes of hooks for the model that are not delivered yet. */
   notes: string[];
 }
 
-/** What may be done about the turn while it goes on. */
+/** Actions on the current turn. */
 export interface TurnControl {
-  /** Ends the turn; the conversation may go on. */
+  /** Ends the turn; the conversation may continue. */
   interrupt(): void;
-  /** Ends the turn and the conversation: something must not come any further. */
+  /** Ends the turn and the conversation: something must not reach the model. */
   giveUp(error: ErrorDetail): void;
 }
 
-/** One turn of a conversation: whom we answer to, and what was decided so far. */
+/** The decisions of one turn: its link, and what was decided so far. */
 export class CallDecisions {
   readonly link: AgentLink;
   readonly control: TurnControl;
-  /** A hook ends the turn for this reason. */
+  /** The reason of the hook that ended the turn. */
   stopReason: string | undefined;
-  /** How often a hook has sent the agent back to work. */
+  /** How often a hook has made the agent continue. */
   sentBack = 0;
-  /** What it was told then. */
+  /** The feedback that the agent was given then. */
   readonly feedback: string[] = [];
   private readonly _calls = new Map<string, CallRecord>();
   private _notes = 0;
@@ -50,7 +50,7 @@ export class CallDecisions {
     this.control = control;
   }
 
-  /** The record of a call; a new one for a call not seen before. */
+  /** The record of a call; creates it for a new call. */
   call(callId: string, name: string, executedBy: "millrace" | "backend"): CallRecord {
     const known = this._calls.get(callId);
     if (known !== undefined) return known;
@@ -64,8 +64,8 @@ export class CallDecisions {
   }
 
   /**
-   * Asks the policy about a call, once: whoever asks again gets the same answer. `fresh` asks anew, because the
-   * arguments are others than those decided about.
+   * Asks the policy about a call, once: later calls get the same answer. `fresh` asks again, because the arguments
+   * differ from those that were decided about.
    */
   decide(
     callId: string,
@@ -86,13 +86,13 @@ export class CallDecisions {
     return record.verdict;
   }
 
-  /** Numbers the notes that were given, for their ids. */
+  /** Numbers the delivered notes, for their ids. */
   countNote(): number {
     this._notes += 1;
     return this._notes;
   }
 
-  /** Takes the notes for the model that were not given yet, as one text. */
+  /** Takes the undelivered notes for the model, as one text. */
   takeNotes(record: CallRecord): string | undefined {
     const notes = record.notes.splice(0);
     return notes.length === 0 ? undefined : notes.join("\n");

@@ -1,42 +1,39 @@
+import type { ClaudeCodeAdapter } from "#dialects";
 import type { Chunk, Clock } from "#domain";
 import { createDeferred, type Deferred, followSignal } from "#streams";
 import { isRecord, type JsonRecord, ownRecord, ownString } from "#wire";
 import { callIdOf } from "./own-tools.ts";
 
 /**
- * How long a call waits for the end of its message. The CLI asks about a call as soon as its block is complete; the rest
- * of the message follows at once, unless the model has much more to write or has fallen silent.
+ * How long a call is held until its message ends. The CLI asks about a call as soon as its block is complete; the rest
+ * of the message follows at once, unless the model has much more to write or has stalled.
  */
 export const MESSAGE_REST_MS = 1000;
 
-/** The messages of which calls wait to be told. */
-export interface TellingCalls {
-  isWaiting(callId: string): boolean;
-  /** Tells the message of a call as far as it is written, and the call. */
-  tellNow(callId: string): void;
-}
-
 /**
- * Has requests about a call wait until the call is told, so that everything that is told about it stands behind it. The
- * CLI does not wait for our answer before it goes on with the message; should one do so, it waits a bounded time.
+ * Delays requests about a call until the call is emitted, so that everything about it comes after it. The CLI does not
+ * wait for our answer before it continues with the message; if it did, the delay would still be bounded.
  */
 export class CallWait {
   private readonly _clock: Clock;
-  private readonly _calls: TellingCalls;
+  private readonly _calls: Pick<ClaudeCodeAdapter, "isWaiting">;
+  private readonly _tellNow: (callId: string) => void;
   private readonly _waiting = new Map<string, Deferred<void>>();
 
-  constructor(clock: Clock, calls: TellingCalls) {
+  /** `tellNow` emits the message of a call as far as it is written, and the call. */
+  constructor(clock: Clock, calls: Pick<ClaudeCodeAdapter, "isWaiting">, tellNow: (callId: string) => void) {
     this._clock = clock;
     this._calls = calls;
+    this._tellNow = tellNow;
   }
 
-  /** `undefined`: the request need not wait. Resolves when the call is told, or the request was taken back. */
+  /** `undefined`: no delay is needed. Resolves when the call is emitted, or the request is cancelled. */
   before(request: JsonRecord, signal: AbortSignal): Promise<void> | undefined {
     const callId = callOf(request);
     return callId === undefined || !this._calls.isWaiting(callId) ? undefined : this._wait(callId, signal);
   }
 
-  /** Looks which calls were told. */
+  /** Records which calls were emitted. */
   note(chunks: readonly Chunk[]): void {
     if (this._waiting.size === 0) return;
     for (const chunk of chunks) if (chunk.type === "tool-call") this._waiting.get(chunk.callId)?.resolve();
@@ -46,7 +43,7 @@ export class CallWait {
     const told = this._waiting.get(callId) ?? createDeferred<void>();
     this._waiting.set(callId, told);
     const stopClock = this._clock.after(MESSAGE_REST_MS, () => {
-      this._calls.tellNow(callId);
+      this._tellNow(callId);
       told.resolve();
     });
     const unfollow = followSignal(signal, () => told.resolve());
@@ -57,7 +54,7 @@ export class CallWait {
   }
 }
 
-/** The call a request is about. */
+/** The call that a request is about. */
 function callOf(request: JsonRecord): string | undefined {
   switch (ownString(request, "subtype")) {
     case "hook_callback":

@@ -2,15 +2,24 @@ import { RunError } from "#domain";
 import type { ToolServer } from "#tools";
 import { followSignal } from "#streams";
 import { isRecord, type JsonRecord, ownString, ownValue } from "#wire";
+import type { CallWait } from "./call-wait.ts";
+import type { IncomingAnswer } from "./channel.ts";
 import { answerHook, denyTool, HOOK_IDS, type ControlContext } from "./hooks.ts";
 import { answerPermission, denyPermission } from "./permissions.ts";
 
-/** Answers what the CLI asks of us. A request we do not know is refused, and refused only. */
+/**
+ * Answers the CLI's requests, those about a call after the call was emitted. An unknown request is refused, without
+ * further effect.
+ */
 export function createCallbacks(
   context: ControlContext,
   server: ToolServer | undefined,
-): (request: JsonRecord, signal: AbortSignal) => Promise<JsonRecord | undefined> {
+  calls: CallWait,
+): IncomingAnswer {
   return async (request, signal) => {
+    const wait = calls.before(request, signal);
+    if (wait !== undefined) await wait;
+    if (signal.aborted) return undefined;
     const subtype = ownString(request, "subtype");
     switch (subtype) {
       case "hook_callback":
@@ -37,19 +46,19 @@ async function answerServer(
   const message = ownValue(request, "message");
   const id = isRecord(message) ? message.id : undefined;
   const unfollow = followSignal(signal, () => {
-    // A request that is taken back is a call that is: in the words of the protocol inside it.
+    // Cancelling the request cancels its call, in terms of the inner protocol.
     const params = { requestId: id, reason: "The request was withdrawn." };
     server.receive({ jsonrpc: "2.0", method: "notifications/cancelled", params })?.catch(() => undefined);
   });
   try {
-    // The CLI wants an answer to every message, also to those that have none.
+    // The CLI expects an answer to every message, even to notifications.
     return (await server.receive(message)) ?? { jsonrpc: "2.0", id: 0, result: {} };
   } finally {
     unfollow();
   }
 }
 
-/** The "no" to a question that nobody will answer any more; `undefined` where nothing is at stake. */
+/** The denial of a request that will not be answered any more; `undefined` if nothing is at stake. */
 export function denialOf(request: JsonRecord): JsonRecord | undefined {
   const reason = "Not run: the conversation was ended.";
   switch (ownString(request, "subtype")) {

@@ -3,13 +3,15 @@ import { createDeferred, type Deferred, handled } from "#streams";
 import { type JsonRecord, ownString } from "#wire";
 import { type ControlFrame, refusalLine, requestLine, responseLine } from "./control-frame.ts";
 
-/** How long the CLI may take to answer a request. Old ones never answer a request they do not know. */
+/** How long the CLI may take to answer a request. Old versions never answer an unknown request. */
 export const CONTROL_REQUEST_MS = 60_000;
 
-/** So many requests of the CLI may wait for us at once; more than any model asks, and a bound all the same. */
+/** The maximum number of pending requests of the CLI: more than any model causes, but bounded. */
 const MAX_INCOMING = 1000;
 
-/** Answers a request of the CLI. `undefined`: it needs no answer. The signal fires when it is taken back. */
+/**
+ * Answers a request of the CLI. `undefined`: it needs no answer. The signal is aborted when the request is cancelled.
+ */
 export type IncomingAnswer = (request: JsonRecord, signal: AbortSignal) => Promise<JsonRecord | undefined>;
 
 export interface ChannelOptions {
@@ -17,35 +19,34 @@ export interface ChannelOptions {
   /** Writes whole lines to the CLI. Never throws: a CLI that no longer reads is noticed by its exit. */
   readonly write: (lines: string) => void;
   readonly answer: IncomingAnswer;
-  /** What a request is answered with when the channel closes over it: a question left open may be taken for a yes. */
+  /** The answer to a request that is pending when the channel closes: the CLI might treat an open question as a yes. */
   readonly denialOf?: (request: JsonRecord) => JsonRecord | undefined;
-  /** We owe the CLI answers, or no longer: its silence is our doing meanwhile. */
+  /** Called when we begin to owe the CLI answers, and when none is left: meanwhile its silence is our doing. */
   readonly onBusy?: (isBusy: boolean) => void;
   readonly timeoutMs?: number;
 }
 
-/** A request on its way: the line to write, and the answer to wait for. */
+/** A prepared request: the line to write, and the answer to await. */
 export interface PreparedRequest {
   readonly line: string;
-  /** Rejects with `RunError` (`control-failed`): refused, too late, or the process is gone. Handled. */
+  /** Rejects with `RunError` (`control-failed`): refused, timed out, or the process is gone. Rejections are handled. */
   readonly answer: Promise<JsonRecord>;
 }
 
 /**
- * Requests matched with responses, both ways, over one process. Answers come in any order; a late, foreign or second
- * one changes nothing. A request that is refused fails alone.
+ * Matches requests with responses, in both directions, over one process. Answers may come in any order; a late, unknown
+ * or second answer is ignored. A refused request affects no other.
  */
 export interface ControlChannel {
   request(request: JsonRecord): Promise<JsonRecord>;
-  /** For a request that is to be written together with something else; its time runs from now on. */
+  /** Prepares a request that is written together with something else; its time-out starts now. */
   prepare(request: JsonRecord): PreparedRequest;
   receive(frame: ControlFrame): void;
-  /** The process is gone: whoever waits is told so, and nothing is answered any more. Idempotent. */
+  /** The process is gone: rejects pending requests, and answers nothing any more. Idempotent. */
   close(why: string): void;
   readonly isBusy: boolean;
 }
 
-/** Creates the channel of one process. */
 export function createControlChannel(options: ChannelOptions): ControlChannel {
   const timeoutMs = options.timeoutMs ?? CONTROL_REQUEST_MS;
   const outgoing = new Map<string, { readonly answer: Deferred<JsonRecord>; readonly stopClock: () => void }>();
@@ -86,7 +87,7 @@ export function createControlChannel(options: ChannelOptions): ControlChannel {
   };
 
   const answerRequest = async (requestId: string, request: JsonRecord): Promise<void> => {
-    // An id that is in use, or one too many: whoever asks gets no, and a tool that waits for it does not run.
+    // An id in use, or too many requests: the CLI gets a refusal, and a tool that depends on it does not run.
     if (incoming.has(requestId)) return;
     if (incoming.size >= MAX_INCOMING) {
       options.write(refusalLine(requestId, "Too many requests at once"));

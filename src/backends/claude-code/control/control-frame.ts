@@ -1,12 +1,12 @@
 import { type JsonRecord, ownRecord, ownString } from "#wire";
 
-/** A frame of the control protocol. Both sides ask and answer with the same four. */
+/** A frame of the control protocol. Both sides use the same four. */
 export type ControlFrame =
   | { readonly kind: "request"; readonly requestId: string; readonly request: JsonRecord }
   | { readonly kind: "response"; readonly requestId: string; readonly response: JsonRecord }
   | { readonly kind: "refusal"; readonly requestId: string; readonly error: string }
   | { readonly kind: "cancel"; readonly requestId: string }
-  /** A sign of life, or a control frame that nobody can answer because it lacks its id. */
+  /** A keep-alive, or a control frame that cannot be answered because it lacks its id. */
   | { readonly kind: "idle" };
 
 /** Whether a frame belongs to the control protocol and not to the stream of messages. */
@@ -22,7 +22,7 @@ export function isControlFrame(frame: JsonRecord): boolean {
   }
 }
 
-/** Reads a control frame. Never throws; what lacks its id is `idle`. */
+/** Reads a control frame. Never throws; a frame without its id is `idle`. */
 export function readControlFrame(frame: JsonRecord): ControlFrame {
   switch (frame.type) {
     case "control_request": {

@@ -3,7 +3,7 @@ import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire
 import { readToolOutput } from "./tool-output.ts";
 import type { CallRecord, CallDecisions } from "./call-decisions.ts";
 
-/** The CLI's hooks that we answer, by the id we register them under. */
+/** The CLI's hooks that we answer, with the ids under which they are registered. */
 export const HOOK_IDS = {
   PreToolUse: "before-tool",
   PostToolUse: "after-tool",
@@ -12,15 +12,15 @@ export const HOOK_IDS = {
 } as const;
 
 /**
- * A week, in seconds: a person may take long to answer, and a hook that is late is left out. More would not fit the
- * CLI's timers.
+ * A week, in seconds: a person may take long to answer, and the CLI ignores a hook that is late. A longer time would
+ * not fit the CLI's timers.
  */
 const HOOK_SECONDS = 604_800;
 
-/** What `initialize` registers. `stop`: whether somebody may send the agent back to work. */
+/** The hooks for `initialize`. `stop`: whether a hook may make the agent continue. */
 export function hookRegistration(wanted: { readonly tools: boolean; readonly stop: boolean }): JsonRecord {
   const matcher = (id: string): JsonRecord[] => [
-    // `onFailure`: newer versions let a tool run when its hook fails, unless told; older ones ignore the word.
+    // `onFailure`: by default newer versions run a tool even if its hook fails; older ones ignore the field.
     { matcher: "*", hookCallbackIds: [id], timeout: HOOK_SECONDS, onFailure: "block" },
   ];
   return {
@@ -34,17 +34,17 @@ export function hookRegistration(wanted: { readonly tools: boolean; readonly sto
 }
 
 export interface ControlContext {
-  /** The turn under way; without one nobody can allow anything. */
+  /** The current turn; without one nothing can be allowed. */
   readonly turn: () => CallDecisions | undefined;
-  /** The caller's name of a tool of ours; `undefined` for the CLI's own. */
+  /** The caller's name of one of our tools; `undefined` for the CLI's own. */
   readonly ownTool: (vendorName: string) => string | undefined;
-  /** Whether the CLI takes another output in the place of its own tool's; one that does not shows the model its own. */
+  /** Whether the CLI accepts a replacement for its own tool's output; otherwise it shows the model the original. */
   readonly replacesOutput: boolean;
-  /** An id for a call the CLI has none for. */
+  /** Creates an id for a call for which the CLI has none. */
   readonly newCallId: (name: string) => string;
 }
 
-/** Answers a `hook_callback`. Never rejects: what fails where something may be prevented, prevents it. */
+/** Answers a `hook_callback`. Never rejects; fails closed. */
 export async function answerHook(
   request: JsonRecord,
   context: ControlContext,
@@ -70,7 +70,7 @@ export async function answerHook(
       case HOOK_IDS.Stop:
         return turn === undefined ? {} : await beforeStop(turn, input, signal);
       default:
-        // Not one of ours: if it stands before a tool, the tool does not run.
+        // Not one of ours: if it precedes a tool, the tool does not run.
         return ownString(input, "hook_event_name") === "PreToolUse" ? denyTool("Unknown hook.") : {};
     }
   } catch (thrown) {
@@ -78,13 +78,13 @@ export async function answerHook(
   }
 }
 
-const NOBODY = "Not run: no turn is under way, so nobody can allow it.";
+const NOBODY = "Not run: no turn is active.";
 
-/** A hook of the CLI that stands before or behind a tool. */
+/** A hook of the CLI before or after a tool. */
 interface ToolHook {
   readonly callId: string;
   readonly input: JsonRecord;
-  /** Fires when the CLI takes it back: then nothing we say about it reaches the model any more. */
+  /** Aborted when the CLI cancels it: then our answer does not reach the model any more. */
   readonly signal: AbortSignal;
 }
 
@@ -100,7 +100,7 @@ async function beforeTool(
   const note = signal.aborted ? undefined : takeNotes(turn, callId, record);
   const added = note === undefined ? {} : { additionalContext: note };
   if (verdict.kind === "denied") {
-    // `continue: false` beside a denial is ignored, so the turn is ended by hand.
+    // The CLI ignores `continue: false` next to a denial, so the turn is ended explicitly.
     if (verdict.stop !== undefined) turn.control.interrupt();
     return denyTool(verdict.reason, added);
   }
@@ -109,7 +109,7 @@ async function beforeTool(
     const allowed = { permissionDecision: "allow", updatedInput: verdict.input };
     return { ...stop, hookSpecificOutput: { hookEventName: "PreToolUse", ...allowed, ...added } };
   }
-  // Nobody has said yes and nothing spoke against it: what the CLI's own rules say holds.
+  // Our policy neither allowed nor denied it: the CLI's own rules apply.
   const changed = isSame(verdict.input, toolInput) ? {} : { updatedInput: verdict.input };
   if (Object.keys(changed).length === 0 && note === undefined) return stop;
   return { ...stop, hookSpecificOutput: { hookEventName: "PreToolUse", ...changed, ...added } };
@@ -123,7 +123,7 @@ async function afterTool(
 ): Promise<JsonRecord> {
   const { callId, input, signal } = hook;
   const record = recordOf(turn, callId, input, context);
-  // Our own tools were looked at before the CLI got their answer.
+  // The output of our own tools was checked before the CLI received it.
   const replaced = record.executedBy === "millrace" ? undefined : await checkOutput(turn, record, hook, context);
   if (replaced === "impossible") return { continue: false, stopReason: UNREPLACEABLE };
   if (signal.aborted) return {};
@@ -140,7 +140,7 @@ async function afterTool(
 
 const UNREPLACEABLE = "The output of a tool had to be replaced, and Claude Code cannot replace it.";
 
-/** What is to stand in the place of the tool's output: nothing, something in the tool's own shape, or it cannot be done. */
+/** The replacement for the tool's output: none, one in the tool's own format, or `impossible`. */
 async function checkOutput(
   turn: CallDecisions,
   record: CallRecord,
@@ -182,7 +182,7 @@ async function beforeStop(turn: CallDecisions, input: JsonRecord, signal: AbortS
   return { decision: "block", reason: verdict.feedback };
 }
 
-/** The notes for the model that were not given yet. The CLI does not show them, so the message is ours to write. */
+/** Takes the undelivered notes for the model. The CLI does not report them, so we emit the message. */
 function takeNotes(turn: CallDecisions, callId: string, record: CallRecord): string | undefined {
   const text = turn.takeNotes(record);
   if (text === undefined) return undefined;
@@ -204,13 +204,14 @@ export function denyTool(reason: string, more: JsonRecord = {}): JsonRecord {
   };
 }
 
-function recordOf(turn: CallDecisions, callId: string, input: JsonRecord, context: ControlContext): CallRecord {
+/** The record of the call that a hook or a question is about. */
+export function recordOf(turn: CallDecisions, callId: string, input: JsonRecord, context: ControlContext): CallRecord {
   const vendorName = ownString(input, "tool_name") ?? "";
   const own = context.ownTool(vendorName);
   return turn.call(callId, own ?? vendorName, own === undefined ? "backend" : "millrace");
 }
 
-/** The same JSON value. Both were JSON a moment ago. */
+/** Whether two JSON values are equal. */
 function isSame(left: unknown, right: unknown): boolean {
   if (Object.is(left, right)) return true;
   if (Array.isArray(left) && Array.isArray(right)) {

@@ -3,20 +3,20 @@ import type { AgentFeature } from "../../backend.ts";
 import { hookRegistration } from "./hooks.ts";
 import { TOOL_SERVER } from "./own-tools.ts";
 
-/** Features for which our policy watches the tools the CLI runs. */
+/** Features for which our policy must see the tools that the CLI runs. */
 const WATCHING: readonly AgentFeature[] = ["hooks", "permission", "permission-rules", "guards"];
 
-/** Whether our policy looks at every tool call of the conversation. */
+/** Whether our policy checks every tool call of the conversation. */
 export function watchesTools(features: readonly string[]): boolean {
   return WATCHING.some((feature) => features.includes(feature));
 }
 
-/** Whether somebody is there to answer when the CLI's own rules want a permission. */
+/** Whether a permission that the CLI's own rules demand can be answered. */
 export function asksForPermission(features: readonly string[]): boolean {
   return features.includes("permission") || features.includes("permission-rules");
 }
 
-/** The request a conversation begins with. */
+/** The first request of a conversation. */
 export function initializeRequest(wanted: {
   readonly features: readonly string[];
   readonly hasTools: boolean;

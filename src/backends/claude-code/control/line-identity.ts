@@ -1,16 +1,16 @@
 import { isRecord, ownRecord, ownString } from "#wire";
 
-/** Where an answer says whether something may happen. */
+/** Fields of an answer that decide whether something may happen. */
 const DECISION = /\.(?:behavior|permissionDecision|decision|continue)$/;
 
-/** Whether a place within a line that we write decides whether the CLI may do something. */
+/** Whether a path in a line that we write decides whether the CLI may do something. */
 export function isDecision(path: string): boolean {
   return DECISION.test(path);
 }
 
 /**
- * What tells the lines apart that we write to the CLI: the answer to one question is another thing than the answer to the
- * next. For whoever compares what is written now with what was written before.
+ * The identity of a line that we write to the CLI: answers to different questions are different things. For comparing
+ * what is written now with an earlier recording.
  */
 export function lineIdentity(line: unknown): string | undefined {
   if (!isRecord(line)) return undefined;

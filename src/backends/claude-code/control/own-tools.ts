@@ -4,20 +4,20 @@ import { type JsonRecord, ownString } from "#wire";
 import type { ControlContext } from "./hooks.ts";
 import type { CallDecisions } from "./call-decisions.ts";
 
-/** The name of our tool server in the CLI. Its tools are called `mcp__millrace__<name>` there, and never here. */
+/** The name of our tool server in the CLI. There its tools are called `mcp__millrace__<name>`, here never. */
 export const TOOL_SERVER = "millrace";
 
 const PREFIX = `mcp__${TOOL_SERVER}__`;
 
-/** Where the CLI says which call of the model a request belongs to. */
+/** The field in which the CLI names the model's call that a request belongs to. */
 const CALL_ID = "claudecode/toolUseId";
 
-/** The call of the model that a request to the tool server belongs to, from its `_meta`. */
+/** The model's call that a request to the tool server belongs to, from its `_meta`. */
 export function callIdOf(meta: JsonRecord): string | undefined {
   return ownString(meta, CALL_ID);
 }
 
-/** The caller's name of a tool of ours; `undefined` for a tool that is not. */
+/** Returns the caller's name of one of our tools; `undefined` for any other tool. */
 export function createOwnTool(tools: readonly Tool[]): (vendorName: string) => string | undefined {
   const names = new Set(tools.map((tool) => tool.name));
   return (vendorName) => {
@@ -27,7 +27,7 @@ export function createOwnTool(tools: readonly Tool[]): (vendorName: string) => s
   };
 }
 
-/** Our tools as the server the CLI speaks to. Every call passes the policy of the turn it is made in. */
+/** Our tools as an MCP server for the CLI. Every call is checked by the policy of its turn. */
 export function createOwnToolServer(
   tools: readonly Tool[],
   version: string,
@@ -39,7 +39,7 @@ export function createOwnToolServer(
     tools,
     async call(call) {
       const turn = context.turn();
-      if (turn === undefined) return refuse("Not run: no turn is under way, so nobody can run it.");
+      if (turn === undefined) return refuse("Not run: no turn is active.");
       return runOwnTool(turn, callIdOf(call.meta) ?? context.newCallId(call.name), call);
     },
   });
@@ -49,7 +49,7 @@ async function runOwnTool(turn: CallDecisions, callId: string, call: ServerCall)
   const { name, input, signal } = call;
   const { policy } = turn.link;
   const record = turn.call(callId, name, "millrace");
-  // Asked twice for the same call: the tool has an effect, and one call is one effect.
+  // A second request for the same call: the tool may have side effects, so it is not run again.
   if (record.hasRun) return refuse("Not run: this call was run already.");
   if (!policy.isSilentOnTools || record.verdict !== undefined) {
     const verdict = await turn.decide(callId, record, { input, signal });

@@ -1,10 +1,10 @@
 import { describeThrown } from "#domain";
 import { type JsonRecord, ownString, ownValue } from "#wire";
-import type { ControlContext } from "./hooks.ts";
+import { type ControlContext, recordOf } from "./hooks.ts";
 
 /**
- * Answers a `can_use_tool`. A decision made for this call before (by the hook in front of it) is used and nobody is
- * asked twice, as long as the arguments are those decided about. Never rejects; what fails denies.
+ * Answers a `can_use_tool`. An earlier decision about this call (by the hook before it) is reused, so nothing is asked
+ * twice, as long as the arguments are the same. Never rejects; a failure denies.
  */
 export async function answerPermission(
   request: JsonRecord,
@@ -12,13 +12,12 @@ export async function answerPermission(
   signal: AbortSignal,
 ): Promise<JsonRecord> {
   const turn = context.turn();
-  if (turn === undefined) return denyPermission("Not run: no turn is under way, so nobody can allow it.");
+  if (turn === undefined) return denyPermission("Not run: no turn is active.");
   const vendorName = ownString(request, "tool_name") ?? "";
   const input = ownValue(request, "input") ?? {};
-  // CLIs before 2.0.30 do not say which call it is; each such question then stands for itself.
+  // CLIs before 2.0.30 do not name the call; then each question counts as a separate call.
   const callId = ownString(request, "tool_use_id") ?? context.newCallId(vendorName);
-  const own = context.ownTool(vendorName);
-  const record = turn.call(callId, own ?? vendorName, own === undefined ? "backend" : "millrace");
+  const record = recordOf(turn, callId, request, context);
   try {
     const isKnown = record.verdict !== undefined;
     let verdict = await turn.decide(callId, record, { input, signal });
@@ -30,11 +29,11 @@ export async function answerPermission(
       return { ...denyPermission(verdict.reason), ...(verdict.stop !== undefined && { interrupt: true }) };
     }
     if (record.executedBy === "backend" && verdict.by === undefined) {
-      // The CLI's own rules want somebody to say yes, and nobody has.
+      // The CLI's own rules demand a permission, and none was given.
       record.denial = `Not allowed: Claude Code asks for a permission to use ${record.name}, and no rule, hook or callback gives it.`;
       return denyPermission(record.denial);
     }
-    // Always with the input: 2.1.197 takes an answer without it for a fault.
+    // Always with the input: 2.1.197 treats an answer without it as invalid.
     return { behavior: "allow", updatedInput: verdict.input };
   } catch (thrown) {
     record.denial = `The permission could not be decided: ${describeThrown(thrown)}`;

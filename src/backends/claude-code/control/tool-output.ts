@@ -1,10 +1,10 @@
 import { isRecord, type JsonRecord, ownRecord, ownString } from "#wire";
 
 /**
- * What the CLI's own tools answer, in its structured form, as a person would read it; and back again.
+ * The structured output of the CLI's own tools as readable text, and the reverse.
  *
- * The CLI takes a replacement only in the tool's own shape and otherwise goes on with the original, silently. So only
- * shapes that were seen to work are written; for any other one `write` gives `undefined`, and the caller must see to it
+ * The CLI accepts a replacement only in the tool's own format and otherwise silently uses the original. So `write`
+ * produces only formats that were seen to work; for any other it returns `undefined`, and the caller must make sure
  * that the original goes nowhere.
  */
 export interface ToolOutput {
@@ -27,7 +27,7 @@ function shellOutput(response: JsonRecord): ToolOutput {
   const stderr = ownString(response, "stderr") ?? "";
   return {
     value: [stdout, stderr].filter((text) => text !== "").join("\n"),
-    // Nothing of the original is kept: it may hold the text in other fields too.
+    // Nothing of the original is kept: other fields may contain the text, too.
     write: (replacement) => ({ stdout: asText(replacement), stderr: "", interrupted: false, isImage: false }),
   };
 }

@@ -1,7 +1,7 @@
-import { isRunError, type McpServerStatus, StartError } from "#domain";
+import { type ErrorDetail, isRunError, type McpServerStatus, StartError } from "#domain";
 import { isRecord } from "#wire";
 
-/** The tool servers in an answer to `mcp_status`. What is no server is left out. */
+/** The tool servers in an answer to `mcp_status`. Invalid entries are left out. */
 export function readServers(value: unknown): readonly McpServerStatus[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((server: unknown) => {
@@ -11,7 +11,7 @@ export function readServers(value: unknown): readonly McpServerStatus[] {
   });
 }
 
-/** The CLI's refusal of an agent it does not have as the error callers know it by. Another error stays what it is. */
+/** Converts the CLI's refusal of an unknown agent into a `StartError`. Other errors are returned unchanged. */
 export function unknownAgent(name: string, error: unknown): unknown {
   if (!isRunError(error) || !/not found/i.test(error.message)) return error;
   return new StartError(
@@ -19,4 +19,11 @@ export function unknownAgent(name: string, error: unknown): unknown {
     `There is no agent "${name}" in claude-code. Name one of the option claudeCode.agents, or of Claude Code's own.`,
     { cause: error },
   );
+}
+
+/** The failure of a session that goes on as an agent that is not there: the CLI would go on without it, and say nothing. */
+export function lostAgent(name: string | undefined, known: readonly string[] | undefined): ErrorDetail | undefined {
+  if (name === undefined || known === undefined || known.includes(name)) return undefined;
+  const message = `There is no agent "${name}" in claude-code. There are: ${known.join(", ")}.`;
+  return { code: "feature-unavailable", message, terminal: true };
 }

@@ -1,12 +1,15 @@
 import { type Chunk, warningItem } from "#domain";
 
-/** What came between turns: so many chunks are kept for the next one (S0-45). */
+/** The maximum number of chunks between turns that are kept for the next one (S0-45). */
 const MAX_HELD = 1000;
 
-/** Keeps what a process says while nobody listens; beyond the bound the oldest is dropped, counted and told. */
+/**
+ * Keeps a process's output between turns; beyond the limit the oldest chunks are dropped, and a warning reports how
+ * many.
+ */
 export interface BetweenTurns {
   add(chunks: readonly Chunk[]): void;
-  /** Everything that is kept, and nothing is afterwards. */
+  /** Removes and returns everything that is kept. */
   take(): Chunk[];
 }
 
@@ -15,7 +18,7 @@ export function createBetweenTurns(): BetweenTurns {
   let dropped = 0;
   return {
     add(chunks) {
-      // How a process ended between turns is no concern of the next one, which gets another process.
+      // How a process ended between turns does not concern the next turn, which gets another process.
       for (const chunk of chunks) if (chunk.type !== "error" || !chunk.terminal) held.push(chunk);
       if (held.length <= MAX_HELD) return;
       dropped += held.length - MAX_HELD;

@@ -1,4 +1,5 @@
 import {
+  type ChunkOf,
   type Chunk,
   describeThrown,
   type ErrorDetail,
@@ -12,20 +13,17 @@ import {
   warningItem,
 } from "#domain";
 import { diagnoseExit } from "../diagnostics.ts";
-import type { CliProcess } from "../launch.ts";
+import type { CliProcess } from "../cli-process.ts";
 import { RULE_START, type RuleState, stepRule } from "../result-rule.ts";
 import type { BackgroundWork } from "../result-rule-frames.ts";
 
-export interface ExitTraces {
-  readonly stderrTail: string;
-  readonly stdoutWasEmpty: boolean;
-  readonly lastNonJsonLine: string | undefined;
-  /** Why its output could not be read to the end. */
-  readonly outputFailure: string | undefined;
-}
-
-/** The error of a CLI that ended in the middle of a turn. */
-export function exitError(exit: ProcessExit, { outputFailure, ...traces }: ExitTraces): ErrorDetail {
+/** The error for a CLI that exited in the middle of a turn, with the traces it left. */
+export function exitError(
+  exit: ProcessExit,
+  { stderr, cover, outputFailure }: Pick<CliProcess, "stderr" | "cover" | "outputFailure">,
+  { hasOutput, lastNonJsonLine }: { readonly hasOutput: boolean; readonly lastNonJsonLine: string | undefined },
+): ErrorDetail {
+  const traces = cover({ stderrTail: stderr.text(), stdoutWasEmpty: !hasOutput, lastNonJsonLine });
   const diagnostic = diagnoseExit({ code: exit.code, signal: exit.signal, ...traces });
   if (outputFailure !== undefined) return { ...cutError(outputFailure), diagnostic };
   const hint = diagnostic.hint === undefined ? "" : `: ${diagnostic.hint}`;
@@ -36,7 +34,7 @@ export function exitError(exit: ProcessExit, { outputFailure, ...traces }: ExitT
   return { code: "process-exited", message: `Claude Code ${how}${hint}`, terminal: true, diagnostic };
 }
 
-/** The error of a CLI whose output broke off. */
+/** The error for a CLI whose output broke off. */
 export function cutError(outputFailure: string): ErrorDetail {
   return {
     code: "stream-cut",
@@ -45,12 +43,14 @@ export function cutError(outputFailure: string): ErrorDetail {
   };
 }
 
-/** What a turn says about an exit after its result, in every mode: nothing, a warning, or with `strict` an error. */
+/**
+ * How a turn reports an exit after its result, in every mode: not at all, as a warning, or with `strict` as an error.
+ */
 export function exitAfterResult(
   exit: ProcessExit,
   error: ErrorDetail,
   { isError, strict }: { readonly isError: boolean; readonly strict: boolean | undefined },
-): WarningItem | ErrorItem | undefined {
+): ChunkOf<WarningItem> | ChunkOf<ErrorItem> | undefined {
   const received: RuleState = { ...RULE_START, phase: "result-received", result: { isError } };
   const input = { kind: "exit", code: exit.code, signal: exit.signal, error } as const;
   const { item } = stepRule(received, input, { strictExitStatus: strict });
@@ -58,14 +58,14 @@ export function exitAfterResult(
   return item?.kind === "error" ? errorItem(item.error) : undefined;
 }
 
-/** The notice of shells that Claude Code has left running: what becomes of them is not to be a surprise. */
-export function backgroundNotice(shells: readonly BackgroundWork[], kept: boolean): NoticeItem {
+/** The notice about shells that Claude Code has left running, and what happens to them. */
+export function backgroundNotice(shells: readonly BackgroundWork[], kept: boolean): ChunkOf<NoticeItem> {
   return noticeItem("background", { kept, shells });
 }
 
 /**
- * What is to be known of a result behind which the CLI went on and then fell silent. `work`: what it was waiting for;
- * without any, a turn that it began by itself. `kept`: the process stays, and the work with it.
+ * The warning for a result after which the CLI continued and then fell silent. `work`: what it was waiting for; empty
+ * for a turn that it began itself. `kept`: the process stays, and the work with it.
  */
 export function backgroundWarning(
   work: readonly BackgroundWork[],
@@ -76,27 +76,27 @@ export function backgroundWarning(
   const then = kept ? "it is left running." : "it is stopped.";
   return {
     code: "background-left",
-    message: `Claude Code gave its result, went on with ${what}, and said nothing for ${silentMs} ms. The result holds; ${then}`,
+    message: `Claude Code gave its result, continued with ${what}, and wrote nothing for ${silentMs} ms. The result stays valid; ${then}`,
     context: { work, silentMs, kept },
   };
 }
 
-/** What the format gave at the end of the output, without what the exit says better. */
+/** The format's chunks at the end of the output, without those that the exit explains better. */
 export function withoutEndFaults(chunks: readonly Chunk[], exit: ProcessExit): Chunk[] {
   return chunks.filter((chunk) => {
     if (chunk.type === "error") return chunk.code !== "no-result";
-    // Half a line of a CLI that failed is a trace of the failure, and in its diagnostic.
+    // A partial line of a failed CLI is a trace of the failure, and part of its diagnostic.
     return !(chunk.type === "warning" && chunk.code === "incomplete-last-line" && exit.code !== 0);
   });
 }
 
-/** What is to be known of a result that was given to a part of the input; `undefined` when all of it was taken. */
-export function inputWarning({ inputFailure }: Pick<CliProcess, "inputFailure">): WarningDetail | undefined {
-  if (inputFailure === undefined) return undefined;
+/** The warning for a result if only part of the prompt was read; `undefined` if all of it was. */
+export function inputWarning({ promptFailure }: Pick<CliProcess, "promptFailure">): WarningDetail | undefined {
+  if (promptFailure === undefined) return undefined;
   return {
     code: "input-cut",
-    message: `Claude Code did not take all of its input (${inputFailure}), so its answer may be to a part of it.`,
-    context: { reason: inputFailure },
+    message: `Claude Code did not take all of its input (${promptFailure}), so its answer may be to a part of it.`,
+    context: { reason: promptFailure },
   };
 }
 
@@ -104,12 +104,12 @@ function inputWords(inputFailure: string | undefined): string {
   return inputFailure === undefined ? "" : ` It did not take all of its input: ${inputFailure}`;
 }
 
-/** The error of a CLI that says nothing any more. */
+/** The error for a CLI that has been silent for too long. */
 export function stalledError(silentMs: number, inputFailure?: string): ErrorDetail {
   const remedy = "Try again, or raise it if answers may take this long.";
   return {
     code: "stalled",
-    message: `Claude Code reached limits.idleMs: it has said nothing for ${silentMs} ms. ${remedy}${inputWords(inputFailure)}`,
+    message: `Claude Code reached limits.idleMs: it has written nothing for ${silentMs} ms. ${remedy}${inputWords(inputFailure)}`,
     terminal: true,
     diagnostic: {
       hint: "The model's host takes requests and does not answer, or the CLI hangs.",
@@ -118,7 +118,7 @@ export function stalledError(silentMs: number, inputFailure?: string): ErrorDeta
   };
 }
 
-/** The error of a CLI whose `initialize` came to nothing. */
+/** The error for a CLI whose `initialize` failed. */
 export function refusedError(thrown: unknown, stderr: string, inputFailure?: string): ErrorDetail {
   const stderrTail = stderr.trim();
   return {

@@ -3,15 +3,15 @@ import type { AgentLink } from "../../backend.ts";
 import { encodeMessagesMedia, isMedia, outputText, splitContent } from "#dialects";
 import type { ClaudeCodeOptions } from "../options.ts";
 
-/** What the CLI is told in one turn. */
+/** The input of the CLI for one turn. */
 export interface CliInput {
-  /** All of it as text. */
+  /** The whole input as text. */
   readonly text: string;
-  /** As the CLI's own blocks; `undefined` when text says everything. */
+  /** The input as the CLI's own blocks; `undefined` if text is enough. */
   readonly blocks: readonly unknown[] | undefined;
 }
 
-/** The messages to tell: a CLI that does not remember the conversation is told all of it. */
+/** The messages to send: a CLI that does not have the conversation receives all of it. */
 export function toTell(
   messages: readonly Message[],
   link: Pick<AgentLink, "transcript">,
@@ -21,10 +21,10 @@ export function toTell(
 }
 
 /**
- * What the CLI has to be told to answer the last message.
+ * The input that the CLI needs to answer the last message.
  *
- * `isKnown`: the CLI remembers the conversation, and only what came after its last answer is new. Otherwise the whole
- * conversation is written into the prompt (S3-30): the CLI takes no history of others.
+ * `isKnown`: the CLI has the conversation, and only what follows its last answer is new. Otherwise the whole
+ * conversation is written into the prompt (S3-30), because the CLI accepts no foreign history.
  */
 export function renderInput(
   messages: readonly Message[],
@@ -43,15 +43,15 @@ export function renderInput(
   return { text, blocks: [...words, ...media.map(encodeMessagesMedia)] };
 }
 
-/** Pictures and documents of a block: its own, or those a tool returned. */
+/** Pictures and documents of a block: its own, or those that a tool returned. */
 function mediaOf(block: Block): readonly MediaBlock[] {
   if (block.type === "tool-result") return splitContent(block.output).media;
   return isMedia(block) ? [block] : [];
 }
 
 /**
- * A text that the CLI cannot take for one of its commands. It does so with everything that begins with `/`, runs it
- * instead of asking the model, and has no switch that makes it text.
+ * Text that the CLI cannot mistake for one of its commands. It runs everything that begins with `/` as a command
+ * instead of asking the model, and has no option to disable that.
  */
 export function asPlainText(text: string): string {
   return /^\s*\//.test(text) ? `The user says:\n${text}` : text;

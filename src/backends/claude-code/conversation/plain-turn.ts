@@ -13,6 +13,7 @@ import type { AgentLink } from "../../backend.ts";
 import type { ArgvPlan } from "../argv.ts";
 import { createCliDecoder } from "../cli-decoder.ts";
 import { judgeAttachments } from "../attachments.ts";
+import { lostAgent } from "./answers.ts";
 import {
   backgroundNotice,
   backgroundWarning,
@@ -25,29 +26,30 @@ import { renderInput, userLine } from "./input.ts";
 import type { ConversationPlan } from "./plan.ts";
 import { pumpOutput } from "./read-output.ts";
 import { watchTurn } from "./silence.ts";
-import { awaitExit, type CliProcess, launchCli } from "../launch.ts";
+import { awaitExit, type CliProcess } from "../cli-process.ts";
+import { launchCli } from "../launch.ts";
 import type { ClaudeCodeOptions } from "../options.ts";
 import { RESULT_GRACE_MS, type RuleInput } from "../result-rule.ts";
 import { createTaskCount, readChunk, type TaskCount } from "../result-rule-frames.ts";
 import { TurnRule } from "./turn-rule.ts";
 import { explainVerdict } from "../verdict-words.ts";
 
-/** What one process is to do. */
+/** The work for one process. */
 export interface PlainWork {
   readonly options: ClaudeCodeOptions;
   readonly messages: readonly Message[];
-  /** The CLI remembers what was said before. */
+  /** The CLI has the earlier conversation. */
   readonly isKnown: boolean;
   /** The process is started when this has resolved. */
   readonly after: Promise<void>;
 }
 
-/** One process from its prompt to its end, by the result rule. The process may take longer to go than its turn. */
+/** One process from its prompt to its end, according to the result rule. The process may outlive its turn. */
 export class PlainTurn {
   sessionId: string | undefined;
   /** The CLI has begun to work on the prompt. */
   hasStarted = false;
-  /** Resolves when the process is gone; before there is one, when it will never be started. */
+  /** Resolves when the process is gone, or will never be started. */
   readonly gone: Promise<void>;
   private readonly _plan: ConversationPlan;
   private readonly _link: AgentLink;
@@ -60,10 +62,11 @@ export class PlainTurn {
   private readonly _rule: TurnRule;
   private _silence: SilenceWatch | undefined;
   private _stopClock: (() => void) | undefined;
-  /** Called when the last shell that was kept has ended. */
+  /** Called when the last kept shell has ended. */
   private _onShellsOver: (() => void) | undefined;
   private _hasOutput = false;
-  /** Nothing more is written: aborted, or a terminal error was written. */
+  private _agent: string | undefined;
+  /** Nothing more is written: the turn was aborted, or a terminal error was written. */
   private _isMute = false;
 
   constructor(plan: ConversationPlan, link: AgentLink) {
@@ -85,12 +88,12 @@ export class PlainTurn {
     return this._adapter.lastMessageId;
   }
 
-  /** The process stays after its turn, for the shells in it. */
+  /** The process stays after its turn, for its shells. */
   get isKept(): boolean {
     return this._onShellsOver !== undefined;
   }
 
-  /** It is kept, and the run sees to its end. */
+  /** The process is kept, and the run is responsible for its end. */
   get isHandedOver(): boolean {
     return this.isKept && this._link.isLast === true;
   }
@@ -117,13 +120,13 @@ export class PlainTurn {
     if (warning !== undefined && !this._isMute) await this._link.write([warningItem(warning)]);
   }
 
-  /** Ends a process that was kept. Resolves when it is gone. */
+  /** Stops a kept process. Resolves when it is gone. */
   stopKept(): Promise<void> {
     this._onShellsOver?.();
     return this.gone;
   }
 
-  /** Has the process stopped, without waiting for it where somebody else does. */
+  /** Stops the process, without waiting for it if the link does. */
   private async _leave(): Promise<void> {
     const { shells } = this._tasks;
     const isKept = !this._isMute && shells.length > 0 && this._plan.options.keepBackground === true;
@@ -142,7 +145,7 @@ export class PlainTurn {
     }
   }
 
-  /** Leaves the process alone until its shells have ended; the CLI would then begin a turn that nobody has asked for. */
+  /** Keeps the process until its shells have ended; after that the CLI would begin a turn that was not requested. */
   private _keep(): void {
     const over = createDeferred<void>();
     const stopped = over.promise.then(() => this._stop());
@@ -150,7 +153,7 @@ export class PlainTurn {
       this._onShellsOver = undefined;
       over.resolve();
     };
-    // In a session the conversation ends it; a run of its own is over, and only an abort can still reach it.
+    // In a session the conversation stops it; a separate run is over, and only an abort can still stop it.
     if (this._link.isLast !== true) return void stopped.catch(() => undefined);
     const unfollow = followSignal(this._link.signal, () => this._onShellsOver?.());
     this._link.cleanUp?.(stopped.finally(unfollow), { maxMs: Number.POSITIVE_INFINITY });
@@ -169,6 +172,7 @@ export class PlainTurn {
 
   private async _start({ options, messages, isKnown }: PlainWork): Promise<void> {
     const { cli, world } = this._plan;
+    this._agent = options.agent;
     const input = renderInput(messages, isKnown, options);
     const refusal = await judgeAttachments(input.text, this._plan, this._link);
     if (refusal !== undefined) return this._fail(refusal);
@@ -208,15 +212,8 @@ export class PlainTurn {
       this._follow({ kind: "eof" });
     } else {
       await this._give(withoutEndFaults(rest, exit));
-      const error = exitError(
-        exit,
-        process.cover({
-          stderrTail: process.stderr.text(),
-          stdoutWasEmpty: !this._hasOutput,
-          lastNonJsonLine: this._decoder.lastNonJsonLine,
-          outputFailure: process.outputFailure,
-        }),
-      );
+      const { lastNonJsonLine } = this._decoder;
+      const error = exitError(exit, process, { hasOutput: this._hasOutput, lastNonJsonLine });
       this._follow({ kind: "exit", code: exit.code, signal: exit.signal, error });
     }
     this._over.resolve();
@@ -236,7 +233,7 @@ export class PlainTurn {
     return room;
   }
 
-  /** From the verdict on time is short, however much is still written; a further turn takes its own time. */
+  /** After the verdict the turn ends soon, however much is still written; a further turn has its own time. */
   private _watchEnd(): void {
     if (!this._rule.isJudged) {
       this._stopClock?.();
@@ -247,7 +244,7 @@ export class PlainTurn {
     }
   }
 
-  /** Passes chunks on as far as the rule lets them. */
+  /** Passes chunks on as far as the rule allows. */
   private _give(chunks: readonly Chunk[]): Promise<void> | undefined {
     if (this._isMute) return undefined;
     const passed: Chunk[] = [];
@@ -257,11 +254,17 @@ export class PlainTurn {
     return passed.length === 0 ? undefined : this._link.write(passed);
   }
 
-  /** `false`: nothing after this chunk counts. */
-  private _pass(chunk: Chunk, passed: Chunk[]): boolean {
+  /** Returns `false` if the following chunks do not count. */
+  private _pass(written: Chunk, passed: Chunk[]): boolean {
+    const chunk = written.type === "result" ? explainVerdict(written) : written;
     if (chunk.type === "start") this.hasStarted = true;
+    const lost = chunk.type === "start" ? lostAgent(this._agent, this._adapter.agents) : undefined;
+    if (lost !== undefined) {
+      passed.push(chunk, errorItem(lost));
+      this._mute();
+      return false;
+    }
     if (chunk.type === "start" || chunk.type === "result") this.sessionId = chunk.sessionId ?? this.sessionId;
-    if (chunk.type === "result") explainVerdict(chunk);
     const given = this._rule.pass(chunk, readChunk(chunk, this._tasks, this._rule.isLate));
     if (given !== undefined) passed.push(given);
     if (!this._rule.isClosed) return true;
@@ -270,7 +273,7 @@ export class PlainTurn {
     return false;
   }
 
-  /** Something has happened that is no chunk: readers are told, and then the turn may be over. */
+  /** Handles an event that is not a chunk: reports it, and then the turn may be over. */
   private _follow(input: RuleInput): void {
     if (this._isMute) return;
     const told = this._rule.note(input);

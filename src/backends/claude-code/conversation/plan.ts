@@ -1,47 +1,57 @@
-import { type Chunk, type ErrorItem, errorItem, noticeItem, type WarningDetail, warningItem } from "#domain";
+import {
+  type ChunkOf,
+  type Chunk,
+  type ErrorItem,
+  errorItem,
+  noticeItem,
+  present,
+  type WarningDetail,
+  warningItem,
+} from "#domain";
 import type { Tool } from "#tools";
 import type { AgentConversation, AgentSettings, Resume } from "../../backend.ts";
-import type { ClaudeCodeWorld, FoundCli } from "../launch.ts";
+import type { FoundCli } from "../find-cli.ts";
+import type { ClaudeCodeWorld } from "../world.ts";
 import type { ClaudeCodeOptions } from "../options.ts";
 import { TOOL_SERVER } from "../control/own-tools.ts";
 
-/** Silence of the CLI in the middle of a turn: when readers are told, and when the turn is over (C5). */
+/** Silence of the CLI during a turn: when a notice is emitted, and when the turn is over (C5). */
 export const SILENCE = { noticeMs: 60_000, limitMs: 300_000 } as const;
 
 /**
- * A conversation with Claude Code. The agent that answers is one of the option `agents`, or of the CLI's own; the tool
- * servers are those of `mcpConfig` and of the settings, and are reported in control mode only.
+ * A conversation with Claude Code. The agent that answers is one of the option `agents`, or one of the CLI's own; the
+ * tool servers are those of `mcpConfig` and of the settings, and are reported in control mode only.
  */
 export type ClaudeCodeConversation = Required<AgentConversation>;
 
-/** Everything a conversation is made of that was decided before its first turn. */
+/** The settings of a conversation, decided before its first turn. */
 export interface ConversationPlan {
   readonly cli: FoundCli;
   readonly options: ClaudeCodeOptions;
   readonly tools: readonly Tool[];
-  /** What was asked for, by name. */
+  /** The requested features, by name. */
   readonly features: readonly string[];
-  /** Told before anything else. */
+  /** Emitted before anything else. */
   readonly warnings: readonly WarningDetail[];
   readonly idleMs: number;
   /** Each chunk keeps the frame it was read from. */
   readonly keepRaw: boolean;
   readonly world: ClaudeCodeWorld;
-  /** The session that was to go on and is gone. */
+  /** The session that was to be continued and is gone. */
   readonly lostSession?: string | undefined;
-  /** The message after which the resumed session goes on. */
+  /** The message after which the resumed session continues. */
   readonly resumeAt?: string | undefined;
 }
 
-/** What readers are told before the first turn. */
+/** The warnings and notices before the first turn. */
 export function firstWords({ warnings, lostSession }: ConversationPlan): readonly Chunk[] {
   const words: Chunk[] = warnings.map(warningItem);
   if (lostSession === undefined) return words;
-  const message = `The session ${lostSession} is not saved any more. Its messages were told again, to a new session.`;
+  const message = `The session ${lostSession} is no longer saved. Its messages were sent to a new session.`;
   return [...words, noticeItem("session-lost", { sessionId: lostSession, message })];
 }
 
-/** The backend's options with what the conversation's settings say. The settings are nearer, so they win. */
+/** Merges the backend's options with the conversation's settings, which win because they are more specific. */
 export function mergeSettings(options: ClaudeCodeOptions, settings: AgentSettings): ClaudeCodeOptions {
   const { outputSchema, turns, costUsd, cwd, resume, tools, thinkingTokens, fallbackModels = [] } = settings;
   const env = { ...variablesFor(settings), ...settings.env };
@@ -49,20 +59,22 @@ export function mergeSettings(options: ClaudeCodeOptions, settings: AgentSetting
     includePartialMessages: true,
     ...options,
     ...instructionsOf(options, [planInstructions(options), settings.instructions]),
-    ...(outputSchema !== undefined && { jsonSchema: outputSchema }),
-    ...(turns !== undefined && { maxTurns: turns }),
-    ...(costUsd !== undefined && { maxBudgetUsd: costUsd }),
-    ...(cwd !== undefined && { cwd }),
-    ...(thinkingTokens !== undefined && { maxThinkingTokens: thinkingTokens }),
+    ...present({
+      jsonSchema: outputSchema,
+      maxTurns: turns,
+      maxBudgetUsd: costUsd,
+      cwd,
+      maxThinkingTokens: thinkingTokens,
+    }),
     ...(fallbackModels.length > 0 && { fallbackModel: fallbackModels }),
     ...(Object.keys(env).length > 0 && { env: { ...options.env, ...env } }),
     ...(resume !== undefined && resumeOptions(resume)),
-    // Whether one may run is our policy's to say; the CLI is not to ask as well.
+    // Our policy decides whether they may run; the CLI must not ask as well.
     ...(tools.length > 0 && { allowedTools: [...(options.allowedTools ?? []), `mcp__${TOOL_SERVER}`] }),
   };
 }
 
-/** What the CLI can be told by variables alone. */
+/** Settings that the CLI reads only from variables. */
 function variablesFor({ maxTokens, attempts }: AgentSettings): Record<string, string> {
   return {
     ...(maxTokens !== undefined && { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(maxTokens) }),
@@ -79,7 +91,7 @@ function instructionsOf(options: ClaudeCodeOptions, given: readonly (string | un
   return { appendSystemPrompt: [...before, ...instructions].join("\n\n") };
 }
 
-/** The CLI tells its model about plan mode in an attachment; without those, somebody else has to. */
+/** The CLI describes plan mode to its model in an attachment; without attachments, these instructions do it. */
 function planInstructions({ permissionMode, attachments }: ClaudeCodeOptions): string | undefined {
   if (permissionMode !== "plan" || attachments === true) return undefined;
   return "Plan mode is on. Read and think, but change nothing: edit no files, and run no command that changes anything. Answer with a plan.";
@@ -90,10 +102,10 @@ function resumeOptions(resume: Resume): ClaudeCodeOptions {
   return resume.kind === "resume" ? { resume: resume.sessionId, ...fork } : { continue: true, ...fork };
 }
 
-/** The flag that goes on with a session after one of its messages. Later messages of the session are forgotten. */
+/** The flag that resumes a session after one of its messages. Later messages of the session are forgotten. */
 const RESUME_AT = "resume-session-at";
 
-/** The options for a process that goes on with a session of this conversation: from its end, or from this message. */
+/** The options for a process that continues a session of this conversation: from its end, or from this message. */
 export function resuming(options: ClaudeCodeOptions, sessionId: string, at?: string): ClaudeCodeOptions {
   const { continue: _continue, forkSession: _fork, sessionId: _id, extraArgs = {}, ...rest } = options;
   const { [RESUME_AT]: _at, ...others } = extraArgs;
@@ -104,13 +116,13 @@ export function resuming(options: ClaudeCodeOptions, sessionId: string, at?: str
   };
 }
 
-/** Whether the options name a session to go on with. */
+/** Whether the options name a session to continue. */
 export function goesOn({ resume, continue: goOn }: ClaudeCodeOptions): boolean {
   return resume !== undefined || goOn === true;
 }
 
-/** Why a turn cannot begin now, as its terminal error; `undefined` when it can. */
-export function refuseTurn(isClosed: boolean, isBusy: boolean): ErrorItem | undefined {
+/** The terminal error if a turn cannot begin now; `undefined` if it can. */
+export function refuseTurn(isClosed: boolean, isBusy: boolean): ChunkOf<ErrorItem> | undefined {
   if (!isClosed && !isBusy) return undefined;
   const message = isClosed
     ? "The conversation is closed. Open another one."

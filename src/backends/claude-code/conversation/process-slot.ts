@@ -1,29 +1,32 @@
-import type { Live } from "./live-process.ts";
+import { createDeferred, followSignal } from "#streams";
+import type { LiveProcess } from "./live-process.ts";
 
-/** Keeps the process of a conversation: at most one at work, and those on their way out. */
+/** Holds the processes of a conversation: at most one that is in use, and those that are ending. */
 export class ProcessSlot {
-  private readonly _start: (onLive: (live: Live) => void) => Promise<Live>;
+  private readonly _start: () => Promise<LiveProcess>;
   private readonly _leaving = new Set<Promise<void>>();
-  private _live: Live | undefined;
-  private _starting: Promise<Live> | undefined;
+  private _live: LiveProcess | undefined;
+  private _starting: Promise<LiveProcess> | undefined;
+  private _onShellsOver: (() => void) | undefined;
 
-  /** `start` calls back as soon as there is a process: it may speak before anybody hears that it was started. */
-  constructor(start: (onLive: (live: Live) => void) => Promise<Live>) {
+  constructor(start: () => Promise<LiveProcess>) {
     this._start = start;
   }
 
-  /** The process at work; `undefined` when there is none, or it is gone. */
-  get live(): Live | undefined {
-    return this._live?.connection.isOver === true ? undefined : this._live;
+  /** The process in use; `undefined` if there is none, or it is gone. */
+  get live(): LiveProcess | undefined {
+    return this._live?.isOver === true ? undefined : this._live;
   }
 
-  /** Whether this is the process whose word counts, also on its last breath. */
-  isCurrent(live: Live): boolean {
-    return live === this._live;
+  /** The process is kept for its shells: it ends with them, or by an abort. */
+  get isKept(): boolean {
+    return this._onShellsOver !== undefined;
   }
 
-  /** The process at work, or a new one when those before it are gone: they share a session. Rejects with `StartError`. */
-  ensure(): Promise<Live> {
+  /**
+   * The process in use, or a new one once the earlier ones are gone: they share a session. Rejects with `StartError`.
+   */
+  ensure(): Promise<LiveProcess> {
     if (this.live !== undefined) return Promise.resolve(this.live);
     this.drop({ immediate: true });
     this._starting ??= this._startNext().finally(() => {
@@ -32,31 +35,48 @@ export class ProcessSlot {
     return this._starting;
   }
 
-  private async _startNext(): Promise<Live> {
+  private async _startNext(): Promise<LiveProcess> {
     if (this._leaving.size > 0) await this.gone();
-    return this._start((live) => {
-      this._live = live;
-    });
+    const live = await this._start();
+    this._live = live;
+    live.begin();
+    return live;
   }
 
-  /** Lets the process go; `gone` says when it is. */
+  /** Stops the process; `gone` resolves when it has ended. */
   drop(how: { readonly immediate: boolean }): void {
     const live = this._live;
     this._live = undefined;
     if (live === undefined) return;
-    const leaving = live.connection.stop(how);
+    const leaving = live.stop(how);
     this._leaving.add(leaving);
     leaving.finally(() => this._leaving.delete(leaving)).catch(() => undefined);
   }
 
-  /** As `drop`, also for a process that is just being started. Resolves when nothing is left. */
+  /** Like `drop`, also for a process that is just being started. Resolves when nothing is left. */
   async dropAll(how: { readonly immediate: boolean }): Promise<void> {
     await this._starting?.catch(() => undefined);
     this.drop(how);
     await this.gone();
   }
 
-  /** Resolves when every process that was let go is gone. */
+  /** Keeps the process until its shells have ended; after that the CLI would begin a turn that was not requested. */
+  async keepForShells(signal: AbortSignal): Promise<void> {
+    const over = createDeferred<void>();
+    this._onShellsOver = over.resolve;
+    const unfollow = followSignal(signal, () => over.resolve());
+    await over.promise;
+    unfollow();
+    this._onShellsOver = undefined;
+    await this.dropAll({ immediate: true });
+  }
+
+  /** The last shell has ended, or the process. */
+  noteShellsOver(): void {
+    this._onShellsOver?.();
+  }
+
+  /** Resolves when every dropped process is gone. */
   async gone(): Promise<void> {
     await Promise.all(this._leaving);
   }

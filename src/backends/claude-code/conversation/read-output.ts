@@ -1,19 +1,19 @@
 import { type Chunk, describeThrown } from "#domain";
 import type { Decoder } from "#dialects";
-import type { CliProcess } from "../launch.ts";
+import type { CliProcess } from "../cli-process.ts";
 
 /**
- * So many bytes are read ahead of readers that lag. Control messages stand among the events, and must be answered while
- * nobody reads; so reading goes on for a while, and no longer (C20, I10).
+ * How many bytes are read ahead of readers that lag. Control messages are mixed with the events and must be answered
+ * even if the events are not read, so reading continues for a while, but not without limit (C20, I10).
  */
 export const READ_AHEAD_BYTES = 8 * 1024 * 1024;
 
-/** Takes decoded chunks. A promise: readers lag, and it resolves when they no longer do. */
+/** Receives decoded chunks. A promise: readers lag; it resolves when they have caught up. */
 export type TakeChunks = (chunks: Chunk[]) => Promise<void> | undefined;
 
 /**
- * Reads a process's output to its end, or until nothing more can be decoded. Never rejects: an output that breaks is
- * an output that ends, and `outputFailure` says why.
+ * Reads a process's output to its end, or until nothing more can be decoded. Never rejects: an output that breaks is an
+ * output that ends, and `outputFailure` contains the reason.
  */
 export async function pumpOutput(
   process: Pick<CliProcess, "stdout" | "outputFailure" | "cover">,
@@ -32,7 +32,7 @@ export async function pumpOutput(
   }
 }
 
-/** Counts what was read while readers lag; gives a promise when it is time to wait for them. */
+/** Counts what was read while readers lag; returns a promise when it is time to wait for them. */
 function createLag() {
   let behind = 0;
   let latest: Promise<void> | undefined;

@@ -1,10 +1,11 @@
+import type { Chunk } from "#domain";
 import type { JsonRecord } from "#wire";
 import { watchesTools } from "../control/initialize.ts";
-import { type ConversationPlan, goesOn, resuming } from "./plan.ts";
+import { type ConversationPlan, firstWords, goesOn, resuming } from "./plan.ts";
 import { type GatedFeature, hasFeature, requireFeature } from "../features.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "../options.ts";
 
-/** What a conversation knows from one process to the next: its options as they are now, and where its session stands. */
+/** The state of a conversation across processes: its current options, and the position in its session. */
 export class SessionState {
   sessionId: string | undefined;
   private readonly _plan: ConversationPlan;
@@ -12,13 +13,14 @@ export class SessionState {
   private _features: readonly string[];
   private _isKnown: boolean;
   private _hasTurned = false;
+  private _isIntroduced = false;
   /** The CLI's id of the last message of the last run that was kept. */
   private _point: string | undefined;
   private _latest: string | undefined;
   /** The ids of our messages since then. */
   private _sent: string[] = [];
   private _goesBack = false;
-  /** A process was started at the point, and has not said yet that it has found it. */
+  /** A process was started at the point and has not confirmed yet that it was found. */
   private _isPointTried = false;
 
   constructor(plan: ConversationPlan) {
@@ -27,12 +29,19 @@ export class SessionState {
     this._features = plan.features;
     this._isKnown = goesOn(plan.options);
     this._point = plan.resumeAt;
-    // The end of that session is not the point at which it goes on.
+    // The end of that session is not the point at which it continues.
     this._goesBack = plan.resumeAt !== undefined;
     this.sessionId = plan.resumeAt === undefined ? undefined : plan.options.resume;
   }
 
-  /** The CLI remembers what was said so far. */
+  /** The warnings and notices before the first turn, once. */
+  takeFirstWords(): readonly Chunk[] {
+    if (this._isIntroduced) return [];
+    this._isIntroduced = true;
+    return firstWords(this._plan);
+  }
+
+  /** The CLI has the conversation so far. */
   get isKnown(): boolean {
     return this._isKnown;
   }
@@ -41,19 +50,19 @@ export class SessionState {
     return this._features;
   }
 
-  /** Where the session stood after the last run that was kept. */
+  /** The point of the session after the last run that was kept. */
   get point(): string | undefined {
     return this._point;
   }
 
-  /** Messages that the process at work has to forget, the last one first. */
+  /** Messages that the running process must forget, the last one first. */
   get toForget(): readonly string[] {
     return this._goesBack ? this._sent.toReversed() : [];
   }
 
   /**
-   * The options for a new process. It goes on with the session; one that has no id, or is written nowhere, is lost with
-   * its process, and what was said in it has to be told again.
+   * The options for a new process. It continues the session; a session without an id, or one that is not saved, is lost
+   * with its process, and the conversation must be sent again.
    */
   startOptions(): ClaudeCodeOptions {
     this._sent = [];
@@ -71,32 +80,32 @@ export class SessionState {
     return this.sessionId !== undefined && this._options.persistSession !== false;
   }
 
-  /** A session that was resumed and has no point yet goes on from its end: only there is what was said before. */
+  /** A resumed session without a point continues from its end: only the session contains the earlier conversation. */
   private get _canGoBack(): boolean {
     const { version } = this._plan.cli;
     if (this._point === undefined) return goesOn(this._options);
     return !this._isPointTried && (version === undefined || hasFeature(version, "resume-at"));
   }
 
-  /** Our message goes out. */
+  /** Our message is sent. */
   noteSent(id: string): void {
     this._sent.push(id);
   }
 
-  /** The process has said that it works on the session as it was told to. */
+  /** The process has confirmed that it works on the session as requested. */
   noteStart(): void {
     this._isPointTried = false;
     this._goesBack = false;
   }
 
-  /** A turn has come to its end. `messageId`: the CLI's id of its last message. */
+  /** A turn has ended. `messageId`: the CLI's id of its last message. */
   noteTurn(messageId: string | undefined): void {
     this._isKnown = true;
     this._hasTurned = true;
     this._latest = messageId ?? this._latest;
   }
 
-  /** The run that the last turns belong to is over. `false`: they are to be forgotten. */
+  /** The run of the last turns is over. `false`: they are to be forgotten. */
   settle(isKept: boolean): void {
     if (this._sent.length === 0) return;
     if (isKept) {
@@ -108,13 +117,13 @@ export class SessionState {
     }
   }
 
-  /** The process at work has forgotten what was to be forgotten. */
+  /** The running process has forgotten what was to be forgotten. */
   noteForgotten(): void {
     this._goesBack = false;
     this._sent = [];
   }
 
-  /** The session holds something that must not be gone back to. */
+  /** The session contains something that must not be resumed. */
   forget(): void {
     this.sessionId = undefined;
     this._point = undefined;
@@ -124,14 +133,16 @@ export class SessionState {
     this._isKnown = false;
   }
 
-  /** Sees to it that tools are watched. `false`: they were all along. */
+  /** Makes sure that tools are checked. `false`: they were already. */
   watchTools(): boolean {
     if (watchesTools(this._features)) return false;
     this._features = [...this._features, "hooks"];
     return true;
   }
 
-  /** Changes an option: `ask` tells the process at work, and from then on every new one is told. Rejects if one refuses. */
+  /**
+   * Changes an option: `ask` changes the running process, and every later start uses the new value. Rejects if refused.
+   */
   async change(change: Change, ask: (request: JsonRecord) => Promise<void>): Promise<void> {
     const checked = checkClaudeCodeOptions(change.options);
     if (change.needs !== undefined) requireFeature(this._plan.cli.version, change.needs);
@@ -140,7 +151,7 @@ export class SessionState {
   }
 }
 
-/** One change of an option, as an option and as a request to a CLI at work. */
+/** One change of an option, as an option and as a request to a running CLI. */
 export interface Change {
   readonly options: Readonly<Record<string, unknown>>;
   readonly request: JsonRecord;

@@ -3,7 +3,7 @@ import { type SilenceWatch, watchSilence } from "#streams";
 import type { AgentLink } from "../../backend.ts";
 import { type ConversationPlan, SILENCE } from "./plan.ts";
 
-/** Watches one turn of the CLI: readers are told of a silence, and `onExpire` of one that is too long. */
+/** Watches one turn of the CLI: a notice reports a silence, and `onExpire` is called if it is too long. */
 export function watchTurn(
   { world, idleMs }: ConversationPlan,
   link: AgentLink,

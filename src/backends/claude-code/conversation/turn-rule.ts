@@ -9,7 +9,7 @@ import {
   stepRule,
 } from "../result-rule.ts";
 
-/** The result rule as it goes through one turn of a conversation, with the chunks that readers get. */
+/** Applies the result rule to one turn of a conversation, and produces the chunks for readers. */
 export class TurnRule {
   private readonly _options: RuleOptions;
   private _state: RuleState;
@@ -27,22 +27,22 @@ export class TurnRule {
     return this._state.result !== undefined;
   }
 
-  /** A result has come: what follows belongs to a further turn, or is too late. */
+  /** A result has arrived: what follows belongs to a further turn, or is too late. */
   get isLate(): boolean {
     return this._state.phase !== "streaming";
   }
 
-  /** Nothing counts any more. */
+  /** The rule is closed; further input is ignored. */
   get isClosed(): boolean {
     return this._state.phase === "closed";
   }
 
-  /** The verdict has come, and nothing is awaited but the exit. */
+  /** The verdict has arrived, and only the exit is awaited. */
   get isJudged(): boolean {
     return mayWait(this._state) === "drain";
   }
 
-  /** What readers get in the place of a chunk; `undefined`: nothing. `input`: the chunk as the rule sees it. */
+  /** What readers get instead of a chunk; `undefined`: nothing. `input`: the chunk as input of the rule. */
   pass(chunk: Chunk, input: RuleInput | undefined): Chunk | undefined {
     if (input === undefined && !this.isLate) return chunk;
     const { item } = this._step(input ?? { kind: "message" });
@@ -50,14 +50,16 @@ export class TurnRule {
     return item.kind === "warning" ? warningItem(item.warning) : chunk;
   }
 
-  /** Something has happened that is no chunk. Gives what readers get; after a terminal error the rule is closed. */
+  /**
+   * Applies an event that is not a chunk. Returns the chunks for readers; after a terminal error the rule is closed.
+   */
   note(input: RuleInput): Chunk[] {
     const told: Chunk[] = [];
     let { item } = this._step(input);
     while (item !== undefined && item.kind !== "end") {
       if (item.kind === "error") return [...told, errorItem(item.error)];
       if (item.kind === "warning") told.push(warningItem(item.warning));
-      // To a message stream this is an end; a run without a result has not succeeded (I4).
+      // For a message stream this is an end; a run without a result has not succeeded (I4).
       if (item.kind === "warning" && item.warning.code === "clean-exit-no-result") return [...told, noResult(input)];
       ({ item } = this._step({ kind: "pull" }));
     }

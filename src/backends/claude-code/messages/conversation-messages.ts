@@ -1,24 +1,24 @@
 import type { MessageFields, OpenWord, UnlistedWord } from "./message-fields.ts";
 
-/** Whose message this is: of the main conversation, or of a sub-agent. */
-interface SpeakerFields extends MessageFields {
+/** The sender of a message: the main conversation, or a sub-agent. */
+interface SenderFields extends MessageFields {
   /** The call that started the sub-agent; `null` in the main conversation. */
   readonly parent_tool_use_id?: string | null;
   readonly agent_id?: string;
   readonly subagent_type?: string;
   readonly task_description?: string;
-  /** When it was made, in ISO 8601, by the clock of the CLI. */
+  /** The time it was created, in ISO 8601, by the CLI's clock. */
   readonly timestamp?: string;
 }
 
 /**
- * What the model has said: one message per finished block, several of them with the same `message.id`. `message` and
- * its `content` are always there.
+ * Output of the model: one message per finished block, several of them with the same `message.id`. `message` and its
+ * `content` are always present.
  */
-export interface AssistantMessage extends SpeakerFields {
+export interface AssistantMessage extends SenderFields {
   readonly type: "assistant";
   readonly message: ModelMessage;
-  /** What went wrong, when this is not the model's text but a failure told as one. */
+  /** The kind of failure, if this is not the model's text but a reported failure. */
   readonly error?: OpenWord<
     | "account_on_hold"
     | "authentication_failed"
@@ -39,29 +39,29 @@ export interface AssistantMessage extends SpeakerFields {
   readonly api_error_status?: number | null;
   /** Cut by an interrupt: its text may end in the middle of a word. */
   readonly aborted?: boolean;
-  /** Ids (`uuid`) of earlier messages that this one stands for. */
+  /** Ids (`uuid`) of earlier messages that this one replaces. */
   readonly supersedes?: readonly string[];
   /** Ids of the user's messages that it answers. */
   readonly user_message_uuid?: string;
   readonly user_message_uuids?: readonly string[];
-  /** Why the turn goes on after its process was replaced. */
+  /** Why the turn continues after its process was replaced. */
   readonly resume_reason?: string;
 }
 
-/** A message of the Messages API, as the CLI passes it on. */
+/** A message of the Messages API, as the CLI forwards it. */
 export interface ModelMessage {
   readonly [field: string]: unknown;
   readonly id?: string;
   readonly role?: OpenWord<"assistant">;
   readonly model?: string;
   readonly content: readonly ContentBlock[];
-  /** `null` as long as the reply is being written: most messages. */
+  /** `null` while the reply is being written: in most messages. */
   readonly stop_reason?: string | null;
   readonly stop_sequence?: string | null;
   readonly usage?: ModelTokens;
 }
 
-/** Tokens of one reply. What is absent is not known. */
+/** Tokens of one reply. Absent means unknown. */
 export interface ModelTokens {
   readonly [field: string]: unknown;
   readonly input_tokens?: number;
@@ -70,23 +70,25 @@ export interface ModelTokens {
   readonly cache_read_input_tokens?: number | null;
 }
 
-/** Tool results and other text the model was given. `message` and its `content` are always there. */
-export interface UserMessage extends SpeakerFields {
+/** Tool results and other input of the model. `message` and its `content` are always present. */
+export interface UserMessage extends SenderFields {
   readonly type: "user";
   readonly message: {
     readonly [field: string]: unknown;
     readonly role?: OpenWord<"user">;
     readonly content: string | readonly ContentBlock[];
   };
-  /** What the tool gave as data; another form for each tool. */
+  /** The tool's result as data; the format differs per tool. */
   readonly tool_use_result?: unknown;
   /** Not written by a person. */
   readonly isSynthetic?: boolean;
-  /** A message of ours, shown again. */
+  /** A message of ours, repeated. */
   readonly isReplay?: boolean;
 }
 
-/** A reply being written, as the host streams it. Only with `includePartialMessages`. `event` is always there. */
+/**
+ * A reply that is being written, as the host streams it. Only with `includePartialMessages`. `event` is always present.
+ */
 export interface StreamEventMessage extends MessageFields {
   readonly type: "stream_event";
   readonly event: {
@@ -103,14 +105,14 @@ export interface StreamEventMessage extends MessageFields {
     readonly index?: number;
   };
   readonly parent_tool_use_id?: string | null;
-  /** Milliseconds to the first piece of the reply; on that piece. */
+  /** Milliseconds to the first piece of the reply; only on that piece. */
   readonly ttft_ms?: number;
   readonly user_message_uuid?: string;
   readonly user_message_uuids?: readonly string[];
   readonly resume_reason?: string;
 }
 
-/** A part of a message. One of a kind that is not listed is the last member, with all its fields. */
+/** A part of a message. A block of an unlisted type is the last member, with all its fields. */
 export type ContentBlock =
   | TextBlock
   | ThinkingBlock
@@ -135,7 +137,7 @@ export interface ThinkingBlock extends BlockFields {
   readonly signature?: string;
 }
 
-/** Thinking that the host shows to nobody. */
+/** Thinking that the host does not reveal. */
 export interface RedactedThinkingBlock extends BlockFields {
   readonly type: "redacted_thinking";
   readonly data?: string;

@@ -1,7 +1,7 @@
 /**
- * The type of a word that is in no list of ours: any text, never one of the listed ones. An enum that exists in the types
- * alone, because nothing else that is a text keeps the compiler from taking a message that nobody knows for a known one
- * when a program compares `type` or `subtype` with a word. To compare it with a word of your own, read it as a `string`.
+ * The type of a word that is not listed: any string, but never one of the listed ones. An enum that exists only in the
+ * types, because no other string type keeps the compiler from narrowing an unknown message to a known one when a
+ * program compares `type` or `subtype` with a word. To compare it with an unlisted word, read it as a `string`.
  */
 export declare enum UnlistedWord {
   Any = "*",
@@ -11,8 +11,8 @@ export declare enum UnlistedWord {
 export type OpenWord<Known extends string> = Known | (string & {});
 
 /**
- * What all messages have. Versions of the CLI differ in their fields: those named here and in the interfaces below may
- * be missing, unless they are said to be there, and others may be present, as `unknown`.
+ * The common fields of all messages. Versions of the CLI differ: fields declared here and in the interfaces below may
+ * be missing unless stated otherwise, and others may be present, as `unknown`.
  */
 export interface MessageFields {
   readonly [field: string]: unknown;
@@ -20,7 +20,7 @@ export interface MessageFields {
   readonly session_id?: string;
 }
 
-/** A `system` message: `subtype` says about what. */
+/** A `system` message: `subtype` names its subject. */
 export interface SystemFields<Subtype extends string> extends MessageFields {
   readonly type: "system";
   readonly subtype: Subtype;

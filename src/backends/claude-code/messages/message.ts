@@ -14,14 +14,14 @@ import type {
 import type { ResultMessage } from "./result-message.ts";
 import type { SystemMessage, UnlistedSystemMessage } from "./system-messages.ts";
 
-/** A message of a type that is not listed: all its fields are there, as `unknown`. */
+/** A message of an unlisted type, with all its fields as `unknown`. */
 export interface UnlistedMessage extends MessageFields {
   readonly type: UnlistedWord;
 }
 
 /**
- * One message of the CLI, in its own words. `type`, and `subtype` of a `system` message, say which fields it has; only
- * what is not optional is certain. A newer CLI may send what is not listed here: it comes through as it is.
+ * One message of the CLI, uninterpreted. `type`, and `subtype` of a `system` message, determine its fields; only fields
+ * that are not optional are certain. A newer CLI may send messages that are not listed here; they are passed unchanged.
  *
  * @example
  * function show(message: ClaudeCodeMessage): void {
@@ -47,17 +47,17 @@ export type ClaudeCodeMessage =
   | UnlistedMessage
   | UserMessage;
 
-/** Those with a type, and a subtype, of the lists. */
+/** The messages with a listed type and subtype. */
 type Listed = Exclude<ClaudeCodeMessage, UnlistedMessage | UnlistedSystemMessage>;
 
-/** What tells a message from others: its type, and for `system` its subtype too. */
+/** The kind of a message: its type, and for `system` also its subtype. */
 type KindOf<Message> = Message extends { readonly type: "system"; readonly subtype: infer Subtype extends string }
   ? `system/${Subtype}`
   : Message extends { readonly type: infer Type extends string }
     ? Type
     : never;
 
-/** The kinds of messages that are listed: `assistant`, `result`, `system/init` … */
+/** The listed kinds of messages: `assistant`, `result`, `system/init` … */
 export type ClaudeCodeMessageKind = KindOf<Listed>;
 
 /**

@@ -1,6 +1,6 @@
 import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire";
 
-/** The field that a message of this type always has and this one has not; `undefined` when there is none. */
+/** The name of a required field that a message lacks; `undefined` if it has all of them. */
 export function missingField(message: JsonRecord): string | undefined {
   switch (message.type) {
     case "result":

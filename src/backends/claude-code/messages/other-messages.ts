@@ -1,6 +1,6 @@
 import type { MessageFields, OpenWord } from "./message-fields.ts";
 
-/** The plan's limits, whenever they change. */
+/** The plan's limits, when they change. */
 export interface RateLimitMessage extends MessageFields {
   readonly type: "rate_limit_event";
   readonly rate_limit_info?: {
@@ -17,7 +17,7 @@ export interface RateLimitMessage extends MessageFields {
   };
 }
 
-/** A tool is still at work. */
+/** A tool is still running. */
 export interface ToolProgressMessage extends MessageFields {
   readonly type: "tool_progress";
   readonly tool_use_id?: string;
@@ -34,14 +34,14 @@ export interface ToolProgressMessage extends MessageFields {
   };
 }
 
-/** What several calls have done, in a sentence. */
+/** A sentence about what several calls have done. */
 export interface ToolUseSummaryMessage extends MessageFields {
   readonly type: "tool_use_summary";
   readonly summary?: string;
   readonly preceding_tool_use_ids?: readonly string[];
 }
 
-/** How far a login is. */
+/** The progress of a login. */
 export interface AuthStatusMessage extends MessageFields {
   readonly type: "auth_status";
   readonly isAuthenticating?: boolean;
@@ -49,13 +49,13 @@ export interface AuthStatusMessage extends MessageFields {
   readonly error?: string;
 }
 
-/** What the user may want to ask next. */
+/** A suggestion for the user's next prompt. */
 export interface PromptSuggestionMessage extends MessageFields {
   readonly type: "prompt_suggestion";
   readonly suggestion?: string;
 }
 
-/** The conversation begins anew, under another id. */
+/** The conversation starts again, under another id. */
 export interface ConversationResetMessage extends MessageFields {
   readonly type: "conversation_reset";
   readonly new_conversation_id?: string;
@@ -64,7 +64,7 @@ export interface ConversationResetMessage extends MessageFields {
   readonly timestamp?: string;
 }
 
-/** What `/goal` asks for and how far it is; `null` when it is met. */
+/** The condition of `/goal` and its progress; `null` when it is met. */
 export interface ActiveGoalMessage extends MessageFields {
   readonly type: "active_goal";
   readonly value?: {
@@ -76,14 +76,14 @@ export interface ActiveGoalMessage extends MessageFields {
   } | null;
 }
 
-/** A queued message was taken, begun, finished or dropped. */
+/** A queued message was accepted, started, finished or dropped. */
 export interface CommandLifecycleMessage extends MessageFields {
   readonly type: "command_lifecycle";
   readonly command_uuid?: string;
   readonly state?: string;
 }
 
-/** A line of the control protocol, which plain mode has none of. */
+/** A line of the control protocol; plain mode has none. */
 export interface ControlMessage extends MessageFields {
   readonly type: "control_cancel_request" | "control_request" | "control_response" | "keep_alive";
   readonly request_id?: string;

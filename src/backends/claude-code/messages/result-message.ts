@@ -2,8 +2,8 @@ import type { ModelTokens } from "./conversation-messages.ts";
 import type { MessageFields, OpenWord } from "./message-fields.ts";
 
 /**
- * The verdict of a turn. `subtype` is always there. It succeeded when `is_error` is not `true` and the subtype names no
- * error; both have to be looked at.
+ * The verdict of a turn. `subtype` is always present. It succeeded if `is_error` is not `true` and the subtype names no
+ * error; check both.
  */
 export interface ResultMessage extends MessageFields {
   readonly type: "result";
@@ -15,10 +15,10 @@ export interface ResultMessage extends MessageFields {
     | "success"
   >;
   readonly is_error?: boolean;
-  /** The final text, or what the host answered instead of one. */
+  /** The final text, or the host's answer instead of one. */
   readonly result?: string;
   readonly structured_output?: unknown;
-  /** What went wrong, for people. */
+  /** Error messages for people. */
   readonly errors?: readonly string[];
   readonly api_error_status?: number | null;
   /** Why the loop ended: `completed`, `max_turns`, `aborted_tools` … */
@@ -30,24 +30,24 @@ export interface ResultMessage extends MessageFields {
   readonly ttft_ms?: number;
   readonly ttft_stream_ms?: number;
   readonly time_to_request_ms?: number;
-  /** What the process has cost so far, all its turns together: an estimate of the CLI's. */
+  /** The CLI's estimate of the cost of the process so far, all its turns together. */
   readonly total_cost_usd?: number;
-  /** Of the main conversation in this turn. Sub-agents are in `modelUsage` only. */
+  /** Tokens of the main conversation in this turn. Sub-agents are only in `modelUsage`. */
   readonly usage?: ModelTokens;
-  /** By model, all turns of the process together. */
+  /** Per model, all turns of the process together. */
   readonly modelUsage?: Readonly<Record<string, ModelUsage>>;
-  /** The same since the result before this one. */
+  /** The same since the previous result. */
   readonly model_usage_since_last_result?: Readonly<Record<string, ModelUsage>>;
   readonly permission_denials?: readonly PermissionDenial[];
-  /** A call that is left to whoever started the CLI. */
+  /** A call that is left to the program that started the CLI. */
   readonly deferred_tool_use?: { readonly id: string; readonly name: string; readonly input: unknown };
-  /** Messages of ours that wait to be answered. */
+  /** The number of our messages that are not answered yet. */
   readonly queued_turn_count?: number;
   /** 0, 1, 2 … for the results of one process. */
   readonly result_index?: number;
   readonly fast_mode_state?: OpenWord<"cooldown" | "off" | "on">;
   readonly fast_mode_disabled_reason?: string;
-  /** Why the CLI could not even begin. */
+  /** Why the CLI could not start. */
   readonly startup_failure_reason?: string;
   readonly invalid_config_file?: {
     readonly path: string;
@@ -55,7 +55,7 @@ export interface ResultMessage extends MessageFields {
     readonly backup_searched?: boolean;
     readonly backup_path?: string;
   };
-  /** Who wrote the message that was answered. */
+  /** The author of the message that was answered. */
   readonly origin?: { readonly [field: string]: unknown; readonly kind?: string };
   readonly local_command?: string;
   readonly credential_expires_at?: string;
@@ -64,7 +64,7 @@ export interface ResultMessage extends MessageFields {
   readonly resume_reason?: string;
 }
 
-/** What one model has used. */
+/** The usage of one model. */
 export interface ModelUsage {
   readonly [field: string]: unknown;
   readonly inputTokens?: number;

@@ -1,7 +1,7 @@
 import type { MessageFields, OpenWord, SystemFields, UnlistedWord } from "./message-fields.ts";
 import type { TaskMessage } from "./task-messages.ts";
 
-/** The session and what it has: the first message, and again before later turns. */
+/** The session and its features: the first message, and again before later turns. */
 export interface InitMessage extends SystemFields<"init"> {
   readonly cwd?: string;
   readonly original_cwd?: string;
@@ -29,7 +29,7 @@ export interface InitMessage extends SystemFields<"init"> {
   }[];
   readonly output_style?: string;
   readonly betas?: readonly string[];
-  /** What this CLI can do beyond the protocol's beginnings, by name. */
+  /** Additional capabilities of this CLI, by name. */
   readonly capabilities?: readonly string[];
   readonly effort?: string | null;
   readonly view_mode?: string;
@@ -38,7 +38,7 @@ export interface InitMessage extends SystemFields<"init"> {
   readonly memory_paths?: unknown;
 }
 
-/** What the CLI does just now. */
+/** What the CLI is doing. */
 export interface StatusMessage extends SystemFields<"status"> {
   readonly status?: OpenWord<"compacting" | "requesting"> | null;
   readonly permissionMode?: string;
@@ -46,7 +46,7 @@ export interface StatusMessage extends SystemFields<"status"> {
   readonly compact_error?: string;
 }
 
-/** The conversation was shortened: what stood before is a summary from here on. */
+/** The conversation was compacted: everything before is a summary from here on. */
 export interface CompactBoundaryMessage extends SystemFields<"compact_boundary"> {
   readonly compact_metadata?: {
     readonly [field: string]: unknown;
@@ -57,18 +57,18 @@ export interface CompactBoundaryMessage extends SystemFields<"compact_boundary">
   };
 }
 
-/** A request to the host failed and is made again. */
+/** A request to the host failed and is retried. */
 export interface ApiRetryMessage extends SystemFields<"api_retry"> {
   readonly attempt?: number;
   readonly max_retries?: number;
   readonly retry_delay_ms?: number;
-  /** `null`: there was no answer at all. */
+  /** `null`: there was no response. */
   readonly error_status?: number | null;
   readonly error?: string;
   readonly no_response?: { readonly waited_ms?: number; readonly retry_wait_ms?: number };
 }
 
-/** The main model could not answer, another one does. */
+/** The main model could not answer; another one does. */
 export interface ModelFallbackMessage extends SystemFields<"model_fallback"> {
   readonly trigger?: string;
   readonly original_model?: string;
@@ -91,11 +91,11 @@ export interface RefusalFallbackMessage extends RefusalFields<"model_refusal_fal
   readonly direction?: OpenWord<"retry" | "revert" | "sticky">;
   readonly scope?: OpenWord<"local" | "session">;
   readonly fallback_model?: string;
-  /** Messages to be taken back, by their `uuid`. */
+  /** Messages to discard, by their `uuid`. */
   readonly retracted_message_uuids?: readonly string[];
 }
 
-/** The model refused, and nobody else was asked. */
+/** The model refused, and no other model was asked. */
 export type RefusalMessage = RefusalFields<"model_refusal_no_fallback">;
 
 interface HookFields<Subtype extends string> extends SystemFields<Subtype> {
@@ -104,17 +104,17 @@ interface HookFields<Subtype extends string> extends SystemFields<Subtype> {
   readonly hook_event?: string;
 }
 
-/** A hook of the settings has begun. Only with `includeHookEvents`, like the next two. */
+/** A hook of the settings has started. Only with `includeHookEvents`, like the next two. */
 export type HookStartedMessage = HookFields<"hook_started">;
 
-/** What a hook has written so far. */
+/** The output of a hook so far. */
 export interface HookProgressMessage extends HookFields<"hook_progress"> {
   readonly stdout?: string;
   readonly stderr?: string;
   readonly output?: string;
 }
 
-/** A hook is over. */
+/** A hook has ended. */
 export interface HookResponseMessage extends HookFields<"hook_response"> {
   readonly stdout?: string;
   readonly stderr?: string;
@@ -123,14 +123,14 @@ export interface HookResponseMessage extends HookFields<"hook_response"> {
   readonly outcome?: OpenWord<"cancelled" | "error" | "success">;
 }
 
-/** A call was not allowed, and nobody was asked. */
+/** A call was denied without a question. */
 export interface PermissionDeniedMessage extends SystemFields<"permission_denied"> {
   readonly tool_name?: string;
   readonly tool_use_id?: string;
   readonly agent_id?: string;
   readonly decision_reason_type?: string;
   readonly decision_reason?: string;
-  /** What the model was told. */
+  /** The text that the model received. */
   readonly message?: string;
 }
 
@@ -152,19 +152,19 @@ export interface NotificationMessage extends SystemFields<"notification"> {
   readonly timeout_ms?: number;
 }
 
-/** What a slash command has printed. */
+/** The output of a slash command. */
 export interface CommandOutputMessage extends SystemFields<"local_command_output"> {
   readonly content?: string;
 }
 
-/** Tokens of thinking that is not shown, as an estimate. */
+/** The estimated tokens of hidden thinking. */
 export interface ThinkingTokensMessage extends SystemFields<"thinking_tokens"> {
   readonly estimated_tokens?: number;
   readonly estimated_tokens_delta?: number;
   readonly user_message_uuid?: string;
 }
 
-/** Whether the session works, rests, or waits for somebody. */
+/** Whether the session is running, idle, or waiting for a person. */
 export interface SessionStateMessage extends SystemFields<"session_state_changed"> {
   readonly state?: OpenWord<"idle" | "requires_action" | "running">;
 }
@@ -191,7 +191,7 @@ export interface PluginInstallMessage extends SystemFields<"plugin_install"> {
   readonly error?: string;
 }
 
-/** A control request takes its time. */
+/** A control request takes long. */
 export interface ControlProgressMessage extends SystemFields<"control_request_progress"> {
   readonly request_id?: string;
   readonly status?: OpenWord<"api_retry" | "started">;
@@ -201,14 +201,14 @@ export interface ControlProgressMessage extends SystemFields<"control_request_pr
   readonly error_status?: number | null;
 }
 
-/** Files of the conversation were kept, or could not be. */
+/** Files of the conversation were stored, or could not be. */
 export interface FilesPersistedMessage extends SystemFields<"files_persisted"> {
   readonly files?: readonly { readonly filename: string; readonly file_id?: string }[];
   readonly failed?: readonly { readonly filename: string; readonly error?: string }[];
   readonly processed_at?: string;
 }
 
-/** What the CLI has remembered from its memory files. */
+/** Content that the CLI read from its memory files. */
 export interface MemoryRecallMessage extends SystemFields<"memory_recall"> {
   readonly mode?: OpenWord<"select" | "synthesize">;
   readonly memories?: readonly {
@@ -218,37 +218,37 @@ export interface MemoryRecallMessage extends SystemFields<"memory_recall"> {
   }[];
 }
 
-/** A tool server has got the answer it had asked a person for on a page of its own. */
+/** A tool server received the answer that it had requested from a person on its own page. */
 export interface ElicitationCompleteMessage extends SystemFields<"elicitation_complete"> {
   readonly mcp_server_name?: string;
   readonly elicitation_id?: string;
 }
 
-/** A copy of the transcript could not be written to a store of the SDK's. */
+/** A copy of the transcript could not be written to a store of the SDK. */
 export interface MirrorErrorMessage extends SystemFields<"mirror_error"> {
   readonly error?: string;
   readonly key?: { readonly projectKey?: string; readonly sessionId?: string; readonly subpath?: string };
 }
 
-/** The disk is full: the transcript, or the CLI's configuration, is not written any more. */
+/** The disk is full: the transcript, or the CLI's configuration, is no longer written. */
 export interface SessionWritesLostMessage extends SystemFields<"session_writes_lost"> {
   readonly error_code?: OpenWord<"EDQUOT" | "ENOSPC">;
   readonly lost?: readonly OpenWord<"global_config" | "transcript">[];
   readonly transcript_session_ids?: readonly string[];
 }
 
-/** The process is about to go, and why. */
+/** The process is about to exit, with the reason. */
 export interface WorkerShuttingDownMessage extends SystemFields<"worker_shutting_down"> {
   readonly reason?: string;
 }
 
-/** A `system` message about something that is not listed here. */
+/** A `system` message with an unlisted subtype. */
 export interface UnlistedSystemMessage extends MessageFields {
   readonly type: "system";
   readonly subtype?: UnlistedWord;
 }
 
-/** Any `system` message; `subtype` tells them apart. */
+/** Any `system` message, distinguished by `subtype`. */
 export type SystemMessage =
   | ApiRetryMessage
   | CommandOutputMessage

@@ -1,6 +1,6 @@
 import type { OpenWord, SystemFields } from "./message-fields.ts";
 
-/** Which task, and which run of it. */
+/** A task, and one run of it. */
 interface TaskFields<Subtype extends string> extends SystemFields<Subtype> {
   readonly task_id?: string;
   readonly run_id?: string;
@@ -14,7 +14,7 @@ interface TaskUsage {
   readonly duration_ms?: number;
 }
 
-/** A sub-agent or a shell has begun. */
+/** A sub-agent or a shell has started. */
 export interface TaskStartedMessage extends TaskFields<"task_started"> {
   readonly task_type?: OpenWord<"local_agent" | "local_bash" | "local_workflow">;
   readonly description?: string;
@@ -28,7 +28,7 @@ export interface TaskStartedMessage extends TaskFields<"task_started"> {
   readonly ambient?: boolean;
 }
 
-/** How far a task is. */
+/** The progress of a task. */
 export interface TaskProgressMessage extends TaskFields<"task_progress"> {
   readonly description?: string;
   readonly subagent_type?: string;
@@ -37,7 +37,7 @@ export interface TaskProgressMessage extends TaskFields<"task_progress"> {
   readonly summary?: string;
 }
 
-/** What has changed about a task. */
+/** A change of a task. */
 export interface TaskUpdatedMessage extends TaskFields<"task_updated"> {
   readonly patch?: {
     readonly [field: string]: unknown;
@@ -50,7 +50,7 @@ export interface TaskUpdatedMessage extends TaskFields<"task_updated"> {
   };
 }
 
-/** A task is over. */
+/** A task has ended. */
 export interface TaskNotificationMessage extends TaskFields<"task_notification"> {
   readonly status?: OpenWord<"completed" | "failed" | "stopped">;
   readonly reason?: string;
@@ -63,7 +63,7 @@ export interface TaskNotificationMessage extends TaskFields<"task_notification">
   readonly ambient?: boolean;
 }
 
-/** All tasks in the background, whenever one begins or ends. */
+/** All background tasks, whenever one starts or ends. */
 export interface BackgroundTasksMessage extends SystemFields<"background_tasks_changed"> {
   readonly tasks?: readonly {
     readonly [field: string]: unknown;

@@ -11,7 +11,7 @@ describe("createMemoryStore", () => {
   });
 });
 
-/** Drivers with one fault each, and the promise that must be found broken. */
+/** Drivers with one fault each, and the rule that `checkStore` must find broken. */
 const BROKEN: readonly (readonly [string, string, (store: Store) => Partial<Store>])[] = [
   [
     "takes any sequence number",
@@ -35,14 +35,14 @@ const BROKEN: readonly (readonly [string, string, (store: Store) => Partial<Stor
   ],
   [
     "reads from the cursor on",
-    "a read begins behind its cursor and stops at its limit",
+    "a read begins after its cursor and stops at its limit",
     (store) => ({
       read: (id, options) => store.read(id, { ...options, after: Math.max(-1, (options?.after ?? -1) - 1) }),
     }),
   ],
   [
     "forgets the limit",
-    "a read begins behind its cursor and stops at its limit",
+    "a read begins after its cursor and stops at its limit",
     (store) => ({ read: (id, { after = -1 } = {}) => store.read(id, { after }) }),
   ],
   [
@@ -59,7 +59,7 @@ const BROKEN: readonly (readonly [string, string, (store: Store) => Partial<Stor
   ],
   [
     "gives nothing for a run it does not have",
-    "a run that is not there is told, and no other is touched",
+    "a missing run is reported, and no other is touched",
     (store) => ({
       read: (id, options) =>
         store.read(id, options).catch((error: unknown) => (isUnknown(error) ? [] : Promise.reject(error))),
@@ -67,7 +67,7 @@ const BROKEN: readonly (readonly [string, string, (store: Store) => Partial<Stor
   ],
   [
     "shows every tenant everything",
-    "a thread comes back as it was made, to its own tenant and to nobody else",
+    "a thread comes back as it was made, to its own tenant only",
     (store) => ({ findThread: (_, id) => store.findThread("a", id) }),
   ],
   [
@@ -77,7 +77,7 @@ const BROKEN: readonly (readonly [string, string, (store: Store) => Partial<Stor
   ],
   [
     "forgets what a run leaves behind",
-    "what a run leaves behind comes with its done, and is added up by model",
+    "what a run adds to its thread is stored with its done, and is added up by model",
     (store) => ({ append: (id, events) => store.append(id, events) }),
   ],
   [
@@ -107,6 +107,38 @@ const BROKEN: readonly (readonly [string, string, (store: Store) => Partial<Stor
     },
   ],
   [
+    "takes every answer",
+    "of several answers to a call at the same time exactly one is stored",
+    ({ addAnswer }) => ({ addAnswer: async (id, answer) => (await addAnswer(id, answer), true) }),
+  ],
+  [
+    "asks again what was answered",
+    "a question of a waiting run stays open until it has a stored answer, is decided, or the run is over",
+    () => ({ addAnswer: async () => true }),
+  ],
+  [
+    "forgets that a run waits",
+    "a run is waiting while its last event is its parked notice, and wakes at the time that it says",
+    ({ findRun }) => ({
+      findRun: async (tenant, id) => {
+        const { isWaiting: _, ...run } = (await findRun(tenant, id)) ?? { id, createdAt: 0, lastSeq: 0, isOver: false };
+        return run;
+      },
+    }),
+  ],
+  [
+    "hands out the file itself",
+    "files come back byte for byte, and are replaced and removed by name",
+    () => {
+      const files = new Map<string, Uint8Array>();
+      return {
+        keepFile: async (name, data) => void files.set(name, data),
+        findFile: async (name) => files.get(name),
+        removeFile: async (name) => files.delete(name),
+      };
+    },
+  ],
+  [
     "stays open",
     "a closed store refuses everything but being closed again",
     () => ({ close: () => Promise.resolve() }),
@@ -129,7 +161,7 @@ describe("checkStore", () => {
   it("tries a restart where the driver promises one", async () => {
     const reopen = async () => createMemoryStore();
     const failures = await checkStore(() => createMemoryStore(), { reopen });
-    expect(failures).toHaveLength(2);
+    expect(failures).toHaveLength(3);
     for (const { behaviour } of failures) expect(behaviour).toContain("opened again");
   });
 });

@@ -1,6 +1,6 @@
-import type { AgentEvent, Message } from "#domain";
-import { measureJson } from "#wire";
-import { requireCursor, requireNext, requireRun, requireWanted } from "../sequence.ts";
+import { type AgentEvent, describeThrown, type Message } from "#domain";
+import { cutJson, measureJson } from "#wire";
+import { requireAnswer, requireCursor, requireFileName, requireNext, requireRun, requireWanted } from "../sequence.ts";
 import type {
   AuditEntry,
   ModelUsage,
@@ -9,30 +9,33 @@ import type {
   Question,
   Settlement,
   Store,
+  StoredAnswer,
   StoredRun,
   StoredThread,
 } from "../store.ts";
-import { StoreError } from "../store-error.ts";
+import { StoreError, type StoreErrorCode } from "../store-error.ts";
 import {
   addModelUsage,
   foldCase,
   LOCAL_TENANT,
   permissionSteps,
-  placeBehind,
+  cursorAfter,
   requirePage,
   requireThread,
   requireTitle,
   searchText,
   statusAfter,
   totalUsage,
+  waitAfter,
 } from "../thread-rules.ts";
 
 interface Log {
   readonly run: NewRun;
   readonly events: AgentEvent[];
   readonly questions: Map<string, Question>;
+  readonly answers: Map<string, StoredAnswer>;
   bytes: number;
-  end: Pick<StoredRun, "lastSeq" | "isOver" | "status">;
+  end: Pick<StoredRun, "lastSeq" | "isOver" | "status" | "isWaiting" | "wakeAt">;
 }
 
 interface StoredLog {
@@ -44,8 +47,8 @@ interface StoredLog {
 }
 
 /**
- * Creates a store that lives as long as the process: what is appended survives the run, not the machine's next start.
- * It keeps the event objects themselves, which never change.
+ * Creates a store in memory: its content survives the run, but not the process. It keeps the event objects themselves,
+ * which never change.
  *
  * @example
  * const server = createServer({ store: createMemoryStore() })
@@ -54,7 +57,8 @@ export function createMemoryStore(): Store {
   const logs = new Map<string, Log>();
   const shelves = new Map<string, StoredLog>();
   const audit: AuditEntry[] = [];
-  /** Of messages and events, by tenant. */
+  const files = new Map<string, Uint8Array>();
+  /** The bytes of messages and events, by tenant. */
   const bytes = new Map<string, number>();
   let closed = false;
 
@@ -95,7 +99,9 @@ export function createMemoryStore(): Store {
         audit.push({ ...step.entry, ...place });
       }
     }
-    if (log.end.isOver) log.questions.clear();
+    if (!log.end.isOver) return;
+    log.questions.clear();
+    log.answers.clear();
   };
 
   const settle = ({ run }: Log, settlement: Settlement): void => {
@@ -107,12 +113,13 @@ export function createMemoryStore(): Store {
     for (const line of settlement.usage) shelf.usage.set(line.model, addModelUsage(shelf.usage.get(line.model), line));
   };
 
-  // `async`, so that what is refused is a rejection; the bodies never wait, so each call is one step.
+  // `async`, so that a refusal is a rejection; the bodies never await, so each call is atomic.
   return {
     async createRun(run, messages = []) {
       requireOpen();
       requireRun(run);
-      if (logs.has(run.id)) throw new StoreError("run-exists", `There is a run ${run.id} already.`);
+      requireJson(run.settings, "invalid-run", `The settings of run ${run.id}`);
+      if (logs.has(run.id)) throw new StoreError("run-exists", `Run ${run.id} already exists.`);
       const { threadId, tenant = LOCAL_TENANT } = run;
       if (threadId !== undefined) {
         const shelf = findShelf(tenant, threadId);
@@ -122,19 +129,23 @@ export function createMemoryStore(): Store {
         grow(shelf, tenant, measureJson(messages));
         shelf.updatedAt = Math.max(shelf.updatedAt, run.createdAt);
       }
-      logs.set(run.id, {
+      const log: Log = {
         run: { ...run },
         events: [],
         questions: new Map(),
+        answers: new Map(),
         bytes: 0,
         end: { lastSeq: -1, isOver: false },
-      });
+      };
+      logs.set(run.id, log);
+      if (run.settings !== undefined) grow(log, tenant, measureJson(run.settings));
     },
     async append(runId, events, settlement) {
       const log = findLog(runId);
       const status = statusAfter(events);
       const end = requireNext(runId, log.end, events);
-      log.end = { ...end, ...(status !== undefined && { status }) };
+      // Without events, nothing changes.
+      if (events.length > 0) log.end = { ...end, ...(status !== undefined && { status }), ...waitAfter(events) };
       for (const event of events) {
         log.events.push(event);
         grow(log, log.run.tenant ?? LOCAL_TENANT, measureJson(event));
@@ -145,16 +156,17 @@ export function createMemoryStore(): Store {
     async read(runId, options) {
       const { after, limit, maxCharacters } = requireCursor(options);
       const { events } = findLog(runId);
-      const first = firstBehind(events, after);
+      const first = firstAfter(events, after);
       const wanted = events.slice(first, Math.min(events.length, first + limit));
       return maxCharacters === Number.MAX_SAFE_INTEGER ? wanted : cutAt(wanted, maxCharacters);
     },
     async listRuns(wanted) {
       requireOpen();
-      const { threadId, isOver } = requireWanted(wanted);
+      const { threadId, isOver, isWaiting } = requireWanted(wanted);
       return [...logs.values()]
         .filter(({ run }) => threadId === undefined || run.threadId === threadId)
         .filter(({ end }) => isOver === undefined || end.isOver === isOver)
+        .filter(({ end }) => isWaiting === undefined || (end.isWaiting === true) === isWaiting)
         .map(({ run, end }): StoredRun => ({ ...run, ...end }))
         .sort((left, right) => right.createdAt - left.createdAt || (left.id < right.id ? -1 : 1));
     },
@@ -166,7 +178,7 @@ export function createMemoryStore(): Store {
     async createThread(thread) {
       requireOpen();
       requireThread(thread);
-      if (shelves.has(thread.id)) throw new StoreError("thread-exists", `There is a thread ${thread.id} already.`);
+      if (shelves.has(thread.id)) throw new StoreError("thread-exists", `Thread ${thread.id} already exists.`);
       shelves.set(thread.id, {
         thread: { ...thread },
         updatedAt: thread.createdAt,
@@ -193,7 +205,7 @@ export function createMemoryStore(): Store {
         .sort((left, right) => right.updatedAt - left.updatedAt || (left.thread.id < right.thread.id ? -1 : 1));
       const threads = found.slice(0, limit).map(show);
       const last = threads.at(-1);
-      return { threads, ...(found.length > limit && last !== undefined && { next: placeBehind(last) }) };
+      return { threads, ...(found.length > limit && last !== undefined && { next: cursorAfter(last) }) };
     },
     async countThreads(tenant) {
       requireOpen();
@@ -232,9 +244,38 @@ export function createMemoryStore(): Store {
     async listQuestions(tenant) {
       requireOpen();
       return [...logs.values()]
-        .flatMap(({ questions }) => [...questions.values()])
+        .flatMap(({ questions, answers }) => [...questions.values()].filter(({ callId }) => !answers.has(callId)))
         .filter((question) => question.tenant === tenant)
         .sort((left, right) => left.askedAt - right.askedAt);
+    },
+    async addAnswer(runId, answer) {
+      requireOpen();
+      requireAnswer(answer);
+      requireJson(answer, "invalid-answer", `The answer to ${JSON.stringify(answer.callId)}`);
+      const log = logs.get(runId);
+      if (log === undefined || log.end.isOver || log.answers.has(answer.callId)) return false;
+      log.answers.set(answer.callId, { ...answer });
+      return true;
+    },
+    async listAnswers(runId) {
+      requireOpen();
+      return [...(logs.get(runId)?.answers.values() ?? [])].sort((left, right) => left.at - right.at);
+    },
+    async keepFile(name, data) {
+      requireOpen();
+      requireFileName(name);
+      files.set(name, Uint8Array.from(data));
+    },
+    async findFile(name) {
+      requireOpen();
+      requireFileName(name);
+      const data = files.get(name);
+      return data === undefined ? undefined : Uint8Array.from(data);
+    },
+    async removeFile(name) {
+      requireOpen();
+      requireFileName(name);
+      return files.delete(name);
     },
     async addAudit(entry) {
       requireOpen();
@@ -248,8 +289,19 @@ export function createMemoryStore(): Store {
       closed = true;
       logs.clear();
       shelves.clear();
+      files.clear();
     },
   };
+}
+
+/** A driver that writes to a disk could not store the value. */
+function requireJson(value: unknown, code: StoreErrorCode, what: string): void {
+  const pieces = cutJson(value);
+  try {
+    while (pieces.next().done !== true);
+  } catch (error) {
+    throw new StoreError(code, `${what} cannot be written: ${describeThrown(error)}`, { cause: error });
+  }
 }
 
 function requireIdle(threadId: string, runId: string | undefined): void {
@@ -262,7 +314,7 @@ function holds({ thread, messages }: StoredLog, search: string): boolean {
   return messages.some((message) => searchText(message).includes(search));
 }
 
-/** The events up to the one with which so many characters are reached; at least one. */
+/** The events up to the one with which this many characters are reached; at least one. */
 function cutAt(events: readonly AgentEvent[], maxCharacters: number): readonly AgentEvent[] {
   let characters = 0;
   for (const [index, event] of events.entries()) {
@@ -272,8 +324,10 @@ function cutAt(events: readonly AgentEvent[], maxCharacters: number): readonly A
   return events;
 }
 
-/** The position of the first event whose `seq` is greater than the cursor; merged deltas make it differ from the cursor. */
-function firstBehind(events: readonly AgentEvent[], after: number): number {
+/**
+ * The index of the first event whose `seq` is greater than the cursor; merged deltas make it differ from the cursor.
+ */
+function firstAfter(events: readonly AgentEvent[], after: number): number {
   let low = 0;
   let high = events.length;
   while (low < high) {

@@ -15,23 +15,26 @@ import { type Appending, appendEvents, questionsOf } from "./writes.ts";
 export interface AppenderParts {
   readonly queue: CommitQueue;
   readonly reader: Reader;
-  readonly fresh: StagedRows;
+  readonly staged: StagedRows;
   readonly large: LargeBodyWriter;
   readonly bytes: TenantBytes;
   readonly open: OpenRuns;
 }
 
-/** Adds events to logs, those of one run one after the other. */
+/** Adds events to logs, one append at a time for each run. */
 export class Appender {
   private readonly _parts: AppenderParts;
-  /** Runs for which something has to be read or handed over first, and when that is stored: what comes later waits behind it. */
+  /**
+   * Runs for which something has to be read or transferred first, with the promise of that append: later appends wait
+   * for it.
+   */
   private readonly _turns = new Map<string, Promise<void>>();
 
   constructor(parts: AppenderParts) {
     this._parts = parts;
   }
 
-  /** Where a log ends is checked at once when it is known; only then is nothing waited for. */
+  /** If the end of the log is known, it is checked synchronously; only then nothing is awaited. */
   append(runId: string, events: readonly AgentEvent[], settlement: Settlement | undefined): Promise<void> {
     const isPlain = settlement === undefined && !this._turns.has(runId) && this._parts.open.get(runId) !== undefined;
     if (isPlain && !isLarge(events)) return this._add(this._known(runId), { runId, events });
@@ -44,7 +47,7 @@ export class Appender {
     return stored;
   }
 
-  /** Resolves when everything that was to be appended is in the queue, or has failed. */
+  /** Resolves when all pending appends are in the queue or have failed. */
   async drain(): Promise<void> {
     await Promise.allSettled(this._turns.values());
   }
@@ -56,7 +59,7 @@ export class Appender {
   ): Promise<void> {
     const { key, run, texts: known } = await this._find(runId);
     const isSettled = settlement !== undefined && run.threadId !== undefined;
-    // One run of a thread at a time: nobody else writes what is read here.
+    // A thread has one run at a time, so nothing else writes what is read here.
     const usage = isSettled
       ? (await this._parts.reader.all("usage", run.threadId as string, run.tenant ?? LOCAL_TENANT)).map(readUsageRow)
       : [];
@@ -65,8 +68,8 @@ export class Appender {
       return await this._add(await this._find(runId), { runId, events, settlement, messages, usage });
     }
     const messages = isSettled ? settlement.messages : [];
-    const questions = questionsOf(run, events);
-    const large = await this._parts.large.write({ runId, key, events, messages, questions, known });
+    const values = questionsOf(run, events);
+    const large = await this._parts.large.write({ runId, key, events, messages, values, known });
     try {
       await this._add(await this._find(runId), { runId, events, large, settlement, usage });
     } catch (error) {
@@ -82,9 +85,12 @@ export class Appender {
     return known;
   }
 
-  /** The run; one that goes on is known from now on. @throws StoreError `unknown-run`. */
+  /**
+   * Finds the run; an unfinished one is remembered from now on.
+   * @throws StoreError `unknown-run`.
+   */
   private async _find(runId: string): Promise<OpenRun> {
-    const { open, reader, fresh } = this._parts;
+    const { open, reader, staged } = this._parts;
     for (;;) {
       const known = open.get(runId);
       if (known !== undefined) return known;
@@ -92,13 +98,13 @@ export class Appender {
       if (row === undefined) throw unknownRun(runId);
       if (row.run.isOver) return { ...row, bytes: 0, texts: [] };
       const bytes = Number((await reader.first("logBytes", row.key))?.["bytes"]);
-      if (open.get(runId) === undefined) open.add(row, bytes + fresh.bytes(row.key));
+      if (open.get(runId) === undefined) open.add(row, bytes + staged.bytes(row.key));
     }
   }
 
-  /** Checks it against where the log ends, here and now, and has it written. */
+  /** Checks the events against the end of the log, synchronously, and queues them. */
   private _add(run: OpenRun, appending: Appending): Promise<void> {
-    const { queue, open, bytes, fresh } = this._parts;
+    const { queue, open, bytes, staged } = this._parts;
     const { write, end, logBytes, threadBytes } = appendEvents(run, appending);
     if (appending.events.length === 0 && appending.settlement === undefined) return Promise.resolve();
     open.grow(run, end, logBytes);
@@ -108,7 +114,7 @@ export class Appender {
       bytes.add(tenant, logBytes + threadBytes);
       if (!end.isOver) return;
       open.forget(id);
-      fresh.forget(key);
+      staged.forget(key);
     });
   }
 }

@@ -1,6 +1,7 @@
-import type { AssemblyStep } from "./engine.ts";
+import { JsonReader } from "#domain";
+import type { AssemblyStep } from "./worker/requests.ts";
 
-/** A value that came in parts, and is whole again. */
+/** A value that arrived in parts and was put together again. */
 export class Assembled {
   readonly value: unknown;
 
@@ -9,65 +10,39 @@ export class Assembled {
   }
 }
 
-/** Puts a large JSON value together, step by step. A text that stands in it several times is there once. */
+/** Puts a large JSON value together, step by step. A long string that occurs several times in it is stored once. */
 export class Assembler {
-  private readonly _root: unknown[] = [];
-  private readonly _open: (unknown[] | object)[] = [this._root];
-  private readonly _texts: (string[] | string)[] = [];
+  // Any depth: what was written has to be readable, and nothing here is recursive.
+  private readonly _reader = new JsonReader(Number.POSITIVE_INFINITY);
+  private readonly _texts = new Map<number, string[] | string>();
 
   add(step: AssemblyStep): void {
     switch (step[0]) {
-      case "value":
-        return this._put(step[1], step[2]);
-      case "members":
-        return this._putAll(step[1]);
-      case "list":
-      case "object": {
-        const container = step[0] === "list" ? [] : {};
-        this._put(step[1], container);
-        this._open.push(container);
-        return;
-      }
-      case "end":
-        this._open.pop();
-        return;
+      case "json":
+        return this._reader.push(step[1]);
       case "piece": {
-        const pieces = (this._texts[step[1]] ??= []);
+        const pieces = this._texts.get(step[1]);
         if (Array.isArray(pieces)) pieces.push(step[2]);
+        else this._texts.set(step[1], [step[2]]);
         return;
       }
       case "text":
-        return this._put(step[1], this._text(step[2]));
+        return this._reader.pushText(this._text(step[1]));
       default:
     }
   }
 
-  /** The value, once every step was added. */
-  get value(): unknown {
-    return this._root[0];
+  /** The value, once every step was added. Throws if what was stored is not JSON. */
+  end(): Assembled {
+    const { value, fault } = this._reader.end();
+    if (fault !== undefined) throw new SyntaxError(fault);
+    return new Assembled(value);
   }
 
   private _text(number: number): string {
-    const pieces = this._texts[number] ?? "";
+    const pieces = this._texts.get(number) ?? "";
     const text = Array.isArray(pieces) ? pieces.join("") : pieces;
-    this._texts[number] = text;
+    this._texts.set(number, text);
     return text;
-  }
-
-  private _putAll(members: readonly unknown[]): void {
-    const container = this._open.at(-1);
-    for (const member of members) {
-      if (Array.isArray(container)) container.push(member);
-      else this._put(...(member as readonly [string, unknown]));
-    }
-  }
-
-  private _put(key: string, value: unknown): void {
-    const container = this._open.at(-1);
-    if (Array.isArray(container)) container.push(value);
-    // Defined and not assigned: a key may be `__proto__`.
-    else if (container !== undefined) {
-      Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });
-    }
   }
 }

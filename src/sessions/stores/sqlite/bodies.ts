@@ -1,25 +1,28 @@
 import { type AgentEvent, describeThrown, type Message } from "#domain";
 import { encodeEvent, measureJson } from "#wire";
-import { StoreError } from "../store-error.ts";
+import { StoreError, type StoreErrorCode } from "../store-error.ts";
 import { searchText } from "../thread-rules.ts";
 import { writeBody } from "./rows.ts";
 
-/** What stands in the column `body` of a row. */
+/** The content of the column `body` of a row. */
 export interface Body {
   readonly text: string;
   readonly bytes: number;
 }
 
-/** A message, and what of it is found by a search. */
+/** A message, and its searchable text. */
 export interface MessageBody extends Body {
-  /** The text, or the part whose pieces it is. */
+  /** The text, or the part that holds its pieces. */
   readonly search: string | { readonly part: number };
 }
 
-/** More characters than these are stored in pieces. */
+/** How a value is refused that cannot be JSON, and what it is. */
+export type Refusal = readonly [code: StoreErrorCode, what: string];
+
+/** Longer bodies are stored in pieces. */
 const LARGE_CHARACTERS = 262_144;
 
-/** Whether encoding these in one go, and handing them over, would keep others waiting. */
+/** Whether encoding and transferring these at once would block other work for too long. */
 export function isLarge(events: readonly AgentEvent[], messages: readonly Message[] = []): boolean {
   let characters = messages.length === 0 ? 0 : measureJson(messages, LARGE_CHARACTERS);
   for (const event of events) {
@@ -31,7 +34,20 @@ export function isLarge(events: readonly AgentEvent[], messages: readonly Messag
   return characters >= LARGE_CHARACTERS;
 }
 
-/** Encoded at once. @throws StoreError `invalid-event` for what cannot be JSON. */
+/** The same for a value of any kind. */
+export function isLargeValue(value: unknown): boolean {
+  try {
+    return measureJson(value, LARGE_CHARACTERS) >= LARGE_CHARACTERS;
+  } catch {
+    // It contains itself, which is reported when it is encoded.
+    return false;
+  }
+}
+
+/**
+ * Encodes all events at once.
+ * @throws StoreError `invalid-event` for a value that cannot be JSON.
+ */
 export function encodeAll(runId: string, events: readonly AgentEvent[]): readonly string[] {
   try {
     return events.map(encodeEvent);
@@ -53,12 +69,15 @@ export function searchOf(message: Message): string {
   return plain(searchText(message));
 }
 
-/** Text to be searched only: what SQLite would stumble over is left out. */
+/** Text that is only searched: without the NUL characters, which SQLite does not handle. */
 export function plain(text: string): string {
   return text.replaceAll("\0", " ");
 }
 
-export function unwritable(runId: string, error: unknown): StoreError {
-  const message = `An event of run ${runId} cannot be written: ${describeThrown(error)}`;
-  return new StoreError("invalid-event", message, { cause: error });
+export function unwritable(
+  runId: string,
+  error: unknown,
+  [code, what]: Refusal = ["invalid-event", "An event"],
+): StoreError {
+  return new StoreError(code, `${what} of run ${runId} cannot be written: ${describeThrown(error)}`, { cause: error });
 }

@@ -1,29 +1,32 @@
 import type { Clock } from "#domain";
 import { createDeferred, type Deferred } from "#streams";
 import { StoreError } from "../store-error.ts";
-import type { CommitAnswer, CommitQuestion, RowsToWrite, WorkReply, WorkStep } from "./engine.ts";
+import type { CommitAnswer, CommitQuestion, RowsToWrite, WorkReply, WorkStep } from "./worker/requests.ts";
 import type { EngineHost } from "./engine-host.ts";
 import type { EventRows, StagingPlan, StagedRows } from "./staged-rows.ts";
 
-/** Under load, commits are at least this far apart, and all that came between goes into one. */
+/** Under load, commits are at least this far apart, and everything in between goes into one. */
 const GROUP_MS = 10;
 
 /**
- * Without a worker nothing else happens while a commit is under way. Where commits take long they come less often, so
- * that most of the time is left for those who are served. But nobody waits longer than this.
+ * Without a worker, nothing else happens during a commit. If commits take long they become less frequent, so that most
+ * of the time is left for other work. But no write waits longer than this.
  */
 const LONGEST_GROUP_MS = 50;
 const FREE_PART = 4;
 
-/** Another program has locked the database: how often it is tried again, and for how long. Nobody is kept waiting meanwhile. */
+/** Another program has locked the database: how often and for how long to retry. Other work goes on meanwhile. */
 export const BUSY = { retryMs: 20, patienceMs: 2000 } as const;
 
-/** What is to be written. */
+/** A write. */
 export interface Write {
   /** Rows of a log that change nothing else. */
   readonly rows?: EventRows;
   readonly work?: readonly WorkStep[];
-  /** The run whose log is written: what stands before the work goes to its place first, and when this fails, so does what follows. */
+  /**
+   * The run whose log is written: its staged rows are moved before the work, and if this write fails, so do later ones
+   * of the run.
+   */
   readonly run?: number;
   /** Called when it could not be written, before anything else happens. */
   readonly onFailure?: () => void;
@@ -36,15 +39,15 @@ interface Entry extends Write {
 const NO_REPLY: WorkReply = { rows: [] };
 
 /**
- * Puts writes that come close together into one transaction, because what costs is not writing but making sure that
- * it is on the disk. One transaction at a time.
+ * Combines writes that come close together into one transaction, because the cost is not in writing but in syncing to
+ * disk. One transaction at a time.
  *
- * Work checks first and writes afterwards: what is refused has changed nothing and stops nobody else. Any failure undoes
- * the whole transaction.
+ * Work checks first and writes afterwards: work that is refused has changed nothing and does not affect other work. Any
+ * failure rolls back the whole transaction.
  */
 export class CommitQueue {
   private readonly _host: EngineHost;
-  private readonly _fresh: StagedRows;
+  private readonly _staged: StagedRows;
   private readonly _clock: Clock;
   /** The number of the last transaction. */
   private _group: number;
@@ -52,19 +55,19 @@ export class CommitQueue {
   private _takeBack: (() => void) | undefined;
   private _lastCommit = Number.NEGATIVE_INFINITY;
   private _groupMs = GROUP_MS;
-  /** Resolves when what is being written is written. */
+  /** Resolves when the current transaction has ended. */
   private _writing: Promise<void> | undefined;
-  /** Since when a lock of another program has kept us from writing. */
+  /** Since when a lock of another program has blocked writes. */
   private _busySince: number | undefined;
 
-  constructor(host: EngineHost, fresh: StagedRows, clock: Clock, group: number) {
+  constructor(host: EngineHost, staged: StagedRows, clock: Clock, group: number) {
     this._host = host;
-    this._fresh = fresh;
+    this._staged = staged;
     this._clock = clock;
     this._group = group;
   }
 
-  /** Writes it in the next transaction. Resolves when it is on the disk, or when a check has refused it. */
+  /** Writes it in the next transaction. Resolves when it is on disk, or when a check has refused it. */
   add(write: Write): Promise<WorkReply> {
     const entry: Entry = { ...write, outcome: createDeferred<WorkReply>() };
     this._entries.push(entry);
@@ -72,15 +75,15 @@ export class CommitQueue {
     return entry.outcome.promise;
   }
 
-  /** Resolves when nothing waits any more, and every row is in its place if that can be done. */
+  /** Resolves when nothing waits any more and, if possible, every staged row has been moved. */
   async drain(): Promise<void> {
     while (this._entries.length > 0 || this._writing !== undefined) {
       this._flush();
       await this._writing;
       if (this._busySince !== undefined) await this._pause();
     }
-    // What is not put there now is by whoever opens the store next.
-    if (this._fresh.size > 0) await this._commit([], this._fresh.keys());
+    // Anything left over is moved when the store is opened next.
+    if (this._staged.size > 0) await this._commit([], this._staged.keys());
   }
 
   private _pause(): Promise<void> {
@@ -98,7 +101,7 @@ export class CommitQueue {
     this._takeBack = this._clock.after(wait, () => this._flush());
   }
 
-  /** Commits what waits. What comes meanwhile goes into the next group. */
+  /** Commits what waits. Writes that arrive meanwhile go into the next transaction. */
   private _flush(): void {
     if (this._writing !== undefined || this._entries.length === 0) return;
     this._takeBack?.();
@@ -114,12 +117,12 @@ export class CommitQueue {
   /** Never rejects. */
   private async _write(entries: readonly Entry[]): Promise<void> {
     const begun = this._clock.now();
-    const answer = await this._commit(entries, findUrgent(entries, this._fresh));
+    const answer = await this._commit(entries, findUrgent(entries, this._staged));
     if (answer.failure === undefined) {
       this._busySince = undefined;
       settle(entries, answer.replies);
     } else if (answer.isBusy && this._isPatient()) {
-      // Before what has come since: the order stays.
+      // Before the writes that arrived since, to keep the order.
       this._entries = [...entries, ...this._entries];
       return;
     } else {
@@ -139,40 +142,40 @@ export class CommitQueue {
       if (entry.rows !== undefined) rows.push(entry.rows);
       if (entry.work !== undefined) work.push(entry.work);
     }
-    const plan = this._fresh.plan(rows, urgent);
+    const plan = this._staged.plan(rows, urgent);
     this._group += 1;
     const question: CommitQuestion = { kind: "commit", group: this._group, rows: rowsOf(plan), work };
     const answer = (await this._host.ask(question)) as CommitAnswer;
-    if (answer.failure === undefined) this._fresh.apply(rows, plan);
+    if (answer.failure === undefined) this._staged.apply(rows, plan);
     return answer;
   }
 
-  /** Whether a lock of another program may go on for a while. */
+  /** Whether to keep waiting for the lock of another program. */
   private _isPatient(): boolean {
     const now = this._clock.now();
-    // Never after now: the clock may have been set back meanwhile.
+    // Never later than now, because the clock may have been set back meanwhile.
     this._busySince = Math.min(this._busySince ?? now, now);
     return now - this._busySince < BUSY.patienceMs;
   }
 
-  /** What stands behind rows that could not be written cannot be written either. */
+  /** Writes that follow failed rows of the same run fail too. */
   private _fail(entries: readonly Entry[], why: string): void {
     const failed = new Set(entries.map(({ run }) => run).filter((run) => run !== undefined));
     const isBehind = ({ run }: Entry): boolean => run !== undefined && failed.has(run);
-    const behind = this._entries.filter(isBehind);
+    const waiting = this._entries.filter(isBehind);
     this._entries = this._entries.filter((entry) => !isBehind(entry));
-    const failure = new StoreError("store-failed", `The database did not take it: ${why}`);
-    for (const { onFailure } of [...entries, ...behind]) onFailure?.();
-    for (const { outcome } of [...entries, ...behind]) outcome.reject(failure);
+    const failure = new StoreError("store-failed", `The database rejected the write: ${why}`);
+    for (const { onFailure } of [...entries, ...waiting]) onFailure?.();
+    for (const { outcome } of [...entries, ...waiting]) outcome.reject(failure);
   }
 }
 
-/** Runs of which rows must go to their place, because something is written behind them. */
-function findUrgent(entries: readonly Entry[], fresh: StagedRows): ReadonlySet<number> {
+/** The runs whose staged rows must be moved now, because something is written after them. */
+function findUrgent(entries: readonly Entry[], staged: StagedRows): ReadonlySet<number> {
   const written = new Set(entries.map(({ rows }) => rows?.key));
   const urgent = new Set<number>();
   for (const { work, run } of entries) {
-    if (work !== undefined && run !== undefined && (fresh.has(run) || written.has(run))) urgent.add(run);
+    if (work !== undefined && run !== undefined && (staged.has(run) || written.has(run))) urgent.add(run);
   }
   return urgent;
 }

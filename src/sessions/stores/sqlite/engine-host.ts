@@ -1,33 +1,21 @@
+import { createRequire } from "node:module";
 import type { Clock, StartWorker, Worker } from "#domain";
-import { createEngine, type EngineQuestion } from "./engine.ts";
 import type { SqlDatabase, SqlDriver } from "./sql-driver.ts";
-import { STATEMENTS } from "./statements.ts";
+import { createEngine } from "./worker/engine.ts";
+import type { WorkerData } from "./worker/index.ts";
+import type { EngineQuestion } from "./worker/requests.ts";
 
-/**
- * The program of a worker: an engine on a connection of its own. `__name` is what some bundlers put around functions to
- * keep their names; the text of a function brings the call along, but not what is called.
- */
-const PROGRAM = `
-// Node 22 warns of its own SQLite, on a stderr that is the server's log (sql-driver.ts).
-process.emitWarning = () => undefined;
-const __name = (value) => value;
-const Database = data.module === undefined ? process.getBuiltinModule("node:sqlite").DatabaseSync : require(data.module);
-const database = new Database(data.path);
-database.exec(data.settings);
-const engine = (${createEngine.toString()})(database, data.statements);
-function answer(question) {
-  return question === undefined ? void database.close() : engine(question);
-}
-`;
+/** Resolved by Node rather than written as a path: in the built package this file is in another folder. */
+const WORKER_FILE = "#sessions/stores/sqlite/worker";
 
 export interface EngineHostOptions {
   readonly path: string;
   readonly driver: SqlDriver;
-  /** What the worker's connection is told first. */
+  /** SQL to run first on the worker's connection. */
   readonly settings: string;
-  /** Without it everything is carried out here. */
+  /** Without it, everything runs in this thread. */
   readonly startWorker: StartWorker | undefined;
-  /** This thread's own connection, for when there is no worker. */
+  /** This thread's own connection, for use without a worker. */
   readonly database: SqlDatabase;
   readonly clock: Clock;
   /** The worker has died. Called once. */
@@ -35,8 +23,8 @@ export interface EngineHostOptions {
 }
 
 /**
- * Has questions carried out by a worker, so that nobody who is served waits for the disk; by this thread when there is no
- * worker, or when it has died. A transaction that a dying worker may have committed is not carried out twice.
+ * Runs database requests in a worker, so that no other request waits for the disk; or in this thread when there is no
+ * worker, or it has died. A transaction that a dying worker may have committed is not executed twice.
  */
 export class EngineHost {
   private readonly _worker: Worker | undefined;
@@ -48,9 +36,11 @@ export class EngineHost {
 
   constructor({ path, driver, settings, startWorker, database, clock, onLost }: EngineHostOptions) {
     this._clock = clock;
-    this._worker = startWorker?.(PROGRAM, { path, module: driver.module, settings, statements: STATEMENTS });
-    this._here = createEngine(database, STATEMENTS);
+    const data: WorkerData = { path, module: driver.module, settings };
+    this._worker = startWorker === undefined ? undefined : start(startWorker, data);
+    this._here = createEngine(database);
     this._onLost = onLost;
+    if (startWorker !== undefined && this._worker === undefined) this._lose();
   }
 
   get hasWorker(): boolean {
@@ -67,13 +57,16 @@ export class EngineHost {
         wasAsked = true;
       }
     }
-    if (this._worker !== undefined && !this._isLost && !this._isClosing) {
-      this._isLost = true;
-      this._onLost();
-    }
-    // A part of something large: others have their turn between two of them.
+    if (this._worker !== undefined && !this._isClosing) this._lose();
+    // A part of something large: yields to the event loop between two parts.
     if (question.kind === "open" || question.kind === "next") await this._nextTurn();
     return this._here(wasAsked && question.kind === "commit" ? { ...question, isRepeated: true } : question);
+  }
+
+  private _lose(): void {
+    if (this._isLost) return;
+    this._isLost = true;
+    this._onLost();
   }
 
   private _nextTurn(): Promise<void> {
@@ -86,4 +79,15 @@ export class EngineHost {
     this._isClosing = true;
     await this._worker?.close();
   }
+}
+
+/** Returns no worker if its file cannot be found, because a bundler has moved this code. */
+function start(startWorker: StartWorker, data: WorkerData): Worker | undefined {
+  let file: string;
+  try {
+    file = createRequire(import.meta.url).resolve(WORKER_FILE);
+  } catch {
+    return undefined;
+  }
+  return startWorker(file, data);
 }

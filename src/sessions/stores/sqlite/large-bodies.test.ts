@@ -26,7 +26,7 @@ const DRIVERS = chosen.name === "libsql" ? [chosen] : [chosen, await loadSqlDriv
 const openStore = (folder: string, driver: SqlDriver): Promise<Store> =>
   openSqliteStore({ folder, clock: systemClock, files: createSystemFiles(), driver });
 
-/** A driver that shows each text that goes to the database or comes from it. */
+/** A driver that reports each text that is written to or read from the database. */
 function watchTexts(driver: SqlDriver, look: (text: string, sql: string) => void): SqlDriver {
   const open = (path: string): SqlDatabase => {
     const database = driver.open(path);
@@ -83,7 +83,7 @@ const INPUT: Message = { id: "u", role: "user", blocks: [{ type: "text", text: "
 const THREAD = { id: "t", tenant: "local", title: "", target: "x", createdAt: 1 };
 const RUN = { id: "run", createdAt: 1, threadId: "t" };
 
-/** A log whose text stands in a delta, a message, a result and twice in `done`. */
+/** A log whose text occurs in a delta, a message, a result and twice in `done`. */
 function writeLog(): readonly AgentEvent[] {
   const log = closeRunLog(
     [
@@ -114,7 +114,7 @@ describe.each(DRIVERS)("large bodies on $name", (driver) => {
     const folder = makeFolder();
     const store = await openStore(folder, watched);
     await beginRun(store);
-    // In appends of their own, as a run of several turns has them.
+    // In separate appends, as in a run of several turns.
     for (const event of LOG.slice(0, -1)) await store.append(RUN.id, [event]);
     await store.append(RUN.id, LOG.slice(-1), SETTLEMENT);
     expect(await store.read(RUN.id)).toEqual(LOG);
@@ -242,7 +242,7 @@ describe.each(DRIVERS)("large bodies on $name", (driver) => {
     const watched = watchTexts(driver, (_, sql) => {
       if (!sql.includes("FROM pieces") || !isReading) return;
       isReading = false;
-      // At once, by another program: `removeThread` would wait for its turn.
+      // Immediately, by another program: `removeThread` would be queued.
       const other = driver.open(join(folder, "millrace.sqlite"));
       other.exec("PRAGMA foreign_keys = ON");
       other.exec("DELETE FROM threads WHERE id = 't'");

@@ -1,48 +1,61 @@
 import { type AgentEvent, isDelta, type Message } from "#domain";
 import { cutEvent, cutJson, encodeEvent, endOfPiece, type LongText } from "#wire";
-import type { Question } from "../store.ts";
 import { isStoreError } from "../store-error.ts";
-import { type Body, encodeBody, encodeMessage, isLarge, type MessageBody, searchOf, unwritable } from "./bodies.ts";
+import {
+  type Body,
+  encodeBody,
+  encodeMessage,
+  isLarge,
+  type MessageBody,
+  type Refusal,
+  searchOf,
+  unwritable,
+} from "./bodies.ts";
 import type { CommitQueue } from "./commit-queue.ts";
-import type { BodyPart, WorkStep } from "./engine.ts";
+import type { BodyPart, WorkStep } from "./worker/requests.ts";
 
-/** What one row of a part holds. */
+/** The size of one row of a part. */
 const PIECE_CHARACTERS = 65_536;
 
-/** So many characters are encoded and written before others have their turn. */
+/** How many characters are encoded and written before yielding to the event loop. */
 const TURN_CHARACTERS = 196_608;
 
-/** Long texts of a run that are stored. Who holds this holds no copy of them: the run has the same texts in its messages. */
+/**
+ * The long strings of a run that are already stored. This holds no copies: the run's messages contain the same strings.
+ */
 export type StoredTexts = { readonly text: string; readonly part: BodyPart }[];
 
-/** What was written for one transaction, and belongs to nothing until that is carried out. */
+/** What was written for one transaction; it belongs to nothing until the transaction is committed. */
 export interface LargeBodies {
   readonly events: readonly Body[];
   readonly messages: readonly MessageBody[];
-  readonly questions: readonly Body[];
-  /** Makes the parts permanent, in the transaction with the rows that name them. */
+  readonly values: readonly Body[];
+  /** Makes the parts permanent, in the transaction of the rows that refer to them. */
   readonly keep: readonly WorkStep[];
-  /** Bytes of all parts. */
+  /** The bytes of all parts. */
   readonly bytes: number;
-  /** To be remembered when the transaction was carried out. */
+  /** To be remembered after the transaction was committed. */
   readonly texts: StoredTexts;
-  /** The rows that name the parts could not be written. */
+  /** Removes the parts, because the rows that refer to them could not be written. */
   drop(): void;
 }
 
 export interface LargeWanted {
   readonly runId: string;
+  /** The parts are removed with the run of this key. */
   readonly key: number;
   readonly events?: readonly AgentEvent[];
   readonly messages?: readonly Message[];
-  readonly questions?: readonly Question[];
+  /** Other JSON objects: questions, settings, answers. */
+  readonly values?: readonly object[];
   readonly known?: StoredTexts;
+  readonly refusal?: Refusal;
 }
 
 /**
- * Writes large bodies in pieces before the rows that name them: neither here nor in the worker is the JSON of one ever
- * whole, and in no turn of the event loop is more than a few pieces of it encoded or copied. A long text is stored once
- * per run, however often it stands in what is written. What a killed program leaves half-written goes at the next start.
+ * Writes large bodies in pieces before the rows that refer to them: neither this thread nor the worker ever holds the
+ * whole JSON of one, and no turn of the event loop encodes or copies more than a few pieces. A long string is stored
+ * once per run, however often it occurs. Pieces that a killed program left behind are removed at the next start.
  */
 export class LargeBodyWriter {
   private readonly _queue: CommitQueue;
@@ -53,19 +66,24 @@ export class LargeBodyWriter {
     this._lastPart = lastPart;
   }
 
-  /** @throws StoreError `invalid-event` for what cannot be JSON, `store-failed` when the disk does not take it. */
+  /**
+   * Writes the large bodies of one transaction.
+   * @throws StoreError `invalid-event`, or the code of `refusal`, for a value that cannot be JSON; `store-failed` when
+   * the disk does not accept it.
+   */
   async write({
     runId,
     key,
     events = [],
     messages = [],
-    questions = [],
+    values = [],
     known = [],
+    refusal,
   }: LargeWanted): Promise<LargeBodies> {
-    const hand = new Hand(key, this._queue, () => (this._lastPart += 1), known);
+    const hand = new Hand(key, this._queue, () => this.nextPart(), known);
     try {
       const eventBodies: Body[] = [];
-      // Each by itself: many bodies of a usual size are many rows of the usual kind, which are read much faster.
+      // Each by itself: bodies of usual size become ordinary rows, which are read much faster.
       for (const event of events) {
         eventBodies.push(isLarge([event]) ? await hand.write(cutEvent(event), !isDelta(event)) : encodeWhole(event));
       }
@@ -78,15 +96,21 @@ export class LargeBodyWriter {
         const body = await hand.write(cutJson(message), true);
         messageBodies.push({ ...body, search: await hand.writeSearch(searchOf(message)) });
       }
-      const questionBodies: Body[] = [];
-      for (const question of questions) questionBodies.push(await hand.write(cutJson(question), true));
+      const valueBodies: Body[] = [];
+      for (const value of values) valueBodies.push(await hand.write(cutJson(value), true));
       const { keep, bytes, texts } = await hand.finish();
       const drop = (): void => hand.drop();
-      return { events: eventBodies, messages: messageBodies, questions: questionBodies, keep, bytes, texts, drop };
+      return { events: eventBodies, messages: messageBodies, values: valueBodies, keep, bytes, texts, drop };
     } catch (error) {
       hand.drop();
-      throw isStoreError(error) ? error : unwritable(runId, error);
+      throw isStoreError(error) ? error : unwritable(runId, error, refusal);
     }
+  }
+
+  /** The number of a new part. */
+  nextPart(): number {
+    this._lastPart += 1;
+    return this._lastPart;
   }
 }
 
@@ -101,7 +125,7 @@ interface OpenPart {
   bytes: number;
 }
 
-/** The writing for one transaction. */
+/** The writes of one transaction. */
 class Hand {
   readonly texts: StoredTexts = [];
   private readonly _key: number;
@@ -109,9 +133,9 @@ class Hand {
   private readonly _nextPart: () => number;
   private readonly _known: StoredTexts;
   private readonly _parts: OpenPart[] = [];
-  /** Parts that the transaction itself drops. */
+  /** Parts that the transaction itself removes. */
   private readonly _passed: OpenPart[] = [];
-  /** Not to be remembered: the text of a delta stands in no message. */
+  /** Not to be remembered: the text of a delta occurs in no message. */
   private readonly _passing: StoredTexts = [];
   private _work: WorkStep[] = [];
   private _characters = 0;
@@ -152,13 +176,13 @@ class Hand {
         parts.push(await this._addText(piece.text, isLasting));
       }
     }
-    // Most of what comes along with something large is small, and stands in its row like everything small.
+    // Most bodies that come along with a large one are small, and are stored in their row as usual.
     if (parts.length === 0 && json === undefined) return { text: waiting, bytes: Buffer.byteLength(waiting) };
     await endJson();
     return encodeBody([characters, ...parts]);
   }
 
-  /** What is only searched is put together by the database, and its pieces are gone then. */
+  /** Text that is only searched is joined by the database, which then removes its pieces. */
   async writeSearch(text: string): Promise<MessageBody["search"]> {
     if (text.length <= PIECE_CHARACTERS) return text;
     const part = this._begin();
@@ -175,14 +199,14 @@ class Hand {
     return { keep, bytes: this._parts.reduce((sum, { bytes }) => sum + bytes, 0), texts: this.texts };
   }
 
-  /** Should this fail, the parts go at the next start. */
+  /** If this fails, the parts are removed at the next start. */
   drop(): void {
     const work = [...this._parts, ...this._passed].map(({ number }): WorkStep => ["run", "dropPart", number]);
     if (work.length > 0) this._queue.add({ work }).catch(() => undefined);
   }
 
   private async _addText(text: string, isLasting: boolean): Promise<BodyPart> {
-    // A map by text would hash megabytes; there are few of them, and mostly one and the same.
+    // A map keyed by text would hash megabytes; there are few of them, and mostly the same one.
     const isSame = (one: StoredTexts[number]): boolean => one.text === text;
     const known = this._known.find(isSame) ?? this.texts.find(isSame);
     if (known !== undefined) return known.part;

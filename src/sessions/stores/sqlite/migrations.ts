@@ -2,9 +2,9 @@ import { StoreError } from "../store-error.ts";
 import type { SqlDatabase, SqlRow } from "./sql-driver.ts";
 
 /**
- * How the tables came to be, one step per version. A step that was ever released is not changed: add another one.
+ * The history of the tables, one step per version. A released step is never changed: add another one.
  *
- * Text that people write is kept as JSON, because SQLite drivers cut a bare text at its first NUL.
+ * Text written by people is stored as JSON, because SQLite drivers cut a bare text at its first NUL.
  */
 const STEPS: readonly string[] = [
   `
@@ -69,15 +69,15 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (thread_id, model)
   ) WITHOUT ROWID;
   `,
-  // Events that are not in their place yet (staged-rows.ts).
+  // Staged events (staged-rows.ts).
   `
   CREATE TABLE fresh (
     entry INTEGER PRIMARY KEY,
     rows TEXT NOT NULL
   );
   `,
-  // What a tenant keeps: bytes of messages by thread, of events by run. And the last transaction with what came of it, so
-  // that nothing is carried out twice when its outcome was lost (engine.ts).
+  // What a tenant stores: bytes of messages by thread, of events by run. And the last transaction with its result, so
+  // that it is not executed twice when its acknowledgement was lost (worker/write-to-disk.ts).
   `
   ALTER TABLE threads ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE runs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
@@ -88,8 +88,8 @@ const STEPS: readonly string[] = [
   CREATE TABLE progress (number INTEGER NOT NULL, replies TEXT NOT NULL);
   INSERT INTO progress (number, replies) VALUES (0, '[]');
   `,
-  // Large bodies in pieces (large-bodies.ts). A part without bytes belongs to nothing yet. It cannot refer to its run,
-  // which may be made after it.
+  // Large bodies in pieces (large-bodies.ts). A part without bytes belongs to nothing yet. It has no foreign key to its
+  // run, which may be created after it.
   `
   CREATE TABLE parts (
     part INTEGER PRIMARY KEY,
@@ -108,11 +108,37 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (part, piece)
   ) WITHOUT ROWID;
   `,
+  // Runs that outlive their process. A run is waiting while `parked_seq` is the seq of its last event, so that later
+  // events need not change its row. Answers and files are described in answers.ts and files.ts.
+  `
+  ALTER TABLE runs ADD COLUMN settings TEXT;
+  ALTER TABLE runs ADD COLUMN parked_seq INTEGER;
+  ALTER TABLE runs ADD COLUMN wake_at REAL;
+  CREATE TABLE answers (
+    answer_key INTEGER PRIMARY KEY,
+    run_key INTEGER NOT NULL REFERENCES runs (run_key) ON DELETE CASCADE,
+    call_id TEXT NOT NULL,
+    at REAL NOT NULL,
+    body TEXT NOT NULL,
+    UNIQUE (run_key, call_id)
+  );
+  CREATE TABLE files (
+    name TEXT PRIMARY KEY,
+    part INTEGER NOT NULL,
+    bytes INTEGER NOT NULL
+  );
+  CREATE TRIGGER part_goes_with_file AFTER DELETE ON files BEGIN
+    DELETE FROM parts WHERE part = OLD.part;
+  END;
+  CREATE TRIGGER part_goes_when_replaced AFTER UPDATE OF part ON files BEGIN
+    DELETE FROM parts WHERE part = OLD.part;
+  END;
+  `,
 ];
 
 /**
- * Brings a database to the newest version, each step whole or not at all. Leaves one that is newer than this program
- * alone and refuses it.
+ * Migrates a database to the newest version; each step is atomic. Rejects a database that is newer than this program,
+ * and leaves it unchanged.
  */
 export function migrate(database: SqlDatabase, steps: readonly string[] = STEPS): void {
   const version = readVersion(database);
@@ -126,7 +152,7 @@ export function migrate(database: SqlDatabase, steps: readonly string[] = STEPS)
     database.exec("BEGIN IMMEDIATE");
     try {
       database.exec(steps[next] as string);
-      // A pragma takes no parameters; this one is a number of ours.
+      // A pragma takes no parameters; this value is a number of ours.
       database.exec(`PRAGMA user_version = ${next + 1}`);
       database.exec("COMMIT");
     } catch (error) {

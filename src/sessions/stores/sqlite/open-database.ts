@@ -1,6 +1,6 @@
 import { describeThrown, type FileSystem } from "#domain";
 import { isStoreError, StoreError } from "../store-error.ts";
-import { placeFresh } from "./staged-rows.ts";
+import { flushStaged } from "./staged-rows.ts";
 import { migrate } from "./migrations.ts";
 import type { OpenDatabase, SqlDatabase, SqlRow } from "./sql-driver.ts";
 
@@ -9,15 +9,15 @@ const LOCK_FILE = "millrace.lock";
 const EMPTY = new Uint8Array();
 
 /**
- * The write-ahead log may grow to 8 MB before it goes into the database. Many runs at once write the same pages over
- * and over; each then goes there once instead of twice.
+ * The write-ahead log may grow to 8 MB before a checkpoint. Many simultaneous runs write the same pages over and over;
+ * this way each is copied to the database once instead of twice.
  */
 const CHECKPOINT_PAGES = 2048;
 
-/** At the start and the end a connection waits for locks of others. */
+/** At the start and the end, a connection waits for the locks of other programs. */
 const PATIENT = "PRAGMA busy_timeout = 2000;";
 
-/** Otherwise it does not: whoever is refused asks again later, and others are served meanwhile. */
+/** Otherwise it does not: a refused statement is retried later, and other work goes on meanwhile. */
 const IMPATIENT = "PRAGMA busy_timeout = 0;";
 
 const SETTINGS = `
@@ -27,13 +27,13 @@ const SETTINGS = `
 `;
 
 /**
- * What a worker's connection is told first. The one that writes has room for the pages that a few thousand runs write at
- * the same time, so that none has to be read again before it is changed.
+ * The settings of the workers' connections. The writer has room for the pages that a few thousand runs write at the
+ * same time, so that none has to be read again before it is changed.
  */
 export const WRITER_SETTINGS = `${IMPATIENT}${SETTINGS}PRAGMA cache_size = -16384;`;
 export const READER_SETTINGS = `${IMPATIENT}${SETTINGS}PRAGMA query_only = ON;`;
 
-/** A database that is ready for use, and the lock that goes with it. */
+/** A database that is ready for use, with its lock. */
 export interface OpenedDatabase {
   readonly path: string;
   readonly database: SqlDatabase;
@@ -43,24 +43,29 @@ export interface OpenedDatabase {
   readonly lastGroup: number;
   /** The number of the last part of a large body. */
   readonly lastPart: number;
-  /** Gives back both. */
+  /** Releases both. */
   close(): void;
 }
 
 /**
- * Opens the database of a data folder: made when it is missing (files 0600), for its owner alone (0700), locked against a second
- * program, brought to the newest version.
+ * Opens the database of a data folder: created if missing (files 0600), private to its owner (0700), locked against a
+ * second program, migrated to the newest version.
  *
- * Written ahead and synced at every commit: what was committed survives a crash of the program and of the machine.
+ * It uses a write-ahead log and syncs at every commit: what was committed survives a crash of the program and of the
+ * machine.
  */
 export async function openDatabase(folder: string, open: OpenDatabase, files: FileSystem): Promise<OpenedDatabase> {
-  // The files are made here and not by SQLite, which would give them the mode of the process.
+  // The files are created here rather than by SQLite, which would use the process's default mode.
   const path = `${folder}/${DATABASE_FILE}`;
   const lockPath = `${folder}/${LOCK_FILE}`;
   try {
     await files.makePrivate(folder);
     await files.append(path, EMPTY);
     await files.append(lockPath, EMPTY);
+    // Files of an earlier program, or of a copy.
+    for (const name of await files.list(folder)) {
+      if (name.startsWith(DATABASE_FILE) || name.startsWith(LOCK_FILE)) await files.makePrivate(`${folder}/${name}`);
+    }
   } catch (error) {
     throw failure(`The data folder ${folder} cannot be used: ${describeThrown(error)}`, error);
   }
@@ -74,7 +79,7 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
     migrate(database);
     // Before bytes are counted.
     database.exec("DELETE FROM parts WHERE bytes IS NULL");
-    placeFresh(database);
+    flushStaged(database);
     database.exec(IMPATIENT);
     numbers = {
       lastKey: readNumber(database, "SELECT coalesce(max(run_key), 0) AS number FROM runs"),
@@ -94,7 +99,7 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
     close() {
       try {
         opened.exec(PATIENT);
-        // Not every driver does it by itself; without it a copy of the one file would lack what was written last.
+        // Not every driver does this by itself; without it, a copy of the one file would lack the latest writes.
         opened.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
       } catch (error) {
         throw failure(`${path} could not be closed as it should: ${describeThrown(error)}`, error);
@@ -105,7 +110,9 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
   };
 }
 
-/** Whatever becomes of the first, the second is given back, too: another start would find it held. */
+/**
+ * The second is always released too, even if closing the first fails: otherwise the next start would find it locked.
+ */
 function closeBoth(database: SqlDatabase, lock: SqlDatabase): void {
   try {
     database.close();
@@ -119,8 +126,8 @@ function readNumber(database: SqlDatabase, sql: string): number {
 }
 
 /**
- * Holds a transaction open in a file of its own for as long as the store is: a second server over the same folder
- * would take the first one's runs for dead. The system frees it however the program ends, and the database itself
+ * Holds a transaction open in a separate file for as long as the store is open: a second server on the same folder
+ * would consider the first one's runs dead. The system releases it however the program ends, and the database itself
  * stays readable for backups.
  */
 function lockFolder(folder: string, path: string, open: OpenDatabase): SqlDatabase {

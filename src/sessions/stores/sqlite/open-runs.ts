@@ -3,15 +3,16 @@ import type { StoredTexts } from "./large-bodies.ts";
 import type { RunRow } from "./rows.ts";
 
 export interface OpenRun extends RunRow {
-  /** Bytes of its log. */
+  /** The bytes of its log. */
   readonly bytes: number;
-  /** Its long texts that are stored. */
+  /** Its long strings that are already stored. */
   readonly texts: StoredTexts;
 }
 
 /**
- * Where the logs of the runs under way end, so that an append needs not ask the database. That is safe because one
- * program at a time has the folder. What is on its way to the disk counts: whoever could not write it must `forget`.
+ * Where the logs of the active runs end, so that an append does not have to query the database. This is safe because
+ * only one program at a time uses the folder. Events on their way to the disk count; if they could not be written,
+ * `forget` must be called.
  */
 export class OpenRuns {
   private readonly _runs = new Map<string, OpenRun>();
@@ -20,9 +21,11 @@ export class OpenRuns {
     return this._runs.get(runId);
   }
 
-  /** A run that is under way. */
+  /** Adds an active run. */
   add(row: RunRow, bytes: number): void {
-    this._runs.set(row.run.id, { ...row, bytes, texts: [] });
+    // The settings may be large, and are not needed here.
+    const { settings: _, ...run } = row.run;
+    this._runs.set(run.id, { key: row.key, run, bytes, texts: [] });
   }
 
   /** The log of a run grows. */
@@ -30,7 +33,7 @@ export class OpenRuns {
     this._runs.set(run.id, { key, run: { ...run, ...end }, bytes: bytes + more, texts });
   }
 
-  /** What is known of the run is wrong, or of no use any more. */
+  /** What is known about the run is wrong, or no longer needed. */
   forget(runId: string): void {
     this._runs.delete(runId);
   }

@@ -3,7 +3,7 @@ import type { requireCursor } from "../sequence.ts";
 import { StoreError } from "../store-error.ts";
 import { Assembled, Assembler } from "./assembly.ts";
 import { BUSY } from "./commit-queue.ts";
-import type { EngineQuestion, EventsQuestion, EngineRequest, EngineAnswer, ReadAnswer } from "./engine.ts";
+import type { EngineQuestion, EventsQuestion, LargeValue, LargeValueAnswer, ReadAnswer } from "./worker/requests.ts";
 import type { EngineHost } from "./engine-host.ts";
 import type { StagedRows } from "./staged-rows.ts";
 import { type RunRow, readEventBody, readRunRow } from "./rows.ts";
@@ -13,15 +13,15 @@ import type { StatementName } from "./statements.ts";
 type Failure = Extract<ReadAnswer, { readonly failure: string }>;
 type Answer = { readonly rows: readonly SqlRow[]; readonly failure?: never } | Failure;
 
-/** Reads what is stored: what stands in its place, and what is not there yet. */
+/** Reads stored data: from the tables, and from the staged rows. */
 export class Reader {
   private readonly _host: EngineHost;
-  private readonly _fresh: StagedRows;
+  private readonly _staged: StagedRows;
   private readonly _clock: Clock;
 
-  constructor(host: EngineHost, fresh: StagedRows, clock: Clock) {
+  constructor(host: EngineHost, staged: StagedRows, clock: Clock) {
     this._host = host;
-    this._fresh = fresh;
+    this._staged = staged;
     this._clock = clock;
   }
 
@@ -34,23 +34,23 @@ export class Reader {
     return (await this.all(statement, ...args))[0];
   }
 
-  async findRun(id: string): Promise<RunRow | undefined> {
-    const row = await this.first("run", id);
+  /** Without its settings, unless the statement says otherwise. */
+  async findRun(id: string, statement: "run" | "wholeRun" = "run"): Promise<RunRow | undefined> {
+    const row = await this.first(statement, id);
     return row === undefined ? undefined : this.showRun(row);
   }
 
-  /** The run of a row. Where the log of one ends that goes on is what its last event says. */
+  /** The run of a row. For an unfinished run, its last event determines where the log ends. */
   showRun(row: SqlRow): RunRow {
-    const { key, run } = readRunRow(row);
-    return { key, run: { ...run, lastSeq: Math.max(run.lastSeq, this._fresh.lastSeq(key)) } };
+    return readRunRow(row, (key) => this._staged.lastSeq(key));
   }
 
   async events(
     key: number,
     { after, limit, maxCharacters }: ReturnType<typeof requireCursor>,
   ): Promise<readonly AgentEvent[]> {
-    // Looked at before the database is: what goes to its place meanwhile is seen in both, and not in neither.
-    const fresh = this._fresh.rowsAfter(key, after);
+    // Read before the database: rows that are moved meanwhile are then seen in both places rather than in neither.
+    const staged = this._staged.rowsAfter(key, after);
     const question: EventsQuestion = { kind: "events", key, after, limit, maxCharacters };
     const rows = await this._read(question);
     const events: AgentEvent[] = [];
@@ -61,17 +61,17 @@ export class Reader {
       events.push(readEventBody(body));
       characters += typeof body === "string" ? body.length : maxCharacters;
     }
-    for (const [at, seq] of fresh.seqs.entries()) {
+    for (const [at, seq] of staged.seqs.entries()) {
       if (events.length >= limit || (characters >= maxCharacters && events.length > 0)) break;
       if (seq <= cursor) continue;
-      const body = fresh.bodies[at] as string;
+      const body = staged.bodies[at] as string;
       events.push(readEventBody(body));
       characters += body.length;
     }
     return events;
   }
 
-  /** Asks at once, and again after a while when another program has locked the database. */
+  /** Asks at once, and again later if another program has locked the database. */
   private async _read(question: EngineQuestion): Promise<readonly SqlRow[]> {
     for (let waitedMs = 0; ; waitedMs += BUSY.retryMs) {
       const answer = await this._readOnce(question);
@@ -91,14 +91,14 @@ export class Reader {
     }
   }
 
-  /** The whole of an answer, as it comes: others have their turn between its parts. */
+  /** A complete answer, part by part: other work can run between its parts. */
   private async _readOnce(question: EngineQuestion): Promise<Answer> {
     const rows: SqlRow[] = [];
     for (let next: EngineQuestion = question; ; ) {
       const answer = (await this._ask(next)) as ReadAnswer;
       if (answer.failure !== undefined) return answer;
       for (const row of answer.rows) {
-        const opened = await this._openParcels(row as SqlRow);
+        const opened = await this._openLargeValues(row as SqlRow);
         if (opened.failure !== undefined) return opened;
         rows.push(...opened.rows);
       }
@@ -107,11 +107,11 @@ export class Reader {
     }
   }
 
-  private async _openParcels(row: SqlRow): Promise<Answer> {
+  private async _openLargeValues(row: SqlRow): Promise<Answer> {
     let opened: Record<string, unknown> | undefined;
     for (const [name, value] of Object.entries(row)) {
       if (typeof value !== "object" || value === null) continue;
-      const assembled = await this._assemble((value as EngineRequest).parcel);
+      const assembled = await this._assemble((value as LargeValue).ticket);
       if (!(assembled instanceof Assembled)) return assembled;
       opened ??= { ...row };
       opened[name] = assembled;
@@ -119,13 +119,18 @@ export class Reader {
     return { rows: [opened ?? row] };
   }
 
-  private async _assemble(parcel: number): Promise<Assembled | Failure> {
+  private async _assemble(ticket: number): Promise<Assembled | Failure> {
     const assembler = new Assembler();
     for (;;) {
-      const answer = (await this._ask({ kind: "open", parcel })) as EngineAnswer | Failure;
+      const answer = (await this._ask({ kind: "open", ticket })) as LargeValueAnswer | Failure;
       if (answer.failure !== undefined) return answer;
       for (const step of answer.steps) assembler.add(step);
-      if (answer.isLast) return new Assembled(assembler.value);
+      if (answer.isLast) break;
+    }
+    try {
+      return assembler.end();
+    } catch (error) {
+      return { failure: describeThrown(error), isBusy: false };
     }
   }
 }

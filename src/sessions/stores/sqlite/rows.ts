@@ -1,12 +1,12 @@
 import type { AgentEvent, Message, RunStatus } from "#domain";
 import { decodeEvent, decodeEventValue } from "#wire";
-import type { AuditEntry, ModelUsage, NewThread, Question, StoredRun, StoredThread } from "../store.ts";
+import type { AuditEntry, ModelUsage, NewThread, Question, StoredAnswer, StoredRun, StoredThread } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { totalUsage } from "../thread-rules.ts";
 import { Assembled } from "./assembly.ts";
 import type { SqlRow } from "./sql-driver.ts";
 
-// Rows are ours, but a disk can lie: what cannot be read is told, and nothing is made up for it.
+// The rows are ours, but a disk may be damaged: unreadable data is reported, and never replaced.
 
 export interface RunRow {
   readonly key: number;
@@ -31,8 +31,11 @@ export function readThreadRow(row: SqlRow): StoredThread {
   };
 }
 
-export function readRunRow(row: SqlRow): RunRow {
-  const { thread_id: threadId, tenant, status } = row;
+/** `stagedSeq` returns the seq of the last staged row of a run, which comes after those in the database. */
+export function readRunRow(row: SqlRow, stagedSeq: (key: number) => number): RunRow {
+  const { thread_id: threadId, tenant, status, wake_at: wakeAt, body = null } = row;
+  const lastSeq = Math.max(Number(row["last_seq"]), stagedSeq(Number(row["run_key"])));
+  const isWaiting = row["parked_seq"] !== null && Number(row["parked_seq"]) === lastSeq;
   return {
     key: Number(row["run_key"]),
     run: {
@@ -40,14 +43,17 @@ export function readRunRow(row: SqlRow): RunRow {
       createdAt: Number(row["created_at"]),
       ...(typeof threadId === "string" && { threadId }),
       ...(typeof tenant === "string" && { tenant }),
-      lastSeq: Number(row["last_seq"]),
+      ...(body !== null && readBody<Pick<StoredRun, "settings">>(body)),
+      lastSeq,
       isOver: status !== null,
       ...(typeof status === "string" && { status: status as RunStatus }),
+      ...(isWaiting && { isWaiting }),
+      ...(isWaiting && typeof wakeAt === "number" && { wakeAt }),
     },
   };
 }
 
-/** A stored event. Its text is what `encodeEvent` wrote. */
+/** A stored event. Its text was written by `encodeEvent`. */
 export function readEventBody(body: unknown): AgentEvent {
   const decoded = body instanceof Assembled ? decodeEventValue(body.value) : decodeEvent(String(body));
   if (decoded.fault !== undefined) throw damaged(decoded.fault);
@@ -56,12 +62,18 @@ export function readEventBody(body: unknown): AgentEvent {
 
 export const readMessageRow = (row: SqlRow): Message => readBody<Message>(row["body"]);
 export const readQuestionRow = (row: SqlRow): Question => readBody<Question>(row["body"]);
+export const readAnswerRow = (row: SqlRow): StoredAnswer => readBody<StoredAnswer>(row["body"]);
 export const readAuditRow = (row: SqlRow): AuditEntry => readBody<AuditEntry>(row["body"]);
 export const readUsageRow = (row: SqlRow): ModelUsage => readBody<ModelUsage>(row["body"]);
 
-/** What is written as JSON text. */
+/** The JSON text of a value. */
 export function writeBody(value: unknown): string {
   return JSON.stringify(value);
+}
+
+/** A vendor's call id may contain anything; as JSON it has no NUL, at which a driver would cut it. */
+export function callKey(callId: string): string {
+  return writeBody(callId);
 }
 
 function readBody<Value>(body: unknown): Value {

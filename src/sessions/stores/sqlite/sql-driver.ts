@@ -2,19 +2,19 @@ import { createRequire } from "node:module";
 import { describeThrown } from "#domain";
 import { StoreError } from "../store-error.ts";
 
-/** What a column may hold. */
+/** The possible values of a column. */
 export type SqlValue = string | number | null;
 
 export type SqlRow = Readonly<Record<string, unknown>>;
 
-/** A prepared statement. Values are bound, never written into the text. */
+/** A prepared statement. Values are bound, never written into the SQL. */
 export interface SqlStatement {
   run(...values: SqlValue[]): unknown;
   get(...values: SqlValue[]): unknown;
   all(...values: SqlValue[]): unknown[];
 }
 
-/** What both SQLite drivers have in common. Every call blocks until it is done. */
+/** The common interface of both SQLite drivers. Every call is synchronous. */
 export interface SqlDatabase {
   exec(sql: string): unknown;
   prepare(sql: string): SqlStatement;
@@ -24,16 +24,16 @@ export interface SqlDatabase {
 /** Opens a database file. */
 export type OpenDatabase = (path: string) => SqlDatabase;
 
-/** A way to SQLite, and what it is called. */
+/** A SQLite driver and its name. */
 export interface SqlDriver {
   readonly name: "node:sqlite" | "libsql";
   readonly open: OpenDatabase;
-  /** Where another thread finds it; Node's own needs no place. */
+  /** The path from which another thread can load it; `undefined` for Node's own. */
   readonly module: string | undefined;
 }
 
 /**
- * Finds a SQLite driver: Node's own where there is one (Node 22.13 and later), otherwise the optional package `libsql`.
+ * Finds a SQLite driver: Node's own if there is one (Node 22.13 and later), otherwise the optional package `libsql`.
  *
  * @throws StoreError `store-failed` saying what to install.
  */
@@ -56,14 +56,14 @@ export async function loadSqlDriver(sources: Partial<DriverSources> = {}): Promi
   }
 }
 
-/** Node lists the files that wanted a module below the sentence; the cause has them. */
+/** Below the message, Node lists the files that required the module; they are in the cause. */
 function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
 
 type DatabaseClass = new (path: string) => SqlDatabase;
 
-/** Where drivers come from. */
+/** The sources of drivers. */
 export interface DriverSources {
   builtIn(): { readonly DatabaseSync: DatabaseClass } | undefined;
   libsql(): Promise<DatabaseClass>;
@@ -74,14 +74,14 @@ interface NodeWithBuiltIns {
 }
 
 const SYSTEM_SOURCES: DriverSources = {
-  // Not an import: on a Node without it, merely naming the module would fail when this file is loaded.
+  // Not an import: on a Node without it, the import would fail when this file is loaded.
   builtIn: () => withoutWarning(() => (process as NodeWithBuiltIns).getBuiltinModule?.("node:sqlite")),
   libsql: async () => (await import("libsql")).default as unknown as DatabaseClass,
 };
 
 /**
- * Node 22 says on stderr that its SQLite is experimental. Taking it is our decision and not that of whoever reads the
- * log, which is one JSON object per line. Loading is one call that does not wait, so nobody else's warning is lost.
+ * Node 22 prints on stderr that its SQLite is experimental. Using it is our decision and no concern of a reader of the
+ * log, which has one JSON object per line. Loading is a single synchronous call, so no other warning is lost.
  */
 function withoutWarning<Value>(load: () => Value): Value {
   const { emitWarning } = process;

@@ -1,5 +1,15 @@
-import { copyFileSync, chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -16,12 +26,16 @@ import { createDeferred } from "#streams";
 import type { Store } from "#sessions";
 import { checkStore, closeRunLog, createVirtualClock, type VirtualClock } from "#testing";
 import { createSystemFiles, startWorker, systemClock } from "#transports";
+import { fuzzRuns } from "../../../../test/effort.ts";
+import type { Fault } from "../../../../test/support/faulty-worker.mjs";
 import { temporaryFolder } from "../../../../test/temporary-folder.ts";
 import { migrate } from "./migrations.ts";
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
 
 const makeFolder = (): string => join(temporaryFolder("sqlite"), "data");
+
+const FAULTY_WORKER = fileURLToPath(new URL("../../../../test/support/faulty-worker.mjs", import.meta.url));
 
 const RUN = { id: "run-1", createdAt: 1 };
 
@@ -39,18 +53,21 @@ function openWith(driver: SqlDriver) {
   };
 }
 
-/** A store that writes its log with a thread. */
+/** A store that writes its log with a worker. */
 function openThreaded(
   folder: string,
   driver: SqlDriver,
   start: StartWorker = startWorker,
-  onWorkerLost: () => void = () => undefined,
+  onWorkerLost: () => void = () => {
+    // Otherwise this thread would do the work, and a worker that never starts would go unnoticed.
+    if (start === startWorker) throw new Error("The worker has died.");
+  },
 ): Promise<Store> {
   const seams = { clock: systemClock, files: createSystemFiles(), startWorker: start };
   return openSqliteStore({ folder, driver, ...seams, onWorkerLost });
 }
 
-/** The store contract on folders of their own. */
+/** The store contract, each test in a separate folder. */
 function checkContract(open: (folder: string) => Promise<Store>): Promise<readonly unknown[]> {
   const places = new Map<Store, string>();
   const begin = async (folder: string): Promise<Store> => {
@@ -75,7 +92,7 @@ function logOf(id: string, length: number): AgentEvent[] {
 /** About how many characters are copied for it. */
 const sizeOf = (value: unknown): number => (JSON.stringify(value) ?? "").length;
 
-/** A driver that does something of its own around another one. */
+/** A driver that wraps another one. */
 function around(driver: SqlDriver, open: SqlDriver["open"]): SqlDriver {
   return { ...driver, open };
 }
@@ -109,6 +126,17 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     chmodSync(folder, 0o777);
     const store = await open(folder);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
+    await store.close();
+  });
+
+  it("F-A10: files that were open to everybody are the owner's alone afterwards", async () => {
+    const folder = makeFolder();
+    await (await open(folder)).close();
+    const modes = (): readonly number[] => readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o666);
+    expect(new Set(modes())).toEqual(new Set([0o666]));
+    const store = await open(folder);
+    expect(new Set(modes())).toEqual(new Set([0o600]));
     await store.close();
   });
 
@@ -199,7 +227,7 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
   });
 });
 
-/** Time stands still until it is told to go on. */
+/** A clock that only moves when the test advances it. */
 async function createIn(store: Store, clock: VirtualClock): Promise<void> {
   const created = store.createRun(RUN);
   await clock.advance(10);
@@ -297,17 +325,22 @@ describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
   });
 });
 
+/** Starts the real worker inside one that fails. */
+function startFaulty(fault: Fault): StartWorker {
+  return (file, data) => startWorker(FAULTY_WORKER, { file, data, fault });
+}
+
 describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) => {
   const events = closeRunLog(Array.from({ length: 8 }, (_, at) => noticeItem("status", { at, text: "line\nbreak" })));
 
-  /** Workers one can look at, and step in for. */
+  /** Workers that a test can inspect and replace. */
   function watchThreads(
     answer: (question: unknown, ask: () => Promise<unknown>) => Promise<unknown> = (_, ask) => ask(),
   ) {
     const asked: unknown[] = [];
     const answered: unknown[] = [];
-    const start: StartWorker = (program, data) => {
-      const thread = startWorker(program, data);
+    const start: StartWorker = (file, data) => {
+      const thread = startWorker(file, data);
       return {
         get isAlive() {
           return thread.isAlive;
@@ -351,7 +384,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     expect(await store.read(RUN.id)).toEqual(all);
     const [first, second, third] = await store.listMessages("local", "t");
     expect([first?.id, second, third]).toEqual(["u", message, message]);
-    // Of what is read, too, a text is there once: nothing is left of the copies that JSON has.
+    // A text that is read exists once as well: the copies in the JSON are gone.
     expect(sizeOf(answered.filter((answer) => typeof answer === "object"))).toBeLessThan(16 * text.length);
     for (const one of [...asked, ...answered]) expect(sizeOf(one)).toBeLessThan(524_288);
     await store.close();
@@ -369,7 +402,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
       rows: { seqs: [], entry: { number: seq + 1, text: expect.stringMatching(`^\\[1,${seq}\\]\\n`) } },
       work: [],
     }));
-    // When the end is written, the log before it must stand in its place.
+    // When the end is written, the rows before it must be in their table.
     const placed = { seqs: events.slice(0, -1).map(({ seq }) => seq), entry: undefined };
     const end = {
       rows: placed,
@@ -378,6 +411,8 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
           ["run", "addEvent", 1, events.length - 1, expect.any(String)],
           ["run", "endRun", events.length - 1, "success", expect.any(Number), 1],
           ["run", "dropQuestions", 1],
+          ["run", "dropAnswers", 1],
+          ["run", "dropAnswerParts", -1],
         ],
       ],
     };
@@ -402,8 +437,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
 
   it("a thread that dies loses nothing: this one goes on writing, and somebody is told, once", async () => {
     let thread: ReturnType<StartWorker> | undefined;
-    const dying: StartWorker = (program, data) =>
-      (thread = startWorker(`${program}; setTimeout(() => process.exit(1), 50);`, data));
+    const dying: StartWorker = (file, data) => (thread = startFaulty({ dieAfterMs: 50 })(file, data));
     let lost = 0;
     const store = await openThreaded(makeFolder(), driver, dying, () => (lost += 1));
     await store.createRun(RUN);
@@ -416,9 +450,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   });
 
   it("one that dies with a question in hand: it is asked here, and written once", async () => {
-    const dying: StartWorker = (program, data) =>
-      startWorker(`${program}; const real = answer; answer = (question) => { process.exit(1); };`, data);
-    const store = await openThreaded(makeFolder(), driver, dying);
+    const store = await openThreaded(makeFolder(), driver, startFaulty({ dieAt: "before" }));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 3));
     await store.append(RUN.id, events.slice(3));
@@ -427,12 +459,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   });
 
   it("one that dies when it has written and not yet said so: it is written once", async () => {
-    const dying: StartWorker = (program, data) =>
-      startWorker(
-        `${program}; const real = answer; answer = (question) => { real(question); process.exit(1); };`,
-        data,
-      );
-    const store = await openThreaded(makeFolder(), driver, dying);
+    const store = await openThreaded(makeFolder(), driver, startFaulty({ dieAt: "after" }));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 3));
     expect(await store.read(RUN.id)).toEqual(events.slice(0, 3));
@@ -442,17 +469,8 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   });
 
   it("F-A8: a worker that dies when a thread was made, or refused, and not yet said so: it is made once, and the refusal is told", async () => {
-    const dying: StartWorker = (program, data) =>
-      startWorker(
-        `${program}; let commits = 0; const real = answer; answer = (question) => {
-          const reply = real(question);
-          if (question?.kind === "commit" && ++commits === 2) process.exit(1);
-          return reply;
-        };`,
-        data,
-      );
     const thread = { id: "t", tenant: "a", title: "", target: "x", createdAt: 1 };
-    const store = await openThreaded(makeFolder(), driver, dying);
+    const store = await openThreaded(makeFolder(), driver, startFaulty({ dieAfterCommit: 2 }));
     await store.createThread(thread);
     const outcomes = await Promise.allSettled([
       store.createThread(thread),
@@ -499,7 +517,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     const store = await openThreaded(folder, driver);
     await store.createRun(RUN);
     for (const event of events.slice(0, 5)) await store.append(RUN.id, [event]);
-    // As a kill leaves it: the files at this moment, without a word to the program.
+    // As after a kill: the files as they are now, without closing the store.
     const left = makeFolder();
     mkdirSync(left);
     for (const name of ["millrace.sqlite", "millrace.sqlite-wal"]) copyFileSync(join(folder, name), join(left, name));
@@ -516,18 +534,8 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  /** A thread whose commit of that number fails. */
-  const failingAt =
-    (number: number): StartWorker =>
-    (program, data) =>
-      startWorker(
-        `${program}; const exec = database.exec.bind(database); let commits = 0;
-        database.exec = (sql) => { if (sql === "COMMIT" && ++commits === ${number}) throw new Error("disk full"); return exec(sql); };`,
-        data,
-      );
-
   it("a commit that fails over there takes back its own rows, and not those that wait", async () => {
-    const store = await openThreaded(makeFolder(), driver, failingAt(3));
+    const store = await openThreaded(makeFolder(), driver, startFaulty({ failCommit: 3 }));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 2));
     await expect(store.append(RUN.id, events.slice(2, 4))).rejects.toThrow(/disk full/);
@@ -539,7 +547,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
   });
 
   it("the end of a run is not stored while what stands before it is not in its place", async () => {
-    const store = await openThreaded(makeFolder(), driver, failingAt(3));
+    const store = await openThreaded(makeFolder(), driver, startFaulty({ failCommit: 3 }));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, -1));
     await expect(store.append(RUN.id, events.slice(-1))).rejects.toMatchObject({ code: "store-failed" });
@@ -592,18 +600,12 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
         expect(raw.prepare("SELECT count(*) AS left FROM fresh").get()).toMatchObject({ left: 0 });
         raw.close();
       }),
-      { numRuns: 25 },
+      { numRuns: fuzzRuns(25) },
     );
   });
 
   it("a failure of the disk over there is told here, and nothing is taken for stored", async () => {
-    const failing: StartWorker = (program, data) =>
-      startWorker(
-        `${program}; let commits = 0; const real = answer; answer = (question) =>
-          question?.kind === "commit" && ++commits === 2 ? { failure: "disk full", isBusy: false } : real(question);`,
-        data,
-      );
-    const store = await openThreaded(makeFolder(), driver, failing);
+    const store = await openThreaded(makeFolder(), driver, startFaulty({ refuseCommit: 2 }));
     await store.createRun(RUN);
     await expect(store.append(RUN.id, events.slice(0, 3))).rejects.toThrow(/disk full/);
     expect(await store.read(RUN.id)).toEqual([]);
@@ -633,7 +635,7 @@ describe.each(DRIVERS)("migrations on $name", (sqlDriver) => {
 describe("loadSqlDriver", () => {
   it("takes Node's own before the package", async () => {
     class StandIn {}
-    // Before Node 22.13 there is none, and the choice is all that can be shown; test/nodes runs a Node that has one.
+    // Before Node 22.13 there is none, so only the choice can be tested; test/nodes runs a Node that has one.
     const own = chosen.name === "node:sqlite" ? {} : { builtIn: () => ({ DatabaseSync: StandIn as never }) };
     const driver = await loadSqlDriver({ ...own, libsql: () => Promise.reject(new Error("not asked")) });
     expect(driver.name).toBe("node:sqlite");

@@ -1,42 +1,53 @@
 import { type Clock, describeThrown, type FileSystem, type StartWorker } from "#domain";
-import { requireCursor, requireRun, requireWanted } from "../sequence.ts";
+import { requireAnswer, requireCursor, requireFileName, requireRun, requireWanted } from "../sequence.ts";
 import type { ModelUsage, Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { foldCase, LOCAL_TENANT, placeBehind, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
+import { foldCase, LOCAL_TENANT, cursorAfter, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
+import { Answers } from "./answers.ts";
 import { Appender, unknownRun } from "./appender.ts";
 import { CommitQueue, type Write } from "./commit-queue.ts";
-import { encodeMessage, isLarge, plain } from "./bodies.ts";
-import type { WorkReply } from "./engine.ts";
+import { plain } from "./bodies.ts";
+import { Files } from "./files.ts";
+import { encodeRun } from "./run-bodies.ts";
+import type { WorkReply } from "./worker/requests.ts";
 import { EngineHost } from "./engine-host.ts";
 import { StagedRows } from "./staged-rows.ts";
 import { LargeBodyWriter } from "./large-bodies.ts";
 import { READER_SETTINGS, openDatabase, type OpenedDatabase, WRITER_SETTINGS } from "./open-database.ts";
 import { OpenRuns } from "./open-runs.ts";
 import { Reader } from "./reads.ts";
-import { readAuditRow, readMessageRow, readQuestionRow, readThreadRow, readUsageRow, writeBody } from "./rows.ts";
+import {
+  readAnswerRow,
+  readAuditRow,
+  readMessageRow,
+  readQuestionRow,
+  readThreadRow,
+  readUsageRow,
+  writeBody,
+} from "./rows.ts";
 import { loadSqlDriver, type SqlDriver, type SqlRow } from "./sql-driver.ts";
 import { TenantBytes } from "./tenant-bytes.ts";
 import { addRun, busy, requireBegun } from "./writes.ts";
 
 export interface SqliteStoreOptions {
-  /** An absolute path. Made with mode 0700 when it is missing; the files in it have mode 0600. */
+  /** An absolute path. Created with mode 0700 if missing; the files in it have mode 0600. */
   readonly folder: string;
   readonly clock: Clock;
   readonly files: FileSystem;
   /** Default: Node's own SQLite, otherwise `libsql`. */
   readonly driver?: SqlDriver;
-  /** Lets workers read, write and wait for the disk. Without it this thread does. */
+  /** Starts workers that read, write and wait for the disk. Without it, this thread does. */
   readonly startWorker?: StartWorker;
-  /** Called once when a worker has died: nothing is lost, but from now on those who are served wait for the disk. */
+  /** Called once when a worker has died: nothing is lost, but from now on requests wait for the disk. */
   readonly onWorkerLost?: () => void;
 }
 
 /**
- * Opens the store in a folder. When a call resolves, what it wrote is synced to the disk: it survives a crash of the
- * program and a loss of power. Writes that come within 10 ms of each other are committed together; where commits are
- * slow and there is no worker for them, those within 50 ms.
+ * Opens the store in a folder. When a call resolves, what it wrote is synced to disk: it survives a crash of the
+ * program and a loss of power. Writes within 10 ms of each other are committed together; if commits are slow and there
+ * is no worker for them, those within 50 ms.
  *
- * One program at a time: a second one is refused with `store-failed`.
+ * Only one program at a time: a second one is rejected with `store-failed`.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
   const driver = options.driver ?? (await loadSqlDriver());
@@ -44,7 +55,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   try {
     return assemble(opened, driver, options);
   } catch (error) {
-    // Another start would find it locked.
+    // Otherwise the next start would find it locked.
     opened.close();
     throw new StoreError("store-failed", `${opened.path} cannot be used: ${describeThrown(error)}`, { cause: error });
   }
@@ -53,23 +64,23 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
 function assemble(opened: OpenedDatabase, driver: SqlDriver, options: SqliteStoreOptions): Store {
   const { clock, startWorker } = options;
   const { path, database } = opened;
-  // Before the workers: nothing is to be ended when this fails.
+  // Before the workers, so that nothing has to be ended if this fails.
   const bytes = new TenantBytes(database);
-  let isLossTold = false;
+  let isLossReported = false;
   const onLost = (): void => {
-    if (!isLossTold) options.onWorkerLost?.();
-    isLossTold = true;
+    if (!isLossReported) options.onWorkerLost?.();
+    isLossReported = true;
   };
-  // Two: who reads does not wait for what is being synced, or for a lock that keeps us from writing.
+  // Two, so that reads wait neither for a sync nor for a lock that blocks writes.
   const seams = { path, driver, startWorker, database, clock, onLost };
   const writer = new EngineHost({ ...seams, settings: WRITER_SETTINGS });
   const reader = new EngineHost({ ...seams, settings: READER_SETTINGS });
-  const fresh = new StagedRows();
-  const queue = new CommitQueue(writer, fresh, clock, opened.lastGroup);
+  const staged = new StagedRows();
+  const queue = new CommitQueue(writer, staged, clock, opened.lastGroup);
   return createStore({
     queue,
-    reader: new Reader(reader, fresh, clock),
-    fresh,
+    reader: new Reader(reader, staged, clock),
+    staged,
     large: new LargeBodyWriter(queue, opened.lastPart),
     bytes,
     lastKey: opened.lastKey,
@@ -83,7 +94,7 @@ function assemble(opened: OpenedDatabase, driver: SqlDriver, options: SqliteStor
 interface Parts {
   readonly queue: CommitQueue;
   readonly reader: Reader;
-  readonly fresh: StagedRows;
+  readonly staged: StagedRows;
   readonly large: LargeBodyWriter;
   readonly bytes: TenantBytes;
   /** The greatest key of a run. */
@@ -91,9 +102,11 @@ interface Parts {
   close(): Promise<void>;
 }
 
-function createStore({ queue, reader, fresh, large, bytes, lastKey, close }: Parts): Store {
+function createStore({ queue, reader, staged, large, bytes, lastKey, close }: Parts): Store {
   const open = new OpenRuns();
-  const appender = new Appender({ queue, reader, fresh, large, bytes, open });
+  const appender = new Appender({ queue, reader, staged, large, bytes, open });
+  const answers = new Answers({ queue, reader, large, open });
+  const files = new Files({ queue, reader, large });
   let closing: Promise<void> | undefined;
   let runKey = lastKey;
 
@@ -105,30 +118,25 @@ function createStore({ queue, reader, fresh, large, bytes, lastKey, close }: Par
     return queue.add(what);
   };
 
-  // `async`, so that what is refused is a rejection.
+  // `async`, so that a refusal is a rejection.
   return {
     async createRun(run, messages = []) {
       requireOpen();
       requireRun(run);
       runKey += 1;
       const key = runKey;
-      const kept = run.threadId === undefined ? [] : messages;
-      const parted = isLarge([], kept) ? await large.write({ runId: run.id, key, messages: kept }) : undefined;
-      const bodies = parted?.messages ?? kept.map(encodeMessage);
+      const encoded = encodeRun(run, run.threadId === undefined ? [] : messages, { key, large });
+      const bodies = encoded instanceof Promise ? await encoded : encoded;
       try {
-        requireBegun(await write(addRun(run, key, bodies, parted?.keep)), run);
+        requireBegun(await write(addRun(run, key, bodies)), run);
       } catch (error) {
-        parted?.drop();
+        bodies.drop?.();
         throw error;
       }
-      const partBytes = parted?.bytes ?? 0;
-      open.add({ key, run: { ...run, lastSeq: -1, isOver: false } }, partBytes);
-      bytes.add(
-        run.tenant,
-        bodies.reduce((sum, body) => sum + body.bytes, partBytes),
-      );
+      open.add({ key, run: { ...run, lastSeq: -1, isOver: false } }, bodies.runBytes);
+      bytes.add(run.tenant, bodies.runBytes + bodies.threadBytes);
     },
-    // Not `async`, which would cost as much again: it is asked once per event.
+    // Not `async`, which would double its cost: it is called once per event.
     append(runId, events, settlement) {
       try {
         requireOpen();
@@ -146,18 +154,19 @@ function createStore({ queue, reader, fresh, large, bytes, lastKey, close }: Par
     },
     async listRuns(wanted) {
       requireOpen();
-      const { threadId, isOver } = requireWanted(wanted);
+      const { threadId, isWaiting, isOver = isWaiting === true ? false : undefined } = requireWanted(wanted);
       const thread = threadId ?? null;
       const over = isOver === undefined ? null : Number(isOver);
       const rows =
         isOver === false && threadId === undefined
           ? await reader.all("goingOn")
           : await reader.all("runs", thread, thread, over, over);
-      return rows.map((row) => reader.showRun(row).run);
+      const runs = rows.map((row) => reader.showRun(row).run);
+      return isWaiting === undefined ? runs : runs.filter((run) => (run.isWaiting === true) === isWaiting);
     },
     async findRun(tenant, id) {
       requireOpen();
-      const row = await reader.findRun(id);
+      const row = await reader.findRun(id, "wholeRun");
       return row !== undefined && (row.run.tenant ?? LOCAL_TENANT) === tenant ? row.run : undefined;
     },
     async createThread(thread) {
@@ -171,7 +180,7 @@ function createStore({ queue, reader, fresh, large, bytes, lastKey, close }: Par
           ["run", "addThread", id, tenant, writeBody(title), writeBody(target), createdAt, createdAt, search],
         ],
       });
-      if (refusedAt !== undefined) throw new StoreError("thread-exists", `There is a thread ${id} already.`);
+      if (refusedAt !== undefined) throw new StoreError("thread-exists", `Thread ${id} already exists.`);
     },
     async findThread(tenant, id) {
       requireOpen();
@@ -186,7 +195,7 @@ function createStore({ queue, reader, fresh, large, bytes, lastKey, close }: Par
       const rows = await reader.all("threads", tenant, updatedAt, updatedAt, id, text, text, text, limit + 1);
       const threads = rows.slice(0, limit).map(readThreadRow);
       const last = threads.at(-1);
-      return { threads, ...(rows.length > limit && last !== undefined && { next: placeBehind(last) }) };
+      return { threads, ...(rows.length > limit && last !== undefined && { next: cursorAfter(last) }) };
     },
     async countThreads(tenant) {
       requireOpen();
@@ -230,6 +239,30 @@ function createStore({ queue, reader, fresh, large, bytes, lastKey, close }: Par
       requireOpen();
       return (await reader.all("questions", tenant)).map(readQuestionRow);
     },
+    async addAnswer(runId, answer) {
+      requireOpen();
+      requireAnswer(answer);
+      return await answers.add(runId, answer);
+    },
+    async listAnswers(runId) {
+      requireOpen();
+      return (await reader.all("answers", runId)).map(readAnswerRow);
+    },
+    async keepFile(name, data) {
+      requireOpen();
+      requireFileName(name);
+      await files.keep(name, data);
+    },
+    async findFile(name) {
+      requireOpen();
+      requireFileName(name);
+      return await files.find(name);
+    },
+    async removeFile(name) {
+      requireOpen();
+      requireFileName(name);
+      return await files.remove(name);
+    },
     async addAudit(entry) {
       await write({ work: [["run", "addAudit", entry.tenant, writeBody(entry)]] });
     },
@@ -242,8 +275,7 @@ function createStore({ queue, reader, fresh, large, bytes, lastKey, close }: Par
       return bytes.of(tenant);
     },
     async close() {
-      closing ??= appender
-        .drain()
+      closing ??= Promise.all([appender.drain(), answers.drain(), files.drain()])
         .then(() => queue.drain())
         .then(close);
       await closing;

@@ -4,17 +4,17 @@ import { type EventRows, StagedRows } from "./staged-rows.ts";
 
 const row = (key: number, seq: number, size = 10): EventRows => ({ key, seqs: [seq], bodies: ["x".repeat(size)] });
 
-/** A disk that does what is planned. */
+/** A disk that carries out the plans. */
 function createDisk() {
-  const fresh = new StagedRows();
+  const staged = new StagedRows();
   const placed = new Set<string>();
   const entries = new Map<number, string>();
   return {
-    fresh,
+    staged,
     placed,
     entries,
     write(rows: readonly EventRows[], urgent: Iterable<number> = []) {
-      const plan = fresh.plan(rows, urgent);
+      const plan = staged.plan(rows, urgent);
       for (const { key, seqs } of plan.placed) {
         for (const seq of seqs) {
           expect(placed.has(`${key}:${seq}`)).toBe(false);
@@ -25,10 +25,10 @@ function createDisk() {
       if (plan.dropTo !== undefined) {
         for (const number of [...entries.keys()]) if (number <= plan.dropTo) entries.delete(number);
       }
-      fresh.apply(rows, plan);
+      staged.apply(rows, plan);
       return plan;
     },
-    /** What a program finds that opens it now. */
+    /** What a program would find that opens it now. */
     stored(): Set<string> {
       const found = new Set(placed);
       for (const text of entries.values()) {
@@ -77,21 +77,21 @@ describe("fresh rows", () => {
   });
 
   it("are read behind what is in its place", () => {
-    const { write, fresh } = createDisk();
+    const { write, staged } = createDisk();
     for (let seq = 0; seq < 3; seq += 1) write([{ key: 1, seqs: [seq], bodies: [`body ${seq}`] }]);
-    expect(fresh.rowsAfter(1, 0)).toEqual({ key: 1, seqs: [1, 2], bodies: ["body 1", "body 2"] });
-    expect(fresh.rowsAfter(1, 2).bodies).toEqual([]);
-    expect(fresh.rowsAfter(2, -1).bodies).toEqual([]);
-    expect([fresh.lastSeq(1), fresh.lastSeq(2), fresh.has(1), fresh.has(2)]).toEqual([2, -1, true, false]);
+    expect(staged.rowsAfter(1, 0)).toEqual({ key: 1, seqs: [1, 2], bodies: ["body 1", "body 2"] });
+    expect(staged.rowsAfter(1, 2).bodies).toEqual([]);
+    expect(staged.rowsAfter(2, -1).bodies).toEqual([]);
+    expect([staged.lastSeq(1), staged.lastSeq(2), staged.has(1), staged.has(2)]).toEqual([2, -1, true, false]);
   });
 
   it("a plan that was not carried out changes nothing", () => {
-    const { write, fresh } = createDisk();
+    const { write, staged } = createDisk();
     write([row(1, 0)]);
     const rows = [row(1, 1), row(2, 0)];
-    const plan = fresh.plan(rows, [1]);
-    expect(fresh.plan(rows, [1])).toEqual(plan);
-    expect([fresh.lastSeq(1), fresh.has(2)]).toEqual([0, false]);
+    const plan = staged.plan(rows, [1]);
+    expect(staged.plan(rows, [1])).toEqual(plan);
+    expect([staged.lastSeq(1), staged.has(2)]).toEqual([0, false]);
   });
 
   it("R4: whenever the program is killed, each row is stored, in its place or in an entry; no place is taken twice", () => {
@@ -114,9 +114,9 @@ describe("fresh rows", () => {
           });
           disk.write(given, urgent);
           expect(disk.stored()).toEqual(written);
-          for (const key of urgent) expect(disk.fresh.has(key)).toBe(false);
+          for (const key of urgent) expect(disk.staged.has(key)).toBe(false);
           for (const [key, end] of next) {
-            const waiting = disk.fresh.rowsAfter(key, -1).seqs.length;
+            const waiting = disk.staged.rowsAfter(key, -1).seqs.length;
             for (let seq = 0; seq < end; seq += 1) expect(disk.placed.has(`${key}:${seq}`)).toBe(seq < end - waiting);
           }
         }

@@ -1,10 +1,11 @@
 import type { SqlDatabase, SqlRow } from "./sql-driver.ts";
 import { LOG_BYTES } from "./statements.ts";
 
-// Rows that are stored and not in their place yet. A thousand runs that write at once change a thousand pages when each
-// event goes to its place at once; written behind each other they change a few, and go to their places by the dozen.
+// Rows that are stored but not in their final table yet. If a thousand simultaneous runs wrote each event there
+// directly, each commit would change a thousand pages. Appending the rows to one staging table and moving them in
+// groups changes only a few.
 
-/** Events of one run, as they stand in their table. */
+/** Events of one run, as stored in their table. */
 export interface EventRows {
   readonly key: number;
   readonly seqs: readonly number[];
@@ -13,22 +14,24 @@ export interface EventRows {
 
 /** What one transaction does. */
 export interface StagingPlan {
-  /** Rows that are to wait, as one entry. */
+  /** Rows to be staged, as one entry. */
   readonly entry: { readonly number: number; readonly text: string } | undefined;
-  /** Rows that go to their place, those of a run in order. */
+  /** Rows to be moved to their table; those of a run in order. */
   readonly placed: readonly EventRows[];
-  /** Entries up to this one hold nothing any more that is not in its place. */
+  /** All rows of the entries up to this one have been moved, so the entries can be dropped. */
   readonly dropTo: number | undefined;
 }
 
-/** A run's rows go to their place when so many wait, or so much text, or when so many entries came after the first. */
+/**
+ * A run's rows are moved when this many rows or characters are staged, or this many entries have followed the first.
+ */
 const WAIT = { rows: 16, characters: 65_536, entries: 128 } as const;
 
-/** So many entries are dropped together. */
+/** How many entries are dropped together. */
 const DROP_ENTRIES = 16;
 
 class Waiting {
-  /** The entry in which the first of them stands. */
+  /** The entry that contains the first of them. */
   readonly since: number;
   readonly seqs: number[] = [];
   readonly bodies: string[] = [];
@@ -49,13 +52,13 @@ class Waiting {
 }
 
 /**
- * Plans what goes where, and knows what the tables do not show in its place: whoever reads a log reads this behind it.
- * It says what is stored: what was planned counts from `apply` on.
+ * Plans which rows are staged and which are moved, and holds the rows that are not in their table yet: reading a log
+ * includes these. It only reflects what is stored: a plan counts from `apply` on.
  */
 export class StagedRows {
-  /** By run, in the order in which the first row of each began to wait. */
+  /** By run, in the order in which the first row of each was staged. */
   private readonly _waiting = new Map<number, Waiting>();
-  /** Where the log of each run under way ends, as far as it is stored. */
+  /** Where the stored log of each active run ends. */
   private readonly _lastSeqs = new Map<number, number>();
   private _entry = 0;
   private _droppedTo = 0;
@@ -68,17 +71,17 @@ export class StagedRows {
     return this._waiting.has(key);
   }
 
-  /** The seq of the last row that was ever here of a run, until it is `forgotten`; -1 when there is none. */
+  /** The seq of the last row of a run that was ever staged, until `forget`; -1 if there is none. */
   lastSeq(key: number): number {
     return this._lastSeqs.get(key) ?? -1;
   }
 
-  /** The run is over. */
+  /** The run has ended. */
   forget(key: number): void {
     this._lastSeqs.delete(key);
   }
 
-  /** A run's rows behind a cursor, in order. */
+  /** A run's rows after a cursor, in order. */
   rowsAfter(key: number, after: number): EventRows {
     const waiting = this._waiting.get(key);
     const first = waiting?.seqs.findIndex((seq) => seq > after) ?? -1;
@@ -86,12 +89,12 @@ export class StagedRows {
     return { key, seqs: waiting.seqs.slice(first), bodies: waiting.bodies.slice(first) };
   }
 
-  /** Bytes of a run's rows. */
+  /** The bytes of a run's rows. */
   bytes(key: number): number {
     return (this._waiting.get(key)?.bodies ?? []).reduce((sum, body) => sum + Buffer.byteLength(body), 0);
   }
 
-  /** What is to be written for these rows. All that waits of `urgent` runs goes to its place, whatever else does. */
+  /** The plan for these rows. All staged rows of the `urgent` runs are moved in any case. */
   plan(rows: readonly EventRows[], urgent: Iterable<number>): StagingPlan {
     const number = this._entry + 1;
     const due = this._findDue(rows, urgent, number);
@@ -118,7 +121,7 @@ export class StagedRows {
     }
   }
 
-  /** All runs of which something waits. */
+  /** All runs with staged rows. */
   keys(): Iterable<number> {
     return this._waiting.keys();
   }
@@ -156,7 +159,7 @@ export class StagedRows {
   }
 }
 
-/** Whether a run's rows wait no longer when this one comes to them. */
+/** Whether a run's rows must be moved when these are added. */
 function isFull(waiting: Waiting | undefined, { seqs, bodies }: EventRows): boolean {
   if ((waiting?.seqs.length ?? 0) + seqs.length >= WAIT.rows) return true;
   let characters = waiting?.characters ?? 0;
@@ -164,7 +167,7 @@ function isFull(waiting: Waiting | undefined, { seqs, bodies }: EventRows): bool
   return characters >= WAIT.characters;
 }
 
-/** A line with the keys and seqs in turn, then a line for each body: JSON has no line breaks. */
+/** One line with the keys and seqs alternately, then one line per body: JSON has no raw line breaks. */
 function writeEntry(rows: readonly EventRows[]): string {
   const places: number[] = [];
   const bodies: string[] = [];
@@ -184,10 +187,10 @@ function readEntry(text: string): readonly (readonly [key: number, seq: number, 
 }
 
 /**
- * Puts everything that waits in the database into its place, in a transaction of its own: what a program left that was
- * killed. A row that is there already stays as it is.
+ * Moves all rows that are staged in the database to their table, in one transaction: these were left by a program that
+ * was killed. A row that already exists stays as it is.
  */
-export function placeFresh(database: SqlDatabase): void {
+export function flushStaged(database: SqlDatabase): void {
   database.exec("BEGIN IMMEDIATE");
   try {
     const place = database.prepare(
@@ -197,7 +200,7 @@ export function placeFresh(database: SqlDatabase): void {
       for (const [key, seq, body] of readEntry(String(row["rows"]))) place.run(seq, body, key);
     }
     database.exec("DELETE FROM fresh");
-    // How much a run has is written when it ends; these have not.
+    // The size of a run is written when it ends; these have not ended.
     database.exec(`UPDATE runs SET bytes = ${LOG_BYTES} WHERE status IS NULL`);
     database.exec("COMMIT");
   } catch (error) {

@@ -1,25 +1,32 @@
 /**
- * Everything that is ever asked of the database. Values are parameters, without exception.
+ * All SQL statements of the store. Values are always parameters.
  *
- * A value that is needed twice is given twice: the SQLite of Node 22.13 cannot bind `?1`.
+ * A value that is needed twice is passed twice: the SQLite of Node 22.13 cannot bind `?1`.
  */
 const THREAD = "id, tenant, title, target, created_at, updated_at";
 
-/** With the run that goes on, and what each model was asked, as lines of JSON: what belongs together is read in one step. */
+/**
+ * With the active run, and the usage of each model as lines of JSON, so that one statement reads everything
+ * consistently.
+ */
 const WHOLE_THREAD = `${THREAD},
   (SELECT runs.id FROM runs WHERE runs.thread_id = threads.id AND runs.status IS NULL) AS run_id,
   (SELECT group_concat(usage.body, char(10)) FROM usage WHERE usage.thread_id = threads.id) AS usage_lines`;
 
-/** `last_seq` is written when a run ends; until then its last event says it. */
+/** `last_seq` is written when a run ends; until then it is that of the last event. */
 const LAST_SEQ = `CASE WHEN status IS NULL
   THEN coalesce((SELECT max(seq) FROM events WHERE events.run_key = runs.run_key), -1)
   ELSE last_seq END AS last_seq`;
-const RUN = `run_key, id, thread_id, tenant, created_at, ${LAST_SEQ}, status`;
+const RUN = `run_key, id, thread_id, tenant, created_at, ${LAST_SEQ}, status, parked_seq, wake_at`;
+
+/** With its settings, which may be large. */
+const WHOLE_RUN = `${RUN}, settings AS body`;
 
 const NEXT_POSITION = "(SELECT coalesce(max(position), -1) + 1 FROM messages WHERE thread_id = ?)";
 
-/** What a run keeps, counted anew. */
+/** The bytes of a run, counted anew. */
 export const LOG_BYTES = `
+  coalesce(length(CAST(runs.settings AS BLOB)), 0) +
   coalesce((SELECT sum(length(CAST(body AS BLOB))) FROM events WHERE events.run_key = runs.run_key), 0)
   + coalesce((SELECT sum(parts.bytes) FROM parts WHERE parts.run_key = runs.run_key), 0)`;
 
@@ -47,15 +54,18 @@ export const STATEMENTS = {
   messages: `SELECT body FROM messages
     WHERE thread_id = (SELECT id FROM threads WHERE id = ? AND tenant = ?) ORDER BY position`,
 
-  addRun: `INSERT INTO runs (run_key, id, thread_id, tenant, created_at, last_seq, status)
-    VALUES (?, ?, ?, ?, ?, -1, NULL)`,
+  addRun: `INSERT INTO runs (run_key, id, thread_id, tenant, created_at, settings, last_seq, status)
+    VALUES (?, ?, ?, ?, ?, ?, -1, NULL)`,
   anyRun: "SELECT 1 AS found FROM runs WHERE id = ?",
+  unfinishedRun: "SELECT 1 AS found FROM runs WHERE id = ? AND status IS NULL",
   run: `SELECT ${RUN} FROM runs WHERE id = ?`,
+  wholeRun: `SELECT ${WHOLE_RUN} FROM runs WHERE id = ?`,
   activeRun: "SELECT id FROM runs WHERE thread_id = ? AND status IS NULL",
-  runs: `SELECT ${RUN} FROM runs
+  runs: `SELECT ${WHOLE_RUN} FROM runs
     WHERE (? IS NULL OR thread_id = ?) AND (? IS NULL OR (status IS NOT NULL) = ?)
     ORDER BY created_at DESC, id`,
-  goingOn: `SELECT ${RUN} FROM runs WHERE status IS NULL ORDER BY created_at DESC, id`,
+  goingOn: `SELECT ${WHOLE_RUN} FROM runs WHERE status IS NULL ORDER BY created_at DESC, id`,
+  parkRun: "UPDATE runs SET parked_seq = ?, wake_at = ? WHERE run_key = ?",
   endRun: "UPDATE runs SET last_seq = ?, status = ?, bytes = ? WHERE run_key = ?",
 
   addEvent: "INSERT INTO events (run_key, seq, body) VALUES (?, ?, ?)",
@@ -73,7 +83,22 @@ export const STATEMENTS = {
   addQuestion: "INSERT OR REPLACE INTO questions (run_key, call_id, tenant, asked_at, body) VALUES (?, ?, ?, ?, ?)",
   answerQuestion: "DELETE FROM questions WHERE run_key = ? AND call_id = ?",
   dropQuestions: "DELETE FROM questions WHERE run_key = ?",
-  questions: "SELECT body FROM questions WHERE tenant = ? ORDER BY asked_at, run_key, call_id",
+  questions: `SELECT body FROM questions
+    WHERE tenant = ? AND NOT EXISTS (
+      SELECT 1 FROM answers WHERE answers.run_key = questions.run_key AND answers.call_id = questions.call_id)
+    ORDER BY asked_at, run_key, call_id`,
+
+  addAnswer: `INSERT INTO answers (run_key, call_id, at, body)
+    SELECT run_key, ?, ?, ? FROM runs WHERE id = ?`,
+  answer: "SELECT 1 AS found FROM answers WHERE run_key = (SELECT run_key FROM runs WHERE id = ?) AND call_id = ?",
+  answers: "SELECT body FROM answers WHERE run_key = (SELECT run_key FROM runs WHERE id = ?) ORDER BY at, answer_key",
+  dropAnswers: "DELETE FROM answers WHERE run_key = ?",
+  dropAnswerParts: "DELETE FROM parts WHERE run_key = ? AND bytes IS NOT NULL",
+
+  setFile: `INSERT INTO files (name, part, bytes) VALUES (?, ?, ?)
+    ON CONFLICT (name) DO UPDATE SET part = excluded.part, bytes = excluded.bytes`,
+  file: "SELECT part, bytes FROM files WHERE name = ?",
+  removeFile: "DELETE FROM files WHERE name = ?",
 
   addAudit: "INSERT INTO audit (tenant, body) VALUES (?, ?)",
   audit: "SELECT body FROM audit WHERE tenant = ? ORDER BY entry_key",

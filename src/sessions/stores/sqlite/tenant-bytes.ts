@@ -1,11 +1,11 @@
 import { LOCAL_TENANT } from "../thread-rules.ts";
 import type { SqlDatabase, SqlRow } from "./sql-driver.ts";
 
-/** How many bytes of events and messages each tenant keeps. Counted when they are stored, so that nothing is ever searched for it. */
+/** The bytes of events and messages that each tenant stores. Counted on every write, so that no query is needed. */
 export class TenantBytes {
   private readonly _bytes = new Map<string, number>();
 
-  /** What is there already: each thread and each run knows its own. */
+  /** The bytes already stored: each thread and each run records its own. */
   constructor(database: SqlDatabase) {
     for (const table of ["threads", "runs"]) {
       const rows = database.prepare(`SELECT tenant, sum(bytes) AS bytes FROM ${table} GROUP BY tenant`).all();

@@ -2,74 +2,81 @@ import type { AgentEvent } from "#domain";
 import { requireNext } from "../sequence.ts";
 import type { ModelUsage, NewRun, Question, Settlement, StoredRun } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { addModelUsage, LOCAL_TENANT, permissionSteps, statusAfter } from "../thread-rules.ts";
+import { addModelUsage, LOCAL_TENANT, permissionSteps, statusAfter, waitAfter } from "../thread-rules.ts";
 import type { Write } from "./commit-queue.ts";
 import { type Body, encodeAll, encodeBody, type MessageBody } from "./bodies.ts";
-import type { WorkReply, WorkStep } from "./engine.ts";
+import { dropAnswers } from "./answers.ts";
+import type { WorkReply, WorkStep } from "./worker/requests.ts";
 import type { LargeBodies } from "./large-bodies.ts";
-import { type RunRow, writeBody } from "./rows.ts";
+import { callKey, type RunRow, writeBody } from "./rows.ts";
 import type { SqlRow } from "./sql-driver.ts";
 
-// What is written, as plain data for the engine. Each piece of work checks first and writes afterwards.
+// The writes as plain data for the engine. Each piece of work checks first and writes afterwards.
 
-/** Begins a run. `unknown-thread`, `thread-busy` and `run-exists` are what its checks say: see `requireBegun`. */
-export function addRun(
-  run: NewRun,
-  key: number,
-  messages: readonly MessageBody[],
-  keep: readonly WorkStep[] = [],
-): Write {
+/** What is stored with a new run. */
+export interface RunBodies {
+  readonly messages: readonly MessageBody[];
+  readonly settings: Body | undefined;
+  readonly keep?: readonly WorkStep[] | undefined;
+}
+
+/** Begins a run. Its checks stand for `run-exists`, `unknown-thread` and `thread-busy`: see `requireBegun`. */
+export function addRun(run: NewRun, key: number, { messages, settings, keep = [] }: RunBodies): Write {
   const { id, threadId, tenant, createdAt } = run;
   const work: WorkStep[] = [["none", "anyRun", id]];
   if (threadId !== undefined) {
     work.push(["some", "ownThread", threadId, tenant ?? LOCAL_TENANT], ["none", "activeRun", threadId]);
-    work.push(...addMessages(threadId, messages, createdAt), ...keep);
+    work.push(...addMessages(threadId, messages, createdAt));
   }
-  work.push(["run", "addRun", key, id, threadId ?? null, tenant ?? null, createdAt]);
+  work.push(...keep);
+  work.push(["run", "addRun", key, id, threadId ?? null, tenant ?? null, createdAt, settings?.text ?? null]);
   return { work, run: key };
 }
 
-/** @throws StoreError saying which check of `addRun` has refused it. */
+/** Throws the `StoreError` for the check of `addRun` that refused it, if one did. */
 export function requireBegun({ refusedAt, rows }: WorkReply, { id, threadId = "" }: NewRun): void {
-  if (refusedAt === 0) throw new StoreError("run-exists", `There is a run ${id} already.`);
+  if (refusedAt === 0) throw new StoreError("run-exists", `Run ${id} already exists.`);
   if (refusedAt === 1) throw new StoreError("unknown-thread", `There is no thread ${threadId}.`);
   if (refusedAt === 2) throw busy(threadId, rows);
 }
 
-/** A thread with a run that goes on, which a check has found. */
+/** The error for a thread with an unfinished run, which a check has found. */
 export function busy(threadId: string, rows: readonly unknown[]): StoreError {
   const runId = String((rows[0] as SqlRow | undefined)?.["id"]);
   return new StoreError("thread-busy", `Run ${runId} of thread ${threadId} is not over. Wait for it, or abort it.`);
 }
 
-/** Events to be added, ready to be stored. */
+/** Events to be appended, ready to be stored. */
 export interface Appending {
   readonly runId: string;
   readonly events: readonly AgentEvent[];
-  /** When something is large: what of it is written already. Without it the events are encoded at once. */
+  /** If something is large: the parts of it that are already written. Without it, the events are encoded at once. */
   readonly large?: LargeBodies;
   readonly settlement?: Settlement | undefined;
   readonly messages?: readonly MessageBody[];
-  /** What each model was asked in the thread before. */
+  /** The usage of each model in the thread so far. */
   readonly usage?: readonly ModelUsage[];
 }
 
 export interface Appended {
   readonly write: Write;
   readonly end: Pick<StoredRun, "lastSeq" | "isOver">;
-  /** What the log, and the thread, grow by. */
+  /** By how much the log and the thread grow. */
   readonly logBytes: number;
   readonly threadBytes: number;
 }
 
-/** @throws StoreError for events that do not go on where the log ends, or that cannot be written. */
+/**
+ * Appends events to a log.
+ * @throws StoreError for events that do not continue where the log ends, or that cannot be encoded.
+ */
 export function appendEvents({ key, run, bytes }: RunRow & { readonly bytes: number }, appending: Appending): Appended {
   const { runId, events, settlement, large } = appending;
   const end = requireNext(runId, run, events);
   if (large === undefined) {
     const bodies = encodeAll(runId, events);
     const logBytes = countBytes(bodies);
-    if (settlement === undefined && events.every(isRowOnly)) {
+    if (settlement === undefined && events.every(isRowOnly) && waitAfter(events) === undefined) {
       const rows = { key, seqs: events.map(({ seq }) => seq), bodies };
       return { write: { rows, run: key }, end, logBytes, threadBytes: 0 };
     }
@@ -80,7 +87,7 @@ export function appendEvents({ key, run, bytes }: RunRow & { readonly bytes: num
   return appendWork({ key, run, bytes }, appending, bodies, { end, logBytes });
 }
 
-/** A loop of its own: it runs once per event. */
+/** A separate loop, because it runs once per event. */
 function countBytes(bodies: readonly string[]): number {
   let bytes = 0;
   for (const body of bodies) bytes += Buffer.byteLength(body);
@@ -101,17 +108,19 @@ function appendWork(
   const status = statusAfter(events);
   const work = events.map(({ seq }, at): WorkStep => ["run", "addEvent", key, seq, bodies[at] as string]);
   work.push(...(large?.keep ?? []));
-  // Where the log of a run ends that goes on is what its events say; a second write per append would say it again.
+  // For an unfinished run, its events determine where the log ends; an update per append would be redundant.
   if (status !== undefined) work.push(["run", "endRun", end.lastSeq, status, bytes + logBytes, key]);
-  work.push(...noteSteps({ key, run }, events, large?.questions ?? questionsOf(run, events).map(encodeBody)));
-  if (status !== undefined) work.push(["run", "dropQuestions", key]);
+  work.push(...noteSteps({ key, run }, events, large?.values ?? questionsOf(run, events).map(encodeBody)));
+  const wait = waitAfter(events);
+  if (wait !== undefined) work.push(["run", "parkRun", end.lastSeq, wait.wakeAt ?? null, key]);
+  if (status !== undefined) work.push(["run", "dropQuestions", key], ...dropAnswers(key));
   const isSettled = settlement !== undefined && run.threadId !== undefined;
   if (isSettled) work.push(...settle(run.threadId as string, settlement, messages, usage));
   const threadBytes = isSettled ? messages.reduce((sum, body) => sum + body.bytes, 0) : 0;
   return { write: { work, run: key }, end, logBytes, threadBytes };
 }
 
-/** What is asked of a person with these events. */
+/** The permission questions among these events. */
 export function questionsOf(run: StoredRun, events: readonly AgentEvent[]): readonly Question[] {
   return permissionSteps(events).flatMap((step) =>
     step.kind === "asked" ? [{ ...step.question, ...placeOf(run) }] : [],
@@ -167,9 +176,4 @@ function addMessages(threadId: string, messages: readonly MessageBody[], at: num
   });
   const bytes = messages.reduce((sum, body) => sum + body.bytes, 0);
   return [...added, ["run", "growThread", at, bytes, threadId]];
-}
-
-/** A vendor's call id may be anything; as JSON it has no NUL, at which a driver would cut it. */
-function callKey(callId: string): string {
-  return writeBody(callId);
 }

@@ -1,44 +1,44 @@
 import { isRecord, parseJson } from "#wire";
 
-/** One place in which what is sent now is not what was recorded. Both as short texts. */
-export interface PlaceDifference {
-  /** Where, within the request: `body.messages[0].content`, `argument 7`, `header x-team`. */
+/** One place where what is sent now differs from what was recorded. Both sides as short texts. */
+export interface PathDifference {
+  /** The place within the request: `body.messages[0].content`, `argument 7`, `header x-team`. */
   readonly path: string;
   readonly recorded: string;
   readonly sent: string;
 }
 
-/** So much of a long text is shown before and behind its first difference. */
+/** How many characters of a long text are shown before and after its first difference. */
 const SHOWN_BEFORE = 30;
-const SHOWN_BEHIND = 50;
+const SHOWN_AFTER = 50;
 const NOTHING = "nothing";
 const DEEPEST = 200;
-/** So many stars in a row cover a secret, whose length may be another one today. */
+/** A run of stars masks a secret, whose length may differ today. */
 const COVER = /\*{4,}/;
 
 /**
- * Every place in which two texts differ. JSON is compared as values, so that the order of keys does not matter; anything
- * else as text.
+ * Every place where two texts differ. JSON is compared by value, so the order of keys does not matter; anything else is
+ * compared as text.
  */
-export function compareTexts(path: string, recorded: string, sent: string): readonly PlaceDifference[] {
+export function compareTexts(path: string, recorded: string, sent: string): readonly PathDifference[] {
   if (recorded === sent) return [];
   const before = parseJson(recorded);
   const now = parseJson(sent);
   if (before.fault === undefined && now.fault === undefined && isTree(before.value) && isTree(now.value)) {
-    const found: PlaceDifference[] = [];
+    const found: PathDifference[] = [];
     compareValues(path, before.value, now.value, { found, depth: 0 });
     return found;
   }
   return fits(recorded, sent) ? [] : [showTexts(path, recorded, sent)];
 }
 
-/** Two texts that are no JSON, or not to be read as such. */
-export function comparePlain(path: string, recorded: string, sent: string): readonly PlaceDifference[] {
+/** Compares two texts that are not JSON, or not to be read as such. */
+export function comparePlain(path: string, recorded: string, sent: string): readonly PathDifference[] {
   return fits(recorded, sent) ? [] : [showTexts(path, recorded, sent)];
 }
 
-/** Something that is there on one side only. */
-export function oneSided(path: string, recorded: string | undefined, sent: string | undefined): PlaceDifference {
+/** Something that exists on one side only. */
+export function oneSided(path: string, recorded: string | undefined, sent: string | undefined): PathDifference {
   return {
     path,
     recorded: recorded === undefined ? NOTHING : cut(JSON.stringify(recorded)),
@@ -47,7 +47,7 @@ export function oneSided(path: string, recorded: string | undefined, sent: strin
 }
 
 interface Walk {
-  readonly found: PlaceDifference[];
+  readonly found: PathDifference[];
   readonly depth: number;
 }
 
@@ -77,12 +77,14 @@ function isTree(value: unknown): boolean {
   return typeof value === "object" && value !== null;
 }
 
-/** The same text, or the same but for what covers a secret on either side. */
+/** Whether the texts are equal, apart from masked secrets on either side. */
 function fits(recorded: string, sent: string): boolean {
   return recorded === sent || fitsCover(recorded, sent) || fitsCover(sent, recorded);
 }
 
-/** Whether the text is the covered one with anything in the place of its covers. Linear: each part is looked for once. */
+/**
+ * Whether the text equals the masked one with anything in place of its masks. Linear: each part is searched for once.
+ */
 function fitsCover(covered: string, text: string): boolean {
   if (!COVER.test(covered)) return false;
   const parts = covered.split(COVER);
@@ -100,7 +102,7 @@ function fitsCover(covered: string, text: string): boolean {
 }
 
 /** Both texts around the first character that differs. */
-function showTexts(path: string, recorded: string, sent: string): PlaceDifference {
+function showTexts(path: string, recorded: string, sent: string): PathDifference {
   let at = 0;
   while (at < recorded.length && recorded.charAt(at) === sent.charAt(at)) at += 1;
   return { path, recorded: around(recorded, at), sent: around(sent, at) };
@@ -108,7 +110,7 @@ function showTexts(path: string, recorded: string, sent: string): PlaceDifferenc
 
 function around(text: string, at: number): string {
   const from = Math.max(0, at - SHOWN_BEFORE);
-  const until = at + SHOWN_BEHIND;
+  const until = at + SHOWN_AFTER;
   return JSON.stringify(`${from > 0 ? "…" : ""}${text.slice(from, until)}${until < text.length ? "…" : ""}`);
 }
 
@@ -117,6 +119,33 @@ function show(value: unknown): string {
 }
 
 function cut(text: string): string {
-  const longest = SHOWN_BEFORE + SHOWN_BEHIND;
+  const longest = SHOWN_BEFORE + SHOWN_AFTER;
   return text.length <= longest ? text : `${text.slice(0, longest - 1)}…`;
+}
+
+/** A recorded action that was not performed yet, and how the current one differs from it. */
+interface Pick<Entry> {
+  readonly entry: Entry;
+  readonly differences: readonly PathDifference[];
+}
+
+/** How many of the remaining entries are compared; more than this are not in progress at the same time. */
+const LOOKED_AT = 16;
+
+/**
+ * Picks the recorded action that is meant: the first without differences, otherwise the one with the fewest.
+ * Simultaneous actions may come in another order than they were recorded in.
+ */
+export function pickNearest<Entry>(
+  left: Entry[],
+  compare: (entry: Entry) => readonly PathDifference[],
+): Pick<Entry> | undefined {
+  let best: (Pick<Entry> & { readonly at: number }) | undefined;
+  for (const [at, entry] of left.slice(0, LOOKED_AT).entries()) {
+    const differences = compare(entry);
+    if (best === undefined || differences.length < best.differences.length) best = { entry, differences, at };
+    if (differences.length === 0) break;
+  }
+  if (best !== undefined) left.splice(best.at, 1);
+  return best;
 }

@@ -2,9 +2,9 @@ import type { Clock } from "#domain";
 
 /** A clock whose waits can be cut short. */
 export interface WireClock extends Clock {
-  /** Fires the timer that is due next, when it is due within so many milliseconds, and moves the time on to it. */
+  /** If the next timer is due within this many milliseconds, fires it and advances the time to it. */
   skip(maxMs: number): boolean;
-  /** Takes all timers back. */
+  /** Cancels all timers. */
   close(): void;
 }
 
@@ -14,7 +14,7 @@ interface Timer {
   takeBack: () => void;
 }
 
-/** Real time, from which waits are taken out. What callers' code takes of it passes as it does. */
+/** Real time minus the skipped waits. While the caller's code runs, time passes normally. */
 export function createWireClock(real: Clock): WireClock {
   const timers = new Set<Timer>();
   let skippedMs = 0;
@@ -45,7 +45,7 @@ export function createWireClock(real: Clock): WireClock {
       skippedMs += Math.max(0, first.due - now());
       timers.delete(first);
       first.takeBack();
-      // The others are due that much earlier, too.
+      // The other timers become due earlier by the same amount.
       for (const timer of timers) {
         timer.takeBack();
         arm(timer);

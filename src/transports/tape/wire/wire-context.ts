@@ -1,15 +1,15 @@
 import type { Clock } from "#domain";
 import type { Redactor } from "#secrets";
 import type { Tape } from "../tape.ts";
-import { TapeDifference, type WireDifference } from "./tape-difference.ts";
+import { TapeDifference, type WireDifference } from "./difference.ts";
 import { createWireClock, type WireClock } from "./wire-clock.ts";
 
-/** Nothing happens for so long: whatever could go on by itself has done so. */
+/** If nothing happens for this long, everything that could proceed by itself has done so. */
 const QUIET_MS = 20;
-/** A wait may be so much longer than the recorded one. */
+/** A wait may be this much longer than the recorded one. */
 const SLACK_MS = 250;
 
-/** Something of the tape that is being played and may be stuck. */
+/** Something that is being replayed and may be stuck. */
 export interface Played {
   /** What it waits for and cannot get from the tape; `undefined` when it is not stuck. */
   stuck(): { readonly index: number; readonly difference: WireDifference; goOn?: () => void } | undefined;
@@ -17,19 +17,19 @@ export interface Played {
 
 export interface WireContextOptions {
   readonly tape: Tape;
-  /** The real time. */
+  /** The real clock. */
   readonly clock: Clock;
-  /** Knows the secrets of this run: what is sent is compared as it would be recorded. */
+  /** Masks the secrets of this run: what is sent is compared in the form in which it would be recorded. */
   readonly redactor: Redactor;
-  /** Called with a difference. `false`: the play ends with it. */
+  /** Called with a difference. `false`: the replay ends. */
   readonly goesOn: (difference: WireDifference) => boolean;
 }
 
 /**
- * The books of one play of the wire: how far the tape has come, who is at work, and what differs.
+ * The state of one replay of the wire: the position on the tape, the code that is running, and the differences.
  *
- * Waits are cut short, but only as far as the recorded run waited at the same place, and only while nobody's code is at
- * work: what a caller's tool takes is its own time.
+ * Waits are cut short, but only by as much as the recorded run waited at the same place, and only while none of the
+ * caller's code is running: a caller's tool takes its real time.
  */
 export class WireContext {
   readonly tape: Tape;
@@ -43,7 +43,7 @@ export class WireContext {
   private _busy = 0;
   private _isClosed = false;
   private _stopWatch: (() => void) | undefined;
-  /** The entry that was played last, and when. */
+  /** The last replayed entry, and when it was replayed. */
   private _lastIndex = -1;
   private _lastNow: number;
 
@@ -57,39 +57,42 @@ export class WireContext {
     this.recordedIds = new Set(all.flatMap(({ ids }) => ids ?? []));
   }
 
-  /** Fires, with a `TapeDifference` as its reason, when the play cannot go on. */
+  /** Fires, with a `TapeDifference` as its reason, when the replay cannot continue. */
   get signal(): AbortSignal {
     return this._controller.signal;
   }
 
-  /** Reports a difference. @throws TapeDifference when the play ends with it. */
+  /**
+   * Reports a difference.
+   * @throws TapeDifference when the replay ends because of it.
+   */
   differ(difference: WireDifference): void {
     if (this._isClosed || this._options.goesOn(difference)) return;
     throw this.fail(difference);
   }
 
-  /** Ends the play. */
+  /** Ends the replay. */
   fail(difference: WireDifference): TapeDifference {
     const error = new TapeDifference(difference);
     if (!this._isClosed) this._controller.abort(error);
     return error;
   }
 
-  /** An entry of the tape was handed over, or done. */
+  /** An entry of the tape was delivered or performed. */
   pass(index: number): void {
     this._lastIndex = Math.max(this._lastIndex, index);
     this._lastNow = this.clock.now();
     this.stir();
   }
 
-  /** Something happens that may set other things going. */
+  /** Something happened that may let other things proceed. */
   stir(): void {
     if (this._isClosed || this.signal.aborted || this._busy > 0) return;
     this._stopWatch?.();
     this._stopWatch = this._options.clock.after(QUIET_MS, () => this._lookAround());
   }
 
-  /** Somebody else's code is at work; the returned function says that it is done. Idempotent. */
+  /** The caller's code is running; the returned function ends this state. Idempotent. */
   occupy(): () => void {
     this._busy += 1;
     this._stopWatch?.();
@@ -117,7 +120,7 @@ export class WireContext {
     this.clock.close();
   }
 
-  /** Nothing goes on by itself: a wait is cut short, or whoever is stuck is told so. */
+  /** Nothing proceeds by itself: cuts a wait short, or reports what is stuck. */
   private _lookAround(): void {
     if (this._isClosed || this.signal.aborted || this._busy > 0) return;
     if (this.clock.skip(this._leftMs())) {
@@ -135,7 +138,7 @@ export class WireContext {
     }
   }
 
-  /** How long the recorded run waited here, as far as it was not waited for already. */
+  /** The part of the recorded wait at this place that has not passed yet. */
   private _leftMs(): number {
     const { entries, last } = this.tape;
     const before = entries[this._lastIndex]?.at ?? 0;
@@ -145,7 +148,7 @@ export class WireContext {
   }
 }
 
-/** What no host and no process says or is told. */
+/** Entries that do not come from or go to a host or a process. */
 const NOT_WIRE = ["answer", "progress", "decision", "timer", "abort", "kill", "stdin-end"];
 
 function isWire(type: string): boolean {

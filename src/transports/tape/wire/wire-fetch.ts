@@ -1,17 +1,14 @@
 import type { Fetch, HttpRequest, HttpResponse } from "#domain";
 import { isSecretHeader } from "#secrets";
 import { followSignal } from "#streams";
-import { rebuildFailure } from "../rebuild-failure.ts";
+import { bytesOf, isDigestOf, rebuildFailure } from "../tape-line.ts";
 import type { TapeEntry } from "../tape.ts";
-import { copyHeaders, readRecorded, showRequest, textOfBody } from "../recorded-answer.ts";
-import { bytesOf, sumOf } from "../tape-line.ts";
-import { comparePlain, compareTexts, oneSided, type PlaceDifference } from "./compare.ts";
-import { describeChange, describeGap } from "./difference.ts";
-import { pickNearest } from "./pick.ts";
+import { copyHeaders, readRecorded, showRequest, textOfBody, turn } from "../recorded-answer.ts";
+import { comparePlain, compareTexts, oneSided, pickNearest, type PathDifference } from "./compare.ts";
+import { describeChange, describeGap, type WireDifference } from "./difference.ts";
 import { recordedText, sentText } from "./settled-text.ts";
-import type { WireDifference } from "./tape-difference.ts";
-import { turn } from "./turn.ts";
 import type { WireContext } from "./wire-context.ts";
+import { comparedHeaders } from "../difference.ts";
 
 type RequestEntry = Extract<TapeEntry, { readonly type: "request" }>;
 
@@ -22,18 +19,15 @@ interface Exchange {
   readonly number: number;
 }
 
-/** Headers that say who asks and when, not what is asked. */
-const UNTOLD = new Set(["user-agent", "content-length", "host", "date"]);
-
 /** The exchanges of a tape, for a run that makes its requests anew. */
 export interface WireFetch {
   readonly fetch: Fetch;
-  /** The recorded exchanges that nobody has asked for. */
+  /** The recorded exchanges that were not requested. */
   leftOver(): readonly WireDifference[];
 }
 
-export function createWireFetch(desk: WireContext): WireFetch {
-  const all: Exchange[] = desk.tape.entries
+export function createWireFetch(context: WireContext): WireFetch {
+  const all: Exchange[] = context.tape.entries
     .flatMap((entry, index) => (entry.type === "request" ? [{ entry, index }] : []))
     .map((one, at) => ({ ...one, number: at + 1 }));
   const left = [...all];
@@ -44,35 +38,35 @@ export function createWireFetch(desk: WireContext): WireFetch {
   return {
     async fetch(request) {
       request.signal?.throwIfAborted();
-      desk.signal.throwIfAborted();
+      context.signal.throwIfAborted();
       asked += 1;
-      // The headers first: their keys are secrets from now on.
-      desk.redactor.headers(request.headers);
-      const picked = pickNearest(left, ({ entry }) => compareRequests(entry, request, desk));
+      // The headers first: the keys in them are masked from now on.
+      context.redactor.headers(request.headers);
+      const picked = pickNearest(left, ({ entry }) => compareRequests(entry, request, context));
       if (picked === undefined) {
-        const url = desk.redactor.text(request.url);
+        const url = context.redactor.text(request.url);
         const count = all.length === 1 ? "1 exchange" : `${all.length} exchanges`;
         const what = `the tape has ${count}, and now there is one more: ${showRequest({ method: request.method, url })}`;
-        throw desk.fail(describeGap(`exchange ${asked}`, what));
+        throw context.fail(describeGap(`exchange ${asked}`, what));
       }
       const { entry: exchange, differences } = picked;
-      if (differences.length > 0) desk.differ(describeChange(placeOf(exchange), differences));
-      desk.pass(exchange.index);
-      return answer(desk, exchange, placeOf(exchange), request.signal);
+      if (differences.length > 0) context.differ(describeChange(placeOf(exchange), differences));
+      context.pass(exchange.index);
+      return answer(context, exchange, placeOf(exchange), request.signal);
     },
     leftOver: () =>
-      left.map((exchange) => describeGap(placeOf(exchange), "it is on the tape, and now nobody has asked for it")),
+      left.map((exchange) => describeGap(placeOf(exchange), "it is on the tape, but was not requested this time")),
   };
 }
 
 async function answer(
-  desk: WireContext,
+  context: WireContext,
   exchange: Exchange,
   place: string,
   signal: AbortSignal | undefined,
 ): Promise<HttpResponse> {
   const { id } = exchange.entry;
-  const reader = createReader(desk, { id, from: exchange.index, place, signal });
+  const reader = createReader(context, { id, from: exchange.index, place, signal });
   const head = await reader.next();
   if (head.type === "no-answer") throw rebuildFailure(head.failure);
   if (head.type !== "head") throw new TypeError(`A head was due, not ${head.type}.`);
@@ -93,9 +87,9 @@ interface Reading {
   readonly signal: AbortSignal | undefined;
 }
 
-/** The entries of one answer in their order. Each comes in a turn of its own, as it did from the network. */
-function createReader(desk: WireContext, { id, from, place, signal }: Reading): Reader {
-  const { entries } = desk.tape;
+/** Reads the entries of one response in order. Each comes in its own turn of the event loop, as from the network. */
+function createReader(context: WireContext, { id, from, place, signal }: Reading): Reader {
+  const { entries } = context.tape;
   let at = from;
   let isWaiting = false;
   const find = (): number => {
@@ -105,7 +99,7 @@ function createReader(desk: WireContext, { id, from, place, signal }: Reading): 
     }
     return -1;
   };
-  const remove = desk.add({
+  const remove = context.add({
     stuck() {
       if (!isWaiting || find() !== -1) return undefined;
       const what = "the recorded answer breaks off here, because the recorded run did not wait for the rest of it";
@@ -118,9 +112,9 @@ function createReader(desk: WireContext, { id, from, place, signal }: Reading): 
       const index = find();
       if (index === -1) {
         isWaiting = true;
-        desk.stir();
+        context.stir();
         try {
-          return await never([signal, desk.signal]);
+          return await never([signal, context.signal]);
         } finally {
           isWaiting = false;
           remove();
@@ -128,11 +122,11 @@ function createReader(desk: WireContext, { id, from, place, signal }: Reading): 
       }
       await turn();
       signal?.throwIfAborted();
-      desk.signal.throwIfAborted();
+      context.signal.throwIfAborted();
       at = index;
       const entry = entries[index] as Answer;
       if (entry.type !== "head" && entry.type !== "body") remove();
-      desk.pass(index);
+      context.pass(index);
       return entry;
     },
   };
@@ -151,7 +145,7 @@ function isAnswer(entry: TapeEntry): entry is Answer {
   }
 }
 
-/** Waits for nothing: rejects when one of the signals fires. */
+/** Never resolves; rejects when one of the signals fires. */
 function never(signals: readonly (AbortSignal | undefined)[]): Promise<never> {
   return new Promise((_, reject) => {
     const unfollow: (() => void)[] = [];
@@ -167,22 +161,22 @@ function never(signals: readonly (AbortSignal | undefined)[]): Promise<never> {
   });
 }
 
-function compareRequests(entry: RequestEntry, request: HttpRequest, desk: WireContext): readonly PlaceDifference[] {
+function compareRequests(entry: RequestEntry, request: HttpRequest, context: WireContext): readonly PathDifference[] {
   return [
     ...comparePlain("method", entry.method, request.method),
-    ...comparePlain("address", recordedText(desk, entry.url), sentText(desk, request.url)),
-    ...compareHeaders(entry.headers, request.headers, desk),
-    ...compareBodies(entry.body, request.body, desk),
+    ...comparePlain("address", recordedText(context, entry.url), sentText(context, request.url)),
+    ...compareHeaders(entry.headers, request.headers, context),
+    ...compareBodies(entry.body, request.body, context),
   ];
 }
 
 function compareHeaders(
   recorded: RequestEntry["headers"],
   sent: HttpRequest["headers"],
-  desk: WireContext,
-): readonly PlaceDifference[] {
-  const before = byName(recorded);
-  const now = byName(sent);
+  context: WireContext,
+): readonly PathDifference[] {
+  const before = comparedHeaders(recorded);
+  const now = comparedHeaders(sent);
   const names = new Set([...before.keys(), ...now.keys()]);
   return [...names].flatMap((name) => {
     const old = before.get(name);
@@ -190,38 +184,32 @@ function compareHeaders(
     const path = `header ${name}`;
     const isSecret = isSecretHeader(name);
     if (old === undefined || given === undefined) {
-      // A key is not needed to play, so one that is missing is no difference.
+      // A key is not needed for a replay, so a missing one is not a difference.
       if (isSecret) return [];
-      return [oneSided(path, old, given === undefined ? undefined : sentText(desk, given))];
+      return [oneSided(path, old, given === undefined ? undefined : sentText(context, given))];
     }
-    return isSecret ? [] : comparePlain(path, recordedText(desk, old), sentText(desk, given));
+    return isSecret ? [] : comparePlain(path, recordedText(context, old), sentText(context, given));
   });
 }
 
 function compareBodies(
   recorded: RequestEntry["body"],
   sent: HttpRequest["body"],
-  desk: WireContext,
-): readonly PlaceDifference[] {
+  context: WireContext,
+): readonly PathDifference[] {
   const now = sent === undefined ? undefined : textOfBody(sent);
   if (recorded === undefined || now === undefined) {
     if (recorded === undefined && now === undefined) return [];
     const old = recorded !== undefined && "text" in recorded ? recorded.text : undefined;
-    return [oneSided("body", recorded === undefined ? undefined : (old ?? "a long body"), now && sentText(desk, now))];
+    return [
+      oneSided("body", recorded === undefined ? undefined : (old ?? "a long body"), now && sentText(context, now)),
+    ];
   }
   if ("sum" in recorded) {
-    const text = desk.redactor.text(now);
-    if (text.length === recorded.length && sumOf(text) === recorded.sum) return [];
+    const text = context.redactor.text(now);
+    if (isDigestOf(recorded, text)) return [];
     return [{ path: "body", recorded: `${recorded.length} characters`, sent: `${text.length} other characters` }];
   }
   const old = "text" in recorded ? recorded.text : new TextDecoder().decode(bytesOf(recorded));
-  return compareTexts("body", recordedText(desk, old), sentText(desk, now));
-}
-
-function byName(headers: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
-  const named = new Map<string, string>();
-  for (const [name, value] of Object.entries(headers)) {
-    if (!UNTOLD.has(name.toLowerCase())) named.set(name.toLowerCase(), value);
-  }
-  return named;
+  return compareTexts("body", recordedText(context, old), sentText(context, now));
 }

@@ -1,26 +1,23 @@
 import { parseJson } from "#wire";
-import { rebuildFailure } from "../rebuild-failure.ts";
-import { bytesOf } from "../tape-line.ts";
-import { compareTexts, type PlaceDifference } from "./compare.ts";
-import { describeChange, describeGap } from "./difference.ts";
-import { pickNearest } from "./pick.ts";
+import { bytesOf, rebuildFailure } from "../tape-line.ts";
+import type { TapeEntry } from "../tape.ts";
+import { compareTexts, pickNearest, type PathDifference } from "./compare.ts";
+import { describeChange, describeGap, type WireDifference } from "./difference.ts";
 import { recordedText, sentText } from "./settled-text.ts";
-import type { WireDifference } from "./tape-difference.ts";
 import type { WireContext } from "./wire-context.ts";
-import type { ProcessEntryAt } from "./process-entry.ts";
 
 /**
- * What tells the lines of a process's input apart, for whoever knows its protocol: the answer to one question is compared
- * with the recorded answer to the same question. `undefined`: nothing does.
+ * Identifies a line of a process's input according to its protocol: the answer to a question is then compared with the
+ * recorded answer to the same question. `undefined`: the line has no identity.
  */
 export type LineIdentity = (line: unknown) => string | undefined;
 
-/** What is known of the protocol in which a process is spoken to. */
+/** The protocol of a process's input. */
 export interface LineProtocol {
   readonly identity?: LineIdentity;
   /**
-   * Whether a place within a line must be as it was, because the recorded process went on to do what this place allowed.
-   * A run that differs there cannot go on.
+   * Whether a place within a line must equal the recorded one, because the recorded process then did what this value
+   * allowed. A run that differs there cannot continue.
    */
   readonly mustAgree?: (path: string) => boolean;
 }
@@ -29,11 +26,11 @@ export interface LineProtocol {
 export interface WireInput {
   write(bytes: Uint8Array): Promise<void>;
   end(): void;
-  /** What the tape has from here on waits for a line that was not written yet. */
+  /** From this index on, the tape waits for a line that was not written yet. */
   readonly nextIndex: number;
-  /** The line that is waited for. */
+  /** The line that the tape is waiting for. */
   missing(): { readonly index: number; readonly difference: WireDifference } | undefined;
-  /** The line that is waited for will not come. */
+  /** Stops waiting for that line. */
   giveUp(): void;
   leftOver(): readonly WireDifference[];
   /** Called when a line was written. */
@@ -42,7 +39,7 @@ export interface WireInput {
 
 interface Line {
   readonly text: string;
-  /** Where the tape has it. */
+  /** Its index on the tape. */
   readonly index: number;
   /** From 1. */
   readonly number: number;
@@ -55,7 +52,7 @@ export interface WireInputOptions {
   readonly protocol: LineProtocol;
 }
 
-export function createWireInput(desk: WireContext, { place, entries, protocol }: WireInputOptions): WireInput {
+export function createWireInput(context: WireContext, { place, entries, protocol }: WireInputOptions): WireInput {
   const { identity = () => undefined, mustAgree = () => false } = protocol;
   const identityOf = (text: string): string | undefined => {
     const parsed = parseJson(text);
@@ -76,25 +73,25 @@ export function createWireInput(desk: WireContext, { place, entries, protocol }:
     lines += 1;
     const named = identityOf(text);
     const same = left.filter((line) => line.identity === named);
-    const picked = pickNearest(same, (line) => compareLines(line, text, desk));
+    const picked = pickNearest(same, (line) => compareLines(line, text, context));
     if (picked === undefined) {
-      const what = `now there is a line that is not on the tape: ${JSON.stringify(sentText(desk, text).slice(0, 200))}`;
-      desk.differ(describeGap(`${place}, line ${lines} of stdin`, what));
+      const what = `now there is a line that is not on the tape: ${JSON.stringify(sentText(context, text).slice(0, 200))}`;
+      context.differ(describeGap(`${place}, line ${lines} of stdin`, what));
       return;
     }
     const { entry: line, differences } = picked;
     left.splice(left.indexOf(line), 1);
-    desk.pass(line.index);
+    context.pass(line.index);
     if (differences.length === 0) return;
     const change = describeChange(`${place}, line ${line.number} of stdin`, differences);
-    if (differences.some(({ path }) => mustAgree(path))) throw desk.fail(change);
-    desk.differ(change);
+    if (differences.some(({ path }) => mustAgree(path))) throw context.fail(change);
+    context.differ(change);
   };
 
   const describeMissing = (line: Line): WireDifference =>
     describeGap(
       `${place}, line ${line.number} of stdin`,
-      `the tape has ${JSON.stringify(recordedText(desk, line.text).slice(0, 200))}, and now nothing is written`,
+      `the tape has ${JSON.stringify(recordedText(context, line.text).slice(0, 200))}, and now nothing is written`,
     );
 
   const input: WireInput = {
@@ -103,7 +100,7 @@ export function createWireInput(desk: WireContext, { place, entries, protocol }:
       return left.length === 0 ? Number.POSITIVE_INFINITY : Math.min(...left.map(({ index }) => index));
     },
     async write(bytes) {
-      if (desk.isClosed || isEnded) return;
+      if (context.isClosed || isEnded) return;
       writes += 1;
       rest += decoder.decode(bytes, { stream: true });
       const complete = rest.split("\n");
@@ -114,12 +111,12 @@ export function createWireInput(desk: WireContext, { place, entries, protocol }:
       if (refusal !== undefined) throw rebuildFailure(refusal);
     },
     end() {
-      if (isEnded || desk.isClosed || desk.signal.aborted) return;
+      if (isEnded || context.isClosed || context.signal.aborted) return;
       isEnded = true;
       try {
         if (rest !== "") take(rest);
       } catch {
-        // The play has ended with it, and says so.
+        // The replay has already ended with this error, which is reported elsewhere.
       }
       input.onProgress();
     },
@@ -136,7 +133,7 @@ export function createWireInput(desk: WireContext, { place, entries, protocol }:
   return input;
 }
 
-/** The lines that were written, each where it was complete. What has no end is a line, too. */
+/** The written lines, each with the index at which it was complete. A last part without a line end counts as a line. */
 function linesOf(entries: readonly ProcessEntryAt[]): readonly { readonly text: string; readonly index: number }[] {
   const decoder = new TextDecoder();
   const lines: { text: string; index: number }[] = [];
@@ -154,7 +151,7 @@ function linesOf(entries: readonly ProcessEntryAt[]): readonly { readonly text: 
   return lines;
 }
 
-/** Which of the writes were refused, by their number from 1. */
+/** The writes that were refused, by their number from 1. */
 function refusalsOf(entries: readonly ProcessEntryAt[]) {
   const refusals = new Map<number, Parameters<typeof rebuildFailure>[0]>();
   let writes = 0;
@@ -165,6 +162,12 @@ function refusalsOf(entries: readonly ProcessEntryAt[]) {
   return refusals;
 }
 
-function compareLines(line: Line, text: string, desk: WireContext): readonly PlaceDifference[] {
-  return compareTexts("stdin", recordedText(desk, line.text), sentText(desk, text));
+function compareLines(line: Line, text: string, context: WireContext): readonly PathDifference[] {
+  return compareTexts("stdin", recordedText(context, line.text), sentText(context, text));
+}
+
+/** An entry of one process, and its index on the tape. */
+export interface ProcessEntryAt {
+  readonly entry: Extract<TapeEntry, { readonly id: number }>;
+  readonly index: number;
 }

@@ -1,18 +1,14 @@
 import type { ProcessExit, ProcessHandle, ProcessRequest, Spawn } from "#domain";
 import { HIDDEN } from "#secrets";
 import { createDeferred, type Deferred, followSignal } from "#streams";
-import { rebuildFailure } from "../rebuild-failure.ts";
-import type { TapeEntry } from "../tape.ts";
-import { bytesOf } from "../tape-line.ts";
-import { comparePlain, oneSided, type PlaceDifference } from "./compare.ts";
-import { describeChange, describeGap } from "./difference.ts";
-import { pickNearest } from "./pick.ts";
+import { rebuildFailure } from "../tape-line.ts";
+import { readRecorded, turn } from "../recorded-answer.ts";
+import type { TapeDelivery, TapeEntry } from "../tape.ts";
+import { comparePlain, oneSided, pickNearest, type PathDifference } from "./compare.ts";
+import { describeChange, describeGap, type WireDifference } from "./difference.ts";
 import { recordedText, sentText } from "./settled-text.ts";
-import type { WireDifference } from "./tape-difference.ts";
-import type { ProcessEntryAt } from "./process-entry.ts";
+import { createWireInput, type LineProtocol, type ProcessEntryAt, type WireInput } from "./wire-input.ts";
 import type { WireContext } from "./wire-context.ts";
-import { turn } from "./turn.ts";
-import { createWireInput, type LineProtocol, type WireInput } from "./wire-input.ts";
 
 type SpawnEntry = Extract<TapeEntry, { readonly type: "spawn" }>;
 
@@ -23,15 +19,15 @@ interface Start {
   readonly number: number;
 }
 
-/** The processes of a tape, for a run that starts and feeds them anew. */
+/** The processes of a tape, for a run that starts them and writes their input anew. */
 export interface WireSpawn {
   readonly spawn: Spawn;
-  /** The recorded processes that nobody has started, and the lines that nobody has written. */
+  /** The recorded processes that were not started, and the recorded lines that were not written. */
   leftOver(): readonly WireDifference[];
 }
 
-export function createWireSpawn(desk: WireContext, protocol: LineProtocol): WireSpawn {
-  const all: Start[] = desk.tape.entries
+export function createWireSpawn(context: WireContext, protocol: LineProtocol): WireSpawn {
+  const all: Start[] = context.tape.entries
     .flatMap((entry, index) => (entry.type === "spawn" ? [{ entry, index }] : []))
     .map((one, at) => ({ ...one, number: at + 1 }));
   const left = [...all];
@@ -41,28 +37,28 @@ export function createWireSpawn(desk: WireContext, protocol: LineProtocol): Wire
 
   return {
     async spawn(request) {
-      desk.signal.throwIfAborted();
+      context.signal.throwIfAborted();
       started += 1;
-      for (const [name, value] of Object.entries(request.env)) desk.redactor.addVariable(name, value);
-      const picked = pickNearest(left, ({ entry }) => compareStarts(entry, request, desk));
+      for (const [name, value] of Object.entries(request.env)) context.redactor.addVariable(name, value);
+      const picked = pickNearest(left, ({ entry }) => compareStarts(entry, request, context));
       if (picked === undefined) {
         const count = all.length === 1 ? "1 process" : `${all.length} processes`;
         const what = `the tape has ${count}, and now there is one more: ${fileName(request.executable)}`;
-        throw desk.fail(describeGap(`process ${started}`, what));
+        throw context.fail(describeGap(`process ${started}`, what));
       }
       const { entry: start, differences } = picked;
       const place = placeOf(start);
-      if (differences.length > 0) desk.differ(describeChange(place, differences));
-      desk.pass(start.index);
-      const own = entriesOf(desk, start);
+      if (differences.length > 0) context.differ(describeChange(place, differences));
+      context.pass(start.index);
+      const own = entriesOf(context, start);
       const refused = own.find(({ entry }) => entry.type === "not-spawned")?.entry;
       if (refused?.type === "not-spawned") throw rebuildFailure(refused.failure);
-      const input = createWireInput(desk, { place, entries: own, protocol });
+      const input = createWireInput(context, { place, entries: own, protocol });
       inputs.push(input);
-      return new WireProcess(desk, own, input, place).handle();
+      return new WireProcess(context, own, input, place).handle();
     },
     leftOver: () => [
-      ...left.map((start) => describeGap(placeOf(start), "it is on the tape, and now nobody has started it")),
+      ...left.map((start) => describeGap(placeOf(start), "it is on the tape, but was not started this time")),
       ...inputs.flatMap((input) => input.leftOver()),
     ],
   };
@@ -72,20 +68,20 @@ function entriesOf({ tape }: WireContext, { entry: { id } }: Start): readonly Pr
   return tape.entries.flatMap((entry, index) => ("id" in entry && entry.id === id ? [{ entry, index }] : []));
 }
 
-/** One process of a tape: says what it said, as soon as it has been told what it had been told by then. */
+/** One process of a tape: it produces each recorded output as soon as it has received the input that preceded it. */
 class WireProcess {
-  private readonly _desk: WireContext;
+  private readonly _context: WireContext;
   private readonly _entries: readonly ProcessEntryAt[];
   private readonly _input: WireInput;
   private readonly _place: string;
   private readonly _exit: Deferred<ProcessExit> = createDeferred<ProcessExit>();
   private readonly _waiting = new Map<"stdout" | "stderr", () => void>();
   private _isGone = false;
-  /** Output that is still to be read before the exit, as it was. */
+  /** The output that must be read before the exit, as in the recording. */
   private readonly _unread = new Set<number>();
 
-  constructor(desk: WireContext, entries: readonly ProcessEntryAt[], input: WireInput, place: string) {
-    this._desk = desk;
+  constructor(context: WireContext, entries: readonly ProcessEntryAt[], input: WireInput, place: string) {
+    this._context = context;
     this._entries = entries;
     this._input = input;
     this._place = place;
@@ -93,8 +89,8 @@ class WireProcess {
   }
 
   handle(): ProcessHandle {
-    const remove = this._desk.add({ stuck: () => this._stuck() });
-    const unfollow = followSignal(this._desk.signal, () => this._leave({ code: null, signal: "SIGKILL" }));
+    const remove = this._context.add({ stuck: () => this._stuck() });
+    const unfollow = followSignal(this._context.signal, () => this._leave({ code: null, signal: "SIGKILL" }));
     this._exit.promise.then(
       () => {
         remove();
@@ -109,14 +105,14 @@ class WireProcess {
       get isRunning() {
         return isRunning();
       },
-      // None: whoever has it now is somebody else, and must not be sent signals.
+      // None: the recorded id may belong to another process now, which must not be signalled.
       pid: undefined,
       stdout: this._output("stdout"),
       stderr: this._output("stderr"),
       write: (bytes) => this._input.write(bytes),
       endInput: () => this._input.end(),
       kill: (signal) => {
-        // An interrupt is answered by what is on the tape behind it.
+        // The response to an interrupt is on the tape after it.
         if (signal !== "SIGINT") this._leave(this._recordedExit() ?? { code: null, signal });
       },
       exit: this._exit.promise,
@@ -126,35 +122,24 @@ class WireProcess {
   private _output(name: "stdout" | "stderr"): AsyncIterable<Uint8Array> {
     const entries = this._entries.filter(({ entry }) => entry.type === name || entry.type === `${name}-end`);
     let at = 0;
-    let isOver = false;
-    const over = { done: true, value: undefined } as const;
+    let isLeft = false;
+    const next = async (): Promise<TapeDelivery> => {
+      while (!isLeft && !this._isGone && !this._isDue(entries[at])) await this._wait(name);
+      const one = entries[at];
+      if (isLeft || one === undefined || !this._isDue(one)) return { type: `${name}-end`, id: 0 };
+      await turn();
+      at += 1;
+      this._unread.delete(one.index);
+      this._context.pass(one.index);
+      this._goOn();
+      return one.entry as TapeDelivery;
+    };
     const skipRest = (): void => {
-      isOver = true;
+      isLeft = true;
       for (const { index } of entries) this._unread.delete(index);
       this._goOn();
     };
-    return {
-      [Symbol.asyncIterator]: () => ({
-        next: async () => {
-          while (!isOver && !this._isGone && !this._isDue(entries[at])) await this._wait(name);
-          const one = entries[at];
-          if (isOver || one === undefined || !this._isDue(one)) return over;
-          await turn();
-          at += 1;
-          this._unread.delete(one.index);
-          this._desk.pass(one.index);
-          this._goOn();
-          if (one.entry.type === name) return { done: false, value: bytesOf(one.entry) };
-          isOver = true;
-          if ("failure" in one.entry && one.entry.failure !== undefined) throw rebuildFailure(one.entry.failure);
-          return over;
-        },
-        return: async () => {
-          skipRest();
-          return over;
-        },
-      }),
-    };
+    return readRecorded(next, skipRest);
   }
 
   private _isDue(one: ProcessEntryAt | undefined): boolean {
@@ -162,11 +147,11 @@ class WireProcess {
   }
 
   private _wait(name: "stdout" | "stderr"): Promise<void> {
-    this._desk.stir();
+    this._context.stir();
     return new Promise((resolve) => this._waiting.set(name, resolve));
   }
 
-  /** Wakes whoever waits, and exits when its turn has come. */
+  /** Wakes pending reads, and exits when its turn has come. */
   private _goOn(): void {
     for (const [name, wake] of this._waiting) {
       this._waiting.delete(name);
@@ -176,7 +161,7 @@ class WireProcess {
     const exit = this._entries.find(({ entry }) => entry.type === "exit");
     if (exit === undefined || !this._isDue(exit)) return;
     for (const index of this._unread) if (index < exit.index) return;
-    this._desk.pass(exit.index);
+    this._context.pass(exit.index);
     this._leave(this._recordedExit() ?? { code: null, signal: null });
   }
 
@@ -198,7 +183,7 @@ class WireProcess {
     if (missing !== undefined) return { ...missing, goOn: () => this._input.giveUp() };
     const left = this._entries.some(({ entry, index }) => isOutput(entry) && this._unread.has(index));
     if (left) return undefined;
-    const what = "the recorded process says no more, because the recorded run did not wait for it";
+    const what = "the tape has no more output of this process, because the recorded run did not wait for it";
     return { index: -1, difference: describeGap(this._place, what) };
   }
 }
@@ -207,10 +192,10 @@ function isOutput(entry: TapeEntry): boolean {
   return entry.type.startsWith("stdout") || entry.type.startsWith("stderr");
 }
 
-/** The folder an executable stands in, and the folder it works in, are those of another machine. */
-function compareStarts(entry: SpawnEntry, request: ProcessRequest, desk: WireContext): readonly PlaceDifference[] {
+/** The folder of the executable and the working folder may be those of another machine, so they are not compared. */
+function compareStarts(entry: SpawnEntry, request: ProcessRequest, context: WireContext): readonly PathDifference[] {
   const found = [...comparePlain("executable", fileName(entry.executable), fileName(request.executable))];
-  const sent = desk.redactor.args(request.args);
+  const sent = context.redactor.args(request.args);
   const count = Math.max(entry.args.length, sent.length);
   for (let index = 0; index < count; index += 1) {
     const old = entry.args[index];
@@ -221,10 +206,10 @@ function compareStarts(entry: SpawnEntry, request: ProcessRequest, desk: WireCon
       continue;
     }
     if (old === HIDDEN || now === HIDDEN || old.endsWith(`=${HIDDEN}`)) continue;
-    // Files for a process lie where this machine has room for them.
+    // The folders of files that were written for a process depend on the machine.
     const arePaths = isPath(old) && isPath(now);
     const [before, given] = arePaths ? [fileName(old), fileName(now)] : [old, now];
-    found.push(...comparePlain(path, recordedText(desk, before), sentText(desk, given)));
+    found.push(...comparePlain(path, recordedText(context, before), sentText(context, given)));
   }
   return found;
 }

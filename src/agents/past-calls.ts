@@ -1,0 +1,99 @@
+import {
+  type ChunkOf,
+  type Skipped,
+  type ToolCallItem,
+  type ToolResultBlock,
+  toolCallItem,
+  toolResultItem,
+} from "#domain";
+import type { RunWriter } from "#run";
+import type { Outcome, Tool } from "#tools";
+import { HANDOFF_TOOL, readHandoff } from "./handoff.ts";
+import type { PastCall, PastReply } from "./past-run.ts";
+import type { AnswerTool, BatchEnd } from "./tool-batch.ts";
+
+export interface PastCallSettings {
+  readonly agent: string | undefined;
+  readonly tools: readonly Tool[];
+  readonly handoffs: readonly string[];
+  readonly answer: AnswerTool | undefined;
+}
+
+/** What an earlier process left to do about the calls of a reply. */
+export interface SettledCalls {
+  /** Calls that are still to be decided and run. */
+  readonly left: readonly ChunkOf<ToolCallItem>[];
+  /** Of those, the ones that were allowed before, with their arguments. */
+  readonly granted: ReadonlyMap<string, unknown>;
+  /** Of those, the ones that wait for their result. */
+  readonly parked: ReadonlyMap<string, Extract<Outcome, { readonly kind: "parked" }>>;
+  /** The results of the other calls. */
+  readonly answers: readonly ToolResultBlock[];
+  /** What the earlier process had decided. */
+  readonly handoff: BatchEnd["handoff"];
+  readonly answer: BatchEnd["answer"];
+}
+
+/** The answer to a call whose process ended while it ran. */
+export const INCOMPLETE =
+  "The process that ran this call ended before the call had returned. It may have had its effect, in full or in part, or none. It was not run again.";
+
+/**
+ * Answers the calls of a reply that an earlier process has decided about or begun, and announces those that it never
+ * announced. A call that had begun is not run again, unless its tool is idempotent.
+ */
+export async function settlePastCalls(
+  { calls }: PastReply,
+  writer: RunWriter,
+  settings: PastCallSettings,
+): Promise<SettledCalls> {
+  const { agent, tools } = settings;
+  const handoff = findHandoff(calls, settings);
+  const answer = await findAnswer(calls, settings);
+  const left: ChunkOf<ToolCallItem>[] = [];
+  const granted = new Map<string, unknown>();
+  const parked = new Map<string, Extract<Outcome, { readonly kind: "parked" }>>();
+  const answers: ToolResultBlock[] = [];
+  const settle = async (call: PastCall, output: string, skipped: Skipped): Promise<void> => {
+    const { callId, name } = call;
+    answers.push({ type: "tool-result", callId, output, isError: true });
+    await writer.write([toolResultItem({ callId, name, output, isError: true, skipped })], agent);
+  };
+  for (const call of calls) {
+    const { callId, name, input, state, result } = call;
+    const item = toolCallItem({ callId, name, input, executedBy: "millrace" });
+    if (state === "not-begun") await writer.write([item], agent);
+    if (result !== undefined) answers.push(result);
+    else if (state === "denied") await settle(call, call.reason ?? "The call was denied.", "denied");
+    else if (handoff !== undefined) {
+      await settle(call, `Not run: the conversation had already been handed over to ${handoff.to}.`, "handoff");
+    } else if (answer !== undefined) await settle(call, "Not run: the final answer was given before.", "aborted");
+    else if (call.parked !== undefined && state === "parked") {
+      const { until, output } = call.parked;
+      left.push(item);
+      parked.set(callId, { kind: "parked", until, output });
+    } else if (state !== "begun" || isOurs(call, settings)) left.push(item);
+    else if (tools.find((tool) => tool.name === name)?.idempotent === true) {
+      left.push(item);
+      granted.set(callId, input);
+    } else await settle(call, INCOMPLETE, "incomplete");
+  }
+  return { left, granted, parked, answers, handoff, answer };
+}
+
+/** Handoffs and final answers have no effect outside the run, so they can be read again. */
+function isOurs({ name }: PastCall, { handoffs, answer }: PastCallSettings): boolean {
+  return (name === HANDOFF_TOOL && handoffs.length > 0) || name === answer?.name;
+}
+
+function findHandoff(calls: readonly PastCall[], { handoffs }: PastCallSettings): BatchEnd["handoff"] {
+  const call = calls.find(({ name, result }) => name === HANDOFF_TOOL && result?.isError === false);
+  const wanted = call && readHandoff(call.input, handoffs);
+  return wanted?.fits === true ? { to: wanted.to, message: wanted.message } : undefined;
+}
+
+async function findAnswer(calls: readonly PastCall[], { answer }: PastCallSettings): Promise<BatchEnd["answer"]> {
+  const call = calls.find(({ name, result }) => name === answer?.name && result?.isError === false);
+  const read = call && (await answer?.read(call.input));
+  return read?.fits === true ? { value: read.value } : undefined;
+}

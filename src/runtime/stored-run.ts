@@ -1,0 +1,178 @@
+import { type AgentEvent, checkInput, checkOptionNames, type Message, StartError, zeroOrMore } from "#domain";
+import { type KeptFiles, readInput, type RunInput } from "#agents";
+import { type GivenAnswer, type Run, StoredMark } from "#run";
+import { createEventLog, LOCAL_TENANT, type Store, type StoredRun } from "#sessions";
+import type { SchemaInput } from "#tools";
+import { OPTION_NAMES } from "./check-options.ts";
+import type { RunOptions } from "./options.ts";
+import type { OutputOf } from "./output-option.ts";
+import { planRun, type Target } from "./plan-run.ts";
+import { startRun } from "./run.ts";
+import { coverStartErrors, coverValue } from "./run-secrets.ts";
+import { systemWorld, type World } from "./world.ts";
+
+/** The options of a run that is kept in a store. */
+export interface StoredRunOptions<Output extends SchemaInput | undefined = SchemaInput | undefined>
+  extends Omit<RunOptions<Output>, "record" | "replay"> {
+  /**
+   * How long the run holds its process while all of its calls wait for something outside: the answer of a person, a
+   * result, a time. Then it is parked. Default 60 000; `Infinity` for never.
+   */
+  readonly parkMs?: number;
+}
+
+/** The options of `resumeRun`. */
+export interface ResumeOptions<Output extends SchemaInput | undefined = SchemaInput | undefined>
+  extends StoredRunOptions<Output> {
+  /** What carries the run out: the same agents, tools and policy as before. */
+  readonly target: Target<Output>;
+}
+
+/**
+ * Starts a run whose events are stored as they are written, so that it survives its process: no tool starts before its
+ * call is stored, and `resumeRun` continues the run from its log in any process. Throws as `run` does; a store that
+ * fails ends the run with an error.
+ *
+ * @example
+ * const store = await openStore("data")
+ * const deploy = tool("deploy", "Deploy a version", { version: "string" }, ({ version }) => `deployed ${version}`)
+ * const answer = runStored(store, "offline", "Deploy version 2.", { tools: [deploy], permissions: { ask: ["deploy"] } })
+ * const parked = await answer.parked()
+ */
+export function runStored<const Output extends SchemaInput | undefined = undefined>(
+  store: Store,
+  target: Target<Output>,
+  input: RunInput,
+  options?: StoredRunOptions<Output>,
+): Run<OutputOf<Output>> {
+  return startStored(store, target, input, options ?? {}, systemWorld()) as Run<OutputOf<Output>>;
+}
+
+/**
+ * Continues a run from its log: in another process after a crash or a deploy, or after it was parked. Everything is
+ * rebuilt from the log: the conversation, what was used, open calls. The handle yields the run from its first event on.
+ * Rejects with a `StartError` if the store has no such run, or if it is over.
+ *
+ * A call that may have begun is not run again, unless its tool is `idempotent`; the model is told that it is incomplete.
+ * Continue a run in one process at a time: the store refuses the events of the other.
+ *
+ * @example
+ * const store = await openStore("data")
+ * for (const { id } of await store.listRuns({ isOver: false })) {
+ *   const answer = await resumeRun(store, id, { target: "offline" })
+ *   console.log(await answer.output())
+ * }
+ */
+export async function resumeRun<const Output extends SchemaInput | undefined = undefined>(
+  store: Store,
+  runId: string,
+  options: ResumeOptions<Output>,
+): Promise<Run<OutputOf<Output>>> {
+  return (await resumeStored(store, runId, options as ResumeOptions, systemWorld())) as Run<OutputOf<Output>>;
+}
+
+/** `runStored` with its seams passed in. */
+export function startStored(
+  store: Store,
+  target: Target,
+  input: RunInput,
+  options: StoredRunOptions,
+  world: World,
+): Run<unknown> {
+  checkOptionNames(options, STORED_NAMES, "runStored");
+  const messages = readInput(input);
+  const { parkMs, ...runOptions } = options;
+  checkParkMs(parkMs);
+  const stored = new StoredMark();
+  const settings = coverValue([target, options], world, { messages });
+  // The run exists before it is stored: its id is the key in the store.
+  let begin: (created: Promise<void>) => void = () => undefined;
+  const ready = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const run = startRun(target, messages, runOptions, world, { ready, stored, parkMs, files: filesOf(store) });
+  const created = store.createRun({ id: run.id, createdAt: world.clock.now(), settings });
+  begin(created);
+  const written = created.then(
+    () => writeLog(run, store, world, stored, -1),
+    () => stored.end(),
+  );
+  return closedAfter(run, written);
+}
+
+/** `resumeRun` with its seams passed in. */
+export async function resumeStored(
+  store: Store,
+  runId: string,
+  options: ResumeOptions,
+  world: World,
+): Promise<Run<unknown>> {
+  checkOptionNames(options, [...STORED_NAMES, "target"], "resumeRun");
+  const { target, parkMs, ...runOptions } = options;
+  checkParkMs(parkMs);
+  coverStartErrors([target, options], world, () => planRun(target, runOptions, world));
+  const found = await store.findRun(LOCAL_TENANT, runId);
+  if (found === undefined) throw refused(runId, "there is no such run in this store");
+  if (found.isOver) throw refused(runId, "it is over");
+  const resumed = await readRun(store, found);
+  const stored = new StoredMark();
+  const surroundings = { stored, parkMs, resumed, files: filesOf(store) };
+  const run = startRun(target, resumed.messages, runOptions, world, surroundings);
+  return closedAfter(run, writeLog(run, store, world, stored, found.lastSeq));
+}
+
+/** The files of agents in a store. */
+export function filesOf(store: Store): KeptFiles {
+  return {
+    keep: (name, data) => store.keepFile(name, data),
+    find: (name) => store.findFile(name),
+    remove: (name) => store.removeFile(name),
+  };
+}
+
+/** Everything that is stored of an unfinished run. */
+export interface RunRecord {
+  readonly id: string;
+  readonly events: readonly AgentEvent[];
+  readonly answers: readonly GivenAnswer[];
+  /** What it was started with. */
+  readonly messages: readonly Message[];
+}
+
+/** Reads an unfinished run, to continue it. */
+export async function readRun(store: Store, run: StoredRun): Promise<RunRecord> {
+  const events: AgentEvent[] = [];
+  for (;;) {
+    const next = await store.read(run.id, { after: events.at(-1)?.seq ?? -1, limit: 512, maxCharacters: 1_048_576 });
+    if (next.length === 0) break;
+    events.push(...next);
+  }
+  const answers = await store.listAnswers(run.id);
+  const messages =
+    run.threadId === undefined
+      ? ((run.settings as { readonly messages?: readonly Message[] } | undefined)?.messages ?? [])
+      : await store.listMessages(run.tenant ?? LOCAL_TENANT, run.threadId);
+  return { id: run.id, events, answers, messages };
+}
+
+function writeLog(run: Run<unknown>, store: Store, world: World, stored: StoredMark, after: number): Promise<unknown> {
+  const stop = (why: string): void => void run.abort(`The run could not be stored: ${why}`).catch(() => undefined);
+  const log = createEventLog({ store, clock: world.clock, nextTurn: world.nextTurn });
+  return log.write(run, { stored, after, onStoreFailure: { stop, hold: () => undefined } });
+}
+
+/** The same run, whose `closed` also waits until its events are stored. */
+function closedAfter(run: Run<unknown>, written: Promise<unknown>): Run<unknown> {
+  const closed = Promise.all([run.closed, written]).then(() => undefined);
+  return Object.defineProperty(run, "closed", { value: closed });
+}
+
+function checkParkMs(parkMs: unknown): void {
+  if (parkMs !== undefined && parkMs !== Infinity) checkInput(zeroOrMore, parkMs, "parkMs");
+}
+
+const STORED_NAMES = [...OPTION_NAMES.filter((name) => name !== "record" && name !== "replay"), "parkMs"];
+
+function refused(runId: string, why: string): StartError {
+  return new StartError("invalid-option", `The run "${runId}" cannot be continued: ${why}.`);
+}

@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import type { AgentEvent } from "#domain";
+import { agent } from "#runtime";
+import type { Store } from "#sessions";
+import { assertRunLog } from "#testing";
+import { park, tool } from "#tools";
+import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
+import { startServer, testWorld } from "../server/support.ts";
+import { modelOf } from "./resumable.ts";
+
+const steps = [{ text: "I ask.", calls: [{ name: "work", input: { n: 1 } }] }, { text: "Done." }];
+
+function start(store: Store, run: () => unknown, rules: { readonly ask?: readonly string[] } = { ask: ["work"] }) {
+  const world = testWorld();
+  const clerk = agent({
+    name: "clerk",
+    backend: modelOf(steps),
+    tools: [tool("work", "Work", { n: "number" }, run)],
+    permissions: { ...rules, otherwise: "allow" },
+  });
+  return { ...startServer({ store, agents: [clerk], target: "clerk", world }), clock: world.clock };
+}
+
+async function ask(server: ReturnType<typeof start>): Promise<string> {
+  const made = (await (await server.ask("POST", "/api/threads", {})).json()) as { id: string };
+  await server.ask("POST", `/api/threads/${made.id}/chat`, { input: "go" });
+  const [run] = await server.store.listRuns({ threadId: made.id });
+  return run?.id as string;
+}
+
+async function until(check: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 500 && !(await check()); tries += 1) await new Promise((next) => setImmediate(next));
+  expect(await check()).toBe(true);
+}
+
+const statusOf = async (server: ReturnType<typeof start>, runId: string): Promise<string> =>
+  ((await (await server.ask("GET", `/api/runs/${runId}`)).json()) as { status: string }).status;
+
+const logOf = async (store: Store, runId: string): Promise<readonly AgentEvent[]> => store.read(runId);
+
+describe("Runs that survive: the server", () => {
+  it("a question is parked after limits.parkMs, and its answer continues the run, over any number of restarts", async () => {
+    const store = createMemoryStore();
+    let ran = 0;
+    const work = () => (ran += 1);
+    const first = start(store, work);
+    const runId = await ask(first);
+    await until(async () => (await store.listQuestions("local")).length === 1);
+    await first.clock.advance(60_000);
+    await until(async () => (await statusOf(first, runId)) === "waiting");
+    for (let restarts = 0; restarts < 8; restarts += 1) {
+      const next = start(store, work);
+      expect(await statusOf(next, runId)).toBe("waiting");
+    }
+    const last = start(store, work);
+    const [question] = await store.listQuestions("local");
+    const path = `/api/runs/${runId}/permissions/${question?.callId}`;
+    expect(await (await last.ask("POST", path, { allow: true })).json()).toEqual({ accepted: true });
+    await until(async () => (await statusOf(last, runId)) === "success");
+    expect(ran).toBe(1);
+    expect(await (await last.ask("POST", path, { allow: true })).json()).toEqual({ accepted: false });
+    assertRunLog(await logOf(store, runId));
+  });
+
+  it("shutting down leaves an open question to the next start", async () => {
+    const store = createMemoryStore();
+    let ran = 0;
+    const first = start(store, () => (ran += 1));
+    const runId = await ask(first);
+    await until(async () => (await store.listQuestions("local")).length === 1);
+    const closed = first.server.close();
+    await first.clock.advance(60_000);
+    await closed;
+    const next = start(store, () => (ran += 1));
+    expect(await statusOf(next, runId)).toBe("waiting");
+    const [question] = await store.listQuestions("local");
+    await next.ask("POST", `/api/runs/${runId}/permissions/${question?.callId}`, { allow: true });
+    await until(async () => (await statusOf(next, runId)) === "success");
+    expect(ran).toBe(1);
+    assertRunLog(await logOf(store, runId));
+  });
+
+  it("shutting down during a tool leaves the run to the next start, which never runs the tool again", async () => {
+    const store = createMemoryStore();
+    let ran = 0;
+    const first = start(store, () => new Promise(() => (ran += 1)), {});
+    const runId = await ask(first);
+    await until(async () => ran === 1);
+    const closed = first.server.close();
+    await first.clock.advance(60_000);
+    await closed;
+    const next = start(store, () => (ran += 1), {});
+    await until(async () => (await statusOf(next, runId)) === "success");
+    expect(ran).toBe(1);
+    const log = await logOf(store, runId);
+    assertRunLog(log);
+    expect(log).toContainEqual(expect.objectContaining({ type: "tool-result", skipped: "incomplete" }));
+    expect(log).toContainEqual(expect.objectContaining({ type: "notice", kind: "resumed" }));
+  });
+
+  it("the result of a parked call is given over HTTP, once", async () => {
+    const store = createMemoryStore();
+    const first = start(store, () => park(), {});
+    const runId = await ask(first);
+    await until(async () =>
+      (await logOf(store, runId)).some((event) => event.type === "notice" && event.kind === "call-parked"),
+    );
+    await first.clock.advance(60_000);
+    await until(async () => (await statusOf(first, runId)) === "waiting");
+    const callId = (await logOf(store, runId)).find((event) => event.type === "tool-call")?.callId;
+    const path = `/api/runs/${runId}/results/${callId}`;
+    expect((await first.ask("POST", path, {})).status).toBe(400);
+    expect(await (await first.ask("POST", path, { output: "built" })).json()).toEqual({ accepted: true });
+    await until(async () => (await statusOf(first, runId)) === "success");
+    expect(await (await first.ask("POST", path, { output: "again" })).json()).toEqual({ accepted: false });
+    expect(await logOf(store, runId)).toContainEqual(expect.objectContaining({ type: "tool-result", output: "built" }));
+  });
+
+  it("a waiting run can be aborted, and its thread takes no other message meanwhile", async () => {
+    const store = createMemoryStore();
+    const first = start(store, () => 1);
+    const runId = await ask(first);
+    await until(async () => (await store.listQuestions("local")).length === 1);
+    await first.clock.advance(60_000);
+    await until(async () => (await statusOf(first, runId)) === "waiting");
+    const [{ threadId } = { threadId: "" }] = await store.listRuns();
+    expect((await first.ask("POST", `/api/threads/${threadId}/chat`, { input: "more" })).status).toBe(409);
+    expect(await (await first.ask("POST", `/api/runs/${runId}/abort`)).json()).toEqual({ accepted: true });
+    expect(await statusOf(first, runId)).toBe("aborted");
+    assertRunLog(await logOf(store, runId));
+  });
+});
