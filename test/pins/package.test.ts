@@ -5,6 +5,7 @@ import { findMissing, type LockedPackage } from "../../scripts/complete-lockfile
 import { ROOT } from "../../scripts/set-up.mjs";
 
 const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+const settings = JSON.parse(readFileSync(join(ROOT, "tsconfig.json"), "utf8"));
 const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
 
 const locked = Object.entries<LockedPackage>(lock.packages).filter(([place]) => place !== "");
@@ -30,6 +31,23 @@ describe("the package", () => {
       "./package.json": "./package.json",
     });
     expect(manifest.bin).toEqual({ millrace: "./bin/millrace.js" });
+  });
+
+  it("compiles every entry from the sources, so that a clone without a build can be checked", () => {
+    const paths = Object.entries<string[]>(settings.compilerOptions.paths);
+    const sourceOf = (name: string) => {
+      for (const [pattern, [target = ""]] of paths) {
+        if (pattern === name) return target;
+        const start = pattern.replace(/\*$/u, "");
+        if (start !== pattern && name.startsWith(start)) return target.replace("*", name.slice(start.length));
+      }
+      return "";
+    };
+    for (const [entry, files] of Object.entries<{ default: string }>(manifest.exports)) {
+      if (entry === "./package.json") continue;
+      const source = files.default.replace("./dist/", "./src/").replace(/\.js$/u, ".ts");
+      expect(sourceOf(join("millrace", entry)), entry).toBe(source);
+    }
   });
 
   it("resolves folders to their doors, in the sources and in the build", () => {
