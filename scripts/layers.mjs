@@ -132,16 +132,7 @@ const LENGTHS = { median: 90, p95: 260 };
  *
  * @param {string} path
  */
-const standsAlone = (path) =>
-  path.startsWith("src/cli/commands/") || UNMERGED.has(path) || /([^/]+)\/\1\.ts$/.test(path);
-
-/** Still to be merged. Add none. */
-const UNMERGED = new Set([
-  "src/backends/claude-code/cover.ts",
-  "src/backends/claude-code/saved-session.ts",
-  "src/backends/claude-code/conversation/answers.ts",
-  "src/backends/claude-code/messages/missing-field.ts",
-]);
+const standsAlone = (path) => path.startsWith("src/cli/commands/") || /([^/]+)\/\1\.ts$/.test(path);
 
 /**
  * Files that are too short to stand alone, and whether files have become too long.

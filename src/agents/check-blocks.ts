@@ -1,5 +1,5 @@
 import type { Backend } from "#backends";
-import { type Block, describeValue, type Message, StartError } from "#domain";
+import { type Block, decodeBase64, describeValue, type Message, StartError } from "#domain";
 import type { Leg } from "./leg.ts";
 
 type Fields = { readonly [name: string]: unknown };
@@ -65,9 +65,9 @@ const TEXT_TYPE = /^(?:text\/|application\/(?:json|xml|yaml)\b)/i;
 
 /** A text that was not encoded looks like base64 and would be sent as bytes that mean nothing. */
 function isEncodedText(data: string): boolean {
+  const bytes = decodeBase64(data);
   try {
-    const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes) !== "";
+    return bytes !== undefined && new TextDecoder("utf-8", { fatal: true }).decode(bytes) !== "";
   } catch {
     return false;
   }

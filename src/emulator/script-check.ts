@@ -86,7 +86,10 @@ const rule = shape({ match, reply, fault: checkFault });
 const script = shape(
   {
     rules: listOf(rule, "{ match, reply, fault }"),
-    otherwise: (value, field) => (value === "brain" ? undefined : reply(value, field)),
+    otherwise: (value, field) => {
+      if (value === "offline") return undefined;
+      return typeof value === "string" ? giveInstead(field, value, '"offline" or a reply') : reply(value, field);
+    },
   },
   { required: ["rules"] },
 );

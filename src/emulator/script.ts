@@ -16,8 +16,8 @@ import type { Reply } from "./reply.ts";
  */
 export interface EmulatorScript {
   readonly rules: readonly ScriptRule[];
-  /** The answer if no rule matches: the offline model (`"brain"`, the default), or this reply. */
-  readonly otherwise?: "brain" | Reply;
+  /** The answer if no rule matches: the offline model (`"offline"`, the default), or this reply. */
+  readonly otherwise?: "offline" | Reply;
 }
 
 /** One rule of a script: which requests it matches, how they are answered, and what goes wrong. */
@@ -57,7 +57,7 @@ export interface ScriptPlayer {
 export function createScriptPlayer(script: EmulatorScript): ScriptPlayer {
   const matched = script.rules.map(() => 0);
   const failed = script.rules.map(() => 0);
-  const otherwise = script.otherwise ?? "brain";
+  const otherwise = script.otherwise ?? "offline";
   return {
     answer(prompt) {
       const index = script.rules.findIndex(
@@ -65,7 +65,7 @@ export function createScriptPlayer(script: EmulatorScript): ScriptPlayer {
           (matched[at] ?? 0) < (match.times ?? Number.POSITIVE_INFINITY) && matches(match, prompt),
       );
       const rule = script.rules[index];
-      if (rule === undefined) return { reply: otherwise === "brain" ? undefined : otherwise, fault: undefined };
+      if (rule === undefined) return { reply: otherwise === "offline" ? undefined : otherwise, fault: undefined };
       matched[index] = (matched[index] ?? 0) + 1;
       const isFaulty =
         rule.fault !== undefined && (failed[index] ?? 0) < (rule.fault.times ?? Number.POSITIVE_INFINITY);

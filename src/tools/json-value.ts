@@ -1,4 +1,4 @@
-import { isPlainObject } from "#domain";
+import { encodeBase64, isPlainObject } from "#domain";
 
 /** A value that has no JSON form. The message is a sentence for the model that asked for it. */
 export class NotJsonError extends Error {
@@ -158,9 +158,7 @@ class Converter {
     const kept = Math.min(bytes.length, Math.max(0, this._left));
     const shown = bytes.subarray(0, kept + ((3 - (kept % 3)) % 3));
     this.isCut ||= shown.length < bytes.length;
-    let binary = "";
-    for (let at = 0; at < shown.length; at += 0x8000) binary += String.fromCharCode(...shown.subarray(at, at + 0x8000));
-    const base64 = btoa(binary);
+    const base64 = encodeBase64(shown);
     this._left -= base64.length;
     return { type: "bytes", length: bytes.length, base64 };
   }

@@ -1,6 +1,5 @@
 import type { AgentEvent, EventType, Raw } from "#domain";
-import { EVENT_FAMILIES } from "#domain";
-import { decodeBase64, encodeBase64 } from "./base64.ts";
+import { decodeBase64, encodeBase64, EVENT_FAMILIES } from "#domain";
 import { isSameBytes } from "./bytes.ts";
 import { findEventFault } from "./event-fields.ts";
 import type { JsonRecord } from "./json.ts";

@@ -1,4 +1,3 @@
-export { decodeBase64, encodeBase64 } from "./base64.ts";
 export type { DecodedEvent } from "./event-codec.ts";
 export { cutEvent, decodeEvent, decodeEventValue, encodeEvent, encodeEventInSlices } from "./event-codec.ts";
 export type {

@@ -72,7 +72,7 @@ describe("a script", () => {
   it.each<[unknown, RegExp]>([
     [5, /^script is 5\. Give an object\./],
     [{}, /^script\.rules is undefined/],
-    [{ rules: [], otherwize: "brain" }, /no script\.otherwize\. Did you mean otherwise\?/],
+    [{ rules: [], otherwize: "offline" }, /no script\.otherwize\. Did you mean otherwise\?/],
     [{ rules: [{ replay: {} }] }, /^There is no script\.rules\[0\]\.replay\. Did you mean reply\?/],
     [{ rules: [{ match: { user: 5 } }] }, /rules\[0\]\.match\.user is 5/],
     [{ rules: [{ match: { user: { contains: 5 } } }] }, /match\.user\.contains is 5\. Give a text/],
@@ -88,6 +88,7 @@ describe("a script", () => {
     [{ rules: [{ fault: { status: 99 } }] }, /rules\[0\]\.fault\.status is 99\. Give a whole number from 200/],
     [{ rules: [{ fault: { cutAfterEvent: 1 } }] }, /Did you mean cutAfterEvents\?/],
     [{ rules: [], otherwise: { text: 1 } }, /^script\.otherwise\.text is 1/],
+    [{ rules: [], otherwise: "brain" }, /^script\.otherwise is "brain"\. Give "offline" or a reply\./],
   ])("is refused with the path of the mistake: %j", (script, message) => {
     let thrown: unknown;
     try {

@@ -11,12 +11,11 @@ import {
   type WarningDetail,
 } from "#domain";
 import { createDecoder, type Decoder, type Format } from "#dialects";
-import { isRecord } from "#wire";
+import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire";
 import { backgroundWarning, cutError, exitError, withoutEndFaults } from "./conversation/exit.ts";
 import { awaitExit, type CliProcess } from "./cli-process.ts";
 import { limitLines } from "./line-limit.ts";
 import type { ClaudeCodeMessage, UnlistedMessage } from "./messages/message.ts";
-import { missingField } from "./messages/missing-field.ts";
 import type { QueryItem } from "./query-item.ts";
 import { stalledError } from "./query-limits.ts";
 import { SILENCE } from "./conversation/plan.ts";
@@ -223,4 +222,27 @@ function faultOf(error: ErrorDetail, raw: Raw | undefined, message?: UnlistedMes
       ...present({ raw, message }),
     },
   };
+}
+
+/** The name of a required field that a message lacks; `undefined` if it has all of them. */
+function missingField(message: JsonRecord): string | undefined {
+  switch (message.type) {
+    case "result":
+      return ownString(message, "subtype") === undefined ? "subtype" : undefined;
+    case "assistant":
+      return Array.isArray(contentOf(message)) ? undefined : "message.content";
+    case "user":
+      return typeof contentOf(message) === "string" || Array.isArray(contentOf(message))
+        ? undefined
+        : "message.content";
+    case "stream_event":
+      return ownString(ownRecord(message, "event") ?? {}, "type") === undefined ? "event.type" : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function contentOf(message: JsonRecord): unknown {
+  const inner = ownValue(message, "message");
+  return isRecord(inner) ? ownValue(inner, "content") : undefined;
 }

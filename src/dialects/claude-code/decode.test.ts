@@ -448,9 +448,9 @@ describe("F-C4: while a message is being written, its calls wait, and what is ab
     const adapter = claudeCode.createAdapter();
     adapter.feed([...RUNNING, ...values].map(frame));
     expect([adapter.isWaiting("c1"), adapter.isWaiting("c2")]).toEqual([true, false]);
-    expect(outline(adapter.tellNow("c1"))).toEqual(expected);
+    expect(outline(adapter.emitNow("c1"))).toEqual(expected);
     expect(adapter.isWaiting("c1")).toBe(false);
-    expect(adapter.tellNow("c1")).toEqual([]);
+    expect(adapter.emitNow("c1")).toEqual([]);
   });
 
   test("a block in front of the call that never came to its end is taken back", () => {
@@ -458,7 +458,7 @@ describe("F-C4: while a message is being written, its calls wait, and what is ab
     adapter.feed(
       [begin("m1"), open(0, TEXT), text(0, "lost"), open(1, call("c1")), assistant("m1", call("c1"))].map(frame),
     );
-    expect(outline(adapter.tellNow("c1"))).toEqual([
+    expect(outline(adapter.emitNow("c1"))).toEqual([
       ...['retract {"messageId":"m1"}', "message m1 tool-call", "tool-call c1"],
     ]);
   });

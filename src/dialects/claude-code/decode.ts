@@ -39,7 +39,7 @@ export interface ClaudeCodeAdapter extends Adapter {
   /**
    * Emits the message of a held call as far as it is written, and the call. The message is emitted again at its end.
    */
-  tellNow(callId: string): Chunk[];
+  emitNow(callId: string): Chunk[];
   /** The CLI's id of the last message in the main conversation. */
   readonly lastMessageId: string | undefined;
   /** The agents that the CLI can run as, by its first init. Older versions do not list them. */
@@ -56,7 +56,7 @@ function createAdapter(options: AdapterOptions = {}): ClaudeCodeAdapter {
     },
     flush: () => stream.end(),
     isWaiting: (callId) => stream.isWaiting(callId),
-    tellNow: (callId) => stream.tellNow(callId),
+    emitNow: (callId) => stream.emitNow(callId),
     get lastMessageId() {
       return stream.lastMessageId;
     },
@@ -213,7 +213,7 @@ function createStream(options: AdapterOptions) {
       return agents;
     },
     isWaiting: (callId: string): boolean => conversation.isWaiting(callId),
-    tellNow(callId: string): Chunk[] {
+    emitNow(callId: string): Chunk[] {
       const out: Chunk[] = [];
       conversation.emitNow(callId, out);
       return out;

@@ -1,5 +1,4 @@
-import type { Block, MediaBlock } from "#domain";
-import { decodeBase64 } from "#wire";
+import { type Block, decodeBase64, type MediaBlock } from "#domain";
 import { contentBlocks, mediaTypeOf } from "./content.ts";
 
 /** Media types other than `text/…` whose bytes are text. */

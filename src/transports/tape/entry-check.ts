@@ -1,4 +1,5 @@
-import { decodeBase64, isRecord, type JsonRecord } from "#wire";
+import { decodeBase64 } from "#domain";
+import { isRecord, type JsonRecord } from "#wire";
 import type { TapeEntryType } from "./tape.ts";
 
 /** The kind of a field. A trailing `?` makes it optional. */

@@ -1,5 +1,12 @@
-import { present, START_ERROR_CODES, StartError, type StartErrorCode, ToolFailure } from "#domain";
-import { decodeBase64, encodeBase64 } from "#wire";
+import {
+  decodeBase64,
+  encodeBase64,
+  present,
+  START_ERROR_CODES,
+  StartError,
+  type StartErrorCode,
+  ToolFailure,
+} from "#domain";
 import type { TapeBytes, TapeDigest, TapeFailure } from "./tape.ts";
 
 /**

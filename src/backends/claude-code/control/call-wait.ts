@@ -17,14 +17,14 @@ export const MESSAGE_REST_MS = 1000;
 export class CallWait {
   private readonly _clock: Clock;
   private readonly _calls: Pick<ClaudeCodeAdapter, "isWaiting">;
-  private readonly _tellNow: (callId: string) => void;
+  private readonly _emitNow: (callId: string) => void;
   private readonly _waiting = new Map<string, Deferred<void>>();
 
-  /** `tellNow` emits the message of a call as far as it is written, and the call. */
-  constructor(clock: Clock, calls: Pick<ClaudeCodeAdapter, "isWaiting">, tellNow: (callId: string) => void) {
+  /** `emitNow` emits the message of a call as far as it is written, and the call. */
+  constructor(clock: Clock, calls: Pick<ClaudeCodeAdapter, "isWaiting">, emitNow: (callId: string) => void) {
     this._clock = clock;
     this._calls = calls;
-    this._tellNow = tellNow;
+    this._emitNow = emitNow;
   }
 
   /** `undefined`: no delay is needed. Resolves when the call is emitted, or the request is cancelled. */
@@ -40,17 +40,17 @@ export class CallWait {
   }
 
   private async _wait(callId: string, signal: AbortSignal): Promise<void> {
-    const told = this._waiting.get(callId) ?? createDeferred<void>();
-    this._waiting.set(callId, told);
+    const emitted = this._waiting.get(callId) ?? createDeferred<void>();
+    this._waiting.set(callId, emitted);
     const stopClock = this._clock.after(MESSAGE_REST_MS, () => {
-      this._tellNow(callId);
-      told.resolve();
+      this._emitNow(callId);
+      emitted.resolve();
     });
-    const unfollow = followSignal(signal, () => told.resolve());
-    await told.promise;
+    const unfollow = followSignal(signal, () => emitted.resolve());
+    await emitted.promise;
     stopClock();
     unfollow();
-    if (this._waiting.get(callId) === told) this._waiting.delete(callId);
+    if (this._waiting.get(callId) === emitted) this._waiting.delete(callId);
   }
 }
 

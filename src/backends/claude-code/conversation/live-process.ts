@@ -87,7 +87,7 @@ export class LiveProcess {
     const { decoder, adapter } = createCliDecoder(reading, plan.keepRaw, options.maxLineBytes);
     this._decoder = decoder;
     this._adapter = adapter;
-    this._callWait = new CallWait(clock, adapter, (callId) => this._tellNow(callId));
+    this._callWait = new CallWait(clock, adapter, (callId) => this._emitNow(callId));
     this._channel = createControlChannel({
       clock,
       write: (lines) => process.write(lines, "control"),
@@ -195,9 +195,9 @@ export class LiveProcess {
     this._emit({ kind: "refused", error })?.catch(() => undefined);
   }
 
-  private _tellNow(callId: string): void {
+  private _emitNow(callId: string): void {
     if (this._isOver || this._decoder.isOver) return;
-    this._emitOutput(this._adapter.tellNow(callId))?.catch(() => undefined);
+    this._emitOutput(this._adapter.emitNow(callId))?.catch(() => undefined);
   }
 }
 
