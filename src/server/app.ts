@@ -3,6 +3,7 @@ import { elapsedSince } from "#domain";
 import type { Access } from "./access.ts";
 import type { SecretMask } from "#secrets";
 import { ApiError, asApiError } from "./api-error.ts";
+import { clientAddress } from "./client-address.ts";
 import { checkOrigin, type OriginRules } from "./origin-check.ts";
 import type { Page } from "./page.ts";
 import type { ServerContext, ServerEnv, ServerParts } from "./parts.ts";
@@ -21,6 +22,8 @@ interface Route {
   readonly path: string;
   /** `tenant`, the default: requires a token. `operator`: requires the token for the metrics. */
   readonly for?: "anybody" | "tenant" | "operator";
+  /** Not counted as a request, so that a flood from an address does not fail the probes that come from it as well. */
+  readonly isProbe?: true;
   readonly methods: Readonly<Partial<Record<Method, Answer>>>;
 }
 
@@ -38,9 +41,12 @@ export const ROUTES: readonly Route[] = [
   { path: "/api/permissions", methods: { GET: listPermissions } },
   { path: "/api/backends", methods: { GET: listBackends } },
   { path: "/metrics", for: "operator", methods: { GET: showMetrics } },
-  { path: "/healthz", for: "anybody", methods: { GET: healthz } },
-  { path: "/readyz", for: "anybody", methods: { GET: readyz } },
+  { path: "/healthz", for: "anybody", isProbe: true, methods: { GET: healthz } },
+  { path: "/readyz", for: "anybody", isProbe: true, methods: { GET: readyz } },
 ];
+
+/** The paths that supervisors and load balancers ask. */
+export const PROBES: ReadonlySet<string> = new Set(ROUTES.filter(({ isProbe }) => isProbe).map(({ path }) => path));
 
 export interface AppOptions {
   readonly parts: ServerParts;
@@ -72,11 +78,15 @@ export function createApp(options: AppOptions): Hono<ServerEnv> {
     finish(context, parts, startedAt);
   });
   app.use(async (context, next) => {
-    const address = addressOf(context, parts.settings.trustProxy);
+    const address = clientAddress({
+      forwarded: context.req.header("x-forwarded-for"),
+      remote: context.env?.incoming?.socket?.remoteAddress,
+      trustProxy: parts.settings.trustProxy,
+    });
     context.set("address", address);
     const source = findSource(context, options.access, address);
     context.set("source", source);
-    if (!options.requests.take(source)) {
+    if (!PROBES.has(context.req.path) && !options.requests.take(source)) {
       throw new ApiError("too-many-requests", "Too many requests. Wait a minute.", { "retry-after": "60" });
     }
     checkOrigin(context.req.raw, context.req.path, options.origins);
@@ -200,10 +210,4 @@ function pathOf(request: Request): string {
 
 function knownMethod(method: string): string {
   return ["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"].includes(method) ? method : "other";
-}
-
-function addressOf(context: ServerContext, trustProxy: boolean): string {
-  const forwarded = trustProxy ? context.req.header("x-forwarded-for")?.split(",").at(-1)?.trim() : undefined;
-  if (forwarded !== undefined && forwarded !== "" && forwarded.length <= 64) return forwarded;
-  return context.env?.incoming?.socket?.remoteAddress ?? "local";
 }

@@ -68,6 +68,7 @@ function isLink(headers: Headers, path: string): boolean {
   return path === "/" && headers.get("sec-fetch-mode") === "navigate" && headers.get("sec-fetch-dest") === "document";
 }
 
+/** Which scheme a browser used is not known behind a proxy. The host may have the scheme's own port, an origin has not. */
 function isSameOrigin(origin: string, host: string): boolean {
-  return origin === `http://${host}` || origin === `https://${host}`;
+  return ["http", "https"].some((scheme) => origin === new URL(`${scheme}://${host}`).origin);
 }

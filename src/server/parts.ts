@@ -25,6 +25,8 @@ export interface ServerParts {
   readonly streams: StreamSetting;
   /** Open event streams. */
   readonly openStreams: { readonly bySource: Map<string, number>; readonly byTenant: Map<string, number> };
+  /** Whether the store answers now. */
+  readonly storeAnswers: () => Promise<boolean>;
   readonly isClosing: () => boolean;
 }
 

@@ -1,7 +1,5 @@
 /** Counts the requests of each address per minute. */
 export interface RateLimit {
-  /** Whether the address has reached the limit. */
-  isOver(address: string): boolean;
   /** Counts one; `true` if that was still within the limit. */
   take(address: string): boolean;
 }
@@ -27,7 +25,6 @@ export function createRateLimit(perMinute: number, now: () => number): RateLimit
   };
 
   return {
-    isOver: (address) => windowOf(address).count >= perMinute,
     take(address) {
       const window = windowOf(address);
       window.count += 1;

@@ -1,7 +1,7 @@
 import { coverStartErrors, systemWorld } from "#runtime";
-import { createEventLog, createUnstoredEnds } from "#sessions";
+import { createEventLog, createUnstoredEnds, LOCAL_TENANT } from "#sessions";
 import { createAccess } from "./access.ts";
-import { createApp } from "./app.ts";
+import { createApp, PROBES } from "./app.ts";
 import { createFrameCache } from "./event-frames.ts";
 import { checkListenOptions, type Listening, type ListenOptions, listenOn, requireSafeAddress } from "./listen.ts";
 import { createLiveRuns } from "./live-runs.ts";
@@ -12,6 +12,7 @@ import { readPage } from "./page.ts";
 import type { ServerParts } from "./parts.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createReadiness } from "./readiness.ts";
+import { createStoreProbe } from "./routes/about.ts";
 import { createServerLog } from "./server-log.ts";
 import { createStorageQuota } from "./storage-quota.ts";
 import { createWarmThreads } from "./warm-threads.ts";
@@ -74,6 +75,10 @@ export function createServer(options: ServerOptions): Server {
       reports: settings.reports,
     },
     openStreams,
+    storeAnswers: createStoreProbe(async () => {
+      await recover();
+      await store.listThreads({ tenant: LOCAL_TENANT, limit: 1 });
+    }, world.clock),
     isClosing: () => closing !== undefined,
   };
   metrics.gauge("millrace_runs_active", "Runs under way.", () => runs.size);
@@ -117,12 +122,10 @@ export function createServer(options: ServerOptions): Server {
 
   const answer = async (request: Request, env?: unknown): Promise<Response> => {
     try {
-      await recover();
+      // A probe is answered in time, whether or not the store responds.
+      if (!isProbe(request)) await recover();
     } catch {
-      // Whether the process is alive does not depend on its store.
-      if (!isAboutProcess(request)) {
-        return new Response("The store does not answer.\n", { status: 503, headers: { "retry-after": "5" } });
-      }
+      return new Response("The store does not answer.\n", { status: 503, headers: { "retry-after": "5" } });
     }
     return app.fetch(request, (env ?? {}) as never);
   };
@@ -154,6 +157,6 @@ export function createServer(options: ServerOptions): Server {
   };
 }
 
-function isAboutProcess({ url }: Request): boolean {
-  return URL.canParse(url) && new URL(url).pathname === "/healthz";
+function isProbe({ url }: Request): boolean {
+  return URL.canParse(url) && PROBES.has(new URL(url).pathname);
 }

@@ -512,6 +512,16 @@ describe("threads", () => {
     expect((await asked).status).toBe(503);
   });
 
+  it("F-A8: a store that does not even say which runs were left open delays neither of the probes", async () => {
+    const world = testWorld();
+    const store = { ...createMemoryStore(), listRuns: () => new Promise<never>(() => undefined) };
+    const server = startServer({ world, store });
+    expect((await server.ask("GET", "/healthz")).status).toBe(200);
+    const asked = server.ask("GET", "/readyz");
+    await world.clock.advance(1_000);
+    expect((await asked).status).toBe(503);
+  });
+
   it("a shutdown lets runs finish, and leaves those that do not to the next start", async () => {
     const world = testWorld();
     const reply = (ms: number): ScriptedReply =>

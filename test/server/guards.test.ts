@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { agent } from "#runtime";
 import type { LogRecord } from "#server";
+import type { Store } from "#sessions";
 import { createServer } from "#server";
 import { textDelta } from "#domain";
 import { assertRunLog, createScriptedBackend } from "#testing";
@@ -182,6 +183,39 @@ describe("SEC7: addresses and origins", () => {
   });
 });
 
+describe("F-A7: the host that a proxy passes on", () => {
+  const { ask } = plain({ hosts: ["chat.example"] });
+  const statusOf = async (host: string, origin: string): Promise<number> =>
+    (await ask("GET", "/api/threads", undefined, { host, origin })).status;
+
+  it.each([
+    ["chat.example", "https://chat.example"],
+    ["chat.example:8443", "https://chat.example:8443"],
+    // A proxy may add the port that a browser leaves out, and keep the spelling of an address line.
+    ["chat.example:443", "https://chat.example"],
+    ["chat.example:80", "http://chat.example"],
+    ["CHAT.example", "https://chat.example"],
+    ["[::1]:443", "https://[::1]"],
+  ])("%s: a page of %s is the server's own", async (host, origin) => {
+    expect(await statusOf(host, origin)).toBe(200);
+  });
+
+  it.each([
+    ["chat.example", "https://chat.example:8443"],
+    ["chat.example:443", "http://chat.example"],
+    ["chat.example:80", "https://chat.example"],
+    ["chat.example:8443", "https://chat.example"],
+    ["chat.example", "https://chat.example.evil.example"],
+    ["chat.example", "https://user@chat.example"],
+    ["chat.example", "https://chat.example/"],
+    ["chat.example", "ftp://chat.example"],
+    ["chat.example", "null"],
+    ["localhost", "https://chat.example"],
+  ])("%s: a page of %s is foreign", async (host, origin) => {
+    expect(await statusOf(host, origin)).toBe(403);
+  });
+});
+
 describe("SEC7: the page", () => {
   it("may be linked to from anywhere; the API may not", async () => {
     const { ask } = plain();
@@ -286,6 +320,55 @@ describe("SEC8: tokens", () => {
       expect(answers).toEqual([200, 200, 200, 429]);
     }
     expect((await guess(metricsToken, "/metrics")).status).toBe(200);
+  });
+
+  it("F-A6: a guesser that changes its port, or its address within an IPv6 network, is one guesser", async () => {
+    const server = secured({ trustProxy: true });
+    const guess = async (from: string): Promise<number> => {
+      const headers = { authorization: "Bearer a-wrong-token", "x-forwarded-for": from };
+      return (await server.ask("GET", "/api/threads", undefined, headers)).status;
+    };
+    for (const [from, other] of [
+      [(count: number) => `1.2.3.4:${1000 + count}`, "1.2.3.5:1000"],
+      [(count: number) => `[2001:db8::${count.toString(16)}]:80`, "[2001:db8:0:1::1]:80"],
+    ] as const) {
+      const answers = [];
+      for (let tries = 0; tries < 12; tries += 1) answers.push(await guess(from(tries)));
+      expect(answers).toEqual([...Array.from({ length: 10 }, () => 401), 429, 429]);
+      expect(await guess(other)).toBe(401);
+    }
+  });
+
+  it("F-A6: a flood does not make the server look dead or unready to whoever probes it from the same address", async () => {
+    const server = secured({ limits: { requestsPerMinute: 3 } });
+    for (let tries = 0; tries < 10; tries += 1) await server.ask("GET", "/api/threads");
+    expect((await server.ask("GET", "/api/threads")).status).toBe(429);
+    for (const path of ["/healthz", "/readyz"]) {
+      for (let tries = 0; tries < 10; tries += 1) expect((await server.ask("GET", path)).status).toBe(200);
+      expect((await server.ask("GET", path, undefined, { host: "evil.example" })).status).toBe(403);
+    }
+    // Nor do probes use up what others may ask.
+    const probed = secured({ limits: { requestsPerMinute: 3 } });
+    for (let tries = 0; tries < 10; tries += 1) await probed.ask("GET", "/healthz");
+    expect((await probed.ask("GET", "/api/threads")).status).toBe(401);
+  });
+
+  it("F-A6: any number of probes at once put one question to the store", async () => {
+    const store = createMemoryStore();
+    let questions = 0;
+    const counting: Store = {
+      ...store,
+      listThreads: (wanted) => {
+        questions += 1;
+        return store.listThreads(wanted);
+      },
+    };
+    const server = secured({ store: counting });
+    const probe = async (): Promise<number> => (await server.ask("GET", "/readyz")).status;
+    const answers = await Promise.all(Array.from({ length: 50 }, probe));
+    expect([new Set(answers), questions]).toEqual([new Set([200]), 1]);
+    await probe();
+    expect(questions).toBe(2);
   });
 
   it("F-A13: metrics are shown to who has their own token, and to no tenant", async () => {
@@ -518,8 +601,8 @@ describe("SEC17: bodies", () => {
 
   it("requests and streams are bounded by address", async () => {
     const server = plain({ limits: { requestsPerMinute: 5, streams: 2 } });
-    for (let tries = 0; tries < 5; tries += 1) expect((await server.ask("GET", "/healthz")).status).toBe(200);
-    const refused = await server.ask("GET", "/healthz");
+    for (let tries = 0; tries < 5; tries += 1) expect((await server.ask("GET", "/api/threads")).status).toBe(200);
+    const refused = await server.ask("GET", "/api/threads");
     expect(refused.status).toBe(429);
     expect(refused.headers.get("retry-after")).toBe("60");
   });

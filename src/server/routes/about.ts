@@ -22,15 +22,23 @@ export function healthz(context: ServerContext): Response {
 /** The server accepts requests: the store responds, and the server is not shutting down. */
 export async function readyz(context: ServerContext, parts: ServerParts): Promise<Response> {
   if (parts.isClosing()) return context.text("shutting down\n", 503);
-  const isReady = await answersInTime(
-    parts.store.listThreads({ tenant: "local", limit: 1 }),
-    parts.settings.world.clock,
-  );
+  const isReady = await parts.storeAnswers();
   return isReady ? context.text("ready\n") : context.text("the store does not answer\n", 503);
 }
 
 /** Readiness probes usually give up after about a second. */
 const MOST_READY_MS = 900;
+
+/** Whether the store answers in time. Probes that arrive at the same time share one query, because they are not limited. */
+export function createStoreProbe(query: () => Promise<unknown>, clock: Clock): () => Promise<boolean> {
+  let current: Promise<boolean> | undefined;
+  return () => {
+    current ??= answersInTime(query(), clock).finally(() => {
+      current = undefined;
+    });
+    return current;
+  };
+}
 
 function answersInTime(answer: Promise<unknown>, clock: Clock): Promise<boolean> {
   return new Promise((resolve) => {
