@@ -139,9 +139,10 @@ export interface FileSystem {
   append(path: string, bytes: Uint8Array): Promise<void>;
   /**
    * Creates a folder that only its owner can use (0700), or restricts an existing folder or file (0600). Rejects if that
-   * is not possible: another user's, a link made by another user, or a shared folder.
+   * is not possible: another user's, a link made by another user, or a shared folder. For a `file` nothing is created:
+   * a missing one is not an error, and something else in its place is.
    */
-  makePrivate(path: string): Promise<void>;
+  makePrivate(path: string, kind?: "folder" | "file"): Promise<void>;
   /** Whether there is a file or a folder. */
   exists(path: string): Promise<boolean>;
   /** Removes a file. A missing file is not an error. */

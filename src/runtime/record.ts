@@ -166,7 +166,7 @@ export function tapFiles(files: FileSystem, tap: Pick<Tap, "take">): FileSystem 
       });
     },
     append: (path, bytes) => tap.take("files.append", () => files.append(path, bytes)),
-    makePrivate: (path) => tap.take("files.makePrivate", () => files.makePrivate(path)),
+    makePrivate: (path, kind) => tap.take("files.makePrivate", () => files.makePrivate(path, kind)),
     exists: (path) => tap.take("files.exists", () => files.exists(path)),
     remove: (path) => tap.take("files.remove", () => files.remove(path)),
     list: (path) => tap.take("files.list", () => files.list(path)),

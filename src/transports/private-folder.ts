@@ -13,14 +13,25 @@ const STICKY = 0o1000;
 /**
  * Creates a folder that only its owner can use. An existing folder is restricted to 0700, an existing file to 0600. What
  * cannot be made private is refused: another user's, a link made by another user, or a shared folder.
+ *
+ * For a `file` nothing is created, because another program may have removed it since it was listed.
  */
-export async function makePrivate(path: string): Promise<void> {
+export async function makePrivate(path: string, kind: "folder" | "file" = "folder"): Promise<void> {
+  try {
+    await restrict(path, kind);
+  } catch (error) {
+    if (kind === "folder" || (error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
+
+async function restrict(path: string, kind: "folder" | "file"): Promise<void> {
   const own = process.getuid?.();
-  const isFile = (await lstat(path).catch(() => undefined))?.isFile() === true;
+  const isFile = kind === "file" || (await lstat(path).catch(() => undefined))?.isFile() === true;
   if (!isFile) await makeFolders(path);
   // Windows has no modes; a new folder inherits its permissions.
   if (own === undefined) return;
   const place = await lstat(path);
+  if (kind === "file" && !place.isFile()) throw new Error(`${path} is not a file. Remove it, or give another folder.`);
   if (place.isSymbolicLink() && place.uid !== own) {
     throw new Error(`${path} is a link that another user has made. Give the folder itself, or remove the link.`);
   }

@@ -68,8 +68,8 @@ export function createSystemFiles(random: Random = systemRandom): FileSystem {
       }
     },
 
-    async makePrivate(path) {
-      await makePrivate(absolute(path));
+    async makePrivate(path, kind) {
+      await makePrivate(absolute(path), kind);
     },
 
     async exists(path) {

@@ -64,7 +64,8 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
     await files.append(lockPath, EMPTY);
     // Files of an earlier program, or of a copy.
     for (const name of await files.list(folder)) {
-      if (name.startsWith(DATABASE_FILE) || name.startsWith(LOCK_FILE)) await files.makePrivate(`${folder}/${name}`);
+      if (!name.startsWith(DATABASE_FILE) && !name.startsWith(LOCK_FILE)) continue;
+      await files.makePrivate(`${folder}/${name}`, "file");
     }
   } catch (error) {
     throw failure(`The data folder ${folder} cannot be used: ${describeThrown(error)}`, error);

@@ -140,6 +140,23 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     await store.close();
   });
 
+  it("F-A10: a write-ahead log that another program removes meanwhile does not become a folder", async () => {
+    const folder = makeFolder();
+    const files = createSystemFiles();
+    const list = async (path: string) => [...(await files.list(path)), "millrace.sqlite-wal", "millrace.sqlite-shm"];
+    const store = await openSqliteStore({ folder, clock: systemClock, files: { ...files, list }, driver: sqlDriver });
+    await store.createRun(RUN);
+    expect(readdirSync(folder).filter((name) => statSync(join(folder, name)).isDirectory())).toEqual([]);
+    await store.close();
+  });
+
+  it("F-A10: a folder in the place of the write-ahead log is named in the error, and left as it is", async () => {
+    const folder = makeFolder();
+    mkdirSync(join(folder, "millrace.sqlite-wal", "inside"), { recursive: true });
+    await expect(open(folder)).rejects.toThrow(/millrace\.sqlite-wal is not a file/);
+    expect(readdirSync(join(folder, "millrace.sqlite-wal"))).toEqual(["inside"]);
+  });
+
   it("SEC19: a link in the place of the database is not followed", async () => {
     const folder = makeFolder();
     mkdirSync(folder);
