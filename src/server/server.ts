@@ -28,8 +28,8 @@ export interface Server {
 }
 
 /**
- * Creates the server. Runs that an earlier process left open are closed as `interrupted` before the first request is
- * answered. Invalid options throw `StartError` here.
+ * Creates the server. It continues the runs that an earlier process left open before it answers the first request.
+ * Invalid options throw `StartError` here.
  *
  * @example
  * const server = createServer({ store: createMemoryStore(), target: "offline" })
@@ -98,6 +98,7 @@ export function createServer(options: ServerOptions): Server {
 
   /** Continues the unfinished runs of an earlier process. Runs of a library that wait are left to it. */
   const resumeAll = async (): Promise<number> => {
+    await ends.restore();
     const unfinished = await store.listRuns({ isOver: false });
     const own = unfinished.filter(({ threadId, isWaiting }) => threadId !== undefined || isWaiting !== true);
     for (const run of own) await runs.resume(run);

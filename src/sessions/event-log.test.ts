@@ -15,7 +15,7 @@ import {
   toolInputDelta,
   toolResultItem,
 } from "#domain";
-import { assertRunLog, closeRunLog, createSeededRandom, createVirtualClock } from "#testing";
+import { assertRunLog, checkStore, closeRunLog, createSeededRandom, createVirtualClock } from "#testing";
 import { fuzzRuns } from "../../test/effort.ts";
 import { createEventLog, type EventLog } from "./event-log.ts";
 import { closeInterruptedRuns } from "./event-log-closing.ts";
@@ -23,6 +23,7 @@ import { LogReader } from "./event-log-reader.ts";
 import { createMemoryStore } from "./stores/memory/memory-store.ts";
 import type { Store } from "./stores/store.ts";
 import { StoreError } from "./stores/store-error.ts";
+import { createUnstoredEnds } from "./unstored-end.ts";
 
 const RUNS = fuzzRuns(200);
 const RUN = { id: "run-1", createdAt: 0 };
@@ -439,5 +440,12 @@ describe("closeInterruptedRuns", () => {
     const { events } = await crashAfter(5, failed);
     assertRunLog(events);
     expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "error", subtype: "stream-cut" } });
+  });
+});
+
+describe("createUnstoredEnds", () => {
+  it("F-B14: its store keeps every promise of the store contract", async () => {
+    const open = () => createUnstoredEnds({ store: createMemoryStore(), clock: createVirtualClock() }).store;
+    expect(await checkStore(open)).toEqual([]);
   });
 });

@@ -60,8 +60,8 @@ export interface LogWriteOptions {
 export interface StoreFailureHandler {
   /** Ends the run, because it cannot go on. */
   stop(why: string): void;
-  /** Keeps the end of the log until it can be stored, together with `settlement`. */
-  hold(events: EventBatch, settlement: Settlement | undefined): void;
+  /** Keeps the end of the log until it can be stored, together with `settlement`. Then it is shown. Must not reject. */
+  hold(events: EventBatch, settlement: Settlement | undefined): Promise<void> | void;
 }
 
 /** The delays between attempts on a failing disk; after the last one the run cannot go on. */
@@ -133,7 +133,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
         return undefined;
       } catch (error) {
         if (onStoreFailure !== undefined && isOfTheDisk(error))
-          keepEnd(writer, describeThrown(error), { recorder, onStoreFailure, tail });
+          await keepEnd(writer, describeThrown(error), { recorder, onStoreFailure, tail });
         return describeThrown(error);
       } finally {
         stored?.end();
@@ -177,7 +177,7 @@ async function isStored(store: Store, runId: string, events: EventBatch): Promis
 }
 
 /** Passes the end of a log to the failure handler, and shows it to the readers. */
-function keepEnd(
+async function keepEnd(
   writer: Writer,
   why: string,
   {
@@ -189,11 +189,11 @@ function keepEnd(
     readonly onStoreFailure: StoreFailureHandler;
     readonly tail: LiveTail;
   },
-): void {
+): Promise<void> {
   const events = endUnstored(writer.unstored(), why);
   const done = events.at(-1);
   if (done?.type !== "done") return;
-  onStoreFailure.hold(events, recorder?.settle(done));
+  await onStoreFailure.hold(events, recorder?.settle(done));
   tail.push(events);
 }
 

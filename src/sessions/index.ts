@@ -7,6 +7,7 @@ export type { SendOptions, Session, SessionSeams } from "./session.ts";
 export { createSession } from "./session.ts";
 export type {
   AuditEntry,
+  KeptEnd,
   ModelUsage,
   NewRun,
   NewThread,

@@ -10,7 +10,7 @@ import {
 } from "#domain";
 import { closeInterruptedRun } from "./event-log-closing.ts";
 import type { EventBatch } from "./live-tail.ts";
-import type { NewRun, Settlement, Store, StoredRun } from "./stores/store.ts";
+import type { KeptEnd, NewRun, Settlement, Store, StoredRun } from "./stores/store.ts";
 import { isStoreError } from "./stores/store-error.ts";
 import { LOCAL_TENANT } from "./stores/thread-rules.ts";
 
@@ -56,9 +56,14 @@ export function endWithError(events: EventBatch, error: ErrorDetail): EventBatch
 export interface UnstoredEnds {
   /** The store, overlaid with these ends: its readers see these runs as finished. */
   readonly store: Store;
-  /** Keeps the end of a run's log, and stores it as soon as possible. */
-  hold(run: NewRun, events: EventBatch, settlement: Settlement | undefined): void;
-  /** Tries once more to store what is kept, then gives up: the next start closes these runs. */
+  /**
+   * Keeps the end of a run's log, and stores it as soon as possible. Never rejects: resolves when the end may be shown,
+   * because the store keeps it for the next process, or cannot.
+   */
+  hold(run: NewRun, events: EventBatch, settlement: Settlement | undefined): Promise<void>;
+  /** Takes over the ends that an earlier process has kept, and stores them. Rejects if they cannot be listed. */
+  restore(): Promise<void>;
+  /** Tries once more to store what is kept, then leaves it to the next process. */
   close(): Promise<void>;
 }
 
@@ -91,6 +96,14 @@ export function createUnstoredEnds({ store, clock, onStored }: UnstoredEndsOptio
     await appendEnd(store, end, clock);
     held.delete(end.run.id);
     onStored?.(end.run.id);
+    // One that stays is removed by the next process, which finds that its run is over.
+    await store.removeEnd?.(end.run.id).catch(() => undefined);
+  };
+  const add = ({ run, events, settlement }: KeptEnd): void => {
+    const [first] = events;
+    const done = events.at(-1);
+    if (first === undefined || done?.type !== "done") return;
+    held.set(run.id, { run, events, firstSeq: first.firstSeq ?? first.seq, done, settlement });
   };
   const retryAll = async (): Promise<void> => {
     try {
@@ -113,12 +126,16 @@ export function createUnstoredEnds({ store, clock, onStored }: UnstoredEndsOptio
 
   return {
     store: overlayEnds(store, held, { storeEnd, endOfThread }),
-    hold(run, events, settlement) {
-      const [first] = events;
-      const done = events.at(-1);
-      if (first === undefined || done?.type !== "done") return;
-      held.set(run.id, { run, events, firstSeq: first.firstSeq ?? first.seq, done, settlement });
+    async hold(run, events, settlement) {
+      const end = { run, events, ...(settlement !== undefined && { settlement }) };
+      // Without it, the next process would continue a run that is over for its readers.
+      await store.keepEnd?.(end).catch(() => undefined);
+      add(end);
       schedule();
+    },
+    async restore() {
+      for (const end of (await store.listEnds?.()) ?? []) add(end);
+      if (held.size > 0) await retryAll();
     },
     async close() {
       isClosed = true;
@@ -174,6 +191,11 @@ function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEn
   return {
     append: (runId, events, settlement) => store.append(runId, events, settlement),
     createThread: (thread) => store.createThread(thread),
+    ...(store.keepEnd !== undefined && {
+      keepEnd: (end: KeptEnd) => store.keepEnd?.(end) ?? Promise.resolve(),
+      listEnds: () => store.listEnds?.() ?? Promise.resolve([]),
+      removeEnd: (runId: string) => store.removeEnd?.(runId) ?? Promise.resolve(),
+    }),
     ...(store.countThreads !== undefined && {
       countThreads: (tenant: string) => store.countThreads?.(tenant) ?? Promise.resolve(0),
     }),

@@ -1,5 +1,5 @@
 import { type AgentEvent, type Chunk, noticeItem, permissionItem, toolCallItem } from "#domain";
-import type { Store, StoredAnswer } from "#sessions";
+import type { KeptEnd, Store, StoredAnswer } from "#sessions";
 import { closeRunLog } from "./close-run-log.ts";
 import { expectSame, expectThat, type Trial } from "./conformance.ts";
 import { refused } from "./store-threads.ts";
@@ -41,6 +41,21 @@ function bytes(length: number, start = 7): Uint8Array {
 
 /** The contract of `Store` for runs that outlive their process. */
 export const WAITING_TRIALS: readonly Trial<Store>[] = [
+  [
+    "ends that could not be stored are kept as they are, one for each run, until they are removed",
+    async (store) => {
+      if (store.keepEnd === undefined || store.listEnds === undefined || store.removeEnd === undefined) return;
+      expectSame(await store.listEnds(), [], "ends at first");
+      const ends = ["R", "r"].map(endOf);
+      for (const end of ends) await store.keepEnd({ ...end, events: end.events.slice(1) });
+      for (const end of ends) await store.keepEnd(end);
+      expectSame(sortEnds(await store.listEnds()), ends, "ends");
+      expectSame(await store.listRuns(), [], "runs");
+      await store.removeEnd("R");
+      await store.removeEnd("R");
+      expectSame(await store.listEnds(), ends.slice(1), "the end that is left");
+    },
+  ],
   [
     "the settings of a run come back with it, whatever JSON they are",
     async (store) => {
@@ -290,6 +305,16 @@ export const WAITING_TRIALS: readonly Trial<Store>[] = [
   ],
 ];
 
+function endOf(id: string, at: number): KeptEnd {
+  const run = { ...RUN, id, threadId: "t", settings: { limits: {} } };
+  const settlement = { at, messages: [], usage: [] };
+  return { run, events: closeRunLog([noticeItem("status", { text: "é\u2028\0\ud800" })], id), settlement };
+}
+
+function sortEnds(ends: readonly KeptEnd[]): readonly KeptEnd[] {
+  return [...ends].sort((left, right) => (left.run.id < right.run.id ? -1 : 1));
+}
+
 export function reopeningWaiting(reopen: (store: Store) => Promise<Store>): Trial<Store> {
   return [
     "waiting runs, their settings, questions and answers, and files are there after the store was opened again",
@@ -305,6 +330,7 @@ export function reopeningWaiting(reopen: (store: Store) => Promise<Store>): Tria
       await store.keepFile("f", bytes(300_000));
       await store.keepFile("g", bytes(3));
       await store.removeFile("g");
+      await store.keepEnd?.(endOf("kept", 1));
       const again = await reopen(store);
       try {
         const waiting = { ...RUN, settings, lastSeq: 4, isOver: false, isWaiting: true, wakeAt: 7 };
@@ -314,6 +340,7 @@ export function reopeningWaiting(reopen: (store: Store) => Promise<Store>): Tria
         expectSame(await again.addAnswer(RUN.id, allow("c-1")), false, "a second answer");
         await expectFile(again, "f", bytes(300_000), "the file");
         await expectFile(again, "g", undefined, "the removed file");
+        if (again.keepEnd !== undefined) expectSame(await again.listEnds?.(), [endOf("kept", 1)], "kept ends");
         await again.append(RUN.id, events.slice(5));
         expectSame(await callsIn(again), [], "answers of a run that is over");
         expectSame(await again.listRuns({ isWaiting: true }), [], "runs that wait in the end");

@@ -28,15 +28,19 @@ const STORES: readonly [string, (clock: VirtualClock) => Promise<Store>][] = [
 
 const WRITES = ["append", "createRun", "createThread", "renameThread", "removeThread", "addAudit"] as const;
 
-/** A disk that is full from its k-th write on, until it is back. With `isUnreadable` it cannot be read either. */
-function breakDisk(store: Store, { isUnreadable = false } = {}) {
+/**
+ * A disk that is full from its k-th write on, until it is back. With `isUnreadable` it cannot be read either, with
+ * `hasNoReserve` it cannot even keep the end of a run.
+ */
+function breakDisk(store: Store, { isUnreadable = false, hasNoReserve = false } = {}) {
   const disk = { failsAt: Number.POSITIVE_INFINITY, writes: 0, isFull: false };
   const full = () => Promise.reject(new StoreError("store-failed", "database or disk is full"));
   const methods = Object.entries(store).map(([name, method]: [string, (...given: never[]) => Promise<unknown>]) => {
     const isWrite = WRITES.some((write) => write === name);
     const call = (...given: never[]): Promise<unknown> => {
       if (isWrite) disk.isFull ||= disk.writes++ >= disk.failsAt;
-      return disk.isFull && (isWrite || isUnreadable) && name !== "close" ? full() : method(...given);
+      const isRefused = isWrite || isUnreadable || (hasNoReserve && name === "keepEnd");
+      return disk.isFull && isRefused && name !== "close" ? full() : method(...given);
     };
     return [name, call] as const;
   });
@@ -66,7 +70,7 @@ const replies = (clock: VirtualClock): readonly ScriptedReply[] => {
 
 async function begin(
   open: (clock: VirtualClock) => Promise<Store>,
-  options: { isUnreadable?: boolean; run?: ServerOptions["run"] } = {},
+  options: { isUnreadable?: boolean; hasNoReserve?: boolean; run?: ServerOptions["run"] } = {},
 ) {
   const world = testWorld();
   const { clock } = world;
@@ -164,8 +168,52 @@ describe.each(STORES)("F-B14: a disk that is full, over the %s store", (_, open)
     await due(kept.close());
   });
 
-  it("a server that goes before the disk is back: the next one continues the run from what is stored", async () => {
-    const { disk, chat, due, server, kept, world, clerk } = await begin(open);
+  it("whichever write fails first: a server that is killed before the disk is back leaves the end that it told to the next one", async () => {
+    const writes = await countWrites(open);
+    for (let failing = 1; failing < writes; failing += 1) {
+      const { disk, thread, chat, due, kept, world, clerk } = await begin(open);
+      disk.failsAt = disk.writes + failing;
+      const response = await chat();
+      const runId = response.headers.get("x-run-id") as string;
+      const seen = await due(readEvents(response));
+      if (!disk.isFull) break;
+      expect((await due(kept.findRun("local", runId)))?.isOver).toBe(false);
+
+      // It is not closed: whatever it has in memory is lost. Its disk stays full.
+      const next = startServer({ store: kept, agents: [clerk()], target: "clerk", world });
+      const again = await due(readEvents(await due(next.ask("GET", `/api/runs/${runId}/events`))));
+      expect(again).toEqual(seen);
+      expect(await due(kept.read(runId))).toEqual(seen);
+      expect(await due(kept.findRun("local", runId))).toMatchObject({ isOver: true, status: "error" });
+      expect(await due(kept.listEnds?.() ?? Promise.resolve(undefined))).toEqual([]);
+      const shown = (await (await due(next.ask("GET", `/api/threads/${thread}`))).json()) as { thread: object };
+      expect(shown.thread).not.toHaveProperty("runId");
+      await due(kept.close());
+    }
+  });
+
+  it("the end that a killed server told is shown by the next one while the disk is still full", async () => {
+    const { disk, chat, due, kept, world, clerk, clock } = await begin(open);
+    disk.failsAt = disk.writes + 3;
+    const response = await chat();
+    const runId = response.headers.get("x-run-id") as string;
+    const seen = await due(readEvents(response));
+    const { disk: later, store } = breakDisk(kept);
+    later.isFull = true;
+    const next = startServer({ store, agents: [clerk()], target: "clerk", world });
+    const read = async (path: string) => (await due(next.ask("GET", path))).json() as Promise<unknown>;
+    expect(await due(readEvents(await due(next.ask("GET", `/api/runs/${runId}/events`))))).toEqual(seen);
+    expect(await read(`/api/runs/${runId}`)).toMatchObject({ status: "error" });
+    expect(await due(kept.listEnds?.() ?? Promise.resolve([]))).toHaveLength(1);
+    later.isFull = false;
+    while ((await due(kept.findRun("local", runId)))?.isOver !== true) await clock.advance(1000);
+    expect(await due(kept.read(runId))).toEqual(seen);
+    expect(await due(kept.listEnds?.() ?? Promise.resolve(undefined))).toEqual([]);
+    await due(kept.close());
+  });
+
+  it("without room for the end, the next server continues the run from what is stored", async () => {
+    const { disk, chat, due, server, kept, world, clerk } = await begin(open, { hasNoReserve: true });
     disk.failsAt = disk.writes + 3;
     const response = await chat();
     await due(readEvents(response));

@@ -67,6 +67,16 @@ export interface Store extends RunStore {
   /** `settlement` is stored with the events in one step; it belongs to the `done` at their end. */
   append(runId: string, events: readonly AgentEvent[], settlement?: Settlement): Promise<void>;
   findRun(tenant: string, id: string): Promise<StoredRun | undefined>;
+  /**
+   * Keeps the end of a run that `append` did not accept and that readers are shown nevertheless, replacing an earlier one
+   * of the run, in a way that may work although `append` fails: apart from the logs. The next process stores it. Without
+   * these three methods, the next process continues such a run.
+   */
+  keepEnd?(end: KeptEnd): Promise<void>;
+  /** The kept ends, in no particular order. */
+  listEnds?(): Promise<readonly KeptEnd[]>;
+  /** Nothing happens if there is none. */
+  removeEnd?(runId: string): Promise<void>;
 
   /** Stores a new thread. Rejects with `invalid-thread` or `thread-exists`. */
   createThread(thread: NewThread): Promise<void>;
@@ -212,6 +222,14 @@ export interface Settlement {
   readonly at: number;
   readonly messages: readonly Message[];
   readonly usage: readonly Omit<ModelUsage, "runs">[];
+}
+
+/** The end of a run's log that could not be stored. */
+export interface KeptEnd {
+  readonly run: NewRun;
+  /** The last events of the log, with `done`. The first of them may be stored already. */
+  readonly events: readonly AgentEvent[];
+  readonly settlement?: Settlement;
 }
 
 /** The usage of one model in a thread. */

@@ -3,6 +3,7 @@ import { cutJson, measureJson } from "#wire";
 import { requireAnswer, requireCursor, requireFileName, requireNext, requireRun, requireWanted } from "../sequence.ts";
 import type {
   AuditEntry,
+  KeptEnd,
   ModelUsage,
   NewRun,
   NewThread,
@@ -58,6 +59,7 @@ export function createMemoryStore(): Store {
   const shelves = new Map<string, StoredLog>();
   const audit: AuditEntry[] = [];
   const files = new Map<string, Uint8Array>();
+  const ends = new Map<string, KeptEnd>();
   /** The bytes of messages and events, by tenant. */
   const bytes = new Map<string, number>();
   let closed = false;
@@ -175,6 +177,18 @@ export function createMemoryStore(): Store {
       const log = logs.get(id);
       return log === undefined || (log.run.tenant ?? LOCAL_TENANT) !== tenant ? undefined : { ...log.run, ...log.end };
     },
+    async keepEnd(end) {
+      requireOpen();
+      ends.set(end.run.id, end);
+    },
+    async listEnds() {
+      requireOpen();
+      return [...ends.values()];
+    },
+    async removeEnd(runId) {
+      requireOpen();
+      ends.delete(runId);
+    },
     async createThread(thread) {
       requireOpen();
       requireThread(thread);
@@ -290,6 +304,7 @@ export function createMemoryStore(): Store {
       logs.clear();
       shelves.clear();
       files.clear();
+      ends.clear();
     },
   };
 }

@@ -132,11 +132,13 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
   it("F-A10: files that were open to everybody are the owner's alone afterwards", async () => {
     const folder = makeFolder();
     await (await open(folder)).close();
-    const modes = (): readonly number[] => readdirSync(folder).map((name) => statSync(join(folder, name)).mode & 0o777);
-    for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o666);
-    expect(new Set(modes())).toEqual(new Set([0o666]));
+    const modeOf = (name: string): number => statSync(join(folder, name)).mode & 0o777;
+    const modes = (): readonly number[] => readdirSync(folder).map((name) => (name === "ends" ? 0 : modeOf(name)));
+    for (const name of readdirSync(folder)) chmodSync(join(folder, name), name === "ends" ? 0o777 : 0o666);
+    expect(new Set(modes())).toEqual(new Set([0, 0o666]));
     const store = await open(folder);
-    expect(new Set(modes())).toEqual(new Set([0o600]));
+    expect(new Set(modes())).toEqual(new Set([0, 0o600]));
+    expect(modeOf("ends")).toBe(0o700);
     await store.close();
   });
 
@@ -146,7 +148,7 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     const list = async (path: string) => [...(await files.list(path)), "millrace.sqlite-wal", "millrace.sqlite-shm"];
     const store = await openSqliteStore({ folder, clock: systemClock, files: { ...files, list }, driver: sqlDriver });
     await store.createRun(RUN);
-    expect(readdirSync(folder).filter((name) => statSync(join(folder, name)).isDirectory())).toEqual([]);
+    expect(readdirSync(folder).filter((name) => statSync(join(folder, name)).isDirectory())).toEqual(["ends"]);
     await store.close();
   });
 
@@ -204,6 +206,50 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     const next = await open(copy);
     expect(await next.listRuns()).toHaveLength(1);
     await next.close();
+  });
+
+  it("F-B14: an end is kept on a full disk, in the room that was reserved for it", async () => {
+    const folder = makeFolder();
+    const system = createSystemFiles();
+    let room = 300_000;
+    const files = {
+      ...system,
+      async write(path: string, bytes: Uint8Array) {
+        if (bytes.length > room) throw new Error("ENOSPC: no space left on device");
+        await system.write(path, bytes);
+        room -= bytes.length;
+      },
+      async remove(path: string) {
+        const { size = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+        await system.remove(path);
+        room += size;
+      },
+    };
+    const store = await openSqliteStore({ folder, clock: systemClock, files, driver: sqlDriver });
+    const end = (id: string) => ({ run: { ...RUN, id }, events: logOf(id, 3) });
+    const ids = ["a", "b"];
+    room = 0;
+    for (const id of ids) await store.keepEnd?.(end(id));
+    expect(await store.listEnds?.()).toEqual(ids.map(end));
+    room = 0;
+    await expect(store.keepEnd?.(end("c"))).rejects.toMatchObject({ code: "store-failed" });
+    room = 300_000;
+    for (const id of ids) await store.removeEnd?.(id);
+    room = 0;
+    await store.keepEnd?.(end("c"));
+    expect(await store.listEnds?.()).toEqual([end("c")]);
+    await store.close();
+  });
+
+  it("F-B14: an end that is too large to be written at once is refused", async () => {
+    const store = await open(makeFolder());
+    const events = [...logOf("a", 3)];
+    events.unshift({
+      ...(events[0] as AgentEvent),
+      ...noticeItem("status", { text: "x".repeat(5_000_000) }),
+    } as AgentEvent);
+    await expect(store.keepEnd?.({ run: RUN, events })).rejects.toThrow(/too large/);
+    await store.close();
   });
 
   it("a second program over the same folder is refused, and told why; afterwards it may", async () => {

@@ -8,6 +8,7 @@ import { Appender, unknownRun } from "./appender.ts";
 import { CommitQueue, type Write } from "./commit-queue.ts";
 import { plain } from "./bodies.ts";
 import { Files } from "./files.ts";
+import { KeptEnds } from "./kept-ends.ts";
 import { encodeRun } from "./run-bodies.ts";
 import type { WorkReply } from "./worker/requests.ts";
 import { EngineHost } from "./engine-host.ts";
@@ -53,7 +54,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const driver = options.driver ?? (await loadSqlDriver());
   const opened = await openDatabase(options.folder, driver.open, options.files);
   try {
-    return assemble(opened, driver, options);
+    const ends = new KeptEnds(`${options.folder}/ends`, options.files);
+    await ends.reserve();
+    return assemble(opened, driver, { ...options, ends });
   } catch (error) {
     // Otherwise the next start would find it locked.
     opened.close();
@@ -61,8 +64,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-function assemble(opened: OpenedDatabase, driver: SqlDriver, options: SqliteStoreOptions): Store {
-  const { clock, startWorker } = options;
+function assemble(
+  opened: OpenedDatabase,
+  driver: SqlDriver,
+  options: SqliteStoreOptions & { readonly ends: KeptEnds },
+): Store {
+  const { clock, startWorker, ends } = options;
   const { path, database } = opened;
   // Before the workers, so that nothing has to be ended if this fails.
   const bytes = new TenantBytes(database);
@@ -83,6 +90,7 @@ function assemble(opened: OpenedDatabase, driver: SqlDriver, options: SqliteStor
     staged,
     large: new LargeBodyWriter(queue, opened.lastPart),
     bytes,
+    ends,
     lastKey: opened.lastKey,
     async close() {
       await Promise.all([writer.close(), reader.close()]);
@@ -97,12 +105,13 @@ interface Parts {
   readonly staged: StagedRows;
   readonly large: LargeBodyWriter;
   readonly bytes: TenantBytes;
+  readonly ends: KeptEnds;
   /** The greatest key of a run. */
   readonly lastKey: number;
   close(): Promise<void>;
 }
 
-function createStore({ queue, reader, staged, large, bytes, lastKey, close }: Parts): Store {
+function createStore({ queue, reader, staged, large, bytes, ends, lastKey, close }: Parts): Store {
   const open = new OpenRuns();
   const appender = new Appender({ queue, reader, staged, large, bytes, open });
   const answers = new Answers({ queue, reader, large, open });
@@ -168,6 +177,18 @@ function createStore({ queue, reader, staged, large, bytes, lastKey, close }: Pa
       requireOpen();
       const row = await reader.findRun(id, "wholeRun");
       return row !== undefined && (row.run.tenant ?? LOCAL_TENANT) === tenant ? row.run : undefined;
+    },
+    async keepEnd(end) {
+      requireOpen();
+      await ends.keep(end);
+    },
+    async listEnds() {
+      requireOpen();
+      return await ends.list();
+    },
+    async removeEnd(runId) {
+      requireOpen();
+      await ends.remove(runId);
     },
     async createThread(thread) {
       requireOpen();
