@@ -58,7 +58,7 @@ const failWith = (
 ): Chunk[] => [errorItem({ code, message: code, terminal: true, ...more })];
 
 describe("the runner", () => {
-  it("C6 S2-4 S2-20 AT-46 S2-7 S2-19: with text only and with tools, waiting and iterating give the same result, completed once and last", async () => {
+  it("C6 S2-4 S2-20 AT-46 S2-7 S2-19: awaiting and iterating give the same result, with text only and with tools; it is completed once, at the end", async () => {
     const scripts = [[{ text: "hello" }], [{ text: "I add.", calls: [{ ...call(1, 2), id: "c1" }] }, { text: "3" }]];
     for (const script of scripts) {
       const iterated = start(createScriptedBackend(script)).run;
@@ -70,7 +70,7 @@ describe("the runner", () => {
     }
   });
 
-  it("S2-19: text only, one verdict, one done, the user's message first in the transcript", async () => {
+  it("S2-19: a run with text only has one verdict, one done, and the user's message first in the transcript", async () => {
     const backend = createScriptedBackend([{ text: "hello" }]);
     const { run } = start(backend, { instructions: "Be brief." });
     const log = await readLog(run);
@@ -87,7 +87,7 @@ describe("the runner", () => {
     expect(backend.requests[0]).toMatchObject({ instructions: "Be brief." });
   });
 
-  it("AT-48 S2-2: all calls of a turn are recorded before any runs; results come in call order", async () => {
+  it("AT-48 S2-2: all calls of a turn are recorded before any of them runs; results come in the order of the calls", async () => {
     const order: string[] = [];
     const slow = tool("slow", "Waits", { n: "number" }, async ({ n }) => {
       order.push(`run ${n}`);
@@ -127,7 +127,7 @@ describe("the runner", () => {
     expect(seen).toEqual([...all, "result c1", "result c2", "result c3"]);
   });
 
-  it("AT-48 S2-21 S2-22: written as pairs, each call stands before its own result; one call reads the same both ways", async () => {
+  it("AT-48 S2-21 S2-22: without parallelToolCalls, the transcript has each call directly before its result; a single call looks the same with it", async () => {
     const calls = [call(1, 1), call(2, 2), call(3, 3)];
     const roles = async (parallelToolCalls: boolean, made: typeof calls) => {
       const backend = createScriptedBackend([{ text: "Now.", calls: made }, { text: "ok" }]);
@@ -151,7 +151,7 @@ describe("the runner", () => {
     expect(await roles(false, [call(1, 1)])).toEqual(await roles(true, [call(1, 1)]));
   });
 
-  it("C7 S2-21: with one place, calls run one after the other, each result before the next call begins", async () => {
+  it("C7 S2-21: with a concurrency of 1, calls run one after the other; each result comes before the next call begins", async () => {
     const order: string[] = [];
     const slow = tool("slow", "Waits", { n: "number" }, async ({ n }) => {
       order.push(`run ${n}`);
@@ -164,7 +164,7 @@ describe("the runner", () => {
     expect(order).toEqual(["run 1", "result 1", "run 2", "result 2", "run 3", "result 3"]);
   });
 
-  it("S2-34: unknown tools and unfit arguments become results, and the loop goes on", async () => {
+  it("S2-34: unknown tools and invalid arguments become error results, and the loop continues", async () => {
     const backend = createScriptedBackend([
       {
         calls: [
@@ -180,7 +180,7 @@ describe("the runner", () => {
     expect(results[0]?.output).toContain("Use one of: add.");
   });
 
-  it("a call the format has answered already (bad JSON) is not run, and the model is told", async () => {
+  it("a call that the format has already answered (bad JSON) is not run, and the model gets the error", async () => {
     let ran = 0;
     const counted = tool("add", "d", {}, () => {
       ran += 1;
@@ -203,7 +203,7 @@ describe("the runner", () => {
     ]);
   });
 
-  it("S2-32: the turn limit ends the run with its own subtype and keeps everything", async () => {
+  it("S2-32: the turn limit ends the run with its own subtype, and everything so far is kept", async () => {
     const { run } = start(createScriptedBackend([{ text: "again", calls: [call(1, 2)] }]), { limits: { turns: 3 } });
     await readLog(run);
     expect(await run.result()).toMatchObject({
@@ -235,7 +235,7 @@ describe("the runner", () => {
     });
   });
 
-  it("an answer cut by its length is not a success", async () => {
+  it("an answer cut off by its length limit is not a success", async () => {
     const reply = [
       messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "half" }], stopReason: "max-tokens" }),
     ];
@@ -244,7 +244,7 @@ describe("the runner", () => {
     expect(await run.result()).toMatchObject({ status: "error", subtype: "error_max_tokens", text: "half" });
   });
 
-  it("a paused turn is taken up again", async () => {
+  it("a paused turn is continued", async () => {
     const pause = [
       messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "wait " }], stopReason: "pause" }),
     ];
@@ -259,7 +259,7 @@ describe("the runner", () => {
     expect(await run.result()).toMatchObject({ status: "error", subtype: "stream-cut" });
   });
 
-  it("every reply is priced on its own, and the cost is unknown if one of them is", async () => {
+  it("every reply is priced separately, and the cost is unknown if the cost of any reply is", async () => {
     const backend = createScriptedBackend([{ calls: [call(1, 2)] }, { text: "3" }]);
     const priced: unknown[] = [];
     const known = start(backend, {
@@ -282,7 +282,7 @@ describe("the runner", () => {
     expect(await halfKnown.run.result()).not.toHaveProperty("costUsd");
   });
 
-  it("C4: what a backend cannot do is said once, before anything else happens", async () => {
+  it("C4: an unsupported feature of a backend is reported once, before anything else happens", async () => {
     const backend = {
       ...createScriptedBackend([{ calls: [call(1, 2)] }, { text: "3" }]),
       ignores: ["thinkingTokens"] as const,
@@ -293,7 +293,7 @@ describe("the runner", () => {
     ]);
   });
 
-  it("progress of a tool is a notice", async () => {
+  it("the progress of a tool is a notice", async () => {
     const reporting = tool("add", "d", {}, (_, context) => context.progress({ percent: 50 }));
     const log = await readLog(
       start(createScriptedBackend([{ calls: [{ name: "add", input: {} }] }, { text: "ok" }]), { tools: [reporting] })
@@ -305,7 +305,7 @@ describe("the runner", () => {
     });
   });
 
-  it("AT-44 I6: an abort while a tool runs never runs the next one, and every call is answered", async () => {
+  it("AT-44 I6: after an abort while a tool runs, the next tool never runs, and every call is answered", async () => {
     const entered = createDeferred<void>();
     let ran = 0;
     const hanging = tool("add", "d", {}, () => {
@@ -338,7 +338,7 @@ describe("the runner", () => {
 });
 
 describe("retries", () => {
-  it("R18: before the first token a passing failure is tried again, with a notice, after the time the host asks for", async () => {
+  it("R18: before the first token a temporary failure is retried, with a notice, after the time the host asks for", async () => {
     const backend = createScriptedBackend([
       failWith("provider-overloaded", { diagnostic: { retryAfterMs: 7000 } }),
       { text: "fine" },
@@ -356,7 +356,7 @@ describe("retries", () => {
     expect((await run.result()).text).toBe("fine");
   });
 
-  it("gives up after four attempts, and after 60 s of waiting whatever the host asks for", async () => {
+  it("gives up after four attempts, or after 60 s of waiting, whatever the host asks for", async () => {
     const backend = createScriptedBackend([failWith("provider-overloaded")]);
     const { run, clock } = start(backend);
     const finished = readLog(run);
@@ -370,14 +370,14 @@ describe("retries", () => {
     expect(greedy.requests).toHaveLength(1);
   });
 
-  it("does not try a request again that is wrong in itself", async () => {
+  it("does not retry a request that is itself invalid", async () => {
     const backend = createScriptedBackend([failWith("provider-invalid-request", { diagnostic: { status: 400 } })]);
     const log = await readLog(start(backend).run);
     expect(backend.requests).toHaveLength(1);
     expect(log.at(-2)).toMatchObject({ code: "provider-invalid-request", terminal: true });
   });
 
-  it("after the first token only as an option, and then with a retraction", async () => {
+  it("after the first token, retries only if the option is set, and then with a retraction", async () => {
     const broken: Chunk[] = [
       textDelta("m1", 0, "half"),
       errorItem({ code: "stream-cut", message: "cut", terminal: true }),
@@ -412,7 +412,7 @@ describe("retries", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("a fallback takes back what the first choice had shown before it broke off", async () => {
+  it("a fallback retracts what the first choice had shown before it failed", async () => {
     const broken: Chunk[] = [
       textDelta("m1", 0, "half"),
       errorItem({ code: "stream-cut", message: "cut", terminal: true }),
@@ -427,7 +427,7 @@ describe("retries", () => {
     expect(await run.result()).toMatchObject({ status: "success", text: "whole" });
   });
 
-  it("a fallback answers when the first choice is down", async () => {
+  it("a fallback answers if the first choice is unavailable", async () => {
     const down = createScriptedBackend([failWith("provider-auth")], "down");
     const up = createScriptedBackend([{ text: "here" }], "up");
     const { run } = start(down, { fallback: [up] });
@@ -448,7 +448,7 @@ describe("silence", () => {
       await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     };
 
-  it("C5: a silent model gets a notice after a minute and a terminal error after five", async () => {
+  it("C5: a silent model causes a notice after a minute and a terminal error after five", async () => {
     const { run, clock } = start(createScriptedBackend([hang(textDelta("m", 0, "a"))]), { retry: false });
     const finished = readLog(run);
     await clock.advance(60_000);
@@ -464,7 +464,7 @@ describe("silence", () => {
     });
   });
 
-  it("is not counted while our own tool runs", async () => {
+  it("silence is not counted while our own tool runs", async () => {
     const gate = createDeferred<void>();
     const slow = tool("add", "d", {}, () => gate.promise, { timeoutMs: 3_600_000 });
     const { run, clock } = start(createScriptedBackend([{ calls: [{ name: "add", input: {} }] }, { text: "ok" }]), {
@@ -477,7 +477,7 @@ describe("silence", () => {
     expect((await run.result()).status).toBe("success");
   });
 
-  it("is not counted while a reader holds the run back", async () => {
+  it("silence is not counted while a slow reader holds up the run", async () => {
     const many = Array.from({ length: 5000 }, () => textDelta("m", 0, "x"));
     const text = "x".repeat(5000);
     const backend = createScriptedBackend([

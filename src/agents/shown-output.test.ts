@@ -12,7 +12,7 @@ async function show(value: unknown) {
 }
 
 describe("the value of an output schema", () => {
-  it("F-B1: is shown as it is when it is JSON, and a large one is looked at in several turns", async () => {
+  it("F-B1: is shown unchanged if it is JSON; a large one is checked in several turns of the event loop", async () => {
     const value = { rows: Array.from({ length: 60_000 }, (_, at) => ({ at, name: `row ${at}`, on: null })) };
     const { shown, given, turns } = await show(value);
     expect(shown).toBe(value);
@@ -20,7 +20,7 @@ describe("the value of an output schema", () => {
     expect(turns).toBeGreaterThanOrEqual(9);
   });
 
-  it("is shown converted, and given as it is, when it is no JSON", async () => {
+  it("is shown converted, and returned unchanged, if it is not JSON", async () => {
     const self: Record<string, unknown> = {};
     self["self"] = self;
     const values = [

@@ -24,19 +24,19 @@ const byTool = planOutput(
   false,
 );
 
-describe("planning how to ask for a form", () => {
-  it("asks the vendor where it can be asked, with the schema as it is", () => {
+describe("choosing how to ask for structured output", () => {
+  it("uses the vendor's own feature if there is one, with the schema unchanged", () => {
     expect(native).toMatchObject({ way: "native", isWrapped: false, spec: { schema: answer.jsonSchema } });
     expect(native.tool).toBeUndefined();
   });
 
-  it("offers a tool where the vendor cannot be asked, and says why", () => {
+  it("offers a tool if the vendor has no such feature, and gives the reason", () => {
     expect(byTool).toMatchObject({ way: "tool", why: "it cannot", tool: { name: OUTPUT_TOOL_NAME } });
     expect(byTool.tool?.inputSchema).toBe(answer.jsonSchema);
     expect(planOutput(answer, backend(), false)).toMatchObject({ way: "tool", why: expect.stringContaining("test") });
   });
 
-  it("tells the backend whether there are tools besides", () => {
+  it("passes on to the backend whether there are other tools", () => {
     const asked: boolean[] = [];
     const told = backend((_, hasTools) => {
       asked.push(hasTools);
@@ -47,7 +47,7 @@ describe("planning how to ask for a form", () => {
     expect(asked).toEqual([true, false]);
   });
 
-  it("any value but an object stands in the field value of one, on both ways", () => {
+  it("a value that is not an object is wrapped in an object with the field value, in both ways", () => {
     for (const way of [true, "no"] as const) {
       const plan = planOutput(
         list,
@@ -64,7 +64,7 @@ describe("planning how to ask for a form", () => {
     }
   });
 
-  it("a schema with fields and without a type is an object", () => {
+  it("a schema with properties but without a type is an object schema", () => {
     const loose: Schema = readSchema({ properties: { a: { type: "number" } } }, "output");
     expect(planOutput(loose, backend(), false)).toMatchObject({
       isWrapped: false,
@@ -72,7 +72,7 @@ describe("planning how to ask for a form", () => {
     });
   });
 
-  it("references still lead where they led after wrapping", async () => {
+  it("references in a schema still resolve after wrapping", async () => {
     const tree = readSchema(
       {
         $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -105,7 +105,7 @@ describe("reading an answer", () => {
     ["one fence without a word", '```\n{"answer":42}\n```\n'],
     ["F-D8: a fence in prose", 'Sure:\n```json\n{"answer":42}\n```\nI hope this helps.'],
     ["F-D8: a fence that begins in the middle of the answer", 'Here:\n\n  ```json\n{"answer":\n42}```'],
-  ])("native: takes %s", async (_, text) => {
+  ])("native: accepts %s", async (_, text) => {
     expect(await readOutput(native, text)).toEqual({ fits: true, value: { answer: 42 } });
   });
 
@@ -122,19 +122,19 @@ describe("reading an answer", () => {
     ["a field too many", '{"answer":42,"extra":1}', /extra/],
     ["another kind of value", "[42]", /object/],
     ["a field called __proto__", '{"answer":42,"__proto__":{"x":1}}', /__proto__/],
-  ])("native: does not take %s, and says what is wrong", async (_, text, problem) => {
+  ])("native: rejects %s, with the reason", async (_, text, problem) => {
     const read = await readOutput(native, text);
     expect(read).toMatchObject({ fits: false, problem: expect.stringMatching(problem) });
   });
 
-  it("tool: takes the input of the call; input that was no JSON is told as such", async () => {
+  it("tool: takes the input of the call; input that is not JSON is reported as such", async () => {
     expect(await readOutput(byTool, { answer: 42 })).toEqual({ fits: true, value: { answer: 42 } });
     expect(await readOutput(byTool, {})).toMatchObject({ fits: false, problem: expect.stringContaining("answer") });
     expect(await readOutput(byTool, '{"answer":')).toMatchObject({ problem: expect.stringContaining("not JSON") });
     expect(await readOutput(byTool, undefined)).toMatchObject({ fits: false });
   });
 
-  it("a wrapped value is taken out again, on both ways", async () => {
+  it("a wrapped value is unwrapped, in both ways", async () => {
     const asked = planOutput(
       list,
       backend(() => true),
@@ -147,12 +147,12 @@ describe("reading an answer", () => {
     expect(await readOutput(offered, { value: ["x"] })).toMatchObject({ fits: false });
   });
 
-  it("a value is what the schema makes of it", async () => {
+  it("the value is the output of the schema", async () => {
     const doubled: Schema = { jsonSchema: { type: "object" }, parse: async () => ({ fits: true, value: "made" }) };
     expect(await readOutput(planOutput(doubled, backend(), false), {})).toEqual({ fits: true, value: "made" });
   });
 
-  it("a schema that throws is a problem, not a rejection", async () => {
+  it("a schema that throws is reported as a problem, not as a rejection", async () => {
     const broken: Schema = {
       jsonSchema: { type: "object" },
       parse: () => {
@@ -163,8 +163,8 @@ describe("reading an answer", () => {
   });
 });
 
-describe("asking again", () => {
-  it("tells the problem and what to do, and no more of it than is useful", () => {
+describe("the repair prompt", () => {
+  it("states the problem and what to do, at a limited length", () => {
     expect(repairMessage("answer: too small")).toMatch(/answer: too small\. Give the whole answer again, as JSON/);
     expect(repairMessage("answer: too small", "tool")).toContain(`Call ${OUTPUT_TOOL_NAME} again`);
     expect(repairMessage("x".repeat(1_000_000)).length).toBeLessThan(3000);

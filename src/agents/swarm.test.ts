@@ -57,7 +57,7 @@ const handoffsOf = (log: readonly AgentEvent[]) => log.filter((event) => event.t
 const resultsOf = (log: readonly AgentEvent[]) => log.filter((event) => event.type === "result");
 
 describe("handoffs", () => {
-  it("S2-25 AT-52 S2-24: A hands to B hands to C; a handoff item each, a result per leg, one done", async () => {
+  it("S2-25 AT-52 S2-24: A hands off to B, B to C: one handoff item each, one result per leg, one done", async () => {
     const a = leg("a", [{ calls: [handoff("b", "for b")] }], { handoffs: ["b"] });
     const b = leg("b", [{ calls: [handoff("c", "for c")] }], { handoffs: ["c"] });
     const c = leg("c", [{ text: "done by c" }]);
@@ -76,7 +76,7 @@ describe("handoffs", () => {
     expect(await run.result()).toMatchObject({ status: "success", agent: "c", text: "done by c", turns: 3 });
   });
 
-  it("AT-52 S2-33: each agent's instructions stand in its own requests only, and it sees the handoff message alone", async () => {
+  it("AT-52 S2-33: each agent's instructions are only in its own requests, and it sees only the handoff message", async () => {
     const a = leg("a", [{ calls: [handoff("b", "only this")] }], { handoffs: ["b"] });
     const b = leg("b", [{ text: "ok" }]);
     const { run } = start([a, b]);
@@ -88,7 +88,7 @@ describe("handoffs", () => {
     ]);
   });
 
-  it("a shared context brings everything before it, every call answered", async () => {
+  it("a shared context contains everything before the handoff, with every call answered", async () => {
     const a = leg("a", [{ text: "Hm.", calls: [handoff("b")] }], { handoffs: ["b"] });
     const b = leg("b", [{ text: "ok" }]);
     await readLog(start([a, b], { handoffContext: "shared" }).run);
@@ -97,7 +97,7 @@ describe("handoffs", () => {
     expect(seen[2]?.blocks).toMatchObject([{ type: "tool-result", isError: false }]);
   });
 
-  it("S2-2: the calls before a handoff run, the ones behind it are answered without running", async () => {
+  it("S2-2: calls before a handoff run; those after it are answered without running", async () => {
     ran.length = 0;
     const call = (text: string) => ({ name: "note", input: { text } });
     const a = leg("a", [{ calls: [call("one"), handoff("b"), call("two"), handoff("b")] }], { handoffs: ["b"] });
@@ -119,7 +119,7 @@ describe("handoffs", () => {
     ["no agent", { message: "hi" }, /must name an agent/],
     ["an empty message", { to: "b", message: " " }, /must say/],
     ["arguments that are no object", "b", /must name an agent/],
-  ])("AT-52 S2-32: a handoff to %s is an error result, and the agent goes on", async (_, input, problem) => {
+  ])("AT-52 S2-32: a handoff to %s is an error result, and the agent continues", async (_, input, problem) => {
     const a = leg("a", [{ calls: [{ name: "handoff", input }] }, { text: "myself then" }], { handoffs: ["b"] });
     const { run } = start([a, leg("b", [{ text: "never" }]), leg("c", [])]);
     const log = await readLog(run);
@@ -129,7 +129,7 @@ describe("handoffs", () => {
     expect(await run.result()).toMatchObject({ status: "success", agent: "a", text: "myself then" });
   });
 
-  it("AT-52 S2-32: two agents that hand to each other for ever reach the limit, and it is said", async () => {
+  it("AT-52 S2-32: two agents that hand off to each other without end reach the limit, which is reported", async () => {
     const there = Array.from({ length: 20 }, () => ({ calls: [handoff("b")] }));
     const back = Array.from({ length: 20 }, () => ({ calls: [handoff("a")] }));
     const { run } = start([leg("a", there, { handoffs: ["b"] }), leg("b", back, { handoffs: ["a"] })], {
@@ -140,7 +140,7 @@ describe("handoffs", () => {
     expect(await run.result()).toMatchObject({ status: "error", subtype: "error_max_handoffs" });
   });
 
-  it("ids of two agents' hosts that count alike do not meet", async () => {
+  it("equal ids from the hosts of two agents do not collide", async () => {
     const a = leg("a", [{ calls: [handoff("b")] }], { handoffs: ["b"] });
     const b = leg("b", [{ calls: [{ name: "note", input: { text: "x" } }] }, { text: "ok" }]);
     const log = await readLog(start([a, b]).run);
@@ -166,7 +166,7 @@ describe("budgets", () => {
   const busy = (turns: number) =>
     Array.from({ length: turns }, () => ({ calls: [{ name: "note", input: { text: "x" } }] }));
 
-  it("a limit on cost ends the run with its own subtype and keeps everything", async () => {
+  it("a cost limit ends the run with its own subtype, and everything so far is kept", async () => {
     const { run } = start([leg("a", busy(9))], { limits: { costUsd: 0.7 } });
     await readLog(run);
     expect(await run.result()).toMatchObject({
@@ -178,7 +178,7 @@ describe("budgets", () => {
     });
   });
 
-  it("a limit on tokens counts what went in and what came out, over all legs", async () => {
+  it("a token limit counts input and output tokens over all legs", async () => {
     const { run } = start([leg("a", [{ calls: [handoff("b")] }], { handoffs: ["b"] }), leg("b", busy(9))], {
       limits: { tokens: 30 },
     });
@@ -186,7 +186,7 @@ describe("budgets", () => {
     expect(await run.result()).toMatchObject({ subtype: "error_max_total_tokens", turns: 3 });
   });
 
-  it("F-C13: a limit on cost that cannot be kept is said once, however many agents there are", async () => {
+  it("F-C13: a cost limit that cannot be enforced is reported once, however many agents there are", async () => {
     const { run } = start(
       [leg("a", [{ calls: [handoff("b")] }], { handoffs: ["b"] }), leg("b", [...busy(1), { text: "ok" }])],
       {
@@ -199,7 +199,7 @@ describe("budgets", () => {
     expect(log.filter((event) => event.type === "warning")).toHaveLength(1);
   });
 
-  it("a limit on cost that cannot be kept is said once", async () => {
+  it("a cost limit that cannot be enforced is reported once", async () => {
     const { run } = start([leg("a", [...busy(2), { text: "ok" }])], {
       limits: { costUsd: 1 },
       price: async () => undefined,
@@ -211,7 +211,7 @@ describe("budgets", () => {
     expect((await run.result()).status).toBe("success");
   });
 
-  it("a limit on time ends a silent model and a running tool, every call answered", async () => {
+  it("a time limit ends a silent model and a running tool, and every call is answered", async () => {
     const slow = tool("note", "d", { text: "string" }, () => new Promise(() => undefined), { timeoutMs: 3_600_000 });
     const { run, clock } = start([leg("a", busy(1), { tools: [slow] })], { limits: { timeoutMs: 5000 } });
     const finished = readLog(run);

@@ -27,7 +27,7 @@ const reply = (): Chunk[] => [
 ];
 
 describe("unique ids", () => {
-  it("leave a first reply as it is and rename a second one of the same ids, consistently", () => {
+  it("a second reply with the ids of the first gets new ids, consistently; the first is unchanged", () => {
     const ids = new UniqueIds();
     const first = reply();
     expect(ids.forReply().renameAll(first)).toBe(first);

@@ -11,7 +11,7 @@ function terminal(columns: number): MemoryIo {
   return { ...io, out: narrow, world: { ...io.world, fetch: () => Promise.reject(new Error("no network")) } };
 }
 
-describe("F-F: lines end between words, however narrow the terminal is", () => {
+describe("F-F: lines break between words, however narrow the terminal is", () => {
   it.each(["doctor", "explain -b offline", "formats"])("%s", async (command) => {
     const args = command.split(" ");
     for (const columns of [20, 40, 80]) {
@@ -31,8 +31,8 @@ describe("F-F: lines end between words, however narrow the terminal is", () => {
   });
 });
 
-describe("F-F: a missing key is said in one sentence", () => {
-  it("of doctor and of a run", async () => {
+describe("F-F: a missing key is reported in one sentence", () => {
+  it("by doctor and by a run", async () => {
     const io = terminal(10_000);
     const sentence =
       "OPENAI_API_KEY is not set, so openai cannot be asked. Set it, or pass the option openai: { apiKey }.";

@@ -29,7 +29,7 @@ function createScreen(isGone: (fd: number) => boolean = () => false) {
 const streams = { out: { fd: 1, isTTY: true, columns: 0 }, err: { fd: 2 } };
 
 describe("the outputs", () => {
-  it("keep the order of both, and make one piece of many", async () => {
+  it("keep the order of both streams, and join many pieces into one", async () => {
     const screen = createScreen();
     const { out, err, written } = createOutputs(streams, screen.write);
     out.write("a");
@@ -42,7 +42,7 @@ describe("the outputs", () => {
     expect(screen.shown).toEqual(["1:ab", "2:c", "1:d"]);
   });
 
-  it("ask for patience when the reader is slow, and hold no more than what came before", async () => {
+  it("apply backpressure if the reader is slow, and buffer no more than was written before", async () => {
     const screen = createScreen();
     const { out } = createOutputs(streams, screen.write);
     out.write("first");
@@ -63,7 +63,7 @@ describe("the outputs", () => {
     expect(out.room()).toBeUndefined();
   });
 
-  it("a reader that has left is written to no more; the other goes on", async () => {
+  it("after a reader has left, nothing more is written to it; the other output continues", async () => {
     const screen = createScreen((fd) => fd === 1);
     const { out, err, written } = createOutputs(streams, screen.write);
     out.write("a");
@@ -76,7 +76,7 @@ describe("the outputs", () => {
     expect([screen.shown, out.room(), err.isGone]).toEqual([["1:a", "2:c"], undefined, false]);
   });
 
-  it("hand over small pieces, and tear no character", async () => {
+  it("write small pieces, and split no character", async () => {
     const screen = createScreen();
     const { out, written } = createOutputs(streams, screen.write);
     const text = `${"x".repeat(16 * 1024 - 1)}${"🙂".repeat(9000)}`;
@@ -88,7 +88,7 @@ describe("the outputs", () => {
     for (const piece of screen.shown) expect(Buffer.from(piece).toString()).toBe(piece);
   });
 
-  it("cut what waits for a terminal, in its plain colour, and nothing of what goes elsewhere", async () => {
+  it("cut buffered output for a terminal and reset its colour; output elsewhere is never cut", async () => {
     const screen = createScreen();
     const { out, err, written, cut } = createOutputs(streams, screen.write);
     out.write("seen");
@@ -122,7 +122,7 @@ describe("the outputs", () => {
     expect([outputs.lost(), outputs.out.isGone]).toEqual([lost, fd === 1]);
   });
 
-  it("a terminal without a size has a usual one", () => {
+  it("a terminal without a size gets the usual one", () => {
     const { out, err } = createOutputs(streams, async () => undefined);
     expect([out.columns, out.isTerminal, err.isTerminal]).toEqual([100, true, false]);
   });

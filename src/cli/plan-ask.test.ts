@@ -4,7 +4,7 @@ import { createTestWorld } from "../../test/conformance/model-backends.ts";
 import type { CommandIo } from "./io.ts";
 import { planAsk } from "./plan-ask.ts";
 
-describe("F-C2: what the command line adds by itself is never warned of", () => {
+describe("F-C2: what the command line adds itself never causes a warning", () => {
   it.each(["offline", "anthropic/claude-sonnet-4-5", "openai/gpt-5", "google/gemini-2.5-pro"])(
     "%s",
     async (backend) => {

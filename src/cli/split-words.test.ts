@@ -14,7 +14,7 @@ describe("a command line without a shell", () => {
     ["agent a|b x>y 'a && b' \"|\"", ["agent", "a|b", "x>y", "a && b", "|"]],
   ])("%s", (text, words) => expect(splitWords(text, "--exec")).toEqual(words));
 
-  it("words that were quoted come back as they were", () => {
+  it("quoted words survive a round trip", () => {
     const word = fc.string({ unit: "binary", maxLength: 20 }).filter((text) => !text.includes("'"));
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 5 }), (words) => {

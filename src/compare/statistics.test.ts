@@ -70,7 +70,7 @@ describe("mannWhitney (S3-37)", () => {
     expect(mannWhitney([2, 3], [1, 2, 5]).u).toBe(1 + 0.5 + 2);
   });
 
-  it("goes over to the normal approximation without a jump", () => {
+  it("the switch to the normal approximation is continuous", () => {
     // Above 60 values; the exact p of this U is 0.0497 (counted with the exact way for 30 and 30: 0.0497).
     const exact = mannWhitney(...groupsWith(30, 30, 317)).p;
     const approximate = mannWhitney(...groupsWith(31, 31, 341)).p;
@@ -78,7 +78,7 @@ describe("mannWhitney (S3-37)", () => {
     expect(approximate).toBeCloseTo(0.05, 2);
   });
 
-  it("finds nothing where there is nothing", () => {
+  it("finds no difference where there is none", () => {
     expect(mannWhitney([], [1, 2]).p).toBe(1);
     const same = Array.from({ length: 40 }, () => 1);
     expect(mannWhitney(same, same).p).toBe(1);
@@ -98,12 +98,12 @@ function groupsWith(n1: number, n2: number, u: number): readonly [number[], numb
 }
 
 describe("other statistics", () => {
-  it("smallestP is the p of two groups without overlap", () => {
+  it("smallestP is the p value of two groups without overlap", () => {
     expect(smallestP(5, 5)).toBeCloseTo(2 / 252, 12);
     expect(smallestP(3, 3)).toBeCloseTo(mannWhitney([1, 2, 3], [4, 5, 6]).p, 12);
   });
 
-  it("holm raises p values by the number of tests left, and keeps their order", () => {
+  it("holm multiplies p values by the number of remaining tests, and keeps their order", () => {
     expect(holm([0.01, 0.04, 0.03, 0.005])).toEqual([0.03, 0.06, 0.06, 0.02]);
     expect(holm([0.5, 0.9])).toEqual([1, 1]);
     expect(holm([])).toEqual([]);

@@ -108,7 +108,7 @@ describe.each(DIALECTS)("$name", (format, { head, piece, end }) => {
   const whole = (rows: readonly (readonly Piece[])[], last = end): string =>
     head + rows.flat().map(piece).join("") + last;
 
-  it("R2: gives the same chunks however the stream is cut, damaged or not", () => {
+  it("R2: gives the same chunks however the stream is split, damaged or not", () => {
     const cuts = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 });
     const damages = fc.array(
       fc.tuple(

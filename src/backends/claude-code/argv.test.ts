@@ -86,7 +86,7 @@ describe("S0-30 S1-98…S1-112: options as arguments", () => {
     expect(buildArgv(options, { mode: "plain", prompt: "stdin" }).warnings).toEqual([]);
   });
 
-  it("S1-97 S1-19 S1-20: print mode, stream-json and verbose are always there; a prompt comes last, behind --", () => {
+  it("S1-97 S1-19 S1-20: print mode, stream-json and verbose are always present; a prompt comes last, after --", () => {
     expect(buildArgv({ model: "m" }, { mode: "plain", prompt: { argument: "--version" } }).args).toEqual([
       ...FIXED,
       "--model",
@@ -97,7 +97,7 @@ describe("S0-30 S1-98…S1-112: options as arguments", () => {
     ]);
   });
 
-  it("S0-26 S0-27: messages on stdin in a session and in control mode, which asks us for permissions", () => {
+  it("S0-26 S0-27: messages go to stdin in a session and in control mode, in which the CLI asks us for permissions", () => {
     expect(buildArgv({}, { mode: "plain" }).args).toEqual([...FIXED, "--input-format", "stream-json", ...ISOLATED]);
     const control = [...FIXED, "--input-format", "stream-json"];
     expect(buildArgv({ includePartialMessages: true }, { mode: "control" }).args).toEqual([
@@ -111,7 +111,7 @@ describe("S0-30 S1-98…S1-112: options as arguments", () => {
     expect(buildArgv({}, { mode: "control", prompt: { argument: "ignored" } }).args).not.toContain("ignored");
   });
 
-  it("SEC4: the repository's settings and servers are left out unless they are asked for", () => {
+  it("SEC4: the repository's settings and servers are excluded unless requested", () => {
     const { args } = buildArgv({ settingSources: ["user", "project"] }, { mode: "plain", prompt: "stdin" });
     expect(args).toEqual([...FIXED, "--setting-sources", "user,project"]);
     const all = buildArgv({ settingSources: ["local", "user", "project"] }, { mode: "plain", prompt: "stdin" });
@@ -121,7 +121,7 @@ describe("S0-30 S1-98…S1-112: options as arguments", () => {
     expect(buildArgv({ strictMcpConfig: false }, { mode: "control" }).args).not.toContain("--strict-mcp-config");
   });
 
-  it("AT-3 S0-25: an external server reaches the CLI with its command; one of ours has none, and is for control mode only", () => {
+  it("AT-3 S0-25: an external server is passed to the CLI with its command; one of ours has no command and needs control mode", () => {
     const mcpConfig = { files: { command: "mcp-files", args: ["/"] }, own: { type: "sdk", name: "own" } } as const;
     const valueOf = (mode: "plain" | "control") => {
       const { args } = buildArgv({ mcpConfig }, { mode });
@@ -131,7 +131,7 @@ describe("S0-30 S1-98…S1-112: options as arguments", () => {
     expect(valueOf("plain")).toEqual({ mcpServers: { files: mcpConfig.files } });
   });
 
-  it("SEC3: what holds keys goes into a file, because everybody can list the arguments of a process", () => {
+  it("SEC3: values with keys are passed in a file, because every user can list the arguments of a process", () => {
     const secret = { url: "https://x", type: "http", headers: { authorization: "Bearer sekret" } } as const;
     const { args, files } = buildArgv(
       { mcpConfig: { secret }, settings: { env: { KEY: "sekret" } } },
@@ -155,7 +155,7 @@ describe("S0-30 S1-98…S1-112: options as arguments", () => {
     expect(buildArgv({ systemPrompt: "é".repeat(16_384) }, { mode: "control" }).files).toEqual([]);
   });
 
-  it("refuses what no argument can hold, and says what to do", () => {
+  it("rejects what no argument can contain, with a remedy", () => {
     const attempt = (options: ClaudeCodeOptions, argument = "hi") => {
       try {
         return buildArgv(options, { mode: "plain", prompt: { argument } }).args.length;
@@ -172,7 +172,7 @@ describe("S0-30 S1-98…S1-112: options as arguments", () => {
   });
 });
 
-describe("options that exclude each other", () => {
+describe("mutually exclusive options", () => {
   it.each<[string, ClaudeCodeOptions, readonly string[], string]>([
     [
       "S1-113: the system prompt wins",
@@ -189,7 +189,7 @@ describe("options that exclude each other", () => {
       ["--allowed-tools", "Read"],
       "disallowedTools",
     ],
-  ])("AT-8 %s, and a warning names the loser", (_title, options, args, loser) => {
+  ])("AT-8 %s, and a warning names the option that is ignored", (_title, options, args, loser) => {
     expect(added(options)).toEqual(args);
     const { warnings } = buildArgv(options, { mode: "plain", prompt: "stdin" });
     expect(warnings).toEqual([
@@ -197,7 +197,7 @@ describe("options that exclude each other", () => {
     ]);
   });
 
-  it("C12: a denial is never dropped: both lists reach the CLI, and a warning names what is in both", () => {
+  it("C12: a denial is never dropped: both lists are passed to the CLI, and a warning names what is in both", () => {
     const disjoint = { allowedTools: ["Read"], disallowedTools: ["Bash"] };
     expect(added(disjoint)).toEqual(["--allowed-tools", "Read", "--disallowed-tools", "Bash"]);
     expect(buildArgv(disjoint, { mode: "control" }).warnings).toEqual([]);

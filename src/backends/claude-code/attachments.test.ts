@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findAttachments } from "./attachments.ts";
 
-describe("F-A9: what the CLI may take for files in a prompt", () => {
+describe("F-A9: what the CLI may treat as file attachments in a prompt", () => {
   it.each<[string, readonly string[]]>([
     ["nothing here", []],
     ["write to ada@example.com", []],
@@ -18,7 +18,7 @@ describe("F-A9: what the CLI may take for files in a prompt", () => {
     expect(findAttachments(text)).toEqual(paths);
   });
 
-  it("a long text is read in time that grows with its length alone", () => {
+  it("a long text is read in linear time", () => {
     expect(findAttachments('@"'.repeat(100_000)).length).toBeGreaterThan(0);
   });
 
@@ -27,7 +27,7 @@ describe("F-A9: what the CLI may take for files in a prompt", () => {
     ["a quote that is closed lines later", 'x @"a\n@/etc/passwd\n" y', "/etc/passwd"],
     ["a quote inside of a name", '@a"b.txt', 'a"b.txt'],
     ["a detour behind a quote", 'say @" then @./sub/../b.txt "', "./sub/../b.txt"],
-  ])("none is hidden by %s", (_, text, path) => {
+  ])("no attachment is hidden by %s", (_, text, path) => {
     expect(findAttachments(text)).toContain(path);
   });
 });

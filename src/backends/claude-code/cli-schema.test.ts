@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fitJsonSchema } from "./cli-schema.ts";
 
-describe("F-C1: a schema for the CLI has only keywords that its validator knows", () => {
+describe("F-C1: a schema for the CLI has only keywords that its validator supports", () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ["leaves what it knows", { properties: { a: { pattern: "^a" } } }, { properties: { a: { pattern: "^a" } } }],
     [

@@ -18,18 +18,18 @@ describe("an exit without a result", () => {
     expect(diagnostic).not.toHaveProperty("stderrTail");
   });
 
-  it("S1-134: speaks of places where nobody can log in", () => {
+  it("S1-134: mentions environments in which an interactive login is impossible", () => {
     expect(diagnoseExit({ code: 1, stdoutWasEmpty: true }).troubleshooting).toContain("CI");
   });
 
-  it("C28: what the CLI wrote to stderr leads", () => {
+  it("C28: what the CLI wrote to stderr comes first", () => {
     const stderrTail = "warning: something\nError: Invalid MCP configuration: x.json\n    at foo (minified.js:1:1)\n";
     const diagnostic = diagnoseExit({ code: 1, stdoutWasEmpty: true, stderrTail });
     expect(diagnostic.hint).toBe("Error: Invalid MCP configuration: x.json");
     expect(diagnostic.stderrTail).toBe(stderrTail.trim());
   });
 
-  it("C28: speaks of authentication only when stderr does, or says nothing", () => {
+  it("C28: mentions authentication only if stderr does, or is empty", () => {
     const hintOf = (stderrTail: string) => diagnoseExit({ code: 1, stdoutWasEmpty: true, stderrTail }).hint;
     expect(hintOf("Not logged in · Please run /login")).toBe(
       "Authentication required: Not logged in · Please run /login",
@@ -39,7 +39,7 @@ describe("an exit without a result", () => {
     expect(hintOf("Session ID 1 is already in use.")).toBe("Session ID 1 is already in use.");
   });
 
-  it("S1-133: a refused flag means that the versions do not fit, and how to update", () => {
+  it("S1-133: a rejected flag is reported as a version mismatch, with how to update", () => {
     for (const stderrTail of [
       "Error: When using --print, --output-format=stream-json requires --verbose",
       "error: unknown option '--setting-sources'",
@@ -51,23 +51,23 @@ describe("an exit without a result", () => {
     }
   });
 
-  it("explains why bypassing permissions is refused as root", () => {
+  it("explains why root may not bypass permissions", () => {
     const stderrTail = "--dangerously-skip-permissions cannot be used with root/sudo privileges for security reasons";
     expect(diagnoseExit({ code: 1, stdoutWasEmpty: true, stderrTail }).troubleshooting).toContain("IS_SANDBOX=1");
   });
 
-  it("tells a signal from a code", () => {
+  it("distinguishes a signal from an exit code", () => {
     const diagnostic = diagnoseExit({ code: null, signal: "SIGKILL", stdoutWasEmpty: false });
     expect(diagnostic.hint).toBe("The CLI was ended by SIGKILL");
     expect(diagnostic.troubleshooting).toContain("memory");
     expect(diagnostic).not.toHaveProperty("exitCode");
   });
 
-  it("S1-131: keeps the last line that was no JSON", () => {
+  it("S1-131: keeps the last line that was not JSON", () => {
     expect(diagnoseExit({ code: 1, stdoutWasEmpty: false, lastNonJsonLine: "hm" }).lastNonJsonLine).toBe("hm");
   });
 
-  it("cuts a lead that is a page of minified source", () => {
+  it("shortens a first line that is a page of minified source", () => {
     const hint = diagnoseExit({ code: 1, stdoutWasEmpty: true, stderrTail: `x${"y".repeat(5000)}` }).hint;
     expect(hint?.length).toBeLessThan(320);
   });

@@ -39,21 +39,21 @@ KUBECONFIG VAULT_TOKEN MILLRACE_API_KEY NODE_OPTIONS LD_PRELOAD LD_LIBRARY_PATH 
 const ISOLATION = childEnvironment({ parent: {} });
 
 describe("the environment of the CLI", () => {
-  it("pins the variables that pass", () => {
+  it("contains exactly the listed variables", () => {
     expect([...ALLOWED_VARIABLES].sort()).toEqual(PINNED.trim().split(/\s+/).sort());
   });
 
-  it("SEC3: holds none of other programs' secrets", () => {
+  it("SEC3: contains no secrets of other programs", () => {
     const parent = Object.fromEntries(SECRETS.map((name) => [name, "sekret"]));
     expect(SECRETS.length).toBeGreaterThanOrEqual(30);
     expect(childEnvironment({ parent })).toEqual(ISOLATION);
   });
 
-  it("SEC3: holds them when they are passed explicitly", () => {
+  it("SEC3: contains them if they are passed explicitly", () => {
     expect(childEnvironment({ parent: {}, extra: { GITHUB_TOKEN: "t" } })).toMatchObject({ GITHUB_TOKEN: "t" });
   });
 
-  it("S3-28: holds the user's language, path and key", () => {
+  it("S3-28: contains the user's language, path and key", () => {
     const parent = { PATH: "/bin", LC_ALL: "C", LC_TIME: "de_DE", ANTHROPIC_API_KEY: "k", HOME: undefined };
     expect(childEnvironment({ parent })).toEqual({
       ...ISOLATION,
@@ -64,12 +64,12 @@ describe("the environment of the CLI", () => {
     });
   });
 
-  it("S3-28 C21: never says that the CLI runs inside another one, even when a whole environment is handed on", () => {
+  it("S3-28 C21: never indicates that the CLI runs inside another one, even if a whole environment is passed", () => {
     const nested = { CLAUDECODE: "1", CLAUDE_CODE_ENTRYPOINT: "cli", CLAUDE_CODE_SSE_PORT: "1" };
     expect(childEnvironment({ parent: nested, extra: nested })).toEqual(ISOLATION);
   });
 
-  it("retries little, and neither reports nor updates, unless somebody wants it", () => {
+  it("has few retries, no telemetry and no updates by default", () => {
     expect(DEFAULT_VARIABLES).toEqual({
       CLAUDE_CODE_MAX_RETRIES: "2",
       DISABLE_AUTOUPDATER: "1",
@@ -81,13 +81,13 @@ describe("the environment of the CLI", () => {
     expect(childEnvironment({ parent: { CLAUDE_CODE_MAX_RETRIES: "5" }, extra })["CLAUDE_CODE_MAX_RETRIES"]).toBe("0");
   });
 
-  it("carries the tag of its run, whatever else was said", () => {
+  it("contains the tag of its run, whatever else is set", () => {
     const env = childEnvironment({ parent: { MILLRACE_RUN: "outer" }, extra: { MILLRACE_RUN: "x" }, runTag: "mine" });
     expect(env["MILLRACE_RUN"]).toBe("mine");
     expect(childEnvironment({ parent: { MILLRACE_RUN: "outer" } })["MILLRACE_RUN"]).toBeUndefined();
   });
 
-  it("F-A14: on Windows takes names however they are capitalised, each once, the caller's in place of ours", () => {
+  it("F-A14: on Windows, names are case-insensitive and unique, and the caller's value replaces ours", () => {
     const parent = { PATH: "C:\\bin", SYSTEMROOT: "C:\\Windows", comspec: "cmd", Temp: "C:\\t", github_token: "x" };
     const extra = { path: "D:\\bin", claudecode: "1", Millrace_Run: "forged" };
     expect(childEnvironment({ parent, extra, runTag: "mine", platform: "win32" })).toEqual({
@@ -101,7 +101,7 @@ describe("the environment of the CLI", () => {
     expect(childEnvironment({ parent: { path: "/x" }, platform: "linux" })["path"]).toBeUndefined();
   });
 
-  it("F-A14: has the tag in front, where no listing of processes cuts it off", () => {
+  it("F-A14: has the tag first, where no process listing cuts it off", () => {
     const env = childEnvironment({
       parent: { PATH: "/bin" },
       extra: { FILL: "x", MILLRACE_RUN: "forged" },
@@ -110,13 +110,13 @@ describe("the environment of the CLI", () => {
     expect(Object.entries(env)[0]).toEqual(["MILLRACE_RUN", "mine"]);
   });
 
-  it("takes own properties only", () => {
+  it("reads own properties only", () => {
     const parent = Object.create({ PATH: "/inherited" }) as Record<string, string>;
     expect(childEnvironment({ parent, extra: JSON.parse('{"__proto__": "x"}') })["PATH"]).toBeUndefined();
   });
 });
 
-describe("F-C12: the variables of a cloud pass with its switch, and only then", () => {
+describe("F-C12: the variables of a cloud provider are passed if its switch is set, and only then", () => {
   it.each(Object.entries(CLOUDS).flatMap(([cloud, { switches }]) => switches.map((name) => [cloud, name] as const)))(
     "%s: %s",
     (cloud, name) => {
@@ -133,7 +133,7 @@ describe("F-C12: the variables of a cloud pass with its switch, and only then", 
     },
   );
 
-  it("the keys of the other clouds stay here", () => {
+  it("the keys of the other cloud providers are not passed", () => {
     const parent = {
       CLAUDE_CODE_USE_VERTEX: "1",
       GOOGLE_APPLICATION_CREDENTIALS: "/k.json",
@@ -147,14 +147,14 @@ describe("F-C12: the variables of a cloud pass with its switch, and only then", 
 
 describe("F-A9: attachments of the CLI", () => {
   const NAME = "CLAUDE_CODE_DISABLE_ATTACHMENTS";
-  it("are off, whatever the variables say, unless the option switches them on", () => {
+  it("are off, whatever the variables contain, unless the option enables them", () => {
     expect(childEnvironment({ parent: { [NAME]: "0" }, extra: { [NAME]: "0" } })[NAME]).toBe("1");
     expect(childEnvironment({ parent: { [NAME]: "1" }, attachments: true })[NAME]).toBeUndefined();
   });
 });
 
 describe("F-A4: settings for git", () => {
-  it("come after the person's own, so that both hold and ours win", () => {
+  it("come after the user's own, so that both apply and ours take precedence", () => {
     const own = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "safe.directory", GIT_CONFIG_VALUE_0: "*" };
     const more = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "core.fsmonitor", GIT_CONFIG_VALUE_0: "true" };
     expect(readGitSettings(childEnvironment({ parent: own, extra: more }))).toEqual([
@@ -164,7 +164,7 @@ describe("F-A4: settings for git", () => {
     ]);
   });
 
-  it("a header with a token passes only when it is given explicitly", () => {
+  it("a header with a token is passed only if it is given explicitly", () => {
     const secret = {
       GIT_CONFIG_COUNT: "1",
       GIT_CONFIG_KEY_0: "http.https://github.com/.extraheader",
@@ -174,11 +174,11 @@ describe("F-A4: settings for git", () => {
     expect(JSON.stringify(childEnvironment({ parent: {}, extra: secret }))).toContain("sekret");
   });
 
-  it.each(["-1", "1e9", "x", "2"])("a count of %s is no reason to fail", (count) => {
+  it.each(["-1", "1e9", "x", "2"])("a count of %s is tolerated", (count) => {
     expect(readGitSettings({ GIT_CONFIG_COUNT: count, GIT_CONFIG_KEY_0: "a.b" })).toEqual([]);
   });
 
-  it("none at all when the repository is trusted", () => {
+  it("are absent if the repository is trusted", () => {
     expect(childEnvironment({ parent: {}, git: [] })["GIT_CONFIG_COUNT"]).toBeUndefined();
   });
 });

@@ -24,7 +24,7 @@ describe("locating the CLI", () => {
     expect(looked).toEqual(["/usr/bin/claude", "/opt/claude/bin/claude"]);
   });
 
-  it("AT-38 S0-28 S1-129: says what was looked for, where, and how to install it", async () => {
+  it("AT-38 S0-28 S1-129: reports what was searched for, where, and how to install it", async () => {
     expect((await locate({})).found).toEqual([
       "cli-not-found",
       'The Claude Code CLI was not found: no "claude" in PATH (/usr/bin, /opt/claude/bin). ' +
@@ -36,7 +36,7 @@ describe("locating the CLI", () => {
     ]);
   });
 
-  it("AT-38: tells one that may not be run from one that is missing", async () => {
+  it("AT-38: distinguishes a program that is not executable from a missing one", async () => {
     expect((await locate({ "/usr/bin/claude": "not-executable" })).found).toEqual([
       "spawn",
       expect.stringContaining("/usr/bin/claude is there but may not be executed"),
@@ -57,18 +57,18 @@ describe("locating the CLI", () => {
     ]);
   });
 
-  it("takes a path as it is, and a relative one from the working folder", async () => {
+  it("uses a path as given, a relative one from the working folder", async () => {
     const places = { "/work/bin/claude": "executable", "/usr/bin/my-claude": "executable" } as const;
     expect((await locate(places, { executable: "./bin/claude" })).found).toBe("/work/bin/claude");
     expect((await locate(places, { executable: "my-claude" })).found).toBe("/usr/bin/my-claude");
   });
 
-  it("SEC4: passes over folders of PATH that depend on where we stand", async () => {
+  it("SEC4: skips entries of PATH that depend on the working folder", async () => {
     const { looked } = await locate({}, { env: { PATH: ":.:node_modules/.bin:/usr/bin::/usr/bin" } });
     expect(looked).toEqual(["/usr/bin/claude"]);
   });
 
-  it("F-A14: on Windows tries the extensions of PATHEXT in each folder of Path, whatever the variables' capitals", async () => {
+  it("F-A14: on Windows tries the extensions of PATHEXT in each folder of Path, whatever the case of the variables", async () => {
     const windows = { platform: "win32", cwd: "C:\\work" };
     const env = { path: "C:\\npm;D:\\bin;relative", PathExt: ".JS;.CMD;.EXE" };
     const { looked } = await locate({}, { ...windows, env });
@@ -86,7 +86,7 @@ describe("locating the CLI", () => {
     expect(usual.map((path) => path.slice(-4))).toEqual([".com", ".exe", ".bat", ".cmd"]);
   });
 
-  it("F-A14: on Windows takes a name with an extension, and a path with either slash, as they are", async () => {
+  it("F-A14: on Windows uses a name with an extension, and a path with either slash, as given", async () => {
     const windows = { platform: "win32", cwd: "C:\\work", env: { Path: "C:\\npm" } };
     const places = { "C:\\npm\\claude.exe": "executable", "C:\\work\\bin\\claude.cmd": "executable" } as const;
     expect((await locate(places, { ...windows, executable: "claude.exe" })).found).toBe("C:\\npm\\claude.exe");

@@ -11,13 +11,13 @@ const attempt = (options: unknown): unknown => {
 };
 
 describe("checking the options of the CLI", () => {
-  it("F-C7: a server of type sdk is refused by name, because nothing would serve it", () => {
+  it("F-C7: a server of type sdk is rejected by name, because nothing would serve it", () => {
     expect(() => checkClaudeCodeOptions({ mcpConfig: { mine: { type: "sdk", name: "mine" } } })).toThrow(
       /^claudeCode\.mcpConfig\.mine\.type is "sdk".* Give its tools as the option tools\.$/,
     );
   });
 
-  it("S3-19: lets everything through that can be said", () => {
+  it("S3-19: accepts every valid option", () => {
     const options = {
       model: "claude-sonnet-4-5[1m]",
       fallbackModel: ["haiku", "us.anthropic.claude:0"],
@@ -40,7 +40,7 @@ describe("checking the options of the CLI", () => {
     expect(attempt(undefined)).toEqual({});
   });
 
-  it("S0-19: leaves out what is unset", () => {
+  it("S0-19: omits unset options", () => {
     expect(attempt({ model: undefined, maxTurns: null, effort: "low" })).toEqual({ effort: "low" });
   });
 
@@ -77,16 +77,16 @@ describe("checking the options of the CLI", () => {
     expect(attempt(options)).toContain(message);
   });
 
-  it("never repeats the value of a variable", () => {
+  it("never repeats the value of a variable in a message", () => {
     expect(attempt({ env: { KEY: "sekret\0" } })).not.toContain("sekret");
   });
 
-  it("takes own properties only", () => {
+  it("reads own properties only", () => {
     expect(attempt(Object.create({ model: "-evil" }))).toEqual({});
     expect(attempt(JSON.parse('{"__proto__": {"model": "x"}}'))).toContain("There is no claudeCode.__proto__");
   });
 
-  it("says in time that a circle cannot be written", () => {
+  it("rejects a circular value before the start", () => {
     const circle: Record<string, unknown> = {};
     circle["self"] = circle;
     expect(attempt({ jsonSchema: circle })).toContain("cannot be written as JSON");

@@ -3,7 +3,7 @@ import { programFolders } from "./program-folders.ts";
 
 const global = "/usr/lib/node_modules/millrace/dist/x.js";
 
-describe("F-A1 SEC4: programs of the project we stand in are not taken for the person's", () => {
+describe("F-A1 SEC4: programs inside the current project are not used as the user's own", () => {
   it.each<[string, string, string, string]>([
     ["relative folders", "::.:bin:/usr/bin", global, "/usr/bin"],
     [
@@ -37,7 +37,7 @@ describe("F-A1 SEC4: programs of the project we stand in are not taken for the p
     expect(programFolders({ path, own, folders: ["/w/app"], isWindows: false }).join(":")).toBe(left);
   });
 
-  it("on Windows, whatever the capitals", () => {
+  it("on Windows, regardless of case", () => {
     const path = "C:\\W\\App\\Node_Modules\\.bin;c:/w/app/node_modules/.bin;bin;C:\\npm";
     const own = "C:\\npm\\node_modules\\millrace\\dist\\x.js";
     expect(programFolders({ path, own, folders: ["c:\\w\\app\\src"], isWindows: true })).toEqual(["C:\\npm"]);

@@ -236,7 +236,7 @@ describe("I18 AT-21: one rule for query, plain and control mode", () => {
     expect([name(step.item), step.state.phase, step.state.open]).toEqual([item, phase, open]);
   });
 
-  it("I18: background work counts from our message on", () => {
+  it("I18: background work counts from our message onwards", () => {
     const busy = { ...unasked, tasks: 1, announced: true, hadTasks: true, result: { isError: true } };
     expect(stepRule(busy, asked).state).toMatchObject({ asked: true, result: undefined, hadTasks: true });
     expect(stepRule({ ...busy, tasks: 0 }, asked).state.hadTasks).toBe(false);
@@ -268,19 +268,19 @@ describe("AT-21: the state table", () => {
     expect([name(step.item), step.state.phase]).toEqual([item, phase]);
   });
 
-  it("C11: a non-zero exit behind a failed result is expected, behind a good one it is not", () => {
+  it("C11: a non-zero exit is expected after a failed result, and unexpected after a successful one", () => {
     expect(stepRule(failed, exit(1)).item).toMatchObject({ warning: { expected: true, context: { exitCode: 1 } } });
     expect(stepRule(received, exit(1)).item).not.toHaveProperty("warning.expected");
   });
 
-  it("S1-89: strictExitStatus makes it an error, but only when the result claimed success", () => {
+  it("S1-89: strictExitStatus makes it an error, but only if the result reported success", () => {
     const strict = { strictExitStatus: true };
     expect(name(stepRule(received, exit(7), strict).item)).toBe("error process-exited");
     expect(name(stepRule(failed, exit(1), strict).item)).toBe("warning non-zero-exit-after-result");
     expect(name(stepRule(received, exit(0), strict).item)).toBe("end");
   });
 
-  it("S1-88 S1-11: a result beats every exit, also when a further turn was cut off", () => {
+  it("S1-88 S1-11: a result takes precedence over every exit, also if a further turn was cut off", () => {
     const further = stepRule(announced, opening).state;
     expect(name(stepRule(further, exit(0)).item)).toBe("end");
     expect(name(stepRule(further, exit(null, "SIGTERM")).item)).toBe("warning non-zero-exit-after-result");
@@ -297,7 +297,7 @@ describe("AT-21: the state table", () => {
     expect(mayWait(stepRule(announced, opening).state)).toBe("background");
   });
 
-  it("F-B4: background work that is silent for too long is a warning, then the end; without a result it is nothing", () => {
+  it("F-B4: background work that is silent for too long gives a warning, then the end; without a result it is ignored", () => {
     const stalled = { kind: "stalled", warning: { code: "background-left", message: "" } } as const;
     for (const from of [working, stepRule(announced, opening).state]) {
       const { state, item } = stepRule(from, stalled);
@@ -306,7 +306,7 @@ describe("AT-21: the state table", () => {
     expect(stepRule(streaming, stalled)).toEqual({ state: streaming, item: undefined });
   });
 
-  it("S1-66 S1-86: behind a result come no errors, behind a terminal error comes the end, and the end comes for ever", () => {
+  it("S1-66 S1-86: no errors come after a result; the end comes after a terminal error, and after every further pull", () => {
     const inputs = fc.constantFrom(
       message,
       result(),

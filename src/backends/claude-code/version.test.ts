@@ -32,7 +32,7 @@ describe("S1-25: reading a version", () => {
     expect(parseVersion(text)?.raw).toBe(raw);
   });
 
-  it("S1-34: compares number by number", () => {
+  it("S1-34: compares versions number by number", () => {
     fc.assert(
       fc.property(fc.array(fc.nat(20), { minLength: 6, maxLength: 6 }), ([a, b, c, d, e, f]) => {
         const left = parseVersion(`${a}.${b}.${c}`);
@@ -44,7 +44,7 @@ describe("S1-25: reading a version", () => {
     );
   });
 
-  it("takes linear time, whatever it is given", () => {
+  it("takes linear time on any input", () => {
     expect(parseVersion("1. ".repeat(1_000_000))).toBeUndefined();
     expect(parseVersion("9".repeat(1_000_000))).toBeUndefined();
   });
@@ -71,7 +71,7 @@ describe("the version policy", () => {
     expect(judge(detection, true)).toEqual(permissive);
   });
 
-  it("S1-129: says both versions, what was said, and what to do", () => {
+  it("S1-129: reports both versions, the output of the CLI, and what to do", () => {
     const messageOf = (detection: VersionDetection): string => {
       const verdict = applyVersionPolicy(detection);
       return verdict.kind === "refused" ? verdict.error.message : "";
@@ -100,7 +100,7 @@ describe("the version policy", () => {
     expect(verdict.kind === "refused" && verdict.error.diagnostic).toEqual(diagnostic);
   });
 
-  it("S1-129: so they are where an option needs a newer CLI", () => {
+  it("S1-129: the same applies where an option needs a newer CLI", () => {
     expect(() => requireFeature(parseVersion("1.0.120"), "control")).toThrow(
       expect.objectContaining({
         diagnostic: { detected: "1.0.120", minimum: "2.0.0", suggestion: "npm update -g @anthropic-ai/claude-code" },
@@ -110,11 +110,11 @@ describe("the version policy", () => {
 });
 
 describe("what needs a newer CLI", () => {
-  it("C16 S0-31: the gates", () => {
+  it("C16 S0-31: the version gates", () => {
     expect(FEATURE_GATES).toMatchObject({ partial: "1.0.109", control: "2.0.0", "streaming-tools": "2.1.0" });
   });
 
-  it("C16: is refused with both versions, and let through where it is there or where nobody knows", () => {
+  it("C16: is rejected with both versions; accepted if it is supported or the version is unknown", () => {
     for (const feature of Object.keys(FEATURE_GATES) as (keyof typeof FEATURE_GATES)[]) {
       expect(() => requireFeature(parseVersion(FEATURE_GATES[feature]), feature)).not.toThrow();
       expect(() => requireFeature(undefined, feature)).not.toThrow();
@@ -131,7 +131,7 @@ describe("what needs a newer CLI", () => {
   });
 });
 
-describe("flags that a CLI is too old for", () => {
+describe("flags that a CLI does not support yet", () => {
   const refused = (version: string, options: ClaudeCodeOptions): string | undefined => {
     try {
       requireFlags(parseVersion(version), buildArgv(options, { mode: "plain", prompt: "stdin" }));
@@ -158,7 +158,7 @@ describe("flags that a CLI is too old for", () => {
     [{ effort: "low" }, "effort", "2.1.37", "2.1.38"],
     [{ includeHookEvents: true }, "hook-events", "2.1.87", "2.1.88"],
   ])(
-    "C16: %j is refused by the name of the feature, and let through from its version on",
+    "C16: %j is rejected with the name of the feature, and accepted from its version on",
     (options, feature, old, first) => {
       const without = options.includePartialMessages === true ? ["setting-sources", "partial"] : [feature];
       expect(without).toContain(refused(old, options));
@@ -166,11 +166,11 @@ describe("flags that a CLI is too old for", () => {
     },
   );
 
-  it("S1-27: the oldest version runs when all settings are wanted, which is all it can do", () => {
+  it("S1-27: the oldest version runs if all settings are wanted, which is all that it supports", () => {
     expect(refused("1.0.0", { settingSources: ["user", "project", "local"] })).toBe(undefined);
   });
 
-  it("a text that only looks like a flag is not one", () => {
+  it("a text that merely looks like a flag is not treated as one", () => {
     expect(refused("2.0.0", { systemPrompt: "--effort", appendSystemPrompt: "--tools=x" })).toBe(undefined);
   });
 });
@@ -184,20 +184,20 @@ describe("asking a CLI for its version", () => {
     return { detection: await asking, call: spawn.calls[0], clock };
   };
 
-  it("S1-28: starts the path that was found, with --version and nothing else, and takes its timer back", async () => {
+  it("S1-28: starts the path that was found, with --version only, and clears its timer", async () => {
     const { detection, call, clock } = await ask([{ write: "2.1.197 (Claude Code)\n" }, { exit: 0 }]);
     expect(detection).toMatchObject({ kind: "found", version: { major: 2, minor: 1, patch: 197 } });
     expect(call).toMatchObject({ executable: "/bin/claude", args: ["--version"], inputEnded: true });
     expect(clock.pending()).toBe(0);
   });
 
-  it("S1-35: kills one that has not answered after 5000 ms", async () => {
+  it("S1-35: kills a CLI that has not answered after 5000 ms", async () => {
     const { detection, call } = await ask([{ hang: true }], 5000);
     expect(detection).toEqual({ kind: "failed", reason: "/bin/claude --version gave no answer within 5000 ms." });
     expect(call).toMatchObject({ signals: ["SIGKILL"], isGone: true });
   });
 
-  it("takes a bad exit for a failure and repeats its words; what it says may look like a version", async () => {
+  it("a non-zero exit is a failure that includes the output, even if it looks like a version", async () => {
     const { detection } = await ask([{ write: "needs node 18.0.0" }, { stderr: "too old\n" }, { exit: 1 }]);
     expect(detection).toEqual({
       kind: "failed",
@@ -206,12 +206,12 @@ describe("asking a CLI for its version", () => {
     expect((await ask([{ exit: "SIGSEGV" }])).detection).toMatchObject({ reason: expect.stringContaining("SIGSEGV") });
   });
 
-  it("S1-31: keeps what it said when that holds no version", async () => {
+  it("S1-31: keeps the output if it contains no version", async () => {
     expect((await ask([{ write: " garbage \n" }])).detection).toEqual({ kind: "unreadable", output: "garbage" });
     expect((await ask([])).detection).toEqual({ kind: "unreadable", output: "" });
   });
 
-  it("keeps little of a CLI that never stops talking, and takes the rest off its hands", async () => {
+  it("keeps little of an endless output, and discards the rest", async () => {
     const flood = Array.from({ length: 50 }, () => ({ write: "x".repeat(10_000) }));
     const { detection } = await ask([...flood, { exit: 0 }]);
     expect(detection.kind === "unreadable" && detection.output.length).toBe(65_536);

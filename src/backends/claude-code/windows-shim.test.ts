@@ -43,7 +43,7 @@ describe("F-A14: a batch file on Windows", () => {
     ["npm for a script", NPM, "C:\\node\\node.exe", ["C:\\npm\\node_modules\\@anthropic-ai\\claude-code\\cli.js"]],
     ["npm for a program", NPM_EXE, "C:\\npm\\node_modules\\@anthropic-ai\\claude-code\\bin\\claude.exe", []],
     ["pnpm", PNPM, "C:\\node\\node.exe", ["C:\\store\\claude-code\\cli.mjs"]],
-  ])("that was written by %s names what is started in its place", async (_name, text, executable, args) => {
+  ])("that was written by %s names the program that is started instead", async (_name, text, executable, args) => {
     expect(await read(text)).toEqual({ executable, args });
   });
 
@@ -54,11 +54,11 @@ describe("F-A14: a batch file on Windows", () => {
     ["names another batch file", '"%~dp0\\a.cmd" %*\r\n'],
     ["is empty", ""],
     ["is too long", `${NPM}${" ".repeat(20_000)}`],
-  ])("that %s is refused by name", async (_why, text) => {
+  ])("that %s is rejected by name", async (_why, text) => {
     expect(await read(text)).toEqual(["spawn", expect.stringContaining("C:\\npm\\claude.cmd")]);
   });
 
-  it("that cannot be read is refused by name", async () => {
+  it("that cannot be read is rejected by name", async () => {
     const reading = readShim({ path: "C:\\x.cmd", read: () => Promise.reject(new Error("EPERM")), node: "node" });
     await expect(reading).rejects.toMatchObject({ code: "spawn", message: expect.stringContaining("C:\\x.cmd") });
   });

@@ -3,8 +3,8 @@ import { openaiHost, PROFILES, type ModelRequest } from "#dialects";
 import { createEmulator } from "#emulator";
 import { createHttpBackend } from "./backend.ts";
 
-describe("the notice of a host", () => {
-  it("comes with the first chunks of the host, never before: it is no sign of life", async () => {
+describe("the notice from a host", () => {
+  it("comes with the first chunks from the host, never earlier, because it is no sign of life", async () => {
     const { fetch } = createEmulator({ script: { rules: [{ reply: { text: "Hello there" } }] } });
     const place = { apiKey: "any", baseUrl: "http://offline.invalid/v1" };
     const host = openaiHost({ ...place, provider: "openai", profile: PROFILES.openai, model: "gpt-5" });

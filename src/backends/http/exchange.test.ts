@@ -40,7 +40,7 @@ const delta = (content: string) => `data: {"choices":[{"index":0,"delta":{"conte
 const END = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 
 describe("an exchange with a model host", () => {
-  it("sends one request and gives the decoded reply", async () => {
+  it("sends one request and returns the decoded reply", async () => {
     const { fetch, exchange } = exchangeWith([{ body: [delta("Hel"), delta("lo"), END] }]);
     const chunks = await read(exchange);
     expect(chunks.map((chunk) => chunk.type)).toEqual(["start", "text-delta", "text-delta", "message"]);
@@ -89,7 +89,7 @@ describe("an exchange with a model host", () => {
     expect(await remedy(302)).toContain("base URL");
   });
 
-  it("SEC6: a redirect is not followed: the key goes nowhere else", async () => {
+  it("SEC6: a redirect is not followed, so the key is not sent anywhere else", async () => {
     const error = await refusal({ status: 307, headers: { location: "https://evil.test/" } });
     expect(error.diagnostic?.hint).toContain("not followed");
   });
@@ -107,13 +107,13 @@ describe("an exchange with a model host", () => {
     ["broken JSON", '{"error":{"mess', '{"error":{"mess', undefined],
     ["hostile keys", '{"__proto__":{"error":{"message":"x"}}}', '{"__proto__":{"error":{"message":"x"}}}', undefined],
     ["nothing", "", "", undefined],
-  ])("the words of the host are shown: %s", async (_, body, said, vendorCode) => {
+  ])("the host's own message is shown: %s", async (_, body, said, vendorCode) => {
     const error = await refusal({ status: 400, body: [body] });
     expect(error.message).toBe(said === "" ? "openai answered 400" : `openai answered 400: ${said}`);
     expect(error.diagnostic?.vendorCode).toBe(vendorCode);
   });
 
-  it("a huge error body is left early, and little of it is kept", async () => {
+  it("reading of a huge error body stops early, and little of it is kept", async () => {
     let pieces = 0;
     const { exchange } = exchangeWith([{ status: 500 }]);
     const endless: Exchange = {
@@ -134,17 +134,17 @@ describe("an exchange with a model host", () => {
     expect(JSON.stringify(error).length).toBeLessThan(5000);
   });
 
-  it("a vendor's endless sentence is cut", async () => {
+  it("a very long message from a vendor is cut", async () => {
     const error = await refusal({ status: 400, body: [JSON.stringify({ error: { message: "y".repeat(60_000) } })] });
     expect(error.message.length).toBeLessThan(1100);
   });
 
-  it("an error body that breaks off leaves the status", async () => {
+  it("if an error body breaks off, the status is still reported", async () => {
     const error = await refusal({ status: 503, body: ["half", { break: new Error("reset") }] });
     expect(error).toMatchObject({ code: "provider-overloaded", message: "openai answered 503: half" });
   });
 
-  it("a web page with status 200 is told from a cut stream", async () => {
+  it("a web page with status 200 is distinguished from a cut stream", async () => {
     const body = ["<html><title>Sign in</title>"];
     const error = await refusal({ headers: { "content-type": "text/html; charset=utf-8" }, body });
     expect(error).toMatchObject({ code: "provider-invalid-request", message: expect.stringContaining("Sign in") });
@@ -183,7 +183,7 @@ describe("an exchange with a model host", () => {
     ["Gemini's header", { "x-goog-api-key": KEY }],
     ["a header of one's own", { "my-secret-token": KEY }],
     ["a cookie", { cookie: `session=${KEY}; a=b` }],
-  ])("SEC16: the key in %s never gets into an error, whoever repeats it", async (_, headers) => {
+  ])("SEC16: the key in %s never appears in an error, whoever repeats it", async (_, headers) => {
     const complaint = JSON.stringify({ error: { message: `Incorrect key ${KEY}.`, type: `bad ${KEY}` } });
     const replies: FetchReply[] = [
       { status: 401, body: [complaint] },
@@ -203,11 +203,11 @@ describe("an exchange with a model host", () => {
     }
   });
 
-  it("no password of the address gets into an error", async () => {
+  it("a password in the address never appears in an error", async () => {
     expect(JSON.stringify(await refusal({ fail: new Error("no") }))).not.toContain("pass@");
   });
 
-  it("a connection that fails or breaks is provider-unreachable, and what came before it is kept", async () => {
+  it("a connection that fails or breaks is provider-unreachable, and what came before is kept", async () => {
     const { exchange } = exchangeWith([{ body: [delta("Hel"), { break: new Error("reset") }] }]);
     expect((await read(exchange)).map((chunk) => chunk.type)).toEqual(["start", "text-delta", "error"]);
     expect(await refusal({ fail: new Error("refused") })).toMatchObject({
@@ -216,7 +216,7 @@ describe("an exchange with a model host", () => {
     });
   });
 
-  it("aborted before it began: nothing is sent, nothing is said", async () => {
+  it("if aborted before it began, nothing is sent and nothing is reported", async () => {
     const { fetch, exchange } = exchangeWith([{ body: [delta("Hi"), END] }]);
     expect(await read(exchange, AbortSignal.abort())).toEqual([]);
     expect(fetch.requests).toEqual([]);
@@ -226,7 +226,7 @@ describe("an exchange with a model host", () => {
     ["before the status", { stall: true }],
     ["in the reply", { body: [delta("Hi"), { stall: true }] }],
     ["in an error body", { status: 500, body: ["oops", { stall: true }] }],
-  ])("aborted %s it ends without an error of its own", async (_, reply) => {
+  ])("aborted %s, it ends without an error", async (_, reply) => {
     const { exchange } = exchangeWith([reply]);
     const controller = new AbortController();
     const reading = read(exchange, controller.signal);
@@ -235,7 +235,7 @@ describe("an exchange with a model host", () => {
     expect((await reading).filter((chunk) => chunk.type === "error")).toEqual([]);
   });
 
-  it("a reader that leaves releases the connection", async () => {
+  it("the connection is released if the reader leaves", async () => {
     let released = false;
     const { exchange } = exchangeWith([]);
     const endless: Exchange = {

@@ -70,7 +70,7 @@ describe.each(BACKENDS)("F-B1: what is sent to %s", (_, create) => {
     expect(bodies.map((body, at) => body === JSON.stringify(put(expected[at])))).toEqual([true, true]);
   });
 
-  it("is written bit by bit: nothing long is written at once", async () => {
+  it("is written in pieces, so that nothing long is written at once", async () => {
     const write = JSON.stringify;
     let longest = 0;
     vi.spyOn(JSON, "stringify").mockImplementation(((value: unknown) => {

@@ -45,13 +45,13 @@ describe("the router", () => {
     expect(requiresControl(detectFeatures(undefined, options))).toBe(mode === "control");
   });
 
-  it("S0-10: a mode nobody knows does not break it", () => {
+  it("S0-10: an unknown mode does not break it", () => {
     for (const permissionMode of ["nonsense", "", "__proto__", "constructor"]) {
       expect(["plain", "control"]).toContain(modeOf({ permissionMode }));
     }
   });
 
-  it("takes control for what the settings of a conversation ask for, and plain for what an argument can say", () => {
+  it("chooses control for settings of a conversation, and plain for what an argument can express", () => {
     const modes = (
       ["hooks", "tools", "permission", "permission-rules", "guards", "agents", "output", "session"] as const
     ).map((feature) => [feature, route(detectFeatures({ features: [feature] })).mode]);
@@ -69,7 +69,7 @@ describe("the router", () => {
     expect(detectFeatures({ outputSchema: {} as never })).toEqual(["output"]);
   });
 
-  it("S0-13: control can be asked for without a reason", () => {
+  it("S0-13: control can be requested without a reason", () => {
     expect(route([], "control")).toMatchObject({
       mode: "control",
       requiresControl: false,
@@ -78,7 +78,7 @@ describe("the router", () => {
     });
   });
 
-  it("S0-12 C4: forced plain mode names what it leaves out", () => {
+  it("S0-12 C4: forced plain mode names the features that it ignores", () => {
     expect(route(["hooks", "tools", "output"], "plain")).toMatchObject({
       mode: "plain",
       requiresControl: true,
@@ -86,13 +86,13 @@ describe("the router", () => {
     });
   });
 
-  it("C3: forced plain mode loses neither the permission mode nor the agents: both are arguments", () => {
+  it("C3: forced plain mode keeps the permission mode and the agents, because both are arguments", () => {
     const { ignored, reasons } = route(["agents", "permission-mode:plan"], "plain");
     expect(ignored).toEqual([]);
     expect(reasons.join("\n")).toContain("permission-mode:plan: plain mode carries it as an argument");
   });
 
-  it("S0-11 S0-1 S0-14 AT-4: for every set of features and every override the answer is valid, and the override wins", () => {
+  it("S0-11 S0-1 S0-14 AT-4: for every set of features and every override the result is valid, and the override is respected", () => {
     const names: readonly RoutedFeature[] = [
       "hooks",
       "in-process-mcp",
@@ -124,7 +124,7 @@ describe("the router", () => {
     expect(count).toBe(1024 * 5);
   });
 
-  it("S0-14: never throws, whatever the options hold", () => {
+  it("S0-14: never throws, whatever the options contain", () => {
     fc.assert(
       fc.property(
         fc.dictionary(
@@ -186,7 +186,7 @@ describe("an explanation", () => {
     expect(warnings[2]?.message).toContain("those on input and output still hold");
   });
 
-  it("S0-16: ends with what this machine cannot promise", () => {
+  it("S0-16: ends with what cannot be guaranteed on this machine", () => {
     const { text } = explain({
       backend: "claude-code",
       settings: undefined,
@@ -195,7 +195,7 @@ describe("an explanation", () => {
     expect(text.split("\n").slice(-2)).toEqual(["Limit: No control group.", "Limit: No watchdog."]);
   });
 
-  it("says that nothing was asked for when nothing was", () => {
+  it("states that nothing was requested if nothing was", () => {
     expect(explain({ backend: "claude-code", settings: undefined }).text).toContain(
       "Reason: nothing that was asked for needs the control protocol",
     );

@@ -13,7 +13,7 @@ const linesOf = (all: readonly string[]): ChatLines => {
   return { next: async () => left.shift(), listen: () => () => undefined, close: () => undefined, wasLeft: false };
 };
 
-describe("F-F the column behind what was written", () => {
+describe("F-F the column after the output", () => {
   it.each([
     ["abc", 0, 3],
     ["abc", 4, 7],
@@ -42,20 +42,20 @@ describe("pasted text", () => {
   const BEGIN = "\u001b[200~";
   const END = "\u001b[201~";
 
-  it("keeps its line ends, and what is typed keeps its own", () => {
+  it("keeps its line ends; typed text keeps its own", () => {
     const filter = createPasteFilter();
     expect(filter(`typed\r${BEGIN}one\rtwo\r\nthree${END}\r`)).toBe(
       `typed\rone${PASTED_LINE_END}two${PASTED_LINE_END}three\r`,
     );
   });
 
-  it("an escape alone, and the keys with arrows, do not wait", () => {
+  it("a lone escape and the arrow keys are handled without delay", () => {
     const filter = createPasteFilter();
     expect(filter("\u001b")).toBe("\u001b");
     expect(filter("\u001b[A")).toBe("\u001b[A");
   });
 
-  it("however the keys arrive, the text is the same", () => {
+  it("the text is the same however the key sequences are split", () => {
     const source = `a${BEGIN}x\ry${END}b${BEGIN}${END}\r`;
     const whole = createPasteFilter()(source);
     fc.assert(
@@ -76,7 +76,7 @@ describe("pasted text", () => {
 });
 
 describe("lines of a pipe", () => {
-  it("come in order, the last one also without an end, and /abort is heard while nobody asks", async () => {
+  it("come in order, including a last one without a line end; /abort works while no input is requested", async () => {
     const input = new PassThrough();
     const lines = createPipedLines(input);
     const heard: string[] = [];
@@ -95,7 +95,7 @@ describe("lines of a pipe", () => {
     expect(heard).toContain("/abort");
   });
 
-  it("thousands of lines wait without being lost", async () => {
+  it("thousands of lines are queued without loss", async () => {
     const input = new PassThrough();
     const lines = createPipedLines(input);
     input.end(Array.from({ length: 20_000 }, (_, index) => `${index}\n`).join(""));
@@ -114,7 +114,7 @@ describe("commands of the chat", () => {
   const say = async (text: string, given = controls(), isStrict = true) =>
     (await runSlashCommand(text, given, isStrict))?.said;
 
-  it("answer, and leave messages alone", async () => {
+  it("are answered, and messages are not treated as commands", async () => {
     expect(await say("/help")).toContain("/model [name]");
     expect(await say("/tools")).toBe("add");
     expect(await say("/cost")).toBe("1 answer · 3 tokens in, 0 out · $0.5000");
@@ -127,7 +127,7 @@ describe("commands of the chat", () => {
     }
   });
 
-  it("/model changes who answers, and says why it cannot", async () => {
+  it("/model changes the model, or explains why it cannot", async () => {
     const given = controls();
     expect(await say("/model gpt-5", given)).toContain("gpt-5");
     expect(await say("/model", given)).toBe("gpt-5");
@@ -137,7 +137,7 @@ describe("commands of the chat", () => {
     expect(await say("/model x", controls({ setModel }))).toBe("no such model");
   });
 
-  it("a mistyped one names the nearest; an agent's own commands are sent to it", async () => {
+  it("a mistyped command names the nearest one; an agent's own commands are sent to it", async () => {
     expect(await say("/hlep")).toContain("Did you mean /help?");
     expect(await say("/compact")).toContain("There is no command /compact");
     expect(await runSlashCommand("/compact", controls(), false)).toBeUndefined();

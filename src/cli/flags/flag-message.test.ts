@@ -8,7 +8,7 @@ async function say(...args: string[]): Promise<string> {
   return io.stderr();
 }
 
-describe("F-F R16: what is wrong on the command line is a sentence with a remedy, and names the help of its command", () => {
+describe("F-F R16: a mistake on the command line gives a sentence with a remedy and names the command's help", () => {
   it.each([
     [
       ["run", "--bakend", "x", "hi"],

@@ -3,7 +3,7 @@ import { normaliseFlags } from "./normalise.ts";
 import { parseDollars, parseDuration, parseSpeed } from "./values.ts";
 
 describe("flags", () => {
-  it("a flag whose value may be left out does not swallow the prompt", () => {
+  it("a flag with an optional value does not consume the prompt", () => {
     expect(normaliseFlags(["--thinking", "What is 2 + 2?"])).toEqual(["--thinking=show", "What is 2 + 2?"]);
     expect(normaliseFlags(["--thinking", "collapse", "hi"])).toEqual(["--thinking", "collapse", "hi"]);
     expect(normaliseFlags(["--thinking"])).toEqual(["--thinking=show"]);
@@ -14,7 +14,7 @@ describe("flags", () => {
   });
 
   it.each(["/tmp/events", "./events", "logs\\events", "events.out"])(
-    "F-F: --append-json %s is refused: it may be the file or the prompt",
+    "F-F: --append-json %s is rejected, because it may be the file or the prompt",
     (word) => {
       expect(() => normaliseFlags(["--append-json", word, "hi"])).toThrow(
         `Write --append-json=${word} if it is the file`,

@@ -21,20 +21,20 @@ describe("sectionCompleteness (S3-36)", () => {
     expect(score.detail).toMatch(/^3 of 13 sections; missing: Business objectives, .*Glossary$/);
   });
 
-  it("a section with sub-sections only is there", () => {
+  it("a section with only sub-sections counts as present", () => {
     const scorer = sectionCompleteness({ sections: ["Functional requirements"] });
     expect(scoreOf(scorer, "# Functional requirements\n## FR-1\ntext").value).toBe(1);
     expect(scoreOf(scorer, "# Functional requirements\n# Next\ntext").value).toBe(0);
   });
 
-  it("a heading in fenced code is none, and neither is a word inside another", () => {
+  it("a heading in fenced code does not count, nor does a word inside another", () => {
     const scorer = sectionCompleteness({ sections: ["Scope"] });
     expect(scoreOf(scorer, "```\n# Scope\n```\ntext").value).toBe(0);
     expect(scoreOf(scorer, "# Telescope\ntext").value).toBe(0);
     expect(scoreOf(scorer, "# Out of scope\ntext").value).toBe(1);
   });
 
-  it("takes a list of one's own, and names what is wrong with it", () => {
+  it("accepts a custom list, and names what is wrong with it", () => {
     const scorer = sectionCompleteness({ sections: ["Scope", { name: "Costs", aliases: ["Prices"] }] });
     expect(scoreOf(scorer, "# Prices\n1").value).toBe(0.5);
     expect(() => sectionCompleteness({ sections: [] })).toThrow("sections is []. Give a list of section names.");
@@ -51,11 +51,11 @@ describe("acceptanceCriteria (S3-36)", () => {
     ["- It should be fast", 0],
     ["- Under 300 ms", 0.5],
     ["- An administrator can remove a user", 0.5],
-  ])("%s is worth %d", (criterion, value) => {
+  ])("%s scores %d", (criterion, value) => {
     expect(scoreOf(acceptanceCriteria(), `## Acceptance criteria\n${criterion}`).value).toBe(value);
   });
 
-  it("finds criteria by heading, by id and by form, and takes the mean", () => {
+  it("finds criteria by heading, by id and by form, and averages them", () => {
     const text = [
       "# Requirements",
       "- AC-1: The user gets an answer within 3 seconds",
@@ -73,11 +73,11 @@ describe("acceptanceCriteria (S3-36)", () => {
     });
   });
 
-  it("none is 0", () => expect(scoreOf(acceptanceCriteria(), "# Scope\ntext").value).toBe(0));
+  it("no criteria score 0", () => expect(scoreOf(acceptanceCriteria(), "# Scope\ntext").value).toBe(0));
 });
 
 describe("errorScenarios (S3-36)", () => {
-  it("wants two for each requirement; those elsewhere count when they name it", () => {
+  it("expects two for each requirement; those elsewhere count if they name it", () => {
     const text = [
       "## FR-1 Login",
       "The user logs in.",
@@ -104,13 +104,13 @@ describe("errorScenarios (S3-36)", () => {
     expect(scoreOf(errorScenarios({ perRequirement: 1 }), text).value).toBe(0.5);
   });
 
-  it("no requirement is 0", () => expect(scoreOf(errorScenarios(), "Everything fails.").value).toBe(0));
-  it("refuses a wrong number", () =>
+  it("no requirement scores 0", () => expect(scoreOf(errorScenarios(), "Everything fails.").value).toBe(0));
+  it("rejects a wrong number", () =>
     expect(() => errorScenarios({ perRequirement: 0 })).toThrow("perRequirement is 0. Give a whole number above 0."));
 });
 
 describe("consistency (S3-36)", () => {
-  it("is 1 without a fault, also for headings of the same title below different parents", () => {
+  it("is 1 without a fault, also for equal headings below different parents", () => {
     const text = "# A\n## Errors\n# B\n## Errors\nThe Customer Relationship Manager (CRM) uses HTTP. CRM and FR-1.";
     expect(scoreOf(consistency(), text)).toEqual({ value: 1, detail: "no fault" });
   });
@@ -124,12 +124,12 @@ describe("consistency (S3-36)", () => {
     });
   });
 
-  it("an empty document is 0", () => expect(scoreOf(consistency(), " \n").value).toBe(0));
-  it("code is not read", () => expect(scoreOf(consistency(), "`XYZ`\n```\nABCD\n```").value).toBe(1));
+  it("an empty document scores 0", () => expect(scoreOf(consistency(), " \n").value).toBe(0));
+  it("code is ignored", () => expect(scoreOf(consistency(), "`XYZ`\n```\nABCD\n```").value).toBe(1));
 });
 
 describe("reading documents", () => {
-  it("readOutline gives parents and text; what stands before the first heading is there", () => {
+  it("readOutline returns parents and text, including the text before the first heading", () => {
     expect(readOutline("a\n# A #\nb\n## B\n# C")).toEqual([
       { level: 0, title: "", path: [], lines: ["a"] },
       { level: 1, title: "A", path: [], lines: ["b"] },
@@ -138,7 +138,7 @@ describe("reading documents", () => {
     ]);
   });
 
-  it("readItems joins the lines of an item, tells entries from paragraphs and leaves out rules of tables", () => {
+  it("readItems joins the lines of an item, distinguishes entries from paragraphs and skips the rules of tables", () => {
     const items = readItems(["- a", "  b", "", "c", "d", "| e |", "|---|", "| f |", "1. g", "- [x] h"]);
     expect(items.map(({ text }) => text)).toEqual(["a b", "c d", "| e |", "| f |", "g", "h"]);
     expect(items.map(({ isEntry }) => isEntry)).toEqual([true, false, true, true, true, true]);
@@ -152,7 +152,7 @@ describe("reading documents", () => {
     ["Vision", "vision"],
   ])("plainTitle of %s is %s", (title, plain) => expect(plainTitle(title)).toBe(plain));
 
-  it("long and strange texts are read in one pass: 2 MB of each take no longer than a test may", () => {
+  it("long and unusual texts of 2 MB are read in one pass, within the time limit of a test", () => {
     for (const piece of ["# ", "given when then ", "the a ", "((((", "| ", "```\n", "AB CD (", " \n", "FR-1 error "]) {
       const text = piece.repeat(2_000_000 / piece.length / 10);
       for (const scorer of [sectionCompleteness(), acceptanceCriteria(), errorScenarios(), consistency()]) {

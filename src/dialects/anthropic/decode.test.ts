@@ -107,7 +107,7 @@ describe("a message of the Messages API", () => {
     ]);
   });
 
-  test("a delta's index is the place in `blocks`, whatever the vendor counts", () => {
+  test("the index of a delta is the position in `blocks`, whatever the vendor counts", () => {
     const events = [start(), open(3, TEXT), text(3, "a"), close(3), open(7, TEXT), text(7, "b"), close(7)];
     const chunks = decode([...events, end("end_turn"), stop]);
     expect(chunks.flatMap((chunk) => (chunk.type === "text-delta" ? [[chunk.index, chunk.text]] : []))).toEqual([
@@ -117,14 +117,14 @@ describe("a message of the Messages API", () => {
     expect(chunks.at(-1)).toMatchObject({ blocks: [{ text: "a" }, { text: "b" }] });
   });
 
-  test("the input of a server's tool is kept in its block, not told as a call of ours", () => {
+  test("the input of a server-side tool is kept in its block, and not emitted as a call of ours", () => {
     const block = { type: "server_tool_use", id: "srv_1", name: "web_search", input: {} };
     const chunks = decode([start(), open(0, block), json(0, '{"query":"x"}'), close(0), end("end_turn"), stop]);
     expect(chunks.map(({ type }) => type)).toEqual(["start", "message"]);
     expect(chunks[1]).toMatchObject({ blocks: [{ type: "unknown", raw: { ...block, input: { query: "x" } } }] });
   });
 
-  test("S0-58: what is unknown is tolerated and kept", () => {
+  test("S0-58: unknown input is tolerated and kept", () => {
     const surprise = { type: "surprise", x: 1 };
     const odd = delta(0, { type: "odd_delta", x: 1 });
     const cite = delta(0, { type: "citations_delta", citation: { title: "T" } });
@@ -139,7 +139,7 @@ describe("a message of the Messages API", () => {
     expect(chunks.find(({ type }) => type === "message")).toMatchObject({ blocks: [{ type: "text", text: "a" }] });
   });
 
-  test("F-B2: a stop to use tools is tool use only with a call; without one it is unknown, with a warning", () => {
+  test("F-B2: a stop reason for tool use without a call is unknown, with a warning", () => {
     const called = decode([start(), open(0, ADD), json(0, "{}"), close(0), end("tool_use"), stop]);
     expect(called.find(({ type }) => type === "message")).toMatchObject({ stopReason: "tool-use" });
     expect(decode([start(), end("tool_use"), stop]).slice(-2)).toMatchObject([
@@ -163,20 +163,20 @@ describe("a message of the Messages API", () => {
     });
   });
 
-  test("F-B2: a stop reason nobody has heard of is unknown, with the vendor's word and a warning", () => {
+  test("F-B2: an unknown stop reason is reported as unknown, with the vendor's name for it and a warning", () => {
     expect(decode([start(), end("something_new"), stop]).slice(-2)).toMatchObject([
       { type: "message", stopReason: "unknown", vendorStopReason: "something_new" },
       { type: "warning", code: "unknown-stop-reason", context: { vendorStopReason: "something_new" } },
     ]);
   });
 
-  test("two calls under one id cannot both be answered: one is made", () => {
+  test("of two calls with the same id only one is made, because both could not be answered", () => {
     const events = [start(), open(0, ADD), json(0, "{}"), close(0), open(1, ADD), json(1, '{"b":2}'), close(1)];
     const chunks = decode([...events, end("tool_use"), stop]);
     expect(chunks.filter(({ type }) => type === "tool-call")).toMatchObject([{ callId: "call_1", input: {} }]);
   });
 
-  test("the caller's names and the mode come from the options", () => {
+  test("the tool names and the mode come from the options", () => {
     const options: AdapterOptions = { mode: "tape", ownTool: (name) => (name === "add" ? "plus" : undefined) };
     const chunks = decode([start(), open(0, ADD), json(0, "{}"), end("tool_use"), stop], options);
     expect(chunks[0]).toMatchObject({ type: "start", mode: "tape" });
@@ -184,7 +184,7 @@ describe("a message of the Messages API", () => {
   });
 });
 
-describe("tool arguments that are not whole", () => {
+describe("incomplete tool arguments", () => {
   const cases: { stopReason: string; pieces: string[]; more?: unknown[]; outcome: "call" | "cut" | "garbage" }[] = [
     { stopReason: "tool_use", pieces: [""], outcome: "call" },
     { stopReason: "tool_use", pieces: ['{"a":1}'], outcome: "call" },
@@ -249,11 +249,11 @@ describe("how a stream ends", () => {
     },
   );
 
-  test("a message_stop without a stop reason is no end", () => {
+  test("a message_stop without a stop reason is not an end", () => {
     expect(decode([start(), open(0, TEXT), text(0, "a"), close(0), stop]).at(-1)).toMatchObject({ code: "stream-cut" });
   });
 
-  test("whole, it ends without an error, and flushing again adds nothing", () => {
+  test("a complete stream ends without an error, and a second flush adds nothing", () => {
     const adapter = anthropicMessages.createAdapter();
     adapter.feed(whole.map((event) => frame(event)));
     expect([adapter.flush(), adapter.flush()]).toEqual([[], []]);
@@ -279,11 +279,11 @@ describe("how a stream ends", () => {
     ]);
   });
 
-  test("an error event without an error is still one", () => {
+  test("an error event without details is still an error", () => {
     expect(decode([{ type: "error" }])).toMatchObject([{ code: "provider-error", terminal: true }]);
   });
 
-  test("I4: a call of which a frame was lost is not made, even when what is left reads as JSON", () => {
+  test("I4: a call with a lost frame is not made, even if the rest is valid JSON", () => {
     const events = [
       start(),
       open(0, { type: "tool_use", id: "c", name: "pay", input: {} }),
@@ -312,7 +312,7 @@ describe("how a stream ends", () => {
     expect(adapter.feed(events.slice(3)).slice(-2)).toMatchObject(refused);
   });
 
-  test("a frame that is not JSON is an error that ends nothing", () => {
+  test("a frame that is not JSON is a non-terminal error", () => {
     const adapter = anthropicMessages.createAdapter();
     const frames = whole.map((event) => frame(event));
     frames.splice(3, 0, frame(undefined, '{"type":'), frame(undefined, "[DONE]"));
@@ -323,7 +323,7 @@ describe("how a stream ends", () => {
     expect(chunks.at(-1)).toMatchObject({ type: "message" });
   });
 
-  test("a message that begins again takes back what was shown of the first", () => {
+  test("a message that begins again retracts what was shown of the first", () => {
     const chunks = decode([start("msg_1"), open(0, TEXT), text(0, "a"), start("msg_2"), ...whole.slice(1)]);
     expect(chunks.map(bare).slice(1, 4)).toEqual([
       { type: "text-delta", messageId: "msg_1", index: 0, text: "a" },
@@ -333,12 +333,12 @@ describe("how a stream ends", () => {
     expect(chunks.filter(({ type }) => type === "start")).toHaveLength(1);
   });
 
-  test("a second whole message under the same id gets its own", () => {
+  test("a second whole message with the same id gets its own", () => {
     const ids = decode([...whole, ...whole]).flatMap((chunk) => (chunk.type === "message" ? [chunk.id] : []));
     expect(ids).toEqual(["msg_1", "msg_1#2"]);
   });
 
-  test("after a reset nothing is remembered", () => {
+  test("a reset clears all state", () => {
     const adapter = anthropicMessages.createAdapter();
     const frames = whole.map((event) => frame(event));
     const first = adapter.feed(frames);
@@ -347,7 +347,7 @@ describe("how a stream ends", () => {
   });
 });
 
-describe("anthropic-messages against streams nobody would write", () => {
+describe("anthropic-messages with unlikely streams", () => {
   const word = fc.constantFrom(
     ...["message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta"],
     ...["message_stop", "error", "ping", "text", "thinking", "tool_use", "text_delta", "input_json_delta", "end_turn"],
@@ -387,7 +387,7 @@ describe("anthropic-messages against streams nobody would write", () => {
     fc.constantFrom("end_turn", "tool_use", "max_tokens", null).map(end),
   );
 
-  test("S0-57 S0-58: any events in any order throw nothing and keep every promise of a run log", () => {
+  test("S0-57 S0-58: any events in any order throw nothing and keep every guarantee of a run log", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof({ weight: 4, arbitrary: sensible }, value), { maxLength: 25 }), (events) => {
         expect(findViolation(closeRunLog(decode(events)))).toBeUndefined();

@@ -28,7 +28,7 @@ const redacted: Block = { type: "unknown", raw: { type: "redacted_thinking", dat
 const unknown: Block = { type: "unknown", raw: { type: "server_tool_use", id: "s" } };
 
 describe("the body for the Messages API", () => {
-  it("is small when little is asked", () => {
+  it("is small for a small request", () => {
     expect(encode()).toEqual({
       model: "claude",
       max_tokens: DEFAULT_MAX_TOKENS,
@@ -37,7 +37,7 @@ describe("the body for the Messages API", () => {
     });
   });
 
-  it("S2-33: instructions are the system field; empty ones are left out", () => {
+  it("S2-33: instructions are the system field; empty ones are omitted", () => {
     expect(encode({ instructions: "Be brief." }).system).toBe("Be brief.");
     expect(encode({ instructions: "" })).not.toHaveProperty("system");
   });
@@ -121,14 +121,14 @@ describe("the body for the Messages API", () => {
     ["a list", [1], {}],
     ["null", null, {}],
     ["a key called __proto__", JSON.parse('{"__proto__": 1}'), JSON.parse('{"__proto__": 1}')],
-  ])("the input of a call is an object, whatever was kept: %s", (_, input, expected) => {
+  ])("the input of a call is always an object: %s", (_, input, expected) => {
     const [, reply] = messagesOf(user(text("Hi")), assistant(call("c1", input)), user(result("c1", ""))) as {
       content: { input: unknown }[];
     }[];
     expect(JSON.stringify(reply?.content[0]?.input)).toBe(JSON.stringify(expected));
   });
 
-  it("neighbours of one role are one message, and a message of which nothing is left is none", () => {
+  it("adjacent messages of one role are joined, and an empty message is omitted", () => {
     expect(
       messagesOf(user(text("a")), user(text("b")), assistant(foreign), user(text("c")), assistant(text("d")), user()),
     ).toEqual([
@@ -144,12 +144,12 @@ describe("the body for the Messages API", () => {
     ]);
   });
 
-  it("a conversation that begins with the assistant gets a first word of the user", () => {
+  it("a conversation that begins with the assistant gets a user message first", () => {
     const messages = messagesOf(assistant(text("Hello, what can I do?")), user(text("Nothing")));
     expect(messages).toMatchObject([{ role: "user" }, { role: "assistant" }, { role: "user" }]);
   });
 
-  it("results stand first, also when the user said something in the same message", () => {
+  it("results come first, even if the same message contains text of the user", () => {
     const messages = messagesOf(
       user(text("Hi")),
       assistant(call("c1"), call("c2")),
@@ -158,7 +158,7 @@ describe("the body for the Messages API", () => {
     expect(messages[2]?.content.map(({ type }) => type)).toEqual(["tool_result", "tool_result", "text"]);
   });
 
-  it("call ids and names of other vendors are made to fit, calls and results alike, and each id is used once", () => {
+  it("call ids and names of other vendors are converted, in calls and results alike, and each id is used once", () => {
     const messages = messagesOf(
       user(text("Hi")),
       assistant(call("functions.add:0", {}, "my tool!"), call("call_1"), call("call_1")),
@@ -193,7 +193,7 @@ describe("the body for the Messages API", () => {
     expect(encode({ toolChoice }), "without tools there is no choice").not.toHaveProperty("tool_choice");
   });
 
-  it("S2-21: one call at a time is asked for, except where no call is wanted anyway", () => {
+  it("S2-21: parallel calls are disabled, except where no call is wanted anyway", () => {
     const choice = (request: Partial<ModelRequest>) =>
       encode({ tools: [add], parallelToolCalls: false, ...request }).tool_choice;
     expect(choice({})).toEqual({ type: "auto", disable_parallel_tool_use: true });
@@ -202,14 +202,14 @@ describe("the body for the Messages API", () => {
     expect(encode({ tools: [add], parallelToolCalls: true })).not.toHaveProperty("tool_choice");
   });
 
-  it("a schema that only refers to others still says that it is an object", () => {
+  it("a schema that consists of references still states that it is an object", () => {
     const anyOf = [{ type: "object" }];
     expect(encode({ tools: [{ ...add, inputSchema: { anyOf } }] })).toMatchObject({
       tools: [{ input_schema: { type: "object", anyOf } }],
     });
   });
 
-  it("thinking has room for the answer, and chooses its own temperature", () => {
+  it("thinking leaves room for the answer, and sets its own temperature", () => {
     expect(encode({ thinkingTokens: 10_000, temperature: 0.5 })).toMatchObject({
       max_tokens: DEFAULT_MAX_TOKENS + 10_000,
       thinking: { type: "enabled", budget_tokens: 10_000 },
@@ -218,7 +218,7 @@ describe("the body for the Messages API", () => {
     expect(encode({ thinkingTokens: 2000, maxTokens: 50_000 }).max_tokens).toBe(52_000);
   });
 
-  it("thinking is not asked for where the vendor would refuse it", () => {
+  it("thinking is not requested where the vendor would reject it", () => {
     const thinking = (request: Partial<ModelRequest>) =>
       encode({ tools: [add], thinkingTokens: 2000, ...request }).thinking;
     const asked = [user(text("Hi"))];
@@ -233,7 +233,7 @@ describe("the body for the Messages API", () => {
     expect(thinking({ messages: [...turn(), assistant(text("2")), user(text("And?"))] }), "a new turn").toBeDefined();
   });
 
-  it("the form of the answer is its own field, with the schema in the vendor's words", () => {
+  it("structured output has its own field, with the schema as the vendor expects it", () => {
     const schema = { type: "object", properties: { a: { type: "integer", minimum: 1 } }, required: ["a"] };
     expect(encode({ output: { name: "answer", schema } }).output_config).toEqual({
       format: {

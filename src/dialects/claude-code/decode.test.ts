@@ -91,7 +91,7 @@ const init = {
 const ownTool = (name: string) => (name.startsWith("mcp__ours__") ? name.slice("mcp__ours__".length) : undefined);
 
 describe("S1-121: init", () => {
-  test("the first one starts, a later one is a notice", () => {
+  test("the first is a start item, a later one is a notice", () => {
     expect(bare(decode([init, init], { ownTool }))).toEqual([
       {
         type: "start",
@@ -105,14 +105,14 @@ describe("S1-121: init", () => {
     ]);
   });
 
-  test("S1-22: the mode comes from the options, and every field but the subtype may be missing", () => {
+  test("S1-22: the mode comes from the options, and every field except the subtype is optional", () => {
     const chunks = decode([{ type: "system", subtype: "init" }], { mode: "control" });
     expect(bare(chunks)).toEqual([{ type: "start", backend: "claude-code", mode: "control" }]);
   });
 });
 
 describe("S1-122 S1-123: messages without stream events", () => {
-  test("C18: a block is shown at once; the message is told when the turn has moved on", () => {
+  test("C18: a block is shown at once; the message is emitted when the turn continues", () => {
     const values = [
       assistant("m1", { type: "thinking", thinking: "hm", signature: "s" }),
       assistant("m1", { type: "text", text: "Hi" }),
@@ -149,12 +149,12 @@ describe("S1-122 S1-123: messages without stream events", () => {
     ["an echo of the user's text does not", [user("again", { isReplay: true })], ["message user-uuid again"]],
     ["a message_start", [begin("m2")], ["message m1 a"]],
   ];
-  test.each(moved)("the turn has moved on with %s", (_, values, expected) => {
+  test.each(moved)("the turn continues with %s", (_, values, expected) => {
     const chunks = decode([assistant("m1", { type: "text", text: "a" }), ...values]);
     expect(outline(chunks)).toEqual(["m1[0] a", ...expected]);
   });
 
-  test("F-C4: nothing says where a whole message ends, so each call is told at once, behind what there is of it", () => {
+  test("F-C4: the end of a whole message is not marked, so each call is emitted at once, after the message so far", () => {
     const values = [assistant("m1", call("c1")), assistant("m1", call("c2")), user(answer("c2")), user(answer("c1"))];
     expect(outline(decode(values))).toEqual([
       ...["message m1 tool-call", "tool-call c1", "message m1 tool-call|tool-call", "tool-call c2"],
@@ -162,7 +162,7 @@ describe("S1-122 S1-123: messages without stream events", () => {
     ]);
   });
 
-  test("a block that comes late is told with all the others again", () => {
+  test("after a late block the message is emitted again with all blocks", () => {
     const values = [
       assistant("m1", call("c1")),
       user(answer("c1")),
@@ -181,7 +181,7 @@ describe("S1-122 S1-123: messages without stream events", () => {
     ]);
   });
 
-  test("a real stop reason and usage on the frame are taken", () => {
+  test("a real stop reason and usage in the frame are used", () => {
     const more = { stop_reason: "end_turn", usage: { input_tokens: 7, output_tokens: 8 } };
     const [, message] = decode([assistant("m1", { type: "text", text: "a" }, more), result]);
     expect(message).toMatchObject({ stopReason: "end-turn", usage: { inputTokens: 7, outputTokens: 8 } });
@@ -192,7 +192,7 @@ describe("S1-122 S1-123: messages without stream events", () => {
     expect(message).toMatchObject({ model: "<synthetic>" });
   });
 
-  test("an id that comes back in a later turn is another message", () => {
+  test("an id that returns in a later turn is another message", () => {
     const values = [
       assistant("m1", { type: "text", text: "a" }),
       result,
@@ -204,7 +204,7 @@ describe("S1-122 S1-123: messages without stream events", () => {
 });
 
 describe("S0-55 C1: messages with stream events", () => {
-  test("S3-11 S3-15: text is shown by deltas only, and told at message_stop with the final usage", () => {
+  test("S3-11 S3-15: text is shown by deltas only, and emitted at message_stop with the final usage", () => {
     const values = [
       ...[begin("m1"), open(0, TEXT), text(0, "He"), text(0, ""), text(0, "llo")],
       ...[assistant("m1", { type: "text", text: "Hello" }), close(0), end("end_turn"), stop()],
@@ -224,7 +224,7 @@ describe("S0-55 C1: messages with stream events", () => {
     ]);
   });
 
-  test("S3-13 F-C4: a call is told behind its message, and its answer behind the call, even if it came before", () => {
+  test("S3-13 F-C4: a call is emitted after its message, and its answer after the call, even if it arrived earlier", () => {
     const values = [
       ...[begin("m1"), open(0, call("c1")), json(0, '{"a":'), json(0, "1}"), assistant("m1", call("c1", { a: 1 }))],
       ...[close(0), user(answer("c1")), end("tool_use"), stop()],
@@ -240,7 +240,7 @@ describe("S0-55 C1: messages with stream events", () => {
     ["a text nobody saw is shown", [], "Hello", ["m1[0] Hello"]],
     ["an empty one takes back all", [text(0, "Ha")], "", ["m1[0] Ha", 'retract {"messageId":"m1"}']],
   ];
-  test.each(corrected)("C18: the frame is the truth: %s", (_, deltas, truth, expected) => {
+  test.each(corrected)("C18: the frame is authoritative: %s", (_, deltas, truth, expected) => {
     const values = [begin("m1"), open(0, TEXT), ...deltas, assistant("m1", { type: "text", text: truth })];
     const chunks = decode([...values, close(0), end("end_turn"), stop()]);
     expect(outline(chunks)).toEqual([...expected, `message m1 ${String(truth)}`]);
@@ -255,25 +255,25 @@ describe("S0-55 C1: messages with stream events", () => {
     ]);
   });
 
-  test("arguments that are no JSON are told as the text they are", () => {
+  test("arguments that are not JSON are emitted as text", () => {
     const packed = call("c1", { __unparsedToolInput: { raw: '{"a": ', len: 6 } });
     const shown = decode([begin("m1"), open(0, call("c1")), json(0, '{"a": "b'), assistant("m1", packed), stop()]);
     expect(ofType(shown, "tool-call")).toMatchObject([{ input: '{"a": "b' }]);
     expect(ofType(decode([assistant("m1", packed)]), "tool-call")).toMatchObject([{ input: '{"a": ' }]);
   });
 
-  test("a block without a frame counts when its message was closed in good order", () => {
+  test("a block without a frame counts if its message was closed properly", () => {
     const values = [begin("m1"), open(0, TEXT), text(0, "a"), close(0), open(1, call("c1")), json(1, "{}"), close(1)];
     expect(outline(decode([...values, end("tool_use"), stop()]))).toEqual([
       ...["m1[0] a", "m1[1] {}", "message m1 a|tool-call", "tool-call c1"],
     ]);
   });
 
-  test("a message without blocks is a message", () => {
+  test("a message without blocks is still a message", () => {
     expect(outline(decode([begin("m1"), end("end_turn"), stop()]))).toEqual(["message m1 "]);
   });
 
-  test("a note of the CLI between the last block and the end does not break the stream", () => {
+  test("a note from the CLI between the last block and the end does not break the stream", () => {
     const values = [begin("m1"), open(0, TEXT), text(0, "a"), assistant("m1", { type: "text", text: "a" }), close(0)];
     const note = assistant("note", { type: "text", text: "API Error" });
     const chunks = decode([...values, note, end("refusal"), stop(), result]);
@@ -283,7 +283,7 @@ describe("S0-55 C1: messages with stream events", () => {
     expect(ofType(chunks, "message")[0]).toMatchObject({ stopReason: "refusal" });
   });
 
-  test("an interrupted message stands before the note that says so, and is told once", () => {
+  test("an interrupted message comes before the note about it, and is emitted once", () => {
     const values = [begin("m1"), open(0, TEXT), text(0, "a"), assistant("m1", { type: "text", text: "a" })];
     const abandoned = { abandoned_blocks: { api_message_id: "m1", from_block_index: 1 } };
     const chunks = decode([...values, user("[interrupted]"), close(0), end(null), stop(abandoned), result]);
@@ -293,10 +293,10 @@ describe("S0-55 C1: messages with stream events", () => {
   });
 });
 
-describe("messages that go on after they were told", () => {
+describe("messages that continue after they were emitted", () => {
   const said = [begin("m1"), open(0, TEXT), text(0, "a"), assistant("m1", { type: "text", text: "a" }), close(0)];
 
-  test("a stop reason that comes late is told with the message again", () => {
+  test("a late stop reason is emitted with the message again", () => {
     const messages = ofType(decode([...said, user("hm"), end("end_turn"), stop()]), "message");
     expect(messages.map(({ id, stopReason }) => [id, stopReason])).toEqual([
       ["m1", undefined],
@@ -305,7 +305,7 @@ describe("messages that go on after they were told", () => {
     ]);
   });
 
-  test("a late block does not bring back the counts of the message's beginning", () => {
+  test("a late block does not restore the counts from the beginning of the message", () => {
     const late = assistant("m1", { type: "text", text: "b" });
     const messages = ofType(decode([...said, end("end_turn"), stop(), late, result]), "message");
     expect(messages.map(({ blocks, usage, stopReason }) => [blocks.length, usage?.outputTokens, stopReason])).toEqual([
@@ -314,13 +314,13 @@ describe("messages that go on after they were told", () => {
     ]);
   });
 
-  test("one that begins again after it was told is another message", () => {
+  test("a message that begins again after it was emitted is another message", () => {
     const again = [...said, end("end_turn"), stop()];
     const messages = ofType(decode([...said, user("hm"), ...again]), "message");
     expect(messages.map(({ id }) => id)).toEqual(["m1", "user-uuid", "m1#2"]);
   });
 
-  test("without a stop reason the closing counts of the CLI are placeholders", () => {
+  test("without a stop reason, the final counts of the CLI are placeholders", () => {
     const abandoned = { abandoned_blocks: { api_message_id: "m1", from_block_index: 1 } };
     const [message] = ofType(decode([...said, end(null), stop(abandoned)]), "message");
     expect(message?.usage).toEqual({ inputTokens: 5, outputTokens: 1 });
@@ -363,11 +363,11 @@ describe("streams that break", () => {
       ['m1[0] {"a', void0],
     ],
   ];
-  test.each(cases)("%s: what was not finished is taken back", (_, values, expected) => {
+  test.each(cases)("%s: unfinished output is retracted", (_, values, expected) => {
     expect(outline(decode(values))).toEqual(expected);
   });
 
-  test("C2 S3-17: the end of the stream closes everything, and without a result it is an error", () => {
+  test("C2 S3-17: the end of the stream closes everything, and is an error without a result", () => {
     const adapter = claudeCode.createAdapter();
     adapter.feed(second.map(frame));
     expect(outline(adapter.flush())).toEqual([void1, "message m1 a", "error"]);
@@ -377,12 +377,12 @@ describe("streams that break", () => {
     expect(adapter.flush()).toEqual([]);
   });
 
-  test("an id whose message never came to be may be used again", () => {
+  test("the id of a message that was never completed may be used again", () => {
     const again = [...finished, end("end_turn"), stop()];
     expect(outline(decode([...shown, abandoned(0), ...again])).at(-1)).toBe("message m1 a");
   });
 
-  test("blocks behind one that was lost move up and are shown anew", () => {
+  test("blocks after a lost one move up and are shown again", () => {
     const values: unknown[] = [begin("m1"), open(0, TEXT), text(0, "lost"), open(1, call("c1")), json(1, "{}")];
     values.push(assistant("m1", call("c1")), close(1), result);
     expect(outline(decode(values))).toEqual([
@@ -390,13 +390,13 @@ describe("streams that break", () => {
     ]);
   });
 
-  test("an error event inside the stream is an error that ends nothing", () => {
+  test("an error event inside the stream is a non-terminal error", () => {
     const [error] = decode([streamed({ type: "error", error: { type: "overloaded_error", message: "Busy" } })]);
     expect(error).toMatchObject({ type: "error", code: "provider-overloaded", terminal: false, message: "Busy" });
   });
 });
 
-describe("F-C4: while a message is being written, its calls wait, and what is about them", () => {
+describe("F-C4: while a message is being written, its calls and everything about them are held back", () => {
   const RUNNING = [begin("m1"), open(0, call("c1")), json(0, "{}"), assistant("m1", call("c1")), close(0)];
   const REST = [open(1, call("c2")), json(1, "{}"), assistant("m1", call("c2")), close(1), end("tool_use"), stop()];
   const SHOWN = ["m1[0] {}", "m1[1] {}", "message m1 tool-call|tool-call", "tool-call c1", "tool-call c2"];
@@ -420,7 +420,7 @@ describe("F-C4: while a message is being written, its calls wait, and what is ab
     expect(outline(adapter.flush())).toEqual(["message m1 tool-call", "tool-call c1", line, "error"]);
   });
 
-  test("a sub-agent that speaks is not kept waiting: the message is told so far, and again at its end", () => {
+  test("output of a sub-agent is not delayed: the message is emitted so far, and again at its end", () => {
     const opened = [open(1, call("c2")), json(1, '{"a"')];
     const sub = assistant("s1", { type: "text", text: "sub" }, SUB);
     const rest = [json(1, ":1}"), assistant("m1", call("c2", { a: 1 })), close(1), end("tool_use"), stop()];
@@ -444,7 +444,7 @@ describe("F-C4: while a message is being written, its calls wait, and what is ab
       ['retract {"messageId":"m1","fromIndex":1}', "message m1 tool-call", "tool-call c1", "m1[1] a"],
     ],
   ];
-  test.each(told)("who cannot wait has the message told %s", (_, values, expected) => {
+  test.each(told)("a caller that cannot wait gets the message emitted %s", (_, values, expected) => {
     const adapter = claudeCode.createAdapter();
     adapter.feed([...RUNNING, ...values].map(frame));
     expect([adapter.isWaiting("c1"), adapter.isWaiting("c2")]).toEqual([true, false]);
@@ -453,7 +453,7 @@ describe("F-C4: while a message is being written, its calls wait, and what is ab
     expect(adapter.emitNow("c1")).toEqual([]);
   });
 
-  test("a block in front of the call that never came to its end is taken back", () => {
+  test("an unfinished block before the call is retracted", () => {
     const adapter = claudeCode.createAdapter();
     adapter.feed(
       [begin("m1"), open(0, TEXT), text(0, "lost"), open(1, call("c1")), assistant("m1", call("c1"))].map(frame),
@@ -463,7 +463,7 @@ describe("F-C4: while a message is being written, its calls wait, and what is ab
     ]);
   });
 
-  test("a message that is begun again has its calls behind the second beginning", () => {
+  test("the calls of a message that begins again come after its second beginning", () => {
     const again = [begin("m1"), open(0, call("c1")), json(0, "{}"), assistant("m1", call("c1")), close(0)];
     expect(outline(decode([...RUNNING, user(answer("c1")), ...again, end("tool_use"), stop()]))).toEqual([
       ...["m1[0] {}", 'retract {"messageId":"m1"}', "m1[0] {}", "message m1 tool-call", "tool-call c1"],
@@ -471,19 +471,19 @@ describe("F-C4: while a message is being written, its calls wait, and what is ab
     ]);
   });
 
-  test("a call whose frame was seen stays, also when its stream was given up", () => {
+  test("a call whose frame arrived is kept, even if its stream was abandoned", () => {
     const abandoned = stop({ abandoned_blocks: { from_block_index: 0 } });
     expect(outline(decode([...RUNNING, abandoned]))).toEqual(["m1[0] {}", "message m1 tool-call", "tool-call c1"]);
   });
 
-  test("no more than a bounded number of things is held about a call", () => {
+  test("the number of chunks held for a call is bounded", () => {
     const progress = Array.from({ length: 300 }, () => ({ type: "tool_progress", tool_use_id: "c1" }));
     const lines = outline(decode([...RUNNING, ...progress]));
     expect(lines.slice(0, 3)).toEqual(["m1[0] {}", "message m1 tool-call", "tool-call c1"]);
     expect(lines).toHaveLength(303);
   });
 
-  test("each keeps the frame it came from", () => {
+  test("each chunk keeps the frame it came from", () => {
     const decoder = createDecoder(claudeCode, { keepRaw: true });
     const values = [...RUNNING, user(answer("c1")), end("tool_use"), stop()];
     const lines = values.map((value) => `${JSON.stringify(value)}\n`).join("");
@@ -528,7 +528,7 @@ describe("S1-124: user frames", () => {
     expect(answered).toMatchObject({ callId: "c1", name: "Bash", output, isError: false });
   });
 
-  test("an error is one only when the frame says so", () => {
+  test("a result is an error only if the frame marks it as one", () => {
     const errors = [true, false, undefined].map((flag) => {
       const chunks = decode([assistant("m1", call("c1")), user(answer("c1", "x", flag))]);
       return ofType(chunks, "tool-result")[0]?.isError;
@@ -536,12 +536,12 @@ describe("S1-124: user frames", () => {
     expect(errors).toEqual([true, false, false]);
   });
 
-  test("the time a tool took is told where the CLI measured it", () => {
+  test("the duration of a tool is reported if the CLI measured it", () => {
     const values = [assistant("m1", call("c1")), user(answer("c1"), { tool_use_result: { durationMs: 12 } })];
     expect(ofType(decode(values), "tool-result")[0]?.ms).toBe(12);
   });
 
-  test("an answer without a call, and a second one, are notices", () => {
+  test("an answer without a call, and a second answer, are notices", () => {
     const values = [assistant("m1", call("c1")), user(answer("c1")), user(answer("c1", "again")), user(answer("c9"))];
     const chunks = decode(values);
     expect(ofType(chunks, "tool-result")).toHaveLength(1);
@@ -551,11 +551,11 @@ describe("S1-124: user frames", () => {
     ]);
   });
 
-  test("a call is told once, however often its frame comes", () => {
+  test("a call is emitted once, however often its frame arrives", () => {
     expect(ofType(decode([assistant("m1", call("c1")), assistant("m1", call("c1"))]), "tool-call")).toHaveLength(1);
   });
 
-  test("texts and images are a user's message, answers beside them are not", () => {
+  test("texts and images are a user message, answers next to them are not", () => {
     const image = { type: "image", source: { type: "base64", media_type: "image/png", data: "AAAA" } };
     const content = [...answer("c1"), { type: "text", text: "see" }, image, { type: "tool_reference", tool_name: "x" }];
     const chunks = decode([assistant("m1", call("c1")), user(content, { uuid: undefined })]);
@@ -582,7 +582,7 @@ describe("our own tools", () => {
     { type: "system", subtype: "permission_denied", tool_use_id: "c1", tool_name: "mcp__ours__add", message: "No." },
   ];
 
-  test("carry the caller's name everywhere and are run by us", () => {
+  test("have the caller's name everywhere and are run by us", () => {
     const chunks = decode(values, { ownTool });
     expect(chunks.flatMap((chunk) => ("name" in chunk ? [`${chunk.type} ${chunk.name}`] : []))).toEqual([
       ...["tool-input-delta add", "tool-call add", "tool-result add", "permission add"],
@@ -591,7 +591,7 @@ describe("our own tools", () => {
     expect(ofType(chunks, "message")[0]?.blocks).toMatchObject([{ name: "add" }]);
   });
 
-  test("a tool of the CLI with the same name stays the CLI's", () => {
+  test("a CLI tool with the same name remains the CLI's", () => {
     const chunks = decode([assistant("m1", call("c1", {}, "add")), assistant("m1", call("c2", {}, "mcp__ours__add"))], {
       ownTool,
     });
@@ -602,7 +602,7 @@ describe("our own tools", () => {
 describe("sub-agents", () => {
   const sub = (id: string, block: unknown) => assistant(id, block, { parent: PARENT });
 
-  test("their chunks carry the call that began them, and their messages do not disturb the main one", () => {
+  test("their chunks have the call that started them, and their messages do not affect the main one", () => {
     const values = [
       ...[begin("m1"), open(0, TEXT), text(0, "a")],
       ...[user("go", { parent: PARENT }), sub("s1", { type: "text", text: "sub" }), sub("s1", call("c2"))],
@@ -636,13 +636,13 @@ describe("sub-agents", () => {
     ],
     ["not a result of the main conversation: it may go on behind it", [result], ["result"]],
   ];
-  test.each(endings)("what it wrote is told with %s", (_, values, expected) => {
+  test.each(endings)("their output is emitted with %s", (_, values, expected) => {
     const begun = [assistant("m0", call(PARENT, {}, "Agent")), sub("s1", { type: "text", text: "sub" })];
     const before = ["message m0 tool-call", `tool-call ${PARENT}`, "s1[0] sub"];
     expect(outline(decode([...begun, ...values]))).toEqual([...before, ...expected]);
   });
 
-  test("two at once are kept apart", () => {
+  test("two concurrent ones are kept separate", () => {
     const values = ["p1", "p2", "p1", "p2"].map((parent, at) =>
       assistant(`m-${parent}`, { type: "text", text: `${parent}${at}` }, { parent }),
     );
@@ -651,7 +651,7 @@ describe("sub-agents", () => {
     expect(outline(adapter.flush()).slice(0, 2)).toEqual(["message m-p1 p10|p12", "message m-p2 p21|p23"]);
   });
 
-  test("a great many of them do not pile up", () => {
+  test("the state of many finished ones does not accumulate", () => {
     const values = Array.from({ length: 300 }, (_, at) =>
       assistant(`m${at}`, { type: "text", text: "a" }, { parent: `p${at}` }),
     );
@@ -670,7 +670,7 @@ describe("C27: everything else is a notice", () => {
     expect(bare(decode([value]))).toEqual([{ type: "notice", kind, data: value }]);
   });
 
-  test("a denial by rule is a permission, and the answer to that call was skipped", () => {
+  test("a denial by rule is a permission item, and the answer to that call is skipped", () => {
     const denial = {
       type: "system",
       subtype: "permission_denied",
@@ -718,7 +718,7 @@ describe("C27: everything else is a notice", () => {
     expect(notice).toMatchObject({ type: "notice", kind, data: value, raw: { json: JSON.stringify(value) } });
   });
 
-  test("a delta of an unknown kind is passed over: its block comes whole", () => {
+  test("a delta of an unknown kind is skipped, because its block arrives whole", () => {
     const values = [
       begin("m1"),
       open(0, TEXT),
@@ -737,12 +737,12 @@ describe("C27: everything else is a notice", () => {
     ]);
   });
 
-  test("a delta behind its finished block is not shown", () => {
+  test("a delta after its finished block is not shown", () => {
     const values = [begin("m1"), open(0, TEXT), assistant("m1", { type: "text", text: "a" }), text(0, "b")];
     expect(outline(decode(values))).toEqual(["m1[0] a", "notice unknown:stream_event"]);
   });
 
-  test("a key named __proto__ is a key like any other", () => {
+  test("a key named __proto__ is an ordinary key", () => {
     const value = JSON.parse(
       '{"type":"assistant","message":{"id":"m1","content":[{"__proto__":{"type":"text","text":"x"}}]}}',
     );
@@ -754,11 +754,11 @@ describe("C27: everything else is a notice", () => {
   });
 });
 
-describe("F-B2: a stop reason nobody has heard of", () => {
+describe("F-B2: an unknown stop reason", () => {
   test.each([
     ["streamed", [begin("m1"), open(0, TEXT), text(0, "Hi"), close(0), end("new_reason"), stop(), result]],
     ["whole", [assistant("m1", { type: "text", text: "Hi" }, { stop_reason: "new_reason" }), result]],
-  ])("is a warning with the vendor's word, once (%s)", (_, values) => {
+  ])("is a warning with the vendor's name for it, once (%s)", (_, values) => {
     const chunks = decode(values);
     expect(ofType(chunks, "message")).toMatchObject([{ stopReason: "unknown", vendorStopReason: "new_reason" }]);
     expect(ofType(chunks, "warning")).toMatchObject([

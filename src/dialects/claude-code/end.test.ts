@@ -24,7 +24,7 @@ function read(...frames: object[]) {
 }
 
 describe("S1-125 S3-10: a result", () => {
-  test("tells its verdict", () => {
+  test("gives its verdict", () => {
     const frame = result({
       ...{ result: "42", structured_output: { answer: 42 }, num_turns: 2, duration_ms: 12.5, session_id: "s-1" },
       ...{ usage: { input_tokens: 1, output_tokens: 2 }, total_cost_usd: 0.5 },
@@ -43,7 +43,7 @@ describe("S1-125 S3-10: a result", () => {
     });
   });
 
-  test("needs nothing but a subtype", () => {
+  test("requires only a subtype", () => {
     expect(read({ subtype: "success" })[0]).toMatchObject({ subtype: "success", isError: false, usage: {} });
     expect(read({ type: "result" })).toEqual([undefined]);
   });
@@ -52,25 +52,25 @@ describe("S1-125 S3-10: a result", () => {
     ["error_max_turns", true],
     ["success", true],
     ["a_word_of_tomorrow", true],
-  ])("S1-126: %s with is_error %s is taken at its word", (subtype, isError) => {
+  ])("S1-126: %s with is_error %s is interpreted as stated", (subtype, isError) => {
     expect(read(result({ subtype, is_error: isError }))[0]).toMatchObject({ subtype, isError });
   });
 
   test.each(["error_during_execution", "error_max_turns"])(
-    "S1-126: %s is a failure also from versions that say is_error false",
+    "S1-126: %s is a failure even from versions that send is_error false",
     (subtype) => {
       expect(read(result({ subtype, is_error: false }))[0]).toMatchObject({ subtype, isError: true });
     },
   );
 
-  test("a failed one says why in `errors`", () => {
+  test("a failed one gives the reasons in `errors`", () => {
     expect(read(result({ errors: ["one", 2, "two"] }))[0]?.text).toBe("one\ntwo");
     expect(read(result({ errors: [] }))[0]).not.toHaveProperty("text");
   });
 });
 
-describe("C19 S3-16: what a result has cost", () => {
-  test("the share since the last result is used where the CLI gives it, over all models", () => {
+describe("C19 S3-16: the cost of a result", () => {
+  test("the CLI's share since the last result is used if given, over all models", () => {
     const [first, second] = read(
       result({
         modelUsage: { a: spent(90, 9, 3) },
@@ -97,14 +97,14 @@ describe("C19 S3-16: what a result has cost", () => {
     expect(third?.costUsd).toBe(0.25);
   });
 
-  test("without totals it is the turn's own usage; what nobody counted stays unknown", () => {
+  test("without totals it is the usage of the turn; what was not counted stays unknown", () => {
     const own = { usage: { input_tokens: 4, output_tokens: 2 }, modelUsage: {} };
     expect(read(result(own))[0]?.usage).toEqual({ inputTokens: 4, outputTokens: 2 });
     expect(read(result({}))[0]).toMatchObject({ usage: {} });
     expect(read(result({}))[0]).not.toHaveProperty("costUsd");
   });
 
-  test("S1-127: counts that are none are left out", () => {
+  test("S1-127: invalid counts are omitted", () => {
     const usage = {
       input_tokens: "4",
       output_tokens: -1,

@@ -65,7 +65,7 @@ const call = (more: object = {}) => ({ type: "tool-use", id: "c1", name: "Bash",
 const answer = (more: object = {}) => ({ type: "tool-result", id: "c1", output: "ok", ...more });
 
 describe("messages", () => {
-  it("deltas go into one message, closed when the stream is over", () => {
+  it("deltas form one message, closed at the end of the stream", () => {
     expect(bare(decode([text("Hel"), text("lo")]))).toEqual([
       { type: "text-delta", messageId: "message-1", index: 0, text: "Hel" },
       { type: "text-delta", messageId: "message-1", index: 0, text: "lo" },
@@ -73,7 +73,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("thinking and text are blocks of their own, in the order they came", () => {
+  it("thinking and text are separate blocks, in order of arrival", () => {
     const chunks = decode([
       { type: "thinking", text: "hm" },
       text("a"),
@@ -92,7 +92,7 @@ describe("messages", () => {
     });
   });
 
-  it("another id begins another message; no id goes on with the open one", () => {
+  it("another id begins another message; without an id the open one continues", () => {
     const ids = decode([text("a", { id: "m1" }), text("b"), text("c", { id: "m1" }), text("d", { messageId: "m2" })])
       .filter((chunk) => chunk.type === "message")
       .map((chunk) => [chunk.id, chunk.blocks]);
@@ -102,7 +102,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("an id that comes back is told apart, also from ids we make", () => {
+  it("a repeated id is made unique, also among ids that we generate", () => {
     const chunks = decode([
       text("a", { id: "m" }),
       text("b", { id: "message-3" }),
@@ -121,7 +121,7 @@ describe("messages", () => {
     expect(chunks.at(-1)).toMatchObject({ id: "m#30000" });
   });
 
-  it("what a user said is a whole message and ends the assistant's", () => {
+  it("a user's text is a whole message and ends the assistant's", () => {
     expect(
       bare(decode([text("a"), text("hi", { role: "user", id: "u1" }), text("b")])).map((chunk) =>
         JSON.stringify(chunk),
@@ -135,7 +135,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("a stop reason closes the message, in our words", () => {
+  it("a stop reason closes the message, and is translated into ours", () => {
     const reasons = ["stop", "end_turn", "toolUse", "tool_calls", "MAX_TOKENS", "length", "content-filter", "whatever"];
     const chunks = decode(reasons.map((stopReason) => text("x", { stopReason })));
     expect(chunks.filter((chunk) => chunk.type === "message").map((chunk) => chunk.stopReason)).toEqual([
@@ -143,7 +143,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("model and tokens belong to the message being written; the last reading of a count wins", () => {
+  it("model and tokens belong to the message being written; the last count applies", () => {
     const chunks = decode([
       { type: "metadata", model: "m1", inputTokens: 5 },
       text("a", { outputTokens: 1 }),
@@ -200,7 +200,7 @@ describe("tools", () => {
     ]);
   });
 
-  it("F-C4: several calls of one reply are blocks of one message, which is told before each, as far as it is written", () => {
+  it("F-C4: several calls of one reply are blocks of one message, which is emitted before each call, as far as it is written", () => {
     const chunks = decode([call(), call({ id: "c2", name: "Read" }), answer({ id: "c2" }), answer()]);
     expect(chunks.map((chunk) => chunk.type)).toEqual([
       "message",
@@ -224,7 +224,7 @@ describe("tools", () => {
     ]);
   });
 
-  it("our own tools carry the caller's name", () => {
+  it("our own tools have the caller's name", () => {
     const ownTool = (name: string) => (name === "mcp__x__add" ? "add" : undefined);
     const chunks = decode([call({ name: "mcp__x__add" }), answer()], OPEN, { ownTool });
     expect(chunks[0]).toMatchObject({ blocks: [{ name: "add" }] });
@@ -241,7 +241,7 @@ describe("tools", () => {
     ["a status that did not", { status: "completed" }, false],
     ["nothing said", {}, false],
     ["a text is no boolean", { isError: "true" }, false],
-  ])("a failure is told by %s", (_, more, isError) => {
+  ])("a failure is indicated by %s", (_, more, isError) => {
     expect(decode([call(), answer(more)]).at(-1)).toMatchObject({ type: "tool-result", isError });
   });
 
@@ -265,7 +265,7 @@ describe("tools", () => {
     expect(decode([call({ input })])[1]).toMatchObject({ type: "tool-call", input: expected });
   });
 
-  it("arguments that are not whole JSON make no tool-call: a warning, and a block that says what came", () => {
+  it("incomplete JSON arguments make no tool-call, but a warning and a block with the text", () => {
     const chunks = decode([text("a"), call({ input: '{"command":"rm -rf' }), answer()]);
     expect(chunks.some((chunk) => chunk.type === "tool-call")).toBe(false);
     const raw = { type: "tool-use", id: "c1", name: "Bash", input: '{"command":"rm -rf' };
@@ -284,7 +284,7 @@ describe("tools", () => {
     ]);
   });
 
-  it("a result nobody waits for, or a second one, is a notice with its frame", () => {
+  it("a result without a pending call, or a second result, is a notice with its frame", () => {
     const chunks = decode([answer({ id: "zz" }), call(), answer(), answer()]);
     expect(
       chunks.filter((chunk) => chunk.type === "notice").map((chunk) => [chunk.kind, chunk.raw !== undefined]),
@@ -295,14 +295,14 @@ describe("tools", () => {
     expect(chunks.filter((chunk) => chunk.type === "tool-result").length).toBe(1);
   });
 
-  it("a second call of the same id is a notice, not a call", () => {
+  it("a second call with the same id is a notice, not a call", () => {
     const chunks = decode([call(), call({ name: "Other" }), answer(), call()]);
     expect(chunks.map((chunk) => (chunk.type === "notice" ? chunk.kind : chunk.type))).toEqual([
       ...["message", "tool-call", "duplicate-tool-call", "tool-result", "duplicate-tool-call"],
     ]);
   });
 
-  it("without ids a result answers the oldest waiting call of its name", () => {
+  it("without ids a result answers the oldest pending call with its name", () => {
     const bareCall = (name: string) => ({ type: "tool-use", name });
     const chunks = decode([
       bareCall("A"),
@@ -318,7 +318,7 @@ describe("tools", () => {
     );
   });
 
-  it("an id we make is never one the stream gave", () => {
+  it("a generated id never equals one of the stream", () => {
     const chunks = decode([call({ id: "call-1" }), { type: "tool-use", name: "B" }]);
     expect(chunks.filter((chunk) => chunk.type === "tool-call").map((chunk) => chunk.callId)).toEqual([
       "call-1",
@@ -330,7 +330,7 @@ describe("tools", () => {
     expect(decode([call({ id: 7 }), answer({ id: "7" })]).at(-1)).toMatchObject({ type: "tool-result", callId: "7" });
   });
 
-  it("an id of a megabyte is cut, and its result still finds it", () => {
+  it("an id of a megabyte is shortened, and its result still matches it", () => {
     const id = "x".repeat(1_000_000);
     expect(decode([call({ id }), answer({ id })]).at(-1)).toMatchObject({
       type: "tool-result",
@@ -344,7 +344,7 @@ describe("tools", () => {
 });
 
 describe("errors", () => {
-  it("an error is the provider's and does not end the stream", () => {
+  it("an error is attributed to the provider and does not end the stream", () => {
     const chunks = decode([text("a"), { type: "error", message: "slow down", code: 429, status: 429 }, text("b")]);
     expect(bare(chunks)[1]).toEqual({
       type: "error",
@@ -356,7 +356,7 @@ describe("errors", () => {
     expect(chunks.at(-1)).toMatchObject({ blocks: [{ text: "ab" }] });
   });
 
-  it("one that the config or the frame calls terminal ends it: nothing follows", () => {
+  it("an error that the config or the frame marks as terminal ends the stream", () => {
     for (const fatal of [{ type: "fatal" }, { type: "error", terminal: true }]) {
       const chunks = decode([text("a"), { ...fatal, message: "gone" }, text("b"), { type: "end" }], ENDED);
       expect(chunks.map((chunk) => chunk.type)).toEqual(["text-delta", "message", "error"]);
@@ -364,14 +364,14 @@ describe("errors", () => {
     }
   });
 
-  it("an error without words says so", () => {
+  it("an error without a message is reported as such", () => {
     expect(decode([{ type: "error" }])[0]).toMatchObject({ message: expect.stringContaining("without saying which") });
     expect(decode([{ type: "error", message: { message: "inner" } }])[0]).toMatchObject({ message: "inner" });
   });
 });
 
 describe("metadata", () => {
-  it("the first session or model makes the start item", () => {
+  it("the first session or model creates the start item", () => {
     const first = { type: "metadata", sessionId: "s", model: "m", tools: ["Bash", 7, "Read"] };
     expect(bare(decode([first, { type: "metadata", sessionId: "s2" }]))).toEqual([
       { type: "start", backend: "open", mode: "plain", sessionId: "s", model: "m", tools: ["Bash", "Read"] },
@@ -380,14 +380,14 @@ describe("metadata", () => {
     expect(decode([first], OPEN, { mode: "http" })[0]).toMatchObject({ mode: "http" });
   });
 
-  it("fields that the start item cannot carry are told besides", () => {
+  it("fields that the start item does not have are reported separately", () => {
     expect(decode([{ type: "metadata", model: "m", costUsd: 1 }]).map((chunk) => chunk.type)).toEqual([
       "start",
       "notice",
     ]);
   });
 
-  it("hidden metadata leaves no notice, but its counts are kept", () => {
+  it("hidden metadata causes no notice, but its counts are used", () => {
     const chunks = decode([{ type: "metadata", id: "quiet", inputTokens: 3 }, text("a"), { type: "end" }], ENDED);
     expect(chunks.map((chunk) => chunk.type)).toEqual(["text-delta", "message", "result"]);
     expect(chunks[1]).toMatchObject({ usage: { inputTokens: 3 } });
@@ -395,7 +395,7 @@ describe("metadata", () => {
 });
 
 describe("the end", () => {
-  it("a stream whose declared end never came is cut", () => {
+  it("a stream without its declared end is cut", () => {
     expect(bare(decode([text("a")], ENDED)).slice(1)).toEqual([
       { type: "message", id: "message-1", role: "assistant", blocks: [{ type: "text", text: "a" }] },
       expect.objectContaining({ type: "error", code: "stream-cut", terminal: true }),
@@ -403,7 +403,7 @@ describe("the end", () => {
     expect(decode([], ENDED)).toMatchObject([{ code: "stream-cut" }]);
   });
 
-  it("without a declared end nothing is invented", () => {
+  it("without a declared end, none is assumed", () => {
     expect(decode([])).toEqual([]);
     expect(decode([text("a")]).map((chunk) => chunk.type)).toEqual(["text-delta", "message"]);
   });
@@ -433,7 +433,7 @@ describe("the end", () => {
     expect(usages).toEqual([{ inputTokens: 4 }, { inputTokens: 9 }, {}]);
   });
 
-  it("a frame that is an event and the end as well is told as both, the event first", () => {
+  it("a frame that is both an event and the end is emitted as both, the event first", () => {
     const both = createDeclarativeFormat({
       name: "both",
       framing: "ndjson",
@@ -448,22 +448,22 @@ describe("the end", () => {
   });
 });
 
-describe("frames no schema knows", () => {
+describe("frames that match no schema", () => {
   it.each([[7], [null], ["text"], [[1, 2]], [{}], [{ type: 5 }]])("%j is an unknown frame", (value) => {
     const chunks = decode([value]);
     expect(bare(chunks)).toEqual([{ type: "notice", kind: "unknown:frame", data: value }]);
     expect(chunks[0]?.raw?.json).toBe(JSON.stringify(value));
   });
 
-  it("a list is not the value it holds, unless the path collects", () => {
+  it("a list is not read as its only value, unless the path collects", () => {
     expect(decode([{ type: ["message"], text: "x" }])[0]).toMatchObject({ kind: "unknown:frame" });
   });
 
-  it("the kind is the frame's type, cut to a word's length", () => {
+  it("the kind is the type of the frame, shortened to the length of a word", () => {
     expect(decode([{ type: "x".repeat(500) }])[0]).toMatchObject({ kind: `unknown:${"x".repeat(80)}` });
   });
 
-  it("a default schema takes them, unless it finds nothing in them", () => {
+  it("a default schema accepts them, unless it finds nothing in them", () => {
     const format = createDeclarativeFormat({
       name: "d",
       framing: "ndjson",
@@ -477,7 +477,7 @@ describe("frames no schema knows", () => {
     ]);
   });
 
-  it("a frame that could not be read is the decoder's business", () => {
+  it("an unreadable frame is left to the decoder", () => {
     const adapter = OPEN.createAdapter();
     expect(
       adapter.feed([{ kind: "fault", code: "json-decode", message: "", text: "x", bytes: new Uint8Array() }]),
@@ -486,7 +486,7 @@ describe("frames no schema knows", () => {
 });
 
 describe("adapters", () => {
-  it("reset forgets everything: ids, calls, start, end", () => {
+  it("reset clears everything: ids, calls, start, end", () => {
     const adapter = ENDED.createAdapter();
     const stream = [{ type: "metadata", model: "m" }, text("a"), call(), { type: "end" }].map(frame);
     const first = [...adapter.feed(stream), ...adapter.flush()];

@@ -28,7 +28,7 @@ function open(answer: IncomingAnswer = async () => ({})) {
 const flush = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("requests to the CLI", () => {
-  it("AT-36: carry unique ids, and answers are matched in any order", async () => {
+  it("AT-36: have unique ids, and responses are matched in any order", async () => {
     const { channel, lines, success } = open();
     const answers = ["a", "b", "c"].map((model) => channel.request({ subtype: "set_model", model }));
     const ids = lines.map((line) => line["request_id"]);
@@ -37,7 +37,7 @@ describe("requests to the CLI", () => {
     expect(await Promise.all(answers)).toEqual([{ index: 0 }, { index: 1 }, { index: 2 }]);
   });
 
-  it("AT-36: an error answer rejects that request only", async () => {
+  it("AT-36: an error response rejects only its own request", async () => {
     const { channel, lines, success, receive } = open();
     const bad = channel.request({ subtype: "set_permission_mode", mode: "x" });
     const good = channel.request({ subtype: "interrupt" });
@@ -51,7 +51,7 @@ describe("requests to the CLI", () => {
     expect(await good).toEqual({});
   });
 
-  it("C5: an answer that does not come within a minute is a failure, and one that comes later changes nothing", async () => {
+  it("C5: a missing response is a failure after a minute, and a late one has no effect", async () => {
     const { channel, clock, lines, success } = open();
     const late = channel.request({ subtype: "mcp_status" }).catch((error: RunError) => error);
     await clock.advance(59_999);
@@ -62,7 +62,7 @@ describe("requests to the CLI", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("fails whoever waits at once when the process is gone, and everybody who comes later", async () => {
+  it("when the process exits, pending requests fail at once, and so do later ones", async () => {
     const { channel, clock } = open();
     const waiting = channel.request({ subtype: "interrupt" });
     channel.close("The process is gone.");
@@ -71,7 +71,7 @@ describe("requests to the CLI", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("answers to nobody, a second one, and frames without an id change nothing", () => {
+  it("responses to unknown requests, duplicate responses and frames without an id have no effect", () => {
     const { channel, receive, success, lines } = open();
     void channel.request({ subtype: "interrupt" });
     success("no-such-request");
@@ -84,8 +84,8 @@ describe("requests to the CLI", () => {
   });
 });
 
-describe("requests of the CLI", () => {
-  it("are answered under their ids, at the same time and in any order", async () => {
+describe("requests from the CLI", () => {
+  it("are answered with their ids, concurrently and in any order", async () => {
     const finish = new Map<unknown, () => void>();
     const { ask, lines } = open(
       (request) => new Promise((resolve) => finish.set(request["n"], () => resolve({ n: request["n"] }))),
@@ -111,7 +111,7 @@ describe("requests of the CLI", () => {
     expect(lines).toMatchObject([{ response: { subtype: "error", request_id: "x", error: /elicitation/ } }]);
   });
 
-  it("that are taken back are aborted and not answered", async () => {
+  it("that are cancelled are aborted and not answered", async () => {
     const signals: AbortSignal[] = [];
     const { ask, receive, lines } = open(
       (_, signal) =>
@@ -127,7 +127,7 @@ describe("requests of the CLI", () => {
     expect(lines).toEqual([]);
   });
 
-  it("I6: a question that is still open when the channel closes is answered with no", async () => {
+  it("I6: a question that is still open when the channel closes is answered with a denial", async () => {
     const { ask, channel, lines } = open(() => new Promise(() => undefined));
     ask("can", { subtype: "can_use_tool" });
     ask("mcp", { subtype: "mcp_message" });
@@ -138,7 +138,7 @@ describe("requests of the CLI", () => {
     ]);
   });
 
-  it("say when we owe answers and when no longer", async () => {
+  it("report when responses are pending and when none are", async () => {
     const finish: (() => void)[] = [];
     const { ask, busy, channel } = open(() => new Promise((resolve) => finish.push(() => resolve({}))));
     ask("one", {});
@@ -149,7 +149,7 @@ describe("requests of the CLI", () => {
     expect(busy).toEqual([true, false]);
   });
 
-  it("more than a thousand at once are refused, not kept", async () => {
+  it("more than a thousand pending requests are rejected, not queued", async () => {
     const answer = vi.fn(() => new Promise<JsonRecord>(() => undefined));
     const { ask, lines } = open(answer);
     for (let n = 0; n < 1002; n += 1) ask(`r${n}`, {});
