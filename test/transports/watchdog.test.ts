@@ -174,7 +174,8 @@ describe.runIf(onLinux && MEANS.includes("group"))("F-A5: the watchdog, with con
       expect(await said).toBe("standing");
       const daemon = (): boolean =>
         listProcesses().some(({ pid }) => commandLine(pid) === ["sleep", seconds, ""].join("\0"));
-      expect(daemon()).toBe(true);
+      // The shell has forked it; it may not be "sleep" yet.
+      await until(daemon);
       const group = readProc(`${tagged(tag)[0]?.pid}/cgroup`)
         .split("\n")
         .find((line) => line.startsWith("0::"))

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { watchTree } from "./process-tree.ts";
 import { createPsTable, findTagged, parseProcesses } from "./ps-table.ts";
+import { writeCompanion } from "./watchdog-script.ts";
 
 const fixture = (name: string): string =>
   readFileSync(join(import.meta.dirname, "../../../test/fixtures/processes", name), "utf8");
@@ -15,12 +16,71 @@ function createMac(more: { readonly list?: () => Promise<string> } = {}) {
     platform: "darwin",
     run: async (path, args) => {
       asked.push([path, ...args]);
-      if (args[0] === "-axo") return more.list?.() ?? fixture("macos-list.txt");
+      if (!args.includes("command=")) return more.list?.() ?? fixture("macos-list.txt");
       return fixture("macos-variables.txt");
     },
   });
   return { table, asked };
 }
+
+const CLI = { pid: "500", ppid: "1", pgid: "500", stat: "Is", lstart: "Tue Nov  3 09:02:07 2026" };
+const SHELL = { pid: "501", ppid: "500", pgid: "501", stat: "Ss+p", lstart: "Tue Nov  3 09:02:08 2026" };
+const ORPHAN = { pid: "502", ppid: "1", pgid: "502", stat: "S", lstart: "Tue Nov  3 09:02:09 2026" };
+const OLDER = { pid: "77", ppid: "1", pgid: "77", stat: "Is", lstart: "Mon Nov  2 01:00:00 2026" };
+const TAGGED = "HOME=/home/x MILLRACE_RUN=b7Qk-3_zA PATH=/bin";
+
+/**
+ * The `ps` of the BSDs, as their sources read its arguments: after the first `=` the rest of an `-o` is a header, `-p` is
+ * one number, and variables stand in front of the command.
+ */
+function createBsdPs(): { readonly run: (path: string, args: readonly string[]) => Promise<string> } {
+  const processes = [
+    { ...OLDER, command: "HOME=/root /usr/sbin/cron" },
+    { ...CLI, command: `${TAGGED} claude -p` },
+    { ...SHELL, command: "PATH=/bin /bin/sh -c x" },
+    { ...ORPHAN, command: `${TAGGED} sleep 600` },
+  ];
+  return {
+    run: async (_, args) => {
+      const columns: string[] = [];
+      let only: number | undefined;
+      let isHeaded = false;
+      for (const [index, arg] of args.entries()) {
+        const value = args[index + 1] ?? "";
+        if (arg === "-o") {
+          const names = value.split("=")[0]?.split(",") ?? [];
+          isHeaded ||= value.slice(value.indexOf("=") + 1) !== "";
+          columns.push(...names);
+        }
+        if (arg === "-p") only = Number.parseInt(value, 10);
+      }
+      const lines = processes
+        .filter(({ pid }) => only === undefined || Number(pid) === only)
+        .map((one) => columns.map((name) => one[name as keyof typeof one] ?? "").join(" "));
+      return [...(isHeaded ? [columns.join(" ")] : []), ...lines, ""].join("\n");
+    },
+  };
+}
+
+describe.each(["freebsd", "netbsd", "openbsd"] as const)("F-A14: the ps of %s", (platform) => {
+  it("is asked so that it understands: all columns, and the variables of all processes", async () => {
+    const table = createPsTable({ platform, ...createBsdPs() });
+    expect((await table.list()).map(({ pid, parent, group }) => [pid, parent, group])).toEqual([
+      [77, 1, 77],
+      [500, 1, 500],
+      [501, 500, 501],
+      [502, 1, 502],
+    ]);
+    const living = await watchTree({ table, root: 500, tag: TAG }).look();
+    expect(living.map(({ pid }) => pid).toSorted((a, b) => a - b)).toEqual([500, 501, 502]);
+  });
+
+  it("is asked in the same way by the watchdog's companion", () => {
+    const script = writeCompanion("ps", platform);
+    expect(script).toContain("/bin/ps -ax -o pid= -o ppid= -o pgid= -o stat= -o lstart= |");
+    expect(script).toContain("/bin/ps axeww -o pid= -o command= |");
+  });
+});
 
 describe("F-A14: what ps says", () => {
   it("is read with parents, groups and starts; dead ones are left out", () => {
@@ -53,8 +113,8 @@ describe("F-A14: what ps says", () => {
     const { table, asked } = createMac();
     const living = await watchTree({ table, root: 4121, tag: TAG }).look();
     expect(new Set(living.map(({ pid }) => pid))).toEqual(new Set([4121, 4133, 4134, 4135]));
-    expect(asked[0]).toEqual(["/bin/ps", "-axo", "pid=,ppid=,pgid=,stat=,lstart="]);
-    expect(asked[1]?.slice(0, 4)).toEqual(["/bin/ps", "-Eww", "-o", "pid=,command="]);
+    expect(asked[0]).toEqual([..."/bin/ps -ax -o pid= -o ppid= -o pgid= -o stat= -o lstart=".split(" ")]);
+    expect(asked[1]?.slice(0, -1)).toEqual([..."/bin/ps -Eww -o pid= -o command= -p".split(" ")]);
   });
 
   it("fails when ps lists nothing, instead of saying that nothing is left", async () => {

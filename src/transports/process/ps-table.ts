@@ -22,7 +22,7 @@ const BATCH = 500;
  */
 export function createPsTable({ platform, run = runPs }: PsTableOptions): ProcessTable {
   const list = async (): Promise<readonly ProcessEntry[]> => {
-    const entries = parseProcesses(await run(PS, ["-axo", "pid=,ppid=,pgid=,stat=,lstart="]));
+    const entries = parseProcesses(await run(PS, LIST_ARGS));
     if (entries.length === 0) throw new Error(`${PS} listed no process.`);
     return entries;
   };
@@ -31,9 +31,14 @@ export function createPsTable({ platform, run = runPs }: PsTableOptions): Proces
     list: async (except) => (await list()).filter(({ pid }) => except?.has(pid) !== true),
     async tagged(entries, tag) {
       const found = new Set<number>();
-      for (let start = 0; start < entries.length; start += BATCH) {
+      const add = async (args: readonly string[]): Promise<void> => {
+        for (const pid of findTagged(await run(PS, args), tag)) found.add(pid);
+      };
+      // The BSDs take one id at a time, so all processes are listed there.
+      if (platform !== "darwin" && entries.length > 0) await add(variablesArgs(platform));
+      for (let start = 0; platform === "darwin" && start < entries.length; start += BATCH) {
         const pids = entries.slice(start, start + BATCH).map(({ pid }) => pid);
-        for (const pid of findTagged(await run(PS, withVariables(platform, pids)), tag)) found.add(pid);
+        await add(["-Eww", ...VARIABLES_COLUMNS, "-p", pids.join(",")]);
       }
       return entries.filter(({ pid }) => found.has(pid));
     },
@@ -48,9 +53,16 @@ export function createPsTable({ platform, run = runPs }: PsTableOptions): Proces
 // Fixes the time zone and the language of the output, so that it can be parsed.
 const runPs = createRunProgram({ env: { LC_ALL: "C", TZ: "UTC0", PATH: "/usr/bin:/bin" }, timeoutMs: TIMEOUT_MS });
 
-/** `-E` on macOS, where `-e` means "all processes"; `e` without a dash elsewhere. `ww`: without truncating lines. */
-function withVariables(platform: NodeJS.Platform, pids: readonly number[]): readonly string[] {
-  return [platform === "darwin" ? "-Eww" : "eww", "-o", "pid=,command=", "-p", pids.join(",")];
+/** One `-o` per column, because on the BSDs everything after the first `=` is the header of that column. */
+export const LIST_ARGS = ["-ax", "-o", "pid=", "-o", "ppid=", "-o", "pgid=", "-o", "stat=", "-o", "lstart="] as const;
+const VARIABLES_COLUMNS = ["-o", "pid=", "-o", "command="] as const;
+
+/**
+ * All processes with their variables: `-E` on macOS, where `-e` means "all processes"; `e` without a dash elsewhere.
+ * `ww`: without truncating lines.
+ */
+export function variablesArgs(platform: NodeJS.Platform): readonly string[] {
+  return [platform === "darwin" ? "-axEww" : "axeww", ...VARIABLES_COLUMNS];
 }
 
 const LINE = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+\w+\s+(\w+)\s+(\d+)\s+(\d+):(\d+):(\d+)\s+(\d+)\s*$/;

@@ -1,3 +1,5 @@
+import { LIST_ARGS, variablesArgs } from "./ps-table.ts";
+
 /**
  * The companion process of a watchdog as a shell program, for every system with `/bin/sh`. It receives lines over a
  * pipe:
@@ -13,8 +15,10 @@
  * processes, and a companion that dies first cannot clean up.
  */
 export function writeCompanion(source: "proc" | "ps", platform: NodeJS.Platform): string {
-  const variables = platform === "darwin" ? "-axEww" : "axeww";
-  const readers = source === "proc" ? PROC_READERS : PS_READERS.replaceAll("VARIABLES", variables);
+  const readers =
+    source === "proc"
+      ? PROC_READERS
+      : PS_READERS.replace("LIST", LIST_ARGS.join(" ")).replace("VARIABLES", variablesArgs(platform).join(" "));
   return `${LISTEN}${readers}${STOP}`;
 }
 
@@ -78,12 +82,12 @@ read_tagged() {
 
 const PS_READERS = `
 read_table() {
-  /bin/ps -axo pid=,ppid=,pgid=,stat=,lstart= | while read -r pid parent group state a b c d e; do
+  /bin/ps LIST | while read -r pid parent group state a b c d e; do
     case $state in Z*|X*) ;; *) echo "$pid \${a}_\${b}_\${c}_\${d}_$e $parent $group" ;; esac
   done
 }
 read_tagged() {
-  /bin/ps VARIABLES -o pid=,command= | while read -r pid rest; do
+  /bin/ps VARIABLES | while read -r pid rest; do
     while IFS= read -r tag; do
       [ -n "$tag" ] || continue
       case " $rest " in *" $tag "*) echo "$pid" ;; esac
