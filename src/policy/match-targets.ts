@@ -3,7 +3,8 @@ import { canonicalJson } from "./json-copy.ts";
 
 /** A part of a call's arguments that rules are matched against. */
 export interface MatchTarget {
-  readonly kind: "command" | "path" | "url" | "text";
+  /** `json`: arguments as a whole. `unread`: arguments that are too many or too deep to be read. */
+  readonly kind: "command" | "path" | "url" | "text" | "json" | "unread";
   readonly text: string;
 }
 
@@ -28,7 +29,7 @@ const SHELL_NAMES = ["bash", "shell", "terminal", "powershell"];
  */
 export function targetsToAllow(name: string, input: unknown): readonly MatchTarget[] {
   const main = [...mainTargets(name, input), ...innerTargets(input)];
-  if (main.length > 0) return main;
+  if (main.length > 0) return [...main, ...otherTargets(input)];
   const texts = textsOf(input);
   const only = texts.length === 1 ? texts[0] : undefined;
   return [only === undefined ? asJson(input) : { kind: kindByName(name), text: only }];
@@ -39,7 +40,7 @@ export function targetsToAllow(name: string, input: unknown): readonly MatchTarg
  * must not hide another one.
  */
 export function targetsToDeny(name: string, input: unknown): readonly MatchTarget[] {
-  const main = [...mainTargets(name, input), ...innerTargets(input)];
+  const main = [...mainTargets(name, input), ...innerTargets(input), ...otherTargets(input)];
   if (main.length > 0) return main;
   const kind = kindByName(name);
   return [...textsOf(input).map((text) => ({ kind, text })), asJson(input)];
@@ -67,21 +68,36 @@ function namedSubjects(input: Readonly<Record<string, unknown>>): readonly Match
     if (!Object.hasOwn(input, name)) return [];
     const value = input[name];
     if (value === null || value === undefined) return [];
-    if (typeof value === "string") return [{ kind, text: value }];
+    if (typeof value === "string") return readings(kind, value);
     if (kind === "command" && isTextList(value)) return listedCommand(value);
     return [asJson(value)];
   });
 }
 
+/** The address of a file is also a path. */
+function readings(kind: MatchTarget["kind"], text: string): readonly MatchTarget[] {
+  const isFile = kind === "url" && /^\s*file:/i.test(text);
+  return isFile
+    ? [
+        { kind, text },
+        { kind: "path", text },
+      ]
+    : [{ kind, text }];
+}
+
 /** Names of fields in lists and nested objects that say what a call is about, in the spellings tools use. */
 const INNER_FIELDS: readonly (readonly [name: RegExp, kind: MatchTarget["kind"]])[] = [
   [/^(?:commands?|cmds?)$/i, "command"],
-  [/(?:^|_|[a-z](?=[PF]))(?:paths?|files?|filenames?|file_?names?|folders?|director(?:y|ies)|dirs?)$/i, "path"],
+  [
+    /(?:^|_|[a-z](?=[PF]))(?:paths?|files?|filenames?|file_?names?|folders?|director(?:y|ies)|dirs?|destinations?)$/i,
+    "path",
+  ],
   [/^(?:urls?|uris?|links?)$/i, "url"],
 ];
-/** Data that is deeper, or beyond this number, is not searched: what a call is about is near its top. */
-const DEEPEST = 6;
-const MOST_INNER = 500;
+/** What is deeper, or beyond this number, is not read. A call that has more is not read with certainty. */
+const DEEPEST = 64;
+const MOST_INNER = 1_000;
+const UNREAD: MatchTarget = { kind: "unread", text: "" };
 
 /**
  * The targets that are not in a top-level field: `paths: [...]`, `edits: [{ file_path }]`. Without them, a rule about a
@@ -89,21 +105,36 @@ const MOST_INNER = 500;
  */
 function innerTargets(input: unknown): readonly MatchTarget[] {
   const found: MatchTarget[] = [];
+  let isWhole = true;
   const walk = (value: unknown, kind: MatchTarget["kind"] | undefined, depth: number): void => {
-    if (depth > DEEPEST || found.length >= MOST_INNER) return;
+    isWhole &&= depth <= DEEPEST && found.length <= MOST_INNER;
+    if (!isWhole) return;
     if (typeof value === "string") {
-      if (kind !== undefined && depth > 1) found.push({ kind, text: value });
+      if (kind !== undefined && depth > 1) found.push(...readings(kind, value));
     } else if (Array.isArray(value)) {
       for (const one of value) walk(one, kind, depth + 1);
     } else if (isRecord(value)) {
       for (const [name, one] of Object.entries(value)) {
-        walk(one, INNER_FIELDS.find(([names]) => names.test(name))?.[1] ?? (depth > 0 ? kind : undefined), depth + 1);
+        walk(one, kindOfField(name) ?? (depth > 0 ? kind : undefined), depth + 1);
       }
     }
   };
   // A command given as a list of words is one command; `listedCommand` handles it.
   walk(isRecord(input) ? withoutWordLists(input) : input, undefined, 0);
-  return found;
+  return isWhole ? found : [UNREAD, ...found];
+}
+
+/** Top-level fields that say what a call is about in another spelling than the main ones: `filePath`, `directory`. */
+function otherTargets(input: unknown): readonly MatchTarget[] {
+  if (!isRecord(input)) return [];
+  return Object.entries(input).flatMap(([name, value]) => {
+    const kind = MAIN_FIELDS.some(([main]) => main === name) ? undefined : kindOfField(name);
+    return kind === undefined || typeof value !== "string" ? [] : readings(kind, value);
+  });
+}
+
+function kindOfField(name: string): MatchTarget["kind"] | undefined {
+  return INNER_FIELDS.find(([names]) => names.test(name))?.[1];
 }
 
 function withoutWordLists(input: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
@@ -126,7 +157,7 @@ function textsOf(input: unknown): readonly string[] {
 }
 
 function asJson(value: unknown): MatchTarget {
-  return { kind: "text", text: canonicalJson(value) };
+  return { kind: "json", text: canonicalJson(value) };
 }
 
 function kindByName(name: string): MatchTarget["kind"] {

@@ -23,23 +23,32 @@ export interface SeenPath {
   readonly places: readonly string[];
   /** Where it really leads; a rule that allows must cover all of these. `undefined`: this cannot be determined. */
   readonly real: readonly string[] | undefined;
+  /** A link leads elsewhere than the text says; those above the working folder do not count. */
+  readonly isLinked: boolean;
 }
 
-/** Longer paths are not resolved. */
+/** Longer paths are resolved only if they are shorter without their detours (`./`), which a program may remove. */
 const LONGEST_PATH = 4_096;
 
 /** Resolves a path. `bases`: the folders it may be relative to. Never rejects. */
 export async function seePath(text: string, sight: PathLookup, bases: readonly string[]): Promise<SeenPath> {
   // A tool may treat spaces around a path as part of it, or strip them.
   const written = [...new Set([text, text.trim()])].map((one) => expandPath(one, sight.home));
-  const plain = written.filter((one) => one !== undefined).filter(isReadable);
+  const plain = written
+    .filter((one) => one !== undefined)
+    .map((one) => (one.length > LONGEST_PATH ? straightPath(one) : one))
+    .filter(isReadable);
   const isLost = plain.length < written.length;
-  const joined = plain.flatMap((one) => (isAbsolutePath(one) ? [one] : bases.map((base) => `${base}/${one}`)));
+  const below = (folders: readonly string[]): readonly string[] =>
+    plain.flatMap((one) => (isAbsolutePath(one) ? [one] : folders.map((base) => `${base}/${one}`)));
+  const joined = below(bases);
   const straight = joined.map(straightPath);
   // A program may remove `..` before it opens a path, or leave it to the system, which follows links first.
   const found = await Promise.all([...new Set([...joined, ...straight])].map((path) => findReal(path, sight)));
   const known = found.filter((path) => path !== undefined);
   const places = [...new Set([...straight, ...known])];
+  const realBases = await Promise.all(bases.map(async (base) => (await findReal(base, sight)) ?? base));
+  const expected = new Set([...straight, ...below(realBases).map(straightPath)]);
   return {
     forms: [...new Set([...pathForms(text), ...places, ...places.flatMap(foldersAbove)])],
     places,
@@ -47,6 +56,7 @@ export async function seePath(text: string, sight: PathLookup, bases: readonly s
       isLost || known.length < found.length || [...joined, ...places].some(dependsOnLooker)
         ? undefined
         : [...new Set(known)],
+    isLinked: known.some((path) => !expected.has(path)),
   };
 }
 

@@ -13,6 +13,8 @@ export interface SeenPaths {
    * path.
    */
   falls(rule: Rule, text: string, isSearch: boolean): MatchResult;
+  /** Whether a text, read as a path, may lead out of the folder it names: by `..`, `~` or a link. */
+  leaves(text: string): boolean;
   /** Whether rules that allow cover every place a path leads to. */
   covers(rules: readonly Rule[], text: string): boolean;
 }
@@ -56,6 +58,7 @@ export class PathRules {
     const spelling = (text: string): Fold => (ignoresCase || twins.has(text) ? foldPath : composed);
     return {
       falls: (rule, text, isSearch) => fall(patterns.get(rule), paths.get(text), { isSearch, fold: spelling(text) }),
+      leaves: (text) => /^~|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text) || paths.get(text)?.isLinked === true,
       covers: (allowing, text) => {
         const strict = allowing.flatMap((rule) => patterns.get(rule)?.strict ?? []);
         const real = paths.get(text)?.real;
@@ -109,9 +112,12 @@ export class PathRules {
   }
 }
 
-/** Paths, and short texts of tools that have no path field. */
+/** Longer than any path that a model would write, even with detours. */
+const LONGEST_TEXT = 65_536;
+
+/** Paths, and texts of tools that have no path field. */
 function mayBePath({ kind, text }: MatchTarget): boolean {
-  return kind === "path" || (kind === "text" && text.length <= 1_024 && !/[\n{]/.test(text));
+  return kind === "path" || (kind === "text" && text.length <= LONGEST_TEXT);
 }
 
 type Fold = (text: string) => string;

@@ -108,6 +108,7 @@ function readSubject(
   searches: boolean,
   seen: SeenPaths | undefined,
 ): (rule: Rule, scope: RuleScope) => MatchResult {
+  if (kind === "unread") return () => "possible";
   if (kind === "command") {
     const falls = createShellTarget(text);
     return (_, scope) => (scope.kind === "domain" ? "no" : falls(scope.patterns));
@@ -117,7 +118,7 @@ function readSubject(
     // A host that cannot be read may be any host.
     if (scope.kind === "domain") return kind === "url" && leadsTo(scope.host, text) !== false ? "certain" : "no";
     if (scope.patterns.some((glob) => texts.some((form) => matchesGlob(glob, form)))) return "certain";
-    if (seen === undefined || kind === "url") return "no";
+    if (seen === undefined || kind === "url" || kind === "json") return "no";
     const falls = seen.falls(rule, text, searches);
     // A text that might be a path counts as one only if it certainly leads to a place that a rule is about.
     return kind === "text" && falls === "possible" ? "no" : falls;
@@ -136,9 +137,11 @@ function isUnder(rules: readonly Rule[], { kind, text }: MatchTarget, seen: Seen
       return seen === undefined ? isCoveredPath(patterns, text) : seen.covers(rules, text);
     case "url":
       return patterns.some((glob) => matchesGlob(glob, straightUrl(text)));
+    case "unread":
+      return false;
     default:
       if (!patterns.some((glob) => matchesGlob(glob, text))) return false;
       // Even without a path field, a text that can leave its folder may be a path.
-      return seen === undefined || !/^~|(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text) || seen.covers(rules, text);
+      return kind === "json" || seen === undefined || !seen.leaves(text) || seen.covers(rules, text);
   }
 }

@@ -41,8 +41,8 @@ export function parseRule(text: string): Rule {
   }
   if (open === -1) return { text, name: parseName(name), scope: undefined };
   if (!text.endsWith(")")) throw invalid(text, `Close the bracket at the end: "${text})"`);
-  const pattern = text.slice(open + 1, -1);
-  if (pattern.trim() === "") {
+  const pattern = text.slice(open + 1, -1).trim();
+  if (pattern === "") {
     throw invalid(text, `Leave the brackets out ("${name}") to mean all arguments, or write a pattern between them`);
   }
   return { text, name: parseName(name), scope: parseScope(pattern) };

@@ -165,6 +165,59 @@ describe("rules that allow a path", () => {
   });
 });
 
+describe("rules about the paths of your own tools", () => {
+  const many = (count: number): readonly string[] => Array.from({ length: count }, () => "src/a.ts");
+  const nest = (value: unknown, levels: number): unknown => (levels === 0 ? value : { inner: nest(value, levels - 1) });
+
+  it.each<[string, unknown]>([
+    ["the last of 800 paths", { paths: [...many(799), "private/key"] }],
+    ["a path far inside", nest({ path: "private/key" }, 20)],
+    ["a long detour", { name: `${"./".repeat(600)}private/key` }],
+    ["a detour longer than any path", { file_path: `${"./".repeat(3000)}private/key` }],
+    ["a detour longer than any path, in a text", { name: `${"./".repeat(3000)}private/key` }],
+    ["a folder with a brace", { name: "x{/../private/key" }],
+    ["a folder with a line break", { name: "x\n/../private/key" }],
+    ["a link in a text", { name: "alias/key" }],
+    ["an address of a file", { url: "file://@/work/private/key" }],
+    ["addresses of files", { urls: ["https://example.org", "FILE://@/work/private/key"] }],
+    ["a second path in another spelling", { path: "src/a.ts", filePath: "private/key" }],
+    ["a file beside a query", { query: "x", filename: "private/key" }],
+    ["a folder beside a query", { query: "x", Directory: "private/deep" }],
+    ["where something is moved to", { path: "src/a.ts", destination: "private/key" }],
+  ])("F-A11: %s is denied, and not allowed by a rule about another folder", async (_, input) => {
+    const call = { name: "open_document", input: JSON.parse(place(JSON.stringify(input))) as unknown };
+    expect(await decide({ deny: ["open_document(private/*)"] }, call)).toBe("denied");
+    expect(await decide({ deny: ["open_document(@/work/private/*)".replace("@", top)] }, call)).toBe("denied");
+    expect(await decide({ allow: ["open_document(src/*)"] }, call)).toBe("asked");
+  });
+
+  it.each<[string, unknown]>([
+    ["more paths than are looked at", { paths: many(2000) }],
+    ["data that is deeper than is looked at", nest({ path: "src/a.ts" }, 100)],
+  ])("F-A11: %s are asked about where a rule has a pattern", async (_, input) => {
+    const call = { name: "open_document", input };
+    expect(await decide({ deny: ["open_document(private/*)"] }, call)).toBe("asked");
+    expect(await decide({ allow: ["open_document(src/*)"] }, call)).toBe("asked");
+    expect(await decide({ deny: ["Read(private/*)"] }, call)).toBe("run");
+    expect(await decide({ allow: ["open_document"] }, call)).toBe("run");
+  });
+
+  it("F-A11: a text that is a link out of an allowed folder is asked about; other texts are what they are", async () => {
+    const rules = { allow: ["note(src/*)", "note(say *)", `note(${top}/way-in/src/*)`] };
+    const say = (text: string) => decide(rules, { name: "note", input: { text } });
+    expect(await say("src/innocent.ts")).toBe("asked");
+    expect(await say(`${top}/way-in/src/innocent.ts`)).toBe("asked");
+    for (const text of ["src/a.ts", "src/new.ts", `${top}/way-in/src/a.ts`, "say hello", `say ${"x".repeat(500)}`]) {
+      expect([text, await say(text)]).toEqual([text, "run"]);
+    }
+  });
+
+  it("F-A11: white space around a pattern does not belong to it", async () => {
+    const call = { name: "Read", input: { file_path: "private/key" } };
+    expect(await decide({ deny: ["Read( private/* )"] }, call)).toBe("denied");
+  });
+});
+
 describe("rules and searches", () => {
   it.each([
     ["Grep(private/*)", { pattern: "x" }, "asked"],
