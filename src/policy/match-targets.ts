@@ -40,10 +40,11 @@ export function targetsToAllow(name: string, input: unknown): readonly MatchTarg
  * must not hide another one.
  */
 export function targetsToDeny(name: string, input: unknown): readonly MatchTarget[] {
-  const main = [...mainTargets(name, input), ...innerTargets(input), ...otherTargets(input)];
-  if (main.length > 0) return main;
+  const main = [...mainTargets(name, input), ...innerTargets(input)];
+  const others = otherTargets(input);
+  if (main.length > 0) return [...main, ...others];
   const kind = kindByName(name);
-  return [...textsOf(input).map((text) => ({ kind, text })), asJson(input)];
+  return [...textsOf(input).map((text) => ({ kind, text })), asJson(input), ...others];
 }
 
 /** Whether a tool searches everything below the folder it is given. */

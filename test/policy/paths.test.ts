@@ -183,6 +183,7 @@ describe("rules about the paths of your own tools", () => {
     ["a second path in another spelling", { path: "src/a.ts", filePath: "private/key" }],
     ["a file beside a query", { query: "x", filename: "private/key" }],
     ["a folder beside a query", { query: "x", Directory: "private/deep" }],
+    ["where something is moved from", { source: "private/key", destination: "src/a.ts" }],
     ["where something is moved to", { path: "src/a.ts", destination: "private/key" }],
   ])("F-A11: %s is denied, and not allowed by a rule about another folder", async (_, input) => {
     const call = { name: "open_document", input: JSON.parse(place(JSON.stringify(input))) as unknown };
