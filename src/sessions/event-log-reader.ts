@@ -1,9 +1,7 @@
 import { type AgentEvent, type Clock, type DeltaEvent, isDelta } from "#domain";
 import type { EventBatch, LiveTail } from "./live-tail.ts";
+import type { SharedRead, SharedReads } from "./shared-reads.ts";
 import type { Store } from "./stores/store.ts";
-
-/** How much a reader takes from the store at a time. */
-const READ = { limit: 512, maxCharacters: 262_144 } as const;
 
 /** How often a log is polled that another process may be writing. */
 const POLL_MS = 250;
@@ -11,6 +9,7 @@ const POLL_MS = 250;
 /** The parts of an event log that its reader needs. */
 export interface LogSource {
   readonly store: Store;
+  readonly reads: SharedReads;
   readonly clock: Clock;
   /** The live tail of a run's log, while this process writes it. */
   tailOf(runId: string): LiveTail | undefined;
@@ -29,6 +28,8 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
   private _cursor: number;
   /** Kept even after it has left the table, so that the last events of a run are shared like all others. */
   private _tail: LiveTail | undefined;
+  /** What the reader was given last, if that was read from the store. */
+  private _read: SharedRead | undefined;
   private _state: "new" | "reading" | "over" = "new";
   /** The log stops at a point from which another process will continue it. */
   private _isParked = false;
@@ -57,6 +58,7 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
 
   next(): Promise<IteratorResult<EventBatch, undefined>> {
     if (this._state === "new") this._begin();
+    this._release();
     // A live reader is almost always at the end of the log.
     return this._waitAtEnd() ?? this._search();
   }
@@ -90,7 +92,8 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
     this._cursor = last.seq;
     this._isParked = last.type === "notice" && (last.kind === "parked" || last.kind === "suspended");
     const shown = this._cut(batch);
-    if (last.type === "done") this._leave();
+    // What was read stays shared until the reader asks again, because others may be about to read it.
+    if (last.type === "done") this._stop();
     return shown.length > 0 ? { done: false, value: shown } : undefined;
   }
 
@@ -144,12 +147,22 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
 
   /** Also called when no read is pending: a reader that is gone must not be counted among the waiting ones. */
   private readonly _leave = (): void => {
+    this._release();
+    this._stop();
+  };
+
+  private _stop(): void {
     if (this._state === "reading") this._home.leave(this);
     this._tail?.leave(this.wake);
     this._state = "over";
     this._signal?.removeEventListener("abort", this._leave);
     this.wake();
-  };
+  }
+
+  private _release(): void {
+    this._read?.release();
+    this._read = undefined;
+  }
 
   private _nextOf(tail: LiveTail): Promise<void> {
     return new Promise((resolve) => {
@@ -158,8 +171,15 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
     });
   }
 
-  private _readStore(): Promise<EventBatch> {
-    return this._home.store.read(this.runId, { after: this._cursor, ...READ });
+  private async _readStore(): Promise<EventBatch> {
+    for (;;) {
+      this._release();
+      this._read = this._home.reads.take(this.runId, this._cursor);
+      const { isNew, events } = this._read;
+      const batch = await events;
+      // A read that began earlier may have missed what is in the log now.
+      if (batch.length > 0 || isNew || !this._isReading()) return batch;
+    }
   }
 
   /** Whether the cursor is at the end of a finished log. */

@@ -20,6 +20,7 @@ import { fuzzRuns } from "../../test/effort.ts";
 import { createEventLog, type EventLog } from "./event-log.ts";
 import { closeInterruptedRuns } from "./event-log-closing.ts";
 import { LogReader } from "./event-log-reader.ts";
+import { SharedReads } from "./shared-reads.ts";
 import { createMemoryStore } from "./stores/memory/memory-store.ts";
 import type { Store } from "./stores/store.ts";
 import { StoreError } from "./stores/store-error.ts";
@@ -196,6 +197,7 @@ describe("createEventLog", () => {
       const controller = new AbortController();
       const reader = new LogReader(RUN.id, -1, controller.signal, {
         store,
+        reads: new SharedReads(store),
         clock: createVirtualClock(),
         tailOf: () => undefined,
         enter: (one) => inside.add(one),
@@ -447,5 +449,90 @@ describe("createUnstoredEnds", () => {
   it("F-B14: its store keeps every promise of the store contract", async () => {
     const open = () => createUnstoredEnds({ store: createMemoryStore(), clock: createVirtualClock() }).store;
     expect(await checkStore(open)).toEqual([]);
+  });
+});
+
+describe("F-B1: late readers of the same log", () => {
+  /** A finished log of 2000 events, and the cursors at which it is read. */
+  async function beginFinished() {
+    const memory = createMemoryStore();
+    const cursors: number[] = [];
+    const read: Store["read"] = (runId, options) => {
+      cursors.push(options?.after ?? -1);
+      return memory.read(runId, options);
+    };
+    const { log } = await begin({ ...memory, read });
+    const events = closeRunLog(steps(2000));
+    await memory.append(RUN.id, events);
+    return { log, memory, events, cursors };
+  }
+
+  it("share each read, and receive the same arrays", async () => {
+    const { log, events, cursors } = await beginFinished();
+    const readers = Array.from({ length: 4 }, () => log.follow(RUN.id));
+    const received: AgentEvent[] = [];
+    for (;;) {
+      const [first, ...others] = await Promise.all(readers.map((reader) => reader.next()));
+      for (const other of others) expect(other.value).toBe(first?.value);
+      if (first === undefined || first.done === true) break;
+      received.push(...first.value);
+    }
+    expect(received).toEqual(events);
+    expect(new Set(cursors).size).toBe(cursors.length);
+  });
+
+  it("share what another one still holds, and read anew what nobody holds", async () => {
+    const { log, cursors } = await beginFinished();
+    const slow = log.follow(RUN.id);
+    const held = (await slow.next()).value;
+    const other = log.follow(RUN.id);
+    expect((await other.next()).value).toBe(held);
+    await other.return?.();
+    expect(cursors).toEqual([-1]);
+    await slow.next();
+    await collect(log);
+    expect(cursors.filter((after) => after === -1)).toHaveLength(2);
+    await slow.return?.();
+  });
+
+  it("share the last batch of a log for as long as one of them is occupied with it", async () => {
+    const { log, events, cursors } = await beginFinished();
+    const after = events.length - 3;
+    const slow = log.follow(RUN.id, { after });
+    const held = (await slow.next()).value;
+    expect(held?.at(-1)).toMatchObject({ type: "done" });
+    const other = log.follow(RUN.id, { after });
+    expect((await other.next()).value).toBe(held);
+    expect(await other.next()).toEqual({ done: true, value: undefined });
+    expect(await slow.next()).toEqual({ done: true, value: undefined });
+    expect(cursors).toEqual([after]);
+    await collect(log, after);
+    expect(cursors).toEqual([after, after]);
+  });
+
+  it("read again what an earlier read was too early for", async () => {
+    const memory = createMemoryStore();
+    await memory.createRun(RUN);
+    const answers: (() => void)[] = [];
+    const reads = new SharedReads({
+      ...memory,
+      async read(runId, options) {
+        const found = await memory.read(runId, options);
+        await new Promise<void>((resolve) => answers.push(resolve));
+        return found;
+      },
+    });
+    const early = reads.take(RUN.id, -1);
+    await breathe();
+    const events = closeRunLog(steps(3));
+    await memory.append(RUN.id, events);
+    expect(reads.take(RUN.id, -1).isNew).toBe(false);
+    answers.shift()?.();
+    expect(await early.events).toEqual([]);
+    const again = reads.take(RUN.id, -1);
+    expect(again.isNew).toBe(true);
+    await breathe();
+    answers.shift()?.();
+    expect(await again.events).toEqual(events);
   });
 });

@@ -2,6 +2,7 @@ import { type AgentEvent, type Clock, describeThrown, isDelta } from "#domain";
 import type { StoredMark } from "#run";
 import { type EventBatch, LiveTail } from "./live-tail.ts";
 import { LogReader, type LogSource } from "./event-log-reader.ts";
+import { SharedReads } from "./shared-reads.ts";
 import { createWriter, pump, type ThreadRecorder, type Writer } from "./event-log-writer.ts";
 import { endUnstored } from "./unstored-end.ts";
 import type { Settlement, Store } from "./stores/store.ts";
@@ -99,6 +100,7 @@ export function createEventLog(options: EventLogOptions): EventLog {
 
   const home: LogSource = {
     store,
+    reads: new SharedReads(store),
     clock,
     tailOf: (runId) => tails.get(runId),
     enter(reader) {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fuzzRuns } from "../../../test/effort.ts";
-import { createJsonScan, writeJson } from "./json-text.ts";
+import { createJsonScan, isSameJson, writeJson } from "./json-text.ts";
 
 const RUNS = fuzzRuns(5000);
 
@@ -52,5 +52,31 @@ describe("writeJson", () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level++) deep = [deep];
     expect([undefined, 200_001]).toContain(writeJson(deep)?.length);
+  });
+});
+
+describe("isSameJson", () => {
+  it("tells whether two values have the same text", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {
+        // JSON has no negative zero, and a copy has none either.
+        const [one, other] = [left, right].map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+        const isSame = JSON.stringify(one) === JSON.stringify(other);
+        return isSameJson(one, other) === isSame && isSameJson(one, JSON.parse(JSON.stringify(one)));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it("F-B1: compares lists by index, without a list of their keys", () => {
+    let listed = 0;
+    const list = (entries: unknown[]): unknown =>
+      new Proxy(entries, { ownKeys: (target) => ((listed += 1), Reflect.ownKeys(target)) });
+    expect(isSameJson(list([1, [2], { a: 3 }]), list([1, [2], { a: 3 }]))).toBe(true);
+    expect(isSameJson(list([1, 2]), list([1, 3]))).toBe(false);
+    expect(isSameJson(list([1, 2]), list([1, 2, 3]))).toBe(false);
+    expect(isSameJson(list([]), {})).toBe(false);
+    expect(isSameJson({}, list([]))).toBe(false);
+    expect(listed).toBe(0);
   });
 });

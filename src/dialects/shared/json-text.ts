@@ -57,7 +57,9 @@ export function isSameJson(left: unknown, right: unknown): boolean {
     // JSON has no negative zero.
     return left === right;
   }
-  if (Array.isArray(left) !== Array.isArray(right)) return false;
+  if (Array.isArray(left) || Array.isArray(right)) {
+    return Array.isArray(left) && Array.isArray(right) && isSameList(left, right);
+  }
   const keys = Object.keys(left);
   const others = Object.keys(right);
   if (keys.length !== others.length) return false;
@@ -66,5 +68,12 @@ export function isSameJson(left: unknown, right: unknown): boolean {
     if (key !== others[at]) return false;
     if (!isSameJson((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key])) return false;
   }
+  return true;
+}
+
+/** By index: a list of the keys would be longer than the list itself. */
+function isSameList(left: readonly unknown[], right: readonly unknown[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let at = 0; at < left.length; at += 1) if (!isSameJson(left[at], right[at])) return false;
   return true;
 }
