@@ -1,6 +1,6 @@
 import type { ParsedJson } from "#domain";
 import type { FaultCode, Frame, Framer, WireLimits } from "./frame.ts";
-import { parseJson } from "./json.ts";
+import { SimilarJsonReader } from "./json-shapes.ts";
 import { resolveLimits } from "./limits.ts";
 import { LineAhead } from "./line-ahead.ts";
 import { type LineReader, LineSplitter } from "./line-splitter.ts";
@@ -31,6 +31,7 @@ export function createNdjsonFramer(limits: Partial<WireLimits> = {}): Framer {
 class NdjsonFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _splitter: LineSplitter;
+  private readonly _json = new SimilarJsonReader();
   /**
    * The frames of the current push or end. A new array for each: one created in advance would be in the old generation
    * by the time it is used, and its contents would survive until the next full collection.
@@ -89,7 +90,7 @@ class NdjsonFramer implements Framer, LineReader {
   private _parse(text: string): ParsedJson {
     const parsed = this._ahead?.end();
     this._ahead = undefined;
-    return parsed ?? parseJson(text);
+    return parsed ?? this._json.parse(text);
   }
 
   private _readLine(text: string): void {

@@ -2,6 +2,7 @@ import type { ParsedJson } from "#domain";
 import { joinBytes, NOTHING, viewBytes } from "./bytes.ts";
 import type { Frame, Framer, WireLimits } from "./frame.ts";
 import { parseJson } from "./json.ts";
+import { SimilarJsonReader } from "./json-shapes.ts";
 import { resolveLimits, SEEN_BYTES } from "./limits.ts";
 import { LineAhead } from "./line-ahead.ts";
 import { type LineReader, LineSplitter } from "./line-splitter.ts";
@@ -38,6 +39,7 @@ export function createSseFramer(limits: Partial<WireLimits> = {}): Framer {
 class SseFramer implements Framer, LineReader {
   private readonly _limits: WireLimits;
   private readonly _splitter: LineSplitter;
+  private readonly _json = new SimilarJsonReader();
   /**
    * The frames of the current push or end. A new array for each: one created in advance would be in the old generation
    * by the time it is used, and its contents would survive until the next full collection.
@@ -180,7 +182,7 @@ class SseFramer implements Framer, LineReader {
     } else if (this._text !== undefined) {
       const text = this._dataText();
       const parsed = this._moreLines.length === 0 ? this._parsed : undefined;
-      const value = parsed === undefined ? readValue(text) : parsed.value;
+      const value = parsed === undefined ? this._readValue(text) : parsed.value;
       this._frames.push({ kind: "data", name: this._name, id: this._id, text, value });
     }
     this._forgetEvent();
@@ -222,6 +224,10 @@ class SseFramer implements Framer, LineReader {
     return this._badParts === undefined ? encoder.encode(this._dataText()) : joinBytes(this._badParts);
   }
 
+  private _readValue(text: string): unknown {
+    return text === END_MARK ? undefined : this._json.parse(text).value;
+  }
+
   private _forgetEvent(): void {
     this._text = undefined;
     if (this._moreLines.length > 0) this._moreLines = [];
@@ -247,10 +253,6 @@ const END_MARK = "[DONE]";
 /** The beginning of a line, which contains the field name. */
 function headOf(bytes: Uint8Array): string {
   return String.fromCharCode(...viewBytes(bytes, 0, Math.min(bytes.length, HEAD_BYTES)));
-}
-
-function readValue(text: string): unknown {
-  return text === END_MARK ? undefined : parseJson(text).value;
 }
 
 /** The start of a field's value: after the colon and one space. -1: the line is another field. */
