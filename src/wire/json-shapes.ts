@@ -51,7 +51,7 @@ interface CutText {
 class Shape {
   pattern: RegExp | undefined;
   versions = 0;
-  private _first: CutText;
+  private readonly _first: CutText;
   private readonly _isOpen: boolean[];
   private readonly _isLoose: boolean[];
 
