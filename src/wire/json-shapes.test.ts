@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseJson } from "./json.ts";
-import { cutJson, JsonShapes, SimilarJsonReader } from "./json-shapes.ts";
+import { splitJson, JsonShapes, SimilarJsonReader } from "./json-shapes.ts";
 
 const words = fc.oneof(
   fc.string({ unit: "binary" }),
@@ -143,7 +143,7 @@ describe("SimilarJsonReader", () => {
   });
 
   it("finds the place of each string and number in a text", () => {
-    expect(cutJson('{"a":"x", "b":[1,true,null]}')).toMatchObject({
+    expect(splitJson('{"a":"x", "b":[1,true,null]}')).toMatchObject({
       texts: ['"x"', "1"],
       gaps: ['{"a":', ', "b":[', ",true,null]}"],
       skeleton: '{"a":_,"b":[0,true,null]}',

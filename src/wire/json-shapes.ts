@@ -37,8 +37,8 @@ interface Part {
   readonly members: Part[];
 }
 
-/** A text cut at its strings and numbers: `gaps[n]` stands before the n-th, and the last gap after all of them. */
-interface CutText {
+/** A text split at its strings and numbers: `gaps[n]` stands before the n-th, and the last gap after all of them. */
+interface SplitText {
   readonly root: Part;
   /** The strings and numbers in their order. Keys are not among them. */
   readonly values: readonly Part[];
@@ -51,18 +51,18 @@ interface CutText {
 class Shape {
   pattern: RegExp | undefined;
   versions = 0;
-  private readonly _first: CutText;
+  private readonly _first: SplitText;
   private readonly _isOpen: boolean[];
   private readonly _isLoose: boolean[];
 
-  constructor(first: CutText) {
+  constructor(first: SplitText) {
     this._first = first;
     this._isOpen = first.values.map(() => false);
     this._isLoose = first.gaps.map(() => false);
   }
 
   /** Widens the shape so that it includes this text too. */
-  include(other: CutText): void {
+  include(other: SplitText): void {
     this.versions += 1;
     for (let at = 0; at < this._isOpen.length; at += 1) {
       if (this._first.texts[at] !== other.texts[at]) this._isOpen[at] = true;
@@ -146,8 +146,8 @@ function writeLooseGap(gap: string): string {
   return SPACE + tokens.map((token) => escape(token) + SPACE).join("");
 }
 
-/** Cuts a text that is known to be JSON. `undefined`: it is too large, too deep, or has the key `__proto__`. */
-export function cutJson(text: string): CutText | undefined {
+/** Splits a text that is known to be JSON. `undefined`: it is too large, too deep, or has the key `__proto__`. */
+export function splitJson(text: string): SplitText | undefined {
   const values: Part[] = [];
   const texts: string[] = [];
   const gaps: string[] = [];
@@ -209,20 +209,20 @@ export class JsonShapes {
 
   /** Learns from a text that no shape of the reader fits. Returns the shape that now fits it. */
   learn(text: string): Shape | undefined {
-    const cut = text.length > MAX_LEARNED_LENGTH ? undefined : cutJson(text);
-    if (cut === undefined || cut.values.length === 0) return undefined;
-    const known = this._shapes.get(cut.skeleton);
+    const split = text.length > MAX_LEARNED_LENGTH ? undefined : splitJson(text);
+    if (split === undefined || split.values.length === 0) return undefined;
+    const known = this._shapes.get(split.skeleton);
     if (known === undefined) {
-      this._shapes.set(cut.skeleton, new Shape(cut));
+      this._shapes.set(split.skeleton, new Shape(split));
       const [oldest] = this._shapes.keys();
       if (this._shapes.size > MAX_SHAPES && oldest !== undefined) this._shapes.delete(oldest);
       return undefined;
     }
-    this._shapes.delete(cut.skeleton);
-    this._shapes.set(cut.skeleton, known);
+    this._shapes.delete(split.skeleton);
+    this._shapes.set(split.skeleton, known);
     if (known.pattern?.test(text) !== true) {
       if (known.versions === MAX_VERSIONS) return undefined;
-      known.include(cut);
+      known.include(split);
     }
     return known;
   }
