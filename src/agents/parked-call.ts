@@ -31,9 +31,8 @@ export async function awaitParked(
 ): Promise<SettledOutcome | undefined> {
   const { until, output } = parked;
   if (writer.waitForResult === undefined) return undefined;
-  const woken = until === undefined ? undefined : untilTime(clock, until, writer.signal);
   const given = writer.waitForResult(callId, until);
-  const result = await (woken === undefined ? given : Promise.race([given, woken]));
+  const result = await (until === undefined ? given : beforeTime(given, clock, until));
   if (result === undefined || writer.signal.aborted) return undefined;
   if (result === "time") {
     return { kind: "returned", output: output ?? `The time ${new Date(until as number).toISOString()} was reached.` };
@@ -46,15 +45,20 @@ export async function awaitParked(
 /** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-function untilTime(clock: Clock, until: number, signal: AbortSignal): Promise<"time"> {
-  return new Promise((resolve) => {
-    let stop: (() => void) | undefined;
+/** Resolves to what is given before the time, and takes the timer back then: an abort gives `undefined`. */
+async function beforeTime<Given>(given: Promise<Given>, clock: Clock, until: number): Promise<Given | "time"> {
+  let stop: (() => void) | undefined;
+  const time = new Promise<"time">((resolve) => {
     const wait = (): void => {
       const leftMs = until - clock.now();
       if (leftMs <= 0) resolve("time");
-      else if (!signal.aborted) stop = clock.after(Math.min(leftMs, LONGEST_MS), wait);
+      else stop = clock.after(Math.min(leftMs, LONGEST_MS), wait);
     };
-    signal.addEventListener("abort", () => stop?.(), { once: true });
     wait();
   });
+  try {
+    return await Promise.race([given, time]);
+  } finally {
+    stop?.();
+  }
 }

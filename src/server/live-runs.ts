@@ -136,7 +136,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
   /** Threads whose run is active or about to begin. */
   const busy = new Map<string, { readonly tenant: string }>();
   /** Timers of runs that wait for a time. */
-  const alarms = new Set<() => void>();
+  const alarms = new Map<string, () => void>();
   /** Fires when the work on all runs has to stop. */
   const leaving = new AbortController();
   let closing = false;
@@ -253,11 +253,17 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     if (wakeAt === undefined) return;
     const delayMs = Math.min(Math.max(0, wakeAt - world.clock.now()), LONGEST_MS);
     const takeBack = world.clock.after(delayMs, () => {
-      alarms.delete(takeBack);
+      alarms.delete(runId);
       const isDue = world.clock.now() >= wakeAt;
       (isDue ? resumeOrClose(stored) : watchWaiting(runId, tenant)).catch(reportFailure(runId));
     });
-    alarms.add(takeBack);
+    alarms.set(runId, takeBack);
+  };
+
+  /** The run no longer waits for its time. */
+  const stopAlarm = (runId: string): void => {
+    alarms.get(runId)?.();
+    alarms.delete(runId);
   };
 
   const reportFailure = (runId: string) => (error: unknown) =>
@@ -430,6 +436,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       await live?.written;
       const stored = await store.findRun(tenant, runId);
       if (stored?.isWaiting !== true) return false;
+      stopAlarm(runId);
       await closeInterruptedRun(store, stored, world.clock, reason, "aborted");
       return true;
     },
@@ -445,6 +452,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       const stored = await store.findRun(tenant, runId);
       if (stored === undefined || stored.isOver || !(await isAwaited(stored, answer))) return false;
       if (!(await store.addAnswer(runId, { ...answer, at: world.clock.now() } as StoredAnswer))) return false;
+      stopAlarm(runId);
       if (!closing) resumeOrClose(stored).catch(reportFailure(runId));
       return true;
     },
@@ -455,7 +463,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       const grace = new Promise<void>((resolve) => {
         takeBack = world.clock.after(graceMs, resolve);
       });
-      for (const stop of alarms) stop();
+      for (const stop of alarms.values()) stop();
       await Promise.race([all, grace]);
       takeBack?.();
       leaving.abort();

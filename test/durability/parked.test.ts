@@ -86,6 +86,20 @@ describe("Runs that survive: parking", () => {
     expect(await run.parked()).toBeUndefined();
   });
 
+  it("a result that is given before the time of a sleeping tool counts, and leaves no timer", async () => {
+    const work = tool("work", "Work", { n: "number" }, () => sleepUntil(Number.MAX_SAFE_INTEGER));
+    const world = newWorld();
+    const clock = world.clock as VirtualClock;
+    const run = startRun(model(), "go", { tools: [work] }, world);
+    run.on("notice", ({ kind, data }) => {
+      const { callId } = data as { callId: string };
+      if (kind === "call-parked") queueMicrotask(() => run.giveResult(callId, { output: "early", isError: false }));
+    });
+    expect(await run.output()).toBe("Done.");
+    await run.closed;
+    expect(clock.pending()).toBe(0);
+  });
+
   it("a tool that sleeps goes on when its time has come, in the same process or in a later one", async () => {
     const at = 1_700_000_000_000;
     const soon = tool("work", "Work", { n: "number" }, () => sleepUntil(at + 30_000, "slept"));

@@ -3,7 +3,7 @@ import type { AgentEvent } from "#domain";
 import { agent } from "#runtime";
 import type { Store } from "#sessions";
 import { assertRunLog } from "#testing";
-import { park, tool } from "#tools";
+import { park, sleepUntil, tool } from "#tools";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { startServer, testWorld } from "../server/support.ts";
 import { modelOf } from "./resumable.ts";
@@ -114,6 +114,29 @@ describe("Runs that survive: the server", () => {
     await until(async () => (await statusOf(first, runId)) === "success");
     expect(await (await first.ask("POST", path, { output: "again" })).json()).toEqual({ accepted: false });
     expect(await logOf(store, runId)).toContainEqual(expect.objectContaining({ type: "tool-result", output: "built" }));
+  });
+
+  it("a result that is given before the time of a sleeping tool counts, and its time has no effect any more", async () => {
+    for (const end of ["result", "abort"] as const) {
+      const store = createMemoryStore();
+      const server: ReturnType<typeof start> = start(store, () => sleepUntil(server.clock.now() + 600_000), {});
+      const runId = await ask(server);
+      await until(async () =>
+        (await logOf(store, runId)).some((event) => event.type === "notice" && event.kind === "call-parked"),
+      );
+      await server.clock.advance(60_000);
+      await until(async () => (await statusOf(server, runId)) === "waiting");
+      const pending = server.clock.pending();
+      const callId = (await logOf(store, runId)).find((event) => event.type === "tool-call")?.callId;
+      if (end === "abort") await server.ask("POST", `/api/runs/${runId}/abort`);
+      else await server.ask("POST", `/api/runs/${runId}/results/${callId}`, { output: "early" });
+      await until(async () => (await statusOf(server, runId)) === (end === "abort" ? "aborted" : "success"));
+      const log = await logOf(store, runId);
+      expect(server.clock.pending()).toBe(pending - 1);
+      await server.clock.advance(3_600_000);
+      expect(await logOf(store, runId)).toEqual(log);
+      assertRunLog(log);
+    }
   });
 
   it("a waiting run can be aborted, and its thread takes no other message meanwhile", async () => {
