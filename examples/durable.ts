@@ -18,7 +18,7 @@ const options = { tools: [add], permissions: { ask: ["add"] } };
 
 // The first process: a question that is not answered within 100 ms parks the run.
 const first = await openStore(folder);
-const run = runStored(first, "offline", "What is 25 + 17?", { ...options, parkMs: 100 });
+const run = runStored(first, "offline", "What is 25 + 17?", { ...options, limits: { parkMs: 100 } });
 const parked = await run.parked();
 await run.closed;
 const [call] = parked?.calls ?? [];

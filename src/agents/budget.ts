@@ -9,6 +9,8 @@ export interface RunLimits {
   readonly timeoutMs?: number | undefined;
   /** Bytes of one reply. Counted by the run itself, for every kind of backend. */
   readonly replyBytes?: number | undefined;
+  /** Enforced by the run handle. */
+  readonly parkMs?: number | undefined;
 }
 
 export const RUN_BUDGET = {

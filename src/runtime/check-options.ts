@@ -34,7 +34,7 @@ import { readOutputOption } from "./output-option.ts";
 
 const anything: Check = () => undefined;
 
-const limits = shape(Object.fromEntries(LIMIT_NAMES.map((name) => [name, aboveZero])));
+const limits = shape(Object.fromEntries(LIMIT_NAMES.map((name) => [name, name === "parkMs" ? zeroOrMore : aboveZero])));
 
 const telemetry = shape({
   recordContent: anything,

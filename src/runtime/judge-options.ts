@@ -84,7 +84,7 @@ function refuseLostFeatures(leg: Leg): void {
 
 /** Limits of one agent that only apply to a whole run. */
 function ownLimits(limits: Limits | undefined): readonly IgnoredOption[] {
-  const names = ["handoffs", "costUsd", "tokens", "timeoutMs"] as const satisfies readonly (keyof Limits)[];
+  const names = ["handoffs", "costUsd", "tokens", "timeoutMs", "parkMs"] as const satisfies readonly (keyof Limits)[];
   return names
     .filter((name) => limits?.[name] !== undefined)
     .map((name) => ({

@@ -52,6 +52,9 @@ const forProvider = (name: ProviderName): Row => ({
   agents: `it is not a model of ${name}`,
 });
 
+/** Not reported elsewhere: a configuration applies to runs with and without a store, and without one nothing parks. */
+const IN_A_STORE = onlyIf("for runs in a store", () => undefined);
+
 const LIMIT_ROWS: Rows<Limits, "limits."> = {
   "limits.turns": { ...WORKS, command: NOT_REACHED },
   "limits.handoffs": WORKS,
@@ -68,6 +71,7 @@ const LIMIT_ROWS: Rows<Limits, "limits."> = {
   },
   "limits.replyBytes": WORKS,
   "limits.permissionMs": { ...WORKS, command: NOT_REACHED },
+  "limits.parkMs": { models: IN_A_STORE, agents: IN_A_STORE, command: NOT_REACHED },
 };
 
 const SESSION_ROWS: Rows<SessionOptions, "session."> = {

@@ -41,6 +41,11 @@ export interface Limits {
    * `Infinity` for no limit. A callback marked with `waitForPerson` has no limit anyway.
    */
   readonly permissionMs?: number;
+  /**
+   * Milliseconds for which a run in a store holds its process while all of its calls wait for something outside: the
+   * answer of a person, a result, a time. Then it is parked. Default 60 000; `Infinity` for never.
+   */
+  readonly parkMs?: number;
 }
 
 /** The policy of a run: hooks, permissions, guards. It works the same on every backend. */
@@ -190,6 +195,7 @@ export const LIMIT_NAMES = [
   "toolMs",
   "replyBytes",
   "permissionMs",
+  "parkMs",
 ] as const satisfies readonly (keyof Limits)[];
 
 export const PROVIDER_OPTION_NAMES = [

@@ -47,7 +47,7 @@ export function planRun(
   checkOptions(options);
   const { agents, start, context } = readTarget(target);
   const only = agents.length === 1 ? agents[0]?.limits : undefined;
-  const { handoffs, costUsd, tokens, timeoutMs, replyBytes } = { ...only, ...withoutGaps(options.limits) };
+  const { handoffs, costUsd, tokens, timeoutMs, replyBytes, parkMs } = { ...only, ...withoutGaps(options.limits) };
   const parties = around ?? partiesOf(agents, options.tools);
   const legs = agents.map((one) =>
     planLeg(one, options, { resolve, world, parties, isAmongOthers: agents.length > 1 }),
@@ -59,7 +59,7 @@ export function planRun(
     legs,
     start,
     context: options.context,
-    limits: { handoffs, costUsd, tokens, timeoutMs, replyBytes },
+    limits: { handoffs, costUsd, tokens, timeoutMs, replyBytes, parkMs },
     handoffContext: context,
     clock: world.clock,
     nextTurn: world.nextTurn,

@@ -10,7 +10,7 @@ import {
   type RunPlan,
 } from "#agents";
 import { createRun, type GivenAnswer, type Run, type RunSource, type StoredMark } from "#run";
-import { type AgentEvent, type Message, StartError } from "#domain";
+import { type AgentEvent, type Message, present, StartError } from "#domain";
 import type { SchemaInput } from "#tools";
 import { answerFromTape } from "./answer-from-tape.ts";
 import { checkOptions } from "./check-options.ts";
@@ -62,7 +62,7 @@ export interface RunEnvironment {
   readonly files?: KeptFiles | undefined;
   /** Ends the work on a stored run without ending the run. */
   readonly suspend?: AbortSignal | undefined;
-  /** How long a stored run holds its process while all of its calls wait for something outside. */
+  /** `limits.parkMs`, if the run does not set it. */
   readonly parkMs?: number | undefined;
   /** The run to continue: its id and the events in its log. The input is the one it was started with. */
   readonly resumed?:
@@ -108,7 +108,7 @@ function startPlanned(
     signal: options.signal,
     isOutputWrapped: plan.legs.some((leg) => leg.output !== undefined && isWrappedOutput(leg.output)),
     history: messages.slice(0, -1),
-    limits: { ...handleLimits(plan), ...(parkMs !== undefined && { parkMs }) },
+    limits: { ...present({ parkMs }), ...handleLimits(plan) },
     stored,
     suspend,
     ...(resumed !== undefined && { id: resumed.id }),
@@ -122,8 +122,11 @@ function startPlanned(
 }
 
 /** The limits that the run itself enforces, on every backend. */
-export function handleLimits({ limits: { replyBytes } }: RunPlan): { readonly replyBytes?: number } {
-  return replyBytes === undefined ? {} : { replyBytes };
+export function handleLimits({ limits: { replyBytes, parkMs } }: RunPlan): {
+  readonly replyBytes?: number;
+  readonly parkMs?: number;
+} {
+  return present({ replyBytes, parkMs });
 }
 
 function whenReady(source: RunSource, ready: Promise<void> | undefined): RunSource {

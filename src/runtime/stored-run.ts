@@ -1,4 +1,4 @@
-import { type AgentEvent, checkInput, checkOptionNames, type Message, StartError, zeroOrMore } from "#domain";
+import { type AgentEvent, checkOptionNames, type Message, StartError } from "#domain";
 import { type KeptFiles, readInput, type RunInput } from "#agents";
 import { type GivenAnswer, type Run, StoredMark } from "#run";
 import { createEventLog, LOCAL_TENANT, type Store, type StoredRun } from "#sessions";
@@ -13,13 +13,7 @@ import { systemWorld, type World } from "./world.ts";
 
 /** The options of a run that is kept in a store. */
 export interface StoredRunOptions<Output extends SchemaInput | undefined = SchemaInput | undefined>
-  extends Omit<RunOptions<Output>, "record" | "replay"> {
-  /**
-   * How long the run holds its process while all of its calls wait for something outside: the answer of a person, a
-   * result, a time. Then it is parked. Default 60 000; `Infinity` for never.
-   */
-  readonly parkMs?: number;
-}
+  extends Omit<RunOptions<Output>, "record" | "replay"> {}
 
 /** The options of `resumeRun`. */
 export interface ResumeOptions<Output extends SchemaInput | undefined = SchemaInput | undefined>
@@ -81,8 +75,6 @@ export function startStored(
 ): Run<unknown> {
   checkOptionNames(options, STORED_NAMES, "runStored");
   const messages = readInput(input);
-  const { parkMs, ...runOptions } = options;
-  checkParkMs(parkMs);
   const stored = new StoredMark();
   const settings = coverValue([target, options], world, { messages });
   // The run exists before it is stored: its id is the key in the store.
@@ -90,7 +82,7 @@ export function startStored(
   const ready = new Promise<void>((resolve) => {
     begin = resolve;
   });
-  const run = startRun(target, messages, runOptions, world, { ready, stored, parkMs, files: filesOf(store) });
+  const run = startRun(target, messages, options, world, { ready, stored, files: filesOf(store) });
   const created = store.createRun({ id: run.id, createdAt: world.clock.now(), settings });
   begin(created);
   const written = created.then(
@@ -108,15 +100,14 @@ export async function resumeStored(
   world: World,
 ): Promise<Run<unknown>> {
   checkOptionNames(options, [...STORED_NAMES, "target"], "resumeRun");
-  const { target, parkMs, ...runOptions } = options;
-  checkParkMs(parkMs);
+  const { target, ...runOptions } = options;
   coverStartErrors([target, options], world, () => planRun(target, runOptions, world));
   const found = await store.findRun(LOCAL_TENANT, runId);
   if (found === undefined) throw refused(runId, "there is no such run in this store");
   if (found.isOver) throw refused(runId, "it is over");
   const resumed = await readRun(store, found);
   const stored = new StoredMark();
-  const surroundings = { stored, parkMs, resumed, files: filesOf(store) };
+  const surroundings = { stored, resumed, files: filesOf(store) };
   const run = startRun(target, resumed.messages, runOptions, world, surroundings);
   return closedAfter(run, writeLog(run, store, world, stored, found.lastSeq));
 }
@@ -167,11 +158,7 @@ function closedAfter(run: Run<unknown>, written: Promise<unknown>): Run<unknown>
   return Object.defineProperty(run, "closed", { value: closed });
 }
 
-function checkParkMs(parkMs: unknown): void {
-  if (parkMs !== undefined && parkMs !== Infinity) checkInput(zeroOrMore, parkMs, "parkMs");
-}
-
-const STORED_NAMES = [...OPTION_NAMES.filter((name) => name !== "record" && name !== "replay"), "parkMs"];
+const STORED_NAMES = OPTION_NAMES.filter((name) => name !== "record" && name !== "replay");
 
 function refused(runId: string, why: string): StartError {
   return new StartError("invalid-option", `The run "${runId}" cannot be continued: ${why}.`);

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { AgentBackend, AgentSettings, Backend } from "#backends";
-import { type AgentEvent, isStartError, messageItem, resultItem, type RunResult, startItem } from "#domain";
+import { type AgentEvent, isStartError, messageItem, resultItem, type RunResult, startItem, toolCallItem } from "#domain";
 import {
   agent,
   agentTool,
@@ -22,6 +22,8 @@ import { tool } from "#tools";
 import type { SupportColumn } from "../../src/runtime/option-row.ts";
 import { supportOf } from "../../src/runtime/option-support.ts";
 import { OPTION_SUPPORT, type SupportedOption } from "../../src/runtime/option-table.ts";
+import { startStored } from "../../src/runtime/stored-run.ts";
+import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { SAMPLES } from "./option-samples.ts";
 import { createSpanNotes } from "./span-notes.ts";
@@ -54,7 +56,7 @@ const never = tool("add", "Add two numbers", { a: "number", b: "number" }, (_, {
 let opened: AgentSettings | undefined;
 
 /** An agent that calls the first of our tools, as one behind any protocol would, and says what came of it. */
-const other: AgentBackend = {
+const createOther = (announces: boolean): AgentBackend => ({
   kind: "agent",
   name: "somebody-elses",
   model: "m",
@@ -79,6 +81,7 @@ const other: AgentBackend = {
         await link.write([startItem({ backend: "somebody-elses", mode: "control" })]);
         if (offered !== undefined) {
           const call = { callId: `c${turns}`, name: offered.name, input: { a: 25, b: 17 } };
+          if (announces) await link.write([toolCallItem({ ...call, executedBy: "millrace" })]);
           const verdict = await link.policy.checkCall({ ...call, executedBy: "millrace" });
           if (verdict.kind === "run" && verdict.grant.redeem(verdict.input)) {
             const again = { ...call, callId: `${call.callId}-again` };
@@ -100,7 +103,10 @@ const other: AgentBackend = {
       close: async () => undefined,
     };
   },
-};
+});
+const other = createOther(false);
+/** Only a call that is in the log can wait there. */
+const announcing = createOther(true);
 
 interface Seen {
   readonly log: readonly AgentEvent[];
@@ -113,15 +119,18 @@ interface Seen {
 /** With a key for the model that some samples fall back to. */
 const createWorld = (): World => ({ ...systemWorld(), env: { ...process.env, OPENAI_API_KEY: "test-key" } });
 
-async function play(target: Target, options: RunOptions, world: World = createWorld()): Promise<Seen> {
+async function play(target: Target, options: RunOptions, isStored = false): Promise<Seen> {
+  const world = createWorld();
   marks.length = 0;
   opened = undefined;
   const log: AgentEvent[] = [];
   try {
-    const run = startRun(target, "hello", options, world);
+    const run = isStored
+      ? startStored(createMemoryStore(), target, "hello", options, world)
+      : startRun(target, "hello", options, world);
     for await (const event of run) log.push(event);
-    assertRunLog(log);
     const result = await run.result();
+    if (result.status !== "waiting") assertRunLog(log);
     await run.closed;
     // Telemetry hears of a run after it.
     for (let turn = 0; options.telemetry !== undefined && turn < 1000; turn += 1) {
@@ -140,6 +149,8 @@ interface Proof {
   /** The same without the option, where leaving its name out does not do it. */
   readonly against?: () => RunOptions;
   readonly target?: () => Target;
+  /** It is an option of runs in a store. */
+  readonly isStored?: true;
   readonly shows: (seen: Seen) => boolean;
 }
 
@@ -427,6 +438,12 @@ const OTHER: { readonly [Option in SupportedOption]?: Proof } = {
     against: () => ({ tools: [add], limits: { timeoutMs: 300 }, permission: () => new Promise(() => undefined) }),
     shows: ended(/success/),
   },
+  "limits.parkMs": {
+    options: () => ({ tools: [add], permissions: { ask: ["add"] }, limits: { parkMs: 100, timeoutMs: 2000 } }),
+    isStored: true,
+    target: () => announcing,
+    shows: ({ result }) => result?.status === "waiting",
+  },
   "session.resume": {
     options: () => ({ session: { resume: "a" } }),
     shows: ({ opened: settings }) => settings?.resume?.kind === "resume" && settings.resume.sessionId === "a",
@@ -508,6 +525,7 @@ const NOT_THERE: Readonly<
       "limits.turns",
       "limits.toolMs",
       "limits.permissionMs",
+      "limits.parkMs",
       "session",
     ],
     refused: ["hooks", "permission", "permissions"],
@@ -563,11 +581,11 @@ describe.each(COLUMNS)("F-C2: on %s", (column, target, proofs) => {
     const proof = proofs[option] as Proof;
     expect(proof, "it has no proof").toBeDefined();
     const one = proof.target ?? target;
-    const seen = await play(one(), proof.options());
+    const seen = await play(one(), proof.options(), proof.isStored);
     const { subtype, error, text } = seen.result ?? {};
     expect(proof.shows(seen), JSON.stringify([seen.refusal, subtype, error, text, seen.marks])).toBe(true);
     const less = proof.against?.() ?? without(proof.options(), option);
-    expect(proof.shows(await play(one(), less)), "without it").toBe(false);
+    expect(proof.shows(await play(one(), less, proof.isStored)), "without it").toBe(false);
   });
 
   it.each(all.filter((option) => isAmong(option, ignored)))(

@@ -28,6 +28,8 @@ export interface Proof {
   /** The option, and what is needed to see it. */
   readonly options: RunOptions;
   readonly script?: EmulatorScript;
+  /** It is an option of runs in a store. */
+  readonly isStored?: true;
   /** Stands in a request. */
   readonly told?: RegExp;
   readonly shows?: (played: Played) => boolean;
@@ -214,6 +216,11 @@ export const PROOFS: { readonly [Option in SupportedOption]: Proof } = {
   "limits.permissionMs": {
     options: { tools: [add], limits: { permissionMs: 1000 }, permission: () => new Promise(() => undefined) },
     shows: soon,
+  },
+  "limits.parkMs": {
+    options: { tools: [add], permissions: { ask: ["add"] }, limits: { parkMs: 1000 } },
+    isStored: true,
+    shows: (played) => soon(played) && played.result?.status === "waiting",
   },
   context: { options: { tools: [add], context: { tenant: 7 } }, shows: noted(/ran with \{"tenant":7\}/) },
   signal: { options: { signal: AbortSignal.abort() }, shows: ({ result }) => result?.status === "aborted" },

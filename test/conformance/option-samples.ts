@@ -18,6 +18,7 @@ export const SAMPLES = {
   "limits.idleMs": { limits: { idleMs: 100_000 } },
   "limits.toolMs": { tools: [add], limits: { toolMs: 100_000 } },
   "limits.permissionMs": { limits: { permissionMs: 100_000 } },
+  "limits.parkMs": { limits: { parkMs: 100_000 } },
   signal: { signal: new AbortController().signal },
   fallback: { fallback: "openai/gpt-5" },
   permission: { permission: () => ({ allow: true }) },

@@ -498,6 +498,9 @@ export const RUN_ROWS: { readonly [Option in Exclude<SupportedOption, NotOnCli>]
     mode: "control",
     shows: (seen) => ended(/success/)(seen) && !ran("allowed")(seen),
   },
+  "limits.parkMs": {
+    shownIn: "test/durability/real-cli.test.ts: a question is parked without a process, and its session continues",
+  },
   context: { in: "told", mode: "control", shows: noted(/^ran allowed with \{"tenant":7\}$/) },
   signal: { in: "aborted", shows: ({ result }) => result?.status === "aborted" },
   retry: { shownIn: `${SEEN_IN_OPTIONS}, retry: false` },

@@ -60,7 +60,7 @@ describe("Runs that survive: runStored and resumeRun", () => {
     const store = createMemoryStore();
     const options = { tools: [tool("work", "Work", { n: "number" }, () => 1)], permissions: { ask: ["work"] } };
     const world = newWorld();
-    const run = startStored(store, modelOf(steps), "go", { ...options, parkMs: 1000 }, world);
+    const run = startStored(store, modelOf(steps), "go", { ...options, limits: { parkMs: 1000 } }, world);
     const parking = run.parked();
     for (let tries = 0; tries < 50; tries += 1) await (world.clock as VirtualClock).advance(100);
     const parked = await parking;

@@ -24,7 +24,7 @@ describeRealCli("Runs that survive: Claude Code", () => {
       const work = tool("work", "Work", { n: "number" }, () => (ran += 1));
       const options = { tools: [work], permissions: { ask: ["work"] } };
       const target = () => place.backend({ mode: "control" });
-      const run = startStored(store, target(), "Please go on with it.", { ...options, parkMs: 300 }, systemWorld());
+      const run = startStored(store, target(), "Please go on with it.", { ...options, limits: { parkMs: 300 } }, systemWorld());
       const parked = await run.parked();
       await run.closed;
       expect(parked).toMatchObject({ calls: [{ name: "work", for: "answer" }] });
@@ -67,7 +67,7 @@ describeRealCli("Runs that survive: Claude Code", () => {
       const options = { tools: [tool("work", "Work", { n: "number" }, () => 1)], permissions: { ask: ["work"] } };
       const prompt = "Please go on with it. The key is sk-ant-offline.";
       const target = first.backend({ mode: "control" });
-      const run = startStored(noting, target, prompt, { ...options, parkMs: 300 }, systemWorld());
+      const run = startStored(noting, target, prompt, { ...options, limits: { parkMs: 300 } }, systemWorld());
       const parked = await run.parked();
       await run.closed;
       const callId = parked?.calls[0]?.callId as string;
