@@ -2,7 +2,15 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { AgentBackend, AgentSettings, Backend } from "#backends";
-import { type AgentEvent, isStartError, messageItem, resultItem, type RunResult, startItem, toolCallItem } from "#domain";
+import {
+  type AgentEvent,
+  isStartError,
+  messageItem,
+  resultItem,
+  type RunResult,
+  startItem,
+  toolCallItem,
+} from "#domain";
 import {
   agent,
   agentTool,

@@ -24,7 +24,13 @@ describeRealCli("Runs that survive: Claude Code", () => {
       const work = tool("work", "Work", { n: "number" }, () => (ran += 1));
       const options = { tools: [work], permissions: { ask: ["work"] } };
       const target = () => place.backend({ mode: "control" });
-      const run = startStored(store, target(), "Please go on with it.", { ...options, limits: { parkMs: 300 } }, systemWorld());
+      const run = startStored(
+        store,
+        target(),
+        "Please go on with it.",
+        { ...options, limits: { parkMs: 300 } },
+        systemWorld(),
+      );
       const parked = await run.parked();
       await run.closed;
       expect(parked).toMatchObject({ calls: [{ name: "work", for: "answer" }] });
