@@ -47,6 +47,21 @@ const ENDINGS: readonly Ending[] = [
     after: [writes(result("second")), { waitForInput: "end" }, { exit: 0 }],
     warnings: ["unexpected-message-after-result"],
   },
+  {
+    name: "it goes on with text that is not JSON",
+    after: [{ write: "not JSON\n".repeat(20) }, { hang: true }],
+    warnings: Array.from({ length: 5 }, () => "unexpected-message-after-result"),
+  },
+  {
+    name: "it has left a monitor running",
+    before: [{ ...SHELL, task_type: "monitor_ws", description: "watch the log" }],
+    after: [{ hang: true }],
+  },
+  {
+    name: "it tidies up its memory",
+    before: [{ type: "system", subtype: "background_tasks_changed", tasks: [{ task_id: "d1", task_type: "dream" }] }],
+    after: [{ hang: true }],
+  },
   { name: "it has left a shell running", before: [SHELL], after: [{ hang: true }] },
 ];
 

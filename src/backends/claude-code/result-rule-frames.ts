@@ -23,6 +23,9 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set([
   "active_goal",
 ]);
 
+/** Background work that may never end: shells, monitors, and the CLI's own upkeep of its memory. */
+const ENDLESS_TYPES: ReadonlySet<string> = new Set(["local_bash", "monitor_mcp", "monitor_ws", "dream"]);
+
 /** A shell or a sub-agent that the CLI runs in the background. */
 export interface BackgroundWork {
   readonly id: string;
@@ -35,7 +38,7 @@ export interface TaskCount {
   readonly count: number;
   /** That work, by name. */
   readonly agents: readonly BackgroundWork[];
-  /** Shells: a server never ends, so they are not awaited. */
+  /** Shells, and other work that may never end: a server, a monitor. It is not awaited. */
   readonly shells: readonly BackgroundWork[];
   /** There is background work, or there was. */
   readonly wasAnnounced: boolean;
@@ -51,7 +54,7 @@ export function createTaskCount(): TaskCount {
     const id = ownString(task, "task_id") ?? ownString(task, "id");
     if (id === undefined) return;
     wasAnnounced = true;
-    const kind = ownString(task, "task_type") === "local_bash" ? shells : tasks;
+    const kind = ENDLESS_TYPES.has(ownString(task, "task_type") ?? "") ? shells : tasks;
     if (kind.has(id)) return;
     const description = ownString(task, "description");
     kind.set(id, { id, ...(description !== undefined && { description }) });

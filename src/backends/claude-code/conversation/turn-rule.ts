@@ -46,6 +46,8 @@ export class TurnRule {
   pass(chunk: Chunk, input: RuleInput | undefined): Chunk | undefined {
     if (input === undefined && !this.isLate) return chunk;
     const { item } = this._step(input ?? { kind: "message" });
+    // Nothing that can be read follows a terminal fault, so no later input would close the rule.
+    if (this._state.phase === "pending-end") this._step({ kind: "pull" });
     if (item === undefined || item.kind === "end") return undefined;
     return item.kind === "warning" ? warningItem(item.warning) : chunk;
   }
