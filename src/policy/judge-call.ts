@@ -9,8 +9,8 @@ import type { SeenPaths } from "./path-rules.ts";
 import type { Decision } from "./permission.ts";
 import type { CallToCheck, CallVerdict } from "./policy.ts";
 import { kindOf, type Read, readFields } from "./read-answer.ts";
-import { findAllowing, findHit, findPathSubjects } from "./rule-set.ts";
-import { runHooks } from "./run-hooks.ts";
+import { findAllowing, findHit, findPathSubjects, rulesFor } from "./rule-set.ts";
+import { isAbout, runHooks } from "./run-hooks.ts";
 import { describeFailures, warnOfFailures } from "./warn.ts";
 import { withdrawable } from "./withdrawable.ts";
 
@@ -53,7 +53,7 @@ class CallDecision {
 
   constructor(call: CallToCheck, parts: CompiledPolicy) {
     this._call = call;
-    this._parts = parts;
+    this._parts = { ...parts, rules: rulesFor(parts.rules, call) };
     this._original = call.input === undefined ? null : tryCopy(call.input);
     this._input = this._original;
   }
@@ -236,7 +236,7 @@ class CallDecision {
     const { callId, name, executedBy } = this._call;
     const outcomes = await runHooks({
       point: "before-tool",
-      hooks: hooks["before-tool"].filter((hook) => hook.matches(name)),
+      hooks: hooks["before-tool"].filter(isAbout(this._call)),
       occasion: (signal) => ({
         ...occasionOf(place, signal),
         callId,
@@ -257,7 +257,7 @@ class CallDecision {
   private async _runGuards(onReplace: "replace" | "deny"): Promise<CallVerdict | undefined> {
     const { guards } = this._parts;
     const { callId, name } = this._call;
-    const standing = guards["tool-call"].filter((guard) => guard.matches(name));
+    const standing = guards["tool-call"].filter(isAbout(this._call));
     const verdict = await runGuards(standing, { value: tryCopy(this._input), name, callId }, this._parts);
     if (verdict.kind === "aborted" || this._isAborted()) return this._denyAborted("guard");
     if (verdict.kind === "denied") return this._deny("guard", verdict.reason);

@@ -4,7 +4,7 @@ import { runGuards, toolOf } from "./guards.ts";
 import { tryCopy } from "./json-copy.ts";
 import { occasionOf, type CompiledPolicy } from "./compiled-policy.ts";
 import type { CallToCheck, ResultVerdict } from "./policy.ts";
-import { runHooks } from "./run-hooks.ts";
+import { isAbout, runHooks } from "./run-hooks.ts";
 import { warnOfFailures } from "./warn.ts";
 import { withdrawable } from "./withdrawable.ts";
 
@@ -21,7 +21,7 @@ interface Answered {
 export async function judgeResult(call: CallToCheck, outcome: Answered, all: CompiledPolicy): Promise<ResultVerdict> {
   const parts = withdrawable(call.signal, all);
   const guarded = await guardResult(call, outcome, parts);
-  const hooks = parts.hooks["after-tool"].filter((hook) => hook.matches(call.name));
+  const hooks = parts.hooks["after-tool"].filter(isAbout(call));
   if (hooks.length === 0 || parts.place.signal.aborted) return { ...guarded, notes: [], stop: undefined };
   const { place } = parts;
   const { callId, name, executedBy } = call;
@@ -56,7 +56,7 @@ export async function judgeResult(call: CallToCheck, outcome: Answered, all: Com
 async function guardResult(call: CallToCheck, outcome: Answered, parts: CompiledPolicy): Promise<Answered> {
   const { guards, place } = parts;
   const { name, callId } = call;
-  const standing = guards["tool-result"].filter((guard) => guard.matches(name));
+  const standing = guards["tool-result"].filter(isAbout(call));
   if (standing.length === 0) return outcome;
   const value = outcome.output === undefined ? "" : tryCopy(outcome.output);
   if (value === undefined) return withheld("it is not JSON, so no guard can look at it");

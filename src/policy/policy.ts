@@ -46,6 +46,8 @@ export interface CallToCheck {
   readonly signal?: AbortSignal | undefined;
   /** The folder the call itself runs in, if it is not the run's. */
   readonly cwd?: string | undefined;
+  /** Other names of the tool, such as the one it had before: rules, hooks and guards may use any of them. */
+  readonly otherNames?: readonly string[] | undefined;
 }
 
 /** `stop`: the run ends after this step, for this reason. `notes`: further text for the model. */

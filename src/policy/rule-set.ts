@@ -1,6 +1,7 @@
 import { matchesGlob } from "./matcher.ts";
 import type { SeenPaths } from "./path-rules.ts";
 import type { Otherwise, PermissionRules } from "./permission.ts";
+import type { CallToCheck } from "./policy.ts";
 import { isCoveredPath, leadsTo, pathForms, straightUrl } from "./path-match.ts";
 import { parseRule, type Rule, type RuleScope } from "./rule.ts";
 import { type MatchResult, createShellTarget, isCoveredShell } from "./shell-match.ts";
@@ -42,6 +43,14 @@ export function strictest(given: readonly Otherwise[]): Otherwise {
 export function concernsCalls(rules: PermissionRules): boolean {
   const { deny = [], ask = [], allow, otherwise } = rules;
   return deny.length + ask.length > 0 || allow !== undefined || otherwise !== undefined;
+}
+
+/** The rules as they are about one call: those that use another name of its tool are about its name. */
+export function rulesFor(rules: RuleSet, { name, otherNames = [] }: Pick<CallToCheck, "name" | "otherNames">): RuleSet {
+  if (otherNames.length === 0) return rules;
+  const rename = (rule: Rule): Rule =>
+    otherNames.some((other) => matchesGlob(rule.name, other)) ? { ...rule, name: [name] } : rule;
+  return { ...rules, deny: rules.deny.map(rename), ask: rules.ask.map(rename), allow: rules.allow.map(rename) };
 }
 
 /** A rule that a call falls under, or may fall under. */

@@ -5,6 +5,7 @@ import { readHookAnswer } from "./hook-answer.ts";
 import { createNameMatcher } from "./matcher.ts";
 import type { HookAnswer, HookEntry, HookFunction, Hooks, Point, Points } from "./point.ts";
 import { POINTS } from "./point.ts";
+import type { CallToCheck } from "./policy.ts";
 
 /** A hook with its defaults filled in. `index` counts over all hooks of its point, the run's before the agent's. */
 export interface CompiledHook<Name extends Point> {
@@ -39,6 +40,14 @@ function listPoint<Name extends Point>(sets: readonly Hooks[], point: Name): rea
       run: (occasion) => entry.run(occasion),
     };
   });
+}
+
+/** Selects the hooks or guards that are about a call, by any name of its tool. */
+export function isAbout({
+  name,
+  otherNames = [],
+}: CallToCheck): (one: Pick<CompiledHook<Point>, "matches">) => boolean {
+  return ({ matches }) => [name, ...otherNames].some(matches);
 }
 
 export interface HookRun<Name extends Point> {

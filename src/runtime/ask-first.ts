@@ -1,7 +1,7 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import { asksPerson, type FileSystem, waitForPerson } from "#domain";
 import { findReal, type PermissionCallback, seePath } from "#policy";
-import { MEMO_TOOLS, READING_TOOLS } from "../backends/claude-code/reading-tools.ts";
+import { MEMO_TOOLS, READING_TOOLS } from "../backends/claude-code/cli-tools.ts";
 import type { Agent } from "./agent.ts";
 import { agentOf } from "./agent-tool.ts";
 import type { RunOptions } from "./options.ts";

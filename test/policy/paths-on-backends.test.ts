@@ -49,34 +49,36 @@ function playModel(backend: string): Play {
 }
 
 function playCli(name: string): Play {
-  return async (path, options) => {
-    const tools = name === "Read" ? {} : { tools: [note([])] };
-    const vendorName = name === "Read" ? name : `mcp__millrace__${name}`;
-    const emulator = createEmulator({ script: scriptOf(vendorName, { file_path: path }) });
-    try {
-      const { url } = await emulator.listen();
-      const env = {
-        PATH: process.env["PATH"],
-        HOME: top,
-        ANTHROPIC_BASE_URL: url,
-        ANTHROPIC_API_KEY: "sk-ant-offline",
-      };
-      const run = startRun(
-        "claude-code",
-        "go",
-        { ...options, ...tools, cwd, claudeCode: realCliOptions() },
-        { ...systemWorld(), env },
-      );
-      await run.done();
-      const log: AgentEvent[] = [];
-      for await (const event of run) log.push(event);
-      assertRunLog(log);
-      await run.closed;
-      return log;
-    } finally {
-      await emulator.close();
-    }
-  };
+  const tools = name === "Read" ? {} : { tools: [note([])] };
+  const vendorName = name === "Read" ? name : `mcp__millrace__${name}`;
+  return (path, options) => playScript(scriptOf(vendorName, { file_path: path }), { ...options, ...tools });
+}
+
+async function playScript(script: EmulatorScript, options: RunOptions): Promise<readonly AgentEvent[]> {
+  const emulator = createEmulator({ script });
+  try {
+    const { url } = await emulator.listen();
+    const env = {
+      PATH: process.env["PATH"],
+      HOME: top,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: "sk-ant-offline",
+    };
+    const run = startRun(
+      "claude-code",
+      "go",
+      { ...options, cwd, claudeCode: realCliOptions() },
+      { ...systemWorld(), env },
+    );
+    await run.done();
+    const log: AgentEvent[] = [];
+    for await (const event of run) log.push(event);
+    assertRunLog(log);
+    await run.closed;
+    return log;
+  } finally {
+    await emulator.close();
+  }
 }
 
 type DescribeStage = (title: string, define: () => void) => void;
@@ -115,3 +117,24 @@ for (const [title, name, play, describeStage] of STAGES) {
     });
   });
 }
+
+describeRealCli("rules about tools of the CLI that were renamed", () => {
+  const input = { description: "d", prompt: "p", subagent_type: "general-purpose" };
+
+  it.each(["Task", "Agent"])(
+    "F-A11: the name %s is a rule, and a hook, about the tool of today and of before",
+    async (name) => {
+      for (const called of ["Task", "Agent"]) {
+        const rules = [{ match: { tool: "Bash", turn: 0, times: 1 }, reply: { toolCalls: [{ name: called, input }] } }];
+        const script = { rules, otherwise: { text: "after" } } as EmulatorScript;
+        const denied = await playScript(script, { permissions: { deny: [name], otherwise: "allow" } });
+        expect(denied.filter(({ type }) => type === "permission")).toMatchObject([{ state: "denied", by: "rule" }]);
+        let seen = 0;
+        const hook = { tool: name, run: () => void (seen += 1) };
+        const hooks = { "before-tool": [hook], "after-tool": [hook] };
+        await playScript(script, { hooks, permissions: { allow: [name], otherwise: "deny" } });
+        expect([called, seen]).toEqual([called, 2]);
+      }
+    },
+  );
+});

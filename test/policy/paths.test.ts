@@ -34,7 +34,7 @@ const files = createSystemFiles();
 
 async function decide(
   rules: PermissionRules,
-  call: { readonly name: string; readonly input: unknown; readonly cwd?: string },
+  call: { readonly name: string; readonly input: unknown; readonly cwd?: string; readonly otherNames?: string[] },
   sight: Partial<PathLookup> = {},
 ) {
   const policy = createPolicy(
@@ -211,6 +211,16 @@ describe("rules about the paths of your own tools", () => {
     for (const text of ["src/a.ts", "src/new.ts", `${top}/way-in/src/a.ts`, "say hello", `say ${"x".repeat(500)}`]) {
       expect([text, await say(text)]).toEqual([text, "run"]);
     }
+  });
+
+  it("F-A11: rules of every kind are about a tool under all of its names", async () => {
+    const call = { name: "Agent", otherNames: ["Task"], input: { file_path: "alias/key" } };
+    expect(await decide({ deny: ["Task"] }, call)).toBe("denied");
+    expect(await decide({ deny: ["Task(private/*)"] }, call)).toBe("denied");
+    expect(await decide({ deny: ["Task(src/*)"] }, call)).toBe("run");
+    expect(await decide({ ask: ["T*k"] }, call)).toBe("asked");
+    expect(await decide({ allow: ["Task(private/*)"], otherwise: "deny" }, call)).toBe("run");
+    expect(await decide({ allow: ["Other"], otherwise: "deny" }, call)).toBe("denied");
   });
 
   it("F-A11: white space around a pattern does not belong to it", async () => {

@@ -2,6 +2,7 @@ import type { ErrorDetail } from "#domain";
 import type { CallVerdict } from "#policy";
 import type { ServerOutcome } from "#tools";
 import type { AgentLink } from "../../backend.ts";
+import { otherNamesOf } from "../cli-tools.ts";
 
 /** The tool with which the CLI gives structured output. */
 const OUTPUT_TOOL = "StructuredOutput";
@@ -75,7 +76,9 @@ export class CallDecisions {
     if (record.verdict === undefined || fresh) {
       const { name, executedBy } = record;
       const finals = executedBy === "backend" ? [OUTPUT_TOOL] : (this.link.finalTools ?? []);
-      const call = { callId, name, input, executedBy, isFinal: finals.includes(name), signal, cwd: record.cwd };
+      const otherNames = executedBy === "backend" ? otherNamesOf(name) : [];
+      const isFinal = finals.includes(name);
+      const call = { callId, name, otherNames, input, executedBy, isFinal, signal, cwd: record.cwd };
       record.verdict = this.link.policy.checkCall(call).then((verdict) => {
         record.notes.push(...verdict.notes);
         if (verdict.kind === "denied") record.denial = verdict.reason;

@@ -2,6 +2,7 @@ import { describeThrown, messageItem } from "#domain";
 import { isRecord, type JsonRecord, ownRecord, ownString, ownValue } from "#wire";
 import { readToolOutput } from "./tool-output.ts";
 import type { CallRecord, CallDecisions } from "./call-decisions.ts";
+import { otherNamesOf } from "../cli-tools.ts";
 
 /** The CLI's hooks that we answer, with the ids under which they are registered. */
 export const HOOK_IDS = {
@@ -154,7 +155,8 @@ async function checkOutput(
     ? { value: failure, write: () => undefined }
     : readToolOutput(name, ownValue(input, "tool_response"));
   const { name: shownName, executedBy } = record;
-  const call = { callId, name: shownName, input: ownValue(input, "tool_input"), executedBy, signal };
+  const otherNames = executedBy === "backend" ? otherNamesOf(shownName) : [];
+  const call = { callId, name: shownName, otherNames, input: ownValue(input, "tool_input"), executedBy, signal };
   const verdict = await turn.link.policy.checkResult(call, { output: given.value, isError });
   record.notes.push(...verdict.notes);
   if (verdict.stop !== undefined) turn.stopReason ??= verdict.stop;
