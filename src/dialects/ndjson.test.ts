@@ -34,7 +34,7 @@ describe("the generic ndjson format, S4-10", () => {
   });
 
   it.each([[{ data: { a: 1 } }], [{ text: 7 }], [{ message: {} }], [{}], [7], [null], [["x"]]])(
-    "%j holds no text and is kept as an unknown frame",
+    "%j contains no text and is kept as an unknown frame",
     (value) => {
       expect(decode(value)).toMatchObject([{ type: "notice", kind: "unknown:frame", data: value }]);
     },
@@ -60,7 +60,7 @@ describe("the generic ndjson format, S4-10", () => {
     });
   });
 
-  it("what the user said is the user's, and counts are kept", () => {
+  it("a user's text is the user's, and counts are kept", () => {
     expect(
       decode(
         { role: "user", content: "hi" },

@@ -30,7 +30,7 @@ const CONFIG = { name: "mine", framing: "ndjson", description: "Mine", version: 
 describe("the built-in formats, S4-10", () => {
   const registry = createFormatRegistry();
 
-  it("are there under all their names", () => {
+  it("are registered under all their names", () => {
     expect(registry.list()).toEqual([
       ...["claude-code", "claude-agent-sdk", "@mlld/claude-agent-sdk", "anthropic"],
       ...["anthropic-messages", "openai-chat", "gemini", "ndjson", "text"],
@@ -61,7 +61,7 @@ describe("the built-in formats, S4-10", () => {
 });
 
 describe("a registry, S4-11", () => {
-  it("S4-11: never hands out an adapter twice", () => {
+  it("S4-11: never returns the same adapter twice", () => {
     const registry = createFormatRegistry([format("a")]);
     const [left, right] = [registry.require("a").createAdapter(), registry.require("a").createAdapter()];
     expect(left).not.toBe(right);
@@ -70,7 +70,7 @@ describe("a registry, S4-11", () => {
     expect(right.feed([])).toMatchObject([{ text: "1" }]);
   });
 
-  it("S4-11: built-ins start afresh, too", () => {
+  it("S4-11: built-in formats start with a fresh adapter, too", () => {
     const registry = createFormatRegistry();
     for (const name of registry.list()) {
       expect(registry.require(name).createAdapter()).not.toBe(registry.require(name).createAdapter());
@@ -108,13 +108,13 @@ describe("a registry, S4-11", () => {
     expect(registry.list()).toEqual(["a", "b", "bb", "c"]);
   });
 
-  it("two registries know nothing of each other", () => {
+  it("two registries are independent", () => {
     const [left, right] = [createFormatRegistry([]), createFormatRegistry([])];
     left.register(format("a"));
     expect(right.has("a")).toBe(false);
   });
 
-  it("a taken name is refused and nothing is added", () => {
+  it("a name that is already used is rejected, and nothing is added", () => {
     const registry = createFormatRegistry([{ format: format("a"), aliases: ["b"] }]);
     const refusal = 'invalid-format: name: "b" is taken. Choose another name, or unregister the format that has it.';
     expect(thrownBy(() => registry.register(format("b")))).toBe(refusal);
@@ -125,7 +125,7 @@ describe("a registry, S4-11", () => {
     expect(registry.list()).toEqual(["a", "b"]);
   });
 
-  it("AT-56: what is not a format is refused", () => {
+  it("AT-56: a value that is not a format is rejected", () => {
     const registry = createFormatRegistry([]);
     expect(thrownBy(() => registry.register({ ...format("a"), framing: "custom" as "text" }))).toBe(
       'invalid-format: framing: "custom" is not a framing. Use one of: ndjson, sse, text.',
@@ -152,7 +152,7 @@ describe("a registry, S4-11", () => {
     );
   });
 
-  it.each(["constructor", "__proto__", "toString", "hasOwnProperty", ""])("SEC12: nobody registered %j", (name) => {
+  it.each(["constructor", "__proto__", "toString", "hasOwnProperty", ""])("SEC12: %j is not registered", (name) => {
     const registry = createFormatRegistry();
     expect([registry.get(name), registry.has(name), registry.describe(name), registry.unregister(name)]).toEqual([
       undefined,

@@ -29,7 +29,7 @@ describe("errors", () => {
     expect("cause" in new StartError("spawn", "no")).toBe(false);
   });
 
-  it("describe anything that can be thrown", () => {
+  it("describe any thrown value", () => {
     const unprintable = { toString: () => ({}) };
     expect(
       [new Error("a"), new TypeError(""), "b", 7, undefined, null, Symbol("s"), unprintable].map(describeThrown),
@@ -48,18 +48,18 @@ describe("describeValue", () => {
     [null, "null"],
     [() => 1, "a function"],
     ["x".repeat(100), `"${"x".repeat(78)}…`],
-  ])("%#: shows a value shortly", (value, shown) => {
+  ])("%#: describes a value briefly", (value, shown) => {
     expect(describeValue(value)).toBe(shown);
   });
 
-  it("shows what cannot be written, too", () => {
+  it("describes values that cannot be serialised, too", () => {
     const cycle: unknown[] = [];
     cycle.push(cycle);
     expect([cycle, { cycle }].map(describeValue)).toEqual(["a list", "an object"]);
   });
 });
 
-describe("F-D4: what was thrown, in words", () => {
+describe("F-D4: thrown values as text", () => {
   it.each([
     [{ message: "quota", code: 7 }, "quota"],
     [{ code: 7 }, '{"code":7}'],

@@ -17,7 +17,7 @@ describe("F-B1: JsonReader", () => {
     .tuple(fc.jsonValue({ maxDepth: 5, stringUnit: "binary" }), fc.constantFrom(undefined, 1, "\t"))
     .map(([value, indent]) => JSON.stringify(value, undefined, indent));
 
-  it("gives what JSON.parse gives, wherever the text is cut", () => {
+  it("gives the same as JSON.parse, wherever the text is split", () => {
     fc.assert(
       fc.property(
         anyJson,
@@ -32,7 +32,7 @@ describe("F-B1: JsonReader", () => {
     );
   });
 
-  it("refuses what JSON.parse refuses", () => {
+  it("rejects what JSON.parse rejects", () => {
     const broken = fc
       .tuple(anyJson, fc.nat(), fc.constantFrom("", '"', ",", "]", "}", "{", ":", "1", "\\", "\u0001", "nul", "-"))
       .map(([json, at, put]) => {
@@ -57,13 +57,13 @@ describe("F-B1: JsonReader", () => {
     ["a literal", "true"],
     ["a key called __proto__", '{"__proto__":{"a":1},"b":2}'],
     ["the same key twice", '{"a":1,"b":2,"a":3}'],
-  ])("%s is read wherever a row ends in it", (_, json) => {
+  ])("%s is read wherever a piece ends in it", (_, json) => {
     for (let before = 16_384 - json.length; before <= 16_384; before += 1) {
       expect(readInPieces(padded(json, before), 16_384)).toStrictEqual({ value: JSON.parse(json) });
     }
   });
 
-  it("refuses a value that is nested too deep, and says where a fault is", () => {
+  it("rejects a value that is nested too deeply, with the position of the fault", () => {
     const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels);
     expect(readInPieces(deep(MAX_JSON_DEPTH), 100).fault).toBeUndefined();
     expect(readInPieces(deep(MAX_JSON_DEPTH + 1), 100)).toEqual({ fault: TOO_DEEP });
@@ -71,7 +71,7 @@ describe("F-B1: JsonReader", () => {
     expect(readInPieces('{"a":1', 3).fault).toContain("Unexpected end");
   });
 
-  it("takes strings as they are in the place of their JSON text, and any depth where it may", () => {
+  it("accepts strings instead of their JSON text, and any depth if allowed", () => {
     const reader = new JsonReader(Number.POSITIVE_INFINITY);
     reader.push('{"a":');
     reader.pushText("x");
@@ -87,7 +87,7 @@ describe("F-B1: JsonReader", () => {
     expect(wrong.end().fault).toContain("Unexpected string");
   });
 
-  it("reads a text that is whole in several turns of the event loop", async () => {
+  it("reads a complete text in several turns of the event loop", async () => {
     const value = Array.from({ length: 50_000 }, (_, at) => ({ at, name: `row ${at}` }));
     let turns = 0;
     const read = await readLongJson(JSON.stringify(value), async () => void (turns += 1));

@@ -19,16 +19,16 @@ describe("nearestName", () => {
     expect(nearestName(name, KNOWN)).toBe(meant);
   });
 
-  it.each(["", "xml", "zzzzzz", "x".repeat(65), "constructor", "__proto__"])("nothing is near to %j", (name) => {
+  it.each(["", "xml", "zzzzzz", "x".repeat(65), "constructor", "__proto__"])("nothing is close to %j", (name) => {
     expect(nearestName(name, KNOWN)).toBeUndefined();
   });
 
-  it("the first of equally near names wins, and no candidates give nothing", () => {
+  it("the first of equally close names is chosen, and without candidates there is none", () => {
     expect(nearestName("cat", ["bat", "hat"])).toBe("bat");
     expect(nearestName("cat", [])).toBeUndefined();
   });
 
-  it("skips candidates too long to be compared", () => {
+  it("skips candidates that are too long to compare", () => {
     expect(nearestName("abc", ["abc".repeat(40), "abd"])).toBe("abd");
   });
 

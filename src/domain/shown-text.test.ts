@@ -22,14 +22,14 @@ describe("createShownText", () => {
     ]);
   });
 
-  it("a reader that lost the last deltas of a block gets the rest of it", () => {
+  it("a reader that missed the last deltas of a block gets the rest of it", () => {
     const shown = createShownText();
     shown.read(textDelta("m", 0, "Hel"));
     const pieces = shown.read(messageItem({ id: "m", role: "assistant", blocks: [text("Hello")] }));
     expect(pieces).toEqual([{ kind: "text", index: 0, text: "lo" }]);
   });
 
-  it("a message that comes again brings only its further blocks", () => {
+  it("a message that is emitted again adds only its new blocks", () => {
     const shown = createShownText({ keepText: true });
     shown.read(messageItem({ id: "m", role: "assistant", blocks: [text("a")] }));
     shown.read(textDelta("m", 1, "b"));
@@ -46,7 +46,7 @@ describe("createShownText", () => {
     expect(shown.whole("text")).toBe("");
   });
 
-  it("a retraction makes void what was shown, from a block on or all of it", () => {
+  it("a retraction discards what was shown, from a block on or all of it", () => {
     const shown = createShownText({ keepText: true });
     shown.read(textDelta("m", 0, "a"));
     shown.read(thinkingDelta("m", 1, "t"));
@@ -63,7 +63,7 @@ describe("createShownText", () => {
     expect(shown.read(messageItem({ id: "m", role: "assistant", blocks: [text("new")] }))).toHaveLength(1);
   });
 
-  it("items are the truth: a finished message keeps its text, and may be written again", () => {
+  it("items are authoritative: a finished message keeps its text, and may be emitted again", () => {
     const shown = createShownText({ keepText: true });
     shown.read(messageItem({ id: "m", role: "assistant", blocks: [text("old")] }));
     expect(shown.retract(retractNotice({ messageId: "m" }))).toBeUndefined();
@@ -72,7 +72,7 @@ describe("createShownText", () => {
     expect(shown.whole("text")).toBe("new");
   });
 
-  it("notices of other kinds, of unknown messages and of odd shapes retract nothing", () => {
+  it("notices of other kinds, about unknown messages or malformed retract nothing", () => {
     const shown = createShownText();
     shown.read(textDelta("m", 0, "a"));
     for (const notice of [
@@ -87,7 +87,7 @@ describe("createShownText", () => {
     expect(shown.openText("m")).toBe("a");
   });
 
-  it("what was shown of unfinished messages: text and thinking in order, without what was retracted", () => {
+  it("the shown part of unfinished messages: text and thinking in order, without what was retracted", () => {
     const shown = createShownText();
     shown.read(textDelta("m", 1, "b"));
     shown.read(thinkingDelta("m", 0, "a"));

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TextBuilder } from "./text-builder.ts";
 
-describe("a pile of text", () => {
-  it("is the text of its pieces, however many, and whenever somebody looks", () => {
+describe("a text builder", () => {
+  it("contains the text of its pieces, however many, whenever it is read", () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.string(), { maxLength: 1200 }), fc.nat(1200), (start, pieces, look) => {
         const pile = new TextBuilder(start);

@@ -11,7 +11,7 @@ const usage = fc.record(
 ) as fc.Arbitrary<Usage>;
 
 describe("usage", () => {
-  it("S1-127: unknown is not zero: what nobody knows stays absent", () => {
+  it("S1-127: unknown is not zero: an unknown count stays absent", () => {
     expect(addUsage({ inputTokens: 5 }, { inputTokens: 0, outputTokens: 2 })).toEqual({
       inputTokens: 5,
       outputTokens: 2,
@@ -29,7 +29,7 @@ describe("usage", () => {
     );
   });
 
-  it("C19: the difference of two readings of a total gives back what came between", () => {
+  it("C19: the difference of two totals is what came between", () => {
     fc.assert(
       fc.property(usage, usage, (a, b) => {
         expect(subtractUsage(addUsage(a, b), a)).toMatchObject(b);
@@ -38,14 +38,14 @@ describe("usage", () => {
     expect(subtractUsage({ inputTokens: 3 }, { inputTokens: 10 })).toEqual({ inputTokens: 3 });
   });
 
-  it("a later reading of the same call wins field by field", () => {
+  it("a later count for the same call applies, field by field", () => {
     expect(mergeUsage({ inputTokens: 25, outputTokens: 1 }, { outputTokens: 12 })).toEqual({
       inputTokens: 25,
       outputTokens: 12,
     });
   });
 
-  it("takes only counts for counts", () => {
+  it("accepts only valid counts", () => {
     expect([3, 0, -1, Number.NaN, Number.POSITIVE_INFINITY, "3", null, true, {}].map(readCount)).toEqual([
       3,
       0,

@@ -7,7 +7,7 @@ import { findShadowed } from "./shadowed.ts";
 const run = (): undefined => undefined;
 const guard = { name: "g", place: "output", check: run };
 
-describe("what a caller gave is refused with field, value and remedy", () => {
+describe("invalid settings are rejected with field, value and remedy", () => {
   const cases: readonly (readonly [title: string, check: () => void, parts: readonly string[]])[] = [
     ["hooks that are a list", () => checkHooks([]), ["hooks is []", "Give an object"]],
     ["a point with a slip", () => checkHooks({ "before-tol": [run] }), ["before-tol", "Did you mean before-tool?"]],
@@ -84,7 +84,7 @@ describe("what a caller gave is refused with field, value and remedy", () => {
     for (const part of parts) expect((thrown as Error).message).toContain(part);
   });
 
-  it("what is right passes", () => {
+  it("valid settings are accepted", () => {
     checkHooks(undefined);
     checkHooks({ prompt: undefined, "run-end": [run], "before-tool": [{ tool: "Bash | mcp__*", timeoutMs: 5, run }] });
     checkRules({ allow: ["Bash(git *)"], deny: undefined, ask: [] });
@@ -97,7 +97,7 @@ describe("what a caller gave is refused with field, value and remedy", () => {
   });
 });
 
-describe("AT-10: a callback that is never asked", () => {
+describe("AT-10: a callback that is never called", () => {
   const find = (rules: PermissionRules, permission: (() => { allow: true }) | undefined = () => ({ allow: true })) =>
     findShadowed({ rules: [rules], permission }, [{ name: "Read" }, { name: "Bash" }]).map(({ code, context }) => [
       code,
@@ -108,7 +108,7 @@ describe("AT-10: a callback that is never asked", () => {
     expect(find({ allow: [rule] })).toEqual([["callback-shadowed", { rule, tools: ["Read"] }]]);
   });
 
-  it("a pattern for names does, and so does a tool of the backend's own", () => {
+  it("a pattern for names shadows it, and so does a built-in tool of the backend", () => {
     expect(find({ allow: ["*", "WebSearch"] })).toEqual([
       ["callback-shadowed", { rule: "*", tools: ["Read", "Bash"] }],
       ["callback-shadowed", { rule: "WebSearch", tools: [] }],

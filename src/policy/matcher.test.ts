@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { fuzzRuns } from "../../test/effort.ts";
 import { createNameMatcher, matchesGlob, parseGlob } from "./matcher.ts";
 
-describe("S0-76: which tools a hook looks at", () => {
+describe("S0-76: which tools a hook applies to", () => {
   const cases: readonly (readonly [names: string | undefined, tool: string, matches: boolean])[] = [
     [undefined, "Bash", true],
     ["*", "Bash", true],
@@ -49,7 +49,7 @@ describe("patterns", () => {
     expect(matchesGlob(parseGlob(pattern), text)).toBe(matches);
   });
 
-  it("agree with a slow and obvious reading of the same pattern", () => {
+  it("agree with a slow and obvious implementation", () => {
     const letters = fc.string({ unit: fc.constantFrom("a", "b", "*"), maxLength: 8 });
     const text = fc.string({ unit: fc.constantFrom("a", "b"), maxLength: 10 });
     fc.assert(

@@ -29,7 +29,7 @@ describe("rules that can never apply", () => {
     ["a pattern of names", { deny: ["mcp__*", "*"] }, ["mcp__a__b"]],
     ["an agent with tools of its own", { deny: ["Bash(rm *)"] }, undefined],
     ["rules for other arguments", { allow: ["Read"], deny: ["Read(private/*)"], ask: ["Read(x)"] }, ["Read"]],
-  ])("F-A11: %s is none", (_, rules, tools) => {
+  ])("F-A11: %s is not", (_, rules, tools) => {
     expect(find([rules], tools)).toEqual([]);
   });
 });

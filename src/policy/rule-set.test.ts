@@ -141,7 +141,7 @@ describe("rules that deny or ask", () => {
     "find . -name '*.ts' | xargs grep x",
     "make 2>&1 | tee log",
     "npm test",
-  ])("Bash(rm *) leaves %j alone", (command) => {
+  ])("Bash(rm *) does not match %j", (command) => {
     expect(findHit([parseRule("Bash(rm *)")], "Bash", bash(command))).toBeUndefined();
   });
 
@@ -274,7 +274,7 @@ describe("rules and any input", () => {
     );
   });
 
-  it("SEC5: a command behind a separator is found whatever balanced text stands before it", () => {
+  it("SEC5: a command after a separator is found, whatever balanced text precedes it", () => {
     const word = fc.stringMatching(/^[a-z0-9 ./=-]{0,12}$/);
     const quoted = fc.tuple(word, fc.constantFrom("'", '"')).map(([text, quote]) => `${quote}${text}${quote}`);
     const before = fc.array(fc.oneof(word, quoted), { maxLength: 4 }).map((parts) => parts.join(" "));
@@ -287,7 +287,7 @@ describe("rules and any input", () => {
     );
   });
 
-  it("a rule that allows never allows what a rule with the same pattern would not find", () => {
+  it("an allow rule never allows what a deny rule with the same pattern would not match", () => {
     const rule = [parseRule("Bash(rm *)")];
     fc.assert(
       fc.property(shellText, (command) => {
@@ -297,7 +297,7 @@ describe("rules and any input", () => {
     );
   });
 
-  it("take long inputs in one go", () => {
+  it("handle long inputs", () => {
     const size = 60_000;
     for (const piece of [
       "a",
@@ -335,7 +335,7 @@ describe("rules and any input", () => {
   });
 });
 
-describe("rules that cannot be read", () => {
+describe("rules that cannot be parsed", () => {
   it.each(["", " ", "(x)", "Bash(", "Bash(x", "Bash()", "Bash( )", "Ba sh", "Bash)x", "Bash(x) y", "x".repeat(3_000)])(
     "%j is refused with a remedy",
     (rule) => {
@@ -349,7 +349,7 @@ describe("rules that cannot be read", () => {
   );
 });
 
-describe("F-A11: what a call is about stands in a list or deeper", () => {
+describe("F-A11: the subject of a call may be in a list or nested", () => {
   const DENIED: readonly unknown[] = [
     { paths: ["public/x", "private/a.txt"] },
     { files: [{ path: "private/a.txt" }] },
@@ -361,7 +361,7 @@ describe("F-A11: what a call is about stands in a list or deeper", () => {
     { batch: { items: [{ filename: "private/a.txt" }] } },
   ];
 
-  it.each(DENIED)("Read(private/*) is not passed by %j", (input) => {
+  it.each(DENIED)("Read(private/*) is not bypassed by %j", (input) => {
     expect(findHit([parseRule("Read(private/*)")], "Read", input)).toBeDefined();
   });
 
@@ -369,14 +369,14 @@ describe("F-A11: what a call is about stands in a list or deeper", () => {
     expect(findAllowing([parseRule("Read(public/*)")], "Read", input)).toBeUndefined();
   });
 
-  it("a list of commands is a list of commands, a list of words is one", () => {
+  it("a list of commands is read as such, a list of words as one command", () => {
     const rules = [parseRule("Batch(rm *)")];
     expect(findHit(rules, "Batch", { commands: ["ls", "rm x"] })).toBeDefined();
     expect(findHit(rules, "Batch", { steps: [{ command: "ls; rm x" }] })).toBeDefined();
     expect(findHit(rules, "Batch", { command: ["echo", "rm x"] })).toBeUndefined();
   });
 
-  it("texts that are no paths stay texts", () => {
+  it("texts that are not paths stay texts", () => {
     const rules = [parseRule("Write(private/*)")];
     expect(findHit(rules, "Write", { file_path: "public/x", content: "private/a.txt" })).toBeUndefined();
     expect(findHit(rules, "Write", { file_path: "public/x", notes: [{ text: "private/a.txt" }] })).toBeUndefined();

@@ -125,7 +125,7 @@ const WRITES = [
 ] as const;
 const OWN_PURPOSE = ["tee out"];
 
-describe("F-A12: a rule that allows a program allows what it is for", () => {
+describe("F-A12: a rule that allows a program allows its purpose", () => {
   it.each(WRITES.filter((command) => !OWN_PURPOSE.includes(command)))("and not %j", (command) => {
     const [program = ""] = command.split(" ");
     expect(allows(`Bash(${program} *)`, command)).toBe(false);
@@ -210,7 +210,7 @@ describe("F-A12: a rule that allows a program allows what it is for", () => {
     ["Bash(timeout 5 *)", "timeout 5 rm x"],
     ["Bash(nice -n 5 *)", "nice -n 5 rm x"],
     ["Bash(* --version)", "rm x --version"],
-  ])("%s does not allow %j: what stands behind the star may make it another thing", (rule, command) => {
+  ])("%s does not allow %j, because the text after the star may change its meaning", (rule, command) => {
     // The last rule itself allows anything in that position.
     expect(allows(rule, command)).toBe(rule.startsWith("Bash(*"));
   });

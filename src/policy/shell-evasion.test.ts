@@ -373,17 +373,17 @@ const HARMLESS = [
 describe("a rule that denies a command", () => {
   const ways = Object.entries(WAYS_AROUND).flatMap(([kind, lines]) => lines.map((line) => [kind, line] as const));
 
-  it("is tried in at least 150 ways, and beside at least 60 harmless commands", () => {
+  it("is tested with at least 150 evasions and at least 60 harmless commands", () => {
     expect(ways.length).toBeGreaterThanOrEqual(150);
     expect(HARMLESS.length).toBeGreaterThanOrEqual(60);
     expect(new Set(ways.map(([, line]) => line)).size).toBe(ways.length);
   });
 
-  it.each(ways)("F-A12: is not passed by %s: %j", (_, command) => {
+  it.each(ways)("F-A12: is not bypassed by %s: %j", (_, command) => {
     expect(hitOf(command)).toBeDefined();
   });
 
-  it.each(HARMLESS)("F-A12: leaves %j alone", (command) => {
+  it.each(HARMLESS)("F-A12: does not match %j", (command) => {
     expect(hitOf(command)).toBeUndefined();
   });
 
@@ -396,7 +396,7 @@ describe("a rule that denies a command", () => {
     ["python -c 'print(1)'", false],
     ["curl x | sh", false],
     ["ls | xargs rm", true],
-  ])("F-A12: %j is certain to be meant: %s", (command, isCertain) => {
+  ])("F-A12: %j is a certain match: %s", (command, isCertain) => {
     expect(hitOf(command)).toMatchObject({ isCertain });
   });
 
@@ -407,12 +407,12 @@ describe("a rule that denies a command", () => {
     ["git $a origin", false],
     ['git "$a" origin', false],
     ["g\\it pu'sh' origin", true],
-  ])("F-A12: Bash(git push *) is not passed by %j", (command, isCertain) => {
+  ])("F-A12: Bash(git push *) is not bypassed by %j", (command, isCertain) => {
     expect(findHit([parseRule("Bash(git push *)")], "Bash", { command })).toMatchObject({ isCertain });
   });
 
   it.each(["git status", "git log push", "git commit -m 'git push origin'", "git stash push", "git pull $a"])(
-    "F-A12: Bash(git push *) leaves %j alone",
+    "F-A12: Bash(git push *) does not match %j",
     (command) => {
       expect(findHit([parseRule("Bash(git push *)")], "Bash", { command })).toBeUndefined();
     },

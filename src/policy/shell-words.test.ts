@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readShell } from "./shell-words.ts";
 
-describe("a shell text taken apart", () => {
+describe("parsing a shell text", () => {
   const cases: readonly (readonly [text: string, commands: readonly (readonly string[])[]])[] = [
     ["", []],
     ["  ", []],
@@ -41,7 +41,7 @@ describe("a shell text taken apart", () => {
     ["a &>b", true],
     ["a >$b", true],
     ["a >", true],
-  ])("%j goes to files: %s", (text, redirects) => {
+  ])("%j writes to files: %s", (text, redirects) => {
     expect(readShell(text).commands.some((command) => command.redirects)).toBe(redirects);
   });
 });

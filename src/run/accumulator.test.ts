@@ -34,7 +34,7 @@ describe("the accumulator", () => {
   it.each([
     ["with its counts at its end", {}, { usage: { inputTokens: 3 } }],
     ["with the same counts", { usage: { inputTokens: 3 } }, { usage: { inputTokens: 3 } }],
-  ])("F-C4: a message that is told twice is one message, one turn and one usage: %s", (_, early, whole) => {
+  ])("F-C4: a message that is emitted twice is one message, one turn and one usage: %s", (_, early, whole) => {
     const result = accumulate([said("a", "so", early), said("a", "so far", whole)]);
     expect(result).toMatchObject({ messages: [{ id: "a" }], turns: 1, usage: { inputTokens: 3 } });
     expect(result.messages).toHaveLength(1);
@@ -88,7 +88,7 @@ describe("the accumulator", () => {
     ]);
   });
 
-  it("puts tool results behind the message that asked for them, in the order of the calls, whenever they came", () => {
+  it("puts tool results after the message with their calls, in the order of the calls, whenever they came", () => {
     const call = (callId: string) => ({ type: "tool-call" as const, callId, name: "t", input: {} });
     const result = accumulate([
       toolCallItem({ callId: "1", name: "t", input: {}, executedBy: "backend" }),
@@ -104,7 +104,7 @@ describe("the accumulator", () => {
     ]);
   });
 
-  it("keeps what was said of an unfinished message, but never half a tool call", () => {
+  it("keeps the text of an unfinished message, but never half a tool call", () => {
     const result = accumulate(
       [
         textDelta("a", 0, "half "),
@@ -122,7 +122,7 @@ describe("the accumulator", () => {
     expect(result.messages).toEqual([{ id: "a", role: "assistant", blocks: [{ type: "text", text: "half an answ" }] }]);
   });
 
-  it("leaves out what was retracted, from a block on or altogether", () => {
+  it("omits what was retracted, from a block on or altogether", () => {
     expect(
       accumulate([textDelta("a", 0, "void"), retractNotice({ messageId: "a" }), said("b", "true"), success]).text,
     ).toBe("true");
@@ -134,7 +134,7 @@ describe("the accumulator", () => {
     expect(accumulate(partly).text).toBe("kept");
   });
 
-  it("C2: the last verdict counts; usage and cost of all of them are added", () => {
+  it("C2: the last verdict applies; usage and cost of all of them are added", () => {
     const result = accumulate([
       resultItem({ subtype: "error_during_execution", isError: true, usage: { outputTokens: 1 }, costUsd: 0.25 }),
       said("b", "fine"),
@@ -143,7 +143,7 @@ describe("the accumulator", () => {
     expect(result).toMatchObject({ status: "success", usage: { outputTokens: 3 }, costUsd: 0.5 });
   });
 
-  it("S1-13: a verdict may be a failure; a terminal error beats a verdict", () => {
+  it("S1-13: a verdict may be a failure; a terminal error takes precedence over a verdict", () => {
     const failed = resultItem({ subtype: "error_max_turns", isError: true, usage: {}, text: "Reached 3 turns" });
     expect(accumulate([failed])).toMatchObject({
       status: "error",
@@ -158,7 +158,7 @@ describe("the accumulator", () => {
     });
   });
 
-  it("collects warnings and passing errors without failing the run", () => {
+  it("collects warnings and temporary errors without failing the run", () => {
     const result = accumulate([
       warningItem({ code: "incomplete-last-line", message: "w", context: { text: "x" } }),
       errorItem({ code: "json-decode", message: "e", terminal: false }),
@@ -171,13 +171,13 @@ describe("the accumulator", () => {
     });
   });
 
-  it("leaves sub-agents' messages out of text and transcript", () => {
+  it("excludes messages of sub-agents from text and transcript", () => {
     const result = accumulate([said("s", "inner", { parent: "c" }), said("a", "outer"), success]);
     expect(result.text).toBe("outer");
     expect(result.messages.map((message) => message.id)).toEqual(["a"]);
   });
 
-  it("a message that comes again under its id replaces the first one", () => {
+  it("a message that is emitted again with its id replaces the first one", () => {
     const again = messageItem({
       id: "a",
       role: "assistant",

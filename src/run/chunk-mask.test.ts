@@ -31,7 +31,7 @@ function show(texts: readonly [string, string], pieceSize: number, batchSize: nu
 
 describe("F-A3: secrets in deltas", () => {
   for (const batchSize of [1, 2, 3, 5, 100]) {
-    it(`are covered the same however the text is cut, in batches of ${batchSize}`, () => {
+    it(`are masked in the same way however the text is split, in batches of ${batchSize}`, () => {
       for (const pieceSize of [1, 2, 3, 4, 7, 26, 100]) {
         for (const [at, text] of TEXTS.entries()) {
           const other = TEXTS[(at + 1) % TEXTS.length] as string;
@@ -41,7 +41,7 @@ describe("F-A3: secrets in deltas", () => {
     });
   }
 
-  it("leave a batch without any as the very same", () => {
+  it("leave a batch without secrets unchanged", () => {
     const batch = ["all ", "is ", "well"].map((piece) => textDelta("m", 0, piece));
     expect(new ChunkMask(secrets).pass(batch)).toBe(batch);
   });

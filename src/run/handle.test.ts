@@ -62,7 +62,7 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   });
 
 describe("a run handle", () => {
-  it("I19: after an abort done waits for what is still being cleaned up; after a verdict it does not", async () => {
+  it("I19: after an abort done waits for clean-up; after a verdict it does not", async () => {
     const gone = createDeferred<void>();
     const { run, clock } = start(async (writer) => {
       writer.cleanUp(gone.promise);
@@ -87,7 +87,7 @@ describe("a run handle", () => {
     await judged.closed;
   });
 
-  it("S1-63: gives every event in order, numbered without gap, and ends after one done", async () => {
+  it("S1-63: emits every event in order, numbered without gaps, and ends after one done", async () => {
     const { run } = start(write(startItem({ backend: "x", mode: "http" }), ...say("m", "hello"), success("hello")));
     const log = await readAll(run);
     assertRunLog(log);
@@ -126,7 +126,7 @@ describe("a run handle", () => {
     expect(log.find(({ type }) => type === "tool-result")).toMatchObject({ isError: true, skipped: "denied" });
   });
 
-  it("runs to its end when nobody reads or listens, and keeps the deltas merged for those who come late", async () => {
+  it("runs to its end without readers and listeners, and keeps merged deltas for late ones", async () => {
     const text = "x".repeat(10_000);
     const { run } = start(async (writer) => {
       for (const letter of text) await writer.write([textDelta("m", 0, letter)]);
@@ -167,7 +167,7 @@ describe("a run handle", () => {
     expect(rest).toHaveLength(5000 - 1000 + 3);
   });
 
-  it("does not stand still when a reader waits for the result inside its own loop", async () => {
+  it("does not deadlock if a reader awaits the result inside its own loop", async () => {
     const { run } = start(
       async (writer) => {
         for (let index = 0; index < 3000; index += 1) await writer.write([textDelta("m", 0, "x")]);
@@ -188,7 +188,7 @@ describe("a run handle", () => {
     expect(result?.text).toHaveLength(3000);
   });
 
-  it("S4-6: a listener that throws is reported once and hurts neither the run nor the others", async () => {
+  it("S4-6: a listener that throws is reported once and affects neither the run nor the others", async () => {
     const { run, listenerErrors } = start(write(...say("m", "hi"), success()));
     const seen: string[] = [];
     run.on("*", () => {
@@ -200,7 +200,7 @@ describe("a run handle", () => {
     expect(listenerErrors).toEqual([new Error("broken listener")]);
   });
 
-  it("S4-27 S4-29: on, once and off; a listener that comes late still hears everything from the first event on", async () => {
+  it("S4-27 S4-29: on, once and off; a late listener still receives everything from the first event on", async () => {
     const { run } = start(write(...say("m", "a"), ...say("n", "b"), success()));
     const texts: string[] = [];
     const first: string[] = [];
@@ -234,7 +234,7 @@ describe("a run handle", () => {
     assertRunLog(await readAll(run));
   });
 
-  it("a detached run goes on when a reader leaves", async () => {
+  it("a detached run continues when a reader leaves", async () => {
     const gate = createDeferred<void>();
     const { run } = start(async (writer) => {
       await writer.write([textDelta("m", 0, "a")]);
@@ -250,7 +250,7 @@ describe("a run handle", () => {
     expect((await run.result()).status).toBe("success");
   });
 
-  it("leaving after the run came to its verdict keeps the verdict", async () => {
+  it("leaving after the verdict keeps the verdict", async () => {
     const { run } = start(async (writer) => {
       await writer.write([...say("m", "42"), success("42")]);
       await untilAborted(writer.signal);
@@ -274,7 +274,7 @@ describe("a run handle", () => {
     expect(await readAll(run)).toEqual(log);
   });
 
-  it("starts nothing at all when its signal has already fired", async () => {
+  it("starts nothing if its signal has already fired", async () => {
     const source = vi.fn();
     const { run } = start(source, { signal: AbortSignal.abort("too late") });
     expect((await run.result()).status).toBe("aborted");
@@ -290,7 +290,7 @@ describe("a run handle", () => {
     expect(remove).toHaveBeenCalledTimes(add.mock.calls.length);
   });
 
-  it("closes the run over the head of a source that does not clean up, and says so", async () => {
+  it("ends the run despite a source that does not clean up, and reports it", async () => {
     const { run, clock } = start(() => new Promise(() => undefined));
     await Promise.resolve();
     const aborted = run.abort();
@@ -337,7 +337,7 @@ describe("a run handle", () => {
     expect(log.map((event) => event.type)).toEqual(["error", "done"]);
   });
 
-  it("I2: time never falls, also where open calls are answered in the middle of a batch and the clock goes on", async () => {
+  it("I2: time never decreases, even if open calls are answered within a batch while the clock advances", async () => {
     const clock = createVirtualClock();
     const call = toolCallItem({ callId: "c1", name: "add", input: {}, executedBy: "millrace" });
     const failure = errorItem({ code: "provider-error", message: "no", terminal: true });
@@ -362,7 +362,7 @@ describe("a run handle", () => {
     );
   });
 
-  it("text() gives the text and throws when the run did not succeed", async () => {
+  it("text() returns the text and throws if the run did not succeed", async () => {
     const good = start(write(...say("a", "one "), ...say("b", "two"), success())).run;
     const pieces: string[] = [];
     for await (const piece of good.text()) pieces.push(piece);
@@ -378,7 +378,7 @@ describe("a run handle", () => {
     expect(got).toEqual(["half"]);
   });
 
-  it("text() gives text exactly once when an answer was started again and reads the same", async () => {
+  it("text() yields text exactly once if an answer was restarted with the same text", async () => {
     const { run } = start(
       write(
         textDelta("m1", 0, "the answer"),
@@ -396,7 +396,7 @@ describe("a run handle", () => {
     assertRunLog(await readAll(run));
   });
 
-  it("text() refuses to go on when the new answer reads differently", async () => {
+  it("text() fails if the restarted answer has another text", async () => {
     const { run } = start(
       write(textDelta("m1", 0, "yes"), retractNotice({ messageId: "m1" }), ...say("m2", "no"), success()),
     );
@@ -406,7 +406,7 @@ describe("a run handle", () => {
     expect((await run.result()).text).toBe("no");
   });
 
-  it("text() takes the text of blocks no delta showed from their message, and leaves sub-agents' text out", async () => {
+  it("text() takes blocks without deltas from their message, and excludes the text of sub-agents", async () => {
     const { run } = start(
       write(
         textDelta("s", 0, "inner", "call-1"),
@@ -429,7 +429,7 @@ describe("a run handle", () => {
     expect(await run.result()).toMatchObject({ text: "outer", thinking: "hm" });
   });
 
-  it("output() gives the text or the structured value, and rejects without ever being unhandled", async () => {
+  it("output() returns the text or the structured value, and rejects without ever being unhandled", async () => {
     expect(await start(write(...say("m", "hi"), success())).run.output()).toBe("hi");
     const structured = resultItem({ subtype: "success", isError: false, usage: {}, structured: { n: 42 } });
     expect(await start(write(structured)).run.output()).toEqual({ n: 42 });
@@ -439,7 +439,7 @@ describe("a run handle", () => {
     expect(await failing.result()).toMatchObject({ status: "error", subtype: "error_max_turns" });
   });
 
-  it("S0-66 AT-16: the session id is known from the first event that carries it; before that the error is typed", async () => {
+  it("S0-66 AT-16: the session id is known from the first event that has it; before that the error is typed", async () => {
     const gate = createDeferred<void>();
     const { run } = start(async (writer) => {
       await gate.promise;
@@ -469,7 +469,7 @@ describe("a run handle", () => {
     expect(decisions).toEqual([{ allow: true }, { allow: false, reason: "The run was aborted." }]);
   });
 
-  it("I9: no order of use gives an unhandled rejection, and every order ends in a valid log", async () => {
+  it("I9: no order of use causes an unhandled rejection, and every order ends in a valid log", async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
     process.on("unhandledRejection", note);

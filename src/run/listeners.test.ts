@@ -91,7 +91,7 @@ describe("listeners that fail", () => {
       },
     ],
     ["rejects", () => Promise.reject(new Error("worse"))],
-  ])("F-B11: whoever hears of it may fail as well: it %s", async (_, onListenerError) => {
+  ])("F-B11: a listener for that warning may fail as well: it %s", async (_, onListenerError) => {
     const { run } = start(twoNotices, { onListenerError: onListenerError as () => void });
     run.on("notice", (() => Promise.reject(new Error("mine"))) as () => void);
     expect(await run.result()).toMatchObject({ status: "success" });
@@ -101,7 +101,7 @@ describe("listeners that fail", () => {
 });
 
 describe("many runs on one signal", () => {
-  it("F-B11: print no warning of Node's, and leave no listener and no other limit behind", async () => {
+  it("F-B11: print no warning of Node's, and leave no listener and no changed limit", async () => {
     const warnings: Error[] = [];
     const note = (warning: Error): void => void warnings.push(warning);
     process.on("warning", note);
@@ -184,7 +184,7 @@ describe("who could answer a question", () => {
     expect(await ask(attach)).toBe(expected);
   });
 
-  it("F-B7: an answer after the decision changes nothing and is told so", async () => {
+  it("F-B7: an answer after the decision changes nothing and is reported as late", async () => {
     const decided = createDeferred<Decision>();
     const { run } = start(async (writer) => {
       await writer.write([asked]);

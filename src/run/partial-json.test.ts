@@ -5,7 +5,7 @@ import { createPartialReader, MAX_PARTIAL_CHARACTERS, partialValue } from "./par
 
 const numRuns = fuzzRuns(300);
 
-describe("the value of an answer that is not whole", () => {
+describe("the value of an incomplete answer", () => {
   it.each([
     ['{"name":"Mi', { name: "Mi" }],
     ['{"name":"Mill","n":4', { name: "Mill" }],
@@ -33,17 +33,17 @@ describe("the value of an answer that is not whole", () => {
     },
   );
 
-  it("nesting without end is not followed", async () => {
+  it("endless nesting is not followed", async () => {
     expect(await partialValue("[".repeat(100_000))).toBeUndefined();
     expect(await partialValue(`{"text":"${"[".repeat(1000)}`)).toEqual({ text: "[".repeat(1000) });
   });
 
-  it("R7: blanks without end cost no more than other text", async () => {
+  it("R7: endless white space costs no more than other text", async () => {
     const blanks = " ".repeat(MAX_PARTIAL_CHARACTERS - 100);
     expect(await partialValue(`\`\`\`json\n{"a":"b",${blanks}"c":"d`)).toEqual({ a: "b", c: "d" });
   });
 
-  it("any text at all gives a value or none, and never throws", async () => {
+  it("any text gives a value or none, and never throws", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -65,7 +65,7 @@ describe("the value of an answer that is not whole", () => {
     );
   });
 
-  it("S2-5: the whole text gives the whole value, and every beginning of it a part", async () => {
+  it("S2-5: the whole text gives the whole value, and every prefix of it a part", async () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(fc.string({ maxLength: 8 }), fc.jsonValue({ maxDepth: 3 })), async (value) => {
         const text = JSON.stringify(value);
@@ -82,7 +82,7 @@ describe("the value of an answer that is not whole", () => {
 });
 
 describe("reading while it is written", () => {
-  it("gives values while the text grows, and the last one when asked", async () => {
+  it("gives values while the text grows, and the last one on request", async () => {
     const reader = await createPartialReader({ isWrapped: false });
     const text = JSON.stringify({ title: "A long title of a text", points: [1, 2, 3], done: true });
     const seen: unknown[] = [];
@@ -97,14 +97,14 @@ describe("reading while it is written", () => {
     expect(reader.read()).toBeUndefined();
   });
 
-  it("takes the value out of what holds it", async () => {
+  it("unwraps the value", async () => {
     const reader = await createPartialReader({ isWrapped: true });
     expect(reader.push('{"value":["one","tw')).toEqual({ value: ["one", "tw"] });
     reader.reset();
     expect(reader.push('{"other":["one","tw')).toBeUndefined();
   });
 
-  it("R7: looks seldom enough to stay linear, and not at all past the limit", async () => {
+  it("R7: parses rarely enough to stay linear, and not at all past the limit", async () => {
     const reader = await createPartialReader({ isWrapped: false });
     reader.push('{"text":"');
     let looks = 0;

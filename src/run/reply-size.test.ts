@@ -57,7 +57,7 @@ describe("F-B1: ReplySize", () => {
     expect(meter.failure).toMatchObject({ code: "reply-too-large", terminal: true, diagnostic: { limitBytes: 3000 } });
   });
 
-  it("counts each reply by itself, finished or started again, and those of sub-agents too", () => {
+  it("counts each reply separately, finished or restarted, and those of sub-agents, too", () => {
     const { meter, add, retract } = createMeter(100);
     const text = "x".repeat(90);
     add(textDelta("m", 0, text));
@@ -96,7 +96,7 @@ describe("F-B1: ReplySize", () => {
     expect(meter.failure?.message).toContain("The replies of the run have together more than 800 bytes");
   });
 
-  it("an unlimited reply ends where the engine's texts do, with the same code", () => {
+  it("an unlimited reply ends at the engine's limit for strings, with the same code", () => {
     const text = "x".repeat(32 * 1_048_576);
     const { meter, add } = createMeter(Number.POSITIVE_INFINITY);
     for (let count = 0; count < 14; count += 1) add(textDelta("m", 0, text));
@@ -114,7 +114,7 @@ describe("F-B1: a run whose reply is too long", () => {
     limits: { replyBytes: 100, abortGraceMs: 1000 },
   });
 
-  it("stops its source, lets nothing more through, and answers the calls that are open", async () => {
+  it("stops its source, emits nothing more, and answers the open calls", async () => {
     let isStopped = false;
     const run = createRun(async (writer) => {
       followSignal(writer.signal, () => (isStopped = true));
@@ -133,7 +133,7 @@ describe("F-B1: a run whose reply is too long", () => {
     expect(types).toEqual(["tool-input-delta", "error", "done"]);
   });
 
-  it("ends also when its source does not stop", async () => {
+  it("ends even if its source does not stop", async () => {
     const { clock, ...rest } = seams();
     const run = createRun(
       async (writer) => {

@@ -35,7 +35,7 @@ const failing: RunSource = async (writer) => {
 };
 
 describe("F-D13: run.toResponse", () => {
-  it("is a stream of server-sent events that no proxy may hold back", async () => {
+  it("is a stream of server-sent events that no proxy may buffer", async () => {
     const { run } = begin(greeting);
     const response = run.toResponse();
     expect(response).toBeInstanceOf(Response);
@@ -56,7 +56,7 @@ describe("F-D13: run.toResponse", () => {
     expect(events.at(-1)?.type).toBe("done");
   });
 
-  it.each(SSE_VOCABULARIES)("tells the run in the words of %s, as the server does", async (vocabulary) => {
+  it.each(SSE_VOCABULARIES)("emits the run in the vocabulary of %s, as the server does", async (vocabulary) => {
     const { run } = begin(greeting);
     const text = await run.toResponse({ events: vocabulary }).text();
     const frames = createSseFrames(vocabulary);
@@ -66,14 +66,14 @@ describe("F-D13: run.toResponse", () => {
     expect(text).not.toBe("");
   });
 
-  it("refuses words that it does not know, by name", () => {
+  it("rejects an unknown vocabulary by name", () => {
     const { run } = begin(greeting);
     expect(() => run.toResponse({ events: "klingon" as never })).toThrow(
       'events is "klingon". Give one of: millrace, runner, chat.',
     );
   });
 
-  it("takes further headers, and others in the place of its own", async () => {
+  it("accepts further headers, and replacements for its own", async () => {
     const { run } = begin(greeting);
     const response = run.toResponse({ headers: { "Access-Control-Allow-Origin": "*", "cache-control": "no-store" } });
     expect(response.headers.get("access-control-allow-origin")).toBe("*");
@@ -87,7 +87,7 @@ describe("F-D13: run.toResponse", () => {
     expect(text.trimEnd().split("\n\n").at(-1)).toContain("event: done");
   });
 
-  it("in silence there are comments, and nothing is lost behind them", async () => {
+  it("comments are sent during silence, and nothing after them is lost", async () => {
     const { run, clock } = begin(silent);
     const reader = (run.toResponse().body as ReadableStream<Uint8Array>).getReader();
     const read = async () => new TextDecoder().decode((await reader.read()).value);
@@ -123,7 +123,7 @@ describe("F-D13: run.toTextResponse", () => {
     expect(await response.text()).toBe("Grüß dich");
   });
 
-  it("breaks off with the error when the run fails in the middle", async () => {
+  it("ends with the error if the run fails in the middle", async () => {
     const response = begin(failing).run.toTextResponse();
     const reader = (response.body as ReadableStream<Uint8Array>).getReader();
     expect(new TextDecoder().decode((await reader.read()).value)).toBe("Half an ans");
@@ -132,7 +132,7 @@ describe("F-D13: run.toTextResponse", () => {
 });
 
 describe.each(["toResponse", "toTextResponse"] as const)("F-D13: a client that leaves %s", (method) => {
-  it("aborts the run at once, also while the model is silent", async () => {
+  it("aborts the run at once, even while the model is silent", async () => {
     const { run } = begin(silent);
     const reader = (run[method]().body as ReadableStream<Uint8Array>).getReader();
     await reader.read();
@@ -142,7 +142,7 @@ describe.each(["toResponse", "toTextResponse"] as const)("F-D13: a client that l
     expect(await run.result()).toMatchObject({ status: "aborted" });
   });
 
-  it("leaves a detached run alone", async () => {
+  it("does not affect a detached run", async () => {
     const { run } = begin(silent);
     const reader = (run.detach()[method]().body as ReadableStream<Uint8Array>).getReader();
     await reader.read();

@@ -22,7 +22,7 @@ describe("F-B1: the text of a finished message", () => {
   it.each([
     ["text", textDelta],
     ["thinking", thinkingDelta],
-  ] as const)("is in memory once, and its deltas still come to a late reader: %s", async (type, delta) => {
+  ] as const)("is in memory once, and a late reader still gets its deltas: %s", async (type, delta) => {
     const before = await heldBytes();
     const run = createRun(async (writer) => {
       const parts: string[] = [];
@@ -45,7 +45,7 @@ describe("F-B1: the text of a finished message", () => {
     expect(text === Array.from({ length: PIECES }, (_, at) => piece(at)).join("")).toBe(true);
   });
 
-  it("a delta that says something else keeps what it says", () => {
+  it("a delta with another text keeps it", () => {
     const long = "x".repeat(70_000);
     const log = asEvents([textDelta("m", 0, "other"), textDelta("m", 0, "xx"), textDelta("n", 0, "xx")]);
     const message = messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: long }] });

@@ -21,7 +21,7 @@ const judgeFor = async (options: RunOptions, one: string, name: string): Promise
 const files = createSystemFiles();
 const place = { folder: "/", files };
 
-describe("F-A2: an agent with tools of its own asks before it acts for somebody else", () => {
+describe("F-A2: an agent with its own tools asks before it acts for another person", () => {
   const asking = askFirst("claude-code", { tools: [refund], cwd: "/srv/app" }, place);
 
   it.each<[string, unknown]>([
@@ -45,7 +45,7 @@ describe("F-A2: an agent with tools of its own asks before it acts for somebody 
     ["Grep", { pattern: "x", path: "/srv/app-2" }],
     ["Glob", { pattern: "/etc/*" }],
     ["Glob", { pattern: "a/../../*" }],
-  ])("%s %j is asked about", async (name, input) => {
+  ])("%s %j needs a question", async (name, input) => {
     expect(await judge(asking, name, input)).toBe("ask");
   });
 
@@ -57,15 +57,15 @@ describe("F-A2: an agent with tools of its own asks before it acts for somebody 
     ["LS", { path: "." }],
     ["TodoWrite", {}],
     ["refund", { id: "1" }],
-  ])("%s %j is not", async (name, input) => {
+  ])("%s %j does not", async (name, input) => {
     expect(await judge(asking, name, input)).toEqual({ allow: true });
   });
 
-  it("what a rule wants asked is asked, whatever it is", async () => {
+  it("what an ask rule covers is asked, whatever it is", async () => {
     expect(await judge(asking, "refund", {}, 'The rule "refund" requires a person to decide.')).toBe("ask");
   });
 
-  it("the same for an agent and for a swarm in which one has tools of its own", async () => {
+  it("the same applies to an agent and to a swarm in which one has its own tools", async () => {
     const worker = agent({ name: "worker", backend: "claude-code/opus", tools: [refund] });
     const front = agent({ name: "front", backend: "offline", handoffs: ["worker"] });
     for (const target of [worker, swarm([front, worker])]) {
@@ -75,7 +75,7 @@ describe("F-A2: an agent with tools of its own asks before it acts for somebody 
     }
   });
 
-  it("nothing changes for models, nor where the operator decides himself", () => {
+  it("nothing changes for models, nor if the operator has made a decision", () => {
     const own: RunOptions = { permission: () => ({ allow: true }) };
     expect(askFirst("claude-code", own, place)).toBe(own);
     const open: RunOptions = { permissions: { otherwise: "allow" } };
@@ -88,7 +88,7 @@ describe("F-A2: an agent with tools of its own asks before it acts for somebody 
     }
   });
 
-  it("a file of the working folder is read without a question, what a link in it leads to is not", async () => {
+  it("a file in the working folder is read without a question, the target of a link in it is not", async () => {
     const top = realpathSync(temporaryFolder("ask-first"));
     const cwd = join(top, "app");
     for (const folder of ["app/src", "secrets"]) mkdirSync(join(top, folder), { recursive: true });
@@ -124,7 +124,7 @@ describe("F-A2: an agent with tools of its own asks before it acts for somebody 
     }
   });
 
-  it("the same for an agent that is a tool of another, however deep", async () => {
+  it("the same applies to an agent that is a tool of another, at any depth", async () => {
     const worker = agent({ name: "worker", backend: "claude-code" });
     const middle = agent({ name: "middle", backend: "offline", tools: [agentTool(worker)] });
     const front = agent({ name: "front", backend: "offline", tools: [agentTool(middle)] });
@@ -135,7 +135,7 @@ describe("F-A2: an agent with tools of its own asks before it acts for somebody 
     expect(await judgeFor(askFirst(front, {}, place), "front", "middle")).toEqual({ allow: true });
   });
 
-  it("what one agent decides for itself holds for that one alone", async () => {
+  it("the settings of one agent apply to that agent only", async () => {
     const worker = agent({ name: "worker", backend: "claude-code" });
     const open = agent({ name: "open", backend: "claude-code", permissions: { otherwise: "allow" } });
     const denial = { allow: false, reason: "No." } as const;

@@ -56,7 +56,7 @@ function refusal({ target = "offline", input = "hi", options = {}, env = KEYS }:
 const circular: Record<string, unknown> = {};
 circular["self"] = circular;
 
-describe("R16: a target that is none", () => {
+describe("R16: an invalid target", () => {
   it.each<[string, unknown, StartErrorCode, RegExp]>([
     [
       "an unknown name",
@@ -112,7 +112,7 @@ describe("R16: a target that is none", () => {
     expect(refused.message).toMatch(message);
   });
 
-  it("agent() itself says it", () => {
+  it("agent() itself reports it", () => {
     expect(() => agent({ name: "", backend: "offline" })).toThrow(/agent name "" is not valid/);
     expect(() => agent({ name: "clerk" } as never)).toThrow(/agent "clerk" has no backend/);
     expect(() => agent(null as never)).toThrow(/The agent is null/);
@@ -120,7 +120,7 @@ describe("R16: a target that is none", () => {
   });
 });
 
-describe("R16: a key or an address that is missing or wrong", () => {
+describe("R16: a missing or wrong key or address", () => {
   it.each([
     ["anthropic/x", "ANTHROPIC_API_KEY"],
     ["openai/x", "OPENAI_API_KEY"],
@@ -175,7 +175,7 @@ describe("R16: a key or an address that is missing or wrong", () => {
     expect(JSON.stringify(shown)).not.toContain("canary");
   });
 
-  it("a provider without a common address asks for yours", () => {
+  it("a provider without a common address requires yours", () => {
     expect(refusal({ target: "modal/x", env: { MODAL_API_KEY: "k" } }).message).toMatch(
       /^MODAL_BASE_URL is not set, and modal has no common address/,
     );
@@ -226,7 +226,7 @@ describe("R16: options", () => {
     expect(refused.message).toMatch(message);
   });
 
-  it("an unknown fallback is refused before anything is asked", () => {
+  it("an unknown fallback is rejected before any request", () => {
     expect(refusal({ options: { fallback: "nowhere" } })).toMatchObject({ code: "unknown-backend" });
     expect(refusal({ options: { fallback: ["offline", "deepseek/x"] } })).toMatchObject({ code: "missing-key" });
   });

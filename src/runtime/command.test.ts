@@ -16,11 +16,11 @@ function thrownBy(action: () => unknown): string {
 describe("requireFormatName", () => {
   const registry = formatRegistry();
 
-  it.each(registry.list())("S4-10: knows %s as the registry does", (name) => {
+  it.each(registry.list())("S4-10: accepts %s as the registry does", (name) => {
     expect(requireFormatName(name)).toBe(registry.require(name).name);
   });
 
-  it.each(["claude-cod", "", "constructor", "x".repeat(100)])("refuses %j as the registry does", (name) => {
+  it.each(["claude-cod", "", "constructor", "x".repeat(100)])("rejects %j as the registry does", (name) => {
     expect(thrownBy(() => requireFormatName(name))).toBe(thrownBy(() => registry.require(name)));
     expect(thrownBy(() => requireFormatName(name))).toMatch(/^unknown-format: /);
   });

@@ -41,14 +41,14 @@ describe.each(PROVIDER_NAMES.map((name) => [name, PROVIDERS[name]] as const))(
       });
 
     if (provider.keyVariables.length > 0)
-      it("can when the person's own configuration allows that host", () => {
+      it("can if the user's own configuration allows that host", () => {
         expect(fence(config({ baseUrl: EVIL }), key, ["Evil.test"])).toEqual(config({ baseUrl: EVIL }));
         const local = config({ baseUrl: "http://127.0.0.1:8080/v1" });
         expect(fence(local, key, ["127.0.0.1:8080"])).toEqual(local);
         expect(refusal(local, key, ["127.0.0.1:9090", "evil.test"])).toContain("127.0.0.1:8080");
       });
 
-    it("can with a key of its own, or when there is none", () => {
+    it("can with its own key, or if there is none", () => {
       const own = config({ baseUrl: EVIL, apiKey: "its own", headers: { "x-a": "b" } });
       expect(fence(own, key)).toEqual(own);
       expect(fence(config({ baseUrl: EVIL }))).toEqual(config({ baseUrl: EVIL }));
@@ -56,7 +56,7 @@ describe.each(PROVIDER_NAMES.map((name) => [name, PROVIDERS[name]] as const))(
         expect(refusal(config({ baseUrl: EVIL, apiKey: " " }), key)).toContain("evil");
     });
 
-    it("an address of the environment wins over it", () => {
+    it("an address in the environment takes precedence over it", () => {
       const env = { ...key, [provider.baseUrlVariable]: "https://mine.test" };
       expect(fence(config({ baseUrl: EVIL }), env)).toEqual(config({}));
     });
@@ -67,7 +67,7 @@ describe.each(PROVIDER_NAMES.map((name) => [name, PROVIDERS[name]] as const))(
       });
 
     if (provider.baseUrl !== "")
-      it("may name the usual address, over the usual protocol", () => {
+      it("may name the usual address, with the usual protocol", () => {
         expect(fence(config({ baseUrl: provider.baseUrl }), key)).toEqual(config({ baseUrl: provider.baseUrl }));
         const downgraded = provider.baseUrl.replace(/^https:/, "http:");
         if (downgraded !== provider.baseUrl) expect(refusal(config({ baseUrl: downgraded }), key)).toContain("baseUrl");
@@ -98,7 +98,7 @@ describe("F-A1: a project's Claude Code", () => {
     expect(refusal({ backends: { claudeCode } })).toContain(`backends.claudeCode.${field}`);
   });
 
-  it("can set what says neither where a key goes nor who gets it", () => {
+  it("can set what affects neither where a key is sent nor who gets it", () => {
     const claudeCode = {
       model: "opus",
       permissionMode: "plan" as const,
@@ -108,7 +108,7 @@ describe("F-A1: a project's Claude Code", () => {
     expect(fence({ backends: { claudeCode } })).toEqual({ backends: { claudeCode } });
   });
 
-  it("can send it to a host that the person allows", () => {
+  it("can send it to a host that the user allows", () => {
     const claudeCode = { env: { ANTHROPIC_BASE_URL: "https://llm.example.com/a" } };
     expect(fence({ backends: { claudeCode } }, {}, ["llm.example.com"])).toEqual({ backends: { claudeCode } });
   });

@@ -69,7 +69,7 @@ describe("where a configuration is found", () => {
     });
   });
 
-  it("the file that is named, from the folder we stand in", async () => {
+  it("the file that is named, relative to the working folder", async () => {
     const tree = { "/home/ada/work/other.json": text, "/home/ada/work/app/millrace.config.json": "{" };
     expect((await loadFrom(tree, undefined, "../other.json")).file).toBe("/home/ada/work/other.json");
     await expect(loadFrom(tree, undefined, "none.json")).rejects.toThrow(
@@ -80,7 +80,7 @@ describe("where a configuration is found", () => {
     );
   });
 
-  it("two in one folder are one too many", async () => {
+  it("two in one folder are an error", async () => {
     const tree = { "/home/ada/work/app/millrace.config.json": text, "/home/ada/work/app/millrace.config.mjs": "" };
     await expect(loadFrom(tree)).rejects.toThrow(/has millrace\.config\.mjs and millrace\.config\.json\. Keep one/);
   });
@@ -110,12 +110,12 @@ describe("F-A1: a project's configuration", () => {
     expect(project).toMatchObject({ file, state: "refused", why: expect.stringContaining(why) });
   });
 
-  it("is used when all of that is in order", async () => {
+  it("is used if all of that is in order", async () => {
     expect((await inProject({})).file).toBe(file);
   });
 
   it.each(["millrace.config.json", "millrace.config.mjs"])(
-    "%s that changes after it was judged is not used",
+    "%s that changes after it was checked is not used",
     async (name) => {
       const path = `/home/ada/work/app/${name}`;
       const files = createMemoryFiles();
@@ -141,7 +141,7 @@ describe("F-A1: a project's configuration", () => {
     },
   );
 
-  it("folders further up that may not be looked at are passed over", async () => {
+  it("folders further up that may not be read are skipped", async () => {
     const memory = createMemoryFiles();
     await memory.write(file, encode(text));
     const files = {
@@ -155,7 +155,7 @@ describe("F-A1: a project's configuration", () => {
     expect(loaded.project).toEqual({ file, state: "unknown" });
   });
 
-  it("without a home there is nothing that could be trusted, and nothing is used", async () => {
+  it("without a home folder nothing can be trusted, and nothing is used", async () => {
     const files = createMemoryFiles();
     await files.write(file, encode(text));
     const loaded = await loadConfig({ cwd: "/home/ada/work/app", files, env: {}, look });
@@ -163,7 +163,7 @@ describe("F-A1: a project's configuration", () => {
     await expect(trustBookOf({ cwd: "/home/ada", env: {}, files })).rejects.toThrow(/XDG_CONFIG_HOME/);
   });
 
-  it("F-F: the reason why nothing can be trusted is the true one", async () => {
+  it("F-F: the stated reason why nothing can be trusted is the true one", async () => {
     const files = createMemoryFiles();
     await files.write(file, encode(text));
     const whyNot = (HOME: string): Promise<unknown> =>
@@ -176,7 +176,7 @@ describe("F-A1: a project's configuration", () => {
   });
 });
 
-describe("R16: a wrong configuration is told with file, line, column, field and remedy", () => {
+describe("R16: a wrong configuration is reported with file, line, column, field and remedy", () => {
   const file = "/home/ada/work/app/millrace.config.json";
   it.each([
     ["no JSON", '{\n  "backend": offline\n}', ':2:14: this is not JSON: "o" does not belong here'],
@@ -250,7 +250,7 @@ describe("R16: a wrong configuration is told with file, line, column, field and 
     expect(await refusal('{ "backends": { "openai": { "apiKey": ["canary"] } } }')).not.toContain("canary");
   });
 
-  it("the reader of JSON agrees with JSON.parse on everything but doubled fields", () => {
+  it("the JSON reader agrees with JSON.parse on everything except duplicate fields", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 5 }), (text) => {
         expect(readJsonPlaces(text)).toMatchObject({ value: JSON.parse(text) });
@@ -281,7 +281,7 @@ describe("a configuration that is a module", () => {
   const load = (file: string, module?: () => Promise<unknown>) =>
     loadConfig({ cwd: folder, file, env: {}, ...(module !== undefined && { load: module }) });
 
-  it("gives functions too, as `config` or as the default", async () => {
+  it("may contain functions, as `config` or as the default export", async () => {
     const named = write("a.mjs", 'export const config = { backend: "offline", permission: () => ({ allow: true }) };');
     expect((await load(named)).config).toEqual({ backend: "offline", permission: expect.any(Function) });
     const other = write("b.mjs", "export default { limits: { turns: 3 } };");
@@ -292,13 +292,13 @@ describe("a configuration that is a module", () => {
     ["nothing", "export const other = 1;", /exports no configuration\. Write: export const config/],
     ["a wrong field", "export const config = { limits: { turns: -1 } };", /x\.mjs: limits\.turns is -1/],
     ["a failure", 'throw new Error("no such luck");', /x\.mjs could not be loaded: no such luck/],
-  ])("that exports %s is told", async (_, text, message) => {
+  ])("that exports %s is reported", async (_, text, message) => {
     const file = write("x.mjs", text);
     const module = (): Promise<unknown> => import(`${file}?${message.source.length}`);
     await expect(load(file, module)).rejects.toThrow(message);
   });
 
-  it("in TypeScript on a Node that cannot read it names both ways out", async () => {
+  it("in TypeScript, on a Node that cannot read it, names both solutions", async () => {
     const file = write("millrace.config.ts", "export const config = {};");
     const refuse = (): Promise<unknown> =>
       Promise.reject(
@@ -312,7 +312,7 @@ describe("a configuration that is a module", () => {
   });
 });
 
-describe("flags go before the configuration, and that before the defaults", () => {
+describe("flags take precedence over the configuration, and the configuration over the defaults", () => {
   const add = tool("add", "Add", { a: "number" }, ({ a }) => a);
   const other = tool("add", "Another", { a: "number" }, ({ a }) => a);
   const sub = tool("sub", "Subtract", { a: "number" }, ({ a }) => a);
@@ -367,7 +367,7 @@ describe("flags go before the configuration, and that before the defaults", () =
 });
 
 describe("F-C7: defineConfig", () => {
-  it("refuses what is wrong, and a file says it with its own name", async () => {
+  it("rejects a mistake, and a file reports it with its own name", async () => {
     expect(() => defineConfig({ backnd: "offline" } as never)).toThrow(
       "defineConfig: There is no field backnd. Did you",
     );

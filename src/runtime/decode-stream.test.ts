@@ -52,7 +52,7 @@ describe("a captured stream as a run", () => {
     expect(log.filter((event) => event.type === "result")).toHaveLength(1);
   });
 
-  it("I5: the same events however the bytes are cut", async () => {
+  it("I5: the same events however the bytes are split", async () => {
     const bytes = fixture("plain-text");
     const plain = async (size: number) =>
       (await read("claude-code", pieces(bytes, size))).map(({ runId: _, ...event }) => event);
@@ -67,7 +67,7 @@ describe("a captured stream as a run", () => {
     );
   });
 
-  it("a model's reply has no verdict of its own: a proper end is a success, with its usage", async () => {
+  it("a model's reply has no verdict: a proper end is a success, with its usage", async () => {
     const result = resultOf(await read("openai-chat", pieces(chat("Hel") + chat("lo") + CHAT_END)));
     expect(result).toMatchObject({
       status: "success",
@@ -78,7 +78,7 @@ describe("a captured stream as a run", () => {
   });
 
   it.each(["claude-code", "anthropic-messages", "openai-chat", "gemini"])(
-    "I4: %s: a stream that is empty, cut or no stream at all is an error, never a success",
+    "I4: %s: a stream that is empty, cut or not a stream is an error, never a success",
     async (name) => {
       const binary = Uint8Array.from({ length: 5000 }, (_, index) => (index * 7919) % 256);
       for (const bytes of ["", "\n\n", "hello", '{"type":"assis', chat("Hel"), binary]) {
@@ -87,7 +87,7 @@ describe("a captured stream as a run", () => {
     },
   );
 
-  it("a source that fails ends the run with what it had", async () => {
+  it("a source that fails ends the run with what was received", async () => {
     const failing = (async function* () {
       yield* pieces(chat("Hel"));
       throw new Error("disk gone");
@@ -100,7 +100,7 @@ describe("a captured stream as a run", () => {
     });
   });
 
-  it("an abort ends it at once, also while the source is silent, and says nothing of a cut", async () => {
+  it("an abort ends it at once, even while the source is silent, and no cut is reported", async () => {
     const silent: AsyncIterable<Uint8Array> = {
       [Symbol.asyncIterator]() {
         let first = true;

@@ -26,7 +26,7 @@ describe("backends with typed options", () => {
     expect(await started).toMatchObject({ type: "start", backend: name });
   });
 
-  it("what is left out comes from the usual variables", async () => {
+  it("missing values come from the usual variables", async () => {
     vi.stubEnv("ANTHROPIC_API_KEY", "key-env");
     vi.stubEnv("ANTHROPIC_BASE_URL", "http://proxy.test");
     const fetch = createScriptedFetch([{ status: 400 }]);
@@ -43,7 +43,7 @@ describe("backends with typed options", () => {
     expect(fetch.requests[0]?.headers).toMatchObject({ "anthropic-beta": "x" });
   });
 
-  it("a missing key, an unknown option and a wrong address are refused as everywhere", () => {
+  it("a missing key, an unknown option and a wrong address are rejected as everywhere", () => {
     vi.stubEnv("OPENAI_API_KEY", "");
     expect(() => openai({ model: "m" })).toThrow(/OPENAI_API_KEY is not set/);
     expect(() => google({ model: "", apiKey: "k" })).toThrow(/^google\.model is ""/);
@@ -63,7 +63,7 @@ describe("openai.compatible", () => {
     return { request, body: JSON.parse(request?.body ?? "") };
   };
 
-  it("SEC3: reads no variable, so that no other host's key gets there", async () => {
+  it("SEC3: reads no variable, so that no other host's key is sent there", async () => {
     vi.stubEnv("OPENAI_API_KEY", "key-of-openai");
     const { request } = await asked({});
     expect(request?.url).toBe("http://host.test/v1/chat/completions");
@@ -71,7 +71,7 @@ describe("openai.compatible", () => {
     expect((await asked({ apiKey: "mine" })).request?.headers).toMatchObject({ authorization: "Bearer mine" });
   });
 
-  it("speaks as most hosts understand it, and otherwise as it is told", async () => {
+  it("uses the protocol that most hosts support, and another if configured", async () => {
     expect((await asked({})).body).toMatchObject({
       max_tokens: 5,
       stream_options: { include_usage: true },
@@ -86,7 +86,7 @@ describe("openai.compatible", () => {
     expect(body).not.toHaveProperty("stream_options");
   });
 
-  it("refuses what it cannot use", () => {
+  it("rejects what it cannot use", () => {
     const make = (options: object) => () => openai.compatible(options as never);
     expect(make({ model: "m" })).toThrow(/baseUrl is not given/);
     expect(make({ model: "m", baseUrl: "x" })).toThrow(/^compatible\.baseUrl is "x"/);

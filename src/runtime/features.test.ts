@@ -43,12 +43,12 @@ describe("the options of a policy", () => {
     ["a rule for all arguments", ["add(*)"], 1],
     ["a rule for some arguments", ["add(25*)"], 0],
     ["a rule for another tool", ["other(x)"], 0],
-  ])("AT-10: a callback that %s leaves nothing to decide is warned of", async (_, allow, count) => {
+  ])("AT-10: a callback that %s has nothing to decide, which causes a warning", async (_, allow, count) => {
     const log = await logOf({ tools: [add], permission: () => ({ allow: true }), permissions: { allow } });
     expect(warnings(log).filter((event) => event.code === "callback-shadowed")).toHaveLength(count);
   });
 
-  it("AT-61 S4-28: an output guard without a mode is refused before anything starts, with both remedies", () => {
+  it("AT-61 S4-28: an output guard without a mode is rejected before anything starts, with both remedies", () => {
     const guards = [{ name: "words", place: "output" as const, check: () => undefined }];
     const start = () => startRun("offline", "hi", { guards }, createWorld());
     expect(start).toThrow(/outputMode/);
@@ -98,7 +98,7 @@ describe("agents and swarms", () => {
     expect(make).toThrow(message);
   });
 
-  it("an agent is data: its schema, limits and tools hold for its runs, and the run's go before", async () => {
+  it("an agent is data: its schema, limits and tools apply to its runs, and the run's take precedence", async () => {
     const clerk = agent({ name: "clerk", backend: "offline", tools: [add], output: { answer: "number" } });
     const run = startRun(clerk, "What is 25 + 17?", {}, createWorld());
     expect(await run.output()).toEqual({ answer: 42 });
@@ -114,7 +114,7 @@ describe("agents and swarms", () => {
 });
 
 describe("sessions of models", () => {
-  it("AT-14 S2-32: each run knows what was said before, one at a time, in order", async () => {
+  it("AT-14 S2-32: each run has the conversation so far, one at a time, in order", async () => {
     const session = startSession("openai/test", { tools: [add] }, createWorld());
     const first = session.send("What is 25 + 17?");
     const second = session.send("And what is 6 * 7?");
@@ -126,7 +126,7 @@ describe("sessions of models", () => {
     expect(() => session.send("hi")).toThrow(/closed/);
   });
 
-  it("S0-79: the model can be changed between runs, and one that cannot be had is refused", async () => {
+  it("S0-79: the model can be changed between runs, and an unavailable one is rejected", async () => {
     const world = createWorld();
     const session = startSession("openai/test", {}, world);
     await session.send("hi").result();
@@ -139,7 +139,7 @@ describe("sessions of models", () => {
     await session.close();
   });
 
-  it("goes on from the messages of an earlier conversation", async () => {
+  it("continues from the messages of an earlier conversation", async () => {
     const before = startSession("openai/test", {}, createWorld());
     await before.send("My name is Ada.").result();
     const after = startSession("openai/test", { messages: before.messages() }, createWorld());

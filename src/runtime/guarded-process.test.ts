@@ -8,7 +8,7 @@ const sleeps = (seconds: string): number =>
   listProcesses().filter(({ pid }) => readProc(`${pid}/cmdline`) === ["sleep", seconds, ""].join("\0")).length;
 
 describe.runIf(onLinux)("F-A14: a command of --exec", () => {
-  it("takes what it has started in another session with it", async () => {
+  it("stops with everything it has started in other sessions", async () => {
     const { handle, stop } = await startGuarded(
       {
         executable: "/bin/sh",
@@ -24,7 +24,7 @@ describe.runIf(onLinux)("F-A14: a command of --exec", () => {
     await reading;
   });
 
-  it("carries a tag of its own in front, and is refused as it would be without", async () => {
+  it("has its own tag first, and is rejected as it would be without", async () => {
     const spawn = createScriptedSpawn([{ exit: 0 }]);
     const { stop } = await startGuarded(
       { executable: "x", args: [], env: { A: "1", MILLRACE_RUN: "of somebody else" } },

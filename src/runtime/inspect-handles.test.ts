@@ -5,7 +5,7 @@ import { openSession } from "./open-session.ts";
 import { run } from "./run.ts";
 import { swarm } from "./swarm.ts";
 
-describe("F-D10: what is printed of a handle", () => {
+describe("F-D10: how a handle is printed", () => {
   it("a run is one line: its id, its target, its state", async () => {
     const answer = run("offline", "Hello");
     expect(inspect(answer)).toBe(`Run { id: "${answer.id}", target: "offline", state: "running" }`);

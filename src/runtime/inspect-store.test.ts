@@ -8,7 +8,7 @@ describe("inspectStore", () => {
     expect(await inspectStore()).toEqual({ isReady: true, says: `Runs can be kept in SQLite (${name}).` });
   });
 
-  it("a package that is there and does not load is not ready, and the remedy is told", async () => {
+  it("an installed package that does not load is not ready, and the remedy is given", async () => {
     const sources = { builtIn: () => undefined, libsql: () => Promise.reject(new Error("no binding")) };
     expect(await inspectStore(() => loadSqlDriver(sources))).toEqual({
       isReady: false,

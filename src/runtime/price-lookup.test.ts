@@ -48,14 +48,14 @@ describe("a price that depends on the time", () => {
   const counts: TokenCounts = { input: 1_000_000, output: 0, cacheRead: 0, cacheWrite: 0 };
   const at = (hour: number): number => hour * 3_600_000;
 
-  it("of the day holds from its first second up to its last one, over midnight too", () => {
+  it("of the day applies from its first second to its last one, also over midnight", () => {
     const day = [{ input: 1 }, { daily: [at(9) / 1000, at(17) / 1000] as const, input: 2 }];
     expect([8.99, 9, 16.99, 17].map((hour) => costOf(counts, day, at(hour)))).toEqual([1, 2, 2, 1]);
     const night = [{ input: 1 }, { daily: [at(17) / 1000, at(9) / 1000] as const, input: 2 }];
     expect([8.99, 9, 16.99, 17].map((hour) => costOf(counts, night, at(hour)))).toEqual([2, 1, 1, 2]);
   });
 
-  it("is the last one that holds, and the first one before any of them does", () => {
+  it("is the last one that applies, or the first one if none does", () => {
     const rates = [
       { since: 10, input: 1 },
       { since: 20, input: 2 },
@@ -65,7 +65,7 @@ describe("a price that depends on the time", () => {
 });
 
 describe("the price table", () => {
-  it("is what the maintained one says; otherwise run `npm run prices:write`", () => {
+  it("equals the maintained one; otherwise run `npm run prices:write`", () => {
     expect(readFileSync(PRICE_TABLE_FILE, "utf8")).toBe(writePriceTable());
   });
 

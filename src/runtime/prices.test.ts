@@ -14,7 +14,7 @@ const CLAUDE = "claude-sonnet-4-5";
 const tokens = (inputTokens: number, more: Partial<Usage> = {}): Usage => ({ inputTokens, outputTokens: 0, ...more });
 
 describe("the price of a usage", () => {
-  it("is the same when a model is asked for again, known or not", async () => {
+  it("is the same if a model is looked up again, known or not", async () => {
     const list = createPriceList();
     for (const [name, model] of [
       ["anthropic", CLAUDE],
@@ -51,13 +51,13 @@ describe("the price of a usage", () => {
     expect(cached).toBeCloseTo((20_000 * perMillion + 80_000 * perMillion * 0.1) / 1e6);
   });
 
-  it("what is left out of a usage is unknown, and so is its price", async () => {
+  it("unknown usage stays unknown, and so does its price", async () => {
     expect(await price("openai", "gpt-5", {})).toBeUndefined();
     expect(await price("openai", "gpt-5", { inputTokens: 5 })).toBeUndefined();
     expect(await price("openai", "gpt-5", { outputTokens: 5 })).toBeUndefined();
   });
 
-  it("nobody's price is taken for another's: an unknown model, and a host of one's own", async () => {
+  it("no price is used for another model: an unknown model, or a custom host", async () => {
     expect(await price("openai", "no-such-model-1", tokens(5))).toBeUndefined();
     expect(await price("vllm", "gpt-5", tokens(5))).toBeUndefined();
     expect(await price("my-gateway", CLAUDE, tokens(5))).toBeUndefined();
@@ -72,7 +72,7 @@ describe("the price of a usage", () => {
     const world = (env: Record<string, string>) => ({ ...systemWorld(), env });
     const usage = tokens(5, { outputTokens: 5 });
 
-    it("has an unknown price, whether an option or a variable says so; at its own it has a known one", async () => {
+    it("has an unknown price, whether set by an option or a variable; at its own address it is known", async () => {
       const at = (baseUrl: string) => makeBackend(name, model, { apiKey: "k", baseUrl }, world({}));
       expect(await priceOf(usage, makeBackend(name, model, { apiKey: "k" }, world({})))).toBeGreaterThan(0);
       expect(await priceOf(usage, at(PROVIDERS[name].baseUrl))).toBeGreaterThan(0);
@@ -82,7 +82,7 @@ describe("the price of a usage", () => {
     });
   });
 
-  it("F-C13: a compatible host has no prices of ours, whatever it is called", async () => {
+  it("F-C13: a compatible host has no prices of ours, whatever its name", async () => {
     const host = openai.compatible({ name: "openai", model: "gpt-5", baseUrl: "https://gateway.test/v1" });
     expect(await priceOf(tokens(5, { outputTokens: 5 }), host)).toBeUndefined();
   });
@@ -91,7 +91,7 @@ describe("the price of a usage", () => {
     expect(await price("offline", "offline", {})).toBe(0);
   });
 
-  it("counts that make no sense give no price and no failure", async () => {
+  it("invalid counts give no price and no failure", async () => {
     const odd = await price("openai", "gpt-5", tokens(5, { cacheReadTokens: 500 }));
     expect(odd === undefined || odd >= 0).toBe(true);
   });

@@ -47,7 +47,7 @@ describe("run", () => {
     expect(result.toolCalls).toMatchObject([{ name: "add", input: { a: 25, b: 17 }, output: 42, isError: false }]);
   });
 
-  it("F-F offline never answers under another model's name", async () => {
+  it("F-F offline never answers under the name of another model", async () => {
     const result = await run("offline/offline", "Hello").result();
     expect(result).toMatchObject({ status: "success", model: "offline" });
     expect(() => run("offline/my-model", "Hello")).toThrow('The backend offline is one model and has no "my-model".');
@@ -60,12 +60,12 @@ describe("run", () => {
     expect(result).toMatchObject({ status: "success", text: expect.stringContaining("42") });
   });
 
-  it("takes a backend object as it is", async () => {
+  it("accepts a backend object unchanged", async () => {
     const backend = createScriptedBackend([{ text: "Hello." }]);
     expect(await run(backend, "Hi").result()).toMatchObject({ status: "success", text: "Hello." });
   });
 
-  it("goes on with a conversation", async () => {
+  it("continues with a conversation", async () => {
     const first = await run("offline", "What is 25 + 17?", { tools: [add] }).result();
     const second = await run("offline", [...first.messages, { role: "user", text: "What is 2 + 2?" }], {
       tools: [add],
@@ -74,7 +74,7 @@ describe("run", () => {
     expect(second.messages.slice(0, first.messages.length)).toEqual(first.messages);
   });
 
-  it("keeps what an agent says unless the run says otherwise; tools and limits of both hold", async () => {
+  it("uses the settings of an agent unless the run overrides them; tools and limits of both apply", async () => {
     const backend = createScriptedBackend([{ text: "a" }, { text: "b" }]);
     const clerk = agent({ name: "clerk", backend, instructions: "Be brief.", tools: [add], limits: { turns: 1 } });
     const result = await run(clerk, "Hi", { tools: [double], limits: { toolMs: 5 } }).result();
@@ -86,7 +86,7 @@ describe("run", () => {
     expect(() => run(clerk, "Hi", { tools: [add] })).toThrow(/two tools called "add"/);
   });
 
-  it("an agent's limit holds beside another of the run", async () => {
+  it("the limit of an agent applies in addition to that of the run", async () => {
     const calls = [{ name: "add", input: { a: 1, b: 1 } }];
     const backend = createScriptedBackend([{ calls }, { calls }, { calls }]);
     const clerk = agent({ name: "clerk", backend, tools: [add], limits: { turns: 2 } });
@@ -94,7 +94,7 @@ describe("run", () => {
     expect(result).toMatchObject({ subtype: "error_max_turns", turns: 2 });
   });
 
-  it("an agent may force a tool the run brings", async () => {
+  it("an agent may force a tool that the run provides", async () => {
     const backend = createScriptedBackend([{ text: "ok" }]);
     await run(agent({ name: "clerk", backend, tools: [add] }), "Hi", { toolChoice: { name: "add" } }).result();
     expect(backend.requests[0]?.toolChoice).toEqual({ name: "add" });
@@ -108,7 +108,7 @@ describe("run", () => {
   });
 });
 
-describe("where a provider's key and address come from", () => {
+describe("where the key and the address of a provider come from", () => {
   it("the usual variables", async () => {
     const env = { OPENAI_API_KEY: " key-env ", OPENAI_BASE_URL: "http://models.test/v9/" };
     const { fetch, world } = worldWith([reply], env);
@@ -119,7 +119,7 @@ describe("where a provider's key and address come from", () => {
     });
   });
 
-  it("options go before variables", async () => {
+  it("options take precedence over variables", async () => {
     const env = { OPENAI_API_KEY: "key-env", OPENAI_BASE_URL: "http://models.test/v9" };
     const { fetch, world } = worldWith([reply], env);
     const openai = { apiKey: "key-option", baseUrl: "https://other.test/v1/", headers: { "x-team": "a" } };
@@ -130,7 +130,7 @@ describe("where a provider's key and address come from", () => {
     });
   });
 
-  it("SEC3: a provider gets its own key and options, and nobody else's", async () => {
+  it("SEC3: a provider gets only its own key and options", async () => {
     const env = { OPENAI_API_KEY: "key-openai", ANTHROPIC_API_KEY: "key-anthropic", GEMINI_API_KEY: "key-google" };
     const { fetch, world } = worldWith([reply], env);
     const anthropic = { headers: { "x-secret": "for-anthropic" } };
@@ -161,7 +161,7 @@ describe("where a provider's key and address come from", () => {
     expect(JSON.parse(fetch.requests[0]?.body ?? "")).toMatchObject({ model: "meta-llama/llama-4:free" });
   });
 
-  it("a host without keys is asked without one, and with the one it is given", async () => {
+  it("a host without keys is called without one, or with the one it is given", async () => {
     const { fetch, world } = worldWith([reply, reply]);
     await startRun("vllm/llama", "Hi", {}, world).result();
     await startRun("vllm/llama", "Hi", { vllm: { apiKey: "k" } }, world).result();
@@ -182,7 +182,7 @@ describe("where a provider's key and address come from", () => {
 });
 
 describe("the world", () => {
-  it("clock, chance, network and variables come from the one given", async () => {
+  it("clock, random numbers, network and variables come from the one given", async () => {
     const { fetch, world } = worldWith([reply], { OPENAI_API_KEY: "k" });
     const first = startRun("openai/gpt-5", "Hi", {}, world);
     const log: AgentEvent[] = [];
@@ -192,12 +192,12 @@ describe("the world", () => {
     expect(log.every((event) => event.ts === world.clock.now())).toBe(true);
   });
 
-  it("the real one has the variables of this process, and connections that live as long as it", () => {
+  it("the real one has the variables of this process, and connections that live as long", () => {
     expect(systemWorld().env).toBe(process.env);
     expect(systemWorld().fetch).toBe(systemWorld().fetch);
   });
 
-  it("a listener that fails is a warning of the process, and nothing else", () => {
+  it("a listener that fails causes a warning of the process, and nothing else", () => {
     const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
     systemWorld().onListenerError(new Error("my listener"));
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining("my listener"), "MillraceWarning");

@@ -12,7 +12,7 @@ const fails = tool("fails", "Fails", {}, () => {
 });
 
 describe("S3-23: a registry of tools", () => {
-  it("runs a registered tool to a text, and gives its tools to runs", async () => {
+  it("runs a registered tool to a text, and provides its tools to runs", async () => {
     const registry = createToolRegistry();
     registry.register(add);
     expect(await registry.execute("add", { a: 25, b: 17 })).toBe("42");
@@ -20,7 +20,7 @@ describe("S3-23: a registry of tools", () => {
     expect(toolCalls).toMatchObject([{ name: "add", output: 42 }]);
   });
 
-  it("what is no text is written as JSON, and nothing is an empty text", async () => {
+  it("other results are written as JSON, and undefined is an empty text", async () => {
     const registry = createToolRegistry([
       tool("list", "A list", {}, () => [1, { two: 2 }]),
       tool("nothing", "Nothing", {}, () => undefined),
@@ -41,7 +41,7 @@ describe("S3-23: a registry of tools", () => {
     expect(String(failure)).toContain(message);
   });
 
-  it("hands on the context and the signal, and keeps the tool's deadline", async () => {
+  it("passes on the context and the signal, and keeps the deadline of the tool", async () => {
     const clock = createVirtualClock();
     const seen: unknown[] = [];
     const slow = tool(
@@ -64,7 +64,7 @@ describe("S3-23: a registry of tools", () => {
     await expect(registry.execute("slow", {}, { signal: abort.signal })).rejects.toThrow("aborted");
   });
 
-  it("refuses a name twice, and then registers none of what came with it", () => {
+  it("rejects a duplicate name, and then registers nothing of that call", () => {
     const registry = createToolRegistry([add]);
     expect(() => registry.register(fails, add)).toThrow('There is a tool "add" already.');
     expect(registry.tools).toEqual([add]);

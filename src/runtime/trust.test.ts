@@ -8,7 +8,7 @@ import { openTrustList, ownConfigFolder } from "./trust.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe("F-A1: where a person's own settings are", () => {
+describe("F-A1: where a user's own settings are", () => {
   it.each<[string, Record<string, string>, string, string | undefined]>([
     ["XDG_CONFIG_HOME", { XDG_CONFIG_HOME: "/x", HOME: "/home/ada" }, "linux", "/x/millrace"],
     ["the home folder", { HOME: "/home/ada" }, "darwin", "/home/ada/.config/millrace"],
@@ -22,8 +22,8 @@ describe("F-A1: where a person's own settings are", () => {
   });
 });
 
-describe("F-A1: what a person trusts", () => {
-  it("is a file by its path and its bytes: nothing else is, and not the same file when it has changed", async () => {
+describe("F-A1: what a user trusts", () => {
+  it("is a file by its path and its bytes: no other file, and not the same one after a change", async () => {
     const book = openTrustList("/own", createMemoryFiles());
     expect(await book.judge("/p/a.json", encode("a"))).toBe("unknown");
     const { sha256 } = await book.add("/p/a.json", encode("a"));
@@ -38,7 +38,7 @@ describe("F-A1: what a person trusts", () => {
   });
 
   it.each(["", "{", "[]", '"x"', "null", '{"trusted": 1}'])(
-    "is nothing when its list is %j, and that is said",
+    "has no effect if its list is %j, which is reported",
     async (text) => {
       const files = createMemoryFiles();
       await files.write("/own/trust.json", encode(text));
@@ -47,7 +47,7 @@ describe("F-A1: what a person trusts", () => {
     },
   );
 
-  it("a name that every object has is a path like any other", async () => {
+  it("an inherited property name is an ordinary path", async () => {
     const book = openTrustList("/own", createMemoryFiles());
     expect(await book.judge("__proto__", encode("a"))).toBe("unknown");
     expect(await book.judge("constructor", encode("a"))).toBe("unknown");
@@ -56,7 +56,7 @@ describe("F-A1: what a person trusts", () => {
   describe("on the disk", () => {
     const folder = temporaryFolder("trust");
 
-    it("is the person's alone, and written in one step", async () => {
+    it("is private to the user, and written in one step", async () => {
       chmodSync(folder, 0o755);
       const own = join(folder, "config", "millrace");
       const book = openTrustList(own, createSystemFiles());

@@ -13,7 +13,7 @@ describe("SecretMatcher: skip", () => {
   it.each<[string, Kept]>([
     ["the first characters", KEEP_FIRST],
     ["nothing", KEEP_NOTHING],
-  ])("I24: forms keep %s: passes only what holds nothing, and comes to the same state as step by step", (_, kept) => {
+  ])("I24: forms keep %s: skips only text without a secret, and reaches the same state as step by step", (_, kept) => {
     let skipped = 0;
     fc.assert(
       fc.property(
@@ -42,7 +42,7 @@ describe("SecretMatcher: skip", () => {
     expect(skipped).toBeGreaterThan(RUNS / 10);
   });
 
-  it("passes a text without a secret, also when it begins like one", () => {
+  it("skips a text without a secret, even if it begins like one", () => {
     const matcher = new SecretMatcher(["sk-canary-0123456789-abcdef"], KEEP_FIRST);
     expect(matcher.skip(0, "Tasks ask for sk and sk")).not.toBeUndefined();
     expect(matcher.skip(0, "the key is sk-c")).toBeUndefined();

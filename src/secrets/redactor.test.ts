@@ -16,7 +16,7 @@ const ENV = {
 };
 const redactor = createRedactor(ENV);
 
-describe("SEC16 I11: what a tape never holds", () => {
+describe("SEC16 I11: what a tape never contains", () => {
   it.each([
     ["an Anthropic key", "x sk-ant-api03-abcdefghij_KLMNOP-123 y", "sk-ant"],
     ["an OpenAI key", "key sk-proj-abcdefghijklmnop1234.", "sk-proj"],
@@ -55,11 +55,11 @@ describe("SEC16 I11: what a tape never holds", () => {
     "iVBORw0KGgoAAAANSUhEUgAAAAEAIzaAAABCAYAAAAfFcSJAAAADUlEQVR42mNk/sk-eyJ",
     "/run/ssh/agent.sock and /home/somebody",
     "https://host.test/path?model=gpt-5&alt=sse",
-  ])("leaves %j alone", (text) => {
+  ])("does not change %j", (text) => {
     expect(redactor.text(text)).toBe(text);
   });
 
-  it("headers by name, and their values from then on everywhere", () => {
+  it("headers by name, and their values everywhere after that", () => {
     const own = createRedactor();
     expect(
       own.headers({
@@ -116,7 +116,7 @@ describe("SEC16 I11: what a tape never holds", () => {
     expect(redactor.json(undefined)).toBeUndefined();
   });
 
-  it("SEC13: takes linear time on what is made to take long", () => {
+  it("SEC13: takes linear time on adversarial input", () => {
     for (const part of [
       "sk-",
       "eyJ",
@@ -148,7 +148,7 @@ const SECRETS = [
   "hunter2!",
 ];
 
-describe("SEC16: a stream is covered wherever it is cut", () => {
+describe("SEC16: a stream is masked wherever it is split", () => {
   const parts = fc.array(
     fc.oneof(
       fc.constantFrom(...SECRETS, ' "', "\n", "data: ", "grüße ", "a b c ", "x".repeat(600), "{}", "\\n"),
@@ -183,7 +183,7 @@ describe("SEC16: a stream is covered wherever it is cut", () => {
     );
   });
 
-  it("does not touch what it was given, and settles a line at its end", () => {
+  it("does not change its input, and completes a line at its end", () => {
     const mask = redactor.stream();
     const given = new TextEncoder().encode("data: sk-ant-api03-abcdefghij\n\n");
     const copy = given.slice();
@@ -193,7 +193,7 @@ describe("SEC16: a stream is covered wherever it is cut", () => {
     expect(new TextDecoder().decode(piece.bytes)).toBe(`data: ${"*".repeat(23)}\n\n`);
   });
 
-  it("what must be written early is covered rather too much than too little", () => {
+  it("what must be written early is masked too much rather than too little", () => {
     const mask = redactor.stream();
     const first = mask.push(new TextEncoder().encode("here: p4yment"));
     expect(first.isSettled).toBe(false);
@@ -204,7 +204,7 @@ describe("SEC16: a stream is covered wherever it is cut", () => {
     expect([text.decode(first.bytes), text.decode(second.bytes)]).toEqual(["here: *******", "********* and on\n"]);
   });
 
-  it("holds no more than a bounded tail of a line without an end", () => {
+  it("holds back a bounded tail of a line without an end", () => {
     const mask = redactor.stream();
     const pieces = Array.from({ length: 40 }, () => mask.push(new Uint8Array(65_536).fill(0x41)));
     expect(pieces.slice(0, -1).every(({ isSettled }) => isSettled)).toBe(true);

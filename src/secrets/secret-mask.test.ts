@@ -98,8 +98,8 @@ function pushed(text: string, sizes: readonly number[], mask: SecretMask): reado
   return [...shown, stream.end()];
 }
 
-describe("F-A3 SEC16: a secret is covered in every form it travels in", () => {
-  it("also inside the beginning of another one that does not go on", () => {
+describe("F-A3 SEC16: a secret is masked in every encoding", () => {
+  it("also inside an incomplete beginning of another one", () => {
     const mask = maskOf("prefix-hunter22-and-so-on-for-long", "hunter22-and");
     for (const text of ["prefix-hunter22-and!", "a prefix-hunter22-and-so-off"]) {
       expect(mask.text(text)).not.toContain("hunter22-and");
@@ -107,7 +107,7 @@ describe("F-A3 SEC16: a secret is covered in every form it travels in", () => {
     }
   });
 
-  it.each(Object.entries(ENCODINGS))("in %s, whatever stands around it", (_, encode) => {
+  it.each(Object.entries(ENCODINGS))("in %s, whatever surrounds it", (_, encode) => {
     fc.assert(
       fc.property(secrets, around, around, (secret, before, after) => {
         const text = encode(secret, before, after);
@@ -126,20 +126,20 @@ describe("F-A3 SEC16: a secret is covered in every form it travels in", () => {
     expect(mask.text("with sk-canary-0123456789abcdef and pa55wd")).toBe(`with sk-${"*".repeat(23)} and ******`);
   });
 
-  it("covers what the end of a text has cut off, once it is half of the secret", () => {
+  it("masks a secret that the end of a text has cut off, from half of it on", () => {
     const mask = maskOf("sk-canary-0123456789abcdef");
     expect(mask.text("… sk-canary-01234")).toBe(`… sk-${"*".repeat(12)}`);
     expect(mask.text("keys begin with sk-canary")).toBe("keys begin with sk-canary");
   });
 
   it.each(["offline", "test", "none", "test-key", "no-key", "EMPTY", "", "12345", "[hidden]", "********"])(
-    "%j is a word anybody may use, not a secret",
+    "%j is an ordinary word, not a secret",
     (word) => {
       expect(createSecretMask([word])).toBeUndefined();
     },
   );
 
-  it("the lines of a longer secret are secrets by themselves", () => {
+  it("the lines of a longer secret are secrets, too", () => {
     const mask = maskOf("-----BEGIN X-----\nQUJDREVGR0hJSg\nS0xNTk9QUVJTVA\n-----END X-----");
     expect(mask.text("found S0xNTk9QUVJTVA here")).toBe("found S************* here");
   });
@@ -149,7 +149,7 @@ describe("F-A3: a text that arrives in pieces", () => {
   const cuts = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12 });
   const encodings = fc.constantFrom(...Object.values(ENCODINGS));
 
-  it("joins to what the whole text is covered to, wherever it is cut", () => {
+  it("joins to the masked whole text, wherever it is split", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(secrets, encodings, around), { minLength: 1, maxLength: 4 }),
@@ -164,7 +164,7 @@ describe("F-A3: a text that arrives in pieces", () => {
     );
   });
 
-  it("one character at a time: no secret, and each piece is shown as soon as it can be", () => {
+  it("one character at a time: no secret, and each piece is shown as soon as possible", () => {
     const mask = maskOf("sk-canary-0123456789abcdef");
     const shown = pushed("ask sk-canary-0123456789abcdef!", [1], mask);
     expect(shown.slice(0, 7)).toEqual(["a", "s", "k", " ", "s", "k", "-"]);
@@ -172,7 +172,7 @@ describe("F-A3: a text that arrives in pieces", () => {
     expect(shown.join("")).toBe(`ask sk-${"*".repeat(23)}!`);
   });
 
-  it("pieces without the beginning of a secret pass as they are, at once", () => {
+  it("pieces without the beginning of a secret pass unchanged, at once", () => {
     const mask = maskOf("sk-canary-0123456789abcdef");
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 12 })), (pieces) => {
@@ -185,7 +185,7 @@ describe("F-A3: a text that arrives in pieces", () => {
     );
   });
 
-  it("a text that is torn off and goes on all the same shows no secret", () => {
+  it("a text that breaks off and continues shows no secret", () => {
     const secret = "sk-canary-0123456789abcdef";
     for (let cut = 1; cut < secret.length; cut += 1) {
       const stream = maskOf(secret).stream();
@@ -213,7 +213,7 @@ describe("F-A3: values", () => {
   const secret = "sk-canary-0123456789abcdef";
   const mask = maskOf(secret);
 
-  it("a value without a secret is the very same, at any depth", () => {
+  it("a value without a secret is the same object, at any depth", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(mask.value(value)).toBe(value);
@@ -222,7 +222,7 @@ describe("F-A3: values", () => {
     );
   });
 
-  it("texts, names of fields, lists, bytes and dates; the value that was given stays as it is", () => {
+  it("texts, field names, lists, bytes and dates; the given value is not changed", () => {
     const bytes = new TextEncoder().encode(`"${secret}"`);
     const given = { [secret]: [{ deep: `x ${secret}` }], raw: { json: secret, bytes }, at: new Date(0), none: null };
     const copy = structuredClone(given);
@@ -233,7 +233,7 @@ describe("F-A3: values", () => {
     expect(given).toEqual(copy);
   });
 
-  it("a value without an end is cut off rather than shown", () => {
+  it("an endless value is cut rather than shown", () => {
     const ring: { self?: unknown; secret: string } = { secret };
     ring.self = ring;
     expect(() => mask.value(ring)).not.toThrow();
@@ -267,7 +267,7 @@ describe("F-B1: a large value that was prepared", () => {
     expect(await prepare({ list })).toBe(0);
   });
 
-  it("is masked wherever a secret is in it, in names too, and next to large parts that have none", async () => {
+  it("is masked wherever it contains a secret, in names too, and next to large parts without one", async () => {
     const value = { clean: rowsOf(2000), rows: [...rowsOf(2000), { name: `a ${key}` }], [`x ${key}`]: rowsOf(1500) };
     await prepare(value);
     const shown = mask.value(value);
@@ -289,7 +289,7 @@ describe("F-B1: a large value that was prepared", () => {
     expect(mask.value(self).rows).toBe(self.rows);
   });
 
-  it("is left alone when it is small", () => {
+  it("is left unchanged if it is small", () => {
     expect(mask.prepare({ rows: rowsOf(100) }, () => Promise.reject(new Error("no turn is needed")))).toBeUndefined();
   });
 });

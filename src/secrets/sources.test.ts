@@ -80,7 +80,7 @@ describe("F-A3: the secrets in options", () => {
     expect(secretsOfData({ [option]: value }), option).toContain(value);
   });
 
-  it("F-A3: every address in a text, and by its shape where nobody knows the name", () => {
+  it("F-A3: every address in a text, and by its shape where the name is unknown", () => {
     expect(secretsOfAddress(`http://a:b123456@h http://c:${S}@h`)).toContain(S);
     for (const text of [`see postgres://me:a@b${S}@host/db.`, `Server=h;Pwd=${S}x;`, `AccountKey=${S}==;`]) {
       const left = findShapes(text).reduce(
@@ -91,18 +91,18 @@ describe("F-A3: the secrets in options", () => {
     }
   });
 
-  it("F-A3: where we stand is no password", () => {
+  it("F-A3: the working folder is not a password", () => {
     expect(["PWD=/home/ada/work", "PWD=C:\\work", "cd $PWD; pwd=~/work"].flatMap(findShapes)).toEqual([]);
   });
 
   it.each(["PWD", "OLDPWD", "COMPASS", "BYPASS", "DATABASE_NAME", "DB_HOST", "HOMEPAGE_URL", "KEYBOARD", "PASSENGERS"])(
-    "%s is no secret",
+    "%s is not a secret",
     (name) => {
       expect(secretsOfVariables({ [name]: "/some/ordinary/value" })).toEqual([]);
     },
   );
 
-  it("a circle ends, and objects of a class are not looked into", () => {
+  it("a circular value ends, and objects of a class are not searched", () => {
     const circle: Record<string, unknown> = { apiKey: S };
     circle["self"] = [circle, circle];
     class Kept {
@@ -112,7 +112,7 @@ describe("F-A3: the secrets in options", () => {
     expect(new Set(secretsOfData(circle))).toEqual(new Set([S]));
   });
 
-  it("an address gives its secrets as they are written and as they are meant", () => {
+  it("an address gives its secrets both encoded and decoded", () => {
     expect(secretsOfAddress("http://me:a%2Fb%2Bc%3Dd@host")).toEqual(["a%2Fb%2Bc%3Dd", "a/b+c=d"]);
     expect(secretsOfArguments(["--token", "--verbose"])).toEqual([]);
   });

@@ -38,7 +38,7 @@ describe("createFrameCache", () => {
     expect(frame(batch)).toBe(bytes);
   });
 
-  it("W8: gives readers of a large batch the same slices, whoever comes for one first", () => {
+  it("W8: gives readers of a large batch the same slices, whichever comes first", () => {
     const frame = createFrameCache();
     const batch = message(1_500_000);
     const [one, two] = [slicesOf(frame, batch), slicesOf(frame, batch)];
@@ -50,7 +50,7 @@ describe("createFrameCache", () => {
     }
   });
 
-  it("a reader who is far behind, and one who comes when the others are through, get everything too", () => {
+  it("a slow reader, and one that comes after the others have finished, get everything, too", () => {
     const frame = createFrameCache();
     const batch = message(6_000_000);
     const slow = slicesOf(frame, batch);

@@ -20,7 +20,7 @@ function logOf(...batches: readonly EventBatch[]): EventLog {
 const notice = numberEvent(noticeItem("status", {}), 0, { ts: 0, runId: "r" });
 
 describe("a stream of events", () => {
-  it("I22: a log that ends without done breaks the stream off, so that its reader comes back", async () => {
+  it("I22: a log that ends without done aborts the stream, so that its reader reconnects", async () => {
     const ends: string[] = [];
     const clock = createVirtualClock();
     const setting = { log: logOf([notice]), clock, limits: readLimits(undefined, 0), frame: createFrameCache() };

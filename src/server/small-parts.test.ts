@@ -46,13 +46,13 @@ describe("hostName and isLoopback", () => {
     expect(isLoopback(hostName(host) ?? "")).toBe(expected);
   });
 
-  it.each(["", "a b", "a@b", "a/b", "http://a", "[::1", "a:b", "a:123456", "é.example"])("%j is no host", (host) => {
+  it.each(["", "a b", "a@b", "a/b", "http://a", "[::1", "a:b", "a:123456", "é.example"])("%j is not a host", (host) => {
     expect(hostName(host)).toBeUndefined();
   });
 });
 
 describe("createRateLimit", () => {
-  it("counts each address for itself, forgets after a minute, and never holds more than so many", () => {
+  it("counts each address separately, forgets after a minute, and its size is bounded", () => {
     let now = 0;
     const limit = createRateLimit(2, () => now);
     expect([limit.take("a"), limit.take("a"), limit.take("a"), limit.take("b")]).toEqual([true, true, false, true]);
@@ -62,7 +62,7 @@ describe("createRateLimit", () => {
     expect(limit.take("address-29999")).toBe(true);
   });
 
-  it("R11: a clock that is set back locks nobody out", () => {
+  it("R11: a clock that is set back locks no client out", () => {
     let now = 3_600_000;
     const limit = createRateLimit(1, () => now);
     expect([limit.take("a"), limit.take("a")]).toEqual([true, false]);
@@ -72,7 +72,7 @@ describe("createRateLimit", () => {
 });
 
 describe("createServerLog", () => {
-  it("SEC16: no secret gets into a line, wherever it turns up, and a listener that fails stops nobody", async () => {
+  it("SEC16: no secret appears in a line, and a listener that fails affects nothing", async () => {
     const records: LogRecord[] = [];
     const told: unknown[] = [];
     const write = createServerLog(
@@ -106,7 +106,7 @@ describe("createServerLog", () => {
 });
 
 describe("readLimits", () => {
-  it("fills in defaults, and refuses what would not limit anything", () => {
+  it("fills in defaults, and rejects a limit without effect", () => {
     expect(readLimits({ streams: 5 })).toMatchObject({ streams: 5, bodyBytes: 1_048_576, stallMs: 30_000 });
     expect(() => readLimits({ streams: Number.NaN })).toThrow(/limits\.streams/);
     expect(() => readLimits({ stream: 5 } as never)).toThrow(/no limits\.stream\. Did you mean streams/);
@@ -116,7 +116,7 @@ describe("readLimits", () => {
 describe("readPage", () => {
   const root = temporaryFolder("page");
 
-  it("SEC14: serves what was in the folder, and nothing a link leads to", () => {
+  it("SEC14: serves what was in the folder, and not the target of a link", () => {
     const page = join(root, "web");
     mkdirSync(join(page, "assets"), { recursive: true });
     writeFileSync(join(page, "index.html"), "<!doctype html>");

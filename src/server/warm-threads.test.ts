@@ -46,7 +46,7 @@ function open(limits: { warmThreads?: number; warmMs?: number; warmSpares?: numb
 }
 
 describe("S3-31: processes that wait for the next message of their thread", () => {
-  it("a thread gets back its own, which remembers; another thread does not", () => {
+  it("a thread gets its own process again, which remembers; another thread does not", () => {
     const { take, made } = open();
     const first = take("t1");
     expect(first.remembers).toBe(false);
@@ -59,7 +59,7 @@ describe("S3-31: processes that wait for the next message of their thread", () =
   });
 
   it.each([{ tenant: "b" }, { target: "claude-code/opus" }, { terms: '{"turns":1}' }])(
-    "what was started under other conditions is ended, and not used: %j",
+    "a process started under other conditions is ended, and not used: %j",
     async (other) => {
       const { take, made } = open();
       take("t1").giveBack(true);
@@ -68,7 +68,7 @@ describe("S3-31: processes that wait for the next message of their thread", () =
     },
   );
 
-  it("what is not fit to go on is ended", () => {
+  it("a process that cannot continue is ended", () => {
     const { take, made, pool } = open();
     const taken = take("t1");
     taken.giveBack(false);
@@ -77,7 +77,7 @@ describe("S3-31: processes that wait for the next message of their thread", () =
     expect(pool.size).toBe(0);
   });
 
-  it("waits so long and no longer", async () => {
+  it("waits for a limited time", async () => {
     const { take, made, clock, pool } = open();
     take("t1").giveBack(true);
     await clock.advance(999);
@@ -87,14 +87,14 @@ describe("S3-31: processes that wait for the next message of their thread", () =
     expect(pool.size).toBe(0);
   });
 
-  it("so many wait and no more: the one that has waited longest goes", () => {
+  it("a limited number of processes wait: the one that has waited longest is ended", () => {
     const { take, made, pool } = open();
     for (const id of ["t1", "t2", "t3"]) take(id).giveBack(true);
     expect(made.map(({ isClosed }) => isClosed)).toEqual([true, false, false]);
     expect(pool.size).toBe(2);
   });
 
-  it("whoever goes on with a session can wait until its last process is gone", async () => {
+  it("the next user of a session can wait until its last process has exited", async () => {
     const { take, made, pool } = open();
     const taken = take("t1");
     let close: (() => void) | undefined;
@@ -114,7 +114,7 @@ describe("S3-31: processes that wait for the next message of their thread", () =
     expect(made[0]?.isClosed).toBe(true);
   });
 
-  it("a removed thread takes its process along", async () => {
+  it("removing a thread ends its process", async () => {
     const { take, made, pool } = open();
     take("t1").giveBack(true);
     await pool.drop("t1");
@@ -122,7 +122,7 @@ describe("S3-31: processes that wait for the next message of their thread", () =
     expect(made[0]?.isClosed).toBe(true);
   });
 
-  it("closing ends all that wait, and what is given back later", async () => {
+  it("closing ends all waiting processes, and those that are returned later", async () => {
     const { take, made, pool } = open({ warmSpares: 1 });
     take("t1").giveBack(true);
     const late = take("t2");
@@ -134,7 +134,7 @@ describe("S3-31: processes that wait for the next message of their thread", () =
   });
 });
 
-describe("S3-31: spares", () => {
+describe("S3-31: spare processes", () => {
   it("a new thread gets one, once, and another one is started", async () => {
     const { pool, take, made, agent } = open({ warmSpares: 1 });
     pool.prepare({ target: "claude-code", agent, terms: "{}" });
@@ -148,14 +148,14 @@ describe("S3-31: spares", () => {
     expect(take("t3", { tenant: "b" }).kept).toBe(made[2]);
   });
 
-  it("a thread in which something was said gets none: it would have to be told everything", () => {
+  it("a thread with messages gets none, because it would need the whole conversation", () => {
     const { pool, take, made, agent } = open({ warmSpares: 1 });
     pool.prepare({ target: "claude-code", agent, terms: "{}" });
     expect(take("t1", { isNew: false }).kept).not.toBe(made[0]);
     expect(take("t1", { terms: "other" }).kept).not.toBe(made[0]);
   });
 
-  it("after a failure the next is tried later, each time twice as late", async () => {
+  it("after a failure the next is started later, doubling the delay each time", async () => {
     const { pool, agent, made, clock, log, fail } = open({ warmSpares: 1 });
     const prepare = async () => {
       pool.prepare({ target: "claude-code", agent, terms: "{}" });

@@ -68,7 +68,7 @@ async function begin(store: Store = createMemoryStore(), clock = createVirtualCl
 }
 
 describe("createEventLog", () => {
-  it("I2: every reader gets the log from its cursor on, while the run goes on and afterwards", async () => {
+  it("I2: every reader gets the log from its cursor on, during the run and afterwards", async () => {
     const { log, store } = await begin();
     const events = closeRunLog(steps(50));
     const early = collect(log);
@@ -82,7 +82,7 @@ describe("createEventLog", () => {
     expect(await collect(log, 50)).toEqual([]);
   });
 
-  it("I3: nobody sees an event that the store has not acknowledged", async () => {
+  it("I3: no reader sees an event that the store has not acknowledged", async () => {
     const store = createMemoryStore();
     const stored = new Set<number>();
     const slow: Store = {
@@ -100,7 +100,7 @@ describe("createEventLog", () => {
     await writing;
   });
 
-  it("live readers share the very same batches, so that what is made of them can be shared", async () => {
+  it("live readers share the same batches, so that encoded frames can be shared", async () => {
     const { log } = await begin();
     const seen: (readonly AgentEvent[])[][] = [[], []];
     const readers = seen.map(async (batches) => {
@@ -112,7 +112,7 @@ describe("createEventLog", () => {
     expect(seen[0]?.every((batch, at) => batch === seen[1]?.[at])).toBe(true);
   });
 
-  it("what comes while an append is under way goes into one batch", async () => {
+  it("events that come during an append go into one batch", async () => {
     const store = createMemoryStore();
     const sizes: number[] = [];
     const slow: Store = {
@@ -130,7 +130,7 @@ describe("createEventLog", () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(1024);
   });
 
-  it("deltas that come in one breath are stored and sent as one; what they say is the same", async () => {
+  it("deltas that come at the same time are stored and sent as one, with the same text", async () => {
     const { log, store } = await begin();
     const events = closeRunLog(words(50));
     await log.write(fromEvents(events, (event) => (event.seq === 20 ? breathe() : undefined)));
@@ -165,7 +165,7 @@ describe("createEventLog", () => {
     expect(await seqs(3)).toEqual([4, 5, 6]);
   });
 
-  it("a reader that leaves, and one whose signal fires, hold nothing up", async () => {
+  it("a reader that leaves, and one whose signal fires, hold up nothing", async () => {
     const { log } = await begin();
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
@@ -188,7 +188,7 @@ describe("createEventLog", () => {
   });
 
   it.each(["waits", "has what it wanted", "never began"])(
-    "a reader that goes while it %s is forgotten",
+    "a reader that leaves while it %s is removed",
     async (state) => {
       const store = createMemoryStore();
       await store.createRun(RUN);
@@ -214,7 +214,7 @@ describe("createEventLog", () => {
     },
   );
 
-  it("R11: a store that fails for a moment is asked again, and nothing is lost or doubled", async () => {
+  it("R11: a store that fails briefly is retried, and nothing is lost or duplicated", async () => {
     const store = createMemoryStore();
     let failures = 3;
     const shaky: Store = {
@@ -232,7 +232,7 @@ describe("createEventLog", () => {
     expect(await store.read(RUN.id)).toEqual(events);
   });
 
-  it("a store that does not take it ends the writing with the reason, and the readers without a done", async () => {
+  it("a permanent failure of the store ends the writing with the reason, and the readers without a done", async () => {
     const store = createMemoryStore();
     const broken: Store = { ...store, append: () => Promise.reject(new StoreError("store-failed", "disk full")) };
     const { log, clock } = await begin(broken);
@@ -243,14 +243,14 @@ describe("createEventLog", () => {
     expect(await reading).toEqual([]);
   });
 
-  it("a writer that was replaced is fenced off by the numbers", async () => {
+  it("a replaced writer is stopped by the sequence numbers", async () => {
     const { log, store } = await begin();
     const events = closeRunLog(words(5));
     await store.append(RUN.id, events.slice(0, 2));
     expect(await log.write(fromEvents(events))).toMatch(/continues with seq 2/);
   });
 
-  it("a log that another process writes is followed too", async () => {
+  it("a log that another process writes is followed, too", async () => {
     const { log, store, clock } = await begin();
     const events = closeRunLog(words(3));
     const reading = collect(log);
@@ -261,7 +261,7 @@ describe("createEventLog", () => {
     expect(await reading).toEqual(events);
   });
 
-  it("the tail in memory is bounded, and who lags behind it reads the store", async () => {
+  it("the tail in memory is bounded, and a slower reader reads the store", async () => {
     const { log } = await begin();
     const text = "x".repeat(300_000);
     const big = closeRunLog(Array.from({ length: 12 }, (_, at) => noticeItem("status", { at, text })));
@@ -286,7 +286,7 @@ describe("createEventLog", () => {
     expect(seqs).toEqual(big.map(({ seq }) => seq));
   });
 
-  it("a run of a real handle arrives whole, and the handle is not aborted", async () => {
+  it("a run of a real handle arrives completely, and the handle is not aborted", async () => {
     const { log, store } = await begin();
     const run = createRun(
       async (writer) => {
@@ -304,7 +304,7 @@ describe("createEventLog", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
   });
 
-  it("I2 as a property: any cuts, any visits, three readers, and every one has seen a prefix without gap or double", async () => {
+  it("I2 as a property: with any splits and any visits, each of three readers sees a prefix without gaps or duplicates", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 40 }),
@@ -394,7 +394,7 @@ describe("closeInterruptedRuns", () => {
   }
 
   it.each(Array.from({ length: TURN.length + 1 }, (_, count) => count))(
-    "R4: a log that breaks off after %i events gets an honest end, whatever was open",
+    "R4: a log that breaks off after %i events gets a correct end, whatever was open",
     async (count) => {
       const { store, events, open } = await crashAfter(count);
       expect(events.slice(0, count)).toEqual(open);
@@ -409,7 +409,7 @@ describe("closeInterruptedRuns", () => {
     },
   );
 
-  it("the thread keeps what was written: whole messages, and text as far as it came", async () => {
+  it("the thread keeps what was written: complete messages, and text as far as it came", async () => {
     const { store } = await crashAfter(16);
     const messages = await store.listMessages("a", "t");
     expect(messages.map(({ id }) => id)).toEqual(["old", "input", "m1", "m1-results", "m2"]);
@@ -419,7 +419,7 @@ describe("closeInterruptedRuns", () => {
     ]);
   });
 
-  it("S3-34: usage is booked under the model that answered, and the lines are together what the result says", async () => {
+  it("S3-34: usage is recorded under the model that answered, and the lines add up to the result", async () => {
     const { store } = await crashAfter(TURN.length);
     expect(await store.listUsage("a", "t")).toEqual([
       { model: "large", usage: { inputTokens: 5, outputTokens: 1 }, runs: 1 },
@@ -427,7 +427,7 @@ describe("closeInterruptedRuns", () => {
     ]);
   });
 
-  it("I6: an open call that was denied is answered as denied, as in a run that did not die, also if its denial came first", async () => {
+  it("I6: an open call that was denied is answered as denied, as in a live run, even if its denial came first", async () => {
     const [call, denial] = TURN.filter((chunk) => "callId" in chunk && chunk.callId === "c2");
     for (const about of [[call, denial] as const, [denial, call] as const]) {
       const chunks = [...TURN.slice(0, 6), ...about.filter((chunk) => chunk !== undefined)];
@@ -437,7 +437,7 @@ describe("closeInterruptedRuns", () => {
     }
   });
 
-  it("a run that had failed before it died says why", async () => {
+  it("a run that had failed before it died has the reason", async () => {
     const failed = [...TURN.slice(0, 4), errorItem({ code: "stream-cut", message: "cut", terminal: true })];
     const { events } = await crashAfter(5, failed);
     assertRunLog(events);

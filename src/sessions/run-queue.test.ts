@@ -30,7 +30,7 @@ describe("the run queue", () => {
     expect(started).toEqual(["a", "c"]);
   });
 
-  it("one that leaves twice, or was never there, moves nobody", () => {
+  it("an entry that leaves twice, or is unknown, changes nothing", () => {
     const { queue, started } = setUp();
     for (const entry of ["a", "b", "c"]) queue.enter(entry);
     queue.leave("a");
@@ -39,7 +39,7 @@ describe("the run queue", () => {
     expect(started).toEqual(["a", "b"]);
   });
 
-  it("a closed queue takes nobody, starts nobody, and names whom it dropped, once", () => {
+  it("a closed queue accepts and starts nothing, and returns what it dropped, once", () => {
     const { queue, started } = setUp();
     for (const entry of ["a", "b", "c"]) queue.enter(entry);
     expect(queue.close()).toEqual(["b", "c"]);
@@ -65,7 +65,7 @@ describe("the run queue", () => {
     expect(queue.active).toBeUndefined();
   });
 
-  it("a start that throws keeps its turn until it leaves, and blocks nobody after that", () => {
+  it("a start that throws keeps its turn until it leaves, and blocks nothing after that", () => {
     const started: string[] = [];
     const queue = createRunQueue<string>((entry) => {
       started.push(entry);
@@ -165,7 +165,7 @@ describe("S0-37 S0-44: the run queue as a state machine", () => {
     );
   });
 
-  it("starts in the order of arrival, everybody at most once, and nobody who had left", () => {
+  it("starts in the order of arrival, each at most once, and none that had left", () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), entry), { maxLength: 60 }), (steps) => {
         const { queue, started } = setUp();

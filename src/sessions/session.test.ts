@@ -112,7 +112,7 @@ async function logOf(run: Run): Promise<AgentEvent[]> {
 }
 
 describe("a session", () => {
-  it("S0-37 S0-38 S0-39 AT-14: the second input is passed on only when the first run is over", async () => {
+  it("S0-37 S0-38 S0-39 AT-14: the second input is passed on only after the first run has ended", async () => {
     const { script, session, settle } = setUp();
     const first = session.send("one");
     const second = session.send("two");
@@ -129,7 +129,7 @@ describe("a session", () => {
     await logOf(second);
   });
 
-  it("AT-14 S0-41: five at once come one after the other, and each sees its own turn only", async () => {
+  it("AT-14 S0-41: five concurrent inputs run one after the other, and each sees only its own turn", async () => {
     const { script, session, settle } = setUp();
     const runs = ["a", "b", "c", "d", "e"].map((text) => session.send(text));
     const logs = runs.map(logOf);
@@ -145,7 +145,7 @@ describe("a session", () => {
     expect(script.mostAtWork).toBe(1);
   });
 
-  it("S0-40: each run's text starts empty, and its messages have the conversation before them", async () => {
+  it("S0-40: each run's text starts empty, and its messages include the conversation before", async () => {
     const { script, session, settle } = setUp();
     const first = session.send("one");
     const second = session.send("two");
@@ -161,7 +161,7 @@ describe("a session", () => {
     expect(session.messages()).toEqual(result.messages);
   });
 
-  it("S0-43 AT-15: whoever leaves the loop of the active run lets the next one through", async () => {
+  it("S0-43 AT-15: leaving the loop of the active run lets the next one start", async () => {
     const { script, session, settle } = setUp();
     const first = session.send("one");
     const second = session.send("two");
@@ -176,7 +176,7 @@ describe("a session", () => {
     expect((await second.result()).status).toBe("success");
   });
 
-  it("S0-43 AT-15: a reader that stops pulling and never leaves holds nobody up", async () => {
+  it("S0-43 AT-15: a reader that stops pulling and never leaves holds up no other run", async () => {
     const { script, session, settle } = setUp({}, { runLimits: { queueEvents: 4 } });
     const first = session.send("one");
     const reader = first[Symbol.asyncIterator]();
@@ -207,7 +207,7 @@ describe("a session", () => {
     expect(events.map((event) => event.type)).toEqual(["message", "text-delta", "message", "result", "done"]);
   });
 
-  it("AT-18: a failed run leaves the session as it was, however it failed", async () => {
+  it("AT-18: a failed run leaves the session unchanged, however it failed", async () => {
     const { script, session, settle } = setUp();
     const runs = ["thrown", "no verdict", "error result", "well"].map((text) => session.send(text));
     await settle();
@@ -231,7 +231,7 @@ describe("a session", () => {
     for (const run of runs) await logOf(run);
   });
 
-  it("a waiting run can be aborted: it never starts, ends at once, and its log holds nothing but the end", async () => {
+  it("a waiting run can be aborted: it never starts, ends at once, and its log has only the end", async () => {
     const { script, session, settle } = setUp();
     const first = session.send("one");
     const second = session.send("two");
@@ -250,7 +250,7 @@ describe("a session", () => {
     expect((await first.result()).status).toBe("success");
   });
 
-  it("a signal aborts a run that waits, and one that had fired before lets nothing begin", async () => {
+  it("a signal aborts a waiting run; one that had already fired prevents the start", async () => {
     const { script, session, settle } = setUp();
     session.send("one");
     const controller = new AbortController();
@@ -271,7 +271,7 @@ describe("a session", () => {
     expect((await fifth.result()).status).toBe("success");
   });
 
-  it("S0-80: interrupt ends the turn under way with what it had said, harms nothing when there is none, and the session goes on", async () => {
+  it("S0-80: interrupt ends the current turn with its text so far, does nothing without one, and the session continues", async () => {
     const { script, session, settle } = setUp();
     await session.interrupt();
     const first = session.send("one");
@@ -287,7 +287,7 @@ describe("a session", () => {
     await logOf(first);
   });
 
-  it("a turn that does not heed the abort is closed over its head, and does not block the queue", async () => {
+  it("a turn that ignores the abort is closed anyway, and does not block the queue", async () => {
     const { script, session, clock } = setUp({ stubborn: true }, { runLimits: { abortGraceMs: 100 } });
     const first = session.send("one");
     const second = session.send("two");
@@ -307,7 +307,7 @@ describe("a session", () => {
     await logOf(second);
   });
 
-  it("S0-65: close ends the active run and the waiting ones as aborted, and takes no more", async () => {
+  it("S0-65: close ends the active run and the waiting ones as aborted, and accepts no more", async () => {
     const { script, session, settle } = setUp();
     const runs = [session.send("one"), session.send("two"), session.send("three")];
     await settle();
@@ -328,7 +328,7 @@ describe("a session", () => {
     await expect(session.setModel("x")).rejects.toMatchObject({ code: "session-closed" });
   });
 
-  it("close waits for a turn that takes its time to end, and for what the conversation holds", async () => {
+  it("close waits for a turn that ends slowly, and for what the conversation owns", async () => {
     let closed = (): void => undefined;
     const { script, session, clock } = setUp({
       stubborn: true,
@@ -348,7 +348,7 @@ describe("a session", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("what cannot be closed is said, to each who asks and as no unhandled rejection", async () => {
+  it("a failure to close is reported to every caller, without an unhandled rejection", async () => {
     const failing = () => {
       throw new Error("stuck");
     };
@@ -357,7 +357,7 @@ describe("a session", () => {
     await expect(session.close()).rejects.toThrow("stuck");
   });
 
-  it("wrong input throws before there is a run, and takes no place", async () => {
+  it("wrong input throws before there is a run, and takes no place in the queue", async () => {
     const refuse = (input: readonly Message[]) => {
       if (input.length > 1) throw new Error("too much");
     };
@@ -378,7 +378,7 @@ describe("a session", () => {
     expect(script.turns.map((turn) => turn.input)).toEqual(["well"]);
   });
 
-  it("messages without an id get one of their own, those with one keep it", async () => {
+  it("messages without an id get one, those with an id keep it", async () => {
     const { script, session, settle } = setUp();
     const run = session.send([
       { id: "mine", role: "user", text: "a" },
@@ -398,7 +398,7 @@ describe("a session", () => {
   ] as const;
 
   it.each(setters)(
-    "S0-79 S0-80: %s passes the name on to the conversation, and its refusal back",
+    "S0-79 S0-80: %s passes the name on to the conversation, and its rejection back",
     async (set, word) => {
       const { script, session } = setUp();
       await session[set]("big");
@@ -409,7 +409,7 @@ describe("a session", () => {
     },
   );
 
-  it.each(setters)("S0-79 S0-80: %s refuses what is no name, and passes nothing on", async (set) => {
+  it.each(setters)("S0-79 S0-80: %s rejects an invalid name, and passes nothing on", async (set) => {
     const { script, session } = setUp();
     for (const name of ["", " ", undefined, null, 7, {}] as never[]) {
       await expect(session[set](name)).rejects.toMatchObject({ code: "invalid-option", message: /Give its name/ });
@@ -417,7 +417,7 @@ describe("a session", () => {
     expect(script.calls).toEqual([]);
   });
 
-  it("S0-80: the conversation is warmed up and asked for its tool servers; a closed session refuses every control", async () => {
+  it("S0-80: the conversation is warmed up and asked for its tool servers; a closed session rejects every control", async () => {
     const { script, session } = setUp();
     expect(await session.warmUp()).toBe(true);
     expect(await session.mcpStatus()).toEqual([{ name: "files", status: "connected" }]);
@@ -434,7 +434,7 @@ describe("a session", () => {
     expect(setUp({}, { id: "ours" }).session.id).toBe("ours");
   });
 
-  it("S0-104: says how many wait, and a watcher that throws hurts nobody", async () => {
+  it("S0-104: reports how many runs wait, and a watcher that throws affects nothing", async () => {
     const lengths: number[] = [];
     const runs: string[] = [];
     const { script, session, settle, errors } = setUp(
@@ -456,7 +456,7 @@ describe("a session", () => {
     expect((await sent[0]?.result())?.status).toBe("success");
   });
 
-  it("a conversation that cannot take note of a run is reported, and the next run comes all the same", async () => {
+  it("a conversation that cannot record a run is reported, and the next run starts nevertheless", async () => {
     const { script, session, settle, errors } = setUp({
       note() {
         throw new Error("full");
@@ -490,7 +490,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe("S0-43 S0-44: whatever happens to a session", () => {
-  it("one turn at a time, in order, every run ends once, and nothing is left behind", async () => {
+  it("one turn at a time, in order, every run ends once, and nothing is left", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const { clock, script, session, errors } = setUp({}, { runLimits: { queueEvents: 2 } });

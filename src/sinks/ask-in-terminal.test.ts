@@ -40,7 +40,7 @@ describe("asking in the terminal", () => {
     if (!answer.allow) expect(answer.reason).not.toBe("");
   });
 
-  it("shows the tool, its arguments, who wants it and why", async () => {
+  it("shows the tool, its arguments, who requests it and why", async () => {
     const { ask, shown } = asker(["y"]);
     await ask(question({ agent: "clerk", reason: "a rule says so" }));
     expect(shown[0]).toContain("clerk wants to use refund");
@@ -48,7 +48,7 @@ describe("asking in the terminal", () => {
     expect(shown[0]).toContain('refund {"order":17}');
   });
 
-  it("asks again until it is told", async () => {
+  it("asks again until it is told to stop", async () => {
     const { ask, shown } = asker(["perhaps", "y"]);
     expect(await ask(question())).toEqual({ allow: true });
     expect(shown).toHaveLength(2);
@@ -64,7 +64,7 @@ describe("asking in the terminal", () => {
     for (const line of shown.join("\n").split("\n")) expect(line.length).toBeLessThanOrEqual(30);
   });
 
-  it("always means this tool, and no other", async () => {
+  it('"always" applies to this tool only', async () => {
     const { ask, shown } = asker(["a", "n"]);
     expect(await ask(question())).toEqual({ allow: true });
     expect(await ask(question({ input: { order: 18 } }))).toEqual({ allow: true });
@@ -72,7 +72,7 @@ describe("asking in the terminal", () => {
     expect(shown).toHaveLength(2);
   });
 
-  it("one question at a time, also when one of them fails", async () => {
+  it("one question at a time, even if one of them fails", async () => {
     let open = 0;
     let most = 0;
     let asked = 0;
@@ -94,7 +94,7 @@ describe("asking in the terminal", () => {
     expect(most).toBe(1);
   });
 
-  it("an abort is a no, before and during the question", async () => {
+  it("an abort is a denial, before and during the question", async () => {
     const controller = new AbortController();
     const ask = createTerminalAsk({
       ask: async () => {
@@ -108,7 +108,7 @@ describe("asking in the terminal", () => {
     expect(await asker(["y"]).ask(question({ signal: controller.signal }))).toMatchObject({ allow: false });
   });
 
-  it("arguments that do not fit are cut, and it says so", async () => {
+  it("arguments that do not fit are cut, which is marked", async () => {
     const { ask, shown } = asker(["n", "n"]);
     await ask(question({ input: { command: "x".repeat(10_000) } }));
     await ask(question({ input: Array.from({ length: 100 }, (_, index) => index) }));
@@ -118,7 +118,7 @@ describe("asking in the terminal", () => {
     }
   });
 
-  it("SEC11: what is asked about cannot touch the terminal or the question", async () => {
+  it("SEC11: the content of a question cannot affect the terminal or the question", async () => {
     for (const text of HOSTILE_TEXTS) {
       const { ask, shown } = asker(["n"]);
       await ask(question({ name: text, input: { [text]: text }, reason: text, agent: text }));
@@ -127,7 +127,7 @@ describe("asking in the terminal", () => {
     }
   });
 
-  it("without a terminal the answer is no, with a reason", async () => {
+  it("without a terminal the answer is a denial, with a reason", async () => {
     expect(await askInTerminal(question())).toMatchObject({
       allow: false,
       reason: expect.stringContaining("no terminal"),

@@ -22,7 +22,7 @@ describe("columns", () => {
     ["क्‍ष", 2],
   ])("%j takes %i", (text, width) => expect(displayWidth(text)).toBe(width));
 
-  it("a cut text fits, says that it was cut, and tears no character", () => {
+  it("a cut text fits, has a mark, and splits no character", () => {
     expect(cutToWidth("abcdef", 4)).toBe("abc…");
     expect(cutToWidth("abcd", 4)).toBe("abcd");
     expect(cutToWidth("世界世界", 5)).toBe("世界…");
@@ -39,7 +39,7 @@ describe("columns", () => {
     );
   });
 
-  it("a line is one line, whatever comes, and a huge text costs no more than a line", () => {
+  it("a line stays one line, and a huge text costs no more than a line", () => {
     expect(plainLine(" a\n\nb\tc ", 10)).toBe("a b c");
     expect(plainLine(`${"\u001b[31m".repeat(10)}ab`, 10)).toBe("ab");
     expect(plainLine("x".repeat(50_000_000), 10)).toBe("xxxxxxxxx…");

@@ -214,7 +214,7 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
-  it("S0-20: every choice of a route is counted, with what was asked of it", async () => {
+  it("S0-20: every choice of a route is counted, with the requested features", async () => {
     const { telemetry, points, shutDown } = setUp();
     const routes: readonly (readonly [readonly string[], "plain" | "control"])[] = [
       [["hooks", "tools"], "control"],
@@ -258,7 +258,7 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
-  it("S0-104: a run that fails is counted with its mode and code, and its reply has failed with it", async () => {
+  it("S0-104: a run that fails is counted with its mode and code, and its reply fails with it", async () => {
     const { telemetry, spans, points, shutDown } = setUp();
     const sink = telemetry.createSink();
     const error = { code: "provider-overloaded", message: "secret busy", terminal: true } as const;
@@ -287,7 +287,7 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
-  it("an error of the policy is no failure of a model that was never asked", async () => {
+  it("an error of the policy is not a failure of a model that was never called", async () => {
     const { telemetry, spans, shutDown } = setUp();
     const sink = telemetry.createSink();
     const error = { code: "guard-denied", message: "no", terminal: true } as const;
@@ -301,7 +301,7 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
-  it("an abort is no error: half a reply is told, the run is aborted, open calls are ended", async () => {
+  it("an abort is not an error: half a reply is reported, the run is aborted, open calls are ended", async () => {
     const { telemetry, spans, points, shutDown } = setUp();
     const sink = telemetry.createSink();
     const steps: Timed[] = [
@@ -321,7 +321,7 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
-  it("F-C4: a message that is told before its end and again is one reply, and its tokens count once", async () => {
+  it("F-C4: a message that is emitted before its end and again is one reply, and its tokens count once", async () => {
     const { telemetry, spans, points, shutDown } = setUp();
     const sink = telemetry.createSink();
     const call = { callId: "c1", name: "add", input: {} };
@@ -348,7 +348,7 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
-  it("S2-31: an agent that is handed to has a span of its own below the run's, and its replies below that", async () => {
+  it("S2-31: an agent after a handoff has its own span below the run's, and its replies below that", async () => {
     const { telemetry, spans, shutDown } = setUp();
     const sink = telemetry.createSink();
     const reply = (id: string) => messageItem({ id, role: "assistant", blocks: text("x"), stopReason: "end-turn" });
@@ -372,7 +372,7 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
-  it("a sub-agent's replies and calls hang below the call that started it", async () => {
+  it("a sub-agent's replies and calls are below the call that started it", async () => {
     const { telemetry, spans, shutDown } = setUp();
     const sink = telemetry.createSink();
     const inner = { id: "m1", role: "assistant", blocks: text("x"), parent: "c1" } as const;
@@ -400,7 +400,7 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
-  it("a message told in several pieces is one reply; tokens said only at the end are counted there", async () => {
+  it("a message emitted in several pieces is one reply; tokens reported only at the end are counted there", async () => {
     const { telemetry, spans, points, shutDown } = setUp();
     const sink = telemetry.createSink();
     const piece = { id: "m1", role: "assistant" } as const;
@@ -421,7 +421,7 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
-  it("a result that comes while a reply is being written does not start that reply anew", async () => {
+  it("a result that comes while a reply is being written does not restart that reply", async () => {
     const { telemetry, spans, shutDown } = setUp();
     const sink = telemetry.createSink();
     const steps: Timed[] = [
@@ -441,7 +441,7 @@ describe("telemetry of a run", () => {
     await shutDown();
   });
 
-  it("what a lost reply has used is counted too", async () => {
+  it("the usage of a lost reply is counted, too", async () => {
     const { telemetry, points, shutDown } = setUp();
     const sink = telemetry.createSink();
     const steps: Timed[] = [
@@ -456,8 +456,8 @@ describe("telemetry of a run", () => {
   });
 });
 
-describe("what telemetry may know", () => {
-  it("nothing anybody said is recorded unless it is asked for", async () => {
+describe("what telemetry records", () => {
+  it("no content is recorded unless requested", async () => {
     const { telemetry, spans, points, shutDown } = setUp();
     const sink = telemetry.createSink();
     const secretError = { code: "source-failed", message: "secret", terminal: true } as const;
@@ -478,7 +478,7 @@ describe("what telemetry may know", () => {
     await shutDown();
   });
 
-  it("with recordContent, each reply has what was new to the model and what it said, each call its arguments and result", async () => {
+  it("with recordContent, each reply has its new input and its output, each call its arguments and result", async () => {
     const { telemetry, spans, shutDown } = setUp({ recordContent: true });
     const sink = telemetry.createSink();
     for (const event of eventsOf(withTool())) sink.accept(event);
@@ -542,7 +542,7 @@ describe("what telemetry may know", () => {
     await shutDown();
   });
 
-  it("the caller's own attributes are on every span and every measurement", async () => {
+  it("the caller's attributes are on every span and every measurement", async () => {
     const { telemetry, spans, points, shutDown } = setUp({ attributes: { tenant: "acme" } });
     const sink = telemetry.createSink();
     for (const event of eventsOf(withTool())) sink.accept(event);
@@ -558,7 +558,7 @@ describe("what telemetry may know", () => {
 });
 
 describe("telemetry and the program around it", () => {
-  it("spans hang below the one that is active when the sink is made", async () => {
+  it("spans are below the one that is active when the sink is created", async () => {
     const { telemetry, spans, shutDown } = setUp();
     const outer = api.trace.setSpanContext(api.ROOT_CONTEXT, {
       traceId: "0af7651916cd43dd8448eb211c80319c",
@@ -577,7 +577,7 @@ describe("telemetry and the program around it", () => {
     await shutDown();
   });
 
-  it("S0-104: without the package there is no telemetry, and with it nobody has to have set it up", async () => {
+  it("S0-104: without the package there is no telemetry, and with it no set-up is required", async () => {
     expect(await loadTelemetry({}, () => Promise.reject(new Error("Cannot find package")))).toBeUndefined();
     const telemetry = await loadTelemetry();
     const sink = telemetry?.createSink();
@@ -586,7 +586,7 @@ describe("telemetry and the program around it", () => {
     expect(sink).toBeDefined();
   });
 
-  it("a tracer that throws hurts nobody, and is reported once", () => {
+  it("a tracer that throws affects nothing, and is reported once", () => {
     const warned: unknown[] = [];
     const broken = {
       startSpan: () => {
@@ -599,7 +599,7 @@ describe("telemetry and the program around it", () => {
     expect(warned).toHaveLength(1);
   });
 
-  it("any order of events gives spans that have all ended, and never an exception", () => {
+  it("any order of events gives spans that all end, and never an exception", () => {
     const steps: readonly (Chunk | DoneChunk)[] = withTool().map(([, chunk]) => chunk);
     const extra: readonly Chunk[] = [
       handoffItem({ from: "a", to: "b", message: "" }),

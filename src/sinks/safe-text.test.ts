@@ -11,13 +11,13 @@ function inPieces(pieces: readonly string[]): string {
   return pieces.map((piece) => safe.push(piece)).join("") + safe.end();
 }
 
-describe("SEC11: foreign text on a terminal", () => {
-  it("the corpus is large, every text in it differs, and the check sees each", () => {
+describe("SEC11: untrusted text on a terminal", () => {
+  it("the corpus is large, every text in it differs, and the check detects each", () => {
     expect(new Set(HOSTILE_TEXTS).size).toBeGreaterThanOrEqual(100);
     for (const text of HOSTILE_TEXTS) expect([nameOf(text), isHarmless(text)]).toEqual([nameOf(text), false]);
   });
 
-  it.each(HOSTILE_TEXTS.map((text) => [nameOf(text), text]))("%s: harmless, however it is cut", (_, text) => {
+  it.each(HOSTILE_TEXTS.map((text) => [nameOf(text), text]))("%s: harmless, however it is split", (_, text) => {
     const around = `before ${text} after`;
     const safe = plainText(around);
     expect(isHarmless(safe)).toBe(true);
@@ -32,7 +32,7 @@ describe("SEC11: foreign text on a terminal", () => {
     }
   });
 
-  it("any text, cut anywhere: harmless, the same, and safe text is left alone", () => {
+  it("any text, however split: harmless, the same, and safe text is unchanged", () => {
     const nasty = fc.oneof(
       fc.constantFrom(...HOSTILE_TEXTS),
       fc.string({ unit: "binary", maxLength: 12 }),
@@ -64,7 +64,7 @@ describe("SEC11: foreign text on a terminal", () => {
     );
   });
 
-  it("what can be read stays as it is", () => {
+  it("readable text is unchanged", () => {
     for (const text of [
       "Grüße, 世界 🙂\n\tcode: a[0] && b\n",
       "👨‍👩‍👧‍👦 ❤️‍🔥 1️⃣ 🏳️‍🌈 🇩🇪",
@@ -77,14 +77,14 @@ describe("SEC11: foreign text on a terminal", () => {
     }
   });
 
-  it("colours go without a trace; the words of other sequences stay visible", () => {
+  it("colours are removed; other sequences stay visible as text", () => {
     expect(plainText("\u001b[1;31mred\u001b[0m \u001b[38;5;12mblue\u001b[m")).toBe("red blue");
     expect(plainText("\u001b]0;title\u0007Hello")).toBe("]0;titleHello");
     expect(plainText("\u001b[2Jgone?")).toBe("[2Jgone?");
     expect(plainText(`\u001b[${"1;".repeat(40)}m`)).toContain("1;1;");
   });
 
-  it("half a character becomes one that says so, and never meets a stranger's half", () => {
+  it("half a character becomes a replacement character, and never joins another half", () => {
     expect(plainText("a\ud83db")).toBe("a\ufffdb");
     expect(plainText("a\ude42")).toBe("a\ufffd");
     expect(inPieces(["a\ud83d", "\ude42"])).toBe("a🙂");
@@ -97,7 +97,7 @@ describe("SEC11: foreign text on a terminal", () => {
     }
   });
 
-  it("JSON says the same when escaped", () => {
+  it("escaped JSON has the same meaning", () => {
     for (const text of HOSTILE_TEXTS) {
       const json = JSON.stringify({ text });
       expect(isHarmless(escapeUnsafe(json))).toBe(true);

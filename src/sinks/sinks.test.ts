@@ -42,8 +42,8 @@ const number = (events: readonly (Chunk | DoneChunk)[]): AgentEvent[] =>
 const call = toolCallItem({ callId: "c", name: "add", input: {}, executedBy: "millrace" });
 const answered = toolResultItem({ callId: "c", name: "add", output: 1, isError: false });
 
-describe("sinks together", () => {
-  it("S4-6: one that throws is left out, and the others go on", async () => {
+describe("several sinks", () => {
+  it("S4-6: one that throws is removed, and the others continue", async () => {
     const seen: string[] = [];
     const faults: unknown[] = [];
     const bad: Sink = {
@@ -60,7 +60,7 @@ describe("sinks together", () => {
     expect(faults).toHaveLength(1);
   });
 
-  it("room waits for every sink that asks for patience", async () => {
+  it("room waits for every sink that applies backpressure", async () => {
     let free: () => void = () => undefined;
     const slow: Sink = {
       accept: () => undefined,
@@ -77,7 +77,7 @@ describe("sinks together", () => {
     expect(joinSinks([{ accept: () => undefined }], () => undefined).room?.()).toBeUndefined();
   });
 
-  it("AT-59 S4-3: with a format its output alone, without one the terminal and the progress", () => {
+  it("AT-59 S4-3: with a format only its output, without one the terminal and the progress", () => {
     const [formatted, terminal, progress] = [1, 2, 3].map((): Sink => ({ accept: () => undefined })) as [
       Sink,
       Sink,
@@ -89,7 +89,7 @@ describe("sinks together", () => {
 });
 
 describe("the SSE sink", () => {
-  it("writes what the framer and the codec read back, harmless on a terminal", () => {
+  it("writes what the framer and the codec can read back, harmless on a terminal", () => {
     const events = number([...HOSTILE_TEXTS.map((text) => textDelta("m", 0, text)), call, answered]);
     let text = "";
     const sink = createSseSink((piece) => {
@@ -103,7 +103,7 @@ describe("the SSE sink", () => {
 });
 
 describe("the log", () => {
-  it("S4-33: holds every event of every run that shares it, in order, one per line", async () => {
+  it("S4-33: contains every event of every run that shares it, in order, one per line", async () => {
     const files = createMemoryFiles();
     const [one, two] = [1, 2].map(() => createLogSink({ path: "/logs/a.jsonl", files })) as [Sink, Sink];
     for (let seq = 0; seq < 300; seq += 1) {
@@ -124,7 +124,7 @@ describe("the log", () => {
     }
   });
 
-  it("takes secrets out before they reach the disk", async () => {
+  it("removes secrets before they reach the disk", async () => {
     const files = createMemoryFiles();
     const sink = createLogSink({ path: "/a", files, redact: (line) => line.replaceAll("sk-canary", "***") });
     sink.accept(numberEvent(textDelta("m", 0, "sk-canary"), 0, { ts: 0, runId: "r" }));
@@ -132,7 +132,7 @@ describe("the log", () => {
     expect(new TextDecoder().decode(await files.read("/a"))).not.toContain("canary");
   });
 
-  it("asks for patience when the disk is slow, and holds no more than that", async () => {
+  it("applies backpressure if the disk is slow, and buffers no more than that", async () => {
     let finish: () => void = () => undefined;
     const append = () =>
       new Promise<void>((resolve) => {
@@ -155,7 +155,7 @@ describe("the log", () => {
     await sink.close?.();
   });
 
-  it("a disk that refuses is told at the end, and hurts nobody before", async () => {
+  it("a disk failure is reported at the end, and affects nothing before", async () => {
     const append = async () => {
       throw new Error("ENOSPC");
     };
@@ -189,7 +189,7 @@ function watch(events: readonly (Chunk | DoneChunk)[], options: { isTerminal?: b
 describe("progress", () => {
   const start = startItem({ backend: "openai", mode: "http", model: "gpt-5" });
 
-  it("says what is waited for, after a moment of patience, and goes away without a trace", async () => {
+  it("shows what the run is waiting for, after a delay, and disappears without a trace", async () => {
     const { clock, sink, seen } = watch([start]);
     await clock.advance(200);
     expect(seen()).toBe("");
@@ -202,7 +202,7 @@ describe("progress", () => {
     expect(seen()).toBe(before);
   });
 
-  it("names the tools that run, the thinking, and the next try", async () => {
+  it("names the running tools, the thinking, and the next attempt", async () => {
     for (const [events, says] of [
       [[call], "running add"],
       [[call, answered], "waiting for the model"],
@@ -216,7 +216,7 @@ describe("progress", () => {
     }
   });
 
-  it("is quiet where there is no terminal, beside text, and while a person is asked", async () => {
+  it("is silent without a terminal, together with text, and during a question", async () => {
     const asked = permissionItem({ callId: "c", name: "add", state: "asked", by: "rule" });
     for (const quiet of [
       watch([start, call], { isTerminal: false }),
@@ -230,7 +230,7 @@ describe("progress", () => {
     }
   });
 
-  it("SEC11: hostile names change nothing but their line", async () => {
+  it("SEC11: hostile names affect only their line", async () => {
     for (const text of HOSTILE_TEXTS) {
       const { clock, seen, sink } = watch([startItem({ backend: text, mode: "http", model: text })]);
       await clock.advance(1000);
@@ -284,7 +284,7 @@ describe("the formatted sink", () => {
     expect([out, aside]).toEqual(["one\n[add]\nthree\n", ""]);
   });
 
-  it("errors that are no frame's are told aside", () => {
+  it("errors without a frame are reported separately", () => {
     const error = errorItem({
       code: "source-failed",
       message: "It broke",
@@ -294,7 +294,7 @@ describe("the formatted sink", () => {
     expect(formatted([error, doneEvent(result)], () => [])).toEqual({ out: "", aside: "✗ It broke\n  Why\n" });
   });
 
-  it("SEC11: templates may colour; values may not do anything", () => {
+  it("SEC11: templates may use colours; values may do nothing", () => {
     for (const text of HOSTILE_TEXTS) {
       const events = [{ ...call, raw: raw("x") }, { ...answered, raw: raw("y") }, doneEvent(result)];
       for (const style of ["text", "ansi"] as const) {

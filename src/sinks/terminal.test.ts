@@ -68,7 +68,7 @@ const call = toolCallItem({ callId: "c1", name: "add", input: { a: 1 }, executed
 const answer = toolResultItem({ callId: "c1", name: "add", output: 42, isError: false, ms: 3 });
 
 describe("the terminal sink", () => {
-  it("shows the text on out, and everything about it aside, each on a line of its own", () => {
+  it("shows the text on out, and everything about it on err, each on its own line", () => {
     const { out, aside } = show([
       textDelta("m", 0, "Let me "),
       textDelta("m", 0, "add."),
@@ -81,7 +81,7 @@ describe("the terminal sink", () => {
     expect(aside).toBe('→ add {"a":1}\n← 42 (3 ms)\ndone · 1.2 s · 5 tokens in, 2 out · $0.0123\n');
   });
 
-  it("shows a block once: as deltas, or whole when there were none", () => {
+  it("shows a block once: as deltas, or whole if there were none", () => {
     const blocks = [
       { type: "text", text: "Hello" },
       { type: "text", text: " you" },
@@ -91,7 +91,7 @@ describe("the terminal sink", () => {
     expect(show([messageItem({ id: "u", role: "user", blocks })]).out).toBe("");
   });
 
-  it("says what failed and what to do, whatever the width", () => {
+  it("shows what failed and what to do, at any width", () => {
     const error = errorItem({
       code: "provider-auth",
       message: "openai answered 401",
@@ -109,7 +109,7 @@ describe("the terminal sink", () => {
     ]);
   });
 
-  it("F-F a verdict that is no error event is told with its remedy, also when it is quiet", () => {
+  it("F-F a failed verdict without an error event is reported with its remedy, also in quiet mode", () => {
     const error = {
       code: "failed-result",
       message: "The run reached limits.turns (1). Raise it.",
@@ -124,12 +124,12 @@ describe("the terminal sink", () => {
     expect(show([errorItem({ ...error, terminal: true }), done]).aside.match(/✗/g)).toHaveLength(1);
   });
 
-  it("F-F an abort is said once", () => {
+  it("F-F an abort is reported once", () => {
     const { aside } = show([doneEvent({ ...result, status: "aborted", subtype: "aborted" })]);
     expect(aside).toBe("aborted · 1.2 s · 5 tokens in, 2 out · $0.0123\n");
   });
 
-  it("F-F a warning is not cut: its remedy stands at its end", () => {
+  it("F-F a warning is not cut, because its remedy is at its end", () => {
     const message = "session.resume is ignored on offline: a model behind an API keeps no sessions. Use a session.";
     const warning = warningItem({ code: "option-ignored", message });
     expect(show([warning], { wrapAside: true, width: 40 }).aside).toBe(
@@ -139,7 +139,7 @@ describe("the terminal sink", () => {
     expect(show([warning], { width: 40 }).aside).toBe(`! ${message}\n`);
   });
 
-  it("F-F a question that somebody else puts is not told as well, nor the person's own answer", () => {
+  it("F-F a question that is asked elsewhere is not shown as well, nor the person's own answer", () => {
     const about = { callId: "c", name: "add", reason: "The user said no." };
     const events = [
       permissionItem({ ...about, state: "asked", by: "rule" }),
@@ -151,7 +151,7 @@ describe("the terminal sink", () => {
     expect(show(events).aside).toBe("? add: asked, The user said no.\n? add: denied, The user said no.\n");
   });
 
-  it("F-F the answer is wrapped at words where it goes to a terminal, and nowhere else", () => {
+  it("F-F the answer is wrapped at words on a terminal, and nowhere else", () => {
     const events = [textDelta("m", 0, "The quick brown "), textDelta("m", 0, "fox jumps over the lazy dog.")];
     const done = doneEvent(result);
     expect(show([...events, done], { wrap: true, width: 20 }).out).toBe(
@@ -160,14 +160,14 @@ describe("the terminal sink", () => {
     expect(show([...events, done], { width: 20 }).out).toBe("The quick brown fox jumps over the lazy dog.\n");
   });
 
-  it("shows thinking only when asked, on lines of its own", () => {
+  it("shows thinking only on request, on separate lines", () => {
     const events = [thinkingDelta("m", 0, "Hm"), thinkingDelta("m", 0, "m."), textDelta("m", 1, "Yes"), call];
     expect(show(events).aside).not.toContain("Hm");
     const { both } = show(events, { showThinking: true });
     expect(both).toBe('Hmm.\nYes\n→ add {"a":1}\n');
   });
 
-  it("tells of retries, fallbacks, retractions, silence and warnings, but not of expected ones", () => {
+  it("shows retries, fallbacks, retractions, silence and warnings, but not expected ones", () => {
     const { aside } = show([
       noticeItem("retry", { attempt: 2, message: "overloaded" }),
       noticeItem("fallback", { from: "openai", to: "anthropic" }),
@@ -182,7 +182,7 @@ describe("the terminal sink", () => {
     expect(aside).not.toContain("expected");
   });
 
-  it("a message shown before is shown again after it was made void, and only then", () => {
+  it("a message is shown again only after it was retracted", () => {
     const message = messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "Hi" }] });
     const { out, aside } = show([textDelta("m", 0, "H"), message, retractNotice({ messageId: "m" }), message, message]);
     expect(out).toBe("Hi\nHi");
@@ -190,16 +190,16 @@ describe("the terminal sink", () => {
     expect(show([retractNotice({ messageId: "never-seen" })]).aside).toBe("");
   });
 
-  it("S3-15: a message that says more than its deltas is shown to its end, once", () => {
+  it("S3-15: a message that is longer than its deltas is shown to its end, once", () => {
     const message = messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "Hi you" }] });
     expect(show([textDelta("m", 0, "Hi "), message, message]).out).toBe("Hi you");
   });
 
-  it("another message begins on a line of its own", () => {
+  it("another message begins on a new line", () => {
     expect(show([textDelta("m", 0, "One."), textDelta("n", 0, "Two"), textDelta("n", 0, ".")]).out).toBe("One.\nTwo.");
   });
 
-  it("S4-33: without streaming a text is printed once, when it is whole", () => {
+  it("S4-33: without streaming a text is printed once, when it is complete", () => {
     const message = messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "Hi you" }] });
     const { out } = show([textDelta("m", 0, "Hi "), textDelta("m", 0, "you"), message], { stream: false });
     expect(out).toBe("Hi you");
@@ -227,7 +227,7 @@ describe("the terminal sink", () => {
     expect(show(events, { showMetadata: true }).aside).toContain("rate-limit");
   });
 
-  it("thinking can be told of in one line", () => {
+  it("thinking can be shown in one line", () => {
     const [first, second] = [thinkingDelta("m", 0, "Hm"), thinkingDelta("m", 0, "m.")].map((chunk, seq) =>
       numberEvent(chunk, seq, { ts: 1000 + seq, runId: "r" }),
     );
@@ -239,7 +239,7 @@ describe("the terminal sink", () => {
     expect(both).toBe("· thought for 2.5 s, 4 characters\nYes");
   });
 
-  it("results say whose they are when several calls are under way, and how long each took", () => {
+  it("results name their call if several are running, and how long each took", () => {
     const at = (chunk: Chunk, ts: number): AgentEvent => numberEvent(chunk, 0, { ts, runId: "r" });
     const one = toolCallItem({ callId: "1", name: "read", input: {}, executedBy: "backend" });
     const two = toolCallItem({ callId: "2", name: "list", input: {}, executedBy: "backend" });
@@ -248,7 +248,7 @@ describe("the terminal sink", () => {
     expect(aside).toBe("→ read {}\n→ list {}\n← list: ok (40 ms)\n← ok (1 min 10 s)\n");
   });
 
-  it("Markdown is rendered for a terminal and left alone elsewhere", () => {
+  it("Markdown is rendered for a terminal and left unchanged elsewhere", () => {
     const events = [textDelta("m", 0, "**bo"), textDelta("m", 0, "ld** `c`"), call];
     expect(show(events).out).toBe("**bold** `c`\n");
     expect(show(events, { markdown: true }).out).toBe("\u001b[1mbold\u001b[22m \u001b[36mc\u001b[39m\n");
@@ -261,7 +261,7 @@ describe("the terminal sink", () => {
     expect(aside).toMatch(/… \(5 ms\)\n$/);
   });
 
-  it("leaves the words of sub-agents out, and shows what they do a little to the right", () => {
+  it("omits the text of sub-agents, and shows their actions indented", () => {
     const inner = { ...call, parent: "c0" };
     expect(show([inner, { ...answer, parent: "c0" }]).aside).toBe('  → add {"a":1}\n  ← 42 (3 ms)\n');
     const { both } = show([textDelta("m", 0, "inner", "c1"), thinkingDelta("m", 0, "inner", "c1")]);
@@ -310,7 +310,7 @@ describe("SEC11: hostile text in every place of every event", () => {
     }
   });
 
-  it("any text, in any place, cut anywhere", () => {
+  it("any text, in any place, split anywhere", () => {
     const nasty = fc.oneof(
       fc.constantFrom(...HOSTILE_TEXTS),
       fc.string({ unit: "binary", maxLength: 12 }),
@@ -325,7 +325,7 @@ describe("SEC11: hostile text in every place of every event", () => {
     );
   });
 
-  it("what can be read stays as it is", () => {
+  it("readable text is unchanged", () => {
     const text = "Grüße, 世界 🙂\n\tcode: a[0] && b\n";
     expect(show([textDelta("m", 0, text)]).out).toBe(text);
   });

@@ -48,14 +48,14 @@ describe("F-F wrapping at words", () => {
     expect(filter.isHolding).toBe(false);
   });
 
-  it("near the edge a word waits for its end, and end() gives it", () => {
+  it("near the edge a word waits for its end, and end() writes it", () => {
     const filter = createWordWrap(() => 20);
     expect(filter.push("The quick brown f")).toBe("The quick brown");
     expect(filter.isHolding).toBe(true);
     expect(filter.end()).toBe(" f");
   });
 
-  it("a resize counts from the next word on", () => {
+  it("a resize applies from the next word on", () => {
     let columns = 20;
     const filter = createWordWrap(() => columns);
     const first = filter.push("The quick brown fox jumps ");
@@ -88,7 +88,7 @@ describe("F-F wrapping at words", () => {
     )
     .map((parts) => parts.join(""));
 
-  it("however a text is cut, the output is the same", () => {
+  it("however a text is split, the output is the same", () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 20, max: 50 }), fc.integer({ min: 1, max: 7 }), (text, columns, size) => {
         // Not inside a character or a colour code: the input is already safe and complete.
@@ -101,7 +101,7 @@ describe("F-F wrapping at words", () => {
     );
   });
 
-  it("nothing but blanks becomes a line end, and no line is longer than the terminal unless a word is", () => {
+  it("only blanks become line ends, and no line is longer than the terminal unless a word is", () => {
     const plain = texts.filter((text) => !/[`|\t]|verylongword/.test(text));
     fc.assert(
       fc.property(plain, fc.integer({ min: 20, max: 50 }), (text, columns) => {

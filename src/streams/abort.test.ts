@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createAbortController, followSignal } from "./abort.ts";
 
 describe("an abort controller that follows signals", () => {
-  it("fires with any of them, with its reason, or alone", () => {
+  it("fires with any of them, with its reason, or by itself", () => {
     const [first, second] = [new AbortController(), new AbortController()];
     const all = [0, 1, 2].map(() => createAbortController(first.signal, second.signal));
     all[0]?.abort("alone");
@@ -13,7 +13,7 @@ describe("an abort controller that follows signals", () => {
     expect(all.map(({ signal }) => signal.reason)).toEqual(["alone", "all", "all"]);
   });
 
-  it("has fired when a signal has", () => {
+  it("has fired if a signal has", () => {
     expect(createAbortController(AbortSignal.abort("before")).signal.reason).toBe("before");
   });
 
@@ -31,7 +31,7 @@ describe("an abort controller that follows signals", () => {
 });
 
 describe("followSignal", () => {
-  it("calls once when the signal fires, at once if it has, and not after it was left", () => {
+  it("calls once when the signal fires, at once if it has, and not after it was removed", () => {
     const heard: unknown[] = [];
     const controller = new AbortController();
     followSignal(controller.signal, (reason) => heard.push(["stays", reason]));

@@ -32,7 +32,7 @@ describe("an alarm", () => {
     expect(fired).toEqual(["a at 1050"]);
   });
 
-  it("is put off by setting it again, however often, with hardly a timer", async () => {
+  it("is postponed by setting it again, however often, with few timers", async () => {
     const { clock, alarm, fired, fire, timers } = setUp();
     for (let at = 0; at < 100; at += 1) {
       alarm.set(50, fire("late"));
@@ -44,7 +44,7 @@ describe("an alarm", () => {
     expect(timers()).toBeLessThan(30);
   });
 
-  it("what is due sooner than what was set before comes in time, and alone", async () => {
+  it("an earlier time than the one set before fires in time, and once", async () => {
     const { clock, alarm, fired, fire } = setUp();
     alarm.set(500, fire("far"));
     alarm.set(20, fire("near"));
@@ -55,7 +55,7 @@ describe("an alarm", () => {
     expect(fired.at(-1)).toBe("again at 2020");
   });
 
-  it("stopped, it fires no more and leaves no timer; it can be set again", async () => {
+  it("after a stop it does not fire and leaves no timer; it can be set again", async () => {
     const { clock, alarm, fired, fire } = setUp();
     alarm.set(20, fire("never"));
     alarm.stop();
@@ -67,7 +67,7 @@ describe("an alarm", () => {
     expect(fired).toEqual(["now at 1120"]);
   });
 
-  it("R11: a clock that is set back puts it off by no more than it was set for", async () => {
+  it("R11: a clock that is set back delays it by no more than its duration", async () => {
     const clock = createVirtualClock(10_000_000);
     let setBy = 0;
     let aborted = false;

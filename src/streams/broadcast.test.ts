@@ -43,7 +43,7 @@ function expectGapless(values: readonly Span[], length: number): void {
 }
 
 describe("broadcast", () => {
-  it("gives every reader every value from the first one on, however late it comes", async () => {
+  it("gives every reader every value from the first one on, however late it starts", async () => {
     const broadcast = create();
     const early = readAll(broadcast.read());
     broadcast.push([span(0), span(1)], 1);
@@ -55,7 +55,7 @@ describe("broadcast", () => {
     expect((await readAll(broadcast.read())).map((value) => value.last)).toEqual([0, 1, 2]);
   });
 
-  it("asks the writer to wait while an attached reader lags, and lets it go on when the reader has caught up", async () => {
+  it("makes the writer wait while an attached reader lags, until the reader has caught up", async () => {
     const broadcast = create(4);
     const reader = broadcast.read();
     const first = reader.next();
@@ -74,7 +74,7 @@ describe("broadcast", () => {
     expect(broadcast.room()).toBeUndefined();
   });
 
-  it("asks the writer to wait for the weight of few values, too", async () => {
+  it("makes the writer wait for a few heavy values, too", async () => {
     const broadcast = createBroadcast<Span>({
       capacity: 1000,
       maxWeight: 100,
@@ -92,7 +92,7 @@ describe("broadcast", () => {
     expect(broadcast.room()).toBeUndefined();
   });
 
-  it("does not hold the writer back for a reader that was never pulled or has left", async () => {
+  it("does not hold up the writer for a reader that was never pulled or has left", async () => {
     const broadcast = create(2);
     broadcast.read();
     broadcast.push(rows(0, 10), 1);
@@ -107,7 +107,7 @@ describe("broadcast", () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("merges what nobody has to read any more, in pieces, and never across an item", async () => {
+  it("merges what no reader needs any more, in pieces, and never across an item", async () => {
     const broadcast = create();
     broadcast.push(rows(0, 3000), 1);
     broadcast.push([span(3000, "item")], 1);
@@ -119,7 +119,7 @@ describe("broadcast", () => {
     expect(values.filter((value) => value.kind === "item")).toEqual([span(3000, "item")]);
   });
 
-  it("keeps values apart for a reader that stands among them", async () => {
+  it("keeps values separate for a reader that is between them", async () => {
     const broadcast = create(1_000_000);
     const reader = broadcast.read();
     const seen: Span[] = [];
@@ -136,7 +136,7 @@ describe("broadcast", () => {
     expect(seen).toEqual(rows(0, 20_000));
   });
 
-  it("no longer holds the writer back once somebody waits for the end: what the lagging reader missed is merged", async () => {
+  it("no longer holds up the writer when a caller awaits the end: what the slow reader missed is merged", async () => {
     const broadcast = create(4);
     const reader = broadcast.read();
     const first = reader.next();
@@ -156,7 +156,7 @@ describe("broadcast", () => {
     expect(rest.length).toBeLessThan(5000);
   });
 
-  it("answers concurrent next() calls in order, and ends those that are left over", async () => {
+  it("answers concurrent next() calls in order, and ends the remaining ones", async () => {
     const broadcast = create();
     const reader = broadcast.read();
     const pending = [reader.next(), reader.next(), reader.next()];
@@ -165,7 +165,7 @@ describe("broadcast", () => {
     expect((await Promise.all(pending)).map((result) => result.value?.last)).toEqual([0, 1, undefined]);
   });
 
-  it("calls listeners for every value from the first one on, in order, also when one listener writes", async () => {
+  it("calls listeners for every value from the first one on, in order, even if one listener writes", async () => {
     const broadcast = create();
     const early: number[] = [];
     const late: number[] = [];
@@ -189,7 +189,7 @@ describe("broadcast", () => {
     expect(late).toEqual([0, 1, 2]);
   });
 
-  it("reports what a listener throws and goes on with it and with the others", () => {
+  it("reports what a listener throws and continues with it and the others", () => {
     const broadcast = create();
     const errors: unknown[] = [];
     const seen: number[] = [];
@@ -210,7 +210,7 @@ describe("broadcast", () => {
     expect(errors).toHaveLength(3);
   });
 
-  it("holds for any interleaving of writing, reading, leaving and listening", async () => {
+  it("works for any interleaving of writing, reading, leaving and listening", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(

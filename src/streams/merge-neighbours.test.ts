@@ -9,7 +9,7 @@ const merging = {
 };
 
 describe("mergeNeighbours", () => {
-  it("merges rows in the range and moves up what stands behind it", () => {
+  it("merges rows in the range and moves up those after it", () => {
     const log = ["a1", "a2", "b1", "a3", "a4", "a5", "c1"];
     const places: ReadPosition[] = [{ index: 0 }, { index: 5 }, { index: 7 }];
     expect(mergeNeighbours(log, { from: 0, end: 5 }, places, merging)).toBe(3);
@@ -17,7 +17,7 @@ describe("mergeNeighbours", () => {
     expect(places.map(({ index }) => index)).toEqual([0, 3, 5]);
   });
 
-  it("everybody still gets the same text from his place on, and no row goes across a place", () => {
+  it("every reader still gets the same text from its position on, and no row crosses a position", () => {
     const values = fc.array(fc.constantFrom("a1", "a2", "b1", "c1"), { maxLength: 12 });
     fc.assert(
       fc.property(values, fc.array(fc.nat(12)), fc.nat(12), fc.nat(12), (given, at, left, right) => {

@@ -19,13 +19,13 @@ function setUp() {
 }
 
 describe("watchSilence", () => {
-  it("tells of a silence once, and ends it when it is too long", async () => {
+  it("reports a silence once, and ends it if it is too long", async () => {
     const { clock, heard } = setUp();
     await clock.advance(5000);
     expect(heard).toEqual(["notice of 200 at 200", "first: 1000 at 1000"]);
   });
 
-  it("a sign of life begins a new silence, and a pause none", async () => {
+  it("a sign of life begins a new silence; a pause does not", async () => {
     const { clock, watch, heard } = setUp();
     await clock.advance(150);
     watch.alive();
@@ -40,7 +40,7 @@ describe("watchSilence", () => {
   it.each([
     ["ahead", 3_600_000],
     ["back", -3_600_000],
-  ])("R11: a clock that is set %s neither makes a silence nor hides one", async (_, setBy) => {
+  ])("R11: a clock that is set %s neither causes nor hides a silence", async (_, setBy) => {
     const { clock, watch, heard, machine } = setUp();
     await clock.advance(100);
     watch.alive();

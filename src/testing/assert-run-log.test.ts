@@ -252,12 +252,12 @@ function mergeTexts(events: readonly AgentEvent[], at: number): AgentEvent[] {
 }
 
 describe("assertRunLog", () => {
-  it("passes a log that keeps every promise", () => {
+  it("accepts a valid log", () => {
     expect(findViolation(goodLog())).toBeUndefined();
     expect(() => assertRunLog(goodLog())).not.toThrow();
   });
 
-  it("throws an error that names the promise and the place", () => {
+  it("throws an error that names the guarantee and the position", () => {
     const broken = change(goodLog(), 7, { ts: 5 });
     expect(() => assertRunLog(broken)).toThrow(RunLogViolation);
     expect(() => assertRunLog(broken)).toThrow("time-order at seq 7: ts fell from 6 to 5. `ts` never decreases.");
@@ -272,19 +272,19 @@ describe("assertRunLog", () => {
     expect(violation).toEqual({ invariant, seq: seq ?? broken.at(-1)?.seq, message: expect.stringMatching(/./) });
   });
 
-  it("has a planted fault for every promise", () => {
+  it("has a planted fault for every guarantee", () => {
     const planted = new Set(PLANTED.map(([invariant]) => invariant));
     expect([...planted].sort()).toEqual(Object.keys(RUN_LOG_INVARIANTS).sort());
   });
 
-  it("names the first violation in the order of events, also when a later one shows earlier", () => {
+  it("names the first violation in the order of events, even if a later one is detected earlier", () => {
     // The late delta at 9 is recognised only at the end, the bad time at 12 at once.
     const broken = change(insert(goodLog(), 9, textDelta("m1", 1, "x")), 12, { ts: 1 });
     expect(findViolation(broken)).toMatchObject({ invariant: "delta-after-message", seq: 9 });
   });
 });
 
-describe("what a log may do", () => {
+describe("what a log may contain", () => {
   const text = (id: string, ...texts: string[]): Chunk =>
     messageItem({ id, role: "assistant", blocks: texts.map((part) => ({ type: "text", text: part })) });
 
@@ -401,7 +401,7 @@ describe("what a log may do", () => {
     expect(findViolation(changeResult(log, { text: "sab" }))).toMatchObject({ invariant: "text-agrees" });
   });
 
-  it("a sub-agent's call that the result leaves out, or lists", () => {
+  it("a sub-agent's call that the result omits, or lists", () => {
     const log = closeRunLog([
       toolCallItem({ ...call, parent: "c0", input: {}, executedBy: "backend" }),
       toolResultItem({ ...call, parent: "c0", output: "x", isError: false }),
@@ -410,7 +410,7 @@ describe("what a log may do", () => {
     expect(findViolation(changeResult(log, { toolCalls: [] }))).toBeUndefined();
   });
 
-  it("F-D4: a call is listed with the input that was allowed in the end, and with what was asked for", () => {
+  it("F-D4: a call is listed with the input that was finally allowed, and with the requested one", () => {
     const log = closeRunLog([
       toolCallItem({ ...call, input: { a: 1 }, executedBy: "millrace" }),
       permissionItem({ ...call, state: "allowed", by: "user", input: { a: 2 } }),
@@ -424,7 +424,7 @@ describe("what a log may do", () => {
     }
   });
 
-  it("a success after a message whose tool call nobody announced is refused; a failure is not", () => {
+  it("a success after a message with an unannounced tool call is rejected; a failure is not", () => {
     const said = messageItem({
       id: "m1",
       role: "assistant",
@@ -484,14 +484,14 @@ const validLog = turns.map((list) =>
 );
 
 describe("random logs", () => {
-  it("pass when they keep their promises", () => {
+  it("are accepted if they are valid", () => {
     fc.assert(
       fc.property(validLog, (log) => findViolation(log) === undefined),
       { numRuns: RUNS },
     );
   });
 
-  it("are caught when an event is lost, doubled or out of order", () => {
+  it("are rejected if an event is lost, duplicated or out of order", () => {
     fc.assert(
       fc.property(validLog, fc.nat(), fc.constantFrom("lost", "doubled", "swapped"), (log, pick, fault) => {
         const at = pick % log.length;
@@ -505,7 +505,7 @@ describe("random logs", () => {
     );
   });
 
-  it("are caught, or stay harmless, when an event is left out before they are numbered", () => {
+  it("are detected, or harmless, if an event is dropped before numbering", () => {
     fc.assert(
       fc.property(validLog, fc.nat(), (log, pick) => {
         const at = pick % log.length;
@@ -516,7 +516,7 @@ describe("random logs", () => {
     );
   });
 
-  it("are caught when a number, a text or an id in them changes", () => {
+  it("are rejected if a number, a text or an id in them changes", () => {
     fc.assert(
       fc.property(validLog, fc.nat(), fc.constantFrom("seq", "runId", "text", "callId", "type"), (log, pick, field) => {
         const candidates = log.flatMap((event, at) =>
@@ -534,7 +534,7 @@ describe("random logs", () => {
     );
   });
 
-  it("never make the check throw, whatever stands in them", () => {
+  it("never make the check throw, whatever they contain", () => {
     fc.assert(
       fc.property(validLog, fc.nat(), fc.string(), fc.anything(), (log, pick, field, value) => {
         const at = pick % log.length;

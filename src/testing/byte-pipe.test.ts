@@ -15,7 +15,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe("createBytePipe", () => {
-  it("gives a waiting reader the bytes, and keeps them for one that comes later", async () => {
+  it("gives the bytes to a waiting reader, and keeps them for a later one", async () => {
     const pipe = createBytePipe();
     const reader = pipe[Symbol.asyncIterator]();
     const waiting = reader.next();
@@ -35,7 +35,7 @@ describe("createBytePipe", () => {
     await third;
   });
 
-  it("ends after what is in it, and refuses more", async () => {
+  it("ends after its content, and rejects more", async () => {
     const pipe = createBytePipe();
     await pipe.write(bytes(1));
     pipe.end();
@@ -46,7 +46,7 @@ describe("createBytePipe", () => {
     expect(seen).toEqual([1]);
   });
 
-  it("lets a writer that waits finish when it ends, since the reader still takes its bytes", async () => {
+  it("lets a waiting writer finish when it ends, because the reader still takes its bytes", async () => {
     const pipe = createBytePipe(1);
     const writing = pipe.write(bytes(1, 2));
     pipe.end();
@@ -55,7 +55,7 @@ describe("createBytePipe", () => {
     await writing;
   });
 
-  it("tells a failure to the reader, once and last, and to writers at once", async () => {
+  it("reports a failure to the reader, once and last, and to writers at once", async () => {
     const pipe = createBytePipe(1);
     const writing = pipe.write(bytes(1, 2));
     pipe.fail(new Error("broken"));
@@ -67,7 +67,7 @@ describe("createBytePipe", () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("tells a failure to a reader that waits", async () => {
+  it("reports a failure to a waiting reader", async () => {
     const pipe = createBytePipe();
     const reader = pipe[Symbol.asyncIterator]();
     const [first, second] = [reader.next(), reader.next()];
@@ -76,7 +76,7 @@ describe("createBytePipe", () => {
     expect(await second).toEqual({ done: true, value: undefined });
   });
 
-  it("refuses what nobody will take once the reader has left", async () => {
+  it("rejects writes after the reader has left", async () => {
     const pipe = createBytePipe(1);
     const writing = pipe.write(bytes(1, 2));
     for await (const _ of pipe) break;
@@ -84,7 +84,7 @@ describe("createBytePipe", () => {
     await expect(pipe.write(bytes(3))).rejects.toThrow("reader has left");
   });
 
-  it("throws away what is in it when destroyed, and lets everybody go", async () => {
+  it("discards its content when destroyed, and releases everyone", async () => {
     const pipe = createBytePipe(1);
     const writing = pipe.write(bytes(1, 2));
     pipe.destroy();

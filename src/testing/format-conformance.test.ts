@@ -61,11 +61,11 @@ const EARLY = "a stream that ends too early keeps them too";
 const TAME = "nothing it is fed makes it throw, or give anything but well-formed chunks";
 
 describe("checkFormat", () => {
-  it("finds nothing wrong with a format that keeps its promises", async () => {
+  it("accepts a correct format", async () => {
     expect(await checkFormat(format(), { bytes })).toEqual([]);
   });
 
-  it("R2: sees one that depends on how the bytes are cut", async () => {
+  it("R2: detects one that depends on how the bytes are split", async () => {
     // One chunk per call of feed, instead of one per frame.
     const broken = format((adapter) => ({
       feed: (frames) => [noticeItem("batch", frames.length), ...adapter.feed(frames)],
@@ -73,17 +73,17 @@ describe("checkFormat", () => {
     expect(await behaviours(broken)).toContain(CUT);
   });
 
-  it("sees one that remembers after a reset", async () => {
+  it("detects one that keeps state after a reset", async () => {
     expect(await behaviours(format({ reset: () => undefined }))).toContain(RESET);
   });
 
-  it("sees one whose adapters share something", async () => {
+  it("detects one whose adapters share state", async () => {
     const shared = createAdapter();
     const broken = { ...format(), createAdapter: () => shared };
     expect(await behaviours(broken)).toContain(APART);
   });
 
-  it("sees one whose message is not what its deltas said", async () => {
+  it("detects one whose message differs from its deltas", async () => {
     const broken = format((adapter) => ({
       feed: (frames) =>
         adapter
@@ -93,18 +93,18 @@ describe("checkFormat", () => {
     expect(await behaviours(broken)).toContain(SOUND);
   });
 
-  it("sees one that numbers its chunks", async () => {
+  it("detects one that numbers its chunks", async () => {
     const broken = format((adapter) => ({
       feed: (frames) => adapter.feed(frames).map((chunk, seq) => ({ ...chunk, seq })),
     }));
     expect(await behaviours(broken)).toContain(SOUND);
   });
 
-  it("I4: sees one for which a cut stream is a success", async () => {
+  it("I4: detects one for which a cut stream is a success", async () => {
     expect(await behaviours(format({ flush: () => [] }))).toEqual([EARLY]);
   });
 
-  it("sees one that throws on what it does not expect", async () => {
+  it("detects one that throws on unexpected input", async () => {
     const broken = format((adapter) => ({
       feed(frames) {
         for (const frame of frames) if (frame.kind === "data") Object.keys(frame.value as object);
@@ -114,7 +114,7 @@ describe("checkFormat", () => {
     expect(await behaviours(broken)).toContain(TAME);
   });
 
-  it("sees one that passes on values of the wrong type", async () => {
+  it("detects one that passes on values of the wrong type", async () => {
     const broken = format((adapter) => ({
       feed: (frames) =>
         frames.flatMap((frame) => {
@@ -127,7 +127,7 @@ describe("checkFormat", () => {
     expect(await behaviours(broken)).toContain(TAME);
   });
 
-  it("lets a text framing split a delta wherever the bytes are cut", async () => {
+  it("accepts that a text framing splits a delta wherever the bytes are split", async () => {
     const text: Format = {
       ...format({}, "text"),
       createAdapter() {

@@ -22,7 +22,7 @@ async function finish(handle: ProcessHandle) {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("createScriptedSpawn", () => {
-  it("plays its steps and records what the process was given", async () => {
+  it("plays its steps and records the input of the process", async () => {
     const spawn = createScriptedSpawn([{ write: "out" }, { stderr: encode("err") }, { exit: 3 }]);
     const handle = await spawn(request);
     expect(await finish(handle)).toEqual({ stdout: "out", stderr: "err", code: 3, signal: null });
@@ -30,7 +30,7 @@ describe("createScriptedSpawn", () => {
     expect(spawn.calls[0]).toMatchObject({ ...request, stdin: "", inputEnded: false, signals: [], isGone: true });
   });
 
-  it("exits with 0 behind its last step", async () => {
+  it("exits with 0 after its last step", async () => {
     expect(await finish(await createScriptedSpawn([])(request))).toMatchObject({ code: 0, signal: null });
   });
 
@@ -67,7 +67,7 @@ describe("createScriptedSpawn", () => {
     }
   });
 
-  it("ignores the signals it is told to ignore, but not SIGKILL", async () => {
+  it("ignores the configured signals, but not SIGKILL", async () => {
     const spawn = createScriptedSpawn([{ ignore: ["SIGINT", "SIGTERM"] }, { hang: true }]);
     const handle = await spawn(request);
     await turn();
@@ -80,13 +80,13 @@ describe("createScriptedSpawn", () => {
     expect(spawn.calls[0]?.signals).toEqual(["SIGINT", "SIGTERM", "SIGKILL"]);
   });
 
-  it("dies by a signal of its own, and gives what it wrote before to a late reader", async () => {
+  it("dies by its own signal, and gives its earlier output to a late reader", async () => {
     const handle = await createScriptedSpawn([{ write: "half" }, { exit: "SIGSEGV" }])(request);
     expect(await handle.exit).toEqual({ code: null, signal: "SIGSEGV" });
     expect(await textOf(handle.stdout)).toBe("half");
   });
 
-  it("refuses input once it is gone, or has closed it", async () => {
+  it("rejects input after it has exited, or has closed it", async () => {
     const handle = await createScriptedSpawn([{ closeInput: true }, { hang: true }])(request);
     await turn();
     await expect(handle.write(encode("x"))).rejects.toThrow("EPIPE");
@@ -95,7 +95,7 @@ describe("createScriptedSpawn", () => {
     await expect(handle.write(encode("x"))).rejects.toThrow("EPIPE");
   });
 
-  it("is held back by a reader that does not read", async () => {
+  it("is slowed down by a reader that does not read", async () => {
     const spawn = createScriptedSpawn([{ write: "x".repeat(70_000) }, { write: "y" }, { exit: 0 }]);
     const handle = await spawn(request);
     await turn();
@@ -103,7 +103,7 @@ describe("createScriptedSpawn", () => {
     expect(await textOf(handle.stdout)).toHaveLength(70_001);
   });
 
-  it("goes on when its reader has left", async () => {
+  it("continues when its reader has left", async () => {
     const handle = await createScriptedSpawn([
       { write: "x" },
       { write: "y" },
@@ -115,7 +115,7 @@ describe("createScriptedSpawn", () => {
     expect(await handle.exit).toEqual({ code: 0, signal: null });
   });
 
-  it("waits on the clock it is given, and says so when there is none", async () => {
+  it("waits on the clock it is given, and reports that there is none", async () => {
     const clock = createVirtualClock();
     const spawn = createScriptedSpawn([{ waitMs: 50 }, { write: "later" }], { clock });
     const done = finish(await spawn(request));
@@ -126,7 +126,7 @@ describe("createScriptedSpawn", () => {
     await expect(finish(await createScriptedSpawn([{ waitMs: 1 }])(request))).rejects.toThrow("needs a clock");
   });
 
-  it("makes the script from the request, and may refuse to start", async () => {
+  it("creates the script from the request, and may refuse to start", async () => {
     const spawn = createScriptedSpawn(({ args }, call) => {
       if (call === 1) throw new Error("no such executable");
       return [{ write: `${args.join(" ")} ${call}` }];
@@ -156,7 +156,7 @@ describe("createScriptedFetch", () => {
     expect(fetch.requests[0]).toEqual(ask);
   });
 
-  it("breaks where it is told to, or never connects", async () => {
+  it("breaks at the configured position, or never connects", async () => {
     const fetch = createScriptedFetch([
       { body: ["half", { break: new Error("reset") }] },
       { fail: new Error("refused") },
@@ -184,13 +184,13 @@ describe("createScriptedFetch", () => {
     }
   });
 
-  it("asks nobody when it was aborted before", async () => {
+  it("makes no request if it was aborted before", async () => {
     const fetch = createScriptedFetch([{}]);
     await expect(fetch({ ...ask, signal: AbortSignal.abort(new Error("before")) })).rejects.toThrow("before");
     expect(fetch.requests).toEqual([]);
   });
 
-  it("makes its reply from the request", async () => {
+  it("creates its reply from the request", async () => {
     const fetch = createScriptedFetch(({ body }, call) => ({ body: [`${call}: ${body}`] }));
     expect(await textOf((await fetch(ask)).body)).toBe('0: {"a":1}');
   });

@@ -7,14 +7,14 @@ import { createSeededRandom } from "./seeded-random.ts";
 import { createVirtualClock } from "./virtual-clock.ts";
 
 describe("createVirtualClock", () => {
-  it("stands still until it is moved", async () => {
+  it("does not advance by itself", async () => {
     const clock = createVirtualClock(5000);
     expect(clock.now()).toBe(5000);
     await clock.advance(25);
     expect(clock.now()).toBe(5025);
   });
 
-  it("fires timers in the order of their times, then of their setting, at their own moment", async () => {
+  it("fires timers in the order of their times, then of their creation, at their own time", async () => {
     const clock = createVirtualClock();
     const fired: string[] = [];
     for (const [ms, name] of [
@@ -35,7 +35,7 @@ describe("createVirtualClock", () => {
     expect(fired.at(-1)).toBe("c@30");
   });
 
-  it("fires what is set on the way, if it comes due", async () => {
+  it("fires timers that are set meanwhile, if they become due", async () => {
     const clock = createVirtualClock();
     const fired: number[] = [];
     const again = (): void => {
@@ -60,7 +60,7 @@ describe("createVirtualClock", () => {
     expect(seen).toEqual(["promises", "timer"]);
   });
 
-  it("does not fire what was taken back, also on the way", async () => {
+  it("does not fire a cancelled timer, not even while time advances", async () => {
     const clock = createVirtualClock();
     const fired: string[] = [];
     const takeBack = clock.after(2, () => fired.push("no"));
@@ -70,7 +70,7 @@ describe("createVirtualClock", () => {
     expect([fired, clock.pending()]).toEqual([[], 0]);
   });
 
-  it("carries out calls that overlap one after the other", async () => {
+  it("carries out overlapping calls one after the other", async () => {
     const clock = createVirtualClock();
     const fired: number[] = [];
     for (const ms of [5, 15]) clock.after(ms, () => fired.push(clock.now()));
@@ -78,7 +78,7 @@ describe("createVirtualClock", () => {
     expect([fired, clock.now()]).toEqual([[5, 15], 20]);
   });
 
-  it("rejects with what a timer throws, and goes on afterwards", async () => {
+  it("rejects with what a timer throws, and continues afterwards", async () => {
     const clock = createVirtualClock();
     const fired: number[] = [];
     clock.after(1, () => {
@@ -90,7 +90,7 @@ describe("createVirtualClock", () => {
     expect(fired).toEqual([2]);
   });
 
-  it("never fires what waits for ever, and refuses to move by nonsense", async () => {
+  it("never fires an infinite timer, and rejects invalid steps", async () => {
     const clock = createVirtualClock();
     clock.after(Number.POSITIVE_INFINITY, () => undefined);
     expect(clock.pending()).toBe(0);
@@ -98,7 +98,7 @@ describe("createVirtualClock", () => {
       await expect(clock.advance(ms)).rejects.toThrow(RangeError);
   });
 
-  it("fires every timer once, in order, however the time is cut into steps", async () => {
+  it("fires every timer once, in order, however the time is divided into steps", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat(50), { maxLength: 20 }),
@@ -117,7 +117,7 @@ describe("createVirtualClock", () => {
 });
 
 describe("createSeededRandom", () => {
-  it("repeats itself for a seed, and differs between neighbouring seeds", () => {
+  it("repeats itself for a seed, and differs between adjacent seeds", () => {
     const draw = (seed: number): unknown[] => {
       const random = createSeededRandom(seed);
       return [random.next(), random.id(), random.next(), random.id()];
@@ -139,11 +139,11 @@ describe("createSeededRandom", () => {
 });
 
 describe("createMemoryFiles", () => {
-  it("keeps every promise of the seam", async () => {
+  it("fulfils the contract of the seam", async () => {
     expect(await checkFiles(() => ({ files: createMemoryFiles(), root: "/somewhere/else" }))).toEqual([]);
   });
 
-  it("the suite sees a file system that breaks one", async () => {
+  it("the suite detects a file system that violates it", async () => {
     const broken = () => ({ ...createMemoryFiles(), append: createMemoryFiles().write });
     const failures = await checkFiles(() => ({ files: broken(), root: "/x" }));
     expect(failures.map(({ behaviour }) => behaviour)).toContain("appended bytes follow those that are there");

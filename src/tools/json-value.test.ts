@@ -24,7 +24,7 @@ class Money {
 
 const bytes = { type: "bytes", length: 3, base64: "AQID" };
 
-describe("F-D4: a value a tool returns keeps its meaning", () => {
+describe("F-D4: a value that a tool returns keeps its meaning", () => {
   it.each<[string, unknown, unknown]>([
     ["a map with texts as keys", new Map([["a", new Map([["b", 1]])]]), { a: { b: 1 } }],
     ["a map with other keys", new Map([[1, "x"]]), [[1, "x"]]],
@@ -75,7 +75,7 @@ describe("F-D4: a value a tool returns keeps its meaning", () => {
     });
   });
 
-  it("the same value in two places is no cycle, and too deep a value is a failure", () => {
+  it("the same value in two places is not a cycle, and a value that is too deep is a failure", () => {
     const shared = { a: 1 };
     expect(toJsonValue([shared, shared])).toEqual([shared, shared]);
     let deep: unknown = 1;
@@ -83,7 +83,7 @@ describe("F-D4: a value a tool returns keeps its meaning", () => {
     expect(toOutcome(deep)).toMatchObject({ kind: "failed", why: "unprintable" });
   });
 
-  it("F-B1: of a value that is cut, no more is read than is kept, and what is kept is the beginning of its JSON", () => {
+  it("F-B1: no more of a cut value is read than is kept, which is the beginning of its JSON", () => {
     let read = 0;
     const rows = {
       *[Symbol.iterator]() {
@@ -118,7 +118,7 @@ describe("F-D4: a value a tool returns keeps its meaning", () => {
     }
   });
 
-  it("an error that is returned is a failure, as if it were thrown; a progress state has a JSON form too", async () => {
+  it("a returned error is a failure, as if it were thrown; a progress state has a JSON form, too", async () => {
     const states: unknown[] = [];
     const made = tool("look", "Looks", {}, (_, { progress }) => {
       progress(new Map([["done", Number.NaN]]));

@@ -16,7 +16,7 @@ const codeOf = (make: () => unknown): unknown => {
 };
 
 describe("schemas of other libraries", () => {
-  it("arktype: its own JSON Schema is shown, its own check is made, and its types are the tool's", async () => {
+  it("arktype: its own JSON Schema is used, its own check is made, and its types are the tool's", async () => {
     const order = type({ item: "string", count: "number.integer > 0", "note?": "string" });
     const made = tool("order", "Order", order, (input) => {
       expectTypeOf(input.item).toEqualTypeOf<string>();
@@ -45,7 +45,7 @@ describe("schemas of other libraries", () => {
     additionalProperties: false,
   } as const;
 
-  it("valibot, which writes no JSON Schema: the caller gives it beside the schema", async () => {
+  it("valibot, which writes no JSON Schema: the caller gives it next to the schema", async () => {
     const made = tool("order", "Order", { schema: order, jsonSchema: shown }, (input) => {
       expectTypeOf(input).toEqualTypeOf<{ item: string; size: number }>();
       return input;
@@ -55,7 +55,7 @@ describe("schemas of other libraries", () => {
     expect(await made.parse({ item: "tea", size: "0" })).toEqual({ fits: false, problem: "size: too small" });
   });
 
-  it("F-C14: valibot alone is shown with its converter, and its types are the tool's", async () => {
+  it("F-C14: valibot alone is used with its converter, and its types are the tool's", async () => {
     const made = tool("order", "Order", order, (input) => {
       expectTypeOf(input).toEqualTypeOf<{ item: string; size: number }>();
       return input;
@@ -69,12 +69,12 @@ describe("schemas of other libraries", () => {
     expect(await made.parse({ item: "tea", size: "0" })).toEqual({ fits: false, problem: "size: too small" });
   });
 
-  it("a JSON Schema beside it that is none is refused", () => {
+  it("an invalid JSON Schema next to it is rejected", () => {
     const make = () => tool("order", "Order", { schema: order, jsonSchema: "object" as never }, () => 1);
     expect(make).toThrow(/input\.jsonSchema is a string/);
   });
 
-  it("fields that happen to be called schema and jsonSchema are the short notation", () => {
+  it("fields that happen to be named schema and jsonSchema are the short notation", () => {
     expect(readSchema({ schema: "string", jsonSchema: "string" }, "input").jsonSchema).toMatchObject({
       properties: { schema: { type: "string" }, jsonSchema: { type: "string" } },
     });
@@ -117,7 +117,7 @@ describe("schemas of other libraries", () => {
     expect(await parse({ n: "3" })).toEqual({ fits: false, problem: expect.stringMatching(/^n: .*odd/) });
   });
 
-  it("F-C14: a library without any way to JSON Schema is refused with what to write", () => {
+  it("F-C14: a library without a conversion to JSON Schema is rejected with what to write", () => {
     const unknown = {
       "~standard": { version: 1, vendor: "homemade", validate: (value: unknown) => ({ value }) },
     } as const;
@@ -135,7 +135,7 @@ describe("schemas of other libraries", () => {
     expect(() => readSchema(given, "output")).toThrow(named);
   });
 
-  it("all three libraries fail in the same words when a value is missing", async () => {
+  it("all three libraries give the same message for a missing value", async () => {
     for (const given of [
       type({ a: "number" }),
       z.object({ a: z.number() }),
@@ -158,7 +158,7 @@ describe("F-C8: fields that are schemas of a library", () => {
     inner: { e: v.pipe(v.string(), v.transform(Number)) },
   } as const;
 
-  it("are an object of these fields, with their types", async () => {
+  it("form an object of these fields, with their types", async () => {
     const made = tool("t", "T", shape, (input) => {
       expectTypeOf(input.a).toEqualTypeOf<number>();
       expectTypeOf(input.b).toEqualTypeOf<string | undefined>();
@@ -197,7 +197,7 @@ describe("F-C8: fields that are schemas of a library", () => {
     ["an object that is missing", { a: 1 }, "inner: it is missing"],
     ["a wrong field within", { a: 1, inner: { e: 1 } }, /^inner: e: .*string/],
     ["a wrong field of the short notation", { a: 1, d: 1.5, inner: { e: "1" } }, /^d: /],
-  ])("refuse %s by name", async (_, value, problem) => {
+  ])("reject %s by name", async (_, value, problem) => {
     const parsed = await readSchema(shape, "input").parse(value);
     expect(parsed).toEqual({
       fits: false,
@@ -205,7 +205,7 @@ describe("F-C8: fields that are schemas of a library", () => {
     });
   });
 
-  it("a schema of a library inside a JSON Schema is refused by name", () => {
+  it("a schema of a library inside a JSON Schema is rejected by name", () => {
     expect(() => readSchema({ type: "object", properties: { a: z.number() } }, "output")).toThrow(
       /^output\.properties\.a is a zod schema inside a JSON Schema/,
     );
@@ -236,7 +236,7 @@ describe("F-D8: a JSON Schema that cannot be used names its field", () => {
     expect(() => readSchema(schema, "output")).toThrow(message);
   });
 
-  it("what leads somewhere stays as it is", () => {
+  it("references that resolve are accepted", () => {
     const tree = {
       $defs: { "a/b": { type: "object", properties: { next: { $ref: "#/$defs/a~1b" } } } },
       anyOf: [{ $ref: "#" }, { $ref: "#/$defs/a~1b" }, { $ref: "https://example.com/other" }, true],
@@ -267,7 +267,7 @@ describe("JSON Schema or short notation", () => {
     expect(Object.keys(readSchema(schema, "output").jsonSchema["properties"] as object)).toEqual(Object.keys(schema));
   });
 
-  it("the types know the same rule", () => {
+  it("the types follow the same rule", () => {
     expectTypeOf<InputOf<{ readonly type: "number"; readonly minimum: 0 }>>().toEqualTypeOf<number>();
     expectTypeOf<InputOf<{ readonly type: "string"; readonly enum: readonly ["a", "b"] }>>().toEqualTypeOf<"a" | "b">();
     expectTypeOf<InputOf<{ readonly type: "array"; readonly items: object }>>().toEqualTypeOf<unknown>();
@@ -276,19 +276,19 @@ describe("JSON Schema or short notation", () => {
     expectTypeOf<InputOf<{ readonly title: "string" }>["title"]>().toEqualTypeOf<string>();
   });
 
-  it("a mistyped field beside one called type is still found", () => {
+  it("a mistyped field next to one called type is still found", () => {
     expect(() => readSchema({ type: "string", name: "strnig" }, "output")).toThrow(/output\.name is "strnig"/);
   });
 
-  it("a tool whose input is no object is refused", () => {
+  it("a tool whose input is not an object is rejected", () => {
     const make = () => tool("t", "T", { type: "array", items: {} }, () => 1);
     expect(codeOf(make)).toBe("invalid-option");
     expect(make).toThrow(/type "array"/);
   });
 });
 
-describe("S2-35: types that are none are compile errors where they are written", () => {
-  it("and refused at the definition, for those without a compiler", () => {
+describe("S2-35: invalid types are compile errors where they are written", () => {
+  it("and rejected at the definition, for users without a compiler", () => {
     // @ts-expect-error there is no such type
     expect(() => tool("t", "T", { a: "nubmer" }, () => 1)).toThrow(/a is "nubmer"/);
     // @ts-expect-error there is no such type in the list
@@ -299,7 +299,7 @@ describe("S2-35: types that are none are compile errors where they are written",
     expect(() => tool({ name: "t", description: "T", input: { a: "bool" }, run: () => 1 })).toThrow(/a is "bool"/);
   });
 
-  it("what is right stays right", () => {
+  it("valid types are accepted", () => {
     const wide: Record<string, unknown> = { type: "object" };
     const names: { readonly a: string } = { a: "number" };
     expect(() => {

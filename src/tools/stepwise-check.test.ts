@@ -51,7 +51,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
 };
 
 describe("F-B1: checking a large value member by member", () => {
-  it.each(Object.keys(SCHEMAS))("%s: the same values fit as at once", async (name) => {
+  it.each(Object.keys(SCHEMAS))("%s: accepts the same values as a check at once", async (name) => {
     const schema = SCHEMAS[name] as JsonSchema;
     const { parse } = readSchema(structuredClone(schema), "schema");
     const whole = new Validator(structuredClone(schema) as object, "2020-12", false);
@@ -64,7 +64,7 @@ describe("F-B1: checking a large value member by member", () => {
     expect(fits).toEqual(expected);
   });
 
-  it("names the place of a fault, and waits for other work in between", async () => {
+  it("names the position of a fault, and lets other work run in between", async () => {
     const { parse } = readSchema(list(), "schema");
     let turns = 0;
     const parsed = await parse(wrong({ at: "x", name: "row" }), async () => void (turns += 1));
@@ -73,7 +73,7 @@ describe("F-B1: checking a large value member by member", () => {
     expect(turns).toBeGreaterThan(10);
   });
 
-  it("thirty thousand faults are a sentence, and so is a list in which nothing comes twice", async () => {
+  it("thirty thousand faults are summarised in a sentence, also in a list of unique items", async () => {
     const { parse } = readSchema(list(), "schema");
     const parsed = await parse(rowsOf(30_000).map(({ name }) => ({ at: name, name })));
     expect(parsed).toMatchObject({ fits: false, problem: expect.stringMatching(/^0\/at: /) });
@@ -82,7 +82,7 @@ describe("F-B1: checking a large value member by member", () => {
     expect(await unique.parse(rowsOf(30_000))).toMatchObject({ fits: true });
   });
 
-  it("a schema that refers to itself in the same place cannot be used", async () => {
+  it("a schema that refers to itself at the same position cannot be used", async () => {
     const { parse } = readSchema({ $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/a" } } }, "schema");
     expect(await parse(rowsOf(600))).toMatchObject({ fits: false, problem: expect.stringContaining("itself") });
   });

@@ -26,7 +26,7 @@ async function play(made: Tool) {
 type Loose = Readonly<Record<"artifact" | "documents", (value: unknown) => void>>;
 
 describe("S3-33: what a tool reports", () => {
-  it("artifacts and documents are states of the tool, as JSON, in their order", async () => {
+  it("artifacts and documents are states of the tool, as JSON, in order", async () => {
     const made = tool("make", "Makes", {}, (_, { artifact, documents, progress }) => {
       artifact({ name: "a.svg", at: new Date(0) });
       progress({ done: 1 });

@@ -29,7 +29,7 @@ const outcomeOf = (defined: Tool, input: unknown, more: Partial<ToolRun> = {}) =
   runTool(defined, input, world(more).run);
 
 describe("tool()", () => {
-  it("F-C7: an option that is none is refused by name, in both notations", () => {
+  it("F-C7: an unknown option is rejected by name, in both notations", () => {
     // @ts-expect-error there is no such option
     expect(() => tool("t", "T", numbers, () => 1, { timeoutms: 5 })).toThrow(
       /no option of the tool "t" called timeoutms. Did you mean timeoutMs\?/,
@@ -80,7 +80,7 @@ describe("tool()", () => {
     });
   });
 
-  it("takes JSON Schema and Standard Schema", async () => {
+  it("accepts JSON Schema and Standard Schema", async () => {
     const plain = tool({ name: "p", description: "d", input: { type: "object", required: ["x"] }, run: () => "ok" });
     expect(await plain.parse({})).toMatchObject({ fits: false });
     expect(await plain.parse({ x: 1 })).toEqual({ fits: true, value: { x: 1 } });
@@ -120,7 +120,7 @@ describe("tool()", () => {
         ),
       /Standard JSON Schema/,
     ],
-  ])("refuses %s and says what to do", (_, define, message) => {
+  ])("rejects %s with a remedy", (_, define, message) => {
     expect(define).toThrowError(message);
     try {
       define();
@@ -149,7 +149,7 @@ describe("running a tool", () => {
     ).toEqual({ kind: "returned", output: "" });
   });
 
-  it("S2-34: arguments that do not fit go back to the model with the reason", async () => {
+  it("S2-34: invalid arguments are sent back to the model with the reason", async () => {
     expect(await outcomeOf(add, { a: "x" })).toMatchObject({
       kind: "failed",
       why: "invalid-input",
@@ -158,7 +158,7 @@ describe("running a tool", () => {
     expect(await outcomeOf(add, "no object")).toMatchObject({ why: "invalid-input" });
   });
 
-  it("S2-10 S2-34: what a tool throws becomes a result; ToolFailure is meant for the model as it stands", async () => {
+  it("S2-10 S2-34: what a tool throws becomes a result; the message of a ToolFailure is sent to the model unchanged", async () => {
     const thrower = (error: unknown) =>
       tool("t", "d", {}, () => {
         throw error;
@@ -177,7 +177,7 @@ describe("running a tool", () => {
     });
   });
 
-  it("a tool that hangs is left behind at its deadline, and its signal fires", async () => {
+  it("a tool that hangs is abandoned at its deadline, and its signal fires", async () => {
     let signal: AbortSignal | undefined;
     const hanging = tool(
       "t",
@@ -212,7 +212,7 @@ describe("running a tool", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("a result that is no JSON is a failure, a huge one is cut with a mark", async () => {
+  it("a result that is not JSON is a failure, a huge one is cut with a mark", async () => {
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
     expect(toOutcome(cycle)).toMatchObject({ kind: "failed", why: "unprintable" });

@@ -9,8 +9,8 @@ const modeOf = (path: string): number => statSync(path).mode & 0o777;
 let folders = 0;
 const fresh = (): string => join(root, `f${(folders += 1)}`);
 
-describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is its owner's alone", () => {
-  it("is made with mode 0700, with those above it", async () => {
+describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is private to its owner", () => {
+  it("is created with mode 0700, including its parents", async () => {
     const path = join(fresh(), "a", "b");
     await makePrivate(path);
     expect(modeOf(path)).toBe(0o700);
@@ -18,7 +18,7 @@ describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is its
   });
 
   it.each([0o777, 0o775, 0o755, 0o750, 0o701, 0o700])(
-    "one of mode %o that is there already has 0700 afterwards",
+    "an existing one of mode %o has 0700 afterwards",
     async (mode) => {
       const path = fresh();
       mkdirSync(path);
@@ -28,7 +28,7 @@ describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is its
     },
   );
 
-  it("a folder that everybody shares is refused and stays as it is", async () => {
+  it("a shared folder is rejected and not changed", async () => {
     const path = fresh();
     mkdirSync(path);
     chmodSync(path, 0o1777);
@@ -36,7 +36,7 @@ describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is its
     expect(modeOf(path)).toBe(0o777);
   });
 
-  it("a link of our own leads to the folder, which is tightened", async () => {
+  it("our own link leads to the folder, whose mode is restricted", async () => {
     const path = fresh();
     mkdirSync(path);
     chmodSync(path, 0o777);
@@ -58,7 +58,7 @@ describe.skipIf(process.platform === "win32")("F-A10 SEC19: a folder that is its
     expect(modeOf(path)).toBe(0o777);
   });
 
-  it("a process has one for its private files, with a name that cannot be known before", async () => {
+  it("a process has one for its private files, with an unpredictable name", async () => {
     const folder = createProcessFolder();
     const path = await folder();
     expect(await folder()).toBe(path);

@@ -23,7 +23,7 @@ function endless() {
 }
 
 describe("readBytes", () => {
-  it("I8: takes a bounded amount from a stream that nobody reads, also when Node resumes it", async () => {
+  it("I8: takes a bounded amount from a stream that is not read, even if Node resumes it", async () => {
     const { stream, taken } = endless();
     const bytes = readBytes(stream);
     await turns(50);
@@ -60,7 +60,7 @@ describe("readBytes", () => {
     expect(most).toBeLessThanOrEqual(4 * 65_536);
   });
 
-  it("goes on when the reader has caught up", async () => {
+  it("continues after the reader has caught up", async () => {
     const { stream } = endless();
     const reader = readBytes(stream)[Symbol.asyncIterator]();
     let size = 0;
@@ -73,7 +73,7 @@ describe("readBytes", () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("gives what has arrived together as one read, to a reader that waits and to one that comes later", async () => {
+  it("gives what has arrived together as one read, to a waiting reader and to a later one", async () => {
     const stream = new EventEmitter() as Readable;
     const reader = readBytes(stream)[Symbol.asyncIterator]();
     const first = reader.next();
@@ -85,7 +85,7 @@ describe("readBytes", () => {
     expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("gives what arrived before the end to the reader that waits", async () => {
+  it("gives what arrived before the end to the waiting reader", async () => {
     const stream = new EventEmitter() as Readable;
     const reader = readBytes(stream)[Symbol.asyncIterator]();
     const pulls = [reader.next(), reader.next()];
@@ -94,7 +94,7 @@ describe("readBytes", () => {
     expect((await Promise.all(pulls)).map(textOf)).toEqual(["one two", undefined]);
   });
 
-  it("joins no more than one full read, and gives a single piece as it is", async () => {
+  it("joins no more than one full read, and gives a single piece unchanged", async () => {
     const stream = new EventEmitter() as Readable;
     stream.pause = () => stream;
     stream.resume = () => stream;
@@ -111,7 +111,7 @@ describe("readBytes", () => {
     expect((await reader.next()).value).toBe(large);
   });
 
-  it("says what it is doing", async () => {
+  it("reports its state", async () => {
     const stream = new PassThrough();
     const bytes = readBytes(stream);
     expect(bytes.state).toBe("idle");
@@ -127,7 +127,7 @@ describe("readBytes", () => {
     expect(bytes.state).toBe("over");
   });
 
-  it("gives what arrived, then the failure once, in the words of the caller", async () => {
+  it("gives what arrived, then the failure once, as the caller describes it", async () => {
     const stream = new PassThrough();
     const reader = readBytes(stream, (error) => `explained: ${error.message}`)[Symbol.asyncIterator]();
     stream.write("abc");
@@ -150,7 +150,7 @@ describe("readBytes", () => {
     expect(taken.map(textOf)).toEqual(["a", "b", undefined]);
   });
 
-  it("ends a reader that waits when the stream is destroyed without a reason", async () => {
+  it("ends a waiting reader if the stream is destroyed without a reason", async () => {
     const stream = new PassThrough();
     const bytes = readBytes(stream);
     const waiting = bytes[Symbol.asyncIterator]().next();

@@ -15,7 +15,7 @@ describe("systemClock", () => {
     vi.useRealTimers();
   });
 
-  it("says the time of the machine and fires once after the time given", () => {
+  it("gives the time of the machine and fires once after the given time", () => {
     vi.useFakeTimers({ now: 5000 });
     const fire = vi.fn();
     systemClock.after(100, fire);
@@ -26,7 +26,7 @@ describe("systemClock", () => {
     expect(systemClock.now()).toBe(6099);
   });
 
-  it("does not fire what was taken back, however often", () => {
+  it("does not fire a cancelled timer, however often it is cancelled", () => {
     vi.useFakeTimers();
     const fire = vi.fn();
     const takeBack = systemClock.after(100, fire);
@@ -37,7 +37,7 @@ describe("systemClock", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it("waits longer than the system's longest timer, and for ever", () => {
+  it("waits longer than the system's longest timer, and forever", () => {
     vi.useFakeTimers();
     const fire = vi.fn();
     const sixtyDays = 60 * 24 * 3_600_000;
@@ -51,7 +51,7 @@ describe("systemClock", () => {
 });
 
 describe("systemRandom", () => {
-  it("gives numbers from 0 on below 1, and ids that are new and mean nothing anywhere", () => {
+  it("gives numbers from 0 on below 1, and ids that are new and opaque", () => {
     const ids = Array.from({ length: 1000 }, () => systemRandom.id());
     expect(new Set(ids).size).toBe(1000);
     expect(ids.every((id) => isId(id) && /^[A-Za-z0-9]/.test(id))).toBe(true);
@@ -66,7 +66,7 @@ describe("createSystemFiles", () => {
   const files = createSystemFiles();
   const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-  it("keeps every promise of the seam", async () => {
+  it("fulfils the contract of the seam", async () => {
     expect(await checkFiles(() => ({ files, root: join(root, `place-${(places += 1)}`) }))).toEqual([]);
   });
 
@@ -83,7 +83,7 @@ describe("createSystemFiles", () => {
     expect(modes).toEqual([0o700, 0o600, 0o700, 0o600]);
   });
 
-  it("SEC19: writes over a link, not through it, and does not append through one", async () => {
+  it("SEC19: replaces a link instead of writing through it, and does not append through one", async () => {
     const elsewhere = join(root, "elsewhere");
     await writeFile(elsewhere, "mine");
     await symlink(elsewhere, join(root, "link"));
@@ -93,24 +93,21 @@ describe("createSystemFiles", () => {
     expect(await readFile(join(root, "link"), "utf8")).toBe("new");
   });
 
-  it.skipIf(!existsSync("/proc/self"))(
-    "F-A1: ends with a failure where folders exist in which none can be made",
-    async () => {
-      const path = "/proc/nobody/.config/millrace/trust.json";
-      await expect(files.write(path, new Uint8Array())).rejects.toThrow(/ENOENT/);
-      await expect(files.append(path, new Uint8Array())).rejects.toThrow(/ENOENT/);
-      await expect(files.makePrivate(dirname(path))).rejects.toThrow(/ENOENT/);
-    },
-  );
+  it.skipIf(!existsSync("/proc/self"))("F-A1: fails if folders exist in which none can be created", async () => {
+    const path = "/proc/nobody/.config/millrace/trust.json";
+    await expect(files.write(path, new Uint8Array())).rejects.toThrow(/ENOENT/);
+    await expect(files.append(path, new Uint8Array())).rejects.toThrow(/ENOENT/);
+    await expect(files.makePrivate(dirname(path))).rejects.toThrow(/ENOENT/);
+  });
 
-  it.skipIf(process.platform === "win32")("F-A1: refuses a pipe or a device, which may never end", async () => {
+  it.skipIf(process.platform === "win32")("F-A1: rejects a pipe or a device, which may never end", async () => {
     const pipe = join(root, "pipe");
     spawnSync("mkfifo", [pipe]);
     for (const path of [pipe, "/dev/zero"]) await expect(files.read(path)).rejects.toThrow(/is a pipe or a device/);
     await expect(files.read(root)).rejects.toMatchObject({ code: "EISDIR" });
   });
 
-  it("leaves the old file and no draft behind when a write fails", async () => {
+  it("leaves the old file and no draft if a write fails", async () => {
     const folder = join(root, "failing");
     const random = { next: () => 0, id: () => "fixed" };
     await files.write(join(folder, "file"), encode("old"));

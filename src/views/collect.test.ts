@@ -38,7 +38,7 @@ describe("collect", () => {
     expect(collected).not.toHaveProperty("terminalError");
   });
 
-  it("S1-139: a terminal error is told apart and ends the collection", async () => {
+  it("S1-139: a terminal error is kept separate and ends the collection", async () => {
     const failure = errorItem({ code: "process-exited", message: "m", terminal: true, diagnostic: { exitCode: 1 } });
     const collected = await collect(closeRunLog([...chunks.slice(0, 2), failure]));
     expect(collected.terminalError).toMatchObject({ type: "ProcessError", exit_code: 1 });
@@ -51,7 +51,7 @@ describe("collect", () => {
     });
   });
 
-  it("takes items as well as events, passes options on, and works on an empty stream", async () => {
+  it("accepts items as well as events, passes options on, and works on an empty stream", async () => {
     const log = closeRunLog(chunks);
     expect(await collect(toItems(log))).toEqual(await collect(log));
     expect((await collect(log, { partialMessages: true })).items).toHaveLength(4);
@@ -106,7 +106,7 @@ describe("isTerminal and errorToString", () => {
     expect(errorToString(error)).toBe(text);
   });
 
-  it("S1-138: an error thrown before the stream is told the same way", () => {
+  it("S1-138: an error thrown before the stream is reported in the same way", () => {
     expect(errorToString(new StartError("spawn", "No such folder: /x."))).toBe(
       "StartError (spawn): No such folder: /x.",
     );

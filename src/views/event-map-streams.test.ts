@@ -42,13 +42,13 @@ function run(): AgentEvent[] {
 }
 
 describe("textOnly and toolsOnly", () => {
-  it("S0-69: only what shows text being written, from events or from maps", async () => {
+  it("S0-69: only text being written, from events or from maps", async () => {
     const expected = ["text_block_start", "text_delta", "text_delta", "text_block_start", "text_delta"];
     expect((await all(textOnly(run()))).map((map) => map.type)).toEqual(expected);
     expect((await all(textOnly(toEventMaps(run())))).map((map) => map.type)).toEqual(expected);
   });
 
-  it("S0-70: only what shows tools at work", async () => {
+  it("S0-70: only tools at work", async () => {
     const expected = ["tool_use_start", "tool_input_delta", "tool_complete"];
     expect((await all(toolsOnly(run()))).map((map) => map.type)).toEqual(expected);
     const normalised = await all(
@@ -57,7 +57,7 @@ describe("textOnly and toolsOnly", () => {
     expect(normalised.map((map) => map.type)).toEqual(["tool_result", "tool_use_start"]);
   });
 
-  it("the types of what is left are known", () => {
+  it("the types of the rest are known", () => {
     for (const maps of [textOnly(run()), textOnly(toEventMaps(run()))]) {
       expectTypeOf(maps).toEqualTypeOf<
         AsyncIterableIterator<Extract<EventMap, { type: "text_delta" | "text_block_start" }>>
@@ -104,7 +104,7 @@ describe("accumulateText", () => {
     expect(await all(accumulateText([{ type: "text_delta", text: "lo", accumulated: "Hello" }]))).toEqual(["Hello"]);
   });
 
-  it("accumulated that starts anew without a boundary is a further message", async () => {
+  it("accumulated that restarts without a boundary is a further message", async () => {
     const maps = [
       { type: "text_delta", text: "ab", accumulated: "ab" },
       { type: "text_delta", text: "c", accumulated: "c" },
@@ -112,7 +112,7 @@ describe("accumulateText", () => {
     expect(await all(accumulateText(maps))).toEqual(["ab", "abc"]);
   });
 
-  it("a retraction takes back what became void, and only that", async () => {
+  it("a retraction removes what is no longer valid, and only that", async () => {
     const log = closeRunLog([
       messageItem({ id: "m1", role: "assistant", blocks: [{ type: "text", text: "One. " }] }),
       textDelta("m2", 0, "wrong"),
@@ -123,7 +123,7 @@ describe("accumulateText", () => {
     expect(await all(accumulateText(log))).toEqual(["One. ", "One. wrong", "One. ", "One. Two."]);
   });
 
-  it("a retraction reaches a message that another one has pushed aside", async () => {
+  it("a retraction reaches a message that another one has replaced", async () => {
     const log = closeRunLog([
       textDelta("m1", 0, "wrong"),
       textDelta("m2", 0, "right"),

@@ -178,7 +178,7 @@ describe("toEventMaps", () => {
     ]);
   });
 
-  it("a message that opened with a call is told from the next one", () => {
+  it("a message that began with a call is emitted from the next block on", () => {
     const maps = mapsOf(
       toolCallItem({ ...bash, input: {}, executedBy: "backend" }),
       textDelta("m1", 1, "one"),
@@ -187,7 +187,7 @@ describe("toEventMaps", () => {
     expect(maps.flatMap((map) => (map.type === "message_stop" ? [map.final_text] : []))).toEqual(["one", "two"]);
   });
 
-  it("S0-59: fragments of two calls that interleave stay told apart by their starts", () => {
+  it("S0-59: interleaved fragments of two calls are kept distinct by their starts", () => {
     const second = { callId: "c2", name: "read" };
     const maps = mapsOf(
       toolInputDelta("m", 0, bash, "{"),
@@ -217,7 +217,7 @@ describe("toEventMaps", () => {
     expect(maps[1]).toEqual({ type: "message_delta", stop_reason: expected, stop_sequence: null });
   });
 
-  it("S0-57: an error in the middle is an error map and the stream goes on", () => {
+  it("S0-57: an error in the middle is an error map and the stream continues", () => {
     const maps = mapsOf(
       textDelta("m", 0, "a"),
       errorItem({ code: "json-decode", message: "bad line", terminal: false }),

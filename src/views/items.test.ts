@@ -185,7 +185,7 @@ describe("toItems: messages", () => {
     });
   });
 
-  it("S1-120: a frame that speaks of something else is not passed off as the message's own", () => {
+  it("S1-120: a frame about something else is not presented as the message's own", () => {
     const blocks = [{ type: "text", text: "a" } as const];
     const raws = ['{"type":"user"}', '{"type":"assistant","message":{"id":"other"}}', "[1]", "no json"].map(rawOf);
     for (const raw of raws) {

@@ -117,7 +117,7 @@ describe("toRunnerEvents", () => {
     ]);
   });
 
-  it("void text is told with an empty piece of text", () => {
+  it("retracted text is marked with an empty piece of text", () => {
     const steps = stepsOf(textDelta("m", 0, "wrong"), retractNotice({ messageId: "m" }), textDelta("m", 0, "right"));
     expect(steps).toEqual([
       { type: "RawResponseEvent", content: "wrong" },

@@ -121,7 +121,7 @@ describe("S3-1: toStreamChunks", () => {
     expect(judged.map((chunk) => chunk.chunk_type)).toEqual(["error", "complete"]);
   });
 
-  it("void text is told with an empty piece of text", () => {
+  it("retracted text is marked with an empty piece of text", () => {
     const chunks = chunksOf(textDelta("m", 0, "wrong"), retractNotice({ messageId: "m" }));
     expect(chunks[1]).toEqual({
       chunk_type: "text",
@@ -262,7 +262,7 @@ describe("toChatEvents", () => {
     expect(createChatEvents().end()).toMatchObject([{ event: "error", data: { code: "stream-cut" } }]);
   });
 
-  it("void text is told, and the finished answer does not have it", () => {
+  it("retracted text is reported, and is not in the finished answer", () => {
     const events = chat([
       textDelta("m", 0, "wrong"),
       retractNotice({ messageId: "m" }),
@@ -276,7 +276,7 @@ describe("toChatEvents", () => {
     expect(events.at(-1)).toMatchObject({ data: { content: "right" } });
   });
 
-  it("a sub-agent's tool says so, its text is left out", () => {
+  it("a sub-agent's tool is marked, its text is omitted", () => {
     const events = chat([
       textDelta("s", 0, "aside", "p"),
       toolCallItem({ ...search, input: {}, executedBy: "backend", parent: "p" }),

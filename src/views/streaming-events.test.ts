@@ -92,7 +92,7 @@ describe("toStreamingEvents", () => {
     expect(streaming(closeRunLog([chunk]), { showAll: true })[0]).toEqual(expected);
   });
 
-  it("S4-20: usage, model and timing are metadata; raw frames are left out of it", () => {
+  it("S4-20: usage, model and timing are metadata; raw frames are excluded", () => {
     const metadata = streaming(closeRunLog(everything), { showMetadata: true }).filter(
       (event) => event.type === "streaming:metadata",
     );
@@ -121,7 +121,7 @@ describe("toStreamingEvents", () => {
       ["streaming:thinking", "streaming:tool-use", "streaming:tool-result", "streaming:metadata"],
     ],
   ];
-  it.each(visibility)("S4-32 AT-59: %o shows, besides messages and errors, %o", (options, extra) => {
+  it.each(visibility)("S4-32 AT-59: %o shows messages, errors and %o", (options, extra) => {
     expect(shownTypes(options)).toEqual(new Set([...always, ...extra]));
   });
 
@@ -134,7 +134,7 @@ describe("toStreamingEvents", () => {
     expect(streaming(log, { showMetadata: true })[0]).toMatchObject({ kind: "message", event: { parent: "p" } });
   });
 
-  it("void text is told, always visible", () => {
+  it("retracted text is reported, always visible", () => {
     const log = closeRunLog([textDelta("m", 0, "wrong"), retractNotice({ messageId: "m" })]);
     expect(streaming(log)[1]).toEqual({
       type: "streaming:message",
@@ -163,7 +163,7 @@ describe("toStreamingResult", () => {
     errors: [{ message: "bad line", code: "json-decode" }],
   };
 
-  it("S4-21 S4-25 S4-26: flat, filled by default, results beside their calls", async () => {
+  it("S4-21 S4-25 S4-26: flat, filled by default, results next to their calls", async () => {
     expect(await toStreamingResult(closeRunLog(everything))).toEqual(expected);
   });
 

@@ -15,7 +15,7 @@ describe("F-B1: encodeInSlices", () => {
     expect([...encodeInSlices(value)].join("")).toBe(JSON.stringify(value));
   });
 
-  it("F-B1: lists and objects with very many members are written bit by bit, too", () => {
+  it("F-B1: lists and objects with very many members are written in pieces, too", () => {
     const many = Array.from({ length: 100_000 }, (_, at) => ({
       at,
       name: `n${at}`,

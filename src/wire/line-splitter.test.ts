@@ -112,7 +112,7 @@ describe("large lines", () => {
     expect(framer.push(encoder.encode("7\n"))).toMatchObject([{ value: 7 }]);
   });
 
-  it("with overflow skip a line-too-long fault stands in its place and reading goes on", () => {
+  it("with overflow skip there is a line-too-long fault instead, and reading continues", () => {
     expect(pushInPieces(encoder.encode("1\n12345678\n2\n"), 3, { maxLineBytes: 4, overflow: "skip" })).toMatchObject([
       { value: 1 },
       { code: "line-too-long", text: "1234" },

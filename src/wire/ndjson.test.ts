@@ -128,7 +128,7 @@ describe("line ends and blank lines", () => {
     expect(texts(read(input))).toEqual(expected);
   });
 
-  it("one byte order mark at the start is passed over, a second one is part of the line", () => {
+  it("one byte order mark at the start is skipped, a second one is part of the line", () => {
     expect(texts(read("\uFEFF{}\n"))).toEqual(["{}"]);
     expect(texts(read("\uFEFF"))).toEqual([]);
     expect(texts(read("\uFEFF\uFEFF1\n2\n"))).toEqual(["json-decode: \uFEFF1", "2"]);

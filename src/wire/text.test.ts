@@ -52,7 +52,7 @@ describe("the text framing, AT-56", () => {
     expect(textOf(frameAll([...bytes].map((byte) => Uint8Array.of(byte))))).toBe(text);
   });
 
-  it("passes over one byte order mark at the start", () => {
+  it("skips one byte order mark at the start", () => {
     for (const cut of [0, 1, 2, 3, 4]) {
       const bytes = encoder.encode("\uFEFFa\uFEFF");
       expect(textOf(frameAll([bytes.subarray(0, cut), bytes.subarray(cut)]))).toBe("a\uFEFF");

@@ -40,7 +40,7 @@ function start(script: string, ...args: (string | number)[]) {
 }
 
 describe("R15: load", () => {
-  it(`${STREAMS} streams with ${PER_SECOND} events a second for ${SECONDS} s, stored in SQLite: nothing is lost, nobody starves, nothing is left behind`, async () => {
+  it(`${STREAMS} streams with ${PER_SECOND} events a second for ${SECONDS} s, stored in SQLite: nothing is lost, no reader starves, nothing is left`, async () => {
     const server = start("load-server.mjs", join(ROOT, "dist"), join(parent, "data"), WORDS, PER_SECOND);
     const url = await server.hear();
     const cost = async (): Promise<Cost> => {

@@ -75,7 +75,7 @@ describe.runIf(executable !== undefined && onLinux)("R8: stopping the real CLI w
     expect(zombies()).toEqual([]);
   });
 
-  it("after a plain kill -9 of the CLI finds the tool it left behind", async () => {
+  it("after a kill -9 of the CLI, finds the tool it left running", async () => {
     const { handle, tag, draining } = await startAtWork();
     handle.kill("SIGKILL");
     await draining;

@@ -102,7 +102,7 @@ describe("F-B4 C2: background work of Claude Code that never ends", () => {
     expect(await query.next()).toEqual({ kind: "end" });
   });
 
-  it("query: work that goes on saying something is waited for", async () => {
+  it("query: waits for background work that still produces output", async () => {
     const step: SpawnStep[] = [{ waitMs: 200_000 }, writes({ type: "keep_alive" })];
     const more = writes(AGENT_ENDED, INIT, says("m2", "second"), result("second"));
     const place = openPlace("query", [...step, { waitMs: 150_000 }, more, { exit: 0 }]);

@@ -152,7 +152,7 @@ describe("a turn in control mode", () => {
     ]);
   });
 
-  it("S0-92: a tool that fails in the middle of the stream is an answer, and the turn goes on", async () => {
+  it("S0-92: a tool that fails in the middle of the stream gives an error result, and the turn continues", async () => {
     const { go } = await control([
       ...first,
       writes(
@@ -373,7 +373,7 @@ describe("a turn in control mode", () => {
 describe("decisions", () => {
   const deny: Partial<PolicySettings> = { permission: () => ({ allow: false, reason: "no" }) };
 
-  it("S0-85 S0-93 S0-94: the decision of the hook is used for the question behind it; nobody is asked twice", async () => {
+  it("S0-85 S0-93 S0-94: the decision of the hook is used for the question after it; no question is asked twice", async () => {
     const permission = vi.fn(() => ({ allow: true }) as const);
     const { place, go } = await control(
       [
@@ -407,7 +407,7 @@ describe("decisions", () => {
     expect(ofType(log, "permission").map(({ state }) => state)).toEqual(["allowed"]);
   });
 
-  it("SEC5: arguments that changed behind the decision are decided anew", async () => {
+  it("SEC5: arguments that changed after the decision are decided again", async () => {
     const permission = vi.fn(({ input }: { input: unknown }) =>
       (input as { command: string }).command === "ls"
         ? ({ allow: true } as const)
@@ -578,7 +578,7 @@ describe("decisions", () => {
       ]);
     });
 
-    it("is answered after a second when a CLI waits for the answer first; the message is told again at its end", async () => {
+    it("is answered after a second if the CLI waits for the answer first; the message is emitted again at its end", async () => {
       const { go } = await control(
         [
           ...first,
@@ -602,7 +602,7 @@ describe("decisions", () => {
       expect(ofType(log, "tool-result")).toMatchObject([{ output: 3, isError: false }]);
     });
 
-    it("is not answered when it was taken back meanwhile", async () => {
+    it("is not answered if it was cancelled meanwhile", async () => {
       const { place, go } = await control(
         [
           ...first,
@@ -617,7 +617,7 @@ describe("decisions", () => {
       expect(responses(place).map(({ request_id }) => request_id)).not.toContain("h");
     });
 
-    it("is denied when the process goes before the message is over, and the call is told and answered once", async () => {
+    it("is denied if the process exits before the message is over, and the call is emitted and answered once", async () => {
       const { go } = await control(
         [
           ...first,
@@ -825,7 +825,7 @@ describe("when it does not work", () => {
     expect((await go()).at(-1)).toMatchObject({ result: { status: "success" } });
   });
 
-  it("C5 S0-64: silence is told after a minute and ends the turn after five; ours does not count", async () => {
+  it("C5 S0-64: silence is reported after a minute and ends the turn after five; ours does not count", async () => {
     const { place, go } = await control([...first, writes(INIT), { hang: true }]);
     const started = place.clock.now();
     const log = await go();

@@ -519,8 +519,8 @@ describe("AT-38: a CLI that cannot be started", () => {
   });
 });
 
-describe("runs beside each other and behind each other", () => {
-  it("S3-41 AT-44 S1-10: ten at once do not mix, nor one behind a run that was left early", async () => {
+describe("runs in parallel and in sequence", () => {
+  it("S3-41 AT-44 S1-10: ten concurrent runs do not mix, nor one after a run that was left early", async () => {
     const echo = fakeCli(
       `p=$(cat); ${say(INIT)}; printf '{"type":"assistant","message":{"id":"m1","role":"assistant","content":[{"type":"text","text":"%s"}]}}\\n' "$p"; ${say(RESULT)}`,
     );
@@ -572,7 +572,7 @@ ${say(`{"type":"stream_event","event":{"type":"content_block_stop","index":0}}`,
     expect(await run.result()).toMatchObject({ status: "success" });
   });
 
-  it("AT-14 AT-15: the second message reaches the CLI only behind the first result, also when its reader left", async () => {
+  it("AT-14 AT-15: the second message reaches the CLI only after the first result, even if its reader left", async () => {
     const log = join(folder, "stdin-order");
     const body = `${greeted}; printf '%s\\n' "$b" >>${log}; sleep 0.2; ${say(HI, RESULT)}; echo RESULT >>${log}; read -r c; printf '%s\\n' "$c" >>${log}; ${say(INIT, HI.replace('"m1"', '"m2"'), RESULT)}; ${drain}`;
     const { backend, mark } = backendFor(fakeCli(body), "control");

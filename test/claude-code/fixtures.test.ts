@@ -138,7 +138,7 @@ function send(conversation: AgentConversation, clock: ReturnType<typeof createVi
 }
 
 describe.each(readTranscripts())("$name through the backend", (transcript) => {
-  it("gives logs that keep every promise, and leaves no process", async () => {
+  it("gives logs that keep every guarantee, and leaves no process", async () => {
     const clock = createVirtualClock();
     const handles: ProcessHandle[] = [];
     const backend = createClaudeCodeBackend(

@@ -154,7 +154,7 @@ describe("F-B12 on a scripted CLI in plain mode", () => {
     return { statuses: results.map(({ status }) => status), starts };
   }
 
-  it("goes on from the last message of the last run that was kept, and from the end of the session after that", async () => {
+  it("continues from the last message of the last run that was kept, and from the end of the session after that", async () => {
     const { statuses, starts } = await play(
       [good("m1"), refused, refused, good("m2"), good("m3")],
       ["one", "bad", "worse", "two", "three"],

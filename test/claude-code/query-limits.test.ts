@@ -31,7 +31,7 @@ async function nextAfter(
 const hangs: readonly SpawnStep[] = [writes(INIT), { hang: true }];
 
 describe("S1-68: how long a query may take", () => {
-  it("timeoutMs bounds the whole query, whatever is said meanwhile; its error is given once, then the end", async () => {
+  it("timeoutMs limits the whole query, whatever arrives; its error is given once, then the end", async () => {
     const opened = await open([writes(INIT), { waitMs: 900 }, writes(says("m1", "hi")), { hang: true }], {
       timeoutMs: 1000,
     });
@@ -53,7 +53,7 @@ describe("S1-68: how long a query may take", () => {
     expect(await nextAfter(opened, 0)).toBe("end");
   });
 
-  it("a result that was given holds: behind it comes the end, without an error", async () => {
+  it("a result that was given remains valid: the end follows, without an error", async () => {
     const opened = await open([writes(INIT, result()), { hang: true }], { timeoutMs: 50 });
     expect(await nextAfter(opened, 0)).toBe("system");
     expect(await nextAfter(opened, 0)).toBe("result");
@@ -101,7 +101,7 @@ describe("S1-68: how long a query may take", () => {
 });
 
 describe("S1-68: a signal", () => {
-  it("closes the query, and says so", async () => {
+  it("closes the query, and reports it", async () => {
     const controller = new AbortController();
     const opened = await open(hangs, { signal: controller.signal });
     expect(await nextAfter(opened, 0)).toBe("system");
@@ -176,7 +176,7 @@ describe("S1-68: wrong values are refused by name, and nothing is started", () =
 });
 
 describe("C24: what the CLI writes to stderr", () => {
-  it("is told line by line, without secrets, and a listener that throws changes nothing", async () => {
+  it("is reported line by line, without secrets, and a listener that throws changes nothing", async () => {
     const key = "sk-ant-secret-0123456789";
     const heard: string[] = [];
     const opened = await open(

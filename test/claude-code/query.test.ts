@@ -35,7 +35,7 @@ async function readAll({ query, clock }: { query: Query; clock: { advance(ms: nu
 const prelude = writes(INIT, says("m1", "hi"));
 
 describe("query", () => {
-  it("S1-12 S1-63 S1-120: gives each message with its exact bytes, one per call, and then the end for ever", async () => {
+  it("S1-12 S1-63 S1-120: gives each message with its exact bytes, one per call, and then the end forever", async () => {
     const odd = '{ "type":"assistant" ,"message":{"content":[]},"text":"ä\\u00e4"}';
     const { query, call } = await open([
       { waitForInput: "end" },

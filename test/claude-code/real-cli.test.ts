@@ -41,7 +41,7 @@ const shell = (command: string) => ({
 const ENDLESS = "tail -f /dev/null";
 
 describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in control mode", () => {
-  it("S0-93 AT-13: a hook denies a tool of the CLI in the middle of the stream, and the turn goes on", async () => {
+  it("S0-93 AT-13: a hook denies a tool of the CLI in the middle of the stream, and the turn continues", async () => {
     const place = await open(shell("touch hooked"));
     const seen: unknown[] = [];
     const hook = (occasion: { name: string; input: unknown }) => {
@@ -58,7 +58,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
     expect(existsSync(join(place.home, "hooked"))).toBe(false);
   });
 
-  it("I6: a hook denies also where the CLI was told to ask nobody", async () => {
+  it("I6: a hook denies even if the CLI was told to ask nothing", async () => {
     const place = await open(shell("touch bypassed"));
     const { log } = await ask(place.backend({ permissionMode: "bypassPermissions", env: { IS_SANDBOX: "1" } }), "go", {
       policy: { hooks: [{ "before-tool": [() => ({ block: "no" })] }] },
@@ -208,7 +208,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
     expect(ofType(log, "result")).toMatchObject([{ subtype: "hook_stopped", isError: true }]);
   });
 
-  it("AT-40 S4-31: an abort in the middle of a command leaves nothing behind", async () => {
+  it("AT-40 S4-31: an abort in the middle of a command leaves no process", async () => {
     const place = await open(shell(ENDLESS));
     const { run } = await runOn(place.backend({ allowedTools: ["Bash"] }), "go");
     for await (const event of run.detach()) if (event.type === "tool-call") break;
@@ -311,7 +311,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
     }
   });
 
-  it("the session goes on in plain mode and in control mode, by its id", async () => {
+  it("the session continues in plain mode and in control mode, by its id", async () => {
     const place = await open();
     const plain = await place.backend({ mode: "plain" }).open(settingsFor({}));
     const first = await readLog(sendAsRun(plain, "What is 20 + 2?"));

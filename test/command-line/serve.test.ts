@@ -7,7 +7,7 @@ import { temporaryFolder } from "../temporary-folder.ts";
 const folder = temporaryFolder("serve-ready");
 
 describe("millrace serve", () => {
-  it("F-F: logs which targets are not ready, with what they need, and serves all the same", async () => {
+  it("F-F: logs which targets are not ready, with what they need, and serves nevertheless", async () => {
     let interrupt = (): void => undefined;
     const io = {
       ...createMemoryIo({ cwd: folder, env: { HOME: folder } }),

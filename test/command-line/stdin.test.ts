@@ -13,7 +13,7 @@ const ioOf = (input: string | undefined, inputKind: InputKind) => ({
   inputKind,
 });
 
-describe("F-F stdin beside words", () => {
+describe("F-F stdin together with a prompt", () => {
   it.each<[string, readonly string[], string, InputKind, string]>([
     ["piped text comes behind the words", ["Review", "this"], "a diff\n", "pipe", "Review this\n\na diff"],
     ["a file does as well", ["Review this"], "a diff\n", "file", "Review this\n\na diff"],

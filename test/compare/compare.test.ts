@@ -197,7 +197,7 @@ describe("what is kept", () => {
   const folder = "/comparison";
   const text = writeDocument(GOOD);
 
-  it("an interrupted comparison goes on where it was, and gives the report of one that was not interrupted", async () => {
+  it("an interrupted comparison continues where it was, and gives the report of one that was not interrupted", async () => {
     const world = worldOf({ rules: [{ reply: { text } }] });
     const abort = new AbortController();
     const half = await compareIn(
@@ -236,7 +236,7 @@ describe("what is kept", () => {
     expect(lines.map((line) => JSON.parse(line) as unknown)).toHaveLength(1 + 10);
   });
 
-  it("runs that failed are tried again, those that succeeded are not", async () => {
+  it("runs that failed are retried, those that succeeded are not", async () => {
     let isDown = true;
     const world = worldOf({ rules: [{ reply: { text } }] });
     const fetch: World["fetch"] = async (request) => {
@@ -275,7 +275,7 @@ describe("the judge", () => {
     consistency: value,
   });
 
-  it("rates answers under letters, in an order by chance, and is told no names", async () => {
+  it("rates answers under letters, in random order, without names", async () => {
     const asked: string[] = [];
     const judge = createScriptedBackend([
       async function* rate(request) {

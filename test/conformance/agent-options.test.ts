@@ -554,7 +554,7 @@ const refusalOf = (start: () => unknown): string | undefined => {
   }
 };
 
-it("F-D12: an agent that is a tool is told the cost that the run around it may still have", async () => {
+it("F-D12: an agent that is a tool gets the remaining cost limit of the run around it", async () => {
   const helper = agentTool(agent({ name: "helper", backend: other }));
   const run = startRun("offline", "helper, help", { tools: [helper], limits: { costUsd: 7 } }, systemWorld());
   expect((await run.result()).toolCalls[0]).toMatchObject({ name: "helper", isError: false });

@@ -134,7 +134,7 @@ describe.each(MODEL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
     expect(log.filter((event) => event.type === "tool-call" && event.name === "look").length).toBeLessThan(20);
   });
 
-  it("R11: what it had begun to say when it failed is taken back, and the run goes on", async () => {
+  it("R11: the partial text of a failed attempt is retracted, and the run continues", async () => {
     const { rules, ...rest } = script(target);
     const cut = {
       match: { user: "find", turn: 0 },

@@ -94,7 +94,7 @@ describe.each(TOOL_TARGETS)("F-C4: calls of our tools on $name", (target) => {
 
   describe.each(POLICIES)("with %s", (_, options, decisions) => {
     it.each([1, 3])(
-      "%i of them in one reply stand behind their message, and what is about them behind them",
+      "%i calls in one reply come after their message, and everything about them after them",
       async (count) => {
         const calls = Array.from({ length: count }, (_, n) => ({
           name: target.toolName("add"),
@@ -134,7 +134,7 @@ const allowed = { claudeCode: { allowedTools: ["Bash", "Read"] } };
 
 describe.each(ALL_TARGETS.filter(({ isCli }) => isCli))("F-C4: calls of Claude Code's own tools on $name", (target) => {
   it.each([true, false])(
-    "C17: stand behind their message, and are run by the CLI; partial messages: %s",
+    "C17: come after their message, and are run by the CLI; partial messages: %s",
     async (includePartialMessages) => {
       await withStage(batchOf([shell("echo one"), shell("echo two")]), async (stage) => {
         writeFileSync(join(stage.home, "a.txt"), "a");
@@ -156,7 +156,7 @@ describe.each(ALL_TARGETS.filter(({ isCli }) => isCli))("F-C4: calls of Claude C
     },
   );
 
-  it("a sub-agent's events stand behind the call that began it, and its own calls behind their messages", async () => {
+  it("a sub-agent's events come after the call that started it, and its own calls after their messages", async () => {
     const agentCall = {
       name: "Agent",
       input: { description: "Sub task", prompt: "deep please", subagent_type: "general-purpose" },
@@ -194,7 +194,7 @@ describe.each(CONTROL_TARGETS)("F-C4: decisions about Claude Code's own tools", 
     });
   });
 
-  it("the CLI goes on with a message while a question about one of its calls is open", async () => {
+  it("the CLI continues with a message while a question about one of its calls is open", async () => {
     // What the wait for the end of a message rests on: slow text behind nothing, so the hook comes long before the end.
     const reply = { text: "Now.", toolCalls: [shell("touch one"), shell("touch two")], betweenMs: 40 };
     const script: EmulatorScript = {

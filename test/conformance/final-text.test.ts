@@ -93,7 +93,7 @@ describe.each(TOOL_TARGETS)("F-D1: the text of a run that ends early on $name", 
 });
 
 describe.each(MODEL_TARGETS)("F-D1: the text of a run on $name", (target) => {
-  it("leaves out what an attempt said that broke off, and text() has it once", async () => {
+  it("excludes the text of an attempt that broke off, and text() has it once", async () => {
     const stage = await openStage({
       rules: [
         { match: { times: 1 }, reply: { text: "One two three four." }, fault: { cutAfterEvents: 5 } },

@@ -162,7 +162,7 @@ describe("F-C6: a block of the input is sent rightly, or refused by name before 
   });
 
   it.each(["anthropic/test", "openai/test", "google/test"])(
-    "%s: what a tool returns in the middle of a run and cannot be sent is told to the model",
+    "%s: a tool result that cannot be sent is reported to the model as an error",
     async (backend) => {
       const record = tool("record", "Records", {}, () => [{ type: "audio", mediaType: "audio/ogg", data: NOTE }]);
       const place = createTestWorld({

@@ -51,7 +51,7 @@ describe("F-C6 F-D7: input that cannot be sent is refused by name, never left ou
     expect(() => run(command(["cat"], { format: "text" }), user(picture))).toThrow(/image.*command.*text alone/);
   });
 
-  it("a result behind its call is sent", async () => {
+  it("a result after its call is sent", async () => {
     const input = [
       { role: "user", content: "What is 1 + 2?" },
       { role: "assistant", blocks: [{ type: "tool-call", callId: "c1", name: "add", input: {} }] },

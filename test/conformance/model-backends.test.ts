@@ -66,7 +66,7 @@ describe.each(BACKENDS)("S2-3 S3-6 S3-7: %s", (backend) => {
     expect(bodies.every((body) => body.split("Speak plainly.").length === 2)).toBe(true);
   });
 
-  it("a conversation goes on on every other backend, foreign thinking left behind", async () => {
+  it("a conversation continues on every other backend, without the thinking of other vendors", async () => {
     const place = createTestWorld();
     const first = doneOf(await runToEnd(backend, "What is 25 + 17?", { tools: [add], thinkingTokens: 2048 }, place));
     expect(first.status).toBe("success");
@@ -193,7 +193,7 @@ describe.each(BACKENDS)("S2-3 S3-6 S3-7: %s", (backend) => {
     },
   );
 
-  it("R18: a passing failure before the first token is tried again and succeeds", async () => {
+  it("R18: a temporary failure before the first token is retried and succeeds", async () => {
     const place = createTestWorld({ rules: [{ fault: { status: 529, times: 2 } }] });
     const log = await runToEnd(backend, "What is 25 + 17?", { tools: [add] }, place);
     expect(doneOf(log)).toMatchObject({ status: "success" });
@@ -213,7 +213,7 @@ describe.each(BACKENDS)("S2-3 S3-6 S3-7: %s", (backend) => {
     expect(doneOf(log).usage.inputTokens).toBe((whole.usage.inputTokens ?? 0) * twice);
   });
 
-  it("R10: after an abort at any point the conversation goes on, and the strict server takes it", async () => {
+  it("R10: after an abort at any point the conversation continues, and the strict server accepts it", async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(14), fc.boolean(), async (seq, atTool) => {
         const place = createTestWorld();

@@ -252,7 +252,7 @@ describe("F-C2: what depends on other options", () => {
     expect(refusalOf(() => explainIn(MODELS.openai, places, world))).toMatch(/cwd is not available on openai/);
   });
 
-  it("a backend created in code is told of options for its name that another one takes", () => {
+  it("a backend created in code causes a warning for options under its name that it does not use", () => {
     const { world } = modelWorld();
     const own = agent({
       name: "own",

@@ -61,7 +61,7 @@ describe("F-B2 F-C3: a command that prints a vendor's stream succeeds only when 
 
 describe("F-B2: a reply with nothing but half a call", () => {
   it.each(BACKENDS.filter((name) => !name.startsWith("google")))(
-    "%s: under an unheard-of reason the model is told once, and the run then goes on",
+    "%s: with an unknown stop reason the model is informed once, and then the run continues",
     async (backend) => {
       let runs = 0;
       const count = tool("count", "Counts", {}, () => ++runs);
@@ -86,7 +86,7 @@ describe("F-B2: a reply with nothing but half a call", () => {
 });
 
 describe("F-B2: Gemini", () => {
-  it("a block of the prompt counts also beside a candidate", async () => {
+  it("a block of the prompt counts even next to a candidate", async () => {
     const frame = {
       promptFeedback: { blockReason: "OTHER" },
       candidates: [{ content: { parts: [{ text: "x" }] }, finishReason: "STOP" }],

@@ -58,7 +58,7 @@ describe("F-B2: a reply that stopped for another reason than its end is never a 
   });
 
   it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])(
-    "Gemini's %s beside a whole call runs no tool, and the model is told once",
+    "Gemini's %s next to a complete call runs no tool, and the model is informed once",
     async (word) => {
       let runs = 0;
       const count = tool("count", "Counts", {}, () => {

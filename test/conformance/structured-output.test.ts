@@ -48,7 +48,7 @@ describe.each(ASKED)("%s", (backend, alone, besideTools) => {
     expect(place.emulator.requests.map(({ body }) => wayOf(body))).toEqual([alone]);
   });
 
-  it("beside tools: they are called first, then the answer is given", async () => {
+  it("next to tools: they are called first, then the answer is given", async () => {
     const place = createTestWorld();
     const result = doneOf(await runToEnd(backend, "What is 25 + 17?", { tools: [add], output: SUM }, place));
     expect(result).toMatchObject({ status: "success", structured: { answer: 42 } });

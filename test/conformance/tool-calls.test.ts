@@ -54,7 +54,7 @@ function gatedTool(name: string, options: { readonly sequential?: boolean } = {}
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => ({ name: "wait", input: { n } }));
 
 describe.each(MODEL_TARGETS)("F-D3: the calls of one reply on $name", (target) => {
-  it("run beside each other; a result comes when its call has finished; the transcript has them in call order", async () => {
+  it("run concurrently; a result comes when its call has finished; the transcript has them in call order", async () => {
     const stage = await openStage(batchOf(target, numbers(3)));
     try {
       const { made, begun, end } = gatedTool("wait");

@@ -134,7 +134,7 @@ describe("millrace <prompt>", () => {
   });
 });
 
-describe("R16: what is wrong is said in one line, without a stack", () => {
+describe("R16: a mistake is reported in one line, without a stack", () => {
   it.each<[string, string[], number, RegExp]>([
     [
       "an unknown flag names the nearest",

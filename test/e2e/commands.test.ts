@@ -67,13 +67,13 @@ describe("what is printed (AT-59)", () => {
     expect(readdirSync(cwd)).toEqual([expect.stringMatching(/^\d{4}(-\d\d){5}-stream\.jsonl$/)]);
   });
 
-  it("a log that cannot be written is said, and changes nothing else", async () => {
+  it("a log that cannot be written is reported, and changes nothing else", async () => {
     const { code, stdout, stderr } = await runCli(["-q", "--append-json=/etc/passwd/a.jsonl", "What is 1 + 1?"]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("1 + 1 = 2.")]);
     expect(stderr).toMatch(/log \/etc\/passwd\/a\.jsonl could not be written/);
   });
 
-  it("the words of the command line come first, then stdin", async () => {
+  it("the prompt on the command line comes first, then stdin", async () => {
     const { stdout } = await runCli(["--json", "Look at this:", "-"], { input: "What is 6 * 7?\n" });
     const asked = readEvents(stdout).find((event) => event.type === "message" && event.role === "user");
     expect(asked).toMatchObject({ blocks: [{ text: "Look at this:\n\nWhat is 6 * 7?" }] });
@@ -251,7 +251,7 @@ describe("explain", () => {
     expect(json).toMatchObject({ backend: "claude-code", mode: "control", requiresControl: true });
   });
 
-  it("AT-5: plain was asked for: says what is left out", async () => {
+  it("AT-5: plain was requested: lists what is ignored", async () => {
     const { stdout } = await runCli(["explain", "--config", "millrace.config.mjs", "--mode", "plain", "--json"], {
       cwd,
     });
@@ -294,7 +294,7 @@ describe("Claude Code on the command line", () => {
     }
   });
 
-  it("AT-5: forced plain mode: a warning per feature that is left out, and the hook is never called; strict refuses", async () => {
+  it("AT-5: forced plain mode: a warning per ignored feature, and the hook is never called; strict mode rejects it", async () => {
     const cwd = folderWith({
       claude: fakeClaude("echo 2.1.0"),
       "millrace.config.mjs": `import { writeFileSync } from "node:fs";

@@ -128,7 +128,7 @@ describe("millrace compare", () => {
     }
   });
 
-  it("Ctrl-C keeps what is finished; the same command goes on", async () => {
+  it("Ctrl-C keeps what is finished; the same command continues", async () => {
     const emulator = createEmulator({
       script: { rules: [{ match: { model: "slow", user: "hello" }, reply: { text: "x", delayMs: 600_000 } }] },
     });

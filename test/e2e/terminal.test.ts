@@ -232,7 +232,7 @@ describe.skipIf(!hasTerminal)("F-A1: a project's configuration in a terminal", (
 });
 
 describe.skipIf(!hasTerminal)("chat in a terminal", () => {
-  it("lines that go on, pasted text, the history, commands, and Ctrl-D", async () => {
+  it("continued lines, pasted text, the history, commands, and Ctrl-D", async () => {
     const terminal = openTerminal(["chat"]);
     await terminal.seen("> ");
     terminal.type("What is \\\r");
@@ -267,7 +267,7 @@ describe.skipIf(!hasTerminal)("chat in a terminal", () => {
     );
   });
 
-  it("Ctrl-C ends the answer, and the chat goes on; twice leaves with 130", async () => {
+  it("Ctrl-C ends the answer, and the chat continues; twice leaves with 130", async () => {
     const terminal = openTerminal(["chat", "-b", "anthropic/x"], { env });
     await terminal.seen("> ");
     terminal.type("stall\r");

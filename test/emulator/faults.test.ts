@@ -78,7 +78,7 @@ describe.each(ASKINGS)("faults in a stream of $name", (asking) => {
     expect(seen[3]?.data).toContain("out of breath");
   });
 
-  it("malformedFrameAfterEvents puts one frame in that cannot be read, and goes on", async () => {
+  it("malformedFrameAfterEvents inserts one unreadable frame, and continues", async () => {
     const events = readSse((await play(asking)).text);
     const seen = readSse((await play(asking, { malformedFrameAfterEvents: 2 })).text);
     expect(() => JSON.parse(seen[2]?.data ?? "") as unknown).toThrow();
@@ -288,7 +288,7 @@ describe.each(DECODED)("R9: our own reader of $name", (asking) => {
     });
   });
 
-  it("duplicate ids still give calls that can be told apart, or none", async () => {
+  it("duplicate ids give distinct calls, or none", async () => {
     const outcome = readOutcome(decode(asking.format, (await play(asking, { duplicateIds: true })).bytes));
     expect(new Set(outcome.callIds).size).toBe(outcome.callIds.length);
   });

@@ -63,7 +63,7 @@ describe("@anthropic-ai/sdk against the offline server", () => {
     expect(textOf(second)).toBe("25 + 17 = 42.");
   });
 
-  it("gets several calls in one reply, and none beside the first when that is forbidden", async () => {
+  it("gets several calls in one reply, and only the first if several are forbidden", async () => {
     const body = { model: "offline", max_tokens: 500, tools, messages: ask("What is 25 + 17 and what is 6 * 7?") };
     const message = await sdk.messages.create(body);
     const calls = message.content.filter((block) => block.type === "tool_use");
@@ -146,7 +146,7 @@ describe("@anthropic-ai/sdk against the offline server", () => {
     await expect(stream.finalMessage()).rejects.toThrow(/overloaded_error/);
   });
 
-  it("fails as often as it is told, then succeeds: the SDK's own retry gets through", async () => {
+  it("fails as often as configured, then succeeds: the SDK's own retry works", async () => {
     const headers = {
       [FAULT_HEADER]: JSON.stringify({ status: 503, retryAfter: 0, times: 1, key: "anthropic-retry" }),
     };

@@ -111,7 +111,7 @@ describe("the server on a socket", () => {
     },
   );
 
-  it("refuses a port that is none or taken, and says so", async () => {
+  it("rejects an invalid port or one in use, and reports it", async () => {
     await withEmulator({}, async (emulator) => {
       await expect(emulator.listen({ port: 70_000 })).rejects.toThrow(/port is 70000/);
       const { port } = await emulator.listen();
@@ -211,7 +211,7 @@ describe("the server in process", () => {
   });
 });
 
-describe("what the server says beside replies", () => {
+describe("what the server reports in addition to replies", () => {
   const get = async (path: string, headers: Record<string, string> = {}, method: "GET" | "POST" | "DELETE" = "GET") => {
     const response = await createEmulator({ models: ["a", "b"] }).fetch({
       method,
@@ -258,7 +258,7 @@ describe("what the server says beside replies", () => {
     expect((await get("/v1/models")).status).toBe(401);
   });
 
-  it("answers behind any base URL", async () => {
+  it("answers under any base URL", async () => {
     for (const path of ["/anthropic/v1/messages", "/api/v1/messages"]) {
       expect((await post(createEmulator(), path, asking.body("hi"), HEADERS.anthropic)).status).toBe(200);
     }
@@ -281,7 +281,7 @@ describe("what the server says beside replies", () => {
     expect(texts.join("")).toBe("1 + 1 = 2.");
   });
 
-  it("cuts a reply at its limit and at a stop sequence, and says so", async () => {
+  it("cuts a reply at its limit and at a stop sequence, and reports it", async () => {
     const body = { ...asking.body("Hello", { stream: false }), max_tokens: 1 };
     expect((await post(createEmulator(), asking.path, body, asking.headers)).json).toMatchObject({
       stop_reason: "max_tokens",

@@ -77,7 +77,7 @@ describe("S1-146: every captured transcript", () => {
     expect(kinds.includes("orphan-tool-result")).toBe(ORPHANS.has(transcript.name));
   });
 
-  test.each(all)("$name: a message is told once", (transcript) => {
+  test.each(all)("$name: a message is emitted once", (transcript) => {
     const ids = ofType(decode(transcript), "message").map(({ id }) => id);
     expect(ids.filter((id, at) => ids.indexOf(id) !== at)).toEqual([]);
   });

@@ -67,7 +67,7 @@ function expectSound(chunks: readonly Chunk[]): void {
 }
 
 describe("claude-code against streams nobody would write", () => {
-  test("S1-128 S0-58: any JSON values as frames throw nothing and keep every promise of a run log", () => {
+  test("S1-128 S0-58: any JSON values as frames throw nothing and keep every guarantee of a run log", () => {
     fc.assert(
       fc.property(fc.array(anyValue, { maxLength: 8 }), (values) => expectSound(decode(values))),
       { numRuns: RUNS },
@@ -93,7 +93,7 @@ describe("claude-code against streams nobody would write", () => {
     );
   });
 
-  test("C15: captured streams with frames changed, lost, repeated and moved keep every promise of a run log", () => {
+  test("C15: captured streams with frames changed, lost, repeated and moved keep every guarantee of a run log", () => {
     fc.assert(
       fc.property(fc.nat(), fc.array(change, { minLength: 1, maxLength: 6 }), (pick, changes) => {
         const values = structuredClone(transcripts[pick % transcripts.length] ?? []);

@@ -18,7 +18,7 @@ const word = (...words: readonly string[]) =>
   fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...words) }, fc.string());
 
 describe("R1: parsers and encoders take any input", () => {
-  it("the control protocol: any frame is answered or passed over, and nothing throws", async () => {
+  it("the control protocol: any frame is answered or skipped, and nothing throws", async () => {
     const frame = fc.record(
       {
         type: word("control_request", "control_response", "control_cancel_request"),

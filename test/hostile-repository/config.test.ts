@@ -74,7 +74,7 @@ describe.each(COMMANDS.map((args) => [args.join(" "), args] as const))(
       ["millrace.config.js", PROGRAM],
       ["millrace.config.mjs", PROGRAM],
       ["millrace.config.json", ""],
-    ])("does not use its %s, and says so in one line", async (name, text) => {
+    ])("does not use its %s, and reports it in one line", async (name, text) => {
       const file = inRepository(name, text === "" ? redirect() : text);
       const { code, stdout, stderr } = await millrace(args);
       expect([code, existsSync(canary), heard]).toEqual([0, false, []]);
@@ -209,7 +209,7 @@ describe("F-A1: where a key goes", () => {
     expect(heard).toEqual([]);
   });
 
-  it("the person's own configuration goes behind the project's, and its denials stay", async () => {
+  it("the user's own configuration is applied after the project's, and its denials stay", async () => {
     write(
       join(home, ".config/millrace/config.json"),
       JSON.stringify({ backend: "claude-code", permissions: { deny: ["Bash"] } }),

@@ -130,7 +130,7 @@ describe.runIf(executable !== undefined)("F-A1 F-A4 SEC4: in a hostile repositor
   });
 });
 
-describe.runIf(executable !== undefined)("F-A2: Claude Code behind a server, by default", () => {
+describe.runIf(executable !== undefined)("F-A2: Claude Code used through a server, by default", () => {
   it("asks before it runs a command; a denial is heard, and nothing was run", async () => {
     const { ask, server } = startServer({
       world,

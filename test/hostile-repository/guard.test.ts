@@ -347,7 +347,7 @@ describe("F-A1: what was judged is run as Node would run it", () => {
     expect(await load(files, () => undefined)).toMatchObject({ default: "Hallo" });
   });
 
-  it("what nobody guards is left alone", async () => {
+  it("what has no guard is left unchanged", async () => {
     await load({ "c.mjs": "export default 1" }, () => undefined);
     put("other.cjs", evilScript());
     await import(pathToFileURL(join(project, "other.cjs")).href);

@@ -196,7 +196,7 @@ describe("F-A1: what a trusted configuration imports is trusted as it was", () =
   });
 
   it.each(['import { createRequire } from "node:module";', 'await import("node:vm");', 'import m from "module";'])(
-    "one with %s is not trusted for good, and that is said",
+    "one with %s is not trusted permanently, which is reported",
     async (text) => {
       const file = put("millrace.config.mjs", `${text}\n${CONFIG}`);
       const { code, stderr } = await millrace(["trust"]);

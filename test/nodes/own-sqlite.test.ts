@@ -56,7 +56,7 @@ describe(`Node ${VERSION}, the oldest with a SQLite of its own`, () => {
     expect(stores).toBeGreaterThan(10);
   });
 
-  it("it goes on in a folder that was begun with libsql, and libsql goes on after it", async (context) => {
+  it("it continues in a folder that was begun with libsql, and libsql continues after it", async (context) => {
     const data = join(folder, "moved");
     const driver = await loadSqlDriver({ builtIn: () => undefined });
     const open = () => openSqliteStore({ folder: data, clock: systemClock, files: createSystemFiles(), driver });

@@ -419,7 +419,7 @@ describe("the final arguments", () => {
     expect(await verdict).toMatchObject({ kind: "run", input: { command: "ls" } });
   });
 
-  it("arguments that are no JSON are denied", async () => {
+  it("arguments that are not JSON are denied", async () => {
     const cycle: Record<string, unknown> = {};
     cycle.self = cycle;
     const trial = openTrial({ permission: () => ({ allow: true }) });
@@ -474,7 +474,7 @@ describe("a grant", () => {
 });
 
 describe("questions", () => {
-  it("S0-77: a person is never timed out, and is told why", async () => {
+  it("S0-77: a person is never timed out, and sees the reason for the question", async () => {
     const trial = openTrial({
       rules: [{ ask: ["Bash(git *)"] }],
       hooks: [{ "before-tool": [() => ({ ask: "It is late." })] }],
@@ -488,7 +488,7 @@ describe("questions", () => {
     expect((await verdict).kind).toBe("run");
   });
 
-  it("the callback is told what a rule wants, and gets a copy", async () => {
+  it("the callback receives what a rule wants, and gets a copy", async () => {
     const requests: PermissionRequest[] = [];
     const trial = openTrial({
       rules: [{ ask: ["Bash"] }],

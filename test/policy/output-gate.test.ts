@@ -151,7 +151,7 @@ describe("C23: window", () => {
     ).toEqual(["m=hm/***"]);
   });
 
-  it("a denial: what had passed stays, nothing of the piece or behind it comes", async () => {
+  it("a denial: what had passed stays, the piece and everything after it is withheld", async () => {
     const { gate } = openGate(WINDOW, hide);
     const out = await gate.pass([
       textDelta("m", 0, "all is fine "),
@@ -207,7 +207,7 @@ describe.each([
     expect(seen).toEqual(["***"]);
   });
 
-  it("a reply that broke off is dropped, and what waited behind it comes", async () => {
+  it("a reply that broke off is dropped, and what waited after it is emitted", async () => {
     const { gate } = openGate(mode, () => undefined);
     await gate.pass([textDelta("m", 0, "ab"), noticeItem("n", 1)]);
     gate.drop("m");
@@ -432,7 +432,7 @@ describe("R12: any stream through the gate", () => {
     );
   });
 
-  it("with a denial somewhere: not a character of the denied piece or behind it", async () => {
+  it("with a denial somewhere: no character of the denied piece or after it", async () => {
     await fc.assert(
       fc.asyncProperty(scenario, fc.nat(2), fc.nat(40), async (given, lane, at) => {
         const batches = weave(given, { lane, at });

@@ -65,7 +65,7 @@ describe("a prompt", () => {
     });
   });
 
-  it("C26: goes on past a hook that fails, with a warning", async () => {
+  it("C26: continues past a hook that fails, with a warning", async () => {
     const trial = openTrial({
       hooks: [{ prompt: [() => undefined] }, { prompt: [fail, () => ({ context: "note" })] }],
     });
@@ -78,7 +78,7 @@ describe("a prompt", () => {
     ]);
   });
 
-  it("does not change when a hook changes what it is told", async () => {
+  it("does not change if a hook changes its input", async () => {
     const trial = openTrial({ hooks: [{ prompt: [({ messages }) => void (messages as Message[]).pop()] }] });
     expect(await trial.policy.checkPrompt([user("hi")])).toMatchObject({ messages: [{ id: "u" }] });
   });
@@ -92,7 +92,7 @@ describe("a tool's result", () => {
     expect(await trial.policy.checkResult(callOf({}), outcome)).toMatchObject(outcome);
   });
 
-  it("S0-76: hooks replace it, add notes, object to it beside it, and end the run", async () => {
+  it("S0-76: hooks replace it, add notes, object to it, and end the run", async () => {
     const trial = openTrial(
       hooksOf(
         "after-tool",
@@ -186,7 +186,7 @@ describe("AT-61: a tool-call guard", () => {
 describe("handoffs, stops and ends", () => {
   const handoff = { from: "a", to: "b", message: "m" };
 
-  it("a handoff goes on with the message of the last hook that replaces it", async () => {
+  it("a handoff continues with the message of the last hook that replaces it", async () => {
     expect(await openTrial().policy.checkHandoff(handoff)).toMatchObject({ kind: "go", message: "m" });
     expect(
       await openTrial(hooksOf("before-handoff", { message: "x" }, { message: "y" }, {})).policy.checkHandoff(handoff),

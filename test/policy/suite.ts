@@ -66,7 +66,7 @@ export function describePolicy(stage: Stage): void {
   };
 
   describe(`hooks on ${stage.name}`, () => {
-    it("S0-93: a before-tool hook that blocks keeps the tool from running; the model is told why; the run goes on", async () => {
+    it("S0-93: a before-tool hook that blocks prevents the tool from running; the model gets the reason; the run continues", async () => {
       const { log, ran, result } = await play({
         options: { hooks: { "before-tool": [() => ({ block: "not today" })] } },
       });
@@ -297,7 +297,7 @@ export function describePolicy(stage: Stage): void {
       expect(all(log, "permission").map(({ state }) => state)).toEqual([runs === 1 ? "allowed" : "denied"]);
     });
 
-    it("F-D2: what an allow list leaves out waits for a person, with a notice at once", async () => {
+    it("F-D2: what an allow list does not contain waits for a person, with a notice at once", async () => {
       const { ran, log } = await play({
         options: { permissions: { allow: ["other"] } },
         onRun: (run) =>

@@ -85,7 +85,7 @@ describe.each(Object.keys(DECIDERS))("the time of %s", (who) => {
     );
   });
 
-  it("F-B7: an answer that overtakes its own timer, as on a busy machine, comes too late all the same", async () => {
+  it("F-B7: an answer that comes before its own timer fires, as on a busy machine, is still too late", async () => {
     const trial: Trial = openTrial(
       DECIDERS[who]?.(() => {
         let answer = (_: unknown): void => undefined;

@@ -92,7 +92,7 @@ describe("F-A3 SEC16: the command line shows no secret", () => {
     expect(leaks(io.stderr())).toEqual([]);
   });
 
-  it("a key of the configuration, in what is said later", async () => {
+  it("a key of the configuration, in later messages", async () => {
     const config = write("millrace.config.json", JSON.stringify({ backends: { openai: { apiKey: KEY } } }));
     const io = createMemoryIo({ cwd: folder });
     await main(["run", "--config", config, "-b", `openai${KEY}/x`, "hi"], io);

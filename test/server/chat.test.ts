@@ -291,7 +291,7 @@ describe("chat", () => {
     expect((await server.ask("GET", `/api/threads/${thread}`)).status).toBe(404);
   });
 
-  it("a closed tab is not an abort: the run goes on, and the reader comes back to its cursor", async () => {
+  it("a closed tab is not an abort: the run continues, and the reader returns to its cursor", async () => {
     const world = testWorld();
     const slow: ScriptedReply = async function* () {
       yield [textDelta("m", 0, "one ")];

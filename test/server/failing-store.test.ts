@@ -109,7 +109,7 @@ async function countWrites(open: (clock: VirtualClock) => Promise<Store>): Promi
 }
 
 describe.each(STORES)("F-B14: a disk that is full, over the %s store", (_, open) => {
-  it("whichever write fails first: the reader gets the end at once, everybody is told of the failure, and all of it is stored later", async () => {
+  it("whichever write fails first, the reader gets the end at once, the failure is reported, and everything is stored later", async () => {
     const writes = await countWrites(open);
     expect(writes).toBeGreaterThan(3);
     for (let failing = 1; failing < writes; failing += 1) {
@@ -155,7 +155,7 @@ describe.each(STORES)("F-B14: a disk that is full, over the %s store", (_, open)
     }
   });
 
-  it("a disk that cannot be read either: who stands at his cursor gets the end all the same", async () => {
+  it("if the disk cannot be read either, a reader at its cursor still gets the end", async () => {
     const { disk, chat, due, server, kept } = await begin(open, { isUnreadable: true });
     disk.failsAt = disk.writes + 2;
     const response = await chat();
@@ -251,7 +251,7 @@ describe.each(STORES)("F-B14: a disk that is full, over the %s store", (_, open)
     }
   });
 
-  it("each call that changes something is refused with a remedy, and nothing of the inside is told", async () => {
+  it("each call that changes something is rejected with a remedy, and no internals are shown", async () => {
     const { disk, thread, chat, due, server, show } = await begin(open);
     const seen: readonly AgentEvent[] = await due(readEvents(await chat()));
     const runId = seen[0]?.runId;

@@ -158,7 +158,7 @@ describe("SEC7: addresses and origins", () => {
     },
   );
 
-  it("with a token it does, and answers under its numbers, and under names it was told", async () => {
+  it("with a token it does, and answers under its addresses and under configured names", async () => {
     const { server, ask } = plain({ tokens: [{ token: TOKEN }], hosts: ["Chat.example"] });
     const listening = await server.listen({ host: "0.0.0.0" });
     const headers = { authorization: `Bearer ${TOKEN}` };
@@ -289,7 +289,7 @@ describe("SEC8: tokens", () => {
     await server.ask("GET", path, undefined, { authorization: `Bearer ${token}` });
 
   it.each(["/api/threads", "/metrics"])(
-    "F-A6: %s: after ten wrong ones in a minute further ones are told to wait; right ones are let in all the while",
+    "F-A6: %s: after ten wrong ones in a minute further ones have to wait; right ones are accepted all the while",
     async (path) => {
       const world = testWorld();
       const metricsToken = "the-token-for-the-metrics";
@@ -308,7 +308,7 @@ describe("SEC8: tokens", () => {
     },
   );
 
-  it("F-A6: a flood of requests without a right token uses up the share of its address, not that of tenants behind it", async () => {
+  it("F-A6: a flood of requests without a valid token uses up the share of its address, not that of tenants at the same address", async () => {
     const metricsToken = "the-token-for-the-metrics";
     const server = secured({ limits: { requestsPerMinute: 3 }, metricsToken });
     const guess = guesses(server);
@@ -909,7 +909,7 @@ describe("SEC18: tenants", () => {
     await closing;
   });
 
-  it("F-A13: a tenant's next turn comes after one that failed, too, and never beside it", async () => {
+  it("F-A13: a tenant's next turn comes after a failed one, too, and never at the same time", async () => {
     const quota = createStorageQuota(createMemoryStore(), 1);
     const done: string[] = [];
     const turn = (name: string, fails: boolean) => async (): Promise<string> => {

@@ -66,7 +66,7 @@ async function chat(ask: Ask, words: string) {
 const DRAWN = { name: "Sales", url: "https://charts.example/1" };
 
 describe("S3-33 over HTTP: artifact_created and documents_used", () => {
-  it("what tools report, in the words of chat", async () => {
+  it("what tools report, in the vocabulary chat", async () => {
     await withServer({}, async (ask) => {
       const { frames } = await chat(ask, "chat");
       expect(frames.filter(({ event }) => event === "artifact_created").map(({ data }) => JSON.parse(data))).toEqual([
@@ -80,7 +80,7 @@ describe("S3-33 over HTTP: artifact_created and documents_used", () => {
     });
   });
 
-  it("what the operator's mappings make of results stands beside it, also for a reader who comes later", async () => {
+  it("the operator's mappings of results come with them, also for a late reader", async () => {
     const reports = {
       artifactOf: ({ name, output }: { name: string; output: unknown }) =>
         name === "search" ? { name: (output as { file: string }).file } : undefined,
@@ -98,7 +98,7 @@ describe("S3-33 over HTTP: artifact_created and documents_used", () => {
     });
   });
 
-  it("in the words of the runner, and as notices in our own", async () => {
+  it("in the vocabulary runner, and as notices in our own", async () => {
     await withServer({}, async (ask) => {
       const { runId, frames } = await chat(ask, "runner");
       const steps = frames

@@ -189,7 +189,7 @@ describe("SEC17: hostile connections", () => {
     ],
     ["F-A7: another scheme", "GET ws://evil.example/healthz HTTP/1.1\r\nhost: localhost\r\n\r\n", /^HTTP\/1.1 40/],
     ["nonsense", "\x16\x03\x01\x02\0\x01\0\x01\xfc\r\n\r\n", /^HTTP\/1.1 400/],
-  ])("%s is refused, and the server goes on", async (_, bytes, expected) => {
+  ])("%s is refused, and the server continues", async (_, bytes, expected) => {
     const { server, port, url } = await listen({});
     const socket = connect(port, "127.0.0.1");
     socket.on("error", () => undefined);

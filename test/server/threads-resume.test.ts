@@ -71,7 +71,7 @@ const noticesOf = (log: readonly AgentEvent[]): readonly string[] =>
 /** How a transcript is told to a CLI that does not know it. */
 const REPLAYED = /<conversation>/;
 
-describe.runIf(locateRealCli() !== undefined)("S3-31: threads go on with the session of the CLI", () => {
+describe.runIf(locateRealCli() !== undefined)("S3-31: threads continue with the session of the CLI", () => {
   it("the second message goes to the same process and session, without the transcript as text", async () => {
     stage = await openStage({ rules: [{ reply: { text: "Noted." } }] });
     const { thread, chat } = await serve(createMemoryStore());
@@ -86,7 +86,7 @@ describe.runIf(locateRealCli() !== undefined)("S3-31: threads go on with the ses
     expect(processesWith(stage.home)).toContain(one);
   });
 
-  it("another server on the same store goes on with the session, in a process of its own", async () => {
+  it("another server on the same store continues the session, in a separate process", async () => {
     stage = await openStage({ rules: [{ reply: { text: "Noted." } }] });
     const store = createMemoryStore();
     const before = await serve(store);
@@ -104,7 +104,7 @@ describe.runIf(locateRealCli() !== undefined)("S3-31: threads go on with the ses
     expect(resultOf(await after.chat(id, "And again?"))).toMatchObject({ sessionId: first.sessionId });
   });
 
-  it("a session that is gone is told again as text, and a notice says so", async () => {
+  it("a lost session is sent again as text, with a notice", async () => {
     stage = await openStage({ rules: [{ reply: { text: "Noted." } }] });
     const store = createMemoryStore();
     const before = await serve(store);

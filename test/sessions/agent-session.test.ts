@@ -107,7 +107,7 @@ describe("a session with an agent", () => {
     expect(session.sessionId()).toBe("session-1");
   });
 
-  it("S0-80: an interrupt ends the turn by the agent's own means, and its conversation goes on", async () => {
+  it("S0-80: an interrupt ends the turn by the agent's own means, and its conversation continues", async () => {
     const signals: AbortSignal[] = [];
     const agent = scriptAgent([({ link }) => void signals.push(link.signal), answer("two")]);
     const { session, clock } = openTestSession([agent.leg]);
@@ -184,7 +184,7 @@ describe("a session with an agent", () => {
     expect((await run.result()).status).toBe("aborted");
   });
 
-  it("a turn that never comes back is left behind: the next one resumes its conversation in another", async () => {
+  it("a turn that never returns is abandoned: the next one resumes its conversation in another process", async () => {
     const agent = scriptAgent([answer("zero"), silent, answer("two")], { interrupt: async () => undefined });
     const { session, clock } = openTestSession([agent.leg]);
     await session.setModel("big");
@@ -207,7 +207,7 @@ describe("a session with an agent", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("F-B12: an agent that can forget is told which runs are kept; one that never comes back is resumed where it stood before", async () => {
+  it("F-B12: an agent that can forget is told which runs are kept; one that never answers is resumed where it was before", async () => {
     const settled: boolean[] = [];
     const agent = scriptAgent([answer("zero"), silent, answer("two"), ({ end }) => end(), answer("four")], {
       interrupt: async () => undefined,
@@ -254,7 +254,7 @@ describe("a session with an agent", () => {
     expect(agent.calls).toEqual(["close 1"]);
   });
 
-  it("S0-79: what is set before the agent is there is told to it first; a model it refuses fails the run", async () => {
+  it("S0-79: settings made before the agent exists are sent to it first; a model it rejects fails the run", async () => {
     const agent = scriptAgent([answer("one")]);
     const { session } = openTestSession([agent.leg]);
     await session.setModel("small");
@@ -295,7 +295,7 @@ describe("a session with an agent", () => {
     expect(agent.opened).toHaveLength(1);
   });
 
-  it("S0-80: an agent with all controls is told, also before its conversation is there, and asked in the middle of a turn", async () => {
+  it("S0-80: an agent with all controls receives them, also before its conversation exists and in the middle of a turn", async () => {
     const calls: string[] = [];
     const agent = scriptAgent([silent, answer("two")], {
       setAgent: async (name) => void calls.push(`agent ${name}`),

@@ -74,7 +74,7 @@ describe("a session with a model", () => {
   });
 
   it.each(["provider-invalid-request", "refused", "content-filtered"] as const)(
-    "AT-18: an input that gives %s is not shown again: it would be refused for ever",
+    "AT-18: an input that gives %s is not sent again, because it would always be rejected",
     async (code) => {
       const refused = [errorItem({ code, message: "no", terminal: true })];
       const { backend, leg: only } = leg([{ text: "hello" }, refused, { text: "well" }]);
@@ -212,7 +212,7 @@ describe("a session with a model", () => {
     expect(new Set(asked).size).toBe(asked.length);
   });
 
-  it("a model has no session id and no permission modes, and says so", async () => {
+  it("a model has no session id and no permission modes, and reports it", async () => {
     const { session } = openTestSession([leg([{ text: "x" }]).leg]);
     await session.send("hi").result();
     expect(() => session.sessionId()).toThrow(expect.objectContaining({ code: "session-id-unknown" }));

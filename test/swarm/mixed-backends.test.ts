@@ -114,7 +114,7 @@ describe.runIf(executable !== undefined)("S2-24: agents of one swarm on differen
     expect(log.at(-1)).toMatchObject({ result: { status: "success", agent: "billing" } });
   });
 
-  it("I21: Claude Code that goes on calling after it has handed over is stopped, and the next agent goes on", async () => {
+  it("I21: Claude Code that keeps calling tools after a handoff is stopped, and the next agent continues", async () => {
     const name = "mcp__millrace__handoff";
     const desk = swarm([
       agent({ name: "triage", backend: "claude-code", handoffs: ["billing"] }),

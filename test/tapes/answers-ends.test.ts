@@ -147,7 +147,7 @@ describe("F-D11: Claude Code by a script", () => {
   });
 });
 
-describe("F-D11: what a run does beside asking once", () => {
+describe("F-D11: what a run does besides asking once", () => {
   const said = (text: string): string =>
     `data: {"choices":[{"index":0,"delta":{"content":${JSON.stringify(text)}},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
   const host = (

@@ -173,7 +173,7 @@ describe.each(TOOL_WAYS)("F-D11: $name answers from a tape", (way) => {
 
   const decided = "the answer of a permission callback";
   it.each(possible.filter(([name]) => !(way.isCli && name === decided)))(
-    "goes on with the recorded answer and warns, when it is another: %s",
+    "continues with the recorded answer and warns, when it is another: %s",
     async (_, path, changed, there, what) => {
       const replayed = { tape, onDifference: "warn" } as const;
       const again = await answered({ ...changed, replay: replayed }, there);
@@ -186,7 +186,7 @@ describe.each(TOOL_WAYS)("F-D11: $name answers from a tape", (way) => {
   );
 
   if (!way.isCli) return;
-  it("I15: does not go on, even with warnings, where the recorded CLI did what is forbidden now", async () => {
+  it("I15: does not continue, even with warnings, where the recorded CLI did what is forbidden now", async () => {
     calls = 0;
     const permission = (): { allow: false; reason: string } => ({ allow: false, reason: "Not today." });
     const error = errorOf(await answered({ permission, replay: { tape, onDifference: "warn" } }));

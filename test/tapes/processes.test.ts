@@ -110,7 +110,7 @@ describe("AT-66: a process on a tape", () => {
     expect(again.exit).toEqual(before.exit);
   });
 
-  it("another start or another word is told with the entry and the difference", async () => {
+  it("another start or another text is reported with the entry and the difference", async () => {
     const lines: string[] = [];
     const [spawn, finish] = recordInto(lines, createScriptedSpawn(DIALOGUE));
     await watch(spawn, request, talk);

@@ -154,7 +154,7 @@ describe("SEC19: the file of a tape", () => {
     expect(existsSync(path)).toBe(false);
   });
 
-  it("a recording that fails changes nothing for the run, and is told", async () => {
+  it("a recording that fails changes nothing for the run, and is reported", async () => {
     const heard: unknown[] = [];
     const world = { ...scriptedWorld([]), onListenerError: (error: unknown) => heard.push(error) };
     const lines: string[] = [];

@@ -47,7 +47,7 @@ describe("R11: one call of the world fails", () => {
   });
 
   it.each(SCENARIOS)(
-    "$name: it ends once, somebody is told, and nothing is left open",
+    "$name: it ends once, the failure is reported, and nothing is left open",
     async (scenario) => {
       const untouched = await play(scenario);
       expect(untouched.problems).toEqual([]);

@@ -142,7 +142,7 @@ describe.runIf(onLinux && (canMakeGroups() || process.env["CI"] === "true"))(
     const means: Means = { table: proc, groups: createControlGroups() };
 
     it.each([{ immediate: true }, { stdinGraceMs: 100 }])(
-      "cannot leave a daemon behind that has lost every trace: %o",
+      "cannot leave a daemon without any trace: %o",
       async (how) => {
         const { handle, tag, reader } = await start(DAEMON, { means, go: true });
         // "ready" comes from the parent: the child may not have become `sleep` yet.

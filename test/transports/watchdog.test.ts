@@ -233,7 +233,7 @@ describe.runIf(onLinux)("S3-46 F-A14: the watchdog of Windows", () => {
     return killed();
   }
 
-  it("ends those it was told of, with their children, and spares whoever has come to a number of theirs", async () => {
+  it("ends the processes it was given, with their children, and spares others that reuse their numbers", async () => {
     expect(await end(false)).toBe("/F /T /PID 10 /PID 20 /PID 30\n");
   });
 

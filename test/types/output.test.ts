@@ -36,7 +36,7 @@ describe("S2-5: the type of an answer follows its schema", () => {
     });
   });
 
-  it("hooks are told what happens at their point", () => {
+  it("hooks receive what happens at their point", () => {
     typesOnly(() =>
       run("offline", "hi", {
         tools: [tool("add", "Add", { a: "number" }, ({ a }) => a)],

@@ -48,7 +48,7 @@ describe("the type of a tool's input, from the short notation", () => {
     expect(await run(made, { ...input, size: "XL" })).toMatchObject({ kind: "failed", why: "invalid-input" });
   });
 
-  it("a ? behind the type or the name makes a field optional", async () => {
+  it("a ? after the type or the name makes a field optional", async () => {
     const made = tool("find", "Find", { text: "string", limit: "integer?", "page?": "integer" }, (input) => {
       expectTypeOf(input.text).toEqualTypeOf<string>();
       expectTypeOf(input.limit).toEqualTypeOf<number | undefined>();
@@ -128,7 +128,7 @@ describe("from zod 4, a Standard Schema", () => {
     expect(outcome).toEqual({ kind: "returned", output: { day: "2026-10-21", guests: 2, code: 4 } });
   });
 
-  it("what does not fit is told to the model, field by field, and the function is not run", async () => {
+  it("what does not fit is reported to the model, field by field, and the function is not run", async () => {
     const outcome = await run(made, { day: "tomorrow", guests: 0, code: "x" });
     expect(outcome).toMatchObject({ kind: "failed", why: "invalid-input" });
     expect(outcome.output).toMatch(/day: .*; guests: /);

@@ -130,7 +130,7 @@ describeInBrowser("F-F page: what it looks like in each state", () => {
     await context.close();
   });
 
-  it("forced colours: the open thread, the focus and one's own words can be told apart", async () => {
+  it("forced colours: the open thread, the focus and one's own messages can be distinguished", async () => {
     const context = await browser.newContext({ forcedColors: "active", colorScheme: "dark" });
     const { page } = await openPage(context, site.url);
     await ask(page, "think this");

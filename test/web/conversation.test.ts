@@ -66,7 +66,7 @@ describeInBrowser("the chat page: a conversation", () => {
     await shoot(page, "light-rich");
   });
 
-  it("text appears while it is written, and a screen reader is told when it is finished", async () => {
+  it("text appears while it is written, and a screen reader is informed when it is finished", async () => {
     await ask(page, "slow please");
     await page.getByText("The first half").waitFor();
     expect(await page.getByRole("log").getAttribute("aria-busy")).toBe("true");
@@ -87,7 +87,7 @@ describeInBrowser("the chat page: a conversation", () => {
     await thought.waitFor();
   });
 
-  it("a tool card has input, result and time; one that failed is open and says so", async () => {
+  it("a tool card has input, result and time; a failed one is open and marked", async () => {
     await ask(page, "add 25 and 17");
     await settled(page);
     const card = page.locator(".tool");
@@ -218,7 +218,7 @@ describeInBrowser("the chat page: a conversation", () => {
     await page.unrouteAll({ behavior: "wait" });
   });
 
-  it("what the server refuses is said, and the text comes back", async () => {
+  it("a rejected message is reported, and its text is restored", async () => {
     await ask(page, "slow please");
     await page.getByText("The first half").waitFor();
     const { page: other } = await openPage(context, site.url, await pathOf(page));

@@ -63,7 +63,7 @@ describeInBrowser("the chat page: nothing is lost", () => {
   });
   afterAll(() => browser?.close());
 
-  it("a reload in the middle of an answer goes on with it, from memory and from sqlite", async () => {
+  it("a reload in the middle of an answer continues with it, from memory and from sqlite", async () => {
     for (const sqlite of [false, true]) {
       const site = await openSite({ sqlite });
       const context = await browser.newContext();
@@ -151,7 +151,7 @@ describeInBrowser("the chat page: nothing is lost", () => {
     await site.close();
   });
 
-  it("a run whose server died goes on after the restart, and so does the thread", async () => {
+  it("a run whose server died continues after the restart, and so does the thread", async () => {
     const store = createMemoryStore();
     const before = await openSite({ store });
     const context = await browser.newContext();

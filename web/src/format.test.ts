@@ -4,7 +4,7 @@ import { pauseBefore } from "./state/follow.ts";
 import { readRoute, routeOf } from "./state/route.ts";
 
 describe("what numbers look like", () => {
-  it("S1-127: what is not known is left out, and is not zero", () => {
+  it("S1-127: what is not known is omitted, and is not zero", () => {
     expect(factsOf({})).toEqual([]);
     expect(factsOf({ usage: { inputTokens: 1250, outputTokens: 0 }, costUsd: 0, ms: 999 })).toEqual([
       "1.3k in",

@@ -496,7 +496,7 @@ describe("adapters", () => {
     expect(adapter.flush()).toMatchObject([{ code: "stream-cut" }]);
   });
 
-  it("S4-11: two adapters of one format know nothing of each other", () => {
+  it("S4-11: two adapters of one format share no state", () => {
     const [left, right] = [OPEN.createAdapter(), OPEN.createAdapter()];
     left.feed([frame(text("left", { id: "m" })), frame(call())]);
     expect(bare(right.feed([frame(text("right", { id: "m" })), frame(answer())]))).toEqual([
@@ -506,7 +506,7 @@ describe("adapters", () => {
     ]);
   });
 
-  it("the same frames give the same chunks however they are handed over", () => {
+  it("the same frames give the same chunks however they are grouped", () => {
     const frames = [text("a"), call(), answer(), text("b")].map(frame);
     const oneByOne = OPEN.createAdapter();
     const atOnce = OPEN.createAdapter();
@@ -534,7 +534,7 @@ describe("any stream", () => {
     )
     .map(([type, fields]) => ({ ...fields, type }));
 
-  it("R1 SEC12: never throws and keeps the promises of the event model", () => {
+  it("R1 SEC12: never throws and keeps the guarantees of the event model", () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof({ weight: 9, arbitrary: event }, { weight: 1, arbitrary: fc.jsonValue() }), {
@@ -550,7 +550,7 @@ describe("any stream", () => {
     );
   });
 
-  it("text comes exactly once, in order", () => {
+  it("text is emitted exactly once, in order", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.string(), fc.option(fc.constantFrom("m1", "m2"), { nil: undefined })), { maxLength: 30 }),

@@ -71,7 +71,7 @@ describe("Gemini CLI", () => {
     ]);
   });
 
-  it("a refused key is an error and a failed result", () => {
+  it("a rejected key is an error and a failed result", () => {
     const lines = summary(decode(format, capture("gemini/stream-json-error-401.ndjson")));
     expect(lines.slice(2)).toEqual([
       expect.stringMatching(/^error provider-error false \[API Error: .*fake failure 401/),
@@ -129,7 +129,7 @@ describe("pi", () => {
 describe("Cline", () => {
   const format = load("cline");
 
-  it("a run with a tool, in the spellings of the seed", () => {
+  it("a run with a tool, in the older spellings", () => {
     expect(summary(decode(format, capture("cline/json-tool.ndjson")))).toEqual([
       "start cline plain conv_1794769237117_lxqdpjw -",
       'message message-1 assistant [{"type":"tool-call","callId":"call_fake01","name":"run_commands",' +
@@ -142,7 +142,7 @@ describe("Cline", () => {
     ]);
   });
 
-  it("a refused key", () => {
+  it("a rejected key", () => {
     expect(summary(decode(format, capture("cline/json-error-401.ndjson")))).toEqual([
       "start cline plain conv_1794770651665_zxpebg6 -",
       "error provider-error false fake failure 401",
@@ -166,13 +166,13 @@ describe.each(CAPTURES)("%s on %s", (name, path) => {
   const format = load(name);
   const bytes = capture(path);
 
-  it("keeps the promises of the event model, and nothing in it is unknown", () => {
+  it("keeps the guarantees of the event model, and nothing in it is unknown", () => {
     const chunks = decode(format, bytes);
     assertRunLog(closeRunLog(chunks));
     expect(chunks.filter((chunk) => chunk.type === "notice").map((chunk) => chunk.kind)).toEqual([]);
   });
 
-  it("cut behind any line but the last it is stream-cut, and what was decoded keeps the promises", () => {
+  it("cut after any line but the last it is stream-cut, and what was decoded keeps the guarantees", () => {
     const lastLine = bytes.lastIndexOf(0x0a, bytes.length - 2);
     for (let end = 0; end <= lastLine; end = bytes.indexOf(0x0a, end) + 1) {
       const chunks = decode(format, bytes.subarray(0, end));
@@ -182,7 +182,7 @@ describe.each(CAPTURES)("%s on %s", (name, path) => {
     }
   });
 
-  it("the generic format gets the same stream and loses no line of it", () => {
+  it("the generic format reads the same stream without losing a line", () => {
     const generic = createDeclarativeFormat({ name: "other", framing: "ndjson", events: [] });
     const lines = new TextDecoder().decode(bytes).trimEnd().split("\n").length;
     const chunks = decode(generic, bytes);

@@ -78,7 +78,7 @@ describe("sse, AT-56", () => {
     expect(textOf(decoder.end())).toBe("tail");
   });
 
-  it("reset forgets the tail", () => {
+  it("reset discards the tail", () => {
     const decoder = createDecoder(SSE);
     decoder.push(encoder.encode('event: delta\ndata: {"text":"tail"}'));
     decoder.reset();
@@ -90,7 +90,7 @@ describe("sse, AT-56", () => {
 describe("text, AT-56", () => {
   const format = createDeclarativeFormat({ name: "plain-text", framing: "text", events: [] });
 
-  it("every piece is text of the message, and no character is cut", () => {
+  it("every piece is text of the message, and no character is split", () => {
     const bytes = encoder.encode("Grüße, 世界 🙂\n");
     const decoder = createDecoder(format);
     const chunks = [...bytes].flatMap((byte) => decoder.push(Uint8Array.of(byte)));
@@ -100,12 +100,12 @@ describe("text, AT-56", () => {
     assertRunLog(closeRunLog(chunks));
   });
 
-  it("text that looks like JSON is text", () => {
+  it("text that looks like JSON is still text", () => {
     expect(textOf(decodeAll(format, '{"text":"x"}'))).toBe('{"text":"x"}');
     expect(textOf(decodeAll(format, "42"))).toBe("42");
   });
 
-  it("reset forgets half a character", () => {
+  it("reset discards half a character", () => {
     const decoder = createDecoder(format);
     decoder.push(encoder.encode("é").subarray(0, 1));
     decoder.reset();
@@ -130,7 +130,7 @@ describe("ndjson, AT-56", () => {
     events: [{ kind: "message", match: { type: "text" }, extract: { text: "text" } }],
   });
 
-  it("flush delivers the unterminated tail; reset forgets it", () => {
+  it("flush delivers the unterminated tail; reset discards it", () => {
     const decoder = createDecoder(format);
     expect(decoder.push(encoder.encode('{"type":"text","text":"a"}'))).toEqual([]);
     expect(textOf(decoder.end())).toBe("a");
@@ -167,7 +167,7 @@ describe("S4-7: parse, S4-8", () => {
     expect(event?.templates).toEqual({ text: "[Bash]", ansi: "[Bash]", json: '"Bash"' });
   });
 
-  it("S4-12: all conditions have to hold, a list of values means any of them", () => {
+  it("S4-12: all conditions have to match; a list of values matches any of them", () => {
     expect(format.parse(frame({ v: 3, content: [{ type: "call" }] }))[0]?.kind).toBe("unknown");
     expect(format.parse(frame({ v: 1, content: [{ type: "other" }] }))[0]?.kind).toBe("unknown");
     expect(format.parse(frame({ v: "1", content: [{ type: "call" }] }))[0]?.kind).toBe("unknown");
@@ -181,7 +181,7 @@ describe("S4-7: parse, S4-8", () => {
     });
   });
 
-  it("null is matched by null and not by what is missing", () => {
+  it("null matches null, but not a missing value", () => {
     expect(format.parse(frame({ $schema: null }))[0]?.kind).toBe("metadata");
     expect(format.parse(frame({}))[0]?.kind).toBe("unknown");
   });
@@ -192,7 +192,7 @@ describe("S4-7: parse, S4-8", () => {
     expect(format.parse(frame({ $schema: null, at: "soon" }))[0]).not.toHaveProperty("timestamp");
   });
 
-  it("an end signal without a schema is metadata; an unreadable frame is nothing", () => {
+  it("an end signal without a schema is metadata; an unreadable frame is ignored", () => {
     expect(format.parse(frame({ type: "end", s: "ok" }))[0]).toMatchObject({
       kind: "metadata",
       fields: { status: "ok" },
@@ -226,7 +226,7 @@ describe("visibility, S4-32", () => {
   const shown = (kind: Parameters<typeof isVisible>[0]["kind"], show?: ShowOptions) =>
     isVisible({ kind, visibility: "optional" }, show);
 
-  it("messages and errors always; the rest by its switch or by showAll", () => {
+  it("messages and errors are always visible; the rest by its switch or by showAll", () => {
     expect([shown("message"), shown("error")]).toEqual([true, true]);
     expect(
       ["thinking", "tool-use", "tool-result", "metadata", "unknown"].map((kind) => shown(kind as "unknown")),
@@ -238,14 +238,14 @@ describe("visibility, S4-32", () => {
     expect(shown("thinking", { showAll: true })).toBe(true);
   });
 
-  it("always is always, hidden is never", () => {
+  it('"always" is always visible, "hidden" never', () => {
     expect(isVisible({ kind: "thinking", visibility: "always" })).toBe(true);
     expect(isVisible({ kind: "message", visibility: "hidden" }, { showAll: true })).toBe(false);
   });
 });
 
 describe("a format", () => {
-  it("has a name, a framing, a description, and refuses a bad config", () => {
+  it("has a name, a framing and a description, and rejects a bad config", () => {
     expect(SSE).toMatchObject({ name: "sse-agent", framing: "sse", description: "The declarative format sse-agent." });
     expect(() => createDeclarativeFormat({ name: "x", framing: "csv" as "sse", events: [] })).toThrow(
       /^framing: "csv"/,

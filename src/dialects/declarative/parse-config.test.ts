@@ -25,7 +25,7 @@ function withEvent(event: Record<string, unknown>): unknown {
 }
 
 describe("a config", () => {
-  it("S4-12: comes back typed, whole and unchanged", () => {
+  it("S4-12: is returned typed, complete and unchanged", () => {
     const config = {
       name: "my-agent",
       framing: "sse",
@@ -49,7 +49,7 @@ describe("a config", () => {
     expect(parseFormatConfig(parseFormatConfig(config))).toEqual(config);
   });
 
-  it("S4-12: the seed's spellings are read: format, schemas, matchPath and matchValue", () => {
+  it("S4-12: the older spellings are accepted: format, schemas, matchPath and matchValue", () => {
     const config = parseFormatConfig({
       name: "x",
       format: "ndjson",
@@ -59,7 +59,7 @@ describe("a config", () => {
     expect(config.events).toEqual([{ kind: "thinking", match: { "event.type": "thinking" }, extract: { text: "t" } }]);
   });
 
-  it("extract may be left out, and so may the events of a text format or beside a defaultSchema", () => {
+  it("extract is optional; so are the events of a text format, or next to a defaultSchema", () => {
     expect(parseFormatConfig({ name: "t", framing: "text" }).events).toEqual([]);
     expect(refusalOf({ name: "t", framing: "ndjson", defaultSchema: { kind: "message" } })).toBe("accepted");
     expect(refusalOf(withEvent({ kind: "metadata", match: { a: 1 } }))).toBe("accepted");
@@ -76,7 +76,7 @@ describe("a config", () => {
   });
 });
 
-describe("a hostile or mistaken config is refused with field, value and remedy", () => {
+describe("a hostile or mistaken config is rejected with field, value and remedy", () => {
   it.each<[string, unknown, string]>([
     ["nothing", undefined, "config: nothing is not an object"],
     ["null", null, "config: null is not an object"],
@@ -338,7 +338,7 @@ describe("any config", () => {
     ),
   });
 
-  it("R1: is accepted or refused with a StartError, and pollutes nothing", () => {
+  it("R1: is accepted, or rejected with a StartError, and pollutes nothing", () => {
     fc.assert(
       fc.property(
         fc.oneof(

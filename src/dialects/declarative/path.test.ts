@@ -124,7 +124,7 @@ describe("paths from the root, negative indices and names in quotes, AT-58", () 
   });
 });
 
-describe("refused paths", () => {
+describe("rejected paths", () => {
   it.each([
     ["", "empty name"],
     [".", "empty name"],
@@ -192,7 +192,7 @@ describe("any path", () => {
       .map((parts) => parts.join("")),
   );
 
-  it("R1: is compiled or refused with a StartError, and reads any value without throwing", () => {
+  it("R1: is compiled, or rejected with a StartError, and reads any value without throwing", () => {
     fc.assert(
       fc.property(pathText, fc.jsonValue({ maxDepth: 4 }), (source, value) => {
         let path: ReturnType<typeof compilePath>;

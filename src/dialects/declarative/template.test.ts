@@ -99,8 +99,8 @@ describe("styles, S4-19", () => {
   });
 });
 
-describe("values cannot misbehave", () => {
-  it("are never read again for variables, escapes or markers", () => {
+describe("values cannot do harm", () => {
+  it("are never interpreted as variables, escapes or markers", () => {
     const fields = { a: "@evt.b @@ %% %red% \\@", b: "secret" };
     expect(render("@evt.a", fields)).toBe("@evt.b @@ %% %red% \\@");
     expect(render("@evt.a", fields, "ansi")).toBe("@evt.b @@ %% %red% \\@");
@@ -134,7 +134,7 @@ describe("values cannot misbehave", () => {
     expect(text.endsWith(`…${RESET}`)).toBe(true);
   });
 
-  it("a value that has no JSON is null", () => {
+  it("a value without a JSON form is null", () => {
     const circle: unknown[] = [];
     circle.push(circle);
     expect(render("@evt.v", { v: circle }, "json")).toBe("null");
@@ -147,7 +147,7 @@ describe("values cannot misbehave", () => {
   });
 });
 
-describe("refused templates", () => {
+describe("rejected templates", () => {
   it.each([
     ["too long", "x".repeat(8193), "8193 characters"],
     ["an escape character", "a\u001b[31m", "control character at position 1"],
@@ -192,7 +192,7 @@ describe("any template", () => {
     fc.string({ unit: "binary", maxLength: 60 }),
   );
 
-  it("R1 SEC11: is compiled or refused with a StartError; what comes out holds only printable text and our own colours", () => {
+  it("R1 SEC11: is compiled, or rejected with a StartError; the output contains only printable text and our own colours", () => {
     fc.assert(
       fc.property(template, fc.jsonValue(), fc.string({ unit: "binary" }), (source, a, b) => {
         for (const style of ["text", "ansi", "json"] as const) {
@@ -210,7 +210,7 @@ describe("any template", () => {
     );
   });
 
-  it("a value given through one variable comes out as it is, wherever it stands", () => {
+  it("a value passed through one variable is unchanged, wherever it occurs", () => {
     fc.assert(
       fc.property(fc.string(), fc.stringMatching(/^[ -$&-?A-~]*$/), (value, around) => {
         const literal = around.replaceAll("\\", "/");

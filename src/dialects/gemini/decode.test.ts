@@ -56,7 +56,7 @@ describe("text", () => {
     });
   });
 
-  it("the mode of the start is the caller's, and a reply without an id has a name", () => {
+  it("the mode of the start is the caller's, and a reply without an id gets one", () => {
     const bare = frame({ candidates: [{ content: { parts: [{ text: "a" }] }, finishReason: "STOP" }] });
     const chunks = decode([bare], "tape");
     expect(chunks[0]).toMatchObject({ type: "start", mode: "tape" });
@@ -92,7 +92,7 @@ describe("text", () => {
 describe("thought signatures", () => {
   const SIGNED = { thoughtSignature: "sig" };
 
-  it("on a thought: the signature of its block, also when it comes alone afterwards; the next thought is a new block", () => {
+  it("on a thought: the signature of its block, even if it arrives alone afterwards; the next thought is a new block", () => {
     const signed = [{ type: "thinking", text: "hm", signature: "sig", vendor: "google" }];
     expect(messageOf(decode([thought("hm", SIGNED), finish("STOP")]))?.blocks).toEqual(signed);
     expect(messageOf(decode([thought("hm"), thought("", SIGNED), finish("STOP")]))?.blocks).toEqual(signed);
@@ -102,7 +102,7 @@ describe("thought signatures", () => {
     ]);
   });
 
-  it("on a thought that is all signature after text: a block of its own, and the text stays text", () => {
+  it("on an empty thought after text: a separate block, and the text stays text", () => {
     expect(messageOf(decode([text("a"), thought("", SIGNED), finish("STOP")]))?.blocks).toEqual([
       { type: "text", text: "a" },
       { type: "thinking", text: "", signature: "sig", vendor: "google" },
@@ -130,7 +130,7 @@ describe("thought signatures", () => {
     ]);
   });
 
-  it("on text, or on a last empty part: the raw part behind the text", () => {
+  it("on text, or on a last empty part: the raw part after the text", () => {
     const behind = { type: "unknown", raw: { text: "", thoughtSignature: "sig" } };
     for (const last of [{ text: "b", ...SIGNED }, { text: "", ...SIGNED }, SIGNED]) {
       const chunks = decode([text("a"), parts(last), finish("STOP")]);
@@ -149,7 +149,7 @@ describe("thought signatures", () => {
 });
 
 describe("function calls", () => {
-  it("S2-9 S2-28: whole calls, shown once, given as ours to run after the message", () => {
+  it("S2-9 S2-28: complete calls are shown once, and marked as ours to run after the message", () => {
     const chunks = decode([call("add", { a: 1 }), parts({ functionCall: { id: "g1", name: "now" } }), finish("STOP")]);
     expect(types(chunks)).toEqual([
       "start",
@@ -178,7 +178,7 @@ describe("function calls", () => {
     ]);
   });
 
-  it("RELIABILITY 1.4: parallel calls without index or id stay apart, and ids are never shared", () => {
+  it("RELIABILITY 1.4: parallel calls without index or id stay separate, and ids are unique", () => {
     const twice = [{ functionCall: { id: "x", name: "add" } }, { functionCall: { id: "x", name: "add" } }];
     const chunks = decode([call("add", { a: 1 }), call("add", { a: 2 }), parts(...twice), finish("STOP")]);
     expect(only(chunks, "tool-call").map(({ callId, input }) => [callId, input])).toEqual([
@@ -194,7 +194,7 @@ describe("function calls", () => {
     ["arguments that are no object", { functionCall: { name: "add", args: "a=1" } }],
     ["arguments to be continued", { functionCall: { name: "add", args: {}, willContinue: true } }],
     ["arguments in pieces", { functionCall: { name: "add", partialArgs: [{ jsonPath: "$.a", numberValue: 1 }] } }],
-  ])("I4: a call with %s is kept, told of, and never made", (_, part) => {
+  ])("I4: a call with %s is kept and reported, but never made", (_, part) => {
     const chunks = decode([parts(part), finish("STOP")]);
     expect(types(chunks)).toEqual(["start", "message", "warning"]);
     expect(messageOf(chunks)).toMatchObject({ stopReason: "end-turn", blocks: [{ type: "unknown", raw: part }] });
@@ -202,7 +202,7 @@ describe("function calls", () => {
   });
 
   it.each(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"])(
-    "F-B2: %s makes none of the reply's calls, and says what Gemini said",
+    "F-B2: %s makes none of the calls of the reply, and reports Gemini's message",
     (reason) => {
       const chunks = decode([text("a"), call("add", { a: 1 }), finish(reason, { finishMessage: "Malformed: add(" })]);
       expect(messageOf(chunks)).toMatchObject({
@@ -220,7 +220,7 @@ describe("function calls", () => {
     },
   );
 
-  it("a __proto__ key in arguments stays a key", () => {
+  it("a __proto__ key in arguments is an ordinary key", () => {
     const part = JSON.parse('{"functionCall":{"name":"add","args":{"__proto__":{"polluted":1}}}}');
     const evil: DataFrame = {
       ...garbage,
@@ -249,7 +249,7 @@ describe("other parts", () => {
     ]);
   });
 
-  it("what is unknown is kept as a block, and an empty part says nothing", () => {
+  it("an unknown part is kept as a block, and an empty part is ignored", () => {
     const code = { executableCode: { language: "PYTHON", code: "1+1" } };
     const draft = { inlineData: { mimeType: "image/png", data: "AAAA" }, thought: true };
     const chunks = decode([parts({}, code, draft, 17), finish("STOP")]);
@@ -288,7 +288,7 @@ describe("the end", () => {
     },
   );
 
-  it("F-B2: every finish reason Gemini's own SDK names is read as something", () => {
+  it("F-B2: every finish reason of Gemini's own SDK is handled", () => {
     for (const reason of Object.values(FinishReason)) {
       if (reason === FinishReason.FINISH_REASON_UNSPECIFIED) continue;
       const chunks = decode([text("a"), finish(reason)]);
@@ -303,13 +303,13 @@ describe("the end", () => {
     expect(messageOf(decode([text("a"), candidate({ finishReason: "MAX_TOKENS" })]))?.stopReason).toBe("max-tokens");
   });
 
-  it("a whole call in a reply that hit its limit is still a call", () => {
+  it("a complete call in a reply that hit its limit is still a call", () => {
     const chunks = decode([call("add", { a: 1 }), finish("MAX_TOKENS")]);
     expect(messageOf(chunks)?.stopReason).toBe("max-tokens");
     expect(only(chunks, "tool-call")).toHaveLength(1);
   });
 
-  it("usage: the last one wins, thoughts count as output, unknown counts stay absent", () => {
+  it("usage: the last one applies, thoughts count as output, unknown counts stay absent", () => {
     const counted = (usageMetadata: object): DataFrame =>
       candidate({ content: { parts: [{ text: "a" }] } }, { usageMetadata });
     const last = { promptTokenCount: 5, candidatesTokenCount: 3, thoughtsTokenCount: 2, cachedContentTokenCount: 4 };
@@ -335,7 +335,7 @@ describe("the end", () => {
     }
   });
 
-  it("frames after the end are notices, flush is silent the second time, reset forgets everything", () => {
+  it("frames after the end are notices, a second flush gives nothing, reset clears everything", () => {
     const adapter = gemini.createAdapter();
     const frames = [text("a"), call("add", {}), finish("STOP")];
     const first = [...adapter.feed(frames), ...adapter.flush()];
@@ -346,7 +346,7 @@ describe("the end", () => {
   });
 });
 
-describe("errors and oddities", () => {
+describe("errors and unusual input", () => {
   it.each([
     [{ code: 429, status: "RESOURCE_EXHAUSTED", message: "slow" }, "provider-rate-limited", "RESOURCE_EXHAUSTED"],
     [{ code: 503, status: "UNAVAILABLE", message: "busy" }, "provider-overloaded", "UNAVAILABLE"],
@@ -380,7 +380,7 @@ describe("errors and oddities", () => {
     expect(decode([text("a"), garbage]).at(-1)).toMatchObject({ code: "stream-cut" });
   });
 
-  it("of several candidates the first is decoded and the others are told once", () => {
+  it("of several candidates the first is decoded and the others are reported once", () => {
     const both = (given: string): DataFrame =>
       frame({ candidates: [1, 0].map((index) => ({ index, content: { parts: [{ text: `${given}${index}` }] } })) });
     const chunks = decode([both("a"), both("b"), finish("STOP")]);
@@ -388,7 +388,7 @@ describe("errors and oddities", () => {
     expect(only(chunks, "notice")).toMatchObject([{ kind: "unknown:candidate", raw: { json: expect.any(String) } }]);
   });
 
-  it("what is not understood is kept as a notice with its frame", () => {
+  it("unknown input is kept as a notice with its frame", () => {
     const chunks = decode([frame({ hello: 1 }), frame(17), text("a"), finish("STOP")]);
     expect(only(chunks, "notice").map((notice) => [notice.kind, notice.raw?.json])).toEqual([
       ["unknown:chunk", '{"hello":1}'],
@@ -427,7 +427,7 @@ describe("properties", () => {
     ),
   );
 
-  it("R1 I4: any frames at all never throw, and keep the promises of the event model", () => {
+  it("R1 I4: any frames at all never throw, and keep the guarantees of the event model", () => {
     fc.assert(
       fc.property(fc.array(nearlyRight, { maxLength: 12 }), (frames) => {
         expect(brokenPromise(decode(frames))).toBeUndefined();
@@ -449,7 +449,7 @@ function brokenPromise(chunks: readonly Chunk[]): string | undefined {
   return blocks.length === calls.length ? undefined : "calls and blocks of calls differ";
 }
 
-describe("F-B1: arguments of many characters", () => {
+describe("F-B1: long arguments", () => {
   const args = { rows: Array.from({ length: 20_000 }, (_, at) => ({ at, name: `row ${at}` })) };
   const parts = [{ text: "before" }, { functionCall: { name: "keep", args } }, { text: "after" }];
   const frame = (candidate: object) => `data: ${JSON.stringify({ candidates: [candidate] })}\n\n`;
@@ -457,7 +457,7 @@ describe("F-B1: arguments of many characters", () => {
   const inputOf = (chunks: readonly Chunk[]) =>
     chunks.map((chunk) => (chunk.type === "tool-input-delta" ? chunk.json : "")).join("");
 
-  it("are shown bit by bit, in their place among the deltas", () => {
+  it("are shown in pieces, at their position among the deltas", () => {
     const decoder = createDecoder(gemini);
     const steps = [decoder.push(bytes)];
     for (let rest = decoder.rest(); rest.length > 0; rest = decoder.rest()) steps.push(rest);
@@ -470,7 +470,7 @@ describe("F-B1: arguments of many characters", () => {
     expect(decoder.end().map(({ type }) => type)).toEqual(["message", "tool-call"]);
   });
 
-  it("come with the end for those who do not ask for the rest, and at once with their frame", () => {
+  it("come with the end if the rest is not requested, and with their frame otherwise", () => {
     const decoder = createDecoder(gemini);
     const chunks = [...decoder.push(bytes), ...decoder.end()];
     expect(inputOf(chunks) === JSON.stringify(args)).toBe(true);

@@ -24,11 +24,11 @@ const imagePart = { inlineData: { mimeType: "image/jpeg", data: "AAAA" } };
 const mark: Block = { type: "thinking", text: "", signature: "sig", vendor: "google" };
 
 describe("the body for the Gemini API", () => {
-  it("is small when little is asked", () => {
+  it("is small for a small request", () => {
     expect(encode()).toEqual({ contents: [{ role: "user", parts: [{ text: "Hi" }] }] });
   });
 
-  it("instructions, limit, temperature and thinking have their own places", () => {
+  it("instructions, limit, temperature and thinking have their own fields", () => {
     expect(encode({ instructions: "Be brief.", maxTokens: 9, temperature: 0, thinkingTokens: 500 })).toMatchObject({
       systemInstruction: { parts: [{ text: "Be brief." }] },
       generationConfig: {
@@ -85,7 +85,7 @@ describe("the body for the Gemini API", () => {
     expect(contents[1]).toEqual({ role: "model", parts: [{ text: "So:" }, ...expected] });
   });
 
-  it("the signature of a call goes back on the call itself, and on no other", () => {
+  it("the signature of a call is sent back on the call itself, and on no other", () => {
     const contents = contentsOf(
       user(text("Hi")),
       assistant(mark, call("c1"), call("c2")),
@@ -97,7 +97,7 @@ describe("the body for the Gemini API", () => {
     ]);
   });
 
-  it("from Gemini 3 on the first call of a reply bears a signature, also when another model made it", () => {
+  it("from Gemini 3 on, the first call of a reply has a signature, even if another model made it", () => {
     const messages = [user(text("Hi")), assistant(call("c1"), call("c2")), user(result("c1", 1), result("c2", 2))];
     const signatures = (model: string) =>
       (encode({ messages }, model).contents as { parts: { thoughtSignature?: string }[] }[])[1]?.parts.map(
@@ -113,7 +113,7 @@ describe("the body for the Gemini API", () => {
     ["an object", { a: 1 }, { a: 1 }],
     ["text a model wrote badly (S2-13)", '{"a": 1', {}],
     ["a list", [1], {}],
-  ])("the arguments of a call are an object, whatever was kept: %s", (_, input, args) => {
+  ])("the arguments of a call are always an object: %s", (_, input, args) => {
     const contents = contentsOf(user(text("Hi")), assistant(call("c1", input)), user(result("c1", "")));
     expect(contents[1]?.parts).toEqual([{ functionCall: { id: "c1", name: "add", args } }]);
   });
@@ -129,7 +129,7 @@ describe("the body for the Gemini API", () => {
     expect(contents[2]).toEqual({ role: "user", parts: [{ functionResponse: { id: "c1", name: "add", response } }] });
   });
 
-  it("results stand first, each with the name of its function; pictures of tools beside them", () => {
+  it("results come first, each with the name of its function, followed by images of tools", () => {
     const contents = contentsOf(
       user(text("Hi")),
       assistant(call("c1"), call("c2", {}, "draw")),
@@ -143,7 +143,7 @@ describe("the body for the Gemini API", () => {
     ]);
   });
 
-  it("neighbours of one role are one content, empty ones are none, and the user speaks first", () => {
+  it("adjacent messages of one role are joined, empty ones are omitted, and the user comes first", () => {
     expect(contentsOf(assistant(text("Hello")), user(), user(text("a")), assistant(), user(text("b")))).toEqual([
       { role: "user", parts: [{ text: expect.any(String) }] },
       { role: "model", parts: [{ text: "Hello" }] },
@@ -164,7 +164,7 @@ describe("the body for the Gemini API", () => {
     expect(encode({ toolChoice }), "without tools there is no choice").not.toHaveProperty("toolConfig");
   });
 
-  it("the form of the answer is part of the generation's settings", () => {
+  it("structured output is part of the generation settings", () => {
     const schema = { type: "object", properties: { a: { const: "x" } }, required: ["a"] };
     expect(encode({ output: { name: "answer", schema } }).generationConfig).toEqual({
       responseMimeType: "application/json",

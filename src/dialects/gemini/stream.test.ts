@@ -42,11 +42,11 @@ function decode(pieces: readonly Uint8Array[]): Chunk[] {
 describe.each(Object.entries(STREAMS))("a stream of %s", (_, frames) => {
   const bytes = encode(frames.join(""));
 
-  it("keeps the promises of the format contract", { timeout: 60_000 }, async () => {
+  it("keeps the guarantees of the format contract", { timeout: 60_000 }, async () => {
     expect(await checkFormat(gemini, { bytes })).toEqual([]);
   });
 
-  it("R9 I4: cut at any byte before its end it is never a success and never a tool call", () => {
+  it("R9 I4: cut at any byte before its end, it is never a success and never a tool call", () => {
     const wrong: number[] = [];
     for (let at = 0; at < bytes.length - 4; at++) {
       const chunks = decode([bytes.subarray(0, at)]);
@@ -58,7 +58,7 @@ describe.each(Object.entries(STREAMS))("a stream of %s", (_, frames) => {
     expect(wrong).toEqual([]);
   });
 
-  it("without the blank line at its very end it is whole all the same", () => {
+  it("without the blank line at its very end it is still complete", () => {
     expect(decode([bytes.subarray(0, bytes.length - 4)])).toEqual(decode([bytes]));
   });
 });

@@ -75,11 +75,11 @@ describe("text", () => {
     expect(decode([text("a"), finish("stop")], "tape")[0]).toMatchObject({ type: "start", mode: "tape" });
   });
 
-  it("a reply that says nothing is an empty message", () => {
+  it("an empty reply is an empty message", () => {
     expect(messageOf(decode([finish("stop")]))).toMatchObject({ blocks: [], stopReason: "end-turn" });
   });
 
-  it.each(["reasoning_content", "reasoning"])("%s is thinking, a block of its own in order of appearance", (field) => {
+  it.each(["reasoning_content", "reasoning"])("%s is thinking, a separate block in order of appearance", (field) => {
     const chunks = decode([delta({ [field]: "hm" }), text("a"), delta({ [field]: "m" }), text("b"), finish("stop")]);
     expect(types(chunks)).toEqual(["start", "thinking-delta", "text-delta", "thinking-delta", "text-delta", "message"]);
     expect(messageOf(chunks)?.blocks).toEqual([
@@ -89,7 +89,7 @@ describe("text", () => {
     expect(chunks.slice(1, -1).map((chunk) => "index" in chunk && chunk.index)).toEqual([0, 1, 0, 1]);
   });
 
-  it("a host that gives its reasoning under both names does not double it", () => {
+  it("reasoning that a host sends under both names is not duplicated", () => {
     const chunks = decode([delta({ reasoning_content: "hm", reasoning: "hm" }), finish("stop")]);
     expect(messageOf(chunks)?.blocks).toEqual([{ type: "thinking", text: "hm" }]);
   });
@@ -99,7 +99,7 @@ describe("text", () => {
     expect(messageOf(chunks)).toMatchObject({ blocks: [{ type: "text", text: "I cannot." }], stopReason: "refusal" });
   });
 
-  it("content as a list of parts: text, thinking, and what is unknown stays a block", () => {
+  it("content as a list of parts: text, thinking, and unknown parts as blocks", () => {
     const reference = { type: "reference", reference_ids: [1] };
     const chunks = decode([
       delta({ content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] }),
@@ -113,7 +113,7 @@ describe("text", () => {
     ]);
   });
 
-  it("the first id holds, also when every chunk has another; without one there is a name for it", () => {
+  it("the first id is used, even if every chunk has another; without one an id is generated", () => {
     const changing = [0, 1].map((at) => chunkOf([{ index: 0, delta: { content: "x" } }], { id: `id-${at}` }));
     expect(messageOf(decode([...changing, finish("stop")]))?.id).toBe("id-0");
     const bare = frame({ choices: [{ delta: { content: "x" }, finish_reason: "stop" }] });
@@ -168,20 +168,20 @@ describe("tool calls", () => {
     expect(messageOf(chunks)?.blocks[0]).toEqual({ type: "text", text: "Let me see. Now." });
   });
 
-  it("calls under finish_reason stop are tool use", () => {
+  it("calls with finish_reason stop are tool use", () => {
     expect(messageOf(decode([head(0, "c0", "add", "{}"), finish("stop")]))?.stopReason).toBe("tool-use");
   });
 
-  it.each(["", "  "])("arguments %j of a whole reply are an empty object", (none) => {
+  it.each(["", "  "])("arguments %j of a complete reply are an empty object", (none) => {
     expect(only(decode([head(0, "c0", "now", none), finish("tool_calls")]), "tool-call")[0]?.input).toEqual({});
   });
 
-  it("arguments sent as an object are taken as they are", () => {
+  it("arguments sent as an object are used as they are", () => {
     const chunks = decode([call({ id: "c0", function: { name: "add", arguments: { a: 1 } } }), finish("stop")]);
     expect(only(chunks, "tool-call")[0]?.input).toEqual({ a: 1 });
   });
 
-  it("a __proto__ key in arguments stays a key and pollutes nothing", () => {
+  it("a __proto__ key in arguments is an ordinary key and pollutes nothing", () => {
     const chunks = decode([head(0, "c0", "add", '{"__proto__":{"polluted":1}}'), finish("stop")]);
     const input = only(chunks, "tool-call")[0]?.input;
     expect(Object.keys(input as object)).toEqual(["__proto__"]);
@@ -197,14 +197,14 @@ describe("tool calls", () => {
     expect(messageOf(chunks)?.blocks).toHaveLength(2);
   });
 
-  it("a call without an id gets one that carries the reply's id; its deltas wait for it", () => {
+  it("a call without an id gets one based on the id of the reply; its deltas wait for it", () => {
     const chunks = decode([call({ index: 0, function: { name: "add", arguments: "{}" } }), finish("stop")]);
     expect(types(chunks)).toEqual(["start", "tool-input-delta", "message", "tool-call"]);
     expect(only(chunks, "tool-input-delta")[0]).toMatchObject({ callId: "call_chatcmpl-1_0", json: "{}" });
     expect(only(chunks, "tool-call")[0]?.callId).toBe("call_chatcmpl-1_0");
   });
 
-  it("an id that comes late is on every delta all the same", () => {
+  it("a late id is on every delta nevertheless", () => {
     const chunks = decode([
       call({ index: 0, function: { name: "add", arguments: '{"a"' } }),
       call({ index: 0, function: { arguments: ":1" } }),
@@ -232,8 +232,8 @@ describe("tool calls", () => {
   });
 });
 
-describe("I4: calls that are not whole", () => {
-  it("cut by length: closed ones are calls, the unclosed one is a warning and an unknown block", () => {
+describe("I4: incomplete calls", () => {
+  it("cut by length: complete ones are calls, the incomplete one is a warning and an unknown block", () => {
     const chunks = decode([head(0, "c0", "add", '{"a":1}'), head(1, "c1", "mul", '{"b":'), finish("length"), DONE]);
     expect(types(chunks).slice(3)).toEqual(["message", "tool-call", "warning"]);
     expect(only(chunks, "tool-call")).toMatchObject([{ callId: "c0", input: { a: 1 } }]);
@@ -255,7 +255,7 @@ describe("I4: calls that are not whole", () => {
     ["length", '"a"'],
     ["content_filter", '{"a":1'],
     ["some_new_reason", "{"],
-  ])("reason %s with arguments %j is no call", (reason, piece) => {
+  ])("reason %s with arguments %j is not a call", (reason, piece) => {
     const chunks = decode([head(0, "c0", "add", piece), finish(reason)]);
     expect(only(chunks, "tool-call")).toEqual([]);
     expect(only(chunks, "warning").map(({ code }) => code)).toEqual([
@@ -264,7 +264,7 @@ describe("I4: calls that are not whole", () => {
     ]);
   });
 
-  it.each(["tool_calls", "stop"])("%s with garbage: the call, and at once an answer that says so", (reason) => {
+  it.each(["tool_calls", "stop"])("%s with invalid JSON: the call, and at once an error as its answer", (reason) => {
     const chunks = decode([head(0, "c0", "add", '{"a":'), head(1, "c1", "mul", "{}"), finish(reason)]);
     expect(types(chunks).slice(3)).toEqual(["message", "tool-call", "tool-result", "tool-call"]);
     expect(only(chunks, "tool-call")[0]).toMatchObject({ callId: "c0", input: '{"a":' });
@@ -295,7 +295,7 @@ describe("I4: calls that are not whole", () => {
     expect(only(chunks, "tool-result")).toMatchObject([{ callId: "c0", isError: true, skipped: "incomplete" }]);
   });
 
-  it("a frame lost outside the arguments leaves a call alone", () => {
+  it("a frame lost outside the arguments does not affect a call", () => {
     const chunks = decode([head(0, "c0", "rm", "{}"), frameOf("<garbage>"), finish("stop")]);
     expect(only(chunks, "tool-result")).toEqual([]);
     expect(only(chunks, "tool-call")).toHaveLength(1);
@@ -325,7 +325,7 @@ describe("the end", () => {
     ]);
   });
 
-  it("the first reason holds", () => {
+  it("the first reason applies", () => {
     expect(messageOf(decode([finish("length"), finish("stop")]))?.stopReason).toBe("max-tokens");
   });
 
@@ -333,7 +333,7 @@ describe("the end", () => {
     ["error", "provider-error"],
     ["abort", "provider-error"],
     ["insufficient_system_resource", "provider-overloaded"],
-  ])("finish_reason %s says that the host failed", (reason, code) => {
+  ])("finish_reason %s means that the host failed", (reason, code) => {
     const chunks = decode([text("a"), finish(reason), usage(), DONE]);
     expect(types(chunks)).toEqual(["start", "text-delta", "error"]);
     expect(chunks.at(-1)).toMatchObject({ code, terminal: true, diagnostic: { vendorCode: reason } });
@@ -356,7 +356,7 @@ describe("the end", () => {
     expect(types(adapter.flush())).toEqual(["message"]);
   });
 
-  it("usage on every chunk: the last one wins, and waits for the reason", () => {
+  it("usage on every chunk: the last one applies, and waits for the reason", () => {
     const counted = (completion_tokens: number): object => ({ usage: { prompt_tokens: 5, completion_tokens } });
     const chunks = decode([
       delta({ content: "a" }, null, counted(1)),
@@ -390,18 +390,18 @@ describe("the end", () => {
     }
   });
 
-  it("an empty finish_reason is none", () => {
+  it("an empty finish_reason is ignored", () => {
     expect(decode([delta({ content: "a" }, ""), DONE]).at(-1)).toMatchObject({ code: "stream-cut" });
   });
 
-  it("frames after the end are notices; after a terminal error nothing comes", () => {
+  it("frames after the end are notices; nothing follows a terminal error", () => {
     const late = decode([finish("stop"), usage(), text("late"), frameOf("<p>"), frame({ error: { message: "x" } })]);
     expect(types(late)).toEqual(["start", "message", "notice", "notice", "notice"]);
     expect(only(late, "notice").every((notice) => notice.kind === "late-frame" && notice.raw !== undefined)).toBe(true);
     expect(types(decode([frame({ error: { message: "x" } }), text("late"), DONE]))).toEqual(["error"]);
   });
 
-  it("reset forgets everything", () => {
+  it("reset clears everything", () => {
     const adapter = openAiChat.createAdapter();
     const frames = [text("a"), head(0, "c0", "add", "{}"), finish("stop"), usage(), DONE];
     const first = [...adapter.feed(frames), ...adapter.flush()];
@@ -410,7 +410,7 @@ describe("the end", () => {
   });
 });
 
-describe("errors and oddities", () => {
+describe("errors and unusual input", () => {
   it.each([
     [
       { error: { message: "slow", type: "requests", code: "rate_limit_exceeded" } },
@@ -452,7 +452,7 @@ describe("errors and oddities", () => {
     ]);
   });
 
-  it("a null error is no error", () => {
+  it("a null error is not an error", () => {
     expect(messageOf(decode([delta({ content: "a" }, "stop", { error: null })]))?.stopReason).toBe("end-turn");
   });
 
@@ -469,7 +469,7 @@ describe("errors and oddities", () => {
     expect(chunks[0]).toMatchObject({ model: "gpt-x" });
   });
 
-  it("of several choices the first is decoded and the others are told once", () => {
+  it("of several choices the first is decoded and the others are reported once", () => {
     const both = (content: string): DataFrame =>
       chunkOf([
         { index: 1, delta: { content: `other ${content}` } },
@@ -480,7 +480,7 @@ describe("errors and oddities", () => {
     expect(only(chunks, "notice")).toMatchObject([{ kind: "unknown:choice", raw: { json: expect.any(String) } }]);
   });
 
-  it("what is not understood is kept as a notice with its frame", () => {
+  it("unknown input is kept as a notice with its frame", () => {
     const chunks = decode([frame({ hello: 1 }), frame(17), delta({ audio: { id: "x" } }), text("a"), finish("stop")]);
     expect(only(chunks, "notice").map((notice) => [notice.kind, notice.raw?.json.slice(0, 4)])).toEqual([
       ["unknown:chunk", '{"he'],
@@ -513,7 +513,7 @@ describe("properties", () => {
     fc.constantFrom(text("a"), head(0, "c0", "add"), args(0, '{"a":1}'), args(1, "{"), delta({ reasoning: "hm" })),
   );
 
-  it("R1 I4: any frames at all never throw, and keep the promises of the event model", () => {
+  it("R1 I4: any frames at all never throw, and keep the guarantees of the event model", () => {
     fc.assert(
       fc.property(fc.array(nearlyRight, { maxLength: 12 }), (frames) => {
         expect(brokenPromise(decode(frames))).toBeUndefined();

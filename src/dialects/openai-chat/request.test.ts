@@ -26,7 +26,7 @@ const image: Block = { type: "image", mediaType: "image/jpeg", data: "AAAA" };
 const imagePart = { type: "image_url", image_url: { url: "data:image/jpeg;base64,AAAA" } };
 
 describe("the body for the chat completions API", () => {
-  it("is small when little is asked", () => {
+  it("is small for a small request", () => {
     expect(encode()).toEqual({
       model: "gpt",
       stream: true,
@@ -35,7 +35,7 @@ describe("the body for the chat completions API", () => {
     });
   });
 
-  it.each(Object.entries(PROFILES))("%s: the host's own words for limit, instructions and usage", (_, profile) => {
+  it.each(Object.entries(PROFILES))("%s: the host's own names for limit, instructions and usage", (_, profile) => {
     const body = encode({ maxTokens: 99, instructions: "Be brief.", tools: [add], parallelToolCalls: false }, profile);
     expect(body[profile.limitField]).toBe(99);
     expect(Object.keys(body).filter((name) => name.startsWith("max_"))).toEqual([profile.limitField]);
@@ -44,11 +44,11 @@ describe("the body for the chat completions API", () => {
     expect(body.parallel_tool_calls).toBe(profile.parallelToolCalls ? false : undefined);
   });
 
-  it("a host that does not understand stream_options is not sent any", () => {
+  it("stream_options is not sent to a host that does not support it", () => {
     expect(encode({}, { ...PROFILES.vllm, usageInStream: false })).not.toHaveProperty("stream_options");
   });
 
-  it("S2-21: one call at a time is asked for only when there are tools, and only on demand", () => {
+  it("S2-21: parallel calls are disabled only if there are tools, and only on request", () => {
     expect(encode({ parallelToolCalls: false })).not.toHaveProperty("parallel_tool_calls");
     expect(encode({ tools: [add], parallelToolCalls: true })).not.toHaveProperty("parallel_tool_calls");
     expect(encode({ tools: [add] })).not.toHaveProperty("parallel_tool_calls");
@@ -124,7 +124,7 @@ describe("the body for the chat completions API", () => {
     ]);
   });
 
-  it("results are messages right behind their calls; pictures of tools and the user's words come after them", () => {
+  it("results are messages directly after their calls, followed by images of tools and the user's text", () => {
     const messages = messagesOf(
       user(text("Hi")),
       assistant(call("c1"), call("c2")),
@@ -137,7 +137,7 @@ describe("the body for the chat completions API", () => {
     ]);
   });
 
-  it("an id of an imitating host goes back as it is; one that is too long, or used before, is made to fit", () => {
+  it("an id of a compatible host is sent back unchanged; one that is too long or already used is replaced", () => {
     const long = "x".repeat(41);
     const messages = messagesOf(
       user(text("Hi")),
@@ -183,7 +183,7 @@ describe("the body for the chat completions API", () => {
     ["o3", 8192, "medium"],
     ["o4-mini", 8193, "high"],
   ])(
-    "%s with %i thinking tokens is asked for the effort %s, and says so once per question",
+    "%s with %i thinking tokens gets the effort %s, with a warning once per request",
     async (model, tokens, effort) => {
       const request: ModelRequest = { messages: [user(text("Hi"))], tools: [], thinkingTokens: tokens };
       expect(read(encodeOpenaiRequest(model, request, PROFILES.openai))).toMatchObject({ reasoning_effort: effort });
@@ -198,7 +198,7 @@ describe("the body for the chat completions API", () => {
   );
 
   it.each(["gpt-4o", "gpt-4.1", "o1-mini", "gpt-5-chat-latest", "chatgpt-4o-latest"])(
-    "%s does not think: it is asked for no effort, and ignores the option",
+    "%s has no thinking: no effort is sent, and the option is ignored",
     (model) => {
       const request: ModelRequest = { messages: [user(text("Hi"))], tools: [], thinkingTokens: 4096 };
       expect(read(encodeOpenaiRequest(model, request, PROFILES.openai))).not.toHaveProperty("reasoning_effort");
@@ -207,7 +207,7 @@ describe("the body for the chat completions API", () => {
     },
   );
 
-  it("thinking tokens: openrouter takes the number itself, hosts that cannot be told are not", () => {
+  it("thinking tokens: openrouter gets the number, hosts without such a field get nothing", () => {
     expect(encode({ thinkingTokens: 4096 }, PROFILES.openrouter)).toMatchObject({ reasoning: { max_tokens: 4096 } });
     expect(encode({}, PROFILES.openrouter)).not.toHaveProperty("reasoning");
     for (const host of ["deepseek", "vllm", "modal"] as const) {
@@ -216,7 +216,7 @@ describe("the body for the chat completions API", () => {
     }
   });
 
-  it("the form of the answer is the response format", () => {
+  it("structured output is the response format", () => {
     const schema = { type: "object", properties: {}, required: [], additionalProperties: false };
     expect(encode({ output: { name: "answer", schema } })).toMatchObject({
       response_format: { type: "json_schema", json_schema: { name: "answer", strict: true, schema } },

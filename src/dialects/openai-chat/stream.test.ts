@@ -59,7 +59,7 @@ describe.each(Object.entries(STREAMS))("a stream of %s", (_, frames) => {
   const wholeFrom = encode(frames.slice(0, ending + 1).join("")).length;
   const whole = decode([bytes]);
 
-  it("keeps the promises of the format contract", { timeout: 60_000 }, async () => {
+  it("keeps the guarantees of the format contract", { timeout: 60_000 }, async () => {
     expect(await checkFormat(openAiChat, { bytes })).toEqual([]);
   });
 
@@ -76,7 +76,7 @@ describe.each(Object.entries(STREAMS))("a stream of %s", (_, frames) => {
     expect(wrong).toEqual([]);
   });
 
-  it("R9: cut at any byte after its end it says the same, with or without [DONE]", () => {
+  it("R9: cut at any byte after its end it gives the same, with or without [DONE]", () => {
     for (let at = wholeFrom; at <= bytes.length; at++) {
       const chunks = decode([bytes.subarray(0, at)]);
       expect(callsOf(chunks)).toEqual(callsOf(whole));
@@ -84,7 +84,7 @@ describe.each(Object.entries(STREAMS))("a stream of %s", (_, frames) => {
     }
   });
 
-  it("every frame lost on its own: still never a tool call with other arguments than those sent", () => {
+  it("with any single frame lost, a tool call never has other arguments than those sent", () => {
     const sent = new Map(callsOf(whole).map((call) => [call.callId, JSON.stringify(call.input)]));
     for (const lost of frames.keys()) {
       const spoilt = frames.map((frame, at) => (at === lost ? "data: {broken\n\n" : frame));

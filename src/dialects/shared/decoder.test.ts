@@ -53,7 +53,7 @@ function summaries(chunks: readonly Chunk[]): string[] {
 }
 
 describe("frames that cannot be read", () => {
-  it("S1-51 S1-52 AT-32: are errors in their place, with the exact bytes and what was seen", () => {
+  it("S1-51 S1-52 AT-32: are errors at their position, with the exact bytes and an excerpt", () => {
     const chunks = decode(
       Uint8Array.from([...encoder.encode("1\nbad\n2\n"), 0xc3, 0x28, 0x0a, ...encoder.encode("3\n")]),
     );
@@ -65,7 +65,7 @@ describe("frames that cannot be read", () => {
     expect(chunks[3]).toMatchObject({ raw: { json: "", bytes: Uint8Array.of(0xc3, 0x28) } });
   });
 
-  it("S1-53 S1-54 S3-25 AT-25: four bad lines and a good one, ten times, are forty errors and no end", () => {
+  it("S1-53 S1-54 S3-25 AT-25: four bad lines and a good one, ten times, are forty errors and not an end", () => {
     const chunks = decode("bad\nbad\nbad\nbad\n1\n".repeat(10));
     expect(summaries(chunks)).toEqual([
       ...Array(10)
@@ -75,7 +75,7 @@ describe("frames that cannot be read", () => {
     ]);
   });
 
-  it("S1-53 S1-55 AT-25: the fifth in a row ends it, and nothing follows", () => {
+  it("S1-53 S1-55 AT-25: the fifth in a row ends the stream, and nothing follows", () => {
     const decoder = createDecoder(probe());
     const chunks = decoder.push(encoder.encode("1\na\nb\nc\nd\nlast words\n2\n"));
     expect(summaries(chunks)).toEqual(["1", ...Array(4).fill("json-decode"), "too-many-decode-errors!"]);
@@ -87,36 +87,36 @@ describe("frames that cannot be read", () => {
     expect(summaries(decoder.push(encoder.encode("4\n")))).toEqual(["4"]);
   });
 
-  it("the count goes on from push to push", () => {
+  it("the count continues from push to push", () => {
     const decoder = createDecoder(probe());
     const chunks = ["a\n", "b\n", "c\n", "d\n", "e\n", "1\n"].flatMap((line) => decoder.push(encoder.encode(line)));
     expect(summaries(chunks)).toEqual([...Array(4).fill("json-decode"), "too-many-decode-errors!"]);
   });
 
-  it("C15: any valid JSON resets the count, whatever the adapter makes of it", () => {
+  it("C15: any valid JSON resets the count, whatever the adapter does with it", () => {
     expect(summaries(decode("a\nb\nc\nd\nnull\ne\n"))).not.toContain("too-many-decode-errors!");
   });
 
-  it("S1-49: a line over the limit is terminal and says the limit", () => {
+  it("S1-49: a line over the limit is terminal and states the limit", () => {
     const chunks = decode("1\n123456\n2\n", { limits: { maxLineBytes: 4 } });
     expect(summaries(chunks)).toEqual(["1", "buffer-overflow!"]);
     expect(chunks[1]).toMatchObject({ diagnostic: { limitBytes: 4, seen: "1234" } });
   });
 
-  it("with skip it is one error among others, and counts", () => {
+  it("with skip it is an ordinary error, and counts", () => {
     const limits = { maxLineBytes: 4, overflow: "skip" } as const;
     expect(summaries(decode("1\n123456\n2\n", { limits }))).toEqual(["1", "line-too-long", "2", "(flushed)"]);
     expect(summaries(decode("123456\n".repeat(6), { limits })).at(-1)).toBe("too-many-decode-errors!");
   });
 
-  it("what was seen is cut, without cutting a character", () => {
+  it("the excerpt is cut, without splitting a character", () => {
     const [error] = decode(`${"x".repeat(2047)}🙂 and more\n`);
     expect(error).toMatchObject({ diagnostic: { seen: "x".repeat(2047) } });
   });
 });
 
 describe("the end of a stream", () => {
-  it("S1-58 S1-61 S4-23 S1-59 AT-24: a whole last line is decoded before the adapter is flushed", () => {
+  it("S1-58 S1-61 S4-23 S1-59 AT-24: a complete last line is decoded before the adapter is flushed", () => {
     expect(summaries(decode("1\n2"))).toEqual(["1", "2", "(flushed)"]);
   });
 
@@ -139,7 +139,7 @@ describe("the end of a stream", () => {
     expect([...decoder.end(), ...decoder.push(encoder.encode("1\n"))]).toEqual([]);
   });
 
-  it("reset forgets the unfinished line and the last bad one", () => {
+  it("reset discards the unfinished line and the last bad one", () => {
     const decoder = createDecoder(probe());
     decoder.push(encoder.encode('bad\n{"a'));
     decoder.reset();
@@ -155,7 +155,7 @@ describe("S4-7: the adapter", () => {
     expect(format.batches).toEqual([3, 2]);
   });
 
-  it("after its own terminal error nothing comes out, not even of the same batch", () => {
+  it("after its terminal error nothing is emitted, not even from the same batch", () => {
     const decoder = createDecoder(probe());
     expect(summaries(decoder.push(encoder.encode('1\n"fail"\n2\nbad\n')))).toEqual(["1", "provider-error!"]);
     expect([...decoder.push(encoder.encode("3\n")), ...decoder.end()]).toEqual([]);
@@ -169,14 +169,14 @@ describe("S4-7: the adapter", () => {
     expect(decoder.isOver).toBe(true);
   });
 
-  it("keeps its chunks as they are: one with its frame is a copy", () => {
+  it("keeps its chunks unchanged: one with its frame is a copy", () => {
     const chunk = Object.freeze(textDelta("m", 0, "frozen"));
     const createAdapter = () => ({ feed: () => [chunk], flush: () => [], reset: () => undefined });
     const decoder = createDecoder({ ...probe(), createAdapter }, { keepRaw: true });
     expect(decoder.push(encoder.encode("1\n"))).toMatchObject([{ ...chunk, raw: { json: "1" } }]);
   });
 
-  it("that throws in flush or reset, or returns what are no chunks, does no harm", () => {
+  it("that throws in flush or reset, or returns no chunks, does no harm", () => {
     const throws = (): never => {
       throw new Error("no");
     };
@@ -213,7 +213,7 @@ describe("keepRaw", () => {
     expect(summaries(chunks)).toEqual(summaries(decode(input)));
   });
 
-  it("leaves a chunk that has its frame already as it is", () => {
+  it("leaves a chunk that already has its frame unchanged", () => {
     const raw = { json: "own", bytes: encoder.encode("own") };
     const createAdapter = () => ({
       feed: () => [noticeItem("x", null, { raw })],

@@ -23,7 +23,7 @@ describe("createJsonScan", () => {
     expect(createJsonScan().isClosed(Array.from(text))).toBe(closed);
   });
 
-  it("sees an object close at its last character and not before, however it is cut", () => {
+  it("detects the end of an object at its last character, however it is split", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.integer({ min: 1, max: 5 }), (value, size) => {
         const text = JSON.stringify(value);
@@ -42,13 +42,13 @@ describe("createJsonScan", () => {
 });
 
 describe("writeJson", () => {
-  it("writes JSON, and nothing where there is no text for it", () => {
+  it("writes JSON, and nothing for a value without a JSON form", () => {
     const circle: unknown[] = [];
     circle.push(circle);
     expect([writeJson({ a: 1 }), writeJson(undefined), writeJson(circle)]).toEqual(['{"a":1}', undefined, undefined]);
   });
 
-  it("a value that is nested too deep does not throw: how deep that is, is the engine's choice", () => {
+  it("a value that is nested too deeply does not throw; the depth depends on the engine", () => {
     let deep: unknown = 1;
     for (let level = 0; level < 100_000; level++) deep = [deep];
     expect([undefined, 200_001]).toContain(writeJson(deep)?.length);

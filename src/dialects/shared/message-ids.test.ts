@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createMessageIds } from "./message-ids.ts";
 
-test("an id is given once; the next message with it gets a number behind", () => {
+test("an id is used once; the next message with it gets a number as suffix", () => {
   const ids = createMessageIds("message");
   expect([ids.claim("a"), ids.claim("b"), ids.claim("a"), ids.claim("a")]).toEqual(["a", "b", "a#2", "a#3"]);
 });
@@ -11,7 +11,7 @@ test("messages without an id are counted", () => {
   expect([ids.claim(undefined), ids.claim(""), ids.claim(undefined)]).toEqual(["user-1", "user-2", "user-3"]);
 });
 
-test("an id that was given back is free again", () => {
+test("an id that was released can be used again", () => {
   const ids = createMessageIds("message");
   ids.claim("a");
   ids.release("a");

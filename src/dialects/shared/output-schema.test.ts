@@ -18,13 +18,13 @@ const fitted = (schema: JsonSchema, dialect = ANTHROPIC_SCHEMAS) => {
   return "why" in found ? found.why : found.schema;
 };
 
-describe("a schema in a vendor's words", () => {
-  it("what the vendor takes stays as it is", () => {
+describe("a schema as a vendor accepts it", () => {
+  it("what the vendor supports stays unchanged", () => {
     const schema = object({ a: { type: "string", format: "date" }, b: { type: "array", items: { type: "number" } } });
     expect(fitted(schema)).toEqual(schema);
   });
 
-  it("objects are closed, annotations dropped, values get their type", () => {
+  it("objects are closed, annotations removed, values get their type", () => {
     const given = {
       $schema: "https://json-schema.org/draft/2020-12/schema",
       type: "object",
@@ -43,7 +43,7 @@ describe("a schema in a vendor's words", () => {
     });
   });
 
-  it("constraints the vendor does not enforce are told in words", () => {
+  it("constraints that the vendor does not enforce are moved to the description", () => {
     const given = object({ a: { type: "integer", minimum: 1, maximum: 5, description: "Stars" } });
     expect(fitted(given)).toEqual(object({ a: { type: "integer", description: "Stars\nminimum: 1, maximum: 5" } }));
     expect(fitted(given, GEMINI_SCHEMAS)).toEqual(given);
@@ -54,14 +54,14 @@ describe("a schema in a vendor's words", () => {
     expect(fitted(object({ a: { ...items, minItems: 1 } }))).toEqual(object({ a: { ...items, minItems: 1 } }));
   });
 
-  it("a const is a list of one where there is no const, and oneOf is anyOf", () => {
+  it("const becomes an enum of one where const is not supported, and oneOf becomes anyOf", () => {
     const given = object({ a: { oneOf: [{ const: "x" }, { type: "null" }] } });
     expect(fitted(given, GEMINI_SCHEMAS)).toEqual(
       object({ a: { anyOf: [{ type: "string", enum: ["x"] }, { type: "null" }] } }),
     );
   });
 
-  it("references lose what stands beside them and keep their definitions", () => {
+  it("references lose their sibling keywords and keep their definitions", () => {
     const given = object({ a: { $ref: "#/$defs/b", description: "The b" } }, { $defs: { b: { type: "string" } } });
     expect(fitted(given)).toEqual(object({ a: { $ref: "#/$defs/b" } }, { $defs: { b: { type: "string" } } }));
   });
@@ -107,14 +107,14 @@ describe("a schema in a vendor's words", () => {
     expect(fitted(schema)).toMatch(why);
   });
 
-  it("endless nesting is refused, not followed", () => {
+  it("endless nesting is rejected, not followed", () => {
     let deep: JsonSchema = { type: "string" };
     for (let level = 0; level < 10_000; level += 1) deep = { type: "array", items: deep };
     expect(fitted(object({ a: deep }))).toMatch(/levels deep/);
   });
 });
 
-describe("which models can be asked", () => {
+describe("which models support it", () => {
   const schema = object({ a: { type: "number" } });
 
   it.each([
@@ -151,7 +151,7 @@ describe("which models can be asked", () => {
     expect(checkOpenaiOutput({ provider: "openai", model, profile: PROFILES.openai }, schema) === true).toBe(expected);
   });
 
-  it("hosts that imitate the API: by their profile", () => {
+  it("compatible hosts: by their profile", () => {
     const ask = (provider: keyof typeof PROFILES) =>
       checkOpenaiOutput({ provider, model: "m", profile: PROFILES[provider] }, schema);
     expect(ask("vllm")).toBe(true);
@@ -174,7 +174,7 @@ describe("OpenAI's strict mode", () => {
   const encode = (schema: JsonSchema, profile: Parameters<typeof encodeOutput>[1] = PROFILES.openai) =>
     encodeOutput({ name: "answer", schema }, profile);
 
-  it("is asked for when the schema qualifies, also when it only had to be closed", () => {
+  it("is used if the schema qualifies, also if it only had to be closed", () => {
     const open = object({ a: { type: "string" } }, { additionalProperties: undefined });
     const { additionalProperties: _, ...withoutIt } = open;
     expect(encode(withoutIt)).toEqual({
@@ -183,7 +183,7 @@ describe("OpenAI's strict mode", () => {
     });
   });
 
-  it("takes recursion, and patterns that look neither ahead nor behind", () => {
+  it("accepts recursion, and patterns without lookahead and lookbehind", () => {
     const tree = object({
       next: { anyOf: [{ $ref: "#" }, { type: "null" }] },
       id: { type: "string", pattern: "^[a-z]+$" },
@@ -209,7 +209,7 @@ describe("OpenAI's strict mode", () => {
     expect(encode(schema)).toEqual({ type: "json_schema", json_schema: { name: "answer", strict: false, schema } });
   });
 
-  it("is not asked of hosts that do not have it", () => {
+  it("is not used with hosts that do not have it", () => {
     const schema = object({ a: { type: "string" } });
     expect(encode(schema, PROFILES.vllm)).toMatchObject({ json_schema: { strict: false, schema } });
   });

@@ -39,7 +39,7 @@ describe("readStatus", () => {
 });
 
 describe("providerError", () => {
-  it("is terminal, keeps the frame and the vendor's word, and never has an empty or endless message", () => {
+  it("is terminal, keeps the frame and the vendor's text, and never has an empty or very long message", () => {
     const error = providerError({ message: "", status: 429, vendorCode: "slow_down" }, FRAME);
     expect(error).toMatchObject({
       type: "error",

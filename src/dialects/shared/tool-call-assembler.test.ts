@@ -179,7 +179,7 @@ describe("createToolCallAssembler", () => {
     expect(assemble(fragments)).toEqual(calls);
   });
 
-  it("positions are dense in order of appearance, and a call keeps its object", () => {
+  it("positions are consecutive in order of appearance, and a call keeps its object", () => {
     const assembler = createToolCallAssembler();
     const first = assembler.feed({ index: 5, id: "a", name: "add" });
     const second = assembler.feed({ index: 2, id: "b", name: "mul" });
@@ -198,7 +198,7 @@ describe("createToolCallAssembler", () => {
     expect(assembler.finalize().map((call) => call.hasGap)).toEqual([false, true, false]);
   });
 
-  it("finalize may be asked twice and says the same", () => {
+  it("finalize can be called twice with the same result", () => {
     const assembler = createToolCallAssembler();
     assembler.feed({ name: "add" });
     expect(assembler.finalize()).toEqual(assembler.finalize());

@@ -52,7 +52,7 @@ describe("the smallest value that fits a schema", () => {
     expect(build(schema)).toEqual(expected);
   });
 
-  it("comes to an end when a schema refers to itself", () => {
+  it("ends for a schema that refers to itself", () => {
     const schema = {
       $ref: "#/$defs/node",
       $defs: { node: { type: "object", properties: { next: { $ref: "#/$defs/node" } }, required: ["next"] } },

@@ -58,7 +58,7 @@ function ask(messages: readonly Message[] | string, more: Partial<ModelPrompt> =
 const calls = (reply: ReturnType<typeof ask>) => reply.toolCalls?.map(({ name, input }) => [name, input]);
 
 describe("the offline model and sums", () => {
-  it("calls the tool that fits, by its name and its schema, with a short sentence", () => {
+  it("calls the matching tool, by its name and its schema, with a short sentence", () => {
     const reply = ask("What is 25 + 17?", { tools: [tool("echo", { text }), ADD] });
     expect(calls(reply)).toEqual([["add", { a: 25, b: 17 }]]);
     expect(reply.text).toBe("I will use add.");
@@ -71,7 +71,7 @@ describe("the offline model and sums", () => {
     }
   });
 
-  it("believes the tool rather than itself, and repeats what is no number", () => {
+  it("trusts the tool rather than itself, and repeats a result that is not a number", () => {
     const after = (output: string) =>
       ask([says("What is 2 + 2?"), ...called({ id: "1", name: "add", input: { a: 2, b: 2 }, output })], {
         tools: [ADD],
@@ -80,7 +80,7 @@ describe("the offline model and sums", () => {
     expect(after("four").text).toBe("2 + 2: four");
   });
 
-  it("works it out itself without a fitting tool", () => {
+  it("computes the sum itself without a matching tool", () => {
     expect(ask("What is 25 + 17?", { tools: [tool("get_weather", { city: text })] })).toEqual({
       text: "25 + 17 = 42.",
     });
@@ -88,7 +88,7 @@ describe("the offline model and sums", () => {
     expect(ask("What is 1 / 0?").text).toContain("no value");
   });
 
-  it("makes several calls in one reply, one when that is forbidden, and none twice", () => {
+  it("makes several calls in one reply, one if that is forbidden, and none twice", () => {
     const tools = [ADD, MULTIPLY];
     const both = [
       ["add", { a: 25, b: 17 }],
@@ -101,7 +101,7 @@ describe("the offline model and sums", () => {
     expect(calls(ask("What is 1 + 1 and what is 1 + 1?", { tools }))).toEqual([["add", { a: 1, b: 1 }]]);
   });
 
-  it("takes a sum apart when each of its steps has a tool", () => {
+  it("splits a sum if each of its steps has a tool", () => {
     const tools = [ADD, MULTIPLY];
     const question = says("What is 12 * (3 + 4)?");
     expect(calls(ask([question], { tools }))).toEqual([["add", { a: 3, b: 4 }]]);
@@ -129,7 +129,7 @@ describe("the offline model and sums", () => {
     expect(calls(ask("What is 12 * (3 + 4)?", { tools: [offered] }))).toEqual([[offered.name, expected]]);
   });
 
-  it("says honestly when a tool failed, and stops", () => {
+  it("reports that a tool failed, and stops", () => {
     const failed = called({ id: "1", name: "add", input: { a: 2, b: 2 }, output: "out of paper", isError: true });
     const reply = ask([says("What is 2 + 2?"), ...failed], { tools: [ADD] });
     expect(reply.toolCalls).toBeUndefined();
@@ -138,7 +138,7 @@ describe("the offline model and sums", () => {
     expect(ask([says("What is 2 + 2?"), ...spoken], { tools: [ADD] }).text).toContain("failed");
   });
 
-  it("takes a sum of thousands of steps", () => {
+  it("handles a sum of thousands of steps", () => {
     const long = `What is ${"1 + ".repeat(1500)}1?`;
     expect(ask(long).text).toMatch(/ = 1501\.$/);
     expect(calls(ask(long, { tools: [ADD] }))).toEqual([["add", { a: 1, b: 1 }]]);
@@ -187,7 +187,7 @@ describe("the offline model and other tools", () => {
     );
   });
 
-  it("honours the choice of tools: none, required, one", () => {
+  it("respects the choice of tools: none, required, one", () => {
     const tools = [WEATHER, ADD];
     expect(ask("What is 1 + 1?", { tools, toolChoice: { type: "none" } })).toEqual({ text: "1 + 1 = 2." });
     expect(calls(ask("Hello", { tools, toolChoice: { type: "required" } }))).toEqual([
@@ -201,7 +201,7 @@ describe("the offline model and other tools", () => {
     ]);
   });
 
-  it("hands over when the target is named, once, and then answers itself", () => {
+  it("hands off if the target is named, once, and then answers itself", () => {
     const tools = [tool("transfer_to_billing", { reason: text }), tool("transfer_to_support_agent", {}), WEATHER];
     const question = says("Please give me to billing");
     expect(calls(ask([question], { tools }))?.[0]?.[0]).toBe("transfer_to_billing");
@@ -212,14 +212,14 @@ describe("the offline model and other tools", () => {
     expect(calls(ask("I want sales", { tools: [choice] }))).toEqual([["handoff", { agent: "sales" }]]);
   });
 
-  it("says what it is when nothing fits, and names the variables for a real model", () => {
+  it("describes itself if nothing matches, and names the variables for a real model", () => {
     const { text: said = "", toolCalls } = ask("Hello!", { tools: [WEATHER] });
     expect(toolCalls).toBeUndefined();
     for (const word of ["offline model", "get_weather", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"])
       expect(said).toContain(word);
   });
 
-  it("thinks only when it is asked to", () => {
+  it("thinks only on request", () => {
     expect(ask("What is 1 + 1?").thinking).toBeUndefined();
     expect(ask("What is 1 + 1?", { thinking: true }).thinking).toBeTypeOf("string");
   });
@@ -228,7 +228,7 @@ describe("the offline model and other tools", () => {
     expect(ask("weather in Paris", { tools: [WEATHER] })).toEqual(ask("weather in Paris", { tools: [WEATHER] }));
   });
 
-  it("takes ten megabytes of question without trouble", () => {
+  it("handles a question of ten megabytes", () => {
     const huge = `${"word ".repeat(2_000_000)} What is 25 + 17?`;
     expect(ask(huge).text).toBe("25 + 17 = 42.");
     expect(ask("<system-reminder>".repeat(100_000)).text).toContain("offline model");
@@ -251,12 +251,12 @@ describe("the offline model and coding agents", () => {
     ["Please execute the command `ls -la` for me", [["Bash", { command: "ls -la" }]]],
     ["read file notes.txt", [["Read", { file_path: "/home/dev/project/notes.txt" }]]],
     ["Read the file /etc/hosts", [["Read", { file_path: "/etc/hosts" }]]],
-  ])("does what it is told in so many words: %j", (question, expected) => {
+  ])("follows explicit instructions: %j", (question, expected) => {
     expect(calls(ask(question, { tools, instructions }))).toEqual(expected);
   });
 
   it.each(["Write a poem", "Bash is a shell", "What do you read?", "What is 1 + 1?", "run away"])(
-    "touches nothing for %j",
+    "calls no tool for %j",
     (question) => {
       expect(ask(question, { tools, instructions }).toolCalls).toBeUndefined();
     },
@@ -269,7 +269,7 @@ describe("the offline model and coding agents", () => {
     ]);
   });
 
-  it("does not answer its notes", () => {
+  it("does not answer the agent's notes", () => {
     const messages: Message[] = [
       {
         id: "m",
@@ -283,7 +283,7 @@ describe("the offline model and coding agents", () => {
     expect(ask(messages, { tools }).text).toBe("1 + 1 = 2.");
   });
 
-  it("does not take its notes behind the result of a tool for the result", () => {
+  it("does not mistake the agent's notes after a tool result for the result", () => {
     const added = tool("mcp__sums__add", { a: number, b: number });
     const note = "<system-reminder>\n<total_tokens>14999529 tokens left</total_tokens>\n</system-reminder>";
     const call = { id: "c", name: added.name, input: { a: 3, b: 4 } };
@@ -304,13 +304,13 @@ describe("the offline model and coding agents", () => {
 });
 
 describe("the offline model and schemas", () => {
-  it("answers in the shape that is asked for", () => {
+  it("answers in the requested shape", () => {
     const outputSchema = { type: "object", properties: { answer: number, said: text }, required: ["answer"] };
     expect(JSON.parse(ask("What is 25 + 17?", { outputSchema }).text ?? "")).toEqual({ answer: 42 });
     expect(JSON.parse(ask("What is 25 + 17?", { outputSchema: {} }).text ?? "")).toEqual({ answer: "25 + 17 = 42." });
   });
 
-  it("the only number in an answer is the one that was asked for", () => {
+  it("the only number in an answer is the requested one", () => {
     const outputSchema = {
       type: "object",
       properties: { unit: { enum: ["cm", "in"] }, length: { type: "integer" }, sure: { type: "boolean" } },
@@ -322,7 +322,7 @@ describe("the offline model and schemas", () => {
 
   const FINAL = tool("final_answer", { answer: number });
 
-  it("gives its answer through the tool that is there for it, after the other tools", () => {
+  it("gives its answer through the output tool, after the other tools", () => {
     const tools = [FINAL, ADD];
     expect(calls(ask("What is 25 + 17?", { tools: [FINAL] }))).toEqual([["final_answer", { answer: 42 }]]);
     expect(calls(ask("What is 25 + 17?", { tools }))).toEqual([["add", { a: 25, b: 17 }]]);
@@ -337,7 +337,7 @@ describe("the offline model and schemas", () => {
     expect(calls(ask("Give me the final answer", { tools: [FINAL] }))).toEqual([["final_answer", { answer: 1 }]]);
   });
 
-  it("gives it again when it was not taken, and is silent when it was", () => {
+  it("repeats the answer if it was rejected, and is silent if it was accepted", () => {
     const wrong = called({ id: "1", name: "final_answer", input: {}, output: "answer: required", isError: true });
     expect(calls(ask([says("What is 25 + 17?"), ...wrong], { tools: [FINAL] }))).toEqual([
       ["final_answer", { answer: 42 }],
@@ -346,7 +346,7 @@ describe("the offline model and schemas", () => {
     expect(ask([says("What is 25 + 17?"), ...right], { tools: [FINAL] }).toolCalls).toBeUndefined();
   });
 
-  it("a complaint about the form of its answer asks the question again", () => {
+  it("an error about the form of its answer repeats the question", () => {
     const outputSchema = { type: "object", properties: { answer: number }, required: ["answer"] };
     const messages = [
       says("What is 25 + 17?"),

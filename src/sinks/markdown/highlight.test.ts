@@ -38,7 +38,7 @@ describe("F-F code is highlighted", () => {
     expect(paint(language, code)).toBe(shown);
   });
 
-  it("the code itself is never changed, whatever it is", () => {
+  it("the code itself is never changed", () => {
     const plain = createPalette(false);
     fc.assert(
       fc.property(

@@ -39,7 +39,7 @@ describe("Markdown on a terminal", () => {
     expect(render([source])).toBe(expected);
   });
 
-  it("a table is aligned, also with wide characters; one that does not fit stays as it is", () => {
+  it("a table is aligned, also with wide characters; one that does not fit is unchanged", () => {
     const table = "| name | n |\n|:--|--:|\n| 世界 | 1 |\n| a `|` b | 1000 |\n";
     expect(render([`${table}\ndone`])).toBe("name  │    n\n──────┼─────\n世界  │    1\na | b │ 1000\n\ndone");
     expect(render([table], { color: false, width: 10 })).toContain("| name | n |\n|:--|--:|");
@@ -47,12 +47,12 @@ describe("Markdown on a terminal", () => {
     expect(render([table.trimEnd()])).toBe(render([table]).trimEnd());
   });
 
-  it("colours stand inside one another", () => {
+  it("colours can be nested", () => {
     expect(colored("**a `b` *c***")).toBe("⟨1ma ⟨36mb⟨39m ⟨3mc⟨23m⟨22m");
     expect(colored("# A **b**")).toBe("⟨1mA b⟨22m");
   });
 
-  it("text appears as it is written; only what is open is held back", () => {
+  it("text appears as it is written; only open marks are held back", () => {
     const writer = createMarkdownWriter({ color: false, width: 60 });
     expect(writer.push("Hello, ")).toBe("Hello, ");
     expect(writer.push("this is **bo")).toBe("this is ");
@@ -66,7 +66,7 @@ describe("Markdown on a terminal", () => {
     expect(writer.end()).toBe("`open");
   });
 
-  it("what never ends is not held back for ever, and many marks cost no more than their length", () => {
+  it("an unclosed mark is not held back forever, and many marks take linear time", () => {
     const writer = createMarkdownWriter({ color: false, width: 60 });
     let shown = "";
     for (let at = 0; at < 1000; at += 1) shown += writer.push(at === 0 ? "**a" : "b");
@@ -117,7 +117,7 @@ describe("Markdown on a terminal", () => {
     fc.string({ maxLength: 6 }),
   );
 
-  it("I5: however the text is cut, the output is the same, and nothing but marks is lost", () => {
+  it("I5: however the text is split, the output is the same, and only marks are lost", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), fc.array(fc.nat(200), { maxLength: 10 }), (parts, cuts) => {
         const source = parts.join("");
@@ -132,7 +132,7 @@ describe("Markdown on a terminal", () => {
     );
   });
 
-  it("says what the reference parser says", () => {
+  it("agrees with the reference parser", () => {
     const word = fc.constantFrom("one", "two", "x1", "世界", "a.b", "(c)", "don't", "5");
     const text = fc.array(word, { minLength: 1, maxLength: 4 }).map((all) => all.join(" "));
     const span = fc.oneof(

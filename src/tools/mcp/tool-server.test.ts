@@ -15,7 +15,7 @@ function serve(call: (call: ServerCall) => Promise<ServerOutcome> = async () => 
 const request = (method: string, params?: unknown, id: string | number = 1) => ({ jsonrpc: "2.0", id, method, params });
 
 describe("a tool server", () => {
-  it.each([...MCP_VERSIONS, "2099-01-01"])("answers initialize for %s with a version it speaks", async (version) => {
+  it.each([...MCP_VERSIONS, "2099-01-01"])("answers initialize for %s with a version it supports", async (version) => {
     const answer = await serve().receive(request("initialize", { protocolVersion: version, capabilities: {} }));
     expect(answer).toEqual({
       jsonrpc: "2.0",
@@ -43,7 +43,7 @@ describe("a tool server", () => {
     });
   });
 
-  it("AT-35: calls a tool with its arguments and the words beside them", async () => {
+  it("AT-35: calls a tool with its arguments and the accompanying text", async () => {
     const calls: ServerCall[] = [];
     const server = serve(async (call) => {
       calls.push(call);
@@ -58,7 +58,7 @@ describe("a tool server", () => {
     expect(calls).toMatchObject([{ name: "add", input: { a: 25, b: 17 }, meta: { "claudecode/toolUseId": "t1" } }]);
   });
 
-  it("AT-35: calls at the same time are answered each under its own id, in any order", async () => {
+  it("AT-35: concurrent calls are answered with their own ids, in any order", async () => {
     const waiting: (() => void)[] = [];
     const server = serve(
       ({ input }) => new Promise((resolve) => waiting.push(() => resolve({ output: input, isError: false }))),
@@ -93,12 +93,12 @@ describe("a tool server", () => {
       [{ type: "text", text: "x" }, 7],
       [{ type: "text", text: '[{"type":"text","text":"x"},7]' }],
     ],
-  ])("gives %s as content", async (_, output, content) => {
+  ])("returns %s as content", async (_, output, content) => {
     const server = serve(async () => ({ output, isError: false }));
     expect(await server.receive(request("tools/call", { name: "add" }))).toMatchObject({ result: { content } });
   });
 
-  it("flags what failed, and a tool that is not there is an answer the model can read", async () => {
+  it("marks failures, and answers a call of an unknown tool so that the model can read it", async () => {
     const failing = serve(async () => ({ output: "No order 17.", isError: true }));
     expect(await failing.receive(request("tools/call", { name: "add" }))).toMatchObject({
       result: { isError: true, content: [{ text: "No order 17." }] },
@@ -108,7 +108,7 @@ describe("a tool server", () => {
     });
   });
 
-  it("a call that throws is a failed answer without its inner words", async () => {
+  it("a call that throws is a failed answer without internal details", async () => {
     const server = serve(async () => {
       throw new Error("password=hunter2");
     });
@@ -117,7 +117,7 @@ describe("a tool server", () => {
     expect(JSON.stringify(answer)).not.toContain("hunter2");
   });
 
-  it("R13: a call that is taken back is aborted and not answered", async () => {
+  it("R13: a cancelled call is aborted and not answered", async () => {
     let signal: AbortSignal | undefined;
     const server = serve(
       (call) =>
@@ -134,7 +134,7 @@ describe("a tool server", () => {
     expect(signal?.aborted).toBe(true);
   });
 
-  it("close takes back every call", async () => {
+  it("close cancels every call", async () => {
     const server = serve(
       (call) => new Promise((_, reject) => call.signal.addEventListener("abort", () => reject(new Error()))),
     );
@@ -163,7 +163,7 @@ describe("a tool server", () => {
     expect(await serve().receive({ jsonrpc: "2.0", id: 9, result: {} })).toBe(undefined);
   });
 
-  it("R1: never rejects, and answers every request exactly once, whatever comes", async () => {
+  it("R1: never rejects, and answers every request exactly once, whatever the input", async () => {
     const names = fc.constantFrom(
       "initialize",
       "tools/list",

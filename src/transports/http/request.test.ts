@@ -70,7 +70,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
   );
 
 describe("an exchange", () => {
-  it("sends method, path, headers and body, and gives status, headers and body", async () => {
+  it("sends method, path, headers and body, and returns status, headers and body", async () => {
     const { url } = await serve((request, response) => {
       void textOf(request).then((body) => {
         response.writeHead(429, { "retry-after": "3", "set-cookie": ["a=1", "b=2"] });
@@ -94,7 +94,7 @@ describe("an exchange", () => {
     });
   });
 
-  it("sends bytes as they are", async () => {
+  it("sends bytes unchanged", async () => {
     const { url } = await serve((request, response) => void request.pipe(response));
     const sent = new Uint8Array([0, 195, 40, 255]);
     const { body } = await fetch({ method: "POST", url, headers: {}, body: sent });
@@ -113,7 +113,7 @@ describe("an exchange", () => {
     expect([status, headers["location"], await textOf(body), asked]).toEqual([307, "/elsewhere", "moved", 1]);
   });
 
-  it("uses a connection again when its body was read to the end", async () => {
+  it("reuses a connection after its body was read to the end", async () => {
     const { url, server } = await serve((_, response) => response.end("ok"));
     let connections = 0;
     server.on("connection", () => (connections += 1));
@@ -125,7 +125,7 @@ describe("an exchange", () => {
     expect(connections).toBe(1);
   });
 
-  it("closes a connection that nobody uses for long, and none that is in use, however silent it is", async () => {
+  it("closes an idle connection, but none that is in use, however silent", async () => {
     const hasty = createHttpFetch({ idleMs: 1 });
     const { url, server } = await serve((request, response) => {
       if (request.headers["x-wait"] === undefined) response.end("ok");
@@ -140,7 +140,7 @@ describe("an exchange", () => {
     hasty.close();
   });
 
-  it("finds a host by its IPv6 address, and sends a name and a password that stand in the address", async () => {
+  it("connects to an IPv6 address, and sends a name and a password from the address", async () => {
     const server = createServer(echo);
     const isListening = await new Promise((resolve) => {
       server.on("error", () => resolve(false));
@@ -220,13 +220,13 @@ describe("an exchange that breaks", () => {
     );
   });
 
-  it("tells a name that does not exist", async () => {
+  it("reports a name that does not exist", async () => {
     const error = await failureOf(fetch(get("http://user:secret@host.invalid/secret-path?key=secret")));
     expect(error).toMatchObject({ host: "host.invalid", code: expect.stringMatching(/^(ENOTFOUND|EAI_AGAIN)$/) });
     expect((error as Error).message).not.toContain("secret");
   });
 
-  it("tells a connection closed without an answer", async () => {
+  it("reports a connection closed without an answer", async () => {
     const url = await serveRaw((socket) => socket.destroy());
     expect(await failureOf(fetch(get(url)))).toMatchObject({ code: "ECONNRESET", answered: false });
   });
@@ -249,7 +249,7 @@ describe("an exchange that breaks", () => {
     expect(text).toBe("half");
   });
 
-  it("throws when the body stops being HTTP", async () => {
+  it("throws if the body stops being HTTP", async () => {
     const url = await serveRaw((socket) =>
       socket.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nnot a length\r\n"),
     );
@@ -262,7 +262,7 @@ describe("an exchange that breaks", () => {
     expect(await failureOf(fetch(get(url)))).toMatchObject({ name: "ConnectionFailure", answered: false });
   });
 
-  it("refuses a URL or a header that cannot be sent, without repeating it", async () => {
+  it("rejects a URL or a header that cannot be sent, without repeating it", async () => {
     expect(String(await failureOf(fetch(get("not a url with secret"))))).toMatch(/^TypeError: The URL cannot be read/);
     expect(String(await failureOf(fetch(get("file:///etc/passwd"))))).toContain("protocol file:");
     const header = String(await failureOf(fetch(get("http://127.0.0.1:9/", { headers: { "x-api-key": "sec\nret" } }))));
@@ -274,14 +274,14 @@ describe("an exchange that breaks", () => {
 describe("an abort", () => {
   const reason = new Error("the user went away");
 
-  it("rejects at once when it came before, and asks nobody", async () => {
+  it("rejects at once if it came before, and sends no request", async () => {
     let asked = 0;
     const { url } = await serve((_, response) => response.end(String((asked += 1))));
     expect(await failureOf(fetch(get(url, { signal: AbortSignal.abort(reason) })))).toBe(reason);
     expect(asked).toBe(0);
   });
 
-  it("rejects with its reason while the answer is awaited, and closes the connection", async () => {
+  it("rejects with its reason while waiting for the answer, and closes the connection", async () => {
     const controller = new AbortController();
     const gone = createDeferred<void>();
     const { url } = await serve((request) => {
@@ -309,7 +309,7 @@ describe("an abort", () => {
     await gone.promise;
   });
 
-  it("passes on a reason that is no error", async () => {
+  it("passes on a reason that is not an error", async () => {
     const controller = new AbortController();
     const { url } = await serve((_, response) => response.write("half"));
     const { body } = await fetch(get(url, { signal: controller.signal }));
@@ -353,7 +353,7 @@ describe("an abort", () => {
   });
 });
 
-it("closing ends what is under way", async () => {
+it("closing ends exchanges in progress", async () => {
   const { url } = await serve((_, response) => response.write("half"));
   const own = createHttpFetch();
   const { body } = await own(get(url));

@@ -61,7 +61,7 @@ describe("F-A5: the control group of our own process", () => {
 });
 
 describe("F-A5: a control group", () => {
-  it("takes processes, names them with those in nested groups, kills them in one step and goes away", () => {
+  it("accepts processes, lists them with those in nested groups, kills them in one step and is removed", () => {
     const { files, written, folders, procs } = createFiles();
     const group = createControlGroups("linux", files).create("millrace-a");
     const path = `${FOLDER}/millrace-a`;
@@ -76,7 +76,7 @@ describe("F-A5: a control group", () => {
     expect([group?.remove(), folders.size]).toEqual([true, 0]);
   });
 
-  it("is around what is started in it: we go in, start, and go out with whatever else we have started meanwhile", () => {
+  it("contains what is started in it: we enter, start, and leave with everything else we have started meanwhile", () => {
     const { files, written, procs } = createFiles({
       processOf: (pid) => ({ parent: pid === 43 ? 42 : process.pid, startTicks: 7 }),
     });
@@ -95,7 +95,7 @@ describe("F-A5: a control group", () => {
     ]);
   });
 
-  it("keeps orphans of what was started in it when we are the first process, whose children all orphans become", () => {
+  it("keeps orphans of what was started in it if we are the first process, which all orphans become children of", () => {
     const { files, written, procs } = createFiles({ processOf: () => ({ parent: 1, startTicks: 7 }) });
     const path = `${FOLDER}/millrace-a`;
     const group = createControlGroups("linux", files, 1).create("millrace-a");
@@ -106,7 +106,7 @@ describe("F-A5: a control group", () => {
     expect(written).toEqual([`${path}/cgroup.procs 1`, `${FOLDER}/cgroup.procs 1`]);
   });
 
-  it("is left when the start fails, and never killed with ourselves in it", () => {
+  it("is left if the start fails, and never killed with ourselves in it", () => {
     const { files, written, procs } = createFiles();
     const path = `${FOLDER}/millrace-a`;
     const group = createControlGroups("linux", files).create("millrace-a");
@@ -120,7 +120,7 @@ describe("F-A5: a control group", () => {
     expect(written.some((line) => line.includes("cgroup.kill"))).toBe(false);
   });
 
-  it("throws nothing when the system refuses or the group is gone", () => {
+  it("throws nothing if the system refuses or the group is gone", () => {
     const fail = (): never => {
       throw new Error("EPERM");
     };
@@ -129,7 +129,7 @@ describe("F-A5: a control group", () => {
     expect([group?.add(41), group?.pids(), group?.kill(), group?.remove()]).toEqual([false, [], undefined, false]);
   });
 
-  it("cannot be had where the folder may not be written, which is tried once, nor on another platform", () => {
+  it("is unavailable if the folder is not writable, which is tried once, and on other platforms", () => {
     let attempts = 0;
     const { files } = createFiles({
       makeFolder() {

@@ -43,7 +43,7 @@ describe("watchExit", () => {
     expect(stream.state).toBe("over");
   });
 
-  it("leaves a stream alone while its reader is slow, however long: bytes may still be in the pipe", async () => {
+  it("leaves a stream open while its reader is slow, however long, because bytes may still be in the pipe", async () => {
     const { clock, stream } = exited("busy");
     await clock.advance(600_000);
     expect(stream.state).toBe("busy");
@@ -52,7 +52,7 @@ describe("watchExit", () => {
     expect(stream.state).toBe("over");
   });
 
-  it("leaves a stream alone while bytes arrive", async () => {
+  it("leaves a stream open while bytes arrive", async () => {
     const { clock, stream } = exited("waiting");
     for (let round = 0; round < 20; round += 1) {
       await clock.advance(900);
@@ -61,7 +61,7 @@ describe("watchExit", () => {
     expect(stream.state).toBe("waiting");
   });
 
-  it("resolves when the streams are closed, says how, and takes its timer back", async () => {
+  it("resolves when the streams are closed, with how, and clears its timer", async () => {
     const { clock, child, exit } = exited("waiting");
     child.emit("close", null, "SIGKILL");
     expect(await exit).toEqual({ code: null, signal: "SIGKILL" });

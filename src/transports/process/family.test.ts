@@ -69,8 +69,8 @@ function createGroup({ refuses = false, isLate = false } = {}) {
 
 const pids = (living: readonly ProcessEntry[]): readonly number[] => living.map(({ pid }) => pid);
 
-describe("F-A5: a process that is followed by looking now and then", () => {
-  it("is remembered with whoever was seen in its tree, after they have lost every trace", async () => {
+describe("F-A5: a process that is followed by polling", () => {
+  it("is remembered with everything seen in its tree, even without any trace later", async () => {
     const { table, set } = createMachine();
     const clock = createVirtualClock();
     set(50, 1);
@@ -89,7 +89,7 @@ describe("F-A5: a process that is followed by looking now and then", () => {
     ["proc", 500],
     ["ps", 2000],
     ["windows", 10_000],
-  ] as const)("is looked at by %s every %i ms, and ten of them no more often together", async (source, ms) => {
+  ] as const)("is polled by %s every %i ms, and ten of them no more often together", async (source, ms) => {
     const { table, looks } = createMachine(source);
     const clock = createVirtualClock();
     const follow = createFollow({ table, groups: NO_GROUPS, clock });
@@ -103,7 +103,7 @@ describe("F-A5: a process that is followed by looking now and then", () => {
     expect([looks() - before, clock.pending()]).toEqual([10, 0]);
   });
 
-  it("goes on being followed when a look fails", async () => {
+  it("is still followed if reading the table fails once", async () => {
     const machine = createMachine();
     let isBroken = true;
     const table: ProcessTable = {
@@ -120,7 +120,7 @@ describe("F-A5: a process that is followed by looking now and then", () => {
     family?.close();
   });
 
-  it("reports who lives when that has changed", async () => {
+  it("reports the living processes when they change", async () => {
     const { table, set } = createMachine();
     const clock = createVirtualClock();
     set(50, 1);
@@ -139,8 +139,8 @@ describe("F-A5: a process that is followed by looking now and then", () => {
   });
 });
 
-describe("F-A5: a process that is kept in a control group", () => {
-  it("holds a process without any trace, is not looked at now and then, and goes away when it is empty", async () => {
+describe("F-A5: a process in a control group", () => {
+  it("keeps a process without any trace, is not polled, and is removed when it is empty", async () => {
     const { table, set, looks } = createMachine();
     const { groups, inside, done } = createGroup();
     const clock = createVirtualClock();
@@ -158,7 +158,7 @@ describe("F-A5: a process that is kept in a control group", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("does not take another process for its own that has got the number meanwhile", async () => {
+  it("does not mistake another process that reuses its number for its own", async () => {
     const { table, set } = createMachine();
     const { groups, inside } = createGroup();
     set(50, 1);
@@ -168,7 +168,7 @@ describe("F-A5: a process that is kept in a control group", () => {
     expect(await family?.look()).toEqual([]);
   });
 
-  it("takes those in whom the process has started before it was moved itself", async () => {
+  it("adds the processes that it started before it was moved itself", async () => {
     const { table, set } = createMachine();
     const { groups, inside } = createGroup({ isLate: true });
     const clock = createVirtualClock();
@@ -179,7 +179,7 @@ describe("F-A5: a process that is kept in a control group", () => {
     expect([...inside]).toEqual([50, 51]);
   });
 
-  it("falls back to looking where the group may be made and nobody moved into it", async () => {
+  it("falls back to polling if the group can be created but no process moved into it", async () => {
     const { table, set, looks } = createMachine();
     const { groups, done } = createGroup({ refuses: true });
     const clock = createVirtualClock();

@@ -27,14 +27,14 @@ describe.runIf(process.platform === "linux").each(TABLES)("F-A14: the processes 
     expect(table.source).toBe(source);
   });
 
-  it("hold ourselves, with our parent, and leave out whom we do not want to hear of", async () => {
+  it("include ourselves, with our parent, and exclude those we do not want", async () => {
     expect(await read(process.pid)).toMatchObject({ parent: process.ppid });
     const pids = (await table.list(new Set([process.pid]))).map(({ pid }) => pid);
     expect(pids).not.toContain(process.pid);
     expect(pids).toContain(process.ppid);
   });
 
-  it("are read rightly whatever they call themselves", async () => {
+  it("are read correctly whatever their names", async () => {
     const folder = temporaryFolder("name");
     const path = join(folder, ") Z 1 (\n)");
     symlinkSync("/bin/sleep", path);
@@ -49,7 +49,7 @@ describe.runIf(process.platform === "linux").each(TABLES)("F-A14: the processes 
     expect(entry.startTicks).toBeGreaterThanOrEqual((await read(process.pid)).startTicks);
   });
 
-  it("do not hold one that is dead and was not collected", async () => {
+  it("do not include a zombie", async () => {
     // The shell becomes a sleep, which reaps no children.
     const pid = start("/bin/sh", ["-c", "true & exec sleep 30"], { PATH: "/usr/bin:/bin" });
     await expect
@@ -57,7 +57,7 @@ describe.runIf(process.platform === "linux").each(TABLES)("F-A14: the processes 
       .toEqual([]);
   });
 
-  it("carry exactly the variables they were started with, however many", async () => {
+  it("have exactly the variables they were started with, however many", async () => {
     const entry = await read(
       start("/bin/sleep", ["30"], {
         MILLRACE_RUN: "one",
@@ -75,7 +75,7 @@ describe.runIf(process.platform === "linux").each(TABLES)("F-A14: the processes 
     expect((await table.tagged(await table.list(), tag)).map(({ pid }) => pid)).toEqual([entry.pid]);
   });
 
-  it("are not signalled when the number belongs to somebody else by now", async () => {
+  it("are not signalled if the number now belongs to another process", async () => {
     const child = spawn("/bin/sleep", ["30"], { stdio: "ignore" });
     onTestFinished(() => void child.kill("SIGKILL"));
     const entry = await read(child.pid as number);

@@ -82,8 +82,8 @@ describe.each(["freebsd", "netbsd", "openbsd"] as const)("F-A14: the ps of %s", 
   });
 });
 
-describe("F-A14: what ps says", () => {
-  it("is read with parents, groups and starts; dead ones are left out", () => {
+describe("F-A14: the output of ps", () => {
+  it("is read with parents, groups and starts; dead ones are omitted", () => {
     const entries = parseProcesses(fixture("macos-list.txt"));
     expect(entries.map(({ pid }) => pid)).toEqual([1, 332, 501, 4120, 4121, 4133, 4134, 4135, 4140, 99_999]);
     expect(entries.find(({ pid }) => pid === 4135)).toEqual({
@@ -101,11 +101,11 @@ describe("F-A14: what ps says", () => {
     "ps: illegal option -- o",
     " 12 1 12 S not a date at all",
     "12 1 12 S Tue Foo 17 09:02:16 2026",
-  ])("holds no process where there is none: %j", (output) => {
+  ])("contains no process where there is none: %j", (output) => {
     expect(parseProcesses(output)).toEqual([]);
   });
 
-  it("shows who carries a variable, and nobody whose variable only looks like it", () => {
+  it("shows which processes have a variable, but none whose variable only looks like it", () => {
     expect(findTagged(fixture("macos-variables.txt"), TAG)).toEqual([4121, 4134]);
   });
 
@@ -117,7 +117,7 @@ describe("F-A14: what ps says", () => {
     expect(asked[1]?.slice(0, -1)).toEqual([..."/bin/ps -Eww -o pid= -o command= -p".split(" ")]);
   });
 
-  it("fails when ps lists nothing, instead of saying that nothing is left", async () => {
+  it("fails if ps lists nothing, instead of reporting that nothing is left", async () => {
     const { table } = createMac({ list: async () => "" });
     await expect(table.list()).rejects.toThrow("/bin/ps");
     const broken = createMac({ list: () => Promise.reject(new Error("ENOENT")) });

@@ -35,13 +35,13 @@ async function finish(handle: ProcessHandle) {
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe("a started process", () => {
-  it("S0-36 S1-5 S1-38 S1-40: gives stdout, stderr and the exit code apart", async () => {
+  it("S0-36 S1-5 S1-38 S1-40: gives stdout, stderr and the exit code separately", async () => {
     const handle = await spawn(shell("printf out; printf err >&2; exit 3"));
     expect(handle.pid).toBeGreaterThan(0);
     expect(await finish(handle)).toEqual({ stdout: "out", stderr: "err", code: 3, signal: null });
   });
 
-  it("S1-41 SEC1: gets its arguments as they are, without a shell", async () => {
+  it("S1-41 SEC1: gets its arguments unchanged, without a shell", async () => {
     const args = ["$HOME `id` \"'\n", "--version", "", "é*?"];
     const handle = await spawn({
       ...node("console.log(JSON.stringify(process.argv.slice(1)))"),
@@ -55,12 +55,12 @@ describe("a started process", () => {
     expect((await finish(handle)).stdout).toBe("ONLY=this\n");
   });
 
-  it("S1-42: runs in the folder it is given; an empty one means ours", async () => {
+  it("S1-42: runs in the given folder; an empty one means ours", async () => {
     expect((await finish(await spawn(shell("pwd -P", { cwd: folder })))).stdout).toBe(`${folder}\n`);
     expect((await finish(await spawn(shell("pwd -P", { cwd: "" })))).stdout).toBe(`${await realpath(process.cwd())}\n`);
   });
 
-  it("is the leader of a process group of its own", async () => {
+  it("is the leader of its own process group", async () => {
     const handle = await spawn(shell('read -r line; ps -o pgid= -p $$ 2>/dev/null || cut -d" " -f5 /proc/$$/stat'));
     await handle.write(encode("go\n"));
     expect(Number((await finish(handle)).stdout)).toBe(handle.pid);
@@ -77,14 +77,14 @@ describe("a started process", () => {
     expect(await done).toEqual({ stdout: `${long}end`, stderr: "", code: 0, signal: null });
   });
 
-  it("S1-23: gives what it printed also to a reader that comes after the exit", async () => {
+  it("S1-23: gives its output also to a reader that starts after the exit", async () => {
     const handle = await spawn(shell("printf late; printf err >&2"));
     expect(await handle.exit).toEqual({ code: 0, signal: null });
     expect(await textOf(handle.stdout)).toBe("late");
     expect(await textOf(handle.stderr)).toBe("err");
   });
 
-  it("I8: is held back while nobody reads on, and loses nothing of 20 MB", async () => {
+  it("I8: is held up while it is not read, and loses nothing of 20 MB", async () => {
     const handle = await spawn(shell("head -c 20971520 /dev/zero; echo written >&2"));
     const written = textOf(handle.stderr);
     const reader = handle.stdout[Symbol.asyncIterator]();
@@ -95,7 +95,7 @@ describe("a started process", () => {
     expect([size, await written]).toEqual([20_971_520, "written\n"]);
   });
 
-  it("is stopped, not left behind, when its reader leaves: its next write fails", async () => {
+  it("is stopped when its reader leaves: its next write fails", async () => {
     const handle = await spawn(shell("while :; do echo line || exit 7; done"));
     const stderr = textOf(handle.stderr);
     for await (const _ of handle.stdout) break;
@@ -114,7 +114,7 @@ describe("a started process", () => {
 });
 
 describe("writing to a process that does not read", () => {
-  it("rejects when the process is gone, and brings nobody down", async () => {
+  it("rejects if the process has exited, and crashes nothing", async () => {
     const handle = await spawn(shell("exit 0"));
     await finish(handle);
     await expect(handle.write(encode("x"))).rejects.toThrow("no longer reads its input");
@@ -122,7 +122,7 @@ describe("writing to a process that does not read", () => {
     handle.endInput();
   });
 
-  it("rejects a write under way when the process exits without reading", async () => {
+  it("rejects a pending write if the process exits without reading", async () => {
     const handle = await spawn(shell("read -r line; exit 5"));
     const done = finish(handle);
     const writing = expect(handle.write(encode(`go\n${"x".repeat(8_000_000)}`))).rejects.toThrow("no longer reads");
@@ -130,7 +130,7 @@ describe("writing to a process that does not read", () => {
     await writing;
   });
 
-  it("rejects when the process closes its input and lives on", async () => {
+  it("rejects if the process closes its input and continues", async () => {
     const handle = await spawn(shell("exec 0<&-; echo closed; exec sleep 60"));
     await handle.stdout[Symbol.asyncIterator]().next();
     await expect(writeForEver(handle)).rejects.toThrow("no longer reads its input");
@@ -170,7 +170,7 @@ describe("kill", () => {
     expect(await handle.exit).toEqual({ code: null, signal: "SIGKILL" });
   });
 
-  it("does nothing to a process that is gone", async () => {
+  it("does nothing to a process that has exited", async () => {
     const handle = await spawn(shell("exit 0"));
     await finish(handle);
     handle.kill("SIGKILL");
@@ -200,7 +200,7 @@ async function advanceUntil(promise: Promise<unknown>, clock: VirtualClock): Pro
 }
 
 describe("a grandchild that holds the streams of a process that has exited", () => {
-  it("S1-92 S1-62: holds the exit up for a moment of silence and no longer", async () => {
+  it("S1-92 S1-62: delays the exit for a short silence and no longer", async () => {
     const { clock, watched, armed } = watchedClock();
     const handle = await createSpawn({ clock: watched })(shell("sleep 60 & echo said; exit 4"));
     const done = finish(handle);
@@ -213,7 +213,7 @@ describe("a grandchild that holds the streams of a process that has exited", () 
     process.kill(-(handle.pid as number), "SIGKILL");
   });
 
-  it("S1-62: is still heard while it speaks", async () => {
+  it("S1-62: is still read while it writes", async () => {
     const { clock, watched, armed } = watchedClock();
     const fifo = join(folder, "fifo");
     await finish(await spawn(shell('mkfifo "$0"', { args: ["-c", 'mkfifo "$0"', fifo] })));
@@ -243,7 +243,7 @@ describe("a grandchild that holds the streams of a process that has exited", () 
     expect((await done).code).toBe(0);
   });
 
-  it("does not hold up the exit through a stream that nobody reads", async () => {
+  it("does not delay the exit through a stream that is not read", async () => {
     const { clock, watched, armed } = watchedClock();
     const handle = await createSpawn({ clock: watched })(shell("head -c 1000000 /dev/zero >&2 & exit 0"));
     const stdout = textOf(handle.stdout);
@@ -261,7 +261,7 @@ describe("a process that cannot be started", () => {
       (error: { code: string; message: string }) => [error.code, error.message],
     );
 
-  it("AT-38: tells a missing executable, one that may not run, and a missing folder apart", async () => {
+  it("AT-38: distinguishes a missing executable, one that may not run, and a missing folder", async () => {
     const plain = join(folder, "plain");
     await writeFile(plain, "text", { mode: 0o644 });
     const orphan = join(folder, "orphan");
@@ -285,7 +285,7 @@ describe("a process that cannot be started", () => {
     expect(await attempt({ cwd: plain })).toEqual(["spawn", expect.stringContaining("is not a folder")]);
   });
 
-  it("SEC1: names what it refuses, and never the value of a variable", async () => {
+  it("SEC1: names what it rejects, and never the value of a variable", async () => {
     expect(await attempt({ executable: "" })).toEqual(["spawn", expect.stringContaining("empty")]);
     expect(await attempt({ executable: "tool.CMD" })).toEqual(["spawn", expect.stringContaining("batch file")]);
     expect(await attempt({ executable: "a\0b" })).toEqual(["spawn", expect.stringContaining("executable holds a NUL")]);
@@ -296,12 +296,12 @@ describe("a process that cannot be started", () => {
     expect(JSON.stringify(refused)).not.toContain("secret");
   });
 
-  it("says what to do when the arguments are too long", async () => {
+  it("gives a remedy if the arguments are too long", async () => {
     expect(await attempt({ args: ["x".repeat(200_000)] })).toEqual(["spawn", expect.stringContaining("E2BIG")]);
   });
 });
 
-it("I7: leaves no file descriptor behind after fifty processes", async () => {
+it("I7: leaves no open file descriptor after fifty processes", async () => {
   await finish(await spawn(shell("exit 0")));
   const before = (await readdir("/proc/self/fd")).length;
   for (let round = 0; round < 10; round += 1) {

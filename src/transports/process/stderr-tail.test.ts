@@ -10,33 +10,33 @@ async function* pieces(...parts: readonly (string | Uint8Array)[]): AsyncGenerat
 }
 
 describe("the tail of stderr", () => {
-  it("C24: keeps the last 262 144 bytes of whatever comes", async () => {
+  it("C24: keeps the last 262 144 bytes", async () => {
     const tail = createStderrTail();
     await tail.drain(pieces("a".repeat(300_000), "b".repeat(100_000), "c".repeat(200_000)));
     expect(tail.text()).toBe("b".repeat(62_144) + "c".repeat(200_000));
   });
 
-  it("begins at a whole character", async () => {
+  it("begins at a character boundary", async () => {
     const tail = createStderrTail({ maxBytes: 5 });
     await tail.drain(pieces("ééé"));
     expect(tail.text()).toBe("éé");
   });
 
-  it("gives lines as they come, without their ends, and the last one without an end too", async () => {
+  it("gives lines as they come, without their ends, including a last one without an end", async () => {
     const lines: string[] = [];
     const tail = createStderrTail({ onLine: (line) => lines.push(line) });
     await tail.drain(pieces("one\r\ntw", "o\n\nthr", "ee"));
     expect(lines).toEqual(["one", "two", "", "three"]);
   });
 
-  it("cuts a line that has no end, and keeps its memory", async () => {
+  it("cuts a line without an end, and bounds its memory", async () => {
     const lengths: number[] = [];
     const tail = createStderrTail({ onLine: (line) => lengths.push(line.length) });
     await tail.drain(pieces(...Array.from({ length: 20 }, () => "x".repeat(10_000)), "\nend\n"));
     expect(lengths).toEqual([65_536, 65_536, 65_536, 200_000 - 3 * 65_536, 3]);
   });
 
-  it("drains on when a listener throws, and ends when the pipe breaks", async () => {
+  it("continues draining if a listener throws, and ends if the pipe breaks", async () => {
     const tail = createStderrTail({
       onLine: () => {
         throw new Error("listener");
@@ -50,7 +50,7 @@ describe("the tail of stderr", () => {
     expect(tail.text()).toBe("one\ntwo\n");
   });
 
-  it("is the end of the text, however it is cut", async () => {
+  it("is the end of the text, however it is split", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 20 }),

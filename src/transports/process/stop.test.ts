@@ -45,7 +45,7 @@ async function scripted(steps: readonly SpawnStep[], clock = createVirtualClock(
   return { clock, handle, stop };
 }
 
-describe("the stop ladder", () => {
+describe("the steps of stopping", () => {
   it("R11: a clock that is set back an hour delays no signal", async () => {
     const clock = createVirtualClock(10_000_000);
     const spawn = createScriptedSpawn([{ ignore: ["SIGTERM"] }, { hang: true }], { clock });
@@ -61,7 +61,7 @@ describe("the stop ladder", () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it("ends the input and sends no signal to a process that then ends", async () => {
+  it("ends the input and sends no signal to a process that then exits", async () => {
     const { stop } = await scripted([{ waitForInput: "end" }, { exit: 0 }]);
     const { report, call } = await stop();
     expect(report).toEqual({ how: "end-of-input", survivors: [] });
@@ -96,7 +96,7 @@ describe("the stop ladder", () => {
     expect((await stopping).how).toBe("killed");
   });
 
-  it("does nothing to a process that is gone", async () => {
+  it("does nothing to a process that has exited", async () => {
     const { stop, handle } = await scripted([{ exit: 3 }]);
     await handle.exit;
     const { report, call } = await stop();
@@ -104,7 +104,7 @@ describe("the stop ladder", () => {
     expect(call).toMatchObject({ signals: [], inputEnded: false });
   });
 
-  it("goes on to the signals when the process ends with its input and leaves something behind", async () => {
+  it("continues with signals if the process ends with its input and leaves children", async () => {
     const machine = createMachine([{ pid: 70, parent: 1, startTicks: 9, tag: "run-1" }]);
     const { stop } = await scripted([{ waitForInput: "end" }, { exit: 0 }]);
     const { report, call } = await stop({ table: machine.table, tag: TAG });
@@ -120,7 +120,7 @@ describe("the stop ladder", () => {
     expect(report).toEqual({ how: "killed", survivors: [70] });
   });
 
-  it("holds everything still before it kills", async () => {
+  it("suspends everything before it kills", async () => {
     const machine = createMachine([
       { pid: 70, parent: 1, startTicks: 9, tag: "run-1", diesOf: ["SIGKILL"] },
       { pid: 71, parent: 70, startTicks: 9, diesOf: ["SIGKILL"] },
@@ -131,7 +131,7 @@ describe("the stop ladder", () => {
     expect(kills).toEqual(["SIGSTOP 70", "SIGSTOP 71", "SIGKILL 70", "SIGKILL 71"]);
   });
 
-  it("does not believe a quick look that finds nothing: everybody is looked at before it resolves", async () => {
+  it("does not trust a quick look that finds nothing: all processes are checked before it resolves", async () => {
     const machine = createMachine([{ pid: 60, parent: 1, startTicks: 6 }]);
     const { stop, clock } = await scripted([{ waitForInput: "end" }, { waitMs: 1000 }, { exit: 0 }]);
     clock.after(500, () => machine.alive.set(60, { pid: 60, parent: 1, startTicks: 99, tag: "run-1" }));
@@ -140,7 +140,7 @@ describe("the stop ladder", () => {
     expect(machine.sent).toEqual(["SIGTERM 60"]);
   });
 
-  it("never signals a number whose process is no longer known to be there", async () => {
+  it("never signals a number whose process is no longer known to exist", async () => {
     const machine = createMachine([{ pid: 1000, parent: 1, startTicks: 9 }]);
     const { stop } = await scripted([{ hang: true }]);
     const { call } = await stop({ table: machine.table, tag: TAG, immediate: true });
@@ -181,7 +181,7 @@ describe("a process tree", () => {
     return { ...machine, look: async () => (await tree.look()).map((entry) => entry.pid) };
   };
 
-  it("holds the process, its descendants and what carries its tag, and nobody else", async () => {
+  it("contains the process, its descendants and what has its tag, and nothing else", async () => {
     const { look } = watch([
       { pid: 1, parent: 0, startTicks: 0 },
       { pid: process.pid, parent: 50, startTicks: 9, tag: "run-1" },
@@ -195,7 +195,7 @@ describe("a process tree", () => {
     expect(new Set(await look())).toEqual(new Set([50, 51, 52, 60, 61]));
   });
 
-  it("leaves out what is older than the process: it did not come from it", async () => {
+  it("ignores what is older than the process, because it was not started by it", async () => {
     const { look } = watch([
       { pid: 50, parent: 9, startTicks: 5 },
       { pid: 40, parent: 50, startTicks: 4 },
@@ -214,7 +214,7 @@ describe("a process tree", () => {
     expect(await look()).toEqual([51]);
   });
 
-  it("looks at a stranger once, and at everybody again when it is told to: a number may come to one of the tree", async () => {
+  it("looks at an unrelated process once, and again on request, because its number may be reused by the tree", async () => {
     const machine = createMachine([{ pid: 60, parent: 1, startTicks: 6 }]);
     const reads: number[] = [];
     const table: ProcessTable = {
@@ -234,7 +234,7 @@ describe("a process tree", () => {
     expect(await tree.look({ fresh: true })).toHaveLength(1);
   });
 
-  it("forgets a number that belongs to somebody else by now", async () => {
+  it("forgets a number that now belongs to another process", async () => {
     const { look, alive } = watch([
       { pid: 50, parent: 9, startTicks: 5 },
       { pid: 51, parent: 50, startTicks: 6 },

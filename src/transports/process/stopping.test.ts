@@ -5,7 +5,7 @@ import { createProcessTable } from "./system-process-table.ts";
 
 const none: Pick<ControlGroups, "create"> = { create: () => undefined };
 
-describe("F-A14: what is promised about stopping", () => {
+describe("F-A14: what is guaranteed about stopping", () => {
   it.each([
     ["linux", "/proc", "proc"],
     ["darwin", "ps", "ps"],
@@ -26,7 +26,7 @@ describe("F-A14: what is promised about stopping", () => {
   it.each([
     ["names the control group where a process can be moved into one", true, "control group"],
     ["does not promise a group that can be made, but not entered", false, "/proc"],
-  ] as const)("F-A5: %s, and leaves none behind", (_title, mayMove, means) => {
+  ] as const)("F-A5: %s, and leaves none", (_title, mayMove, means) => {
     const left = new Set<string>();
     let inside: number[] = [];
     const groups: Pick<ControlGroups, "create"> = {

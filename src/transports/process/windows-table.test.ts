@@ -54,7 +54,7 @@ describe("F-A14: the processes of Windows", () => {
     }
   });
 
-  it("are asked for by the full paths of the system's own programs, wmic where PowerShell is missing", async () => {
+  it("are queried by the full paths of the system's own programs, wmic if PowerShell is missing", async () => {
     const { table, asked } = createWindows([], { hasPowerShell: false });
     expect((await table.list()).map(({ pid }) => pid)).toEqual([7312, 7440]);
     expect(asked.map(([path]) => path)).toEqual([
@@ -76,13 +76,13 @@ describe("F-A14: the processes of Windows", () => {
     expect(left()).toEqual(["20 10 200", "30 1 999"]);
   });
 
-  it("are not touched by signals that Windows does not have", async () => {
+  it("are not affected by signals that Windows does not have", async () => {
     const { table, asked } = createWindows(["10 1 100"]);
     await table.signal([{ pid: 10, parent: 1, startTicks: 100 }], "SIGSTOP");
     expect(asked).toEqual([]);
   });
 
-  it("are followed by their parents, gone ones too, and not by a number that another process has now", async () => {
+  it("are followed by their parents, including exited ones, and not by a reused number", async () => {
     const windows = createWindows(["10 1 100", "20 10 200"]);
     const tree = watchTree({ table: windows.table, root: 10, tag: { name: "MILLRACE_RUN", value: "a" } });
     expect((await tree.look()).map(({ pid }) => pid)).toEqual([10, 20]);
@@ -93,7 +93,7 @@ describe("F-A14: the processes of Windows", () => {
     expect((await tree.look({ fresh: true })).map(({ pid }) => pid)).toEqual([10, 30]);
   });
 
-  it("end politely with their input, and otherwise all at once", async () => {
+  it("end gracefully with their input, and otherwise all at once", async () => {
     const windows = createWindows(["10 1 100", "20 10 200"]);
     const clock = createVirtualClock();
     let inputEnded = false;

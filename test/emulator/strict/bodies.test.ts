@@ -3,7 +3,7 @@ import { createEmulator } from "#emulator";
 import { HEADERS, post } from "../support.ts";
 
 describe("AT-67: strict mode, whatever the vendor", () => {
-  it("refuses a body that is no JSON, no object or no UTF-8", async () => {
+  it("refuses a body that is not JSON, no object or no UTF-8", async () => {
     const emulator = createEmulator();
     for (const body of ["{", "[]", '"x"', ""]) {
       expect((await post(emulator, "/v1/messages", body, HEADERS.anthropic)).status).toBe(400);

@@ -32,7 +32,7 @@ describe("programs in the documents", () => {
     expect(places.filter((place) => place === "docs/backends.md")).toHaveLength(2);
   });
 
-  it.each(programs)("$place prints what stands behind it, without a key", ({ place, text, output }) => {
+  it.each(programs)("$place prints what follows it, without a key", ({ place, text, output }) => {
     const { outputText } = ts.transpileModule(text, {
       compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2023 },
     });

@@ -208,7 +208,7 @@ describe("openConversation", () => {
     expect(streams.get("r1")).toBe(first);
   });
 
-  it("what is refused is said and not shown as sent; a thread that is gone is missing", async () => {
+  it("a rejected message is reported and not shown as sent; a deleted thread is missing", async () => {
     const { server, conversation, texts } = setUp({ thread: THREAD, messages: [], runs: [] });
     await conversation.refresh();
     server.failure = new ApiFailure("run-active", 409, "A run is not over.");

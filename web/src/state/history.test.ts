@@ -38,7 +38,7 @@ describe("itemsOf", () => {
     expect(items[3]).toMatchObject({ name: "add", input: { a: 1 }, output: "no", isError: true, state: "done" });
   });
 
-  it("a handoff is a row, and what the next agent was told is not the person's", () => {
+  it("a handoff is a row, and the message to the next agent is not shown as the person's", () => {
     const handoff = { type: "tool-call", callId: "h", name: "handoff", input: { to: "b", message: "go" } } as const;
     const answered = (isError: boolean): readonly Message[] => [
       { id: "1", role: "assistant", blocks: [handoff] },

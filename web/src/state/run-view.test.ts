@@ -135,7 +135,7 @@ describe("reduceRun", () => {
     expect(whole.items).toMatchObject([{ text: "abc", isOpen: false }, { text: "more" }]);
   });
 
-  it("what is taken back disappears, from a block on or all of it", () => {
+  it("what is retracted disappears, from a block on or all of it", () => {
     const shown = [textDelta("m", 0, "a"), textDelta("m", 1, "b"), toolInputDelta("m", 2, call, "{")];
     expect(kinds(view(...shown, retractNotice({ messageId: "m" })))).toEqual([]);
     expect(view(...shown.slice(0, 2), retractNotice({ messageId: "m", fromIndex: 1 })).items).toMatchObject([
@@ -223,7 +223,7 @@ describe("reduceRun", () => {
     expect(aborted.items).toMatchObject([{ level: "info" }]);
   });
 
-  it("F-F advice fits the page: what is for programs is said as a person there can use it", () => {
+  it("F-F advice fits the page: advice for programs is replaced by what a person can do there", () => {
     const message = "The run reached limits.turns (1). Raise it, or give the agent less to do in one run.";
     const error = { code: "failed-result", message, terminal: true } as const;
     const stalled = {
@@ -247,7 +247,7 @@ describe("reduceRun", () => {
     ]);
   });
 
-  it("notices for machines and expected warnings are left out, silence is told once", () => {
+  it("notices for machines and expected warnings are omitted, silence is reported once", () => {
     const quiet = view(
       noticeItem("init", {}),
       noticeItem("constructor", null),

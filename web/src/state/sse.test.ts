@@ -4,7 +4,7 @@ import { encodeSse } from "#wire";
 import { createSseReader } from "./sse.ts";
 
 describe("createSseReader", () => {
-  it("reads what the server writes, cut into any pieces, and leaves out comments and retry times", () => {
+  it("reads what the server writes, cut into any pieces, and omits comments and retry times", () => {
     const frames = fc.array(fc.record({ id: fc.nat(), data: fc.string({ unit: "binary", maxLength: 40 }) }), {
       maxLength: 6,
     });

@@ -6,7 +6,7 @@ import type { Store } from "../store.ts";
 import { createMemoryStore } from "./memory-store.ts";
 
 describe("createMemoryStore", () => {
-  it("keeps every promise of the store contract", async () => {
+  it("fulfils the store contract", async () => {
     expect(await checkStore(() => createMemoryStore())).toEqual([]);
   });
 });
@@ -149,7 +149,7 @@ const isGap = (error: unknown): boolean => isStoreError(error) && error.code ===
 const isUnknown = (error: unknown): boolean => isStoreError(error) && error.code === "unknown-run";
 
 describe("checkStore", () => {
-  it.each(BROKEN)("sees a driver that %s", async (_, behaviour, breakIt) => {
+  it.each(BROKEN)("detects a driver that %s", async (_, behaviour, breakIt) => {
     const failures = await checkStore(() => {
       const store = createMemoryStore();
       return { ...store, ...breakIt(store) };
@@ -158,7 +158,7 @@ describe("checkStore", () => {
     expect(failures.every(({ message }) => message !== "")).toBe(true);
   });
 
-  it("tries a restart where the driver promises one", async () => {
+  it("tests a restart if the driver supports one", async () => {
     const reopen = async () => createMemoryStore();
     const failures = await checkStore(() => createMemoryStore(), { reopen });
     expect(failures).toHaveLength(3);
@@ -167,7 +167,7 @@ describe("checkStore", () => {
 });
 
 describe("StoreError", () => {
-  it("is known by its brand, not by its class", () => {
+  it("is recognised by its brand, not by its class", () => {
     expect(isStoreError(new StoreError("run-over", "…"))).toBe(true);
     expect(isStoreError({ [Symbol.for("millrace.StoreError")]: true })).toBe(true);
     expect(isStoreError(new Error("…"))).toBe(false);

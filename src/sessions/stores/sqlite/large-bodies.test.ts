@@ -132,7 +132,7 @@ describe.each(DRIVERS)("large bodies on $name", (driver) => {
     await again.close();
   });
 
-  it("the bytes of a tenant count them, after a restart too, and are none when the thread is gone", async () => {
+  it("they count towards the bytes of a tenant, also after a restart, and no longer when the thread is removed", async () => {
     const folder = makeFolder();
     const store = await openStore(folder, driver);
     await store.createThread(THREAD);
@@ -155,7 +155,7 @@ describe.each(DRIVERS)("large bodies on $name", (driver) => {
     expect(weighTables(folder, driver)).toEqual({ events: 0, messages: 0, pieces: 0, parts: 0 });
   });
 
-  it("whenever the program is killed, the log is whole up to some event, and nothing is left of the next one", async () => {
+  it("whenever the program is killed, the log is complete up to some event, and nothing of the next one is left", async () => {
     const folder = makeFolder();
     const copies: string[] = [];
     const copy = (): void => {
@@ -195,7 +195,7 @@ describe.each(DRIVERS)("large bodies on $name", (driver) => {
     }
   });
 
-  it("what the disk does not take leaves nothing behind, and can be written again", async () => {
+  it("a failed write leaves nothing, and can be repeated", async () => {
     const folder = makeFolder();
     let left = Number.POSITIVE_INFINITY;
     const store = await openStore(folder, {
@@ -226,7 +226,7 @@ describe.each(DRIVERS)("large bodies on $name", (driver) => {
     expect(whole["pieces"]).toBeLessThan(2 * JSON.stringify(TEXT).length + 3 * JSON.stringify(MANY).length + 1000);
   });
 
-  it("a run that is refused leaves nothing behind", async () => {
+  it("a rejected run leaves nothing", async () => {
     const folder = makeFolder();
     const store = await openStore(folder, driver);
     await beginRun(store);

@@ -100,15 +100,15 @@ function around(driver: SqlDriver, open: SqlDriver["open"]): SqlDriver {
 describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
   const { driver, open, openRaw } = openWith(sqlDriver);
 
-  it("keeps every promise of the store contract, across restarts too", async () => {
+  it("fulfils the store contract, also across restarts", async () => {
     expect(await checkContract(open)).toEqual([]);
   });
 
-  it("keeps them with a thread that waits for the disk", async () => {
+  it("fulfils it with a worker that writes to the disk", async () => {
     expect(await checkContract((folder) => openThreaded(folder, sqlDriver))).toEqual([]);
   });
 
-  it("SEC19: the folder is for the owner alone, and so is every file in it", async () => {
+  it("SEC19: the folder and every file in it are private to the owner", async () => {
     const folder = makeFolder();
     const store = await open(folder);
     await store.createRun(RUN);
@@ -120,7 +120,7 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     await store.close();
   });
 
-  it("F-A10: a folder that was open to everybody is the owner's alone afterwards", async () => {
+  it("F-A10: a folder that was accessible to everyone is private to the owner afterwards", async () => {
     const folder = makeFolder();
     mkdirSync(folder);
     chmodSync(folder, 0o777);
@@ -129,7 +129,7 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     await store.close();
   });
 
-  it("F-A10: files that were open to everybody are the owner's alone afterwards", async () => {
+  it("F-A10: files that were accessible to everyone are private to the owner afterwards", async () => {
     const folder = makeFolder();
     await (await open(folder)).close();
     const modeOf = (name: string): number => statSync(join(folder, name)).mode & 0o777;
@@ -159,7 +159,7 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     expect(readdirSync(join(folder, "millrace.sqlite-wal"))).toEqual(["inside"]);
   });
 
-  it("SEC19: a link in the place of the database is not followed", async () => {
+  it("SEC19: a link instead of the database is not followed", async () => {
     const folder = makeFolder();
     mkdirSync(folder);
     const elsewhere = join(folder, "..", "elsewhere");
@@ -169,7 +169,7 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     expect(readFileSync(elsewhere, "utf8")).toBe("");
   });
 
-  it("is written ahead and synced at every commit", async () => {
+  it("uses a write-ahead log and syncs at every commit", async () => {
     const folder = makeFolder();
     const seen: string[] = [];
     const store = await openSqliteStore({
@@ -193,7 +193,7 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     raw.close();
   });
 
-  it("a store that was closed is one file: nothing is left beside it", async () => {
+  it("a closed store is one file", async () => {
     const folder = makeFolder();
     const store = await open(folder);
     await store.createRun(RUN);
@@ -252,7 +252,7 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     await store.close();
   });
 
-  it("a second program over the same folder is refused, and told why; afterwards it may", async () => {
+  it("a second program on the same folder is rejected with the reason; afterwards it is accepted", async () => {
     const folder = makeFolder();
     const store = await open(folder);
     await expect(open(folder)).rejects.toMatchObject({
@@ -266,7 +266,7 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     await next.close();
   });
 
-  it("a database that is newer than the program is left alone", async () => {
+  it("a database that is newer than the program is not changed", async () => {
     const folder = makeFolder();
     await (await open(folder)).close();
     const raw = openRaw(folder);
@@ -275,13 +275,13 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     await expect(open(folder)).rejects.toThrow(/version 99.*newer/);
   });
 
-  it("a folder that cannot be made is told by name", async () => {
+  it("a folder that cannot be created is reported by name", async () => {
     const file = `${makeFolder()}-file`;
     writeFileSync(file, "");
     await expect(open(join(file, "data"))).rejects.toThrow(`${file}/data`);
   });
 
-  it("a file that is no database is told, and left as it is", async () => {
+  it("a file that is not a database is reported, and not changed", async () => {
     const folder = makeFolder();
     mkdirSync(folder);
     writeFileSync(join(folder, "millrace.sqlite"), "not a database at all, but long enough to be one ".repeat(40));
@@ -300,7 +300,7 @@ async function createIn(store: Store, clock: VirtualClock): Promise<void> {
 describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
   const { driver, open } = openWith(sqlDriver);
 
-  it("what comes within 10 ms is one transaction, and nobody waits longer", async () => {
+  it("writes within 10 ms are one transaction, and none waits longer", async () => {
     const clock = createVirtualClock(1000);
     const commits: number[] = [];
     const store = await openSqliteStore({
@@ -332,7 +332,7 @@ describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
     await store.close();
   });
 
-  it("one that is refused stops nobody else in its group", async () => {
+  it("a rejected write does not affect the others in its group", async () => {
     const clock = createVirtualClock();
     const store = await open(makeFolder(), clock);
     await createIn(store, clock);
@@ -348,7 +348,7 @@ describe.each(DRIVERS)("commits in groups on $name", (sqlDriver) => {
     await store.close();
   });
 
-  it("a commit that fails takes back the whole group, and the store goes on", async () => {
+  it("a commit that fails rolls back the whole group, and the store continues", async () => {
     const clock = createVirtualClock();
     let failing = false;
     const store = await openSqliteStore({
@@ -393,7 +393,7 @@ function startFaulty(fault: Fault): StartWorker {
   return (file, data) => startWorker(FAULTY_WORKER, { file, data, fault });
 }
 
-describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) => {
+describe.each(DRIVERS)("a worker that writes to the disk, on $name", (driver) => {
   const events = closeRunLog(Array.from({ length: 8 }, (_, at) => noticeItem("status", { at, text: "line\nbreak" })));
 
   /** Workers that a test can inspect and replace. */
@@ -420,7 +420,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     return { asked, answered, start };
   }
 
-  it("F-B1: a text of megabytes goes to the worker once, and everything there and back in small pieces", async () => {
+  it("F-B1: a text of megabytes goes to the worker once, and everything in both directions in small pieces", async () => {
     const text = `A "quote", a line\n, an é and a 𝄞. `.repeat(30_000);
     const many = Array.from({ length: 20_000 }, (_, at) => ({ at, name: `n${at}` }));
     const input = { text, many, byName: JSON.parse('{"__proto__":{"a":[1]}}'), empty: [{}, []] };
@@ -456,7 +456,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await again.close();
   });
 
-  it("writes what goes into the log alone as rows; the end is written with what belongs to it", async () => {
+  it("writes events of the log alone as rows; the end is written with what belongs to it", async () => {
     const { asked, start } = watchThreads();
     const store = await openThreaded(makeFolder(), driver, start);
     await store.createRun(RUN);
@@ -485,7 +485,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  it("what is appended in one breath is stored in order, also the end behind it", async () => {
+  it("rows appended at the same time are stored in order, including the end", async () => {
     const { start } = watchThreads();
     const store = await openThreaded(makeFolder(), driver, start);
     await store.createRun(RUN);
@@ -498,7 +498,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  it("a thread that dies loses nothing: this one goes on writing, and somebody is told, once", async () => {
+  it("a worker that dies loses nothing: the serving thread continues writing, and reports it once", async () => {
     let thread: ReturnType<StartWorker> | undefined;
     const dying: StartWorker = (file, data) => (thread = startFaulty({ dieAfterMs: 50 })(file, data));
     let lost = 0;
@@ -512,7 +512,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     expect(lost).toBe(1);
   });
 
-  it("one that dies with a question in hand: it is asked here, and written once", async () => {
+  it("a worker that dies with a pending request: it is carried out here, and written once", async () => {
     const store = await openThreaded(makeFolder(), driver, startFaulty({ dieAt: "before" }));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 3));
@@ -521,7 +521,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  it("one that dies when it has written and not yet said so: it is written once", async () => {
+  it("a worker that dies after writing and before answering: it is written once", async () => {
     const store = await openThreaded(makeFolder(), driver, startFaulty({ dieAt: "after" }));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 3));
@@ -531,7 +531,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  it("F-A8: a worker that dies when a thread was made, or refused, and not yet said so: it is made once, and the refusal is told", async () => {
+  it("F-A8: a worker dies after a thread was created, or rejected, and before it answered: it is created once, and the rejection is reported", async () => {
     const thread = { id: "t", tenant: "a", title: "", target: "x", createdAt: 1 };
     const store = await openThreaded(makeFolder(), driver, startFaulty({ dieAfterCommit: 2 }));
     await store.createThread(thread);
@@ -551,7 +551,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  it("F-A8: an append behind one that fails fails with it: the log has no gap", async () => {
+  it("F-A8: an append after a failed one fails with it, so the log has no gap", async () => {
     const asked = createDeferred<void>();
     const released = createDeferred<void>();
     let commits = 0;
@@ -575,7 +575,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  it("R4: what is not in its place when the program is killed is there when the next one opens the folder", async () => {
+  it("R4: rows that were not moved when the program was killed are moved when the folder is opened again", async () => {
     const folder = makeFolder();
     const store = await openThreaded(folder, driver);
     await store.createRun(RUN);
@@ -597,7 +597,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  it("a commit that fails over there takes back its own rows, and not those that wait", async () => {
+  it("a commit that fails in the worker rolls back its own rows, and not the waiting ones", async () => {
     const store = await openThreaded(makeFolder(), driver, startFaulty({ failCommit: 3 }));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, 2));
@@ -609,7 +609,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  it("the end of a run is not stored while what stands before it is not in its place", async () => {
+  it("the end of a run is not stored before the rows that precede it are moved", async () => {
     const store = await openThreaded(makeFolder(), driver, startFaulty({ failCommit: 3 }));
     await store.createRun(RUN);
     await store.append(RUN.id, events.slice(0, -1));
@@ -620,7 +620,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     await store.close();
   });
 
-  it("whatever is written when, everything that was said to be stored is read, in order and once", async () => {
+  it("everything that was acknowledged as stored is read, in order and once", async () => {
     const steps = fc.array(
       fc.record({ run: fc.nat(2), events: fc.integer({ min: 1, max: 9 }), breath: fc.boolean() }),
       {
@@ -667,7 +667,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
     );
   });
 
-  it("a failure of the disk over there is told here, and nothing is taken for stored", async () => {
+  it("a disk failure in the worker is reported here, and nothing counts as stored", async () => {
     const store = await openThreaded(makeFolder(), driver, startFaulty({ refuseCommit: 2 }));
     await store.createRun(RUN);
     await expect(store.append(RUN.id, events.slice(0, 3))).rejects.toThrow(/disk full/);
@@ -681,7 +681,7 @@ describe.each(DRIVERS)("a thread that waits for the disk, on $name", (driver) =>
 describe.each(DRIVERS)("migrations on $name", (sqlDriver) => {
   const { open, openRaw } = openWith(sqlDriver);
 
-  it("a step that fails leaves the version before it", async () => {
+  it("a failing step keeps the version before it", async () => {
     const folder = makeFolder();
     await (await open(folder)).close();
     const raw = openRaw(folder);
@@ -696,7 +696,7 @@ describe.each(DRIVERS)("migrations on $name", (sqlDriver) => {
 });
 
 describe("loadSqlDriver", () => {
-  it("takes Node's own before the package", async () => {
+  it("prefers Node's own driver over the package", async () => {
     class StandIn {}
     // Before Node 22.13 there is none, so only the choice can be tested; test/nodes runs a Node that has one.
     const own = chosen.name === "node:sqlite" ? {} : { builtIn: () => ({ DatabaseSync: StandIn as never }) };
@@ -704,7 +704,7 @@ describe("loadSqlDriver", () => {
     expect(driver.name).toBe("node:sqlite");
   });
 
-  it("says what to install when there is neither", async () => {
+  it("names what to install if there is neither", async () => {
     const none = loadSqlDriver({
       builtIn: () => undefined,
       // As when the binding for this machine was left out.

@@ -40,8 +40,8 @@ function createDisk() {
   };
 }
 
-describe("fresh rows", () => {
-  it("wait in one entry for all runs, and go to their places by the dozen", () => {
+describe("staged rows", () => {
+  it("wait in one entry for all runs, and are moved in groups", () => {
     const { write, placed, entries } = createDisk();
     for (let seq = 0; seq < 15; seq += 1) write([row(1, seq), row(2, seq)]);
     expect([placed.size, entries.size]).toEqual([0, 15]);
@@ -56,7 +56,7 @@ describe("fresh rows", () => {
     expect([placed.size, entries.size]).toEqual([31, 0]);
   });
 
-  it("do not wait when they are many or long, or when others depend on them", () => {
+  it("do not wait if they are many or long, or if others depend on them", () => {
     const { write, entries } = createDisk();
     write([
       { key: 1, seqs: Array.from({ length: 16 }, (_, seq) => seq), bodies: Array.from({ length: 16 }, () => "x") },
@@ -66,7 +66,7 @@ describe("fresh rows", () => {
     expect(entries.size).toBe(0);
   });
 
-  it("do not wait for ever: the entries stay few, however slow a run is", () => {
+  it("do not wait forever: there are few entries, however slow a run is", () => {
     const { write, placed, entries } = createDisk();
     write([row(1, 0)]);
     for (let seq = 0; seq < 1000; seq += 1) {
@@ -76,7 +76,7 @@ describe("fresh rows", () => {
     expect(placed.has("1:0")).toBe(true);
   });
 
-  it("are read behind what is in its place", () => {
+  it("are read after the moved rows", () => {
     const { write, staged } = createDisk();
     for (let seq = 0; seq < 3; seq += 1) write([{ key: 1, seqs: [seq], bodies: [`body ${seq}`] }]);
     expect(staged.rowsAfter(1, 0)).toEqual({ key: 1, seqs: [1, 2], bodies: ["body 1", "body 2"] });
@@ -85,7 +85,7 @@ describe("fresh rows", () => {
     expect([staged.lastSeq(1), staged.lastSeq(2), staged.has(1), staged.has(2)]).toEqual([2, -1, true, false]);
   });
 
-  it("a plan that was not carried out changes nothing", () => {
+  it("a plan that was not carried out has no effect", () => {
     const { write, staged } = createDisk();
     write([row(1, 0)]);
     const rows = [row(1, 1), row(2, 0)];
@@ -94,7 +94,7 @@ describe("fresh rows", () => {
     expect([staged.lastSeq(1), staged.has(2)]).toEqual([0, false]);
   });
 
-  it("R4: whenever the program is killed, each row is stored, in its place or in an entry; no place is taken twice", () => {
+  it("R4: whenever the program is killed, each row is stored once, moved or in an entry", () => {
     const step = fc.record({
       rows: fc.array(fc.record({ key: fc.nat(9), count: fc.integer({ min: 1, max: 6 }) }), { maxLength: 8 }),
       urgent: fc.array(fc.nat(9), { maxLength: 2 }),

@@ -51,7 +51,7 @@ function copyAfterCommits(driver: SqlDriver, folder: string, copies: string[]): 
 }
 
 describe.each(DRIVERS)("runs that outlive their process, on $name", (driver) => {
-  it("a database of version 4 is brought forward, and its runs go on", async () => {
+  it("a database of version 4 is migrated, and its runs continue", async () => {
     const folder = makeFolder();
     const store = await openStore(folder, driver);
     await store.createRun(RUN);
@@ -76,7 +76,7 @@ describe.each(DRIVERS)("runs that outlive their process, on $name", (driver) => 
     version.close();
   });
 
-  it("answers that were refused or are no longer needed, and files that were replaced, leave nothing behind", async () => {
+  it("rejected or obsolete answers, and replaced files, leave nothing", async () => {
     const folder = makeFolder();
     const store = await openStore(folder, driver);
     await store.createRun(RUN);
@@ -94,7 +94,7 @@ describe.each(DRIVERS)("runs that outlive their process, on $name", (driver) => 
     expect(countRows(folder, driver, "pieces")).toBe(1);
   });
 
-  it("whenever the program is killed, a file is the old or the new one, an answer is whole or absent, and nothing else is left", async () => {
+  it("whenever the program is killed, a file is the old or the new one, an answer is complete or absent, and nothing else is left", async () => {
     const folder = makeFolder();
     const copies: string[] = [];
     const store = await openStore(folder, copyAfterCommits(driver, folder, copies));

@@ -7,7 +7,7 @@ const places = (recorded: unknown, sent: unknown): readonly string[] =>
     ({ path, recorded: old, sent: now }) => `${path}: ${old} -> ${now}`,
   );
 
-describe("F-D11: what differs is named by its path", () => {
+describe("F-D11: a difference is named by its path", () => {
   it.each<[string, unknown, unknown, readonly string[]]>([
     ["nothing", { a: 1, b: [true, null] }, { a: 1, b: [true, null] }, []],
     ["the order of keys", { a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 }, []],
@@ -41,13 +41,13 @@ describe("F-D11: what differs is named by its path", () => {
     expect(found?.sent).toMatch(/^"…a{30}Yb{49}…"$/);
   });
 
-  it("covers are matched in linear time", () => {
+  it("masks are matched in linear time", () => {
     const covered = `${"a****".repeat(20_000)}b`;
     expect(comparePlain("body", covered, "a".repeat(100_000))).toHaveLength(1);
   });
 });
 
-describe("F-D11: what is another one in every run is not compared", () => {
+describe("F-D11: values that differ in every run are not compared", () => {
   it.each([
     ["ids that were drawn", "run abcdefgh1234 ends", "run zyxwvuts9876 ends", ["abcdefgh1234"], ["zyxwvuts9876"]],
     ["UUIDs", "id 0b5c2f6e-5a4d-4d8f-9a3e-0123456789ab", "id 1b5c2f6e-5a4d-4d8f-9a3e-0123456789ab", [], []],
