@@ -1,6 +1,6 @@
 // `npm run prices:write`: generates src/runtime/price-table.ts from the prices that @pydantic/genai-prices maintains.
 // At run time its table would cost 50 ms and 14 MB in every process;
-// docs/decisions/0028-prices-as-a-table-of-our-own.md.
+// docs/decisions/0028-generated-price-table.md.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
