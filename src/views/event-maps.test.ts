@@ -77,7 +77,7 @@ describe("toEventMaps", () => {
     ]);
   });
 
-  it("S0-54: accumulated starts anew with each message", () => {
+  it("S0-54: accumulated restarts with each message", () => {
     const maps = mapsOf(
       textDelta("m1", 0, "first"),
       messageItem({ id: "m1", role: "assistant", blocks: [{ type: "text", text: "first" }] }),
@@ -89,13 +89,13 @@ describe("toEventMaps", () => {
     expect(maps.flatMap((map) => (map.type === "message_stop" ? [map.final_text] : []))).toEqual(["first", "second"]);
   });
 
-  it("S0-40: accumulated starts anew with each run of a session", () => {
+  it("S0-40: accumulated restarts with each run of a session", () => {
     const log = closeRunLog([textDelta("m", 0, "hi")]);
     const maps = mapsOfEvents([...log, ...log]);
     expect(maps.flatMap((map) => (map.type === "text_delta" ? [map.accumulated] : []))).toEqual(["hi", "hi"]);
   });
 
-  it("a log of items only gives the same maps, with the message's own usage and model", () => {
+  it("a log of items only gives the same maps, with the usage and model of the message", () => {
     const maps = mapsOf(
       messageItem({
         id: "m",
@@ -163,7 +163,7 @@ describe("toEventMaps", () => {
     ]);
   });
 
-  it("a message of nothing but a tool call opens with the call", () => {
+  it("a message with only a tool call opens with the call", () => {
     const maps = mapsOf(
       toolCallItem({ ...bash, input: {}, executedBy: "backend" }),
       messageItem({ id: "m", role: "assistant", blocks: [{ type: "tool-call", ...bash, input: {} }] }),
@@ -233,7 +233,7 @@ describe("toEventMaps", () => {
     expect(maps.at(-1)).toEqual({ type: "error", error: "timeout", message: "silence", accumulated: "a" });
   });
 
-  it("a failure that only the result tells is still an error map", () => {
+  it("a failure that is only in the result is still an error map", () => {
     const maps = mapsOf(resultItem({ subtype: "error_max_turns", isError: true, usage: {} }));
     expect(maps.at(-1)).toMatchObject({ type: "error", error: "error_max_turns" });
   });
@@ -255,7 +255,7 @@ describe("toEventMaps", () => {
     );
   });
 
-  it("S0-55: what belongs to a sub-agent comes whole and leaves the text alone", () => {
+  it("S0-55: events of a sub-agent come whole and do not affect the text", () => {
     const maps = mapsOf(
       textDelta("m", 0, "main"),
       textDelta("s", 0, "aside", "c1"),
@@ -279,7 +279,7 @@ describe("toEventMaps", () => {
     expect(maps[6]).toMatchObject({ accumulated: "main text" });
   });
 
-  it("a retraction of the whole message falls back to nothing, and the message starts again", () => {
+  it("a retraction of the whole message resets the text, and the message starts again", () => {
     const maps = mapsOf(
       textDelta("m", 0, "wrong"),
       retractNotice({ messageId: "m" }),
@@ -309,23 +309,23 @@ describe("toEventMaps", () => {
     expect(maps.at(-1)).toEqual({ type: "message_stop", final_text: "keep right" });
   });
 
-  it("a retraction of something never shown is silent", () => {
+  it("a retraction of something that was never shown is silent", () => {
     expect(mapsOf(retractNotice({ messageId: "m" }))).toEqual([]);
   });
 
-  it("a message that comes again without anything new is silent", () => {
+  it("a message that is emitted again without new content is silent", () => {
     const item = messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "a" }] });
     expect(types(mapsOf(item, item)).filter((type) => type === "message_start")).toHaveLength(1);
   });
 
-  it("S0-61: the async form gives the same maps and ends by itself", async () => {
+  it("S0-61: the async form gives the same maps and ends", async () => {
     const log = closeRunLog([textDelta("m", 0, "hi")]);
     const maps: EventMap[] = [];
     for await (const map of toEventMaps(log)) maps.push(map);
     expect(maps).toEqual(mapsOfEvents(log));
   });
 
-  it("S0-61: the async form is lazy: nothing is read before it is asked for, and no more than it takes", async () => {
+  it("S0-61: the async form is lazy: it reads nothing before it is pulled, and no more than needed", async () => {
     const log = closeRunLog([textDelta("m", 0, "a"), textDelta("m", 0, "b"), textDelta("m", 0, "c")]);
     let read = 0;
     const source = (async function* () {

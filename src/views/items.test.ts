@@ -170,7 +170,7 @@ describe("toItems: messages", () => {
     });
   });
 
-  it("S1-120: what the frame says and our events do not is kept; where both say it, our events count", () => {
+  it("S1-120: fields that only the frame has are kept; where both have them, our events take precedence", () => {
     const json = '{"type":"result","subtype":"x","num_turns":9,"usage":{},"terminal_reason":"completed","ttft_ms":5}';
     const given = { subtype: "success", isError: false, usage: { inputTokens: 1 }, turns: 2 };
     const [item] = itemsOf([resultItem({ ...given, raw: rawOf(json) })]);
@@ -218,7 +218,7 @@ describe("toItems: messages", () => {
     expect(itemsOf([result, messageItem({ id: "u", role: "user", blocks: first })])).toHaveLength(1);
   });
 
-  it.each([true, false])("S1-125: a result says whether it is an error: %s", (isError) => {
+  it.each([true, false])("S1-125: a result states whether it is an error: %s", (isError) => {
     const [item] = itemsOf([resultItem({ subtype: "success", isError, usage: {} })]);
     expect(item).toMatchObject({ type: "Message", message: { type: "Result", is_error: isError } });
   });
@@ -242,12 +242,12 @@ describe("toItems: messages", () => {
     ]);
   });
 
-  it("S1-122: a sub-agent's messages say whose they are", () => {
+  it("S1-122: a sub-agent's messages name their parent", () => {
     const [item] = itemsOf([messageItem({ id: "s", role: "assistant", blocks: [], parent: "c1" })]);
     expect(item).toMatchObject({ message: { parent_tool_use_id: "c1" } });
   });
 
-  it("notices and handoffs are system messages; a retraction only matters to who sees deltas", () => {
+  it("notices and handoffs are system messages; a retraction matters only to readers of deltas", () => {
     const handoff = handoffItem({ from: "a", to: "b", message: "go" });
     const chunks = [noticeItem("status", { status: "x" }), handoff, retractNotice({ messageId: "m" })];
     expect(itemsOf(chunks)).toEqual([
@@ -260,7 +260,7 @@ describe("toItems: messages", () => {
     expect(itemsOf(chunks, { partialMessages: true })).toHaveLength(3);
   });
 
-  it("S0-24 S1-15: deltas appear only when asked for", () => {
+  it("S0-24 S1-15: deltas appear only on request", () => {
     const chunks = [textDelta("m", 0, "a"), thinkingDelta("m", 1, "b", "c1"), toolInputDelta("m", 2, bash, "{")];
     expect(itemsOf(chunks)).toEqual([]);
     const items = itemsOf(chunks, { partialMessages: true });
@@ -297,7 +297,7 @@ describe("toItems: warnings and errors", () => {
     expect(names).toEqual(WARNING_CODES.map(pascal));
   });
 
-  it("S1-79 S1-59: a warning carries the exit code, or the line it is about", () => {
+  it("S1-79 S1-59: a warning has the exit code, or the line it is about", () => {
     const items = itemsOf([
       warningItem({ code: "non-zero-exit-after-result", message: "m", context: { exitCode: 3 }, expected: true }),
       warningItem({ code: "incomplete-last-line", message: "m", context: { text: '{"a' } }),
@@ -435,7 +435,7 @@ describe("toItems: warnings and errors", () => {
     expect(items.map((item) => item.type)).toEqual(["Message", "Message", "UnexpectedMessageError", "Message"]);
   });
 
-  it("S1-90: a failed result is a message and not an error as well", () => {
+  it("S1-90: a failed result is a message, and not an error as well", () => {
     const failed = resultItem({ subtype: "error_max_turns", isError: true, usage: {} });
     const error = errorItem({ code: "failed-result", message: "m", terminal: true });
     expect(itemsOf([failed, error]).map((item) => item.type)).toEqual(["Message"]);
@@ -449,7 +449,7 @@ describe("toItems: warnings and errors", () => {
 });
 
 describe("toItems: the end", () => {
-  it("S1-66 S1-83: exactly one end, also for an empty or broken-off log, and nothing after it", () => {
+  it("S1-66 S1-83: exactly one end, also for an empty or incomplete log, and nothing after it", () => {
     const log = closeRunLog([verdict]);
     expect(withoutEnd([])).toEqual([]);
     expect(withoutEnd(log.slice(0, 1))).toHaveLength(1);

@@ -84,7 +84,7 @@ describe("toRunnerEvents", () => {
     ]);
   });
 
-  it("S2-13: arguments that never were JSON stay the text they are", () => {
+  it("S2-13: arguments that were never JSON stay text", () => {
     const [step] = stepsOf(toolCallItem({ ...add, input: '{"a": ', executedBy: "millrace" }));
     expect(step).toMatchObject({ data: { function: { arguments: '{"a": ' } } });
   });
@@ -109,7 +109,7 @@ describe("toRunnerEvents", () => {
     for (const step of steps) expect(step).toMatchObject({ data: { parent: "c1" } });
   });
 
-  it("a user's text is a message, a message of tool results alone is not repeated", () => {
+  it("a user's text is a message; a message with only tool results is not repeated", () => {
     const results = [{ type: "tool-result", callId: "c1", output: "x", isError: false } as const];
     expect(stepsOf(messageItem({ id: "u", role: "user", blocks: results }))).toEqual([]);
     expect(stepsOf(messageItem({ id: "u", role: "user", blocks: [{ type: "text", text: "hello" }] }))).toEqual([
@@ -126,13 +126,13 @@ describe("toRunnerEvents", () => {
     ]);
   });
 
-  it("S2-19: a failed run completes too, with the reason in its result", () => {
+  it("S2-19: a failed run completes, too, with the reason in its result", () => {
     const error = errorItem({ code: "timeout", message: "too long", terminal: true });
     const last = runnerEvents(closeRunLog([textDelta("m", 0, "par"), error])).at(-1);
     expect(last).toMatchObject({ type: "RunCompleteEvent", result: { status: "error", subtype: "timeout" } });
   });
 
-  it("S2-19: a log that breaks off completes as interrupted, with the text so far", () => {
+  it("S2-19: an incomplete log completes as interrupted, with the text so far", () => {
     expect(runnerEvents([])).toMatchObject([{ type: "RunCompleteEvent", result: { status: "interrupted", text: "" } }]);
     const log = closeRunLog([textDelta("m", 0, "half")]).slice(0, -1);
     expect(runnerEvents(log).at(-1)).toMatchObject({ result: { status: "interrupted", text: "half" } });
@@ -150,7 +150,7 @@ describe("the five lessons", () => {
     expect(await all(toRunnerEvents(log))).toEqual(runnerEvents(log));
   });
 
-  it("S2-28: one kind of tool call: the item and the transcript's message hold the same object shape", () => {
+  it("S2-28: one kind of tool call: the item and the message in the transcript have the same shape", () => {
     const steps = stepsOf(
       messageItem({ id: "m", role: "assistant", blocks: [{ type: "tool-call", ...add, input: { a: 1 } }] }),
       toolCallItem({ ...add, input: { a: 1 }, executedBy: "millrace" }),
@@ -185,7 +185,7 @@ describe("the five lessons", () => {
     expect(names).toEqual(["tool_call", "tool_result", "handoff", "message"]);
   });
 
-  it("S2-30: outcomes are typed: a call skipped by a handoff is a result like any other", () => {
+  it("S2-30: outcomes are typed: a call skipped by a handoff is an ordinary result", () => {
     const [step] = stepsOf(toolResultItem({ ...add, output: "skipped", isError: true, skipped: "handoff" }));
     expect(step).toEqual({
       type: "RunItemEvent",
@@ -225,7 +225,7 @@ describe("toRunnerSse", () => {
     ]);
   });
 
-  it("C8: the completion carries a summary of the result, without the transcript", async () => {
+  it("C8: the completion has a summary of the result, without the transcript", async () => {
     const log = closeRunLog([
       messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "hi" }] }),
       verdict,
@@ -236,7 +236,7 @@ describe("toRunnerSse", () => {
     expect(result).not.toHaveProperty("messages");
   });
 
-  it("AT-62: also an empty stream ends with done, once", async () => {
+  it("AT-62: even an empty stream ends with done, once", async () => {
     expect((await all(toRunnerSse([]))).map((frame) => frame.split("\n")[0])).toEqual([
       "event: RunCompleteEvent",
       "event: done",

@@ -72,7 +72,7 @@ describe("S3-1: toStreamChunks", () => {
     expect(chunksOf(chunk)).toEqual([...expected, complete()]);
   });
 
-  it("S3-9 S3-13: a tool call is for the eye and says who runs it", () => {
+  it("S3-9 S3-13: a tool call is for display and states who runs it", () => {
     const [chunk] = chunksOf(toolCallItem({ ...search, input: { q: "x" }, executedBy: "backend", parent: "p" }));
     expect(chunk).toEqual({
       chunk_type: "tool_use",
@@ -90,7 +90,7 @@ describe("S3-1: toStreamChunks", () => {
     expect(chunks.flatMap((chunk) => (chunk.chunk_type === "text" ? [chunk.content] : []))).toEqual(["Hel", "lo"]);
   });
 
-  it("S3-10 S3-16: complete carries the usage of the whole run, its model and cost", () => {
+  it("S3-10 S3-16: complete has the usage of the whole run, its model and cost", () => {
     const chunks = chunksOf(startItem({ backend: "x", mode: "http", model: "opus" }), verdict);
     expect(chunks).toEqual([
       {
@@ -101,7 +101,7 @@ describe("S3-1: toStreamChunks", () => {
     ]);
   });
 
-  it("S3-17: exactly one completion: for an empty log, a broken-off one, two verdicts, more events after the end", () => {
+  it("S3-17: exactly one completion: for an empty log, an incomplete one, two verdicts, more events after the end", () => {
     const log = closeRunLog([verdict, verdict]);
     const count = (events: readonly AgentEvent[]) =>
       chunksOfEvents(events).filter((chunk) => chunk.chunk_type === "complete").length;
@@ -170,7 +170,7 @@ describe("toChatEvents", () => {
     expect(await all(toChatEvents(closeRunLog(chunks)))).toEqual(chat(chunks));
   });
 
-  it("S3-33: artifacts and documents are what the application says they are", () => {
+  it("S3-33: artifacts and documents are defined by the application", () => {
     const result = toolResultItem({ ...search, output: { id: 5 }, isError: false });
     const events = chat([result, verdict], {
       artifactOf: ({ output }) => output,
@@ -182,7 +182,7 @@ describe("toChatEvents", () => {
     ]);
   });
 
-  it("S3-33: artifacts and documents are what the tools say they are", () => {
+  it("S3-33: artifacts and documents are defined by the tools", () => {
     const call = { callId: "c1", name: "search_documents" };
     const events = chat([
       noticeItem("artifact", { ...call, artifact: { name: "a.svg" } }),
@@ -199,7 +199,7 @@ describe("toChatEvents", () => {
     ]);
   });
 
-  it("S3-33: the runner's words for both, with the call they come from", () => {
+  it("S3-33: the runner vocabulary has both, with the call they come from", () => {
     const view = createRunnerEvents({ artifactOf: ({ output }) => output, documentsOf: () => [{ id: 3 }] });
     const call = { callId: "c1", name: "draw" };
     const events = [
@@ -230,7 +230,7 @@ describe("toChatEvents", () => {
     expect(frames.next(asEvent(toolResultItem({ ...search, output: 1, isError: false })))).toEqual([]);
   });
 
-  it("a result the application makes nothing of is no artifact", () => {
+  it("a result that the application does not map is not an artifact", () => {
     const answers: ChatOptions[] = [
       { artifactOf: () => undefined },
       { artifactOf: () => null },
@@ -253,7 +253,7 @@ describe("toChatEvents", () => {
     expect(events.map(({ event }) => event)).toEqual(["message_complete"]);
   });
 
-  it("exactly one ending: an error when the run failed, or when its log breaks off", () => {
+  it("exactly one ending: an error if the run failed, or if its log is incomplete", () => {
     const failed = chat([textDelta("m", 0, "par"), errorItem({ code: "stream-cut", message: "cut", terminal: true })]);
     expect(failed.slice(1)).toEqual([{ event: "error", data: { message: "cut", code: "stream-cut" } }]);
     expect(chat([resultItem({ subtype: "error_max_turns", isError: true, usage: {} })])).toMatchObject([

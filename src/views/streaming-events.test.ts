@@ -125,7 +125,7 @@ describe("toStreamingEvents", () => {
     expect(shownTypes(options)).toEqual(new Set([...always, ...extra]));
   });
 
-  it("a sub-agent's text is no message; its finished message is metadata", () => {
+  it("a sub-agent's text is not a message; its finished message is metadata", () => {
     const log = closeRunLog([
       textDelta("s", 0, "aside", "p"),
       messageItem({ id: "s", role: "assistant", blocks: [{ type: "text", text: "aside" }], parent: "p" }),
@@ -167,7 +167,7 @@ describe("toStreamingResult", () => {
     expect(await toStreamingResult(closeRunLog(everything))).toEqual(expected);
   });
 
-  it("S4-22: events are kept only when asked for, whatever is shown", async () => {
+  it("S4-22: events are kept only on request, whatever is shown", async () => {
     const log = closeRunLog(everything);
     const kept = await toStreamingResult(log, { keepRawEvents: true });
     expect(kept).toEqual({ ...expected, events: streaming(log, { showAll: true }) });
@@ -189,7 +189,7 @@ describe("toStreamingResult", () => {
     expectTypeOf(toStreamingResult(result)).toEqualTypeOf<StreamingResult>();
   });
 
-  it("S4-26: a call without an answer has neither result nor success; an answer without a call is not one", async () => {
+  it("S4-26: a call without an answer has neither result nor success; an answer without a call is ignored", async () => {
     const log = closeRunLog([
       toolResultItem({ callId: "x", name: "x", output: 1, isError: false }),
       toolCallItem({ ...calc, input: 1, executedBy: "backend" }),
@@ -197,7 +197,7 @@ describe("toStreamingResult", () => {
     expect(await toStreamingResult(log)).toEqual({ toolCalls: [{ id: "t1", name: "calculate", input: 1 }] });
   });
 
-  it("nothing gives an empty result; the accumulator can be asked at any time", async () => {
+  it("no events give an empty result; the accumulator can be read at any time", async () => {
     expect(await toStreamingResult([])).toEqual({});
     const accumulator = createStreamingResult();
     accumulator.add(asEvent(textDelta("m", 0, "a")));

@@ -45,7 +45,7 @@ describe("applyView", () => {
     expect(await view.next()).toEqual({ done: true, value: undefined });
   });
 
-  it("reads nothing before it is asked, and no further than it is asked", async () => {
+  it("reads nothing before it is pulled, and no further than needed", async () => {
     const { seen, source } = watched([2, 1, 1]);
     const view = applyView(source, repeating());
     expect(seen.pulled).toBe(0);
@@ -60,7 +60,7 @@ describe("applyView", () => {
     expect(seen).toEqual({ pulled: 1, closed: 1 });
   });
 
-  it("a chain of views passes the closing on", async () => {
+  it("a chain of views passes on the closing", async () => {
     const { seen, source } = watched([2, 2]);
     const upper: View<string, string> = { next: (text) => [text.toUpperCase()], end: () => NOTHING };
     for await (const value of applyView(applyView(source, repeating()), upper)) if (value !== "") break;

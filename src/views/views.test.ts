@@ -264,7 +264,7 @@ describe("every view", () => {
     );
   });
 
-  it("S2-19: the logs these tests make are valid ones, and the completion has the text of the final message", () => {
+  it("S2-19: the logs of these tests are valid, and the completion has the text of the final message", () => {
     fc.assert(
       fc.property(log, ({ events, final }) => {
         assertRunLog(events);
@@ -343,7 +343,7 @@ describe("every view", () => {
     );
   });
 
-  it("nothing throws on any events in any order, and the endings hold", () => {
+  it("nothing throws on any events in any order, and the endings are correct", () => {
     fc.assert(
       fc.property(anyEvents, (events) => {
         look(createEventMaps(), events);

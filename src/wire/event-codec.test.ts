@@ -53,7 +53,7 @@ const events = fc.constantFrom(...(Object.keys(FIELDS) as EventType[])).chain((t
 }) as unknown as fc.Arbitrary<AgentEvent>;
 
 describe("laws", () => {
-  it("R1: every event comes back from its JSON as it was, on one line", () => {
+  it("R1: every event survives a round trip through JSON, on one line", () => {
     fc.assert(
       fc.property(events, (event) => {
         const line = encodeEvent(event);
@@ -64,7 +64,7 @@ describe("laws", () => {
     );
   });
 
-  it("SEC9 R1: every event comes back from its SSE form, as exactly one frame with its number and type", () => {
+  it("SEC9 R1: every event survives a round trip through SSE, as exactly one frame with its number and type", () => {
     const framer = createSseFramer();
     fc.assert(
       fc.property(fc.array(events, { minLength: 1, maxLength: 3 }), (list) => {
@@ -103,7 +103,7 @@ describe("laws", () => {
     );
   });
 
-  it("base64 comes back as the bytes it was, whatever their number", () => {
+  it("bytes of any length survive a round trip through base64", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 50 }), (bytes) =>
         isDeepStrictEqual(decodeBase64(encodeBase64(bytes)), plainBytes(bytes)),
@@ -134,7 +134,7 @@ describe("writing raw", () => {
   const written = (raw: AgentEvent["raw"]) =>
     (JSON.parse(encodeEvent({ ...event, raw } as AgentEvent)) as { raw: unknown }).raw;
 
-  it("bytes that are simply the UTF-8 of the text are not written twice", () => {
+  it("bytes that are the UTF-8 of the text are not written twice", () => {
     expect(written({ json: "é", bytes: encoder.encode("é") })).toEqual({ json: "é" });
   });
 
@@ -144,7 +144,7 @@ describe("writing raw", () => {
   });
 });
 
-describe("what is no event", () => {
+describe("what is not an event", () => {
   const event = { type: "text-delta", seq: 1, ts: 2, runId: "r", messageId: "m", index: 0, text: "x" };
 
   it.each([
@@ -168,7 +168,7 @@ describe("what is no event", () => {
     expect(decodeEvent(typeof given === "string" ? given : JSON.stringify(given)).fault).toMatch(expected);
   });
 
-  it("SEC12: an inherited field is not a field", () => {
+  it("SEC12: an inherited field is ignored", () => {
     const { text: _, ...rest } = event;
     const given = `{"__proto__":{"text":"x"},${JSON.stringify(rest).slice(1)}`;
     expect(decodeEvent(given).fault).toMatch(/text/);

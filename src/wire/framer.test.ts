@@ -25,21 +25,21 @@ describe("createFramer", () => {
   });
 
   it.each(["xml", "", "NDJSON", "toString", "__proto__", undefined])(
-    "AT-56: framing %j is refused, naming the three",
+    "AT-56: framing %j is rejected, naming the three",
     (framing) => {
       expect(codeOf(() => createFramer(framing as Framing))).toMatch(/^unknown-format: .*"ndjson", "sse", "text"/);
     },
   );
 
   it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1e12, "10" as unknown as number])(
-    "maxLineBytes %j is refused",
+    "maxLineBytes %j is rejected",
     (maxLineBytes) => {
       expect(codeOf(() => createFramer("ndjson", { maxLineBytes }))).toMatch(/^invalid-option: maxLineBytes is/);
       expect(codeOf(() => createFramer("sse", { maxLineBytes }))).toMatch(/^invalid-option: maxLineBytes is/);
     },
   );
 
-  it("an overflow that is neither is refused", () => {
+  it("an unknown overflow is rejected", () => {
     expect(codeOf(() => createFramer("ndjson", { overflow: "drop" as "skip" }))).toMatch(
       /^invalid-option: overflow is "drop"/,
     );

@@ -11,7 +11,7 @@ describe("F-B1: encodeInSlices", () => {
     ["texts in a tree", { a: LONG, b: [{ c: LONG }, "short", LONG.slice(1)], d: LONG.length }],
     ["characters of two halves at every cut", "𝄞".repeat(200_000)],
     ["one that begins in the middle", `x${"𝄞".repeat(200_000)}`],
-  ])("%s: the pieces are what JSON.stringify gives", (_, value) => {
+  ])("%s: the pieces equal the output of JSON.stringify", (_, value) => {
     expect([...encodeInSlices(value)].join("")).toBe(JSON.stringify(value));
   });
 
@@ -29,7 +29,7 @@ describe("F-B1: encodeInSlices", () => {
     for (const piece of pieces) expect(piece.length).toBeLessThan(3 * 65_536);
   });
 
-  it("what JSON.stringify calls for is called for, and what it refuses is refused", () => {
+  it("calls toJSON as JSON.stringify does, and rejects what it rejects", () => {
     const large = { long: LONG, date: new Date(0), boxed: new String("x"), no: () => 1, "": undefined };
     expect([...encodeInSlices(large)].join("")).toBe(JSON.stringify(large));
     expect([...encodeInSlices([LONG, () => 1])].join("")).toBe(JSON.stringify([LONG, () => 1]));
@@ -41,7 +41,7 @@ describe("F-B1: encodeInSlices", () => {
     expect(() => [...encodeInSlices({ long: LONG, big: 1n })]).toThrow(TypeError);
   });
 
-  it("cutJson leaves long texts as they are, the very same", () => {
+  it("cutJson leaves long texts as the same strings", () => {
     const pieces = [...cutJson({ a: LONG, b: [LONG] })];
     expect(pieces).toEqual(['{"a":', { text: LONG }, ',"b":[', { text: LONG }, "]}"]);
   });
@@ -52,7 +52,7 @@ describe("F-B1: encodeInSlices", () => {
     for (const piece of pieces) expect(piece.length).toBeLessThan(6 * 65_536 + 100);
   });
 
-  it("any JSON at all", () => {
+  it("any JSON", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect([...encodeInSlices({ value, long: LONG })].join("")).toBe(JSON.stringify({ value, long: LONG }));
@@ -69,7 +69,7 @@ describe("measureJson", () => {
     expect(measureJson(value)).toBeLessThan(2000);
   });
 
-  it("does not look further than it is asked to", () => {
+  it("reads no further than requested", () => {
     const looked = {
       get late(): never {
         throw new Error("looked at");

@@ -28,7 +28,7 @@ describe("parseJson", () => {
     );
   });
 
-  it("refuses what is nested deeper than the limit, in lists and objects, wherever it stands", () => {
+  it("rejects what is nested deeper than the limit, in lists and objects, at any position", () => {
     const deep = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
     expect(parseJson(deep(MAX_JSON_DEPTH)).fault).toBeUndefined();
     expect(parseJson(deep(MAX_JSON_DEPTH + 1)).fault).toMatch(/nested deeper/);
@@ -43,7 +43,7 @@ describe("reading fields", () => {
   const record = parseJson('{"s":"x","n":0,"b":false,"r":{},"a":[],"z":null,"__proto__":{"s":"own"}}')
     .value as JsonRecord;
 
-  it("gives a value of its kind and nothing else", () => {
+  it("returns a value of the requested type only", () => {
     expect(["s", "n", "b", "r", "a", "z", "missing"].map((key) => ownString(record, key))).toEqual([
       "x",
       ...Array(6).fill(undefined),
@@ -55,7 +55,7 @@ describe("reading fields", () => {
     expect(["z", "missing"].map((key) => ownValue(record, key))).toEqual([null, undefined]);
   });
 
-  it("SEC12: what every object inherits is not there", () => {
+  it("SEC12: inherited properties are ignored", () => {
     for (const key of Object.getOwnPropertyNames(Object.prototype)) {
       const empty = parseJson("{}").value as JsonRecord;
       expect(
@@ -64,12 +64,12 @@ describe("reading fields", () => {
     }
   });
 
-  it("SEC12: an own __proto__ is a field like any other", () => {
+  it("SEC12: an own __proto__ is an ordinary field", () => {
     expect(ownRecord(record, "__proto__")).toEqual({ s: "own" });
     expect(ownString(parseJson('{"__proto__":{"s":"x"}}').value as JsonRecord, "s")).toBeUndefined();
   });
 
-  it("isRecord tells objects from lists and null", () => {
+  it("isRecord distinguishes objects from lists and null", () => {
     expect([{}, [], null, "x", 1, undefined].map(isRecord)).toEqual([true, false, false, false, false, false]);
   });
 });

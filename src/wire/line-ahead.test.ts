@@ -23,7 +23,7 @@ afterEach(() => vi.restoreAllMocks());
 describe.each(FRAMINGS)("F-B1: a long line of %s", (framing, write) => {
   const encoder = new TextEncoder();
 
-  it.each(["\n", "\r\n"])("is the same frame however it is cut, and the next line too (%j)", (end) => {
+  it.each(["\n", "\r\n"])("is the same frame however it is split, and so is the next line (%j)", (end) => {
     const bytes = encoder.encode(write(long, end) + write('{"a":1}', end));
     const whole = createFramer(framing).push(bytes);
     expect(whole.map((frame) => frame.kind)).toEqual(["data", "data"]);
@@ -32,7 +32,7 @@ describe.each(FRAMINGS)("F-B1: a long line of %s", (framing, write) => {
       expect(isDeepStrictEqual(read(framing, bytes, size), whole)).toBe(true);
   });
 
-  it("is read while it comes: nothing long is parsed at once", () => {
+  it("is read while it arrives: nothing long is parsed at once", () => {
     const bytes = encoder.encode(write(long));
     const parse = vi.spyOn(JSON, "parse");
     const [frame] = read(framing, bytes, 65_536);
@@ -42,7 +42,7 @@ describe.each(FRAMINGS)("F-B1: a long line of %s", (framing, write) => {
     expect(isDeepStrictEqual(frame?.kind === "data" && frame.value, { rows })).toBe(true);
   });
 
-  it("that is no UTF-8, or no JSON, is what it is when it comes whole", () => {
+  it("that is not UTF-8, or not JSON, gives the same as when it arrives whole", () => {
     const bytes = encoder.encode(write(long) + write('{"a":1}'));
     const spoiled = bytes.slice();
     spoiled[300_000] = 0xff;

@@ -35,11 +35,11 @@ const end = (maxLineBytes: number): WireLimits => ({ maxLineBytes, overflow: "en
 const skip = (maxLineBytes: number): WireLimits => ({ maxLineBytes, overflow: "skip" });
 
 describe("the limit of a line, S1-49 C14", () => {
-  it("at exactly the limit a line passes, also with CRLF", () => {
+  it("a line of exactly the limit passes, also with CRLF", () => {
     expect(splitEveryWay("1234\n1234\r\n1234", end(4))).toEqual(["1234", "1234", "tail 1234"]);
   });
 
-  it("one byte over it ends the stream", () => {
+  it("one byte more ends the stream", () => {
     expect(splitEveryWay("1234\n12345\n1\n", end(4))).toEqual(["1234", "overflow 1234"]);
     expect(splitEveryWay("1234\r\r\n1\n", end(4))).toEqual(["overflow 1234"]);
   });
@@ -49,17 +49,17 @@ describe("the limit of a line, S1-49 C14", () => {
     expect(splitEveryWay("1\n123456", skip(4))).toEqual(["1", "overflow 1234"]);
   });
 
-  it("the last line is measured too, its CR being part of it", () => {
+  it("the last line is measured, too, including its CR", () => {
     expect(splitEveryWay("12345", end(4))).toEqual(["overflow 1234"]);
     expect(splitEveryWay("1234\r", end(4))).toEqual(["overflow 1234"]);
     expect(splitEveryWay("123\r", end(4))).toEqual(["tail 123\r"]);
   });
 
-  it("the length of a line counts, not that of all lines together", () => {
+  it("each line is measured separately", () => {
     expect(splitEveryWay("123\n".repeat(50), end(3))).toHaveLength(50);
   });
 
-  it("what only began like a byte order mark counts", () => {
+  it("an incomplete byte order mark counts", () => {
     const splitter: string[] = [];
     const cut = new LineSplitter(end(1), "lf", {
       readLines: () => splitter.push("lines"),
@@ -72,11 +72,11 @@ describe("the limit of a line, S1-49 C14", () => {
 });
 
 describe("any line end", () => {
-  it("CR, LF and CRLF all end a line, blank ones included, wherever they are cut", () => {
+  it("CR, LF and CRLF all end a line, including blank ones, wherever they are split", () => {
     expect(splitEveryWay("a\rb\nc\r\n\r\n\r\r\n\nd", end(9), "any")).toEqual(["a", "b", "c", "", "", "", "", "tail d"]);
   });
 
-  it("the limit holds without a byte to spare", () => {
+  it("the limit is exact", () => {
     expect(splitEveryWay("1234\r\n12345\r\n1\r", skip(4), "any")).toEqual(["1234", "overflow 1234", "1"]);
   });
 });
@@ -120,7 +120,7 @@ describe("large lines", () => {
     ]);
   });
 
-  it("S1-39: a line of 32 MB in pieces and one of 1 MB byte by byte arrive whole", () => {
+  it("S1-39: a line of 32 MB in pieces and one of 1 MB byte by byte arrive complete", () => {
     const large = text(33_554_432);
     expect(pushInPieces(large, 65_536, { maxLineBytes: 40_000_000 }).map(lengthOf)).toEqual([33_554_432]);
     expect(pushInPieces(text(1_048_576), 1).map(lengthOf)).toEqual([1_048_576]);

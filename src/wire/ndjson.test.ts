@@ -50,10 +50,10 @@ const STREAM = bytesOf(
   '{"last":"🙂"}',
 );
 
-describe("cutting a stream of lines", () => {
+describe("splitting a stream of lines", () => {
   const expected = frameAll([STREAM]);
 
-  it("S1-46 S1-48 S0-56 AT-22: one cut at every byte gives the same frames", () => {
+  it("S1-46 S1-48 S0-56 AT-22: one split at every byte gives the same frames", () => {
     expect(expected).toHaveLength(30);
     for (let cut = 0; cut <= STREAM.length; cut += 1) {
       expect(frameAll([STREAM.subarray(0, cut), STREAM.subarray(cut)])).toEqual(expected);
@@ -68,7 +68,7 @@ describe("cutting a stream of lines", () => {
     }
   });
 
-  it("R2: every two cuts of a small stream give the same frames", () => {
+  it("R2: every two splits of a small stream give the same frames", () => {
     const small = bytesOf([0xef, 0xbb, 0xbf], '{"é":1}\r\n\n🙂\r', [0xff, 0x0a], '["\u2028"]\r\n{"a"');
     const whole = frameAll([small]);
     expect(whole).toHaveLength(4);
@@ -87,7 +87,7 @@ describe("cutting a stream of lines", () => {
     expect(frames.every((frame) => frame.kind !== "fault" || frame.bytes.constructor === Uint8Array)).toBe(true);
   });
 
-  it("R1: any bytes, cut anywhere, never throw and give the same frames as the whole", () => {
+  it("R1: any bytes, split anywhere, never throw and give the same frames as the whole", () => {
     const noise = fc.oneof(
       fc.uint8Array({ maxLength: 60 }),
       fc
@@ -135,7 +135,7 @@ describe("line ends and blank lines", () => {
     expect(texts(read("1\n\uFEFF2\n"))).toEqual(["1", "json-decode: \uFEFF2"]);
   });
 
-  it("half a byte order mark is not one, and is not lost", () => {
+  it("half a byte order mark is kept as text", () => {
     expect(read([0xef, 0xbb])).toMatchObject([{ code: "incomplete-last-line", bytes: Uint8Array.of(0xef, 0xbb) }]);
     expect(read([0xef, 0xbb, 0x31, 0x0a])).toMatchObject([
       { code: "utf8-decode", bytes: Uint8Array.of(0xef, 0xbb, 0x31) },
@@ -144,7 +144,7 @@ describe("line ends and blank lines", () => {
 });
 
 describe("lines that cannot be read", () => {
-  it("S1-51 AT-32: a line that is not UTF-8 is a fault with exactly its bytes, and its neighbours arrive", () => {
+  it("S1-51 AT-32: a line that is not UTF-8 is a fault with exactly its bytes, and adjacent lines arrive", () => {
     const frames = read("[1]\n", [0xc3, 0x28, 0x0a], "[2]\n");
     expect(frames).toMatchObject([
       { kind: "data", value: [1] },
@@ -154,7 +154,7 @@ describe("lines that cannot be read", () => {
     expect(rawOf(frames[1] as Frame)).toEqual({ json: "", bytes: Uint8Array.of(0xc3, 0x28) });
   });
 
-  it("a replacement character that was really sent is text", () => {
+  it("a replacement character that was sent is text", () => {
     expect(read('"\uFFFD"\n')).toMatchObject([{ kind: "data", value: "\uFFFD" }]);
   });
 
@@ -177,7 +177,7 @@ describe("lines that cannot be read", () => {
     },
   );
 
-  it("a value nested too deep is a fault and nothing overflows", () => {
+  it("a value nested too deeply is a fault, and nothing overflows", () => {
     const nest = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}\n`;
     const objects = `${'{"a":'.repeat(MAX_JSON_DEPTH + 1)}1${"}".repeat(MAX_JSON_DEPTH + 1)}\n`;
     expect(read(nest(MAX_JSON_DEPTH))).toMatchObject([{ kind: "data" }]);
@@ -195,7 +195,7 @@ describe("lines that cannot be read", () => {
 });
 
 describe("the last line", () => {
-  it("S1-59 AT-24: without a line end it is a frame when it is JSON", () => {
+  it("S1-59 AT-24: without a line end it is a frame if it is JSON", () => {
     expect(read('{"a":1}\n{"type":"result"}')).toMatchObject([
       { kind: "data" },
       { kind: "data", text: '{"type":"result"}' },
@@ -210,13 +210,13 @@ describe("the last line", () => {
     ]);
   });
 
-  it("cut within a character, the text is what can be read and the bytes are all there", () => {
+  it("if it is cut within a character, the text is the readable part and the bytes are complete", () => {
     expect(read('"ab', [0xf0, 0x9f])).toMatchObject([
       { code: "incomplete-last-line", text: '"ab', bytes: bytesOf('"ab', [0xf0, 0x9f]) },
     ]);
   });
 
-  it("reset forgets the unfinished line", () => {
+  it("reset discards the unfinished line", () => {
     const framer = createNdjsonFramer();
     framer.push(encoder.encode('{"a'));
     framer.reset();

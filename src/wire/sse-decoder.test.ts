@@ -76,7 +76,7 @@ describe("reading events, AT-56", () => {
     expect(framer.push(buffer)).toMatchObject([{ name: "bb", text: "2" }]);
   });
 
-  it("an event is delivered as soon as its blank line is there, also when that is a lone CR", () => {
+  it("an event is delivered as soon as its blank line arrives, even if that is a lone CR", () => {
     const framer = createSseFramer();
     expect(framer.push(encoder.encode("data: 1\r\n\r"))).toHaveLength(1);
     expect(framer.push(encoder.encode("\ndata: 2\n\n"))).toMatchObject([{ text: "2" }]);
@@ -110,7 +110,7 @@ describe("an event that is not closed by a blank line", () => {
     }
   });
 
-  it("reset forgets it", () => {
+  it("reset discards it", () => {
     const framer = createSseFramer();
     framer.push(encoder.encode("event: x\nid: 3\ndata: 1\nda"));
     framer.reset();
@@ -120,7 +120,7 @@ describe("an event that is not closed by a blank line", () => {
 });
 
 describe("bytes that are not UTF-8", () => {
-  it("give a fault with the event's data as bytes; the neighbours arrive and nothing is replaced", () => {
+  it("give a fault with the event's data as bytes; adjacent events arrive and nothing is replaced", () => {
     const frames = read("data: 1\n\ndata: é\ndata: ", [0xc3, 0x28], "\ndata: x\n\ndata: \uFFFD\n\n");
     expect(frames).toMatchObject([
       { text: "1" },
@@ -129,12 +129,12 @@ describe("bytes that are not UTF-8", () => {
     ]);
   });
 
-  it("are kept from push to push, also when the caller reuses its buffer", () => {
+  it("are kept from push to push, even if the caller reuses its buffer", () => {
     const pieces = [bytesOf("data: ", [0xff], "\n"), bytesOf("data: ", [0xfe], "\n"), bytesOf("\n")];
     expect(frameAll(pieces)).toMatchObject([{ code: "utf8-decode", bytes: Uint8Array.of(0xff, 0x0a, 0xfe) }]);
   });
 
-  it("in a name or an id too, but not in a comment", () => {
+  it("also in a name or an id, but not in a comment", () => {
     expect(
       summaries(read("event: ", [0xff], "\ndata: 1\n\ndata: 2\nid: ", [0xff], "\n\n: ", [0xff], "\ndata: 3\n\n")),
     ).toEqual(["utf8-decode: 1", "utf8-decode: 2", "||3"]);
@@ -146,14 +146,14 @@ describe("bytes that are not UTF-8", () => {
 });
 
 describe("limits", () => {
-  it("hold for a line: exactly the limit passes, one more does not", () => {
+  it("apply to a line: exactly the limit passes, one more does not", () => {
     expect(summaries(frameAll([bytesOf("data: 1234\n\n")], { maxLineBytes: 10 }))).toEqual(["||1234"]);
     expect(summaries(frameAll([bytesOf("data: 12345\n\ndata: 1\n\n")], { maxLineBytes: 10 }))).toEqual([
       "buffer-overflow: data: 1234",
     ]);
   });
 
-  it("hold for the data lines of an event together", () => {
+  it("apply to the data lines of an event together", () => {
     const input = bytesOf("data: 1\ndata: 2\n\ndata: 1\ndata: 22\ndata: 3\n\ndata: 4\n\n");
     expect(summaries(frameAll([input], { maxLineBytes: 15, overflow: "skip" }))).toEqual([
       "||1\n2",
@@ -163,7 +163,7 @@ describe("limits", () => {
     expect(summaries(frameAll([input], { maxLineBytes: 15 }))).toEqual(["||1\n2", "buffer-overflow: 1"]);
   });
 
-  it("with skip, a long line takes its event with it and the next event is read", () => {
+  it("with skip, a long line drops its event, and the next event is read", () => {
     const input = bytesOf("event: a\ndata: 123456789\nid: 1\n\ndata: 2\n\n");
     expect(summaries(frameAll([input], { maxLineBytes: 9, overflow: "skip" }))).toEqual([
       "line-too-long: data: 123",
@@ -171,13 +171,13 @@ describe("limits", () => {
     ]);
   });
 
-  it("an event over the limit in its lines together and in one of them is one fault", () => {
+  it("an event that exceeds the limit in one line and in total is one fault", () => {
     const input = bytesOf("data\r\ndata\nfoo: bar\n\ndata\n\n");
     expect(summaries(frameAll([input], { maxLineBytes: 4 }))).toEqual(["buffer-overflow: "]);
     expect(summaries(frameAll([input], { maxLineBytes: 4, overflow: "skip" }))).toEqual(["line-too-long: ", "||"]);
   });
 
-  it("after a buffer-overflow nothing comes until reset", () => {
+  it("after a buffer-overflow nothing is emitted until reset", () => {
     const framer = createSseFramer({ maxLineBytes: 8 });
     expect(framer.push(encoder.encode("data: 123\n\n"))).toHaveLength(1);
     expect([...framer.push(encoder.encode("data: 1\n\n")), ...framer.end()]).toEqual([]);
@@ -212,7 +212,7 @@ describe("laws", () => {
   );
   const streams = fc.array(piece, { maxLength: 30 }).map((parts) => parts.join(""));
 
-  it("R1: any bytes, cut anywhere, never throw and give the same frames as the whole", () => {
+  it("R1: any bytes, split anywhere, never throw and give the same frames as the whole", () => {
     const noise = fc.oneof(
       streams.map((text) => encoder.encode(text)),
       fc.uint8Array({ maxLength: 60 }),

@@ -22,7 +22,7 @@ describe("encodeSse", () => {
   });
 
   it.each(["a\nb", "a\rb", "a\r\nb", "a\0b", "\n", "x\n\ndata: injected"])(
-    "SEC9: %j is refused as id and as name",
+    "SEC9: %j is rejected as id and as name",
     (value) => {
       expect(() => encodeSse({ id: value, data: "" })).toThrow(TypeError);
       expect(() => encodeSse({ event: value, data: "" })).toThrow(/event is .* without CR, LF and NUL/);
@@ -30,13 +30,13 @@ describe("encodeSse", () => {
   );
 
   it.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, "1\ndata: injected" as unknown as number])(
-    "SEC9: retry %j is refused",
+    "SEC9: retry %j is rejected",
     (retry) => {
       expect(() => encodeSse({ retry, data: "" })).toThrow(TypeError);
     },
   );
 
-  it("SEC9 R1: what is encoded is decoded as exactly one event with the same fields, or refused", () => {
+  it("SEC9 R1: what is encoded is decoded as exactly one event with the same fields, or rejected", () => {
     const hostile = fc.oneof(
       fc.string({ unit: "binary" }),
       fc
@@ -82,7 +82,7 @@ describe("encodeEventSse", () => {
     expect(encodeEventSse(event)).toBe(`id: 3\nevent: text-delta\ndata: ${JSON.stringify(event)}\n\n`);
   });
 
-  it("SEC9: refuses a type or a number that is none", () => {
+  it("SEC9: rejects an invalid type or number", () => {
     expect(() => encodeEventSse({ ...event, type: "x\ndata: injected" as "text-delta" })).toThrow(TypeError);
     expect(() => encodeEventSse({ ...event, type: "toString" as "text-delta" })).toThrow(TypeError);
     expect(() => encodeEventSse({ ...event, seq: "1\n" as unknown as number })).toThrow(TypeError);

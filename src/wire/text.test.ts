@@ -31,7 +31,7 @@ function bytesIn(frames: readonly Frame[]): number[] {
 }
 
 describe("the text framing, AT-56", () => {
-  it("gives one frame per push, and nothing for nothing", () => {
+  it("gives one frame per push, and none for an empty one", () => {
     const framer = createTextFramer();
     expect(framer.push(encoder.encode("hé"))).toEqual([
       { kind: "data", name: "", id: "", text: "hé", value: undefined },
@@ -40,7 +40,7 @@ describe("the text framing, AT-56", () => {
     expect(framer.end()).toEqual([]);
   });
 
-  it("never cuts a character, wherever the bytes are cut", () => {
+  it("never splits a character, wherever the bytes are split", () => {
     const text = "naïve 東京 🙂 \r\n end";
     const bytes = encoder.encode(text);
     for (let cut = 0; cut <= bytes.length; cut += 1) {
@@ -67,7 +67,7 @@ describe("the text framing, AT-56", () => {
     ]);
   });
 
-  it("a character that is never finished is a fault at the end; reset forgets it", () => {
+  it("a character that is never finished is a fault at the end; reset discards it", () => {
     expect(frameAll([Uint8Array.of(0x61, 0xf0, 0x9f)])).toMatchObject([
       { text: "a" },
       { code: "utf8-decode", bytes: Uint8Array.of(0xf0, 0x9f) },
@@ -79,7 +79,7 @@ describe("the text framing, AT-56", () => {
     expect(framer.end()).toEqual([]);
   });
 
-  it("R1: no byte is lost or made up, no cut changes the text, and what is a fault is not UTF-8", () => {
+  it("R1: no byte is lost or invented, no split changes the text, and only faults are not UTF-8", () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 24 }),
       fc.string({ unit: "grapheme", maxLength: 12 }).map((text) => encoder.encode(text)),

@@ -14,7 +14,7 @@ function readStrictly(bytes: Uint8Array): string | undefined {
 }
 
 describe("readUtf8", () => {
-  it("reads ASCII, wide characters, a mark, a NUL and nothing at all", () => {
+  it("reads ASCII, wide characters, a byte order mark, a NUL and an empty input", () => {
     for (const text of ["", "plain", "naïve 東京 🙂", "\uFEFFmark", "a\0b"]) {
       const bytes = new TextEncoder().encode(`<${text}>`);
       expect(readUtf8(bytes, 1, bytes.length - 1)).toBe(text);

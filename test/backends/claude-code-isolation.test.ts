@@ -98,7 +98,7 @@ const resultOf = ({ stdout }: Ended): unknown => {
 };
 
 describe.runIf(executable !== undefined)("SEC4: the real CLI in a hostile repository", () => {
-  it("the repository is hostile: with its settings asked for, it runs commands and takes the key", async () => {
+  it("the repository is hostile: with its settings enabled, it runs commands and takes the key", async () => {
     await start("plain", { settingSources: ["user", "project", "local"] });
     // Older versions run some of them more often, and the rest of them too.
     expect(effects()).toEqual(
@@ -109,7 +109,7 @@ describe.runIf(executable !== undefined)("SEC4: the real CLI in a hostile reposi
     expect(stolen.join("\n")).toContain("sk-ant-offline");
   });
 
-  it.each(["plain", "control"] as const)("by default nothing of it has an effect (%s mode)", async (mode) => {
+  it.each(["plain", "control"] as const)("by default nothing in it has an effect (%s mode)", async (mode) => {
     const before = emulator.requests.length;
     const ended = await start(mode);
     expect({ result: resultOf(ended), effects: effects(), stolen, stderr: ended.stderr }).toEqual({
@@ -123,14 +123,14 @@ describe.runIf(executable !== undefined)("SEC4: the real CLI in a hostile reposi
     expect(JSON.stringify(emulator.requests.slice(before).map((request) => request.body))).not.toContain("hostile");
   });
 
-  it("the same when its folder of settings is a link to another place", async () => {
+  it("the same if its settings folder is a link to another place", async () => {
     const elsewhere = join(folder, "elsewhere");
     renameSync(join(repository, ".claude"), elsewhere);
     symlinkSync(elsewhere, join(repository, ".claude"));
     expect([resultOf(await start("plain")), effects(), stolen]).toEqual(["25 + 17 = 42.", [], []]);
   });
 
-  it("with the user's own settings asked for, the repository's still have no effect", async () => {
+  it("with the user's own settings enabled, the repository's still have no effect", async () => {
     expect([resultOf(await start("plain", { settingSources: ["user"] })), effects(), stolen]).toEqual([
       "25 + 17 = 42.",
       [],
@@ -173,7 +173,7 @@ describe.runIf(executable !== undefined)("AT-42 AT-7: the real CLI gets what it 
   });
 
   // The newest of them decides; what an older version lacks is refused before it starts.
-  it.runIf(realCliHas("hook-events"))("takes every flag we know how to write", async () => {
+  it.runIf(realCliHas("hook-events"))("accepts every flag that we can write", async () => {
     const { code, stderr, stdout } = await start("plain", {
       model: "claude-sonnet-4-5",
       fallbackModel: ["claude-haiku-4-5"],

@@ -53,7 +53,7 @@ describe.runIf(process.platform !== "win32")("AT-9: a real --version", () => {
     expect(await judge(script, true)).toEqual(permissive);
   });
 
-  it.runIf(onLinux)("S1-35: one that sleeps is given up in time and is gone, with what it started", async () => {
+  it.runIf(onLinux)("S1-35: a CLI that sleeps is abandoned in time and stopped, with what it started", async () => {
     const path = fake("claude", "trap '' TERM; sleep 60 & sleep 60; echo 1.2.3");
     const env = { PATH, MILLRACE_RUN: `sleeper-${process.pid}` };
     const detection = await detectVersion({ path, env, spawn: createSpawn(), clock: systemClock, timeoutMs: 300 });
@@ -62,13 +62,13 @@ describe.runIf(process.platform !== "win32")("AT-9: a real --version", () => {
   });
 });
 
-describe.runIf(process.platform !== "win32")("AT-38: a CLI that cannot be had", () => {
+describe.runIf(process.platform !== "win32")("AT-38: a CLI that is not available", () => {
   const locate = (executable?: string, path = folder) =>
     locateClaude({ executable, env: { PATH: path }, probe: probeExecutable, cwd: folder }).catch((error: unknown) =>
       isStartError(error) ? error.code : error,
     );
 
-  it("is found in the PATH it stands in, and only if it can be run", async () => {
+  it("is found in its PATH, and only if it is executable", async () => {
     fake("claude", "exit 0");
     fake("plain", "exit 0", 0o644);
     expect(await locate(undefined, ["/nowhere", folder].join(delimiter))).toBe(join(folder, "claude"));
@@ -203,7 +203,7 @@ describe.runIf(process.platform !== "win32")("SEC1: hostile values", () => {
     return { seen, stdin: parts.slice(seen.length).join("\0"), given: ended.args };
   };
 
-  it.each(Object.keys(SLOTS))("as %s stand in their slot, byte for byte, or are refused", async (name) => {
+  it.each(Object.keys(SLOTS))("as %s are passed in their position, byte for byte, or rejected", async (name) => {
     const slot = SLOTS[name] as (typeof SLOTS)[string];
     let passed = 0;
     let refused = 0;
@@ -239,7 +239,7 @@ describe.runIf(process.platform !== "win32")("SEC1: hostile values", () => {
     if (name !== "sessionId" && name !== "resume") expect(passed).toBeGreaterThan(0);
   });
 
-  it("as prompts arrive byte for byte: by stdin all of them, as an argument all that an argument can hold", async () => {
+  it("as prompts arrive byte for byte: all of them by stdin, as an argument all that an argument can contain", async () => {
     for (const value of HOSTILE) {
       const { stdin, seen, given } = await record({}, undefined, value);
       expect([stdin, seen]).toEqual([value, given]);
@@ -270,7 +270,7 @@ describe.runIf(process.platform !== "win32")("AT-7: the child", () => {
     expect(await where({ cwd: "" })).toBe(await where({}));
   });
 
-  it.runIf(onLinux)("SEC3: has none of our secrets in its environment, read back from the system", async () => {
+  it.runIf(onLinux)("SEC3: has none of our secrets in its environment, as read from the system", async () => {
     const path = fake("environ", "cat /proc/$$/environ");
     const secrets = [
       "OPENAI_API_KEY",

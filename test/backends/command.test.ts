@@ -56,11 +56,11 @@ describe("S4-5 F-C3: a foreign command as a backend", () => {
     expect(result).toMatchObject({ status: "error", subtype, error: { message: expect.stringMatching(message) } });
   });
 
-  it("a program that is not there fails the run", async () => {
+  it("a missing program fails the run", async () => {
     expect(await resultOf(command(["no-such-program-1"]))).toMatchObject({ status: "error" });
   });
 
-  it("guards on input and on output hold", async () => {
+  it("guards on input and on output apply", async () => {
     const deny = (place: "input" | "output") => ({
       guards: [
         {
@@ -83,7 +83,7 @@ describe("S4-5 F-C3: a foreign command as a backend", () => {
 
   const FOREVER = "console.log('first'); setInterval(() => undefined, 1000)";
 
-  it("limits.timeoutMs and limits.idleMs end it, and everything it has said is kept", async () => {
+  it("limits.timeoutMs and limits.idleMs end it, and its output so far is kept", async () => {
     const result = await resultOf(node(FOREVER, { format: "text" }), { limits: { timeoutMs: 1500 } });
     expect(result).toMatchObject({ status: "error", subtype: "error_timeout" });
     const idle = await resultOf(node(FOREVER, { format: "text" }), { limits: { idleMs: 1000 } });
@@ -112,13 +112,13 @@ describe("S4-5 F-C3: a foreign command as a backend", () => {
   });
 });
 
-describe("F-C3: what cannot hold on a command", () => {
+describe("F-C3: what is not possible with a command", () => {
   it.each([
     ["permissions", { permissions: { deny: ["Bash"] } }],
     ["permission", { permission: () => ({ allow: true }) }],
     ["hooks", { hooks: { "before-tool": [() => undefined] } as never }],
     ["guards", { guards: [{ name: "g", place: "tool-call", check: () => undefined }] as never }],
-  ] as const)("%s is refused before it starts", (option, options) => {
+  ] as const)("%s is rejected before it starts", (option, options) => {
     expect(() => run(node(ECHO), "hi", options as RunOptions)).toThrow(`${option} is not available on command`);
   });
 
@@ -128,7 +128,7 @@ describe("F-C3: what cannot hold on a command", () => {
     ["limits.turns", { limits: { turns: 1 } }],
     ["maxTokens", { maxTokens: 5 }],
     ["session.continue", { session: { continue: true } }],
-  ] as const)("%s is warned of, and refused with strict", async (option, options) => {
+  ] as const)("%s causes a warning, and is rejected with strict", async (option, options) => {
     const target = node(ECHO, { format: "text" });
     const { warnings } = await resultOf(target, options as RunOptions);
     expect(warnings.map(({ context }) => context)).toEqual([{ option, backend: "command" }]);

@@ -40,7 +40,7 @@ const request: fc.Arbitrary<ModelRequest> = fc.record({
 });
 
 describe.each(BACKENDS)("%s", (_, create) => {
-  it("AT-67 R10: whatever conversation comes, from any vendor, the strict server takes it", async () => {
+  it("AT-67 R10: the strict server accepts any conversation from any vendor", async () => {
     const emulator = createEmulator({ strict: true, script: { rules: [{ reply: { text: "ok" } }] } });
     const backend = create(emulator.fetch);
     await fc.assert(

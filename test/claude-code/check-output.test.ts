@@ -30,7 +30,7 @@ async function check(steps: readonly SpawnStep[], { version = "2.1.197", passMs 
 }
 
 describe("S1-145: whether the output of the CLI is JSON only", () => {
-  it("greets it and gives no prompt", async () => {
+  it("initialises it and sends no prompt", async () => {
     const { output, calls } = await check([greet, { waitForInput: "end" }, { exit: 0 }]);
     expect(output).toEqual({ kind: "pure", lines: 1 });
     expect(calls[0]?.stdin.trim().split("\n")).toHaveLength(1);
@@ -40,26 +40,26 @@ describe("S1-145: whether the output of the CLI is JSON only", () => {
   it.each<[string, readonly SpawnStep[]]>([
     ["before its answer", [{ write: "Update available!\n" }, greet, { exit: 0 }]],
     ["behind its answer", [greet, { write: "Update available!\n" }, { hang: true }]],
-  ])("the first line that is none is named: %s", async (_where, steps) => {
+  ])("the first line that is not JSON is named: %s", async (_where, steps) => {
     expect((await check(steps)).output).toEqual({ kind: "impure", line: "Update available!" });
   });
 
   it.each<[string, readonly SpawnStep[], RegExp]>([
     ["it hangs", [{ hang: true }], /5000 ms/],
     ["it ends without a word", [{ exit: 1 }], /without an answer/],
-  ])("is not known when %s", async (_why, steps, reason) => {
+  ])("is unknown if %s", async (_why, steps, reason) => {
     const { output } = await check(steps, { passMs: 10_000 });
     expect(output).toEqual({ kind: "unknown", reason: expect.stringMatching(reason) });
   });
 
-  it("is not known without a control channel, and nothing is started", async () => {
+  it("is unknown without a control channel, and nothing is started", async () => {
     const { output, calls } = await check([{ hang: true }], { version: "1.0.130" });
     expect(output).toMatchObject({ kind: "unknown" });
     expect(calls).toEqual([]);
   });
 });
 
-describe("S1-145: what doctor makes of it", () => {
+describe("S1-145: how doctor reports it", () => {
   const folder = temporaryFolder("output");
   const executable = join(folder, "claude");
   const answer = JSON.stringify({
@@ -76,13 +76,13 @@ describe("S1-145: what doctor makes of it", () => {
     return inspectTarget("claude-code", { executable, cwd: folder, checksOutput: true }, world);
   }
 
-  it("JSON only: ready, and it says what was looked at", async () => {
+  it("JSON only: ready, with what was checked", async () => {
     const state = await look("true");
     expect(state).toMatchObject({ isReady: true, missing: [] });
     expect(state.found.join("\n")).toContain("Its output is JSON only (1 line(s) of a start without a prompt");
   });
 
-  it("another line: not ready, with the line; CLAUDE_INTEGRATION_ALLOW_NONJSON=1 lets it pass", async () => {
+  it("another line: not ready, with the line; CLAUDE_INTEGRATION_ALLOW_NONJSON=1 accepts it", async () => {
     const banner = "echo 'Welcome to the wrapper'";
     const state = await look(banner);
     expect(state).toMatchObject({ isReady: false, missing: [expect.stringContaining('"Welcome to the wrapper"')] });
@@ -93,7 +93,7 @@ describe("S1-145: what doctor makes of it", () => {
 });
 
 describe.runIf(realCliHas("control"))("S1-145: the real CLI", () => {
-  it("writes JSON only, and asks no model", async () => {
+  it("writes JSON only, without calling a model", async () => {
     const place = await openPlace();
     try {
       const cli = cliAt(locateRealCli() ?? "");

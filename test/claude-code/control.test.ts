@@ -192,7 +192,7 @@ describe("a turn in control mode", () => {
     expect(allowed[allowed.indexOf("--allowed-tools") + 1]).toBe("mcp__millrace");
   });
 
-  it("S0-89 S0-24: tools run as well when nobody wants deltas, and then the CLI is not asked for any", async () => {
+  it("S0-89 S0-24: tools also run without deltas, and then the CLI is not asked for any", async () => {
     const place = openScripted([
       ...first,
       writes(INIT, calls("m1", "c1", "mcp__millrace__add", { a: 1, b: 2 }), toolCall("t", "c1", { a: 1, b: 2 })),
@@ -206,7 +206,7 @@ describe("a turn in control mode", () => {
     expect(place.spawn.calls[0]?.args).not.toContain("--include-partial-messages");
   });
 
-  it("AT-16 S1-116: a CLI that never says its session id works, and cannot be resumed", async () => {
+  it("AT-16 S1-116: a CLI that never reports its session id works, and cannot be resumed", async () => {
     const { place, conversation, go } = await control([], {}, () => [
       ...first,
       writes({ ...INIT, session_id: undefined }, says("m1", "ok"), result("ok", { session_id: undefined })),
@@ -226,7 +226,7 @@ describe("a turn in control mode", () => {
     expect(place.spawn.calls[1]?.stdin).toContain("Assistant: ok");
   });
 
-  it("S0-96 AT-14: a second message while a turn runs is refused here; queueing is done above", async () => {
+  it("S0-96 AT-14: a second message during a turn is rejected here; queueing is done above", async () => {
     const { place, conversation } = await control([...first, writes(INIT), { hang: true }]);
     const active = sendAsRun(conversation, "one", { clock: place.clock });
     await place.clock.advance(0);
@@ -267,7 +267,7 @@ describe("a turn in control mode", () => {
     expect(ofType(log, "result").map(({ text }) => text)).toEqual(["Started.", "Finished."]);
   });
 
-  it("two turns that were opened one after the other are both waited for", async () => {
+  it("two turns that were opened one after the other are both awaited", async () => {
     const { go } = await control([
       ...first,
       writes(
@@ -283,7 +283,7 @@ describe("a turn in control mode", () => {
     expect(ofType(await go(), "result").map(({ text }) => text)).toEqual(["one", "two"]);
   });
 
-  it("AT-17 S0-45: what comes between two turns is kept for the next, and a turn of its own does not answer ours", async () => {
+  it("AT-17 S0-45: output between two turns is kept for the next, and the CLI's own turn does not answer ours", async () => {
     const { place, go } = await control([
       ...first,
       writes(INIT, result("one")),
@@ -299,7 +299,7 @@ describe("a turn in control mode", () => {
     expect(ofType(log, "result").map(({ text }) => text)).toEqual(["unasked", "two"]);
   });
 
-  it("a turn of the CLI's own that is still open is waited for before our message is written", async () => {
+  it("an open turn of the CLI's own is awaited before our message is written", async () => {
     const { place, conversation, go } = await control([
       ...first,
       writes(INIT, result("one")),
@@ -347,7 +347,7 @@ describe("a turn in control mode", () => {
     expect(sent[1]).toBe("Sure?");
   });
 
-  it("pictures go along as blocks", async () => {
+  it("images are sent as blocks", async () => {
     const { place, go } = await control([...first, writes(INIT, result())]);
     await go([
       {
@@ -475,7 +475,7 @@ describe("decisions", () => {
     expect(ofType(log, "tool-result")).toMatchObject([{ skipped: "denied" }, { output: 1 }]);
   });
 
-  it("I5: one call is one effect, also where nobody watches", async () => {
+  it("I5: one call has one effect, even without a reader", async () => {
     const run = vi.fn(() => 1);
     const { place, go } = await control(
       [
@@ -497,7 +497,7 @@ describe("decisions", () => {
     expect(responses(place)).toHaveLength(2);
   });
 
-  it("I6: our tool does not run when the policy says no, also when no hook was called before it", async () => {
+  it("I6: our tool does not run if the policy denies it, even if no hook was called before", async () => {
     const run = vi.fn(() => 1);
     const { go } = await control(
       [
@@ -513,7 +513,7 @@ describe("decisions", () => {
     expect(ofType(log, "tool-result")).toMatchObject([{ skipped: "denied", output: "no" }]);
   });
 
-  it("R12 I6: of fifty calls at once exactly the allowed ones run", async () => {
+  it("R12 I6: of fifty concurrent calls exactly the allowed ones run", async () => {
     const ran: number[] = [];
     const numbers = Array.from({ length: 50 }, (_, n) => n);
     const { go } = await control(
@@ -559,7 +559,7 @@ describe("decisions", () => {
       );
     const decided = ["tool-call", "permission allowed"];
 
-    it("waits for the rest of it, however little time that takes", async () => {
+    it("waits for the rest of it, however short that is", async () => {
       const { go } = await control(
         [
           ...first,
@@ -630,7 +630,7 @@ describe("decisions", () => {
     });
   });
 
-  it("C26: unknown hooks deny a tool, unknown requests are refused, unknown servers too", async () => {
+  it("C26: unknown hooks deny a tool, unknown requests and servers are rejected", async () => {
     const { place, go } = await control([
       ...first,
       writes(
@@ -656,7 +656,7 @@ describe("decisions", () => {
     expect(["b", "c", "d"].map((id) => byId.get(id)?.subtype)).toEqual(["error", "error", "error"]);
   });
 
-  it("a replaced answer that the CLI cannot replace ends the conversation, and the session is not gone back to", async () => {
+  it("a replaced result that the CLI cannot replace ends the conversation, and the session is not resumed", async () => {
     const { place, conversation, go } = await control(
       [
         ...first,
@@ -677,7 +677,7 @@ describe("decisions", () => {
   it.each([
     ["2.1.120", "guard-denied"],
     ["2.1.121", undefined],
-  ])("a replaced answer on CLI %s, which replaces from 2.1.121 on: %s", async (version, code) => {
+  ])("a replaced result on CLI %s, which replaces from 2.1.121 on: %s", async (version, code) => {
     const policy: Asked["policy"] = {
       guards: [{ name: "g", place: "tool-result", check: () => ({ replace: "***" }) }],
     };
@@ -730,8 +730,8 @@ function stalledLink(signal: AbortSignal, policy: Partial<PolicySettings> = {}):
   };
 }
 
-describe("a reader that lags", () => {
-  it("I10 R14: control messages are answered while nobody reads, and reading stops after 8 MiB", async () => {
+describe("a slow reader", () => {
+  it("I10 R14: control messages are answered without a reader, and reading stops after 8 MiB", async () => {
     const big = line(says("x", "y".repeat(1024 * 1024 - 300)));
     let written = 0;
     const flood: SpawnStep[] = Array.from({ length: 30 }, (_, n) => ({
@@ -771,15 +771,15 @@ describe("a reader that lags", () => {
   });
 });
 
-describe("when it does not work", () => {
-  it("C5: an initialize that is never answered fails after a minute, and the process is gone", async () => {
+describe("failures", () => {
+  it("C5: an initialize that is never answered fails after a minute, and the process is stopped", async () => {
     const { place, go } = await control([{ hang: true }]);
     const log = await go();
     expect(ofType(log, "error")).toMatchObject([{ code: "control-failed", message: /initialize.*60000/ }]);
     expect(place.spawn.calls[0]?.isGone).toBe(true);
   });
 
-  it("an initialize that is refused fails at once", async () => {
+  it("an initialize that is rejected fails at once", async () => {
     const { place, go } = await control([
       {
         reply: (text) => {
@@ -793,7 +793,7 @@ describe("when it does not work", () => {
     expect(place.spawn.calls[0]?.isGone).toBe(true);
   });
 
-  it("AT-38 (d): a CLI that dies during initialize says why, and nothing stays pending", async () => {
+  it("AT-38 (d): a CLI that dies during initialize reports the reason, and nothing stays pending", async () => {
     const { place, go } = await control([{ stderr: "Error: unknown option '--input-format'\n" }, { exit: 1 }]);
     const log = await go();
     expect(ofType(log, "error")).toMatchObject([
@@ -820,7 +820,7 @@ describe("when it does not work", () => {
     },
   );
 
-  it("S1-11: a result holds, whatever the exit", async () => {
+  it("S1-11: a result remains valid, whatever the exit", async () => {
     const { go } = await control([...first, writes(INIT, says("m1", "ok"), result("ok")), { exit: 1 }]);
     expect((await go()).at(-1)).toMatchObject({ result: { status: "success" } });
   });
@@ -861,7 +861,7 @@ describe("when it does not work", () => {
     expect(await run.result()).toMatchObject({ status: "success" });
   });
 
-  it("I6 AT-40: an abort answers what is open with no, signals first, and leaves stdin open until then", async () => {
+  it("I6 AT-40: an abort answers open requests with a denial, signals first, and leaves stdin open until then", async () => {
     const policy = { permission: () => new Promise<never>(() => undefined) };
     const { place, conversation } = await control(
       [...first, writes(INIT, calls("m1", "c1", "Bash", {}), before("h", "c1", "Bash", {})), { hang: true }],
@@ -911,7 +911,7 @@ describe("when it does not work", () => {
     },
   );
 
-  it("F-B8: a question to a person that is withdrawn is closed in the log, and a late answer changes nothing", async () => {
+  it("F-B8: a withdrawn question to a person is closed in the log, and a late answer has no effect", async () => {
     const { place, conversation } = await control(
       [
         ...first,
@@ -955,7 +955,7 @@ describe("when it does not work", () => {
     expect(fired).toBe(true);
   });
 
-  it("I6: a permission question that is open when the conversation ends is answered with no", async () => {
+  it("I6: a permission question that is open when the conversation ends is answered with a denial", async () => {
     const policy = { permission: () => new Promise<never>(() => undefined) };
     const { place, conversation } = await control(
       [...first, writes(INIT, calls("m1", "c1", "Bash", {}), canUse("p", "c1", "Bash", {})), { hang: true }],
@@ -969,7 +969,7 @@ describe("when it does not work", () => {
     expect(responses(place).map(({ response }) => response)).toMatchObject([{ behavior: "deny" }]);
   });
 
-  it("S1-11: an exit while background work is waited for leaves the result as it is, and is reported", async () => {
+  it("S1-11: an exit while waiting for background work leaves the result unchanged, and is reported", async () => {
     const task = { type: "system", subtype: "task_started", task_id: "t", is_backgrounded: true };
     const { go } = await control([
       ...first,
@@ -982,7 +982,7 @@ describe("when it does not work", () => {
     expect(ofType(log, "warning").map(({ code }) => code)).toEqual(["non-zero-exit-after-result"]);
   });
 
-  it("S0-66: the session id is taken from the result when nothing before has said it", async () => {
+  it("S0-66: the session id is taken from the result if nothing before contained it", async () => {
     const { conversation, go } = await control([
       ...first,
       writes({ ...INIT, session_id: undefined }, says("m1", "ok"), result("ok", { session_id: "late-1" })),
@@ -992,7 +992,7 @@ describe("when it does not work", () => {
     expect(log.at(-1)).toMatchObject({ result: { sessionId: "late-1" } });
   });
 
-  it("S0-45: of what comes between two turns the newest 1,000 chunks are kept, and the rest is counted", async () => {
+  it("S0-45: of the output between two turns the newest 1,000 chunks are kept, and the rest is counted", async () => {
     const limit = (at: number) => ({ type: "rate_limit_event", rate_limit_info: { status: `s${at}` } });
     const { place, go } = await control([
       ...first,
@@ -1011,7 +1011,7 @@ describe("when it does not work", () => {
     expect(JSON.stringify(kept[0]?.data)).toContain('"s3"');
   });
 
-  it("a process that is gone is replaced by one that resumes the session", async () => {
+  it("a process that has exited is replaced by one that resumes the session", async () => {
     const { place, go } = await control([], {}, (call) =>
       call === 0
         ? [...first, writes(INIT, result("one")), { exit: 0 }]
@@ -1025,7 +1025,7 @@ describe("when it does not work", () => {
     expect(args[args.indexOf("--resume") + 1]).toBe("session-1");
   });
 
-  it("a message to a closed conversation is an error; closing twice is closing once", async () => {
+  it("a message to a closed conversation is an error; closing twice is safe", async () => {
     const { place, conversation, go } = await control([...first, writes(INIT, result()), { waitForInput: "end" }]);
     await go();
     await Promise.all([conversation.close(), conversation.close(), place.clock.advance(10)]);
@@ -1057,7 +1057,7 @@ describe("when it does not work", () => {
 });
 
 describe("changes while it runs", () => {
-  it("AT-36 S0-79 S0-80: model, permission mode, agent and the status of tool servers are requests of their own", async () => {
+  it("AT-36 S0-79 S0-80: model, permission mode, agent and the status of tool servers are separate requests", async () => {
     const { place, conversation, go } = await control([
       ...first,
       writes(INIT, result()),
@@ -1101,7 +1101,7 @@ describe("changes while it runs", () => {
     expect(inputs(place.spawn.calls[0]?.stdin ?? "").filter(({ type }) => type === "control_request")).toHaveLength(5);
   });
 
-  it("AT-36: an interrupt during a turn is a request of its own; answers that come in another order are matched by id", async () => {
+  it("AT-36: an interrupt during a turn is a separate request; answers in another order are matched by id", async () => {
     const held: string[] = [];
     const hold: SpawnStep = {
       reply: (text) => {
@@ -1152,7 +1152,7 @@ describe("changes while it runs", () => {
     expect(await run.result()).toMatchObject({ status: "error", subtype: "error_during_execution" });
   });
 
-  it("without a process they are for the next one to be started with; nonsense is refused here", async () => {
+  it("without a process they apply to the next one; invalid values are rejected here", async () => {
     const { place, conversation, go } = await control([...first, writes(INIT, result())]);
     await conversation.setModel("haiku");
     await expect(conversation.setPermissionMode("whatever")).rejects.toMatchObject({ code: "invalid-option" });
@@ -1161,7 +1161,7 @@ describe("changes while it runs", () => {
     expect(place.spawn.calls[0]?.args).toEqual(expect.arrayContaining(["--model", "haiku"]));
   });
 
-  it("S0-80: an agent the CLI does not have is refused as such, and the one before it stays", async () => {
+  it("S0-80: an agent that the CLI does not have is rejected as such, and the previous one stays", async () => {
     const refuses: SpawnStep = {
       reply: (text) => {
         const { request_id } = JSON.parse(text) as { request_id: string };
@@ -1182,7 +1182,7 @@ describe("changes while it runs", () => {
     expect(args[args.indexOf("--agent") + 1]).toBe("reviewer");
   });
 
-  it("S0-80: a closed conversation starts nothing for a control that comes late", async () => {
+  it("S0-80: a closed conversation starts nothing for a late control", async () => {
     const { place, conversation } = await control([...first, writes(INIT, result())]);
     await conversation.close();
     await expect(conversation.warmUp()).rejects.toThrow(/closed/);
@@ -1225,7 +1225,7 @@ describe("opening", () => {
     expect((await turn(place, conversation)).at(-1)).toMatchObject({ result: { status: "success" } });
   });
 
-  it("S0-12 C4: plain mode by force drops what it cannot do, one warning each, before anything else", async () => {
+  it("S0-12 C4: forced plain mode drops what it does not support, with one warning each, before anything else", async () => {
     const place = openScripted([{ waitForInput: "end" }, writes(INIT, result())]);
     const asked: Asked = {
       tools: [add],
@@ -1243,7 +1243,7 @@ describe("opening", () => {
     await expect(strict).rejects.toMatchObject({ name: "StartError", code: "feature-unavailable" });
   });
 
-  it("S0-31 C16: a CLI that is too old for what is asked is refused, with both versions", async () => {
+  it("S0-31 C16: a CLI that is too old for a requested feature is rejected, with both versions", async () => {
     const place = openScripted([{ write: "1.0.120 (Claude Code)\n" }, { exit: 0 }]);
     const backend = place.backend({ skipVersionCheck: false });
     await expect(backend.open(settingsFor({ tools: [add] }))).rejects.toMatchObject({
@@ -1266,7 +1266,7 @@ describe("opening", () => {
     else await expect(opening).rejects.toMatchObject({ code: "feature-unavailable", message: /2\.1\.0.*2\.0\.77/ });
   });
 
-  it("S1-28: the version a program has told is remembered for 60 s, and then asked for again", async () => {
+  it("S1-28: the version of a program is cached for 60 s, and then queried again", async () => {
     const place = openScripted([{ write: "2.1.197 (Claude Code)\n" }, { exit: 0 }]);
     const world = { ...place.world, versions: new Map() };
     const find = () => createClaudeCodeBackend({}, world).find();
@@ -1279,7 +1279,7 @@ describe("opening", () => {
     expect(place.spawn.calls).toHaveLength(2);
   });
 
-  it("S3-29: resume, continue and fork reach the arguments", async () => {
+  it("S3-29: resume, continue and fork are passed as arguments", async () => {
     for (const [resume, args] of [
       [{ kind: "resume", sessionId: "abc-1", fork: false }, ["--resume", "abc-1"]],
       [{ kind: "resume", sessionId: "abc-1", fork: true }, ["--resume", "abc-1", "--fork-session"]],

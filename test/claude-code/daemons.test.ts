@@ -62,9 +62,9 @@ async function abortRun({ world, executable, standing }: Scene, mode: "plain" | 
 }
 
 describe.runIf(onLinux && (canMakeGroups() || process.env["CI"] === "true"))(
-  "F-A5: a daemon that a CLI has hidden",
+  "F-A5: a daemon that a CLI has started",
   () => {
-    it.each(Object.keys(WAYS))("is gone when it was started for: %s", async (way) => {
+    it.each(Object.keys(WAYS))("is stopped if it was started for: %s", async (way) => {
       const seconds = `63.${Object.keys(WAYS).indexOf(way) + 1}`;
       const folder = temporaryFolder("hidden");
       const executable = join(folder, "claude");

@@ -179,7 +179,7 @@ describe("S1-24 F-B3 F-B4 F-B5 F-B9: after the verdict of Claude Code", () => {
     expect(ofType(log, "warning").map(({ code }) => code)).toEqual(isLater ? [] : (ending.warnings ?? []));
   });
 
-  it.each(["plain", "control"] as const)("%s: a CLI that exits by itself is gone before the end", async (mode) => {
+  it.each(["plain", "control"] as const)("%s: a CLI that exits by itself has exited before the end", async (mode) => {
     const played = await playRun(mode, ENDINGS[0] as Ending);
     expect(played).toMatchObject({ wasGoneAtDone: true, ms: 0 });
   });
@@ -237,7 +237,7 @@ describe("S1-24 F-B3 F-B4 F-B5 F-B9: after the verdict of Claude Code", () => {
 
   const RUNS = ["plain", "control"] as const;
 
-  it.each(RUNS)("C2: a sub-agent in the background is waited for, and the last result counts: %s", async (mode) => {
+  it.each(RUNS)("C2: a sub-agent in the background is awaited, and the last result counts: %s", async (mode) => {
     const ended = { type: "system", subtype: "task_notification", task_id: "agent-1" };
     const { log } = await playRun(mode, {
       name: "",
@@ -278,7 +278,7 @@ describe("S1-24 F-B3 F-B4 F-B5 F-B9: after the verdict of Claude Code", () => {
     expect(isGoneAtClosed).toBe(true);
   });
 
-  it.each(RUNS)("F-B4: with keepBackground it is reported, and stays until the run is aborted: %s", async (mode) => {
+  it.each(RUNS)("F-B4: with keepBackground it is reported, and remains until the run is aborted: %s", async (mode) => {
     const { log, ms, isGoneAtClosed } = await playRun(mode, ENDINGS.at(-1) as Ending, { keepBackground: true });
     expect(ofType(log, "notice").filter(({ kind }) => kind === "background")).toMatchObject([{ data: { kept: true } }]);
     expect(ms).toBeLessThanOrEqual(1000);

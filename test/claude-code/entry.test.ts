@@ -50,7 +50,7 @@ describe("millrace/claude-code", () => {
     expect(processesWith(mark)).toEqual([]);
   });
 
-  it("S1-129: what keeps a query from starting rejects it", async () => {
+  it("S1-129: a failure to start a query rejects it", async () => {
     const missing = join(folder, "nowhere");
     await expect(query("hello", { executable: missing })).rejects.toMatchObject({ code: "cli-not-found" });
     await expect(query("hello", { modle: "x" } as never)).rejects.toMatchObject({
@@ -59,7 +59,7 @@ describe("millrace/claude-code", () => {
     expect(() => claudeCode({ prewarm: "yes" } as never)).toThrow(/prewarm/);
   });
 
-  it("the backend answers a run, and says what it found", async () => {
+  it("the backend answers a run, and reports what it found", async () => {
     const backend = claudeCode(options);
     expect(backend).toMatchObject({ kind: "agent", name: "claude-code" });
     expect((await backend.find()).version?.raw).toBe("2.1.325");
@@ -69,7 +69,7 @@ describe("millrace/claude-code", () => {
     expect(processesWith(mark)).toEqual([]);
   });
 
-  it("S1-37: the pure parts can be used alone", () => {
+  it("S1-37: the pure parts can be used separately", () => {
     expect(route(detectFeatures({ features: ["hooks"] })).mode).toBe("control");
     expect(requiresControl(["output"])).toBe(false);
     expect(buildArgv({}, { mode: "plain", prompt: "stdin" }).args).toContain("--verbose");

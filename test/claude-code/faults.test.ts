@@ -450,7 +450,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 describe("S3-44 S3-45 S1-118 R7: a CLI that misbehaves", () => {
-  it("there are sixty faults and more", () => {
+  it("there are at least sixty faults", () => {
     expect(FAULTS.length).toBeGreaterThanOrEqual(60);
     expect(new Set(FAULTS.map(({ name }) => name)).size).toBe(FAULTS.length);
   });
@@ -485,7 +485,7 @@ describe("AT-38: a CLI that cannot be started", () => {
     }
   };
 
-  it("(a) is not there", async () => {
+  it("(a) does not exist", async () => {
     expect(await start(join(folder, "nowhere"))).toEqual(["cli-not-found", expect.stringContaining("nowhere")]);
     expect(await start("no-such-claude")).toEqual(["cli-not-found", expect.stringContaining("npm install -g")]);
   });
@@ -503,7 +503,7 @@ describe("AT-38: a CLI that cannot be started", () => {
     ]);
   });
 
-  it("says nonsense when asked for its version, is too old, or does not answer", async () => {
+  it("gives an invalid version, is too old, or does not answer", async () => {
     expect(await start(fakeCli(good, "hello"))).toEqual(["unknown-version", expect.stringContaining("hello")]);
     expect(await start(fakeCli(good, "0.9.1"))).toEqual(["unsupported-cli-version", expect.stringContaining("0.9.1")]);
     expect(await start(fakeCli(good, "!exit 5"))).toEqual([
@@ -557,7 +557,7 @@ describe("runs in parallel and in sequence", () => {
     expect(seen.length).toBe(3);
   });
 
-  it("AT-19 S0-98: a thousand deltas in one burst, and a slow reader: all of them, in order", async () => {
+  it("AT-19 S0-98: a thousand deltas in one burst and a slow reader: all of them, in order", async () => {
     const body = `${drain}; ${say(INIT, `{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1","content":[]}}}`, `{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`)}
 i=0; while [ $i -lt 1000 ]; do printf '{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"%d "}}}\\n' $i; i=$((i+1)); done
 ${say(`{"type":"stream_event","event":{"type":"content_block_stop","index":0}}`, `{"type":"stream_event","event":{"type":"message_delta","delta":{"stop_reason":"end_turn"}}}`, `{"type":"stream_event","event":{"type":"message_stop"}}`, RESULT)}`;
@@ -593,7 +593,7 @@ ${say(`{"type":"stream_event","event":{"type":"content_block_stop","index":0}}`,
     expect(processesWith(mark)).toEqual([]);
   });
 
-  it("AT-40: an abort ends a CLI that minds no signal, with a child in another session", async () => {
+  it("AT-40: an abort ends a CLI that ignores signals, with a child in another session", async () => {
     const body = `trap '' TERM INT; setsid sleep 300 & ${drain}; ${say(INIT)}; while :; do sleep 0.05; done`;
     const { backend, mark } = backendFor(fakeCli(body), "plain");
     const { run } = await runOn(backend, "go");

@@ -45,14 +45,14 @@ describe.runIf(executable !== undefined)("S1-117: claude --help of the real CLI"
   );
 
   it.each(["--print", "--output-format", "--verbose", "--input-format", "--setting-sources", "--strict-mcp-config"])(
-    "lists %s, without which nothing can be read or is safe",
+    "lists %s, which are needed to read its output or for safety",
     (flag) => {
       expect(flagsOf({ mode: "control" })).toContain(flag);
       expect([...listed]).toContain(flag);
     },
   );
 
-  it("says that --output-format and --input-format take stream-json", () => {
+  it("states that --output-format and --input-format accept stream-json", () => {
     for (const flag of ["output", "input"]) {
       expect(help.replaceAll(/\s+/g, " ")).toMatch(new RegExp(`--${flag}-format <format>.{0,300}?"stream-json"`));
     }

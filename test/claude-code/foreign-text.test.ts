@@ -124,7 +124,7 @@ const query = async (text: string, more: object = {}): Promise<string | undefine
 
 const COMMANDS = [" \n/compact now", "/init", "/custom", "/no-such-command"];
 
-describe.runIf(executable !== undefined).each(MODES)("F-A9: foreign text, with the real CLI in %s mode", (mode) => {
+describe.runIf(executable !== undefined).each(MODES)("F-A9: untrusted text, with the real CLI in %s mode", (mode) => {
   it.each(Object.entries(WAYS))("%s: no command is run, and no file is read", async (_, say) => {
     const text = `/cost @secret.txt, @${secret} and @"${secret}"?`;
     expect(await say(text, mode)).toContain("the model's answer");
@@ -132,7 +132,7 @@ describe.runIf(executable !== undefined).each(MODES)("F-A9: foreign text, with t
     expect(sent()).not.toContain(SECRET);
   });
 
-  it("every command is a prompt like any other", async () => {
+  it("every command is an ordinary prompt", async () => {
     const session = startSession("claude-code", optionsFor(mode), world);
     try {
       for (const text of COMMANDS) {
@@ -221,7 +221,7 @@ describe.runIf(executable !== undefined)("F-A9: query()", () => {
     expect(sent()).not.toContain(SECRET);
   });
 
-  it("the options switch both on", async () => {
+  it("the options enable both", async () => {
     expect(await query("/cost", { slashCommands: true })).toContain("Total cost");
     await query("See @secret.txt", { attachments: true });
     expect(sent()).toContain(SECRET);

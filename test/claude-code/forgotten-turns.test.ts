@@ -59,7 +59,7 @@ describeRealCli(
   "F-B12 on the real Claude Code CLI",
   () => {
     describe.each(Object.keys(MODES) as Mode[])("%s", (mode) => {
-      it("after an abort and after a failure the model hears of neither, and retry() sends the message once more", async () => {
+      it("after an abort and after a failure the model receives neither, and retry() sends the message once more", async () => {
         const { session, place } = await openReal(mode);
         expect(await session.send("alpha").output()).toBe("first answer");
         const id = session.sessionId();
@@ -79,7 +79,7 @@ describeRealCli(
     });
 
     it.each(["plain", "control"] as const)(
-      "%s: two failures in a row, and a first message that fails, leave nothing either",
+      "%s: two failures in a row, and a failing first message, leave nothing either",
       async (mode) => {
         const { session, place } = await openReal(mode);
         await abortWhenItSpeaks(session.send("this one stalls"));
@@ -94,7 +94,7 @@ describeRealCli(
     );
 
     it.runIf(realCliHas("rewind-conversation"))(
-      "control: the process stays, and a session that was resumed forgets its first message too",
+      "control: the process stays, and a resumed session forgets its first message, too",
       async () => {
         const { session, place } = await openReal("control");
         expect(await session.send("alpha").output()).toBe("first answer");
@@ -170,7 +170,7 @@ describe("F-B12 on a scripted CLI in plain mode", () => {
     expect(starts.at(-1)?.stdin).toBe("three");
   });
 
-  it("tells a new session what was said when the CLI no longer has that message", async () => {
+  it("sends the conversation to a new session if the CLI no longer has that message", async () => {
     const { statuses, starts } = await play([good("m1"), refused, notFound, good("m2")], ["one", "bad", "lost", "two"]);
     expect(statuses).toEqual(["success", "error", "error", "success"]);
     expect(starts.at(-1)?.flags).toEqual([]);
@@ -178,7 +178,7 @@ describe("F-B12 on a scripted CLI in plain mode", () => {
     expect(starts.at(-1)?.stdin).not.toMatch(/bad|lost/);
   });
 
-  it("begins another session when the first message has failed", async () => {
+  it("begins another session if the first message has failed", async () => {
     const { starts } = await play([refused, good("m1")], ["bad", "one"]);
     expect(starts.map(({ flags, stdin }) => [flags, stdin])).toEqual([
       [[], "bad"],

@@ -87,7 +87,7 @@ const WAYS: Readonly<Record<string, (diary: Diary, options: ClaudeCodeOptions) =
 };
 
 describe.each(Object.entries(WAYS))("S1-96: the watchdog, wired to a CLI that is started for: %s", (_way, go) => {
-  it("guards the tag before the process that carries it is started, and lets go of it when that is gone", async () => {
+  it("guards the tag before its process is started, and releases it when that has exited", async () => {
     const diary = keepDiary();
     await go(diary, {});
     const tag = diary.entries[0]?.slice("guard ".length) ?? "";
@@ -95,7 +95,7 @@ describe.each(Object.entries(WAYS))("S1-96: the watchdog, wired to a CLI that is
     expect(diary.entries).toEqual([`guard ${tag}`, `start ${tag}`, `follow ${tag}`, "close", `release ${tag}`]);
   });
 
-  it("lets go of the tag of a process that could not be started", async () => {
+  it("releases the tag of a process that could not be started", async () => {
     const diary = keepDiary({ fails: true });
     await go(diary, {}).catch(() => undefined);
     const tag = diary.entries[0]?.slice("guard ".length) ?? "";
@@ -117,7 +117,7 @@ describe("F-A5 S1-96: the watchdog, while the CLI is asked for its version", () 
     return diary.entries.map((entry) => entry.split(" ")[0] ?? "");
   };
 
-  it("guards that process, too, and lets go of it when it is gone", async () => {
+  it("guards that process, too, and releases it when it has exited", async () => {
     expect(await ask({})).toEqual(["guard", "start", "close", "release"]);
     expect(await ask({}, true)).toEqual(["guard", "start", "release"]);
     expect(await ask({ watchdog: false })).toEqual(["start", "close"]);
@@ -137,8 +137,8 @@ describe.each(Object.entries(WAYS))("F-A4: repositories below the working folder
   });
 });
 
-describe("F-A4: a conversation with a working folder of its own", () => {
-  it("is warned of the repositories there, and they are searched for again when it starts later", async () => {
+describe("F-A4: a conversation with a separate working folder", () => {
+  it("gets a warning about the repositories there, and they are searched for again if it starts later", async () => {
     const diary = keepDiary();
     const searched: string[] = [];
     const world: ClaudeCodeWorld = {
@@ -164,7 +164,7 @@ describe("F-A4: a conversation with a working folder of its own", () => {
 });
 
 describe("F-A4: a clock that was set back after the search for repositories", () => {
-  it("does not make the search fresh", async () => {
+  it("does not make the search valid again", async () => {
     const diary = keepDiary();
     let back = 0;
     let searches = 0;
@@ -208,7 +208,7 @@ describe.each(Object.entries(WAYS))("F-A14: on Windows, a CLI that npm has insta
     return { ...diary, world };
   };
 
-  it("is started as the script its batch file names, by our own Node and without a shell", async () => {
+  it("is started as the script that its batch file names, by our own Node and without a shell", async () => {
     const diary = onWindows(SHIM);
     await go(diary, {});
     const { executable, args } = diary.place.spawn.calls[0] as { executable: string; args: readonly string[] };
@@ -217,13 +217,13 @@ describe.each(Object.entries(WAYS))("F-A14: on Windows, a CLI that npm has insta
     expect(args.length).toBeGreaterThan(1);
   });
 
-  it("is refused by name when the batch file is something else", async () => {
+  it("is rejected by name if the batch file is something else", async () => {
     const diary = onWindows("@start notepad %*\r\n");
     await expect(go(diary, {})).rejects.toThrow("C:\\npm\\claude.cmd is a batch file that npm has not written");
     expect(diary.place.spawn.calls).toEqual([]);
   });
 
-  it("says once in explain what is not promised there, and nothing on Linux", () => {
+  it("reports once in explain what is not guaranteed there, and nothing on Linux", () => {
     const explain = (platform: NodeJS.Platform): string =>
       createClaudeCodeBackend({}, { ...keepDiary().world, platform }).explain(settingsFor({})).text;
     expect(explain("win32").match(/^Limit: /gm)?.length).toBe(2);

@@ -75,7 +75,7 @@ describeRealCli("the limits of a run on the real Claude Code CLI", () => {
 });
 
 describe.each(["plain", "control"] as const)(
-  "a CLI in %s mode that goes without a verdict when it is interrupted",
+  "a CLI in %s mode that exits without a verdict when it is interrupted",
   (mode) => {
     it.each([0, 1])("F-C2: at a limit of tokens the run ends with the limit, exit code %i", async (exit) => {
       const message = says("m1", "again");

@@ -55,7 +55,7 @@ async function ask(messages: readonly unknown[]): Promise<QueryItem[]> {
 }
 
 describe("S1-119: every kind of message that the CLI's own types name", () => {
-  it.each(KINDS)("%s comes through a query and is known by its kind", async (kind) => {
+  it.each(KINDS)("%s comes through a query and is recognised by its kind", async (kind) => {
     const message = messageOf(kind);
     const [item] = await ask([message]);
     expect(item).toMatchObject({ kind: "message", message });
@@ -63,7 +63,7 @@ describe("S1-119: every kind of message that the CLI's own types name", () => {
     expect(KINDS.filter((other) => isMessageOf(item.message, other))).toEqual([kind]);
   });
 
-  it.each(KINDS)("%s is nothing unknown in a run", (kind) => {
+  it.each(KINDS)("%s is not unknown in a run", (kind) => {
     const decoder = createDecoder(claudeCode);
     const call = { type: "tool_use", id: "call-1", name: "Bash", input: {} };
     const calling = { type: "assistant", message: { id: "m0", role: "assistant", content: [call] } };
@@ -76,11 +76,11 @@ describe("S1-128: what is not listed", () => {
   it.each([
     { type: "system", subtype: "brand_new", colour: "red" },
     { type: "system", colour: "red" },
-  ])("%j is a message like others", async (message) => {
+  ])("%j is an ordinary message", async (message) => {
     expect(await ask([message])).toMatchObject([{ kind: "message", message }]);
   });
 
-  it("an unknown type comes through with its line and its fields, as an error that ends nothing", async () => {
+  it("an unknown type is passed on with its line and its fields, as a non-terminal error", async () => {
     const message = { type: "brand_new", colour: "red" };
     expect(await ask([message])).toMatchObject([
       {
@@ -98,7 +98,7 @@ describe("S1-128: what is not listed", () => {
     [{ type: "assistant", message: { content: "text" } }, "message.content"],
     [{ type: "user", message: {} }, "message.content"],
     [{ type: "stream_event", event: {} }, "event.type"],
-  ])("%j lacks what its type promises: an error that names it", async (message, field) => {
+  ])("%j lacks a required field: an error that names it", async (message, field) => {
     const [item] = await ask([message]);
     expect(item).toMatchObject({
       kind: "error",
@@ -110,7 +110,7 @@ describe("S1-128: what is not listed", () => {
 
 // A type check of its own: only in the full set.
 if (!isQuick) {
-  describe("S1-121 S1-122 S1-124 S1-125: the types fit what the CLI has written", () => {
+  describe("S1-121 S1-122 S1-124 S1-125: the types match what the CLI has written", () => {
     const folder = temporaryFolder("messages");
 
     it("every captured message compiles as a ClaudeCodeMessage", () => {
@@ -143,7 +143,7 @@ if (!isQuick) {
   });
 }
 
-describe("S1-121 S1-125: toItems loses nothing of what the first and the last message say", () => {
+describe("S1-121 S1-125: toItems keeps every field of the first and the last message", () => {
   it.each(readTranscripts())("$name", async (transcript) => {
     const lost = new Set<string>();
     const values = valuesOf(transcript).filter(isRecord);

@@ -44,7 +44,7 @@ describe("S0-34 S0-35 S1-144: spawn starts the CLI", () => {
     expect(items).toHaveLength(3);
   });
 
-  it("each has its own state: many side by side do not see each other", async () => {
+  it("each has its own state: concurrent ones do not affect each other", async () => {
     const texts = await Promise.all(
       Array.from({ length: 8 }, async (_, index) => {
         const spawn = createScriptedSpawn(answering(`answer ${index}`));
@@ -56,7 +56,7 @@ describe("S0-34 S0-35 S1-144: spawn starts the CLI", () => {
     expect(texts).toEqual(Array.from({ length: 8 }, (_, index) => `answer ${index}`));
   });
 
-  it("an abort ends it by its handle, and nothing of this machine is touched", async () => {
+  it("an abort ends it by its handle, and no process of this machine is affected", async () => {
     const spawn = createScriptedSpawn([writes(INIT), { hang: true }]);
     const running = run(claudeCode({ ...nowhere, spawn, skipVersionCheck: true }), "hello");
     for await (const event of running) if (event.type === "start") void running.abort("enough");
@@ -90,11 +90,11 @@ describe("S0-34 S0-35 S1-144: spawn starts the CLI", () => {
     );
   });
 
-  it("what is no function is refused by name", () => {
+  it("a value that is not a function is rejected by name", () => {
     expect(() => claudeCode({ spawn: "ssh" } as never)).toThrow('claudeCode.spawn is "ssh". Give a function');
   });
 
-  it("a recorded run refuses it: what it starts would be on no tape", () => {
+  it("a recorded run rejects it, because what it starts would not be on the tape", () => {
     const spawn = createScriptedSpawn(answering("x"));
     const record = join(folder, "a.tape");
     expect(() => run("claude-code", "hello", { record, claudeCode: { ...nowhere, spawn } })).toThrow(

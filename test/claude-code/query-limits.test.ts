@@ -45,7 +45,7 @@ describe("S1-68: how long a query may take", () => {
     expect(opened.clock.pending()).toBe(0);
   });
 
-  it("it holds for somebody who is not waiting, too: the process is gone, and the next item is the error", async () => {
+  it("it also applies while no item is requested: the process is stopped, and the next item is the error", async () => {
     const opened = await open(hangs, { timeoutMs: 1000 });
     await opened.clock.advance(3000);
     expect(opened.call?.isGone).toBe(true);
@@ -61,7 +61,7 @@ describe("S1-68: how long a query may take", () => {
     expect(opened.call?.isGone).toBe(true);
   });
 
-  it("the time of the start counts, and what is slow to start is stopped", async () => {
+  it("the time of the start counts, and a slow start is stopped", async () => {
     const place = openScripted(() => [{ waitMs: 2000 }, { write: "2.1.197\n" }, { exit: 0 }]);
     const opening = openQuery("hello", { timeoutMs: 1000 }, place.world);
     await place.clock.advance(0);
@@ -72,7 +72,7 @@ describe("S1-68: how long a query may take", () => {
     expect(place.clock.pending()).toBe(0);
   });
 
-  it("idleMs bounds silence: every word begins it anew", async () => {
+  it("idleMs limits silence: any output restarts it", async () => {
     const opened = await open([writes(INIT), { waitMs: 900 }, writes(says("m1", "hi")), { hang: true }], {
       idleMs: 1000,
     });
@@ -114,7 +114,7 @@ describe("S1-68: a signal", () => {
     expect(opened.clock.pending()).toBe(0);
   });
 
-  it("that is aborted already starts nothing", async () => {
+  it("that is already aborted starts nothing", async () => {
     const place = openScripted(hangs);
     const query = await openQuery("hello", { skipVersionCheck: true, signal: AbortSignal.abort() }, place.world);
     const items: string[] = [];
@@ -123,7 +123,7 @@ describe("S1-68: a signal", () => {
     expect(place.spawn.calls).toEqual([]);
   });
 
-  it("is not listened to any more once the query is over", async () => {
+  it("has no listener after the query has ended", async () => {
     const controller = new AbortController();
     const opened = await open([writes(INIT, result()), { exit: 0 }], { signal: controller.signal, timeoutMs: 60_000 });
     expect(await nextAfter(opened, 0)).toBe("system");
@@ -150,7 +150,7 @@ describe("S1-68 C14: maxLineBytes", () => {
   });
 });
 
-describe("S1-68: wrong values are refused by name, and nothing is started", () => {
+describe("S1-68: wrong values are rejected by name, and nothing is started", () => {
   it.each<[string, unknown]>([
     ["signal", "soon"],
     ["signal", {}],

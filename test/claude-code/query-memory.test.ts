@@ -37,7 +37,7 @@ function createEndlessWriter(lines: number) {
 }
 
 describe("the memory of a query", () => {
-  it("F-B10: what was read and given away is not kept until the query ends", async () => {
+  it("F-B10: what was read and passed on is not kept until the query ends", async () => {
     const lines = 2000;
     const writer = createEndlessWriter(lines);
     const { world } = openScripted([]);

@@ -85,7 +85,7 @@ describe("query", () => {
     expect(items.at(-2)).toMatchObject({ message: { type: "result" } });
   });
 
-  it("AT-25: five in a row end it, and the process is gone", async () => {
+  it("AT-25: five in a row end it, and the process is stopped", async () => {
     const opened = await open([{ write: "no\n".repeat(9) }, { hang: true }]);
     const items = await readAll(opened);
     expect(items.map(name)).toEqual([...Array(4).fill("error json-decode"), "error too-many-decode-errors", "end"]);
@@ -103,7 +103,7 @@ describe("query", () => {
     expect(tooLong.call?.isGone).toBe(true);
   });
 
-  it("AT-32 S1-51: a line that is not UTF-8 is an error with exactly its bytes; its neighbours are delivered", async () => {
+  it("AT-32 S1-51: a line that is not UTF-8 is an error with exactly its bytes; adjacent lines are delivered", async () => {
     const bad = Uint8Array.of(0x22, 0xc3, 0x28, 0x22);
     const opened = await open([
       writes(says("m1", "before")),
@@ -181,7 +181,7 @@ describe("query", () => {
     expect((await readAll(await open([{ exit: 0 }]))).map(name)).toEqual(["warning clean-exit-no-result", "end"]);
   });
 
-  it("S1-73 C27: a type nobody knows is an error that ends nothing", async () => {
+  it("S1-73 C27: an unknown type is a non-terminal error", async () => {
     const items = await readAll(await open([writes({ type: "brand_new" }, 7, result()), { exit: 0 }]));
     expect(items.map(name)).toEqual(["error unexpected-message", "error unexpected-message", "result", "end"]);
     expect(items[0]).toMatchObject({ raw: { json: '{"type":"brand_new"}' } });
@@ -192,7 +192,7 @@ describe("query", () => {
     expect((await readAll(opened)).map(name)).toEqual(["warning option-ignored", "result", "end"]);
   });
 
-  it("S1-85 S1-64 S1-95: close ends whoever waits, and the process; twice is once", async () => {
+  it("S1-85 S1-64 S1-95: close ends pending calls and the process; calling it twice is safe", async () => {
     const { query, call } = await open([{ hang: true }]);
     const waiting = [query.next(), query.next()];
     await Promise.resolve();
@@ -204,7 +204,7 @@ describe("query", () => {
     expect(call?.signals).toEqual(["SIGTERM"]);
   });
 
-  it("S1-64: calls at the same time are answered in order", async () => {
+  it("S1-64: concurrent calls are answered in order", async () => {
     const { query } = await open([prelude, writes(result()), { exit: 0 }]);
     const items = await Promise.all([query.next(), query.next(), query.next(), query.next()]);
     expect(items.map(name)).toEqual(["system", "assistant", "result", "end"]);
@@ -243,13 +243,13 @@ describe("query", () => {
     expect(name(await next)).toBe("end");
   });
 
-  it.each(["", "  "])("a prompt that says nothing is refused: %j", async (prompt) => {
+  it.each(["", "  "])("an empty prompt is rejected: %j", async (prompt) => {
     await expect(openQuery(prompt, {}, openScripted([]).world)).rejects.toMatchObject({ code: "invalid-input" });
   });
 });
 
 describe("S1-18: reading a whole query", () => {
-  it("S1-139: collectItems sorts by kind and swallows nothing", async () => {
+  it("S1-139: collectItems sorts by kind and drops nothing", async () => {
     const { query } = await open([{ write: "bad\n" }, prelude, writes(result()), { exit: 3 }]);
     const collected = await collectItems(query);
     expect(collected.items.map((item) => item.message.type)).toEqual(["system", "assistant", "result"]);
@@ -258,14 +258,14 @@ describe("S1-18: reading a whole query", () => {
     expect(collected.terminalError).toBe(undefined);
   });
 
-  it("S1-139: collectMessages gives the messages, or rejects with what ended it", async () => {
+  it("S1-139: collectMessages returns the messages, or rejects with what ended it", async () => {
     const good = await open([prelude, writes(result()), { exit: 0 }]);
     expect((await collectMessages(good.query)).map(({ type }) => type)).toEqual(["system", "assistant", "result"]);
     const bad = await open([prelude, { exit: 4 }]);
     await expect(collectMessages(bad.query)).rejects.toMatchObject({ name: "RunError", code: "process-exited" });
   });
 
-  it("S1-141: fold gives every item to the function; what it throws closes the query", async () => {
+  it("S1-141: fold passes every item to the function; what it throws closes the query", async () => {
     const good = await open([{ write: "bad\n" }, prelude, writes(result()), { exit: 0 }]);
     expect(await fold(good.query, [] as string[], (names, item) => [...names, name(item)])).toEqual([
       "error json-decode",
@@ -281,7 +281,7 @@ describe("S1-18: reading a whole query", () => {
     expect(broken.call?.isGone).toBe(true);
   });
 
-  it("S1-140: withQuery closes on return and on throw, and lets errors of the start through", async () => {
+  it("S1-140: withQuery closes on return and on throw, and passes on start errors", async () => {
     for (const use of [() => "early", () => Promise.reject(new Error("mine"))]) {
       const { query, call } = await open([prelude, { hang: true }]);
       await withOpenQuery(async () => query, use as () => string).catch((error: Error) => error.message);

@@ -117,7 +117,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
     }
   });
 
-  it("C12: a deny rule holds, and what no rule names is left to the CLI", async () => {
+  it("C12: a deny rule applies, and what no rule names is left to the CLI", async () => {
     const place = await open(shell("touch ruled"));
     const denied = await ask(place.backend(), "go", { policy: { rules: [{ deny: ["Bash"] }] } });
     expect(ofType(denied.log, "tool-result")).toMatchObject([{ skipped: "denied" }]);
@@ -164,7 +164,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
 
   const knowsGlobAlone = realCliHas("guards") && realCliHas("tools-list");
   it.runIf(knowsGlobAlone)(
-    "a guard on an answer the CLI cannot replace ends the conversation before the model sees it",
+    "a guard on a result that the CLI cannot replace ends the conversation before the model sees it",
     async () => {
       const place = await open({
         rules: [
@@ -284,7 +284,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
     await conversation.close();
   });
 
-  it("S3-20 S3-40 AT-35: tools that fail and tools that do not exist are answers, and contexts do not mix", async () => {
+  it("S3-20 S3-40 AT-35: tools that fail and tools that do not exist give results, and contexts do not mix", async () => {
     const who = tool("who", "Says the context", {}, (_, { context }) => String(context));
     const boom = tool("boom", "Fails", {}, () => {
       throw new Error("kaput");

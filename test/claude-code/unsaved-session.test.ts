@@ -8,8 +8,8 @@ import { greet, INIT, inputs, openScripted, result, says, writes } from "./scrip
 
 const answer = (id: string) => writes(INIT, says(id, "ok"), result("ok"));
 
-describe("F-C11: a session that is written nowhere", () => {
-  it("takes control mode, so that the second message is answered by the same process", async () => {
+describe("F-C11: a session that is not saved", () => {
+  it("uses control mode, so that the second message is answered by the same process", async () => {
     const place = openScripted([
       greet,
       { waitForInput: "line" },
@@ -32,7 +32,7 @@ describe("F-C11: a session that is written nowhere", () => {
     expect(place.spawn.calls[0]?.isGone).toBe(true);
   });
 
-  it("is explained with its reason, and refused by name when plain mode was forced", async () => {
+  it("is explained with its reason, and rejected by name if plain mode was forced", async () => {
     const settings = settingsFor({ settings: { features: ["session"] } });
     const { mode, reasons } = openScripted([]).backend({ persistSession: false }).explain(settings);
     expect({ mode, reasons }).toEqual({ mode: "control", reasons: [expect.stringContaining("unsaved-session")] });
@@ -43,42 +43,45 @@ describe("F-C11: a session that is written nowhere", () => {
   it.each([
     ["has exited", false],
     ["went with an aborted run", true],
-  ])("tells the next process what was said when the one before %s: there is nothing to resume", async (_, aborts) => {
-    let started = 0;
-    const place = openScripted(() => {
-      started += 1;
-      const begin = [greet, { waitForInput: "line" }, answer(`m${started}`)] as const;
-      if (started > 1) return [...begin, { waitForInput: "end" }];
-      return aborts ? [...begin, { waitForInput: "line" }, writes(INIT), { hang: true }] : [...begin, { exit: 0 }];
-    });
-    const world: World = { ...systemWorld(), clock: place.clock, random: createSeededRandom(5) };
-    const session = startSession(place.backend({ persistSession: false, attachments: true }), {}, world);
-    const ask = async (text: string): Promise<RunResult> => {
-      const run = session.send(text);
-      for (let step = 0; step < 100 && !run.isComplete(); step += 1) await place.clock.advance(10);
-      return run.result();
-    };
-    expect(await ask("My name is Ada.")).toMatchObject({ status: "success" });
-    await place.clock.advance(1000);
-    if (aborts) {
-      const run = session.send("Never answered.");
-      await place.clock.advance(100);
-      const aborted = run.abort();
+  ])(
+    "sends the conversation to the next process if the one before %s, because there is nothing to resume",
+    async (_, aborts) => {
+      let started = 0;
+      const place = openScripted(() => {
+        started += 1;
+        const begin = [greet, { waitForInput: "line" }, answer(`m${started}`)] as const;
+        if (started > 1) return [...begin, { waitForInput: "end" }];
+        return aborts ? [...begin, { waitForInput: "line" }, writes(INIT), { hang: true }] : [...begin, { exit: 0 }];
+      });
+      const world: World = { ...systemWorld(), clock: place.clock, random: createSeededRandom(5) };
+      const session = startSession(place.backend({ persistSession: false, attachments: true }), {}, world);
+      const ask = async (text: string): Promise<RunResult> => {
+        const run = session.send(text);
+        for (let step = 0; step < 100 && !run.isComplete(); step += 1) await place.clock.advance(10);
+        return run.result();
+      };
+      expect(await ask("My name is Ada.")).toMatchObject({ status: "success" });
+      await place.clock.advance(1000);
+      if (aborts) {
+        const run = session.send("Never answered.");
+        await place.clock.advance(100);
+        const aborted = run.abort();
+        await place.clock.advance(20_000);
+        await aborted;
+      }
+      expect(await ask("Who am I?")).toMatchObject({ status: "success" });
+      expect(place.spawn.calls[1]?.args).not.toContain("--resume");
+      const [asked] = inputs(place.spawn.calls[1]?.stdin ?? "").filter(({ type }) => type === "user");
+      expect(JSON.stringify(asked)).toMatch(/My name is Ada\..*ok.*Who am I\?/);
+      expect(JSON.stringify(asked)).not.toContain("Never answered.");
+      const closing = session.close();
       await place.clock.advance(20_000);
-      await aborted;
-    }
-    expect(await ask("Who am I?")).toMatchObject({ status: "success" });
-    expect(place.spawn.calls[1]?.args).not.toContain("--resume");
-    const [asked] = inputs(place.spawn.calls[1]?.stdin ?? "").filter(({ type }) => type === "user");
-    expect(JSON.stringify(asked)).toMatch(/My name is Ada\..*ok.*Who am I\?/);
-    expect(JSON.stringify(asked)).not.toContain("Never answered.");
-    const closing = session.close();
-    await place.clock.advance(20_000);
-    await closing;
-  });
+      await closing;
+    },
+  );
 
   it.each(["warmUp", "mcpStatus"] as const)(
-    "tells what was said to a process that %s has started after the one before was gone",
+    "sends the conversation to a process that %s has started after the one before had exited",
     async (control) => {
       let started = 0;
       const place = openScripted(() => {
@@ -110,7 +113,7 @@ describe("F-C11: a session that is written nowhere", () => {
     },
   );
 
-  it("tells the next process what was said when hooks are there for the first time, which the one before had not", async () => {
+  it("sends the conversation to the next process if hooks are added for the first time", async () => {
     const place = openScripted(() => [greet, { waitForInput: "line" }, answer("m"), { waitForInput: "end" }]);
     const { clock } = place;
     const conversation = await place
@@ -139,7 +142,7 @@ describe("F-C11: a session that is written nowhere", () => {
     await closing;
   });
 
-  it("changes nothing for a single run: it has one message", () => {
+  it("changes nothing for a single run, which has one message", () => {
     const { mode } = openScripted([]).backend({ persistSession: false }).explain(settingsFor({}));
     expect(mode).toBe("plain");
   });

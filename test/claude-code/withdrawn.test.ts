@@ -57,7 +57,7 @@ describe("F-B8: a question of the CLI that is withdrawn", () => {
     ["after-tool", afterFailure, { context: "late" }],
     ["before-stop", stop, { block: "Go on." }],
   ] as const)(
-    "fires the signal of a %s hook at work, and its late answer has no effect",
+    "fires the signal of a running %s hook, and its late answer has no effect",
     async (point, asked, late) => {
       const { seen, wait } = waiting(late);
       const { log, answered } = await turn(
@@ -78,7 +78,7 @@ describe("F-B8: a question of the CLI that is withdrawn", () => {
     },
   );
 
-  it("is not put to anybody when it was withdrawn before it was", async () => {
+  it("is not asked if it was withdrawn before", async () => {
     const { seen, wait } = waiting();
     const { log, answered } = await turn(
       [writes(INIT, calls("m1", "c1", "Bash", {}), before(), withdraw("h"), ...ends)],
@@ -89,7 +89,7 @@ describe("F-B8: a question of the CLI that is withdrawn", () => {
     expect(ofType(log, "permission").map(({ state }) => state)).toEqual(["denied"]);
   });
 
-  it("changes nothing when it has been answered", async () => {
+  it("changes nothing if it has been answered", async () => {
     let signal: AbortSignal | undefined;
     const { log, answered } = await turn(
       [
@@ -108,7 +108,7 @@ describe("F-B8: a question of the CLI that is withdrawn", () => {
     expect(ofType(log, "permission").map(({ state }) => state)).toEqual(["allowed"]);
   });
 
-  it("tells the model nothing of what hooks noted about a call nobody decided about", async () => {
+  it("does not send the model the notes of hooks about an undecided call", async () => {
     const { wait } = waiting();
     const { log } = await turn(
       [
@@ -124,7 +124,7 @@ describe("F-B8: a question of the CLI that is withdrawn", () => {
     expect(ofType(log, "permission").map(({ state }) => state)).toEqual(["denied"]);
   });
 
-  it("ends the conversation when guards have not passed an output that the model now gets as it is", async () => {
+  it("ends the conversation if guards have not checked an output that the model now gets unchanged", async () => {
     const { seen, wait } = waiting();
     const { log, conversation } = await turn(
       [

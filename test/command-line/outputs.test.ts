@@ -47,7 +47,7 @@ const LINES: readonly (readonly string[])[] = [
   ["--deny", "add", "What is 25 + 17?"],
 ];
 
-describe("F-F what every command prints is well said", () => {
+describe("F-F the output of every command is well formed", () => {
   it.each(LINES.map((words) => [words.join(" "), words] as const))("%s", async (_, words) => {
     const io = createMemoryIo({ cwd: folder, env: { HOME: folder } });
     await main(words, io);

@@ -27,7 +27,7 @@ describe("F-F stdin together with a prompt", () => {
     expect(await readPrompt(words, ioOf(input, kind))).toBe(prompt);
   });
 
-  it("a pipe that says nothing is not waited for, and a line says how it would be", async () => {
+  it("an empty pipe is not awaited, and a line explains how to wait", async () => {
     const clock = createVirtualClock();
     const io = ioOf(undefined, "pipe");
     const reading = readPrompt(["Hello"], {
@@ -40,7 +40,7 @@ describe("F-F stdin together with a prompt", () => {
     expect(io.stderr()).toMatch(/nothing arrived on stdin for 3 s.*Write - .*<\/dev\/null/);
   });
 
-  it("one that has begun to speak is waited for to its end", async () => {
+  it("a pipe that has begun to write is read to its end", async () => {
     const clock = createVirtualClock();
     const input = new PassThrough();
     const io = ioOf(undefined, "pipe");

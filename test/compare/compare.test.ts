@@ -220,7 +220,7 @@ describe("what is kept", () => {
     expect(whole.samples.map(({ id }) => id)).toHaveLength(new Set(whole.samples.map(({ id }) => id)).size);
   });
 
-  it("a last line that was cut off in the writing is dropped, and asked for again", async () => {
+  it("a last line that was cut off while writing is dropped, and requested again", async () => {
     const world = worldOf({ rules: [{ reply: { text } }] });
     await compareIn({ prompts: PROMPTS, targets, folder }, world);
     const path = `${folder}/${JOURNAL_FILE}`;
@@ -254,7 +254,7 @@ describe("what is kept", () => {
     expect(second.targets[1]).toMatchObject({ answers: 5, failed: 0 });
   });
 
-  it("another target may be added to what is there; other prompts need another folder", async () => {
+  it("another target may be added to existing results; other prompts need another folder", async () => {
     const world = worldOf({ rules: [{ reply: { text } }] });
     await compareIn({ prompts: PROMPTS, targets, folder }, world);
     const seen: CompareProgress[] = [];
@@ -304,7 +304,7 @@ describe("the judge", () => {
     expect(new Set(orders).size, "both orders occur").toBe(2);
   });
 
-  it("one that fails is reported, and the rest of the comparison stands", async () => {
+  it("one that fails is reported, and the rest of the comparison remains valid", async () => {
     const judge = createScriptedBackend([{ text: "I cannot say." }]);
     const report = await compareIn(
       { prompts: PROMPTS, targets: ["openai/one", "openai/other"], judge: { target: judge } },
@@ -318,7 +318,7 @@ describe("the judge", () => {
     expect(report.targets[0]?.scores["sections"]?.mean).toBeCloseTo(12 / 13, 10);
   });
 
-  it("what was rated is kept", async () => {
+  it("ratings are kept", async () => {
     const judge = createScriptedBackend([{ text: JSON.stringify({ A: points(3), B: points(3) }) }]);
     const world = worldOf({ rules: [{ reply: { text: "x" } }] });
     const options = {
@@ -360,7 +360,7 @@ describe("documents, repetitions, scorers", () => {
     expect(asked).toContain("Text A");
   });
 
-  it("a scorer of one's own takes the place of the built-in ones; what it throws or gives is named with it", async () => {
+  it("a custom scorer replaces the built-in ones; what it throws or returns is reported with its name", async () => {
     const world = worldOf({ rules: [{ reply: { text: "four" } }] });
     const options = { prompts: PROMPTS, targets: ["openai/one", "openai/other"] };
     const score = (give: () => unknown) =>
@@ -378,7 +378,7 @@ describe("documents, repetitions, scorers", () => {
     await expect(score(() => JSON.parse("{"))).rejects.toThrow('The scorer "mine" failed: ');
   });
 
-  it("a scorer with a mistake ends the comparison at the first answer, and nothing is asked afterwards", async () => {
+  it("a scorer with a mistake ends the comparison at the first answer, and nothing is requested afterwards", async () => {
     const quick = createScriptedBackend([{ text: "four" }]);
     const asked: AbortSignal[] = [];
     const slow = createScriptedBackend([
@@ -426,7 +426,7 @@ describe("documents, repetitions, scorers", () => {
       "There is no option of compare called scorer. Did you mean scorers?",
     ],
     [{ prompts: ["a"], targets: ["offline", "openai/x"], documents: [{ name: "a", text: "" }] }, "documents[0]"],
-  ])("what is wrong is named before anything is asked: %j", async (options, message) => {
+  ])("mistakes are reported before any request: %j", async (options, message) => {
     await expect(compareIn(options as never, worldOf())).rejects.toMatchObject({
       name: "StartError",
       message: expect.stringContaining(message) as string,

@@ -597,7 +597,7 @@ describe.each(COLUMNS)("F-C2: on %s", (column, target, proofs) => {
   });
 
   it.each(all.filter((option) => isAmong(option, ignored)))(
-    "%s is warned of by name, in a run, a session and a swarm, and refused with strict",
+    "%s causes a warning by name, in a run, a session and a swarm, and is rejected with strict",
     async (option) => {
       const options = SAMPLES[option];
       const isNamed = (names: readonly string[]): boolean =>
@@ -631,7 +631,7 @@ describe.each(COLUMNS)("F-C2: on %s", (column, target, proofs) => {
     },
   );
 
-  it.each(all.filter((option) => isAmong(option, refused)))("%s is refused, strict or not", (option) => {
+  it.each(all.filter((option) => isAmong(option, refused)))("%s is rejected, strict or not", (option) => {
     const given = {
       record: { record: join(home, "refused.tape") },
       replay: { replay: tape },

@@ -36,7 +36,7 @@ async function onStage<Value>(target: TestTarget, act: (stage: Stage) => Promise
 }
 
 describe.each(TOOL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
-  it("its answer is the result of the call, its events carry the call as their parent, and the run ends once", () =>
+  it("its answer is the result of the call, its events have the call as their parent, and the run ends once", () =>
     onStage(target, async (stage) => {
       const { log, result } = await stage.play(target, "go", { tools: [agentTool(helperOn(target))] });
       expect(result).toMatchObject({ status: "success", text: "It says so." });
@@ -56,7 +56,7 @@ describe.each(TOOL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
       );
     }));
 
-  it("a deny rule of the run holds for its tools, and a question about them goes to the run", () =>
+  it("a deny rule of the run applies to its tools, and a question about them goes to the run", () =>
     onStage(target, async (stage) => {
       const tools = [agentTool(helperOn(target))];
       const denied = await stage.play(target, "go", { tools, permissions: { deny: ["look"] } });
@@ -89,7 +89,7 @@ describe.each(TOOL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
 });
 
 describe.each(MODEL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
-  it("an abort goes through to it", () =>
+  it("an abort reaches it", () =>
     onStage(target, async (stage) => {
       const stop = new AbortController();
       let fired = false;
@@ -124,7 +124,7 @@ describe.each(MODEL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
       });
     }));
 
-  it("a limit of the run ends it in the middle, not when it has ended by itself", async () => {
+  it("a limit of the run ends it in the middle, not only after it has ended", async () => {
     const again = { match: { user: "find" }, reply: { toolCalls: [{ name: target.toolName("look"), input: {} }] } };
     const stage = await openStage({ rules: [script(target).rules[0] as typeof again, again] });
     const tools = [agentTool(helperOn(target))];
@@ -153,7 +153,7 @@ describe.each(MODEL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
     }
   });
 
-  it("F-B13: a question of its tools that nobody can answer is denied at once", () =>
+  it("F-B13: a question of its tools without a reader is denied at once", () =>
     onStage(target, async (stage) => {
       const helper = helperOn(target, { permissions: { ask: ["look"] } });
       const run = stage.start(target, "go", { tools: [agentTool(helper)] });
@@ -162,7 +162,7 @@ describe.each(MODEL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
       expect(result.warnings).toContainEqual(expect.objectContaining({ code: "nobody-can-answer" }));
     }));
 
-  it("agents within each other have a bound", async () => {
+  it("the nesting of agents is bounded", async () => {
     const stage = await openStage({
       rules: [{ match: { tool: "self" }, reply: { toolCalls: [{ name: "self", input: { prompt: "deeper" } }] } }],
       otherwise: { text: "bottom" },

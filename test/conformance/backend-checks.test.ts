@@ -25,7 +25,7 @@ const SCRIPTS: Readonly<Record<ModelSituation, EmulatorScript["rules"][number]>>
 };
 
 describe("checkModelBackend", () => {
-  it.each(BACKENDS)("%s keeps every promise", async (name) => {
+  it.each(BACKENDS)("%s fulfils the contract", async (name) => {
     const create = (situation: ModelSituation): ModelBackend => {
       const { world } = createTestWorld({ rules: [SCRIPTS[situation]] });
       const backend = resolveBackend(name, {}, world);
@@ -35,7 +35,7 @@ describe("checkModelBackend", () => {
     expect(await checkModelBackend(create)).toEqual([]);
   });
 
-  it("reports a backend that breaks its promises, by promise", async () => {
+  it("reports a backend that violates its contract, by requirement", async () => {
     const careless: ModelBackend = {
       kind: "model",
       name: "careless",
@@ -127,7 +127,7 @@ function createAgent(
 const errorChunk: Chunk = errorItem({ code: "provider-error", message: "It failed.", terminal: true });
 
 describe("checkAgentBackend", () => {
-  it("an agent that does as it should keeps every promise", async () => {
+  it("a correct agent fulfils the contract", async () => {
     expect(await checkAgentBackend((situation) => createAgent(situation))).toEqual([]);
   });
 

@@ -216,6 +216,6 @@ describe.each(CONTROL_TARGETS)("F-C4: decisions about Claude Code's own tools", 
   });
 });
 
-it("the real CLI is there where it has to be", () => {
+it("the real CLI is installed where required", () => {
   if (process.env["CI"] === "true") expect(locateRealCli()).toBeDefined();
 });

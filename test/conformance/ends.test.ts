@@ -32,7 +32,7 @@ describe.each(TOOL_TARGETS)("F-D6: a run that reached a limit on $name", (target
   it.each<[string, RunOptions["limits"], string, RegExp]>([
     ["turns", { turns: 2 }, "error_max_turns", /^The run reached limits\.turns \(2\)\. Raise it, or/],
     ["tokens", { tokens: 1 }, "error_max_total_tokens", /^The run reached limits\.tokens \(1\)\. Raise it, or/],
-  ])("says which: %s", async (_, limits = {}, subtype, sentence) => {
+  ])("names it: %s", async (_, limits = {}, subtype, sentence) => {
     const stage = await openStage(endless(target));
     try {
       const { result, log } = await stage.play(target, "go", { tools: [again], limits });
@@ -45,7 +45,7 @@ describe.each(TOOL_TARGETS)("F-D6: a run that reached a limit on $name", (target
     }
   });
 
-  it("says which: time", async () => {
+  it("names it: time", async () => {
     const stage = await openStage(endless(target));
     try {
       const waits = tool(
@@ -79,7 +79,7 @@ describe.each(TOOL_TARGETS)("F-D6: a run that reached a limit on $name", (target
     }
   });
 
-  it("an answer that never fits its schema says what did not fit", async () => {
+  it("an answer that never matches its schema reports what did not match", async () => {
     const wrong = JSON.stringify({ degrees: "warm" });
     const stage = await openStage({
       rules: [
@@ -112,7 +112,7 @@ describe.each(TOOL_TARGETS)("F-D6: a run that reached a limit on $name", (target
 });
 
 describe.each(MODEL_TARGETS)("F-D6: a run that reached a limit on $name", (target) => {
-  it("says which: handoffs", async () => {
+  it("names it: handoffs", async () => {
     const stage = await openStage({
       rules: [
         { match: { user: "to b" }, reply: { toolCalls: [{ name: "handoff", input: { to: "a", message: "to a" } }] } },
@@ -134,7 +134,7 @@ describe.each(MODEL_TARGETS)("F-D6: a run that reached a limit on $name", (targe
 });
 
 describe.each(ALL_TARGETS)("F-D7: messages with content on $name", (target) => {
-  it("are taken as text and as blocks, and a system message is refused with the remedy", async () => {
+  it("are accepted as text and as blocks, and a system message is rejected with the remedy", async () => {
     const stage = await openStage({ rules: [{ match: { user: "second" }, reply: { text: "Right." } }] });
     try {
       const { result } = await stage.play(target, [

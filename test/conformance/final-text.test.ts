@@ -56,7 +56,7 @@ describe.each(ALL_TARGETS)("F-D1: the text of a run on $name", (target) => {
 });
 
 describe.each(TOOL_TARGETS)("F-D1: the text of a run that ends early on $name", (target) => {
-  it("is what the last message said before the abort", async () => {
+  it("is the text of the last message before the abort", async () => {
     const stage = await openStage(twoTurns(target));
     try {
       const stop = new AbortController();
@@ -68,7 +68,7 @@ describe.each(TOOL_TARGETS)("F-D1: the text of a run that ends early on $name", 
     }
   });
 
-  it("has nothing of the runs before it in a session", async () => {
+  it("contains nothing of earlier runs in a session", async () => {
     const stage = await openStage({
       rules: [
         { match: { user: "first" }, reply: { text: "one" } },

@@ -85,7 +85,7 @@ const withBlock = (block: Block) => [
   { role: "user" as const, blocks: [{ type: "text" as const, text: "Look at this:" }, block] },
 ];
 
-describe("F-C6: a block of the input is sent rightly, or refused by name before the run starts", () => {
+describe("F-C6: a block of the input is sent correctly, or rejected by name before the run starts", () => {
   it.each(ROWS)("$backend, $name", async ({ backend, name, part }) => {
     const place = createTestWorld({ rules: [{ reply: { text: "I see." } }] });
     const input = withBlock(BLOCKS[name]);
@@ -125,7 +125,7 @@ describe("F-C6: a block of the input is sent rightly, or refused by name before 
   });
 
   it.each(["offline", "anthropic/test", "openai/test", "google/test"])(
-    "%s: a fallback that cannot take a block is named before the run starts",
+    "%s: a fallback that does not support a block is named before the run starts",
     (backend) => {
       const { world } = createTestWorld();
       const input = withBlock(BLOCKS.MP3);
@@ -149,7 +149,7 @@ describe("F-C6: a block of the input is sent rightly, or refused by name before 
     ["hello", /input\[0\]\.blocks\[1\] is "hello", not a block/],
     [null, /input\[0\]\.blocks\[1\] is null, not a block/],
     [{ type: "unknown", raw: { type: "x" } }, /block of an unknown kind/],
-  ])("what is no block at all is refused by name: %j", (block, message) => {
+  ])("an invalid block is rejected by name: %j", (block, message) => {
     for (const backend of ["offline", "openai/test", "google/test"]) {
       try {
         startRun(backend, withBlock(block as Block), {}, createTestWorld().world);

@@ -28,7 +28,7 @@ const ROWS: readonly (readonly [string, readonly InputMessage[], RegExp])[] = [
   ["content beside blocks", [{ role: "user", content: "a", blocks: [] }] as never, /content and blocks/],
 ];
 
-describe("F-C6 F-D7: input that cannot be sent is refused by name, never left out", () => {
+describe("F-C6 F-D7: input that cannot be sent is rejected by name, never omitted", () => {
   it.each(ALL_TARGETS)("$name", async (target) => {
     const stage = await openStage();
     try {
@@ -46,7 +46,7 @@ describe("F-C6 F-D7: input that cannot be sent is refused by name, never left ou
     }
   });
 
-  it("a command is given text alone", () => {
+  it("a command gets text only", () => {
     const picture = { type: "image", mediaType: "image/png", data: "aGk=" };
     expect(() => run(command(["cat"], { format: "text" }), user(picture))).toThrow(/image.*command.*text alone/);
   });

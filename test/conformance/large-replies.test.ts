@@ -335,7 +335,7 @@ describe.each(CASES)("F-B1: %s, a large %s", (backend, name) => {
   const shape = SHAPES[name] as Shape;
   const open = BACKENDS[backend] as (shape: Shape) => Promise<Place>;
 
-  it("ends with one done, is kept whole, is never read or written at once, and is held a bounded number of times", async () => {
+  it("ends with one done, is kept complete, is never read or written at once, and is held a bounded number of times", async () => {
     const { start, clock } = await open(shape);
     // Whatever is loaded with the first run is loaded now.
     await toEnd(start({}), clock);

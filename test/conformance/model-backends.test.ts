@@ -79,7 +79,7 @@ describe.each(BACKENDS)("S2-3 S3-6 S3-7: %s", (backend) => {
     }
   });
 
-  it("images in messages are taken", async () => {
+  it("images in messages are accepted", async () => {
     const place = createTestWorld({ rules: [{ reply: { text: "A dot." } }] });
     const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
     const image: Message["blocks"] = [
@@ -173,7 +173,7 @@ describe.each(BACKENDS)("S2-3 S3-6 S3-7: %s", (backend) => {
   });
 
   it.each(["invalidUtf8AfterEvents", "malformedFrameAfterEvents"] as const)(
-    "R9 I4: with %s at any place a tool runs with exactly the arguments the model wrote, or not at all",
+    "R9 I4: with %s at any position a tool runs with exactly the arguments the model wrote, or not at all",
     async (fault) => {
       const input = { a: 1234567, b: 7654321 };
       const reply = { text: "Let me add these.", toolCalls: [{ name: "add", input }] };
@@ -200,7 +200,7 @@ describe.each(BACKENDS)("S2-3 S3-6 S3-7: %s", (backend) => {
     expect(log.filter((event) => event.type === "notice" && event.kind === "retry")).toHaveLength(2);
   });
 
-  it("the ledger books what a reply used that was cut and asked for again, as far as the host said it", async () => {
+  it("the cost counter includes the usage of a reply that was cut and retried, as far as the host reported it", async () => {
     const cut = { reply: { text: "one two three four" }, fault: { cutAfterEvents: 4, times: 1 } };
     const place = createTestWorld({ rules: [cut] });
     const whole = doneOf(await runToEnd(backend, "go", {}, createTestWorld({ rules: [{ reply: cut.reply }] })));

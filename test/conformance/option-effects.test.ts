@@ -279,7 +279,7 @@ describe.each(["plain", "control"] as const)("F-C2: on claude-code in %s mode", 
 
 describe.each(["plain", "control"] as const)("F-C2: options of a run on claude-code in %s mode", (mode) => {
   const told = Object.entries(RUN_ON_CLI).filter(([, proof]) => proof.mode === undefined || proof.mode === mode);
-  it.each(told)("%s reaches the CLI, and a run without it does not say so", async (option, { options, started }) => {
+  it.each(told)("%s is passed to the CLI, and is absent in a run without it", async (option, { options, started }) => {
     const proof: CliProof = { given: {}, beside: { model: "claude-sonnet-4-6" } };
     const isTold = ({ starts }: Awaited<ReturnType<typeof startCli>>): boolean =>
       starts.some((start) => !start.includes("--version") && started.test(start));

@@ -122,7 +122,7 @@ function refusalOf(start: () => unknown): string | undefined {
 
 describe.each(Object.entries(MODELS))("F-C2: on %s", (column, target) => {
   const judged = OPTIONS.filter((option) => option !== "limits.costUsd" || !WITHOUT_PRICES.includes(column));
-  it.each(judged)("%s holds, or is warned of by name and refused with strict", async (option) => {
+  it.each(judged)("%s works, or causes a warning by name and is rejected with strict", async (option) => {
     const place = modelWorld();
     const options = SAMPLES[option];
     const expected = isExpectedToHold(option, column as SupportColumn) ? [] : namesOf(option);
@@ -170,7 +170,7 @@ describe("F-C2: what depends on other options", () => {
     expect(ignoredIn(await runToEnd(target, "Say hello", options as RunOptions, modelWorld()))).toEqual(expected);
   });
 
-  it("options for a backend that was made by hand are warned of: it has its own", async () => {
+  it("options for a backend created in code cause a warning, because it has its own", async () => {
     const { world } = modelWorld();
     const backend = makeBackend("openai", "gpt-5", { apiKey: "k" }, world);
     const options: RunOptions = { openai: { headers: { "x-a": "b" } } };
@@ -198,7 +198,7 @@ describe("F-C2: what depends on other options", () => {
     ],
     ["a fork of the CLI's of nothing", named, { claudeCode: { forkSession: true } }, ["claudeCode.forkSession"]],
     ["a filter of nothing", named, { claudeCode: { toolFilter: "both" } }, ["claudeCode.toolFilter"]],
-  ])("of options of Claude Code that exclude each other, the loser is named: %s", (_, target, options, expected) => {
+  ])("of mutually exclusive options of Claude Code, the ignored one is named: %s", (_, target, options, expected) => {
     const { world } = modelWorld();
     expect(explainIn(target, options, world).ignored).toEqual(expected);
     const refusal = refusalOf(() => startRun(target, "hi", { ...options, strict: true }, world));
@@ -206,7 +206,7 @@ describe("F-C2: what depends on other options", () => {
       expect(refusal).toMatch(new RegExp(`^feature-unavailable: ${expected[0]} is not available`));
   });
 
-  it("in a swarm only the agent that cannot do it is warned of, and strict refuses the whole run", async () => {
+  it("in a swarm only the agent that does not support it gets a warning, and strict rejects the whole run", async () => {
     const { world } = modelWorld();
     const first = agent({ name: "first", backend: "offline", handoffs: ["second"] });
     const second = agent({ name: "second", backend: MODELS.google, limits: { costUsd: 1 } });
@@ -225,7 +225,7 @@ describe("F-C2: what depends on other options", () => {
     );
   });
 
-  it("in a run of several backends, an option that one of them takes is neither warned of nor refused", async () => {
+  it("in a run with several backends, an option that one of them supports is neither warned about nor rejected", async () => {
     const { world } = modelWorld();
     const options: RunOptions = {
       strict: true,
@@ -263,7 +263,7 @@ describe("F-C2: what depends on other options", () => {
     expect(explainIn(swarm([own, named]), { openai: { headers: {} } }, world).ignored).toEqual(["openai"]);
   });
 
-  it("strict refuses an option that an agent among the tools cannot take, before anything starts", () => {
+  it("strict rejects an option that an agent among the tools does not support, before anything starts", () => {
     const { world } = modelWorld();
     const tools = [agentTool(agent({ name: "helper", backend: "claude-code" }))];
     expect(refusalOf(() => startRun("offline", "hi", { tools, temperature: 0.5, strict: true }, world))).toMatch(
@@ -271,7 +271,7 @@ describe("F-C2: what depends on other options", () => {
     );
   });
 
-  it("the folder of a model's run is where its rules about paths start; without such rules it is warned of", () => {
+  it("the folder of a model's run is where its path rules start; without such rules it causes a warning", () => {
     const { world } = modelWorld();
     const ignored = (permissions: RunOptions["permissions"]): readonly string[] =>
       explainIn("offline", { cwd: "/tmp", ...(permissions && { permissions }) }, world).ignored;
@@ -279,14 +279,14 @@ describe("F-C2: what depends on other options", () => {
     expect(ignored({ deny: ["Read"] })).toEqual(["cwd"]);
   });
 
-  it("a time for tools is for one's own, which Claude Code may have", () => {
+  it("a time limit for tools applies to our own tools, which Claude Code may have", () => {
     const { world } = modelWorld();
     const limits = { toolMs: 1000 };
     expect(explainIn("claude-code", { limits, tools: [add] }, world).ignored).toEqual([]);
     expect(explainIn("claude-code", { limits }, world).ignored).toEqual(["limits.toolMs"]);
   });
 
-  it("a limit of what a backend does not report is warned of, once, by the name of the limit", async () => {
+  it("a limit on something that a backend does not report causes one warning with the name of the limit", async () => {
     const limits = { costUsd: 1, tokens: 10_000 };
     const silent = withoutUsage(createScriptedBackend([{ text: "hello" }]));
     const plain = command([process.execPath, "-e", "console.log('hello')"], { format: "text" });
@@ -306,7 +306,7 @@ describe("F-C2: what depends on other options", () => {
     }
   });
 
-  it("a session warns as a run does, and is refused as a run is", async () => {
+  it("a session warns and rejects as a run does", async () => {
     const { world } = modelWorld();
     const session = startSession("offline", { cwd: "/tmp" }, world);
     const result = await session.send("hello").result();
@@ -317,7 +317,7 @@ describe("F-C2: what depends on other options", () => {
     );
   });
 
-  it("a model of somebody else's is judged by what it says it ignores", async () => {
+  it("a third-party model is judged by what it declares to ignore", async () => {
     const backend = {
       ...createScriptedBackend([{ text: "hello" }, { text: "hello" }]),
       ignores: ["temperature"],
@@ -355,19 +355,16 @@ describeRealCli("F-C2: on the real Claude Code CLI", () => {
       .filter(({ path }) => path.startsWith("/v1/messages"))
       .map(({ body }) => ({ model: (body as { model?: unknown }).model, body: JSON.stringify(body) }));
 
-  it.each(["plain", "control"] as const)(
-    "in %s mode everything that does not hold is warned of at once",
-    async (mode) => {
-      const lost = OPTIONS.filter((option) => !isExpectedToHold(option, `claude-code (${mode})`));
-      const { tools: _, ...options } = Object.assign({}, ...lost.map((option) => SAMPLES[option])) as RunOptions;
-      const whole = { ...options, retry: { totalMs: 7, afterFirstToken: true }, toolChoice: "none" } as const;
-      const names = new Set(lost.flatMap(namesOf));
-      expect(new Set(ignoredIn(await logOf(whole, mode)))).toEqual(names);
-      expect(new Set(explainIn(place.backend({ mode }), whole, world).ignored)).toEqual(names);
-    },
-  );
+  it.each(["plain", "control"] as const)("in %s mode everything unsupported is warned about at once", async (mode) => {
+    const lost = OPTIONS.filter((option) => !isExpectedToHold(option, `claude-code (${mode})`));
+    const { tools: _, ...options } = Object.assign({}, ...lost.map((option) => SAMPLES[option])) as RunOptions;
+    const whole = { ...options, retry: { totalMs: 7, afterFirstToken: true }, toolChoice: "none" } as const;
+    const names = new Set(lost.flatMap(namesOf));
+    expect(new Set(ignoredIn(await logOf(whole, mode)))).toEqual(names);
+    expect(new Set(explainIn(place.backend({ mode }), whole, world).ignored)).toEqual(names);
+  });
 
-  it.each(OPTIONS)("%s is refused with strict before anything starts, exactly when it does not hold", (option) => {
+  it.each(OPTIONS)("%s is rejected with strict before anything starts, exactly if it is not supported", (option) => {
     const count = place.emulator.requests.length;
     for (const mode of ["control", "plain"] as const) {
       // A forced mode that leaves a feature out is told in that feature's own words.
@@ -401,14 +398,14 @@ describeRealCli("F-C2: on the real Claude Code CLI", () => {
   it.each([
     ["false", false, 1],
     ["{ attempts: 2 }", { attempts: 2 }, 2],
-  ] as const)("retry: %s decides how often the model is asked", async (_, retry, count) => {
+  ] as const)("retry: %s determines how often the model is called", async (_, retry, count) => {
     rules = [{ fault: { status: 500 } }];
     const from = asked().length;
     await logOf({ retry, env: { CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: "1" } });
     expect(asked().length - from).toBe(count);
   });
 
-  it("fallback names the model that is asked when the first one is overloaded", async () => {
+  it("fallback names the model that is called if the first one is overloaded", async () => {
     rules = [{ match: { model: "claude-first" }, fault: { status: 529 } }];
     const from = asked().length;
     const log: AgentEvent[] = [];

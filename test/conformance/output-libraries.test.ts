@@ -123,12 +123,12 @@ describe.each([
   };
   describe.each(NOTATIONS)("$name", (notation) => {
     it("F-C1, F-C14: the answer is checked, transformed and given as the value", () => CASES.fits(notation, ask));
-    it("F-C1: an answer that does not fit is sent back, and the next one is taken", () =>
+    it("F-C1: an answer that does not match is sent back, and the next one is accepted", () =>
       CASES.repaired(notation, ask));
-    it("F-C1, F-D8: an answer that never fits fails the run, and gives no value", () => CASES.never(notation, ask));
+    it("F-C1, F-D8: an answer that never matches fails the run, and gives no value", () => CASES.never(notation, ask));
   });
 
-  it.each([0, 1, 3])("F-D8: with repairs %i the model is asked once more than that", async (repairs) => {
+  it.each([0, 1, 3])("F-D8: with repairs %i the model is called once more than that", async (repairs) => {
     const place = createTestWorld(scriptOf([{}], (json) => ({ text: json, toolCalls: [] })));
     await runToEnd(backend, "How many?", { output: { schema: { n: "integer" }, repairs } }, place);
     expect(place.emulator.requests).toHaveLength(repairs + 1);
@@ -163,11 +163,11 @@ describeRealCli("the real Claude Code CLI", () => {
     };
     // Each start of the CLI takes a second, so one run shows that an answer is sent back, checked and transformed.
     it.each(NOTATIONS.filter(({ name }) => mode === "plain" || IN_CONTROL.includes(name)))(
-      "F-C1, F-C14: $name: an answer that does not fit is sent back, and the next one is transformed and given",
+      "F-C1, F-C14: $name: an answer that does not match is sent back, and the next one is transformed and returned",
       (notation) => CASES.repaired(notation, ask),
     );
     it.each(NOTATIONS.filter(({ name }) => ["zod", "the short notation"].includes(name)))(
-      "F-C1, F-D8: $name: an answer that never fits fails the run, and gives no value",
+      "F-C1, F-D8: $name: an answer that never matches fails the run, and gives no value",
       (notation) => CASES.never(notation, ask),
     );
 
@@ -199,7 +199,7 @@ describeRealCli("the real Claude Code CLI", () => {
       expect(result).toMatchObject({ status: "success", structured: answer });
     });
 
-    it("F-D8: a fenced answer of a CLI that was not held to the schema is read", async () => {
+    it("F-D8: a fenced answer of a CLI that does not enforce the schema is read", async () => {
       script = [{ reply: { text: 'Sure:\n```json\n{"n": 4}\n```' } }];
       const { result } = await runReal(place.backend({ mode }), { output: { n: "integer" } });
       expect(result).toMatchObject({ status: "success", structured: { n: 4 } });

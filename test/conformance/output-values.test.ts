@@ -18,8 +18,8 @@ const VALUES: readonly (readonly [string, unknown, unknown])[] = [
 ];
 const script: EmulatorScript = { rules: [] };
 
-describe("F-C1: what a transform makes of an answer", () => {
-  it.each(ALL_TARGETS)("$name: output() gives it, and every event survives JSON", async (target) => {
+describe("F-C1: the output of a transform", () => {
+  it.each(ALL_TARGETS)("$name: output() returns it, and every event survives JSON", async (target) => {
     const stage = await openStage(script);
     try {
       for (const [what, value, shown] of target.isCli ? VALUES.slice(0, 2) : VALUES) {

@@ -12,7 +12,7 @@ const look = tool("look", "Look something up", {}, () => "found");
 const ours = (log: readonly AgentEvent[]): string[] =>
   log.flatMap((event) => (event.type === "message" && event.source === "millrace" ? [textOf(event.blocks)] : []));
 
-describe.each(TOOL_TARGETS)("F-C5: what Millrace itself tells a model on $name", (target) => {
+describe.each(TOOL_TARGETS)("F-C5: what Millrace itself sends to a model on $name", (target) => {
   it("the feedback of a before-stop hook is a message of ours, once, in the events and in messages", async () => {
     const stage = await openStage({
       rules: [{ match: { user: "go", times: 1 }, reply: { text: "Done." } }, { reply: { text: "Now it is done." } }],
@@ -78,7 +78,7 @@ describe.each(TOOL_TARGETS)("F-C5: what Millrace itself tells a model on $name",
     }
   });
 
-  it("a repair of an answer that does not fit is a message of ours", async () => {
+  it("a repair prompt is a message of ours", async () => {
     const wrong = { name: "StructuredOutput", input: { n: 1 } };
     const stage = await openStage({
       rules: [

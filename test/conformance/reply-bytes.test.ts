@@ -72,7 +72,7 @@ describe.each(BACKENDS)("F-B1: a reply longer than limits.replyBytes, from %s", 
     expectCut(await eventsOf(run, async () => void (clock.pending() > 0 && (await clock.advance(500)))));
   });
 
-  it("one that is as long as the limit passes", async () => {
+  it("one of exactly the limit passes", async () => {
     const { world, clock } = createTestWorld(script);
     const run = startRun(target, "Go on", { limits: { replyBytes: LONG.length } }, world);
     const log = await eventsOf(run, async () => void (clock.pending() > 0 && (await clock.advance(500))));

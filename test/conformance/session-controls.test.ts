@@ -370,7 +370,7 @@ describe.each(COLUMNS)("F-C10 S0-79 S0-80: a session on $name", (column) => {
   });
   afterAll(() => stage.close());
 
-  it.each(Reflect.ownKeys(PROOFS) as Member[])("%s works, or is refused by name", async (member) => {
+  it.each(Reflect.ownKeys(PROOFS) as Member[])("%s works, or is rejected by name", async (member) => {
     const { target, options = {} } = column.open(stage, folder);
     const session = startSession(target, options as OpenSessionOptions, stage.world);
     const scene: Scene = {
@@ -409,8 +409,8 @@ describe.each(COLUMNS)("F-C10 S0-79 S0-80: a session on $name", (column) => {
   });
 });
 
-describe("F-C10 S0-79: what was set holds for whom it was set", () => {
-  it("a model is the agent's for whom it was set, whoever answers in between", async () => {
+describe("F-C10 S0-79: settings apply to the agent they were made for", () => {
+  it("a model applies to its agent, whichever agents answer in between", async () => {
     const { world } = createTestWorld();
     const both = swarm([
       agent({ name: "clerk", backend: "openai/clerk-model" }),
@@ -432,7 +432,7 @@ describe("F-C10 S0-79: what was set holds for whom it was set", () => {
     await session.close();
   });
 
-  it("a name that is neither the swarm's nor anybody's lists those there are", async () => {
+  it("an unknown name of an agent lists the existing ones", async () => {
     const { world } = createTestWorld();
     const session = startSession(swarm([agent({ name: "clerk", backend: "openai/test" })]), {}, world);
     await expect(session.setAgent("clark")).rejects.toMatchObject({
@@ -443,7 +443,7 @@ describe("F-C10 S0-79: what was set holds for whom it was set", () => {
 });
 
 describeRealCli("F-C10 S0-79: what was set on the real CLI", () => {
-  it("the CLI with options of its own keeps them with another model, and in a swarm a mode is for it alone", async () => {
+  it("the CLI with its own options keeps them with another model, and in a swarm a mode applies to it alone", async () => {
     const stage = await openStage();
     const { env, clock, random, spawn, files } = stage.world;
     const machine = { ...realWorld(env as Record<string, string>, stage.home), clock, random, spawn, files };
@@ -469,7 +469,7 @@ describeRealCli("F-C10 S0-79: what was set on the real CLI", () => {
     }
   });
 
-  it("in plain mode an agent that the CLI does not have fails the next run with those it has, until another is set", async () => {
+  it("in plain mode an unknown agent of the CLI fails the next run with a list of those it has, until another is set", async () => {
     const stage = await openStage();
     const claudeCode = { ...realCliOptions(), mode: "plain" } as const;
     const session = startSession("claude-code", { cwd: stage.home, claudeCode }, stage.world);

@@ -21,7 +21,7 @@ const anthropic = (reason: string): string =>
 const print = (format: string, output: string): Promise<RunResult> =>
   run(command([process.execPath, "-e", `process.stdout.write(${JSON.stringify(output)})`], { format }), "go").result();
 
-describe("F-B2 F-C3: a command that prints a vendor's stream succeeds only when the reply did", () => {
+describe("F-B2 F-C3: a command that prints a vendor's stream succeeds only if the reply did", () => {
   it.each([
     ["openai-chat", chat("content_filter"), "content-filtered"],
     ["openai-chat", chat("length"), "error_max_tokens"],
@@ -59,7 +59,7 @@ describe("F-B2 F-C3: a command that prints a vendor's stream succeeds only when 
   });
 });
 
-describe("F-B2: a reply with nothing but half a call", () => {
+describe("F-B2: a reply with only half a call", () => {
   it.each(BACKENDS.filter((name) => !name.startsWith("google")))(
     "%s: with an unknown stop reason the model is informed once, and then the run continues",
     async (backend) => {
@@ -95,8 +95,8 @@ describe("F-B2: Gemini", () => {
   });
 });
 
-describe("F-D6: an answer that a limit of the model itself cut", () => {
-  it("says so, and does not advise to raise maxTokens", async () => {
+describe("F-D6: an answer that was cut by the model's own limit", () => {
+  it("is reported as such, without the advice to raise maxTokens", async () => {
     const place = createTestWorld({
       rules: [{ reply: { text: "Half", vendorStopReason: "model_context_window_exceeded" } }],
     });
@@ -108,7 +108,7 @@ describe("F-D6: an answer that a limit of the model itself cut", () => {
 });
 
 describe.each(ALL_TARGETS.filter(({ isCli }) => isCli))("F-B2: $name", (target) => {
-  it("a last message that was only paused is warned of", async () => {
+  it("a last message that was only paused causes a warning", async () => {
     const stage = await openStage({ rules: [{ reply: { text: "Half", vendorStopReason: "pause_turn" } }] });
     try {
       const { result } = await stage.play(target, "go");

@@ -41,7 +41,7 @@ const ROWS: readonly Row[] = [
 ];
 
 describe("F-B2: a reply that stopped for another reason than its end is never a plain success", () => {
-  it.each(ROWS)("$backend says $word: $outcome", async ({ backend, word, outcome, code }) => {
+  it.each(ROWS)("$backend sends $word: $outcome", async ({ backend, word, outcome, code }) => {
     const place = createTestWorld(always(word));
     const result = resultOf(await runToEnd(backend, "go", { retry: false }, place));
     if (outcome === "warned") {
@@ -94,7 +94,7 @@ describe("F-B2: a reply that stopped for another reason than its end is never a 
 
 describe("F-B15: a wait that is too long", () => {
   it.each(BACKENDS)(
-    "%s: a Retry-After beyond every limit ends the run at once, and the error says it",
+    "%s: a Retry-After beyond every limit ends the run at once, and the error states it",
     async (backend) => {
       for (const retryAfter of ["999999999999999999999999", 61]) {
         const place = createTestWorld({ rules: [{ fault: { status: 429, retryAfter } }] });
