@@ -4,9 +4,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
-import { assertRunLog } from "#testing";
+import { assertRunLog, createSeededRandom } from "#testing";
+import type { Store } from "#sessions";
+import { createSystemFiles, systemClock } from "#transports";
 import { ROOT } from "../../scripts/set-up.mjs";
 import { loadSqlDriver } from "../../src/sessions/stores/sqlite/sql-driver.ts";
+import { openSqliteStore } from "../../src/sessions/stores/sqlite/sqlite-store.ts";
 import { byEffort } from "../effort.ts";
 import { followSse } from "../server/support.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -25,14 +28,24 @@ const KILLS = [
   // A tool that ends its own process.
   ...Array.from({ length: byEffort({ quick: 2, full: 8, nightly: 100 }) }, () => ({ point: "in-tool", count: 1 })),
 ];
+/** How many servers under load are killed at random moments. */
+const RANDOM_KILLS = byEffort({ quick: 4, full: 24, nightly: 500 });
+/** How many runs each of them begins, besides those that it continues. */
+const LOAD = 6;
+/** About as long as a run takes. */
+const LONGEST_LIFE_MS = 1500;
 const JSON_TYPE = { "content-type": "application/json" };
 
-const parent = temporaryFolder("kill");
-const folder = join(parent, "data");
 const children = new Set<ChildProcess>();
 afterAll(() => {
   for (const child of children) child.kill("SIGKILL");
 });
+
+/** Where a server kills itself: at the k-th passing of a point, or after as many milliseconds. */
+interface Kill {
+  readonly point: string;
+  readonly count: number;
+}
 
 interface Child {
   readonly url: string;
@@ -41,7 +54,7 @@ interface Child {
   kill(): void;
 }
 
-async function start(point: string, count: number): Promise<Child> {
+async function start(folder: string, { point, count }: Kill): Promise<Child> {
   const startedAt = Date.now();
   const child = spawn(
     process.execPath,
@@ -101,47 +114,107 @@ async function comeBack(url: string, { runId, events }: Seen): Promise<readonly 
 /** How many servers are killed one after the other, each with the unfinished runs of all of them. */
 const IN_A_ROW = 4;
 
+const CALM: Kill = { point: "none", count: 0 };
+
+interface Figures {
+  readonly slowestMs: number;
+  readonly runs: number;
+  readonly statuses: readonly string[];
+  /** Tools that were started, by their run. */
+  readonly starts: readonly string[];
+  readonly startedTwice: readonly string[];
+  /** Starts without a stored call. */
+  readonly unrecorded: readonly string[];
+  readonly resumed: number;
+}
+
+/**
+ * Kills one server after the other, all over the same data, and compares after each few what readers saw with the log.
+ * In the end every log is read, also those of runs that nobody saw.
+ */
+async function killAll(kills: readonly Kill[], load: number): Promise<Figures> {
+  const folder = join(temporaryFolder("kill"), "data");
+  const seen: Seen[] = [];
+  let slowestMs = 0;
+  for (const [at, kill] of kills.entries()) {
+    const victim = await start(folder, kill);
+    slowestMs = Math.max(slowestMs, victim.readyMs);
+    const chats = await Promise.all(Array.from({ length: load }, () => chat(victim.url)));
+    seen.push(...chats.filter((one) => one !== undefined));
+    victim.kill();
+    await victim.gone;
+    if ((at + 1) % IN_A_ROW !== 0 && at + 1 !== kills.length) continue;
+    const calm = await start(folder, CALM);
+    for (const one of seen.splice(0)) await comeBack(calm.url, one);
+    calm.kill();
+    await calm.gone;
+  }
+  const logs = await readAll(folder);
+  const lines = readFileSync(join(folder, "effects.txt"), "utf8").trim().split("\n");
+  const starts = lines.filter((line) => line.startsWith("start ")).map((line) => line.slice(6));
+  return {
+    slowestMs,
+    runs: logs.size,
+    statuses: [...new Set([...logs.values()].map(statusOf))],
+    starts,
+    startedTwice: starts.filter((runId, index) => starts.indexOf(runId) !== index),
+    unrecorded: starts.filter((runId) => logs.get(runId)?.some(({ type }) => type === "tool-call") !== true),
+    resumed: [...logs.values()].filter((log) =>
+      log.some((event) => event.type === "notice" && event.kind === "resumed"),
+    ).length,
+  };
+}
+
+/** Lets the runs that are left come to their end, and reads every log. */
+async function readAll(folder: string): Promise<ReadonlyMap<string, readonly AgentEvent[]>> {
+  const open = (): Promise<Store> => openSqliteStore({ folder, clock: systemClock, files: createSystemFiles() });
+  const before = await open();
+  const unfinished = await before.listRuns({ isOver: false });
+  await before.close();
+  const calm = await start(folder, CALM);
+  for (const { id } of unfinished) await comeBack(calm.url, { runId: id, events: [] });
+  calm.kill();
+  await calm.gone;
+  const database = (await loadSqlDriver()).open(join(folder, "millrace.sqlite"));
+  expect(database.prepare("PRAGMA integrity_check").get()).toMatchObject({ integrity_check: "ok" });
+  database.close();
+  const store = await open();
+  const logs = new Map<string, readonly AgentEvent[]>();
+  for (const { id } of await store.listRuns()) logs.set(id, await store.read(id));
+  await store.close();
+  for (const log of logs.values()) assertRunLog(log);
+  return logs;
+}
+
+function statusOf(log: readonly AgentEvent[]): string {
+  const done = log.at(-1);
+  return done?.type === "done" ? done.result.status : "none";
+}
+
+function report(kills: number, { slowestMs, runs, resumed, starts }: Figures): void {
+  console.log(
+    `R4: ${kills} kills: ${runs} runs, ${resumed} of them continued, ${starts.length} tools started; the slowest start took ${slowestMs} ms`,
+  );
+}
+
 describe("R4: kill -9", () => {
   it(`Runs that survive: ${KILLS.length} kills at event boundaries and inside a tool: 0 events lost, 0 doubled, every run ends as a success, no tool runs twice, no effect without a stored call`, async () => {
-    const statuses = new Map<string, number>();
-    const seen: Seen[] = [];
-    const logs = new Map<string, readonly AgentEvent[]>();
-    let slowest = 0;
-    for (const [at, { point, count }] of KILLS.entries()) {
-      const victim = await start(point, count);
-      slowest = Math.max(slowest, victim.readyMs);
-      const killed = await chat(victim.url);
-      if (killed !== undefined) seen.push(killed);
-      victim.kill();
-      await victim.gone;
-      if ((at + 1) % IN_A_ROW !== 0 && at + 1 !== KILLS.length) continue;
-      const calm = await start("none", 0);
-      for (const one of seen.splice(0)) {
-        const log = await comeBack(calm.url, one);
-        const done = log.at(-1);
-        const status = done?.type === "done" ? done.result.status : "none";
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        logs.set(one.runId, log);
-      }
-      calm.kill();
-      await calm.gone;
-    }
-    const database = (await loadSqlDriver()).open(join(folder, "millrace.sqlite"));
-    expect(database.prepare("PRAGMA integrity_check").get()).toMatchObject({ integrity_check: "ok" });
-    database.close();
-    expect([...statuses.keys()]).toEqual(["success"]);
-    const lines = readFileSync(join(folder, "effects.txt"), "utf8").trim().split("\n");
-    const starts = lines.filter((line) => line.startsWith("start ")).map((line) => line.slice(6));
-    expect(starts.length).toBeGreaterThan(KILLS.length / 3);
-    expect(starts.filter((runId, index) => starts.indexOf(runId) !== index)).toEqual([]);
-    const unrecorded = starts.filter((runId) => logs.get(runId)?.some(({ type }) => type === "tool-call") === false);
-    expect(unrecorded).toEqual([]);
-    const resumed = [...logs.values()].filter((log) =>
-      log.some((event) => event.type === "notice" && event.kind === "resumed"),
-    );
-    expect(resumed.length).toBeGreaterThan(KILLS.length / 3);
-    console.log(
-      `R4: the slowest of ${KILLS.length} starts took ${slowest} ms; ${resumed.length} of ${logs.size} runs continued`,
-    );
+    const figures = await killAll(KILLS, 1);
+    expect(figures).toMatchObject({ statuses: ["success"], startedTwice: [], unrecorded: [] });
+    expect(figures.starts.length).toBeGreaterThan(KILLS.length / 3);
+    expect(figures.resumed).toBeGreaterThan(KILLS.length / 3);
+    report(KILLS.length, figures);
   }, 1_800_000);
+
+  it(`Runs that survive: ${RANDOM_KILLS} kills at random moments of a server under load: the same`, async () => {
+    const random = createSeededRandom(17);
+    const kills = Array.from({ length: RANDOM_KILLS }, () => ({
+      point: "after-ms",
+      count: Math.floor(random.next() * LONGEST_LIFE_MS),
+    }));
+    const figures = await killAll(kills, LOAD);
+    expect(figures).toMatchObject({ statuses: ["success"], startedTwice: [], unrecorded: [] });
+    expect(figures.resumed).toBeGreaterThan(RANDOM_KILLS);
+    report(RANDOM_KILLS, figures);
+  }, 3_600_000);
 });

@@ -1,5 +1,5 @@
 // A server that kills itself at the k-th passing of a fail-point, as the system or a power cut would: no clean-up runs.
-// node kill-child.mjs <dist> <data folder> <fail-point> <k>
+// node kill-child.mjs <dist> <data folder> <fail-point> <k>, or `after-ms` and the milliseconds
 
 import { appendFileSync } from "node:fs";
 import { ServerResponse } from "node:http";
@@ -103,4 +103,5 @@ ServerResponse.prototype.write = function (/** @type {Uint8Array} */ bytes) {
 };
 
 const { url } = await server.listen();
+if (point === "after-ms") setTimeout(die, Number(count));
 process.stdout.write(`${url}\n`);
