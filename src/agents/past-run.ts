@@ -1,4 +1,5 @@
 import {
+  addUsage,
   type AgentEvent,
   type HandoffItem,
   isDelta,
@@ -65,7 +66,9 @@ export interface PastRun {
   readonly unfinished: readonly { readonly messageId: string; readonly parent: string | undefined }[];
   /** Unanswered calls of agents that a tool call runs. */
   readonly nestedCalls: readonly { readonly callId: string; readonly name: string; readonly parent: string }[];
-  /** What nested agents used. */
+  /** Agents that a tool call was running, the innermost first, with what their finished replies used. */
+  readonly nestedAgents: readonly { readonly parent: string; readonly usage: Usage; readonly turns: number }[];
+  /** What nested agents used that had ended. */
   readonly nestedUsage: readonly { readonly usage: Usage; readonly costUsd?: number | undefined }[];
   /** Every id of a message or a call. */
   readonly messageIds: readonly string[];
@@ -102,6 +105,7 @@ class PastReader {
   private readonly _legs: OpenLeg[] = [newLeg(undefined)];
   private readonly _calls = new Map<string, PastCall>();
   private readonly _nestedCalls = new Map<string, { callId: string; name: string; parent: string }>();
+  private readonly _nestedAgents = new Map<string, { usage: Usage; turns: number }>();
   private readonly _nestedUsage: { usage: Usage; costUsd?: number | undefined }[] = [];
   private readonly _unfinished = new Map<string, string | undefined>();
   private readonly _messageIds = new Set<string>();
@@ -118,8 +122,12 @@ class PastReader {
       this._unfinished.set(event.messageId, event.parent);
       this._messageIds.add(event.messageId);
       if (event.type === "tool-input-delta") this._callIds.add(event.callId);
-    } else if (event.parent === undefined) this._addItem(event);
-    else this._addNested(event, event.parent);
+    } else {
+      // The call has a result, so the agent that it ran has ended, with a verdict or without.
+      if (event.type === "tool-result") this._nestedAgents.delete(event.callId);
+      if (event.parent === undefined) this._addItem(event);
+      else this._addNested(event, event.parent);
+    }
   }
 
   past(): PastRun {
@@ -130,6 +138,7 @@ class PastReader {
       isEnded: this._hasFailed || (verdict !== undefined && verdict.subtype !== "handoff"),
       unfinished: [...this._unfinished].map(([messageId, parent]) => ({ messageId, parent })),
       nestedCalls: [...this._nestedCalls.values()],
+      nestedAgents: [...this._nestedAgents].map(([parent, agent]) => ({ parent, ...agent })).reverse(),
       nestedUsage: this._nestedUsage,
       messageIds: [...this._messageIds],
       callIds: [...this._callIds],
@@ -243,6 +252,7 @@ class PastReader {
       case "message":
         this._messageIds.add(event.id);
         this._unfinished.delete(event.id);
+        this._addNestedReply(event, parent);
         return;
       case "tool-call":
         this._callIds.add(event.callId);
@@ -253,13 +263,22 @@ class PastReader {
         return;
       case "notice":
         if (event.kind === "retract") this._retract(event.data as Retraction);
+        if (event.kind === "agent-start") this._nestedAgents.set(parent, { usage: {}, turns: 0 });
         if (event.kind === "agent-result") {
+          this._nestedAgents.delete(parent);
           const { usage, costUsd } = event.data as { readonly usage: Usage; readonly costUsd?: number };
           this._nestedUsage.push({ usage, costUsd });
         }
         return;
       default:
     }
+  }
+
+  private _addNestedReply({ role, usage = {} }: MessageItem, parent: string): void {
+    const agent = this._nestedAgents.get(parent);
+    if (agent === undefined || role !== "assistant") return;
+    agent.usage = addUsage(agent.usage, usage);
+    agent.turns += 1;
   }
 
   private _closeLeg({ replies, ...leg }: OpenLeg): PastLeg {

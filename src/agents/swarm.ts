@@ -28,7 +28,7 @@ import { pastTranscript } from "./transcript.ts";
 import type { AgentLeg, Conversations, KeptFiles, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
 import { createLegPolicy, inheritRules } from "./leg-policy.ts";
 import { warnOfIgnored, warnOfRules } from "./leg-warning.ts";
-import { mayTakeEffect, type RunSource, type RunWriter, writeInTurns } from "#run";
+import { type AgentResultNotice, mayTakeEffect, type RunSource, type RunWriter, writeInTurns } from "#run";
 import { createAbortController } from "#streams";
 import { runModelLeg } from "./runner.ts";
 import { UniqueIds } from "./unique-ids.ts";
@@ -190,7 +190,12 @@ class SwarmRun {
       ...retractNotice({ messageId }),
       ...(parent !== undefined && { parent }),
     }));
-    await this._writer.write([noticeItem("resumed", { after: past.lastSeq }), ...retractions, ...open]);
+    const ended = past.nestedAgents.map(({ parent, usage, turns }) => {
+      const data: AgentResultNotice = { subtype: "interrupted", isError: true, usage, turns };
+      return noticeItem("agent-result", data, { parent });
+    });
+    await this._writer.write([noticeItem("resumed", { after: past.lastSeq }), ...retractions, ...open, ...ended]);
+    for (const { usage, turns } of past.nestedAgents) if (turns > 0) this._budget.addSpent(usage, undefined);
     for (const { usage, costUsd } of past.nestedUsage) this._budget.addSpent(usage, costUsd);
     for (const { verdict } of past.legs)
       if (verdict !== undefined) this._budget.addSpent(verdict.usage, verdict.costUsd);

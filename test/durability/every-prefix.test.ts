@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { agent, agentTool, swarm } from "#runtime";
 import { assertRunLog } from "#testing";
 import { tool } from "#tools";
-import { type AgentEvent, isDelta } from "#domain";
+import type { ModelBackend } from "#backends";
+import { type AgentEvent, isDelta, textDelta } from "#domain";
 import { Effects, MODELS, modelOf, play, type Scenario, type Step } from "./resumable.ts";
 
 const noting = (effects: Effects, name: string, idempotent = false) =>
@@ -17,7 +18,10 @@ const noting = (effects: Effects, name: string, idempotent = false) =>
     { idempotent },
   );
 
-const calls = (name: string, count: number) => Array.from({ length: count }, (_, n) => ({ name, input: { n } }));
+type Call = NonNullable<Step["calls"]>[number];
+
+const calls = (name: string, count: number): readonly Call[] =>
+  Array.from({ length: count }, (_, n) => ({ name, input: { n } }));
 const threeTurns: readonly Step[] = [
   { text: "First.", calls: calls("note", 2) },
   { calls: calls("note", 1) },
@@ -27,7 +31,11 @@ const threeTurns: readonly Step[] = [
 const noted = (effects: Effects) => ({ tools: [noting(effects, "note")] });
 
 /** A swarm of two: the clerk notes something and hands over, the expert notes something and answers. */
-function clerkAndExpert(effects: Effects, handoffContext: "fresh" | "shared") {
+function clerkAndExpert(
+  effects: Effects,
+  handoffContext: "fresh" | "shared",
+  first: readonly Call[] = calls("note", 1),
+) {
   const handOver = { name: "handoff", input: { to: "expert", message: "Please answer." } };
   const expert = agent({
     name: "expert",
@@ -36,15 +44,25 @@ function clerkAndExpert(effects: Effects, handoffContext: "fresh" | "shared") {
   });
   const clerk = agent({
     name: "clerk",
-    backend: modelOf(
-      [{ calls: calls("note", 1) }, { text: "I pass on.", calls: [handOver, ...calls("note", 1)] }],
-      "clerk",
-    ),
-    tools: [noting(effects, "note")],
+    backend: modelOf([{ calls: first }, { text: "I pass on.", calls: [handOver, ...calls("note", 1)] }], "clerk"),
+    tools: [noting(effects, "note"), helperOf(effects)],
     handoffs: ["expert"],
   });
   return swarm([clerk, expert], { context: handoffContext });
 }
+
+/** An agent as a tool, which notes something in three turns. */
+function helperOf(effects: Effects) {
+  return agentTool(agent({ name: "helper", backend: modelOf(threeTurns, "helper"), tools: [noting(effects, "note")] }));
+}
+
+const FAILING_MODEL: ModelBackend = {
+  ...modelOf([], "failing"),
+  async *stream() {
+    yield [textDelta("failing-0", 0, "I begin")];
+    throw new Error("no");
+  },
+};
 
 const SCENARIOS: readonly Scenario[] = [
   { name: "text alone", steps: [{ text: "Hello there." }] },
@@ -147,14 +165,37 @@ const SCENARIOS: readonly Scenario[] = [
     // What the agent would have done is not done again.
     doesLess: true,
     steps: [{ calls: [{ name: "helper", input: { prompt: "Help." } }] }, { text: "Helped." }],
+    options: (effects) => ({ tools: [helperOf(effects)] }),
+  },
+  {
+    name: "two agents as tools at once, one of which fails",
+    doesLess: true,
+    steps: [
+      { calls: ["helper", "failing"].map((name) => ({ name, input: { prompt: "Help." } })) },
+      { text: "Helped by one." },
+    ],
+    options: (effects) => ({
+      tools: [helperOf(effects), agentTool(agent({ name: "failing", backend: FAILING_MODEL }))],
+    }),
+  },
+  {
+    name: "an agent as a tool of an agent that is a tool",
+    doesLess: true,
+    steps: [{ calls: [{ name: "middle", input: { prompt: "Help." } }] }, { text: "Helped." }],
     options: (effects) => {
-      const helper = agent({
-        name: "helper",
-        backend: modelOf(threeTurns, "helper"),
-        tools: [noting(effects, "note")],
-      });
-      return { tools: [agentTool(helper)] };
+      const steps = [
+        { text: "I ask.", calls: [{ name: "helper", input: { prompt: "Help." } }, ...calls("note", 1)] },
+        { text: "I was helped." },
+      ];
+      const tools = [helperOf(effects), noting(effects, "note")];
+      return { tools: [agentTool(agent({ name: "middle", backend: modelOf(steps, "middle"), tools }))] };
     },
+  },
+  {
+    name: "a handoff by an agent that has another one as a tool",
+    doesLess: true,
+    steps: [],
+    target: (effects) => clerkAndExpert(effects, "shared", [{ name: "helper", input: { prompt: "Help." } }]),
   },
   {
     name: "an abort in the middle",
@@ -194,8 +235,14 @@ const LOGS = SCENARIOS.flatMap((scenario) => {
   return (isScripted ? MODELS.slice(0, 1) : MODELS).map((model) => ({ ...scenario, model }));
 });
 
-it("Runs that survive: there are fifty logs and more", () => {
-  expect(LOGS.length).toBeGreaterThanOrEqual(50);
+/** Agents that are tools: when each began, and how it ended, by its call. */
+function nestedIn(log: readonly AgentEvent[]) {
+  const notices = log.filter((event) => event.type === "notice" && event.parent !== undefined);
+  return (kind: string) => notices.flatMap((event) => (event.type === "notice" && event.kind === kind ? [event] : []));
+}
+
+it("Runs that survive: there are seventy logs and more", () => {
+  expect(LOGS.length).toBeGreaterThanOrEqual(70);
 });
 
 describe.each(LOGS)("Runs that survive: $name, on $model", (scenario) => {
@@ -210,6 +257,15 @@ describe.each(LOGS)("Runs that survive: $name, on $model", (scenario) => {
       expect(() => assertRunLog(log), where).not.toThrow();
       expect(itemsOf(log).slice(0, itemsOf(past).length), where).toEqual(itemsOf(past));
       expect(new Set(effects.started).size, where).toBe(effects.started.length);
+      const nested = nestedIn(log);
+      const ended = nested("agent-result").map(({ parent }) => parent);
+      const answered = callsOf(log, "tool-result");
+      // An agent that fails has no verdict, and its call a result at once.
+      const failed = nested("agent-start").filter(({ agent: name }) => name === "failing");
+      const starts = nested("agent-start").filter(
+        (start) => !failed.includes(start) || !answered.includes(start.parent ?? ""),
+      );
+      expect(ended.toSorted(), where).toEqual(expect.arrayContaining(starts.map(({ parent }) => parent)));
       const begun = begunIn(past);
       expect(scenario.idempotent === undefined ? effects.started.filter((id) => begun.has(id)) : [], where).toEqual([]);
       expect({ status: statusOf(log), calls: callsOf(log, "tool-call").length }, where).toEqual({
