@@ -1,6 +1,7 @@
 import { type AgentEvent, type Clock, describeThrown } from "#domain";
 import type { requireCursor } from "../sequence.ts";
 import { StoreError } from "../store-error.ts";
+import { AnswerTurns } from "./answer-turns.ts";
 import { Assembled, Assembler } from "./assembly.ts";
 import { BUSY } from "./commit-queue.ts";
 import type { EngineQuestion, EventsQuestion, LargeValue, LargeValueAnswer, ReadAnswer } from "./worker/requests.ts";
@@ -18,11 +19,13 @@ export class Reader {
   private readonly _host: EngineHost;
   private readonly _staged: StagedRows;
   private readonly _clock: Clock;
+  private readonly _turns: AnswerTurns;
 
   constructor(host: EngineHost, staged: StagedRows, clock: Clock) {
     this._host = host;
     this._staged = staged;
     this._clock = clock;
+    this._turns = new AnswerTurns(clock);
   }
 
   /** All rows of a statement. */
@@ -97,6 +100,7 @@ export class Reader {
     for (let next: EngineQuestion = question; ; ) {
       const answer = (await this._ask(next)) as ReadAnswer;
       if (answer.failure !== undefined) return answer;
+      await this._turns.take(answer.characters);
       for (const row of answer.rows) {
         const opened = await this._openLargeValues(row as SqlRow);
         if (opened.failure !== undefined) return opened;
@@ -124,6 +128,7 @@ export class Reader {
     for (;;) {
       const answer = (await this._ask({ kind: "open", ticket })) as LargeValueAnswer | Failure;
       if (answer.failure !== undefined) return answer;
+      await this._turns.take(answer.characters);
       for (const step of answer.steps) assembler.add(step);
       if (answer.isLast) break;
     }

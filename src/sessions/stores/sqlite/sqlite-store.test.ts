@@ -32,6 +32,8 @@ import { temporaryFolder } from "../../../../test/temporary-folder.ts";
 import { migrate } from "./migrations.ts";
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
+import { createEngine } from "./worker/engine.ts";
+import type { EngineQuestion } from "./worker/requests.ts";
 
 const makeFolder = (): string => join(temporaryFolder("sqlite"), "data");
 
@@ -453,6 +455,44 @@ describe.each(DRIVERS)("a worker that writes to the disk, on $name", (driver) =>
     await store.close();
     const again = await openThreaded(folder, driver);
     expect(await again.read(RUN.id)).toEqual(all);
+    await again.close();
+  });
+
+  it("F-B1: what several readers read of large values at the same time is put together in many turns", async () => {
+    const many = Array.from({ length: 40_000 }, (_, at) => ({ at, name: `n${at}` }));
+    const all = closeRunLog([noticeItem("large", { many, text: "A sentence. ".repeat(100_000) })]);
+    const folder = makeFolder();
+    const { start } = watchThreads();
+    const store = await openThreaded(folder, driver, start);
+    await store.createRun(RUN);
+    await store.append(RUN.id, all);
+    await store.close();
+    // A worker that is always faster than this thread.
+    let turn = 0;
+    const askedIn = new Map<number, number>();
+    const instant: StartWorker = () => {
+      const engine = createEngine(driver.open(join(folder, "millrace.sqlite")));
+      return {
+        isAlive: true,
+        async ask(question) {
+          if ((question as EngineQuestion).kind === "open") askedIn.set(turn, (askedIn.get(turn) ?? 0) + 1);
+          return engine(question as EngineQuestion);
+        },
+        close: async () => undefined,
+      };
+    };
+    const again = await openThreaded(folder, driver, instant);
+    let isOver = false;
+    const count = (): void => {
+      turn += 1;
+      if (!isOver) setImmediate(count);
+    };
+    count();
+    const found = await Promise.all(Array.from({ length: 4 }, () => again.read(RUN.id)));
+    isOver = true;
+    for (const events of found) expect(events).toEqual(all);
+    // Each of the four has a request on its way, and each turn handles the answer to one or two.
+    expect(Math.max(...askedIn.values())).toBeLessThanOrEqual(6);
     await again.close();
   });
 

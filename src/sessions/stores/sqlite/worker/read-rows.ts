@@ -58,16 +58,17 @@ export class RowReader {
       value.steps ??= largeValueSteps(this._connection, value.body as string);
       value.body = undefined;
       const steps: AssemblyStep[] = [];
-      for (let characters = 0; characters < STEP_CHARACTERS; ) {
+      let characters = 0;
+      while (characters < STEP_CHARACTERS) {
         const next = value.steps.next();
         if (next.done === true) {
           this._values.delete(number);
-          return { steps, isLast: true };
+          return { steps, characters, isLast: true };
         }
         steps.push(next.value);
         characters += String(next.value.at(-1)).length;
       }
-      return { steps, isLast: false };
+      return { steps, characters, isLast: false };
     } catch (error) {
       this._values.delete(number);
       return failed(error);
@@ -103,7 +104,7 @@ export class RowReader {
       if (characters >= ANSWER_CHARACTERS) break;
     }
     const left = all.slice(rows.length);
-    return { rows, more: left.length === 0 ? undefined : this._keep(this._rest, left) };
+    return { rows, characters, more: left.length === 0 ? undefined : this._keep(this._rest, left) };
   }
 
   private _pack(row: unknown): object {

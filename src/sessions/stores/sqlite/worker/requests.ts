@@ -65,6 +65,8 @@ export interface EventsQuestion {
 export type ReadAnswer =
   | {
       readonly rows: readonly unknown[];
+      /** Approximately. */
+      readonly characters: number;
       /** There is more: request it with `next`. */
       readonly more: number | undefined;
       readonly failure?: never;
@@ -101,6 +103,7 @@ export type AssemblyStep =
 export interface LargeValueAnswer {
   readonly failure?: never;
   readonly steps: readonly AssemblyStep[];
+  readonly characters: number;
   readonly isLast: boolean;
 }
 
