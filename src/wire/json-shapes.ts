@@ -80,10 +80,8 @@ class Shape {
   read(text: string): ParsedJson | undefined {
     const found = this.pattern?.exec(text);
     if (found === null || found === undefined) return undefined;
-    foundTexts = found;
-    nextFound = 1;
     try {
-      return { value: build(this._first.root) };
+      return { value: build(this._first.root, { texts: found, next: 1 }) };
     } catch {
       // An invalid escape in a string. The message is that of the whole text.
       return undefined;
@@ -104,28 +102,30 @@ class Shape {
   }
 }
 
-// What `build` reads. Not parameters, because it is called for every value of every text.
-let foundTexts: RegExpExecArray;
-let nextFound = 1;
+/** The texts of the open places, and the number of the next one. */
+interface Found {
+  readonly texts: RegExpExecArray;
+  next: number;
+}
 
 /** Creates the value anew each time: nothing is shared between two texts. */
-function build(part: Part): unknown {
+function build(part: Part, found: Found): unknown {
   switch (part.kind) {
     case "constant":
       return part.value;
     case "string":
-      return readString(foundTexts[nextFound++] as string);
+      return readString(found.texts[found.next++] as string);
     case "number":
-      return Number(foundTexts[nextFound++]);
+      return Number(found.texts[found.next++]);
     case "list": {
       const list: unknown[] = [];
-      for (const member of part.members) list.push(build(member));
+      for (const member of part.members) list.push(build(member, found));
       return list;
     }
     default: {
       const record: Record<string, unknown> = {};
       const { names, members } = part;
-      for (let at = 0; at < names.length; at += 1) record[names[at] as string] = build(members[at] as Part);
+      for (let at = 0; at < names.length; at += 1) record[names[at] as string] = build(members[at] as Part, found);
       return record;
     }
   }
