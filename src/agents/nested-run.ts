@@ -1,4 +1,5 @@
 import {
+  addUsage,
   type ChunkOf,
   type Chunk,
   describeThrown,
@@ -9,9 +10,11 @@ import {
   noticeItem,
   present,
   type ResultItem,
+  resultItem,
   type Retraction,
   retractNotice,
   ToolFailure,
+  type Usage,
 } from "#domain";
 import type { PolicySettings } from "#policy";
 import { type AgentResultNotice, alsoEndedBy, type RunSource, type RunWriter } from "#run";
@@ -40,7 +43,7 @@ export async function runNested(plan: RunPlan, { leg, work }: OuterRun, call: Ne
   if (depth > MAX_AGENT_DEPTH) {
     throw new ToolFailure(`Agents are already nested ${MAX_AGENT_DEPTH} levels deep. Do this without another agent.`);
   }
-  const end: NestedEnd = { unfinished: new Set() };
+  const end: NestedEnd = { unfinished: new Set(), counted: new Set() };
   const legs = plan.legs.map((one) => ({ ...one, policy: joinPolicies(leg.policy, one.policy) }));
   const message: Message = {
     id: work.ids.create("task"),
@@ -73,6 +76,7 @@ async function carryOut(
   try {
     await source(nestedWriter(writer, call, end));
   } finally {
+    if (end.unsettled !== undefined) await writer.write([within(failedResult(end, end.unsettled), call.callId)]);
     // The run continues without this agent, so its unfinished messages are retracted. After an abort they are kept.
     if (!writer.signal.aborted && end.unfinished.size > 0) {
       const retractions = [...end.unfinished].map((messageId) => retractNotice({ messageId }));
@@ -85,8 +89,12 @@ async function carryOut(
 interface NestedEnd {
   result?: ChunkOf<ResultItem>;
   error?: ChunkOf<ErrorItem>;
+  /** Used since the last verdict: without another one, nothing else counts it. */
+  unsettled?: Usage | undefined;
   /** Messages that deltas were shown of and that are not finished. */
   readonly unfinished: Set<string>;
+  /** Messages whose usage was counted. */
+  readonly counted: Set<string>;
 }
 
 function nestedWriter(outer: RunWriter, call: NestedCall, end: NestedEnd): RunWriter {
@@ -106,6 +114,7 @@ function nestedWriter(outer: RunWriter, call: NestedCall, end: NestedEnd): RunWr
         else if (chunk.type === "notice" && chunk.kind === "retract") noteRetraction(end, chunk.data as Retraction);
         if (chunk.parent !== undefined) continue;
         if (chunk.type === "result") end.result = chunk;
+        noteUsage(end, chunk);
         if (chunk.type === "error" && chunk.terminal) end.error ??= chunk;
       }
       return outer.write(
@@ -114,6 +123,25 @@ function nestedWriter(outer: RunWriter, call: NestedCall, end: NestedEnd): RunWr
       );
     },
   };
+}
+
+function noteUsage(end: NestedEnd, chunk: Chunk): void {
+  if (chunk.type === "result") end.unsettled = undefined;
+  const used = usageOf(chunk, end.counted);
+  if (used !== undefined) end.unsettled = addUsage(end.unsettled ?? {}, used);
+}
+
+/** What a reply used; a message that is reported again counts once. */
+function usageOf(chunk: Chunk, counted: Set<string>): Usage | undefined {
+  if (chunk.type === "notice" && chunk.kind === "usage") return (chunk.data as { readonly usage: Usage }).usage;
+  if (chunk.type !== "message" || chunk.usage === undefined || counted.has(chunk.id)) return undefined;
+  counted.add(chunk.id);
+  return chunk.usage;
+}
+
+/** The result of an agent that ended without a verdict. */
+function failedResult({ error }: NestedEnd, usage: Usage): Chunk {
+  return resultItem({ subtype: error?.code ?? "no-result", isError: true, usage });
 }
 
 function noteRetraction({ unfinished }: NestedEnd, { messageId, fromIndex = 0 }: Retraction): void {

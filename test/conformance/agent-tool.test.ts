@@ -7,6 +7,8 @@ import { MODEL_TARGETS, openStage, type Stage, type TestTarget, TOOL_TARGETS } f
 
 const look = tool("look", "Look something up", {}, () => "found it");
 
+type Rule = EmulatorScript["rules"][number];
+
 /** The outer agent calls the inner one, which calls a tool, and both answer. */
 function script(target: TestTarget): EmulatorScript {
   const call = (name: string, input: unknown) => ({ toolCalls: [{ name: target.toolName(name), input }] });
@@ -89,6 +91,30 @@ describe.each(TOOL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
 });
 
 describe.each(MODEL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
+  it("what it has used counts for the run when it fails without a verdict", async () => {
+    const { rules } = script(target);
+    const [asks, says, looks] = rules as readonly [Rule, Rule, Rule];
+    const use = async (found: Rule) => {
+      const stage = await openStage({ rules: [asks, says, looks, found] });
+      try {
+        const tools = [agentTool(helperOn(target))];
+        return await stage.play(target, "go", { tools, retry: false });
+      } finally {
+        await stage.close();
+      }
+    };
+    const { log, result } = await use({ match: { user: "find" }, fault: { status: 400 } });
+    const replies = log.filter((event) => event.type === "message" && event.role === "assistant");
+    expect(replies.map(({ parent }) => parent !== undefined)).toEqual([false, true, false]);
+    const used = replies.map((event) => (event.type === "message" ? (event.usage?.outputTokens ?? 0) : 0));
+    expect(used[1]).toBeGreaterThan(0);
+    expect(result.toolCalls[0]).toMatchObject({ isError: true });
+    expect(result.usage.outputTokens).toBe(used.reduce((sum, tokens) => sum + tokens, 0));
+    expect(log.filter((event) => event.type === "notice" && event.kind === "agent-result")).toMatchObject([
+      { data: { isError: true, usage: { outputTokens: used[1] } } },
+    ]);
+  });
+
   it("an abort reaches it", () =>
     onStage(target, async (stage) => {
       const stop = new AbortController();
