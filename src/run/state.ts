@@ -72,6 +72,8 @@ export interface RunHandleOptions {
   readonly suspend?: AbortSignal | undefined;
   /** How far the run is stored. Without it, the run is not stored, and nothing waits for a store. */
   readonly stored?: StoredMark | undefined;
+  /** `done` waits until everything before it is stored, so that a failure of the store is part of the result. */
+  readonly isEndStored?: boolean | undefined;
   /** Masks the secrets of the run in all of its events. Called once, when the first chunk is written. */
   readonly secrets?: (() => SecretMask | undefined) | undefined;
   /** Receives what listeners throw, once per listener. A listener never changes the stream. */
@@ -184,6 +186,8 @@ export class RunState {
         cleanUp: (work, how) => this._cleanUp.add(work, how?.maxMs),
       });
       if (this._parking !== undefined) return await this._finishParked(this._parking);
+      const { stored, isEndStored = false } = this.options;
+      if (isEndStored && stored !== undefined && this._aborting === undefined) await this._commit(stored);
       // After an abort, `done` confirms that nothing is left, so it waits. After a verdict it does not.
       if (this._aborting !== undefined && !this._aborting.settled) await this._cleanUp.idle();
       const isEnded = this._aborting !== undefined || this._gate.hasFailed || this._accumulator.isSettled;
@@ -399,8 +403,10 @@ export class RunState {
   }
 
   /** Closes the run: answers open calls, emits the error if there is one, then `done`. */
-  private _finish(failure: ErrorDetail | undefined): void {
+  private _finish(reason: ErrorDetail | undefined): void {
     if (this._isComplete) return;
+    const unstored = this.options.stored?.failure;
+    const failure = unstored ?? reason;
     const gate = this._gate;
     const mask = this._secretMask();
     const heldBack = mask?.end() ?? [];
@@ -411,7 +417,8 @@ export class RunState {
     if (failure !== undefined) this._publish(gate.fail(mask?.value(failure) ?? failure));
     this._publish(gate.answerOpenCalls("incomplete", "The run ended before this tool call was answered."));
     const ms = elapsedSince(this.options.clock, this._startedAt) + (this.options.past?.activeMs ?? 0);
-    const ending: Ending = aborted ? { ms, status: "aborted", reason: this._aborting?.reason ?? "" } : { ms };
+    const isAborted = aborted && unstored === undefined;
+    const ending: Ending = isAborted ? { ms, status: "aborted", reason: this._aborting?.reason ?? "" } : { ms };
     const shown = this._accumulator.result(ending, this.broadcast.past());
     // The history and the reason of an abort were never events, so they have not been masked yet.
     const result = mask?.value(shown) ?? shown;

@@ -58,6 +58,8 @@ export interface RunEnvironment {
   readonly conversations?: Conversations | undefined;
   /** How far the run is stored. Effects wait for it. */
   readonly stored?: StoredMark | undefined;
+  /** `done` waits until everything before it is stored. */
+  readonly isEndStored?: boolean | undefined;
   /** Where files of agents are kept while a stored run waits. */
   readonly files?: KeptFiles | undefined;
   /** Ends the work on a stored run without ending the run. */
@@ -82,7 +84,7 @@ function startPlanned(
   world: World,
   surroundings: RunEnvironment,
 ): Run<unknown> {
-  const { ready, conversations, stored, resumed, parkMs, suspend } = surroundings;
+  const { ready, conversations, stored, isEndStored, resumed, parkMs, suspend } = surroundings;
   if (typeof options?.record === "string" && options.replay === undefined) {
     // Other errors are reported before a file is written.
     checkOptions(options);
@@ -110,6 +112,7 @@ function startPlanned(
     history: messages.slice(0, -1),
     limits: { ...present({ parkMs }), ...handleLimits(plan) },
     stored,
+    isEndStored,
     suspend,
     ...(resumed !== undefined && { id: resumed.id }),
     past: past && resumed && { events: resumed.events, answers: resumed.answers, activeMs: past.activeMs },

@@ -1,7 +1,7 @@
 import { type AgentEvent, checkOptionNames, type Message, StartError } from "#domain";
 import { type KeptFiles, readInput, type RunInput } from "#agents";
 import { type GivenAnswer, type Run, StoredMark } from "#run";
-import { createEventLog, LOCAL_TENANT, type Store, type StoredRun } from "#sessions";
+import { createEventLog, LOCAL_TENANT, type Store, type StoredRun, storeFailure } from "#sessions";
 import type { SchemaInput } from "#tools";
 import { OPTION_NAMES } from "./check-options.ts";
 import type { RunOptions } from "./options.ts";
@@ -82,7 +82,7 @@ export function startStored(
   const ready = new Promise<void>((resolve) => {
     begin = resolve;
   });
-  const run = startRun(target, messages, options, world, { ready, stored, files: filesOf(store) });
+  const run = startRun(target, messages, options, world, { ready, ...surroundingsOf(stored, store) });
   const created = store.createRun({ id: run.id, createdAt: world.clock.now(), settings });
   begin(created);
   const written = created.then(
@@ -107,9 +107,13 @@ export async function resumeStored(
   if (found.isOver) throw refused(runId, "it is over");
   const resumed = await readRun(store, found);
   const stored = new StoredMark();
-  const surroundings = { stored, resumed, files: filesOf(store) };
+  const surroundings = { resumed, ...surroundingsOf(stored, store) };
   const run = startRun(target, resumed.messages, runOptions, world, surroundings);
   return closedAfter(run, writeLog(run, store, world, stored, found.lastSeq));
+}
+
+function surroundingsOf(stored: StoredMark, store: Store) {
+  return { stored, isEndStored: true, files: filesOf(store) };
 }
 
 /** The files of agents in a store. */
@@ -147,7 +151,10 @@ export async function readRun(store: Store, run: StoredRun): Promise<RunRecord> 
 }
 
 function writeLog(run: Run<unknown>, store: Store, world: World, stored: StoredMark, after: number): Promise<unknown> {
-  const stop = (why: string): void => void run.abort(`The run could not be stored: ${why}`).catch(() => undefined);
+  const stop = (why: string): void => {
+    stored.fail(storeFailure(why, "Make room, and continue the run with resumeRun from what is stored of it."));
+    run.abort("The run could not be stored.").catch(() => undefined);
+  };
   const log = createEventLog({ store, clock: world.clock, nextTurn: world.nextTurn });
   return log.write(run, { stored, after, onStoreFailure: { stop, hold: () => undefined } });
 }

@@ -35,4 +35,4 @@ export type { UsageTotals } from "./thread.ts";
 export { createUsageCounter, settlementOf, titleOf } from "./thread.ts";
 export { LOCAL_TENANT } from "./stores/thread-rules.ts";
 export type { UnstoredEnds } from "./unstored-end.ts";
-export { createUnstoredEnds, endWithError } from "./unstored-end.ts";
+export { createUnstoredEnds, endWithError, storeFailure } from "./unstored-end.ts";

@@ -21,15 +21,20 @@ import { LOCAL_TENANT } from "./stores/thread-rules.ts";
 export function endUnstored(events: EventBatch, why: string): EventBatch {
   const done = events.at(-1);
   if (done?.type !== "done" || done.result.status === "error") return events;
-  return endWithError(events, {
+  return endWithError(
+    events,
+    storeFailure(why, "Make room, and ask again. What was written so far is stored as soon as that can be done."),
+  );
+}
+
+/** The error of a run whose events could not be stored. */
+export function storeFailure(why: string, troubleshooting: string): ErrorDetail {
+  return {
     code: "store-failed",
     message: `The run was ended because its events could not be stored: ${why}`,
     terminal: true,
-    diagnostic: {
-      hint: "The disk is full, or the database does not answer.",
-      troubleshooting: "Make room, and ask again. What was written so far is stored as soon as that can be done.",
-    },
-  });
+    diagnostic: { hint: "The disk is full, or the database does not answer.", troubleshooting },
+  };
 }
 
 /** The last events of a run that was ended by this error, which replaces the outcome in its own `done`. */

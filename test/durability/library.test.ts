@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { AgentEvent } from "#domain";
 import { StoreError } from "#sessions";
 import { assertRunLog, type VirtualClock } from "#testing";
 import { tool } from "#tools";
@@ -41,9 +42,45 @@ describe("Runs that survive: runStored and resumeRun", () => {
     let ran = 0;
     const work = tool("work", "Work", { n: "number" }, () => (ran += 1));
     const run = startStored(store, modelOf(steps), "go", { tools: [work] }, newWorld());
-    const { status } = await run.result();
-    expect({ ran, status }).toEqual({ ran: 0, status: "aborted" });
+    const result = await run.result();
+    expect(ran).toBe(0);
+    expect(result).toMatchObject({ status: "error", subtype: "store-failed", error: { code: "store-failed" } });
   });
+
+  it.each(["unknown-run", "store-failed"] as const)(
+    "F-B14: a store that fails (%s) at any append leaves no run that calls itself a success with an incomplete log",
+    async (code) => {
+      for (let failsAt = 1; ; failsAt += 1) {
+        const kept = createMemoryStore();
+        let appends = 0;
+        const store = {
+          ...kept,
+          append: async (...given: Parameters<typeof kept.append>) => {
+            appends += 1;
+            if (appends >= failsAt) throw new StoreError(code, "The disk is full.");
+            return kept.append(...given);
+          },
+        };
+        const world = newWorld();
+        const work = tool("work", "Work", { n: "number" }, () => 1);
+        const run = startStored(store, modelOf(steps), "go", { tools: [work] }, world);
+        const log: AgentEvent[] = [];
+        run.on("*", (event) => log.push(event));
+        while (!run.isComplete()) await (world.clock as VirtualClock).advance(100);
+        const result = await run.result();
+        assertRunLog(log);
+        const stored = await kept.read(run.id);
+        if (result.status === "success") {
+          // Only `done` itself may be missing: `resumeRun` then ends the run as its handle did.
+          expect(stored.at(-1)).toMatchObject({ type: "result", isError: false });
+          return;
+        }
+        expect(result).toMatchObject({ status: "error", subtype: "store-failed" });
+        expect(result.error?.message).toContain("The disk is full.");
+        expect(failsAt).toBeLessThan(20);
+      }
+    },
+  );
 
   it("a run that cannot be created in the store ends with an error, and nothing is asked", async () => {
     const kept = createMemoryStore();
