@@ -265,7 +265,7 @@ describe.each(LOGS)("Runs that survive: $name, on $model", (scenario) => {
       const starts = nested("agent-start").filter(
         (start) => !failed.includes(start) || !answered.includes(start.parent ?? ""),
       );
-      expect(ended.toSorted(), where).toEqual(expect.arrayContaining(starts.map(({ parent }) => parent)));
+      expect(ended, where).toEqual(expect.arrayContaining(starts.map(({ parent }) => parent)));
       const begun = begunIn(past);
       expect(scenario.idempotent === undefined ? effects.started.filter((id) => begun.has(id)) : [], where).toEqual([]);
       expect({ status: statusOf(log), calls: callsOf(log, "tool-call").length }, where).toEqual({
