@@ -47,8 +47,10 @@ export async function seePath(text: string, sight: PathLookup, bases: readonly s
   const found = await Promise.all([...new Set([...joined, ...straight])].map((path) => findReal(path, sight)));
   const known = found.filter((path) => path !== undefined);
   const places = [...new Set([...straight, ...known])];
-  const realBases = await Promise.all(bases.map(async (base) => (await findReal(base, sight)) ?? base));
-  const expected = new Set([...straight, ...below(realBases).map(straightPath)]);
+  const elsewhere = known.filter((path) => !straight.includes(path));
+  // If a link stands above the working folder, every path in it leads elsewhere.
+  const realBases = elsewhere.length === 0 ? [] : await Promise.all(bases.map((base) => findReal(base, sight)));
+  const expected = new Set(below(realBases.filter((base) => base !== undefined)).map(straightPath));
   return {
     forms: [...new Set([...pathForms(text), ...places, ...places.flatMap(foldersAbove)])],
     places,
@@ -56,7 +58,7 @@ export async function seePath(text: string, sight: PathLookup, bases: readonly s
       isLost || known.length < found.length || [...joined, ...places].some(dependsOnLooker)
         ? undefined
         : [...new Set(known)],
-    isLinked: known.some((path) => !expected.has(path)),
+    isLinked: elsewhere.some((path) => !expected.has(path)),
   };
 }
 

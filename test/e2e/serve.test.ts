@@ -46,7 +46,9 @@ describe("millrace serve", () => {
     for (const line of left.stderr.trim().split("\n")) expect(() => JSON.parse(line)).not.toThrow();
     expect(left.stderr).toContain('"event":"run-end"');
     expect(statSync(data).mode & 0o777).toBe(0o700);
-    for (const name of readdirSync(data)) expect(statSync(join(data, name)).mode & 0o777).toBe(0o600);
+    for (const entry of readdirSync(data, { withFileTypes: true })) {
+      expect(statSync(join(data, entry.name)).mode & 0o777).toBe(entry.isDirectory() ? 0o700 : 0o600);
+    }
 
     const second = await start(["--data", data]);
     const found = await fetch(`${second.url}/api/threads/${id}`);

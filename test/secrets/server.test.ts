@@ -59,7 +59,8 @@ describe("F-A3 SEC16: a server whose host repeats its key", () => {
     shown.push(await (await ask("POST", "/api/threads", { target: `openai/${KEY}x/${KEY}` }, headers)).text());
     await server.close();
     await store.close?.();
-    const bytes = readdirSync(data).map((name) => readFileSync(join(data, name), "latin1"));
+    const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    const bytes = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), "latin1"));
     expect(bytes.join("").length).toBeGreaterThan(1000);
     for (const text of [...shown, JSON.stringify(log), ...bytes]) expect(leaks(text)).toEqual([]);
     const pieces = [...stream.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json ?? "") as { type: string });
