@@ -144,10 +144,7 @@ async function killAll(kills: readonly Kill[], load: number): Promise<Figures> {
     victim.kill();
     await victim.gone;
     if ((at + 1) % IN_A_ROW !== 0 && at + 1 !== kills.length) continue;
-    const calm = await start(folder, CALM);
-    for (const one of seen.splice(0)) await comeBack(calm.url, one);
-    calm.kill();
-    await calm.gone;
+    await finishAll(folder, seen.splice(0));
   }
   const logs = await readAll(folder);
   const lines = readFileSync(join(folder, "effects.txt"), "utf8").trim().split("\n");
@@ -165,20 +162,28 @@ async function killAll(kills: readonly Kill[], load: number): Promise<Figures> {
   };
 }
 
-/** Lets the runs that are left come to their end, and reads every log. */
-async function readAll(folder: string): Promise<ReadonlyMap<string, readonly AgentEvent[]>> {
-  const open = (): Promise<Store> => openSqliteStore({ folder, clock: systemClock, files: createSystemFiles() });
-  const before = await open();
-  const unfinished = await before.listRuns({ isOver: false });
-  await before.close();
+const openStore = (folder: string): Promise<Store> =>
+  openSqliteStore({ folder, clock: systemClock, files: createSystemFiles() });
+
+/** Lets all runs come to their end, also those that nobody saw: a run that was interrupted often is not continued. */
+async function finishAll(folder: string, seen: readonly Seen[]): Promise<void> {
+  const store = await openStore(folder);
+  const unfinished = await store.listRuns({ isOver: false });
+  await store.close();
+  const unseen = unfinished.filter(({ id }) => !seen.some(({ runId }) => runId === id));
   const calm = await start(folder, CALM);
-  for (const { id } of unfinished) await comeBack(calm.url, { runId: id, events: [] });
+  for (const one of seen) await comeBack(calm.url, one);
+  for (const { id } of unseen) await comeBack(calm.url, { runId: id, events: [] });
   calm.kill();
   await calm.gone;
+}
+
+/** Every log. */
+async function readAll(folder: string): Promise<ReadonlyMap<string, readonly AgentEvent[]>> {
   const database = (await loadSqlDriver()).open(join(folder, "millrace.sqlite"));
   expect(database.prepare("PRAGMA integrity_check").get()).toMatchObject({ integrity_check: "ok" });
   database.close();
-  const store = await open();
+  const store = await openStore(folder);
   const logs = new Map<string, readonly AgentEvent[]>();
   for (const { id } of await store.listRuns()) logs.set(id, await store.read(id));
   await store.close();

@@ -1,9 +1,9 @@
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent, Clock } from "#domain";
 import { createServer } from "#server";
 import { closeInterruptedRuns, type Store, StoreError } from "#sessions";
-import { createVirtualClock } from "#testing";
-import { createSystemFiles } from "#transports";
+import { createMemoryFiles, createVirtualClock } from "#testing";
 import { decodeEvent } from "#wire";
 import { createMemoryStore } from "../../../src/sessions/stores/memory/memory-store.ts";
 import { loadSqlDriver, type SqlDriver } from "../../../src/sessions/stores/sqlite/sql-driver.ts";
@@ -230,8 +230,12 @@ export const SERVER_SCENARIOS: readonly Scenario[] = [
       const clock: { current: Clock } = { current: createVirtualClock() };
       const later: Clock = { now: () => clock.current.now(), after: (ms, fire) => clock.current.after(ms, fire) };
       try {
-        const options = { folder: join(folder, "data"), clock: later, files: createSystemFiles(), driver };
-        return { folder, clock, opened, store: await openSqliteStore(options) } satisfies Kept;
+        const data = join(folder, "data");
+        mkdirSync(data);
+        // Real files would take real time, in which virtual time would run away. The driver is synchronous.
+        const files = createMemoryFiles();
+        const store = await openSqliteStore({ folder: data, clock: later, files, driver });
+        return { folder, clock, opened, store } satisfies Kept;
       } catch (error) {
         if (opened.size > 0) throw new Error("A database was left open.", { cause: error });
         removeFolderNow(folder);
