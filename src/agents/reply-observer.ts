@@ -1,14 +1,17 @@
 import {
   type ChunkOf,
   type Chunk,
+  callNotMade,
   type DeltaChunk,
   type ErrorItem,
+  isCompleteReply,
   isDelta,
   type MessageItem,
   type ToolCallItem,
   type ToolInputDelta,
   type ToolResultBlock,
   type Usage,
+  warningItem,
 } from "#domain";
 import type { Renamer } from "./unique-ids.ts";
 
@@ -23,6 +26,8 @@ export class ReplyObserver {
   private _answers: Map<string, ToolResultBlock> | undefined;
   private _message: ChunkOf<MessageItem> | undefined;
   private _error: ChunkOf<ErrorItem> | undefined;
+  /** Calls of an incomplete reply. The formats drop them; a backend of a caller may not. */
+  private _dropped: ReadonlySet<string> | undefined;
 
   /** `renamer` keeps ids unique within the run. `onSpent` receives the usage of a discarded reply. */
   constructor(renamer: Renamer, onSpent: (usage: Usage) => void) {
@@ -70,23 +75,38 @@ export class ReplyObserver {
         passed.push(named);
         // Most deltas continue the previous one. If its ids were not renamed, theirs need not be either.
         if (named === chunk) at = passRow(named, batch, at, passed);
-      } else if (this._passItem(named)) passed.push(named);
+      } else this._passItem(named, passed);
     }
     return passed;
   }
 
-  private _passItem(chunk: Chunk): boolean {
+  private _passItem(chunk: Chunk, passed: Chunk[]): void {
+    if (chunk.type === "message") passed.push(this._takeMessage(chunk));
+    else if (chunk.type === "tool-call" && this._dropped?.has(chunk.callId) === true) {
+      const { callId, name, input } = chunk;
+      passed.push(warningItem(callNotMade({ callId, name, input }, reasonOf(this._message))));
+    } else if (this._takeItem(chunk)) passed.push(chunk);
+  }
+
+  private _takeMessage(given: ChunkOf<MessageItem>): ChunkOf<MessageItem> {
+    const calls = isCompleteReply(given.stopReason) ? [] : given.blocks.filter((block) => block.type === "tool-call");
+    const message = calls.length === 0 ? given : withoutCalls(given);
+    if (calls.length > 0) this._dropped = new Set(calls.map(({ callId }) => callId));
+    this._message = message;
+    this._shown.delete(message.id);
+    return message;
+  }
+
+  /** Returns whether readers see the chunk. */
+  private _takeItem(chunk: Chunk): boolean {
     switch (chunk.type) {
       case "start":
         return false;
-      case "message":
-        this._message = chunk;
-        this._shown.delete(chunk.id);
-        return true;
       case "tool-call":
         this._calls.push(chunk);
         return true;
       case "tool-result":
+        if (this._dropped?.has(chunk.callId) === true) return false;
         this._answers ??= new Map();
         this._answers.set(chunk.callId, {
           type: "tool-result",
@@ -105,6 +125,19 @@ export class ReplyObserver {
         return true;
     }
   }
+}
+
+function reasonOf(message: ChunkOf<MessageItem> | undefined): string {
+  return message?.vendorStopReason ?? message?.stopReason ?? "unknown";
+}
+
+/** An incomplete reply with its calls as unknown blocks. If it gives no other reason, the model must be told. */
+function withoutCalls(message: ChunkOf<MessageItem>): ChunkOf<MessageItem> {
+  return {
+    ...message,
+    blocks: message.blocks.map((block) => (block.type === "tool-call" ? { type: "unknown", raw: block } : block)),
+    ...(message.stopReason === "unknown" && { stopReason: "malformed-call" }),
+  };
 }
 
 /** Passes the deltas that have the same ids as `first` and returns where they end. The loop runs once per delta. */

@@ -24,7 +24,7 @@ export type StopReason =
   | "refusal"
   | "content-filter"
   | "pause"
-  /** The model wrote a tool call that its host could not parse. None of the reply's calls is run. */
+  /** The model wrote a tool call that its host could not parse or may not have finished. None of the reply's calls is run. */
   | "malformed-call"
   /** An unknown word. A run that ends with it has a warning that contains the word. */
   | "unknown";

@@ -1,5 +1,28 @@
 import type { ErrorDetail } from "./error-detail.ts";
 import type { StopReason } from "./message.ts";
+import type { WarningDetail } from "./warning.ts";
+
+const COMPLETE: ReadonlySet<StopReason> = new Set(["end-turn", "tool-use", "stop-sequence"]);
+
+/**
+ * Whether the vendor declares with this reason that the reply is complete. The calls of any other reply are not made,
+ * not even those that look complete. A backend that gives no reason reports complete replies only.
+ */
+export function isCompleteReply(stopReason: StopReason | undefined): boolean {
+  return stopReason === undefined || COMPLETE.has(stopReason);
+}
+
+/** A call of a reply that its vendor did not declare complete. */
+export function callNotMade(
+  call: { readonly callId: string; readonly name: string; readonly [field: string]: unknown },
+  reason: string,
+): WarningDetail {
+  return {
+    code: "tool-call-incomplete",
+    message: `The reply stopped before it was complete (${reason}), so its call to ${JSON.stringify(call.name)} (${call.callId}) was not made. Allow more output tokens, or ask again.`,
+    context: { ...call, stopReason: reason },
+  };
+}
 
 /** The terminal error of a reply that stopped for this reason; `undefined` if the reason is not a failure by itself. */
 export function stopFailure(
@@ -27,7 +50,7 @@ export function stopFailure(
     case "malformed-call":
       return {
         code: "malformed-tool-call",
-        message: `${who} wrote a tool call that could not be read${wasReported ? ", and did so again after this was reported to it" : ""}${word}.`,
+        message: `${who} wrote a tool call that is incomplete or could not be read${wasReported ? ", and did so again after this was reported to it" : ""}${word}.`,
         terminal: true,
         diagnostic: { ...MALFORMED, ...vendorCode },
       };

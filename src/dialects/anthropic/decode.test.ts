@@ -184,18 +184,20 @@ describe("a message of the Messages API", () => {
   });
 });
 
-describe("incomplete tool arguments", () => {
+describe("F-B2: tool calls of replies that may be incomplete", () => {
   const cases: { stopReason: string; pieces: string[]; more?: unknown[]; outcome: "call" | "cut" | "garbage" }[] = [
     { stopReason: "tool_use", pieces: [""], outcome: "call" },
     { stopReason: "tool_use", pieces: ['{"a":1}'], outcome: "call" },
     { stopReason: "tool_use", pieces: ['{"a":'], outcome: "garbage" },
     { stopReason: "end_turn", pieces: ["{]"], outcome: "garbage" },
-    { stopReason: "max_tokens", pieces: ['{"a":1}'], outcome: "call" },
+    { stopReason: "stop_sequence", pieces: ['{"a":1}'], outcome: "call" },
+    { stopReason: "max_tokens", pieces: ['{"a":1}'], outcome: "cut" },
     { stopReason: "max_tokens", pieces: ['{"a":'], outcome: "cut" },
     { stopReason: "max_tokens", pieces: ["12"], outcome: "cut" },
     { stopReason: "max_tokens", pieces: [], outcome: "cut" },
-    // Only the last block can be the one that was cut.
-    { stopReason: "max_tokens", pieces: [], more: [open(1, TEXT), text(1, "and")], outcome: "call" },
+    { stopReason: "max_tokens", pieces: [], more: [open(1, TEXT), text(1, "and")], outcome: "cut" },
+    { stopReason: "pause_turn", pieces: ['{"a":1}'], outcome: "cut" },
+    { stopReason: "never_heard_of", pieces: ['{"a":1}'], outcome: "cut" },
     { stopReason: "refusal", pieces: ['{"a"'], outcome: "cut" },
     { stopReason: "pause_turn", pieces: ['{"a"'], outcome: "cut" },
     { stopReason: "never_heard_of", pieces: ['{"a"'], outcome: "cut" },

@@ -197,7 +197,7 @@ describe("function calls", () => {
   ])("I4: a call with %s is kept and reported, but never made", (_, part) => {
     const chunks = decode([parts(part), finish("STOP")]);
     expect(types(chunks)).toEqual(["start", "message", "warning"]);
-    expect(messageOf(chunks)).toMatchObject({ stopReason: "end-turn", blocks: [{ type: "unknown", raw: part }] });
+    expect(messageOf(chunks)).toMatchObject({ stopReason: "malformed-call", blocks: [{ type: "unknown", raw: part }] });
     expect(chunks.at(-1)).toMatchObject({ code: "tool-call-incomplete", context: part });
   });
 
@@ -303,10 +303,11 @@ describe("the end", () => {
     expect(messageOf(decode([text("a"), candidate({ finishReason: "MAX_TOKENS" })]))?.stopReason).toBe("max-tokens");
   });
 
-  it("a complete call in a reply that hit its limit is still a call", () => {
+  it("F-B2: a complete call in a reply that hit its limit is not made", () => {
     const chunks = decode([call("add", { a: 1 }), finish("MAX_TOKENS")]);
-    expect(messageOf(chunks)?.stopReason).toBe("max-tokens");
-    expect(only(chunks, "tool-call")).toHaveLength(1);
+    expect(messageOf(chunks)).toMatchObject({ stopReason: "max-tokens", blocks: [{ type: "unknown" }] });
+    expect(only(chunks, "tool-call")).toEqual([]);
+    expect(only(chunks, "warning")).toMatchObject([{ code: "tool-call-incomplete", context: { name: "add" } }]);
   });
 
   it("usage: the last one applies, thoughts count as output, unknown counts stay absent", () => {

@@ -256,6 +256,7 @@ function decodeCall(reply: Reply, { part, call, signature }: CallPart, chunks: C
   // Gemini streams arguments in pieces only on request. A piece is never treated as the whole.
   if (name === "" || json === undefined || call.willContinue === true || call.partialArgs !== undefined) {
     addBlock(reply, { type: "unknown", raw: part });
+    reply.isAnyCut = true;
     reply.warnings.push({
       code: "tool-call-incomplete",
       message: `A call to the tool ${JSON.stringify(name)} came without a name or without whole arguments, so it was not made. Ask again.`,

@@ -1,9 +1,11 @@
 import {
   type ChunkOf,
+  callNotMade,
   type Chunk,
   type ErrorCode,
   type ErrorItem,
   errorItem,
+  isCompleteReply,
   messageItem,
   readCount,
   type StopReason,
@@ -65,7 +67,13 @@ export function finishReply(
 ): void {
   closeGrowing(reply);
   const stopReason = stopReasonOf(finishReason, reply);
-  if (stopReason === "malformed-call") dropCalls(reply);
+  if (!isCompleteReply(stopReason)) {
+    const given = readStopReason(finishReason);
+    const why = given === "end-turn" ? "another of its calls is incomplete" : finishReason;
+    // A call that Gemini itself could not read was reported already.
+    if (given !== "malformed-call") reply.warnings.push(...reply.calls.map((call) => callNotMade({ ...call }, why)));
+    dropCalls(reply);
+  }
   const usage = usageMetadata === undefined ? undefined : readUsage(usageMetadata);
   chunks.push(
     messageItem({
@@ -88,7 +96,11 @@ const NEEDS_THE_VENDORS_WORD: ReadonlySet<StopReason> = new Set(["unknown", "con
 
 function stopReasonOf(finishReason: string, reply: Reply): StopReason {
   const stopReason = readStopReason(finishReason);
-  return stopReason === "end-turn" && reply.calls.length > 0 ? "tool-use" : stopReason;
+  const hasCalls = reply.calls.length > 0;
+  // The model must be told that its calls were not made.
+  if (stopReason === "unknown" && (hasCalls || reply.isAnyCut)) return "malformed-call";
+  if (stopReason !== "end-turn") return stopReason;
+  return reply.isAnyCut ? "malformed-call" : hasCalls ? "tool-use" : stopReason;
 }
 
 /** The error for a finish reason that means failure. */

@@ -28,6 +28,8 @@ export interface Reply {
   readonly calls: WholeCall[];
   readonly callIds: Set<string>;
   readonly warnings: WarningDetail[];
+  /** Whether a call came without a name or without all of its arguments. */
+  isAnyCut: boolean;
   /** Long arguments in the current frames: their deltas are written one at a time. */
   long: LongInput[];
   growing: GrowingBlock | undefined;
@@ -55,6 +57,7 @@ export function createReply(given: { readonly id: string | undefined; readonly m
     calls: [],
     callIds: new Set(),
     warnings: [],
+    isAnyCut: false,
     long: [],
     growing: undefined,
   };
@@ -117,7 +120,7 @@ export function* inSteps(chunks: readonly Chunk[], long: readonly LongInput[]): 
   return undefined;
 }
 
-/** Keeps the calls as unknown blocks and makes none of them: the host reported that one of them is unreadable. */
+/** Keeps the calls as unknown blocks and makes none of them. */
 export function dropCalls(reply: Reply): void {
   reply.calls.length = 0;
   for (const [index, block] of reply.blocks.entries()) {

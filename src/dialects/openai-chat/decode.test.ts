@@ -233,17 +233,17 @@ describe("tool calls", () => {
 });
 
 describe("I4: incomplete calls", () => {
-  it("cut by length: complete ones are calls, the incomplete one is a warning and an unknown block", () => {
+  it("F-B2: cut by length: each of them is a warning and an unknown block, and none is a call", () => {
     const chunks = decode([head(0, "c0", "add", '{"a":1}'), head(1, "c1", "mul", '{"b":'), finish("length"), DONE]);
-    expect(types(chunks).slice(3)).toEqual(["message", "tool-call", "warning"]);
-    expect(only(chunks, "tool-call")).toMatchObject([{ callId: "c0", input: { a: 1 } }]);
+    expect(types(chunks).slice(3)).toEqual(["message", "warning", "warning"]);
     expect(only(chunks, "warning")).toMatchObject([
+      { code: "tool-call-incomplete", context: { callId: "c0", name: "add", arguments: '{"a":1}' } },
       { code: "tool-call-incomplete", context: { callId: "c1", name: "mul", arguments: '{"b":' } },
     ]);
     expect(messageOf(chunks)).toMatchObject({
       stopReason: "max-tokens",
       blocks: [
-        { type: "tool-call", callId: "c0" },
+        { type: "unknown", raw: { type: "tool_call", id: "c0", name: "add", arguments: '{"a":1}' } },
         { type: "unknown", raw: { type: "tool_call", id: "c1", name: "mul", arguments: '{"b":' } },
       ],
     });
@@ -253,7 +253,10 @@ describe("I4: incomplete calls", () => {
     ["length", ""],
     ["length", "12"],
     ["length", '"a"'],
+    ["length", '{"a":1}'],
     ["content_filter", '{"a":1'],
+    ["content_filter", '{"a":1}'],
+    ["some_new_reason", '{"a":1}'],
     ["some_new_reason", "{"],
   ])("reason %s with arguments %j is not a call", (reason, piece) => {
     const chunks = decode([head(0, "c0", "add", piece), finish(reason)]);

@@ -1,7 +1,9 @@
 import {
   type Block,
+  callNotMade,
   type Chunk,
   type ErrorCode,
+  isCompleteReply,
   messageItem,
   readCount,
   type StopReason,
@@ -19,21 +21,19 @@ import { blockOf, type Reply, showArguments } from "./reply.ts";
 /** How a reply ended, read from its `finish_reason`. */
 export interface Ending {
   readonly stopReason: StopReason;
-  /** The host claims that the model finished writing, tool calls included. */
-  readonly claimsWhole: boolean;
   /** The host's own word, if ours is less precise. */
   readonly vendorStopReason?: string;
 }
 
 const ENDINGS: ReadonlyMap<string, Ending> = new Map([
-  ["stop", { stopReason: "end-turn", claimsWhole: true }],
-  ["eos", { stopReason: "end-turn", claimsWhole: true }],
-  ["tool_calls", { stopReason: "tool-use", claimsWhole: true }],
-  ["function_call", { stopReason: "tool-use", claimsWhole: true }],
-  ["length", { stopReason: "max-tokens", claimsWhole: false }],
-  ["model_length", { stopReason: "max-tokens", claimsWhole: false }],
-  ["content_filter", { stopReason: "content-filter", claimsWhole: false }],
-  ["sensitive", { stopReason: "content-filter", claimsWhole: false }],
+  ["stop", { stopReason: "end-turn" }],
+  ["eos", { stopReason: "end-turn" }],
+  ["tool_calls", { stopReason: "tool-use" }],
+  ["function_call", { stopReason: "tool-use" }],
+  ["length", { stopReason: "max-tokens" }],
+  ["model_length", { stopReason: "max-tokens" }],
+  ["content_filter", { stopReason: "content-filter" }],
+  ["sensitive", { stopReason: "content-filter" }],
 ]);
 
 /** Words that are more precise than our reason for them. */
@@ -50,7 +50,7 @@ const FAILURES: ReadonlyMap<string, ErrorCode> = new Map([
 export function readEnding(finishReason: string): Ending {
   const ending = ENDINGS.get(finishReason);
   if (ending === undefined) {
-    return { stopReason: "unknown", claimsWhole: false, vendorStopReason: finishReason };
+    return { stopReason: "unknown", vendorStopReason: finishReason };
   }
   return NEEDS_VENDOR_REASON.has(finishReason) ? { ...ending, vendorStopReason: finishReason } : ending;
 }
@@ -65,7 +65,7 @@ export function readFailure(finishReason: string): ProviderMessage | undefined {
 
 /**
  * What to do with a call: run it; answer it with an error, because the host claims it is complete but it is not; or
- * drop it, because the reply was cut inside it.
+ * drop it, because the reply is not complete.
  */
 type Verdict =
   | { readonly kind: "run"; readonly input: unknown }
@@ -83,17 +83,19 @@ export function finishReply(
     slot.kind === "call" ? { type: "unknown", raw: undefined } : blockOf(slot),
   );
   const items: Chunk[] = [];
+  const isComplete = isCompleteReply(ending.stopReason) && !reply.hasRefused;
+  const reason = reply.hasRefused ? "refusal" : (ending.vendorStopReason ?? ending.stopReason);
   let hasCalls = false;
   let isAnyCut = false;
   for (const call of calls) {
     const slot = reply.callSlots[call.position];
     if (slot === undefined) continue;
     showArguments(reply, slot, call.id, chunks);
-    const verdict = judge(call, ending.claimsWhole);
+    const verdict = judge(call, isComplete);
     hasCalls ||= verdict.kind !== "drop";
     isAnyCut ||= verdict.kind === "drop" && call.name !== "";
     blocks[slot.index] = callBlock(call, verdict);
-    items.push(...callItems(call, verdict));
+    items.push(...callItems(call, verdict, reason));
   }
   // The reply stopped for tool calls but has none.
   const hasNone = ending.stopReason === "tool-use" && !hasCalls && !reply.hasRefused;
@@ -114,15 +116,9 @@ export function finishReply(
   else if (ending.stopReason === "unknown") chunks.push(warningItem(unknownStopReason(ending.vendorStopReason ?? "")));
 }
 
-function judge(call: AssembledCall, claimsWhole: boolean): Verdict {
-  if (call.name === "") return { kind: "drop" };
+function judge(call: AssembledCall, isComplete: boolean): Verdict {
+  if (call.name === "" || !isComplete) return { kind: "drop" };
   const parsed = call.parse();
-  // In a cut reply only a closed object is certainly complete: a bare number might have continued.
-  if (!claimsWhole) {
-    return parsed.fault === undefined && isRecord(parsed.value) && !call.hasGap
-      ? { kind: "run", input: parsed.value }
-      : { kind: "drop" };
-  }
   if (call.hasGap) return { kind: "refuse" };
   if (parsed.fault === undefined) return { kind: "run", input: parsed.value };
   return call.arguments.trim() === "" ? { kind: "run", input: {} } : { kind: "refuse" };
@@ -136,16 +132,10 @@ function callBlock(call: AssembledCall, verdict: Verdict): Block {
   return { type: "tool-call", callId: call.id, name: call.name, input };
 }
 
-function callItems(call: AssembledCall, verdict: Verdict): Chunk[] {
+function callItems(call: AssembledCall, verdict: Verdict, reason: string): Chunk[] {
   const { id: callId, name } = call;
   if (verdict.kind === "drop") {
-    return [
-      warningItem({
-        code: "tool-call-incomplete",
-        message: `The reply ended inside the tool call ${JSON.stringify(name)} (${callId}), so it was not made. Allow more output tokens, or ask again.`,
-        context: { callId, name, arguments: call.arguments },
-      }),
-    ];
+    return [warningItem(callNotMade({ callId, name, arguments: call.arguments }, reason))];
   }
   const input = verdict.kind === "run" ? verdict.input : call.arguments;
   const item = toolCallItem({ callId, name, input, executedBy: "millrace" });
@@ -159,10 +149,11 @@ function stopReasonOf(
   ending: Ending,
   { hasCalls, isAnyCut, hasRefused }: Readonly<Record<"hasCalls" | "isAnyCut" | "hasRefused", boolean>>,
 ): StopReason {
-  if (hasRefused && ending.claimsWhole) return "refusal";
-  // The only call is unreadable: the model must be told that it was not made.
-  if (ending.stopReason === "unknown" && isAnyCut && !hasCalls) return "malformed-call";
-  if (!ending.claimsWhole) return ending.stopReason;
+  const isComplete = isCompleteReply(ending.stopReason);
+  if (hasRefused && isComplete) return "refusal";
+  // The model must be told that its calls were not made.
+  if (ending.stopReason === "unknown" && isAnyCut) return "malformed-call";
+  if (!isComplete) return ending.stopReason;
   if (hasCalls) return "tool-use";
   return ending.stopReason === "tool-use" ? "unknown" : ending.stopReason;
 }
