@@ -156,6 +156,11 @@ export interface AgentBackend {
    * it can. Without this member a control is available if the conversation has the method for it.
    */
   readonly cannotControl?: (control: AgentControl, settings: AgentSettings) => string | undefined;
+  /**
+   * What it needs on this machine and is missing, such as its program, with the remedy. `undefined`: nothing. Starts
+   * nothing, and never rejects. Without this member nothing is known to be missing.
+   */
+  readonly missing?: () => Promise<string | undefined>;
   /** The secrets of starting the agent with these variables. Hidden in every event of a run. */
   readonly secrets?: (env: Readonly<Record<string, string>>) => readonly string[];
   open(settings: AgentSettings): Promise<AgentConversation>;

@@ -4,6 +4,7 @@ import { findReal, type PermissionCallback, seePath } from "#policy";
 import { MEMO_TOOLS, READING_TOOLS } from "../backends/claude-code/cli-tools.ts";
 import type { Agent } from "./agent.ts";
 import { agentOf } from "./agent-tool.ts";
+import { ASKS_FIRST } from "./option-row.ts";
 import type { RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";
 import { requireName } from "./resolve-backend.ts";
@@ -42,7 +43,8 @@ export function askFirst(target: Target, options: RunOptions, place: Place): Run
     return isFree || (await readsInside(name, input, { folder: cwd, files: place.files })) ? { allow: true } : "ask";
   };
   const waits = deciding.some((one) => asksPerson(one.permission));
-  return { ...options, permission: waits ? waitForPerson(permission) : permission };
+  const decide = waits ? waitForPerson(permission) : permission;
+  return { ...options, permission: Object.assign(decide, { [ASKS_FIRST]: true }) };
 }
 
 /** The options already say what happens to calls that no rule is about. */
@@ -68,8 +70,9 @@ function nestedIn(tools: Agent["tools"]): readonly Agent[] {
   return (tools ?? []).map(({ run }) => agentOf(run)).filter((one) => one !== undefined);
 }
 
+/** A command uses tools of its own as well, but never asks; whoever names it as a target accepts that. */
 function hasOwnTools(backend: Agent["backend"]): boolean {
-  if (typeof backend !== "string") return backend.kind === "agent";
+  if (typeof backend !== "string") return backend.kind === "agent" && backend.name !== "command";
   return requireName(backend).name === "claude-code";
 }
 

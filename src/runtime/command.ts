@@ -1,8 +1,10 @@
 import type { AgentBackend } from "#backends";
 import type { Format } from "#dialects";
 import { checkInput, checkOptionNames, describeValue, nearestName, oneOf, StartError } from "#domain";
-import { createSecretMask } from "#secrets";
+import { createSecretMask, isSecretVariable } from "#secrets";
+import { probeExecutable } from "#transports";
 import { commandSecrets, createCommandBackend } from "../backends/command/backend.ts";
+import { findMissing } from "./find-program.ts";
 import { startGuarded } from "./guarded-process.ts";
 import { madeBy } from "./made-backend.ts";
 import { coverStartErrors } from "./run-secrets.ts";
@@ -17,7 +19,7 @@ export interface CommandOptions {
   /** How the prompt is passed: on stdin (default), as the last argument, or not at all. */
   readonly input?: "stdin" | "argument" | "none";
   readonly cwd?: string;
-  /** Variables in addition to those of this process. */
+  /** Variables in addition to those of this process, which are passed on without Millrace's own secrets. */
   readonly env?: Readonly<Record<string, string>>;
   /** Called with the text the command writes to stderr. */
   readonly onStderr?: (text: string) => void;
@@ -57,7 +59,7 @@ function createCommand(argv: readonly string[], options: CommandOptions, world: 
   const { format = "ndjson", input = "stdin", cwd, env = {}, onStderr } = options;
   checkInput(oneOf(["stdin", "argument", "none"]), input, "command: input");
   const [executable = "", ...args] = argv;
-  const variables = { ...givenVariables(world.env), ...env };
+  const variables = { ...inheritedVariables(world.env), ...env };
   const backend = createCommandBackend(
     {
       executable,
@@ -68,7 +70,15 @@ function createCommand(argv: readonly string[], options: CommandOptions, world: 
       env: variables,
       onStderr: onStderr && coverPieces(onStderr, commandSecrets({ executable, args, env: variables })),
     },
-    { clock: world.clock, start: (request) => startGuarded(request, world) },
+    {
+      clock: world.clock,
+      start: (request) => startGuarded(request, world),
+      async missing() {
+        const search = { probe: probeExecutable, folder: process.cwd() };
+        const text = await findMissing({ executable, cwd, env: variables }, search);
+        return text && (createSecretMask(commandSecrets({ executable, args, env: variables }))?.text(text) ?? text);
+      },
+    },
   );
   // A custom format is code, which a tape cannot hold.
   const { onStderr: _, format: __, ...data } = options;
@@ -92,9 +102,18 @@ function coverPieces(take: (text: string) => void, secrets: readonly string[]): 
   return mask === undefined ? take : (text) => take(mask.push(text) + mask.tear());
 }
 
-function givenVariables(env: World["env"]): Record<string, string> {
+/**
+ * The variables that a command inherits: without the secrets of Millrace itself (`MILLRACE_TOKEN` …), under whatever
+ * name they are there. A command answers people who must not learn the token of the server.
+ */
+function inheritedVariables(env: World["env"]): Record<string, string> {
+  const own = Object.entries(env).filter(([name]) => /^MILLRACE_/i.test(name) && isSecretVariable(name));
+  const secrets = new Set(own.map(([, value]) => value).filter((value) => value !== ""));
+  const names = new Set(own.map(([name]) => name));
   return Object.fromEntries(
-    Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+    Object.entries(env).flatMap(([name, value]) =>
+      value === undefined || names.has(name) || secrets.has(value) ? [] : [[name, value]],
+    ),
   );
 }
 

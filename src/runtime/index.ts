@@ -36,7 +36,7 @@ export { describeTrust, inspectConfig, loadConfig, trustBookOf } from "./config-
 export type { ReplayOptions } from "./replay.ts";
 export { replay, replayIn } from "./replay.ts";
 export type { BackendState } from "./inspect.ts";
-export { inspectBackends, inspectTarget } from "./inspect.ts";
+export { findMissingProgram, inspectAgents, inspectBackends, inspectTarget } from "./inspect.ts";
 export { inspectStore } from "./inspect-store.ts";
 export { inspectStopping } from "#transports";
 export { openStore } from "./stores/sqlite.ts";

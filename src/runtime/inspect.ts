@@ -1,8 +1,10 @@
 import { describeThrown, isStartError, type StartError, unreachable } from "#domain";
+import type { Backend } from "#backends";
 import { createProcessTable, probeExecutable } from "#transports";
 import { checkOutput, type OutputCheck } from "../backends/claude-code/check-output.ts";
 import { commandElsewhere, locateCommand, prepareCheck } from "../backends/claude-code/find-cli.ts";
 import { applyVersionPolicy, detectVersion } from "../backends/claude-code/version.ts";
+import type { Agent } from "./agent.ts";
 import { claudeCodeWorld } from "./claude-code-world.ts";
 import { PROVIDER_NAMES, type ProviderName, type RunOptions } from "./options.ts";
 import { checkBaseUrl, missingAddress, missingKey, PROVIDERS } from "./providers.ts";
@@ -65,6 +67,32 @@ export async function inspectTarget(text: string, options: InspectOptions, world
     if (!isStartError(error)) throw error;
     return unready(text, [], error);
   }
+}
+
+/**
+ * What is missing on this machine to start the agent of a backend: its program, with the remedy. `undefined`: nothing, or
+ * it is not an agent with a program. Starts nothing.
+ */
+export async function findMissingProgram(
+  backend: string | Backend,
+  run: NonNullable<InspectOptions["run"]>,
+  world: World,
+): Promise<string | undefined> {
+  if (typeof backend === "string" && requireName(backend).name !== "claude-code") return undefined;
+  const made = typeof backend === "string" ? resolveBackend(backend, run, world) : backend;
+  return made.kind === "agent" ? made.missing?.() : undefined;
+}
+
+/** Checks what agents need that have a backend made in code. Those of other agents are checked by their names. */
+export async function inspectAgents(agents: readonly Agent[], world: World): Promise<readonly BackendState[]> {
+  const made = agents.filter(({ backend }) => typeof backend !== "string" && backend.kind === "agent");
+  return Promise.all(
+    made.map(async ({ name, backend }) => {
+      const missing = await findMissingProgram(backend, {}, world);
+      const found = [`Its backend is ${(backend as Backend).name}.`];
+      return { name, isReady: missing === undefined, found, missing: missing === undefined ? [] : [missing], can: [] };
+    }),
+  );
 }
 
 function inspectOffline(): BackendState {

@@ -2,7 +2,7 @@ import { agentSettings, type AgentLeg, type Leg } from "#agents";
 import type { Backend, ModelBackend } from "#backends";
 import { StartError } from "#domain";
 import type { Agent } from "./agent.ts";
-import { SUPPORT_COLUMNS, type SupportColumn } from "./option-row.ts";
+import { ASKS_FIRST, SUPPORT_COLUMNS, type SupportColumn } from "./option-row.ts";
 import { findIgnored, type IgnoredOption } from "./option-support.ts";
 import type { Limits, RunOptions } from "./options.ts";
 import { isForAnother, type RunBackends } from "./run-backends.ts";
@@ -29,13 +29,16 @@ export interface JudgedLeg {
  */
 export function judgeOptions(judged: JudgedLeg): readonly IgnoredOption[] {
   const { leg, one, options, isAmongOthers, foreignFallbacks, named, parties } = judged;
-  const given: RunOptions = {
+  const given: { -readonly [Name in keyof RunOptions]: RunOptions[Name] } = {
     ...pickPolicy(one),
     ...options,
     guards: [...(one.guards ?? []), ...(options.guards ?? [])],
     limits: { ...one.limits, ...options.limits },
   };
   const { backend } = leg;
+  if (options.permission !== undefined && ASKS_FIRST in options.permission && columnOf(leg) === "command") {
+    delete given.permission;
+  }
   const ignored = [
     ...findIgnored(columnOf(leg), {
       options: given,

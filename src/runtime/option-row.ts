@@ -80,6 +80,9 @@ export function forCli(cell: Support = "works"): Row {
 /** Marks provider options that come from a configuration: they are meant for any run that uses that provider. */
 export const FROM_CONFIGURATION: unique symbol = Symbol("from a configuration");
 
+/** Marks the callback that a server adds by itself: it is for agents that ask, and nobody relies on it for commands. */
+export const ASKS_FIRST: unique symbol = Symbol("asks first");
+
 export function valueAt(options: RunOptions, path: readonly string[]): unknown {
   let value: unknown = options;
   for (const name of path) {

@@ -1,6 +1,6 @@
 export { HIDDEN } from "./cover-value.ts";
 export type { LineMask } from "./line-mask.ts";
-export { isSecretHeader, isSecretRequestHeader } from "./names.ts";
+export { isSecretHeader, isSecretRequestHeader, isSecretVariable } from "./names.ts";
 export { createRedactor, type Redactor } from "./redactor.ts";
 export { createSecretMask, type SecretMask } from "./secret-mask.ts";
 export {

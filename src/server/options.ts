@@ -201,7 +201,10 @@ export function requireOffered(target: string, { targets }: Pick<Settings, "targ
 export function targetOf(name: string, { agents }: Settings): Target {
   const agent = agents.get(name);
   if (agent === undefined) return name;
-  return agents.size === 1 ? agent : swarm([...agents.values()], { start: name });
+  // Only those that it can hand over to: what is wrong with another agent does not concern this thread.
+  const reached = new Set([agent]);
+  for (const one of reached) for (const other of one.handoffs ?? []) reached.add(agents.get(other) as Agent);
+  return reached.size === 1 ? agent : swarm([...reached], { start: name });
 }
 
 function readToken(given: AccessToken, index: number): Required<AccessToken> {

@@ -1,5 +1,5 @@
 import { describeThrown } from "#domain";
-import { askFirst, explainIn, inspectTarget } from "#runtime";
+import { type Agent, askFirst, explainIn, findMissingProgram, inspectTarget } from "#runtime";
 import { type Settings, targetOf } from "./options.ts";
 
 /** Whether a target can answer now. */
@@ -11,6 +11,8 @@ export interface TargetState {
 
 export interface Readiness {
   of(target: string): Promise<TargetState>;
+  /** The offered targets whose program is not on this machine. Starts nothing. */
+  withoutProgram(): Promise<readonly string[]>;
 }
 
 /** How long a result is cached: a check starts a program, or sends a request to a host. */
@@ -36,19 +38,35 @@ export function createReadiness(settings: Settings): Readiness {
     return state;
   };
 
+  const explainRun = (name: string): ReturnType<typeof explainIn> => {
+    const target = targetOf(name, settings);
+    return explainIn(target, askFirst(target, run, { folder, files: world.files }), world);
+  };
+
   /** An installed program may be too old for the runs of this server, which ask before its tools are used. */
   const canRun = (name: string, { can }: BackendState): boolean => {
-    if (can.includes(NEEDS_CONTROL)) return true;
-    const target = targetOf(name, settings);
-    return explainIn(target, askFirst(target, run, { folder, files: world.files }), world).mode !== "control";
+    return can.includes(NEEDS_CONTROL) || explainRun(name).mode !== "control";
+  };
+
+  /** A backend made by hand brings everything it needs, except a program; and the rules of this server must hold. */
+  const inspectMade = async (name: string, backend: Agent["backend"]): Promise<TargetState> => {
+    const reason = await findMissingProgram(backend, run, world);
+    if (reason !== undefined) return { available: false, reason };
+    explainRun(name);
+    return { available: true };
   };
 
   return {
+    async withoutProgram() {
+      const missing = await Promise.all(
+        settings.targets.map((target) => findMissingProgram(agents.get(target)?.backend ?? target, run, world)),
+      );
+      return settings.targets.filter((_, index) => missing[index] !== undefined);
+    },
     async of(target) {
       const backend = agents.get(target)?.backend ?? target;
-      // A backend made by hand brings everything it needs.
-      if (typeof backend !== "string") return { available: true };
       try {
+        if (typeof backend !== "string") return await inspectMade(target, backend);
         const state = await look(backend);
         if (state.isReady && canRun(target, state)) return { available: true };
         return { available: false, reason: state.missing.join(" ") };

@@ -1,6 +1,7 @@
-import { StartError } from "#domain";
+import { describeThrown, StartError } from "#domain";
 import { stoppingOn } from "#transports";
 import type { AgentBackend, AgentSettings, Explanation } from "../backend.ts";
+import { coverThrown } from "../cover-thrown.ts";
 import { explain, warnOfIgnored } from "../routing/explain.ts";
 import { type Argv, buildArgv } from "./argv.ts";
 import { asksForPermission } from "./control/initialize.ts";
@@ -9,7 +10,7 @@ import { createPlainConversation, STATUS_NEEDS_CONTROL } from "./conversation/pl
 import { type ClaudeCodeConversation, mergeSettings, SILENCE } from "./conversation/plan.ts";
 import { type GatedFeature, hasFeature, requireFeature, requireFlags } from "./features.ts";
 import { cliSecrets } from "./environment.ts";
-import { findCli, type FoundCli } from "./find-cli.ts";
+import { findCli, type FoundCli, locateCommand } from "./find-cli.ts";
 import { prepareCli } from "./launch.ts";
 import type { ClaudeCodeWorld } from "./world.ts";
 import { checkClaudeCodeOptions, type ClaudeCodeOptions } from "./options.ts";
@@ -68,6 +69,7 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine
     cannotControl: (control, settings) =>
       control === "mcpStatus" && explainSettings(settings).mode === "plain" ? STATUS_NEEDS_CONTROL : undefined,
     find,
+    missing: () => describeMissing(options, world),
     secrets: (env) => cliSecrets({ ...options, env: { ...options.env, ...env } }, world),
     async open(given) {
       const lostSession = await findLost(given, options, world);
@@ -102,6 +104,17 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine
       return conversation;
     },
   };
+}
+
+/** A CLI that the caller starts is elsewhere, and cannot be looked for. */
+async function describeMissing(options: ClaudeCodeOptions, world: ClaudeCodeWorld): Promise<string | undefined> {
+  if (options.spawn !== undefined) return undefined;
+  try {
+    await locateCommand(options.executable, world);
+    return undefined;
+  } catch (error) {
+    return describeThrown(coverThrown(error, createCover(options, world)));
+  }
 }
 
 /** The id of the session to continue, if it is gone and may be replayed. */

@@ -14,6 +14,7 @@ export function createCommandBackend(settings: CommandSettings, world: CommandWo
     cannotControl: (control) => UNCONTROLLED[control],
     cannotSend: withResults(() => "a command is given text alone. Leave it out, or write it as text."),
     secrets: (env) => commandSecrets(settings, env),
+    missing: () => world.missing(),
     explain: (given) => explainCommand(settings, given),
     open: async (given) => createConversation({ ...settings, format: await settings.format.load() }, given, world),
   };

@@ -19,6 +19,8 @@ export interface CommandSettings {
 /** The seams that a command needs. */
 export interface CommandWorld {
   readonly clock: Clock;
+  /** What is missing to start the command, with the remedy. */
+  missing(): Promise<string | undefined>;
   /** Starts a process; `stop` resolves when it and everything it has started are gone. */
   start(request: ProcessRequest): Promise<{ readonly handle: ProcessHandle; stop(): Promise<void> }>;
 }

@@ -1,5 +1,15 @@
 import type { Command } from "commander";
-import { type BackendState, inspectBackends, inspectConfig, inspectStopping, inspectStore } from "#runtime";
+import {
+  type Agent,
+  type BackendState,
+  inspectAgents,
+  inspectBackends,
+  inspectConfig,
+  inspectStopping,
+  inspectStore,
+  loadConfig,
+} from "#runtime";
+import { secretsOfData } from "#secrets";
 import { adviceFor, describeThrown } from "#domain";
 import { plainText, wantsColor } from "#sinks";
 import { requireText } from "../flags/values.ts";
@@ -50,18 +60,20 @@ async function doctor(flags: DoctorFlags, io: CommandIo): Promise<number> {
   if (io.err.isTerminal && flags.json !== true) io.err.write("checking …\r");
   const options = { executable: flags.claudeExecutable, cwd: io.cwd, checksOutput: true };
   const backends = await inspectBackends(options, io.world);
-  const machine = [...(await inspectMachine()), await lookAtConfig(io)];
+  const config = await lookAtConfig(io);
+  const machine = [...(await inspectMachine()), config.finding];
+  const agents = await inspectAgents(config.agents, io.world);
   if (io.err.isTerminal && flags.json !== true) io.err.write("\u001b[K");
   const isReady =
     machine.every((finding) => finding.isReady || finding.name !== "node") &&
     (asked === undefined || backends.find(({ name }) => name === asked)?.isReady === true) &&
     (flags.claudeExecutable === undefined || backends.find(({ name }) => name === "claude-code")?.isReady === true);
   if (flags.json === true) {
-    io.out.write(`${JSON.stringify({ millrace: readVersion(), isReady, machine, backends }, undefined, 2)}\n`);
+    io.out.write(`${JSON.stringify({ millrace: readVersion(), isReady, machine, backends, agents }, undefined, 2)}\n`);
   } else {
     const color = wantsColor(io.out.isTerminal, io.world.env);
     const shown = backends.filter(({ name }) => asked === undefined || name === asked);
-    const text = foldText(render(machine, shown), io.out);
+    const text = foldText(render(machine, shown, asked === undefined ? agents : []), io.out);
     io.out.write(color ? text.replaceAll(/^[✓✗]/gm, (mark) => COLOURED[mark] ?? mark) : text);
   }
   return isReady ? EXIT.success : EXIT.setup;
@@ -81,8 +93,21 @@ async function inspectMachine(): Promise<readonly Finding[]> {
   ];
 }
 
-/** Which configuration a run in this folder would use. */
-async function lookAtConfig(io: CommandIo): Promise<Finding> {
+/** Which configuration a run in this folder would use, and its agents. */
+async function lookAtConfig(io: CommandIo): Promise<{ readonly finding: Finding; readonly agents: readonly Agent[] }> {
+  const finding = await describeConfig(io);
+  // What is not used is not loaded: a configuration may be a program.
+  if (!finding.isReady) return { finding, agents: [] };
+  try {
+    const { config } = await loadConfig({ cwd: io.cwd, env: io.world.env, files: io.world.files });
+    io.hide?.(secretsOfData(config));
+    return { finding, agents: config.agents ?? [] };
+  } catch (error) {
+    return { finding: { ...finding, isReady: false, says: describeThrown(error) }, agents: [] };
+  }
+}
+
+async function describeConfig(io: CommandIo): Promise<Finding> {
   const name = "configuration";
   try {
     const { ownFile, refusedOwn, project } = await inspectConfig({
@@ -110,16 +135,24 @@ const COLOURED: Readonly<Record<string, string>> = {
   "✗": "\u001b[31m✗\u001b[39m",
 };
 
-function render(machine: readonly Finding[], backends: readonly BackendState[]): string {
+function render(
+  machine: readonly Finding[],
+  backends: readonly BackendState[],
+  agents: readonly BackendState[],
+): string {
   const mark = (isReady: boolean): string => (isReady ? "✓" : "✗");
   const lines = [`millrace ${readVersion()}`];
   for (const { isReady, says } of machine) lines.push(`${mark(isReady)} ${plainText(says)}`);
-  lines.push("", "Backends");
-  for (const { name, isReady, found, missing, can } of backends) {
-    lines.push(`${mark(isReady)} ${name}`);
-    // Paths, addresses and output of programs are untrusted text.
-    for (const text of [...found, ...missing]) lines.push(`    ${plainText(adviceFor("shell", text))}`);
-    if (can.length > 0) lines.push(`    can: ${can.join(", ")}`);
-  }
+  const list = (title: string, states: readonly BackendState[]): void => {
+    lines.push("", title);
+    for (const { name, isReady, found, missing, can } of states) {
+      lines.push(`${mark(isReady)} ${name}`);
+      // Paths, addresses and output of programs are untrusted text.
+      for (const text of [...found, ...missing]) lines.push(`    ${plainText(adviceFor("shell", text))}`);
+      if (can.length > 0) lines.push(`    can: ${can.join(", ")}`);
+    }
+  };
+  list("Backends", backends);
+  if (agents.length > 0) list("Agents of the configuration", agents);
   return `${lines.join("\n")}\n`;
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { adviceFor, describeThrown, StartError } from "#domain";
-import { applyConfig, inspectTarget, openStore, type ServerField } from "#runtime";
+import { applyConfig, inspectAgents, inspectTarget, openStore, type ServerField } from "#runtime";
 import type { LogRecord, Server, ServerOptions } from "#server";
 import { plainText } from "#sinks";
 import { addText, parsePort } from "../flags/values.ts";
@@ -81,11 +81,15 @@ function warnOfTargets(setting: Setting, log: (record: LogRecord) => void, io: C
     const reason = adviceFor("shell", missing.join(" "));
     log({ ts, level: "warn", event: "target-not-ready", target: backend, reason });
   };
+  const failed = (name: string) => (error: unknown) => warn(name, [describeThrown(error)]);
+  inspectAgents(agents, io.world).then((states) => {
+    for (const { name, missing } of states) warn(name, missing);
+  }, failed("agents"));
   for (const backend of new Set([...named, ...agents.map((agent) => agent.backend)])) {
     if (typeof backend !== "string") continue;
     inspectTarget(backend, { cwd: io.cwd, run }, io.world).then(
       ({ missing }) => warn(backend, missing),
-      (error: unknown) => warn(backend, [describeThrown(error)]),
+      failed(backend),
     );
   }
 }

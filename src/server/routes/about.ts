@@ -19,11 +19,17 @@ export function healthz(context: ServerContext): Response {
   return context.text("ok\n");
 }
 
-/** The server accepts requests: the store responds, and the server is not shutting down. */
+/**
+ * The server accepts requests: the store responds, the programs of its targets are there, and it is not shutting down.
+ * Whether hosts respond does not count: another instance would not reach them either.
+ */
 export async function readyz(context: ServerContext, parts: ServerParts): Promise<Response> {
   if (parts.isClosing()) return context.text("shutting down\n", 503);
-  const isReady = await parts.storeAnswers();
-  return isReady ? context.text("ready\n") : context.text("the store does not answer\n", 503);
+  if (!(await parts.storeAnswers())) return context.text("the store does not answer\n", 503);
+  const missing = await parts.readiness.withoutProgram();
+  if (missing.length === 0) return context.text("ready\n");
+  // The path of a program is none of a stranger's business; `GET /api/backends` says what is missing.
+  return context.text(missing.map((target) => `the program of the target ${target} is missing\n`).join(""), 503);
 }
 
 /** Readiness probes usually give up after about a second. */

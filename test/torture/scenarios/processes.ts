@@ -171,6 +171,7 @@ export const PROCESS_SCENARIOS: readonly Scenario[] = [
         { executable: "/bin/agent", args: [], format: FORMAT, input: "stdin", cwd: undefined, env: {} },
         {
           clock,
+          missing: async () => undefined,
           start: async (request) => {
             const handle = await spawn(request);
             const stop = async (): Promise<void> =>
