@@ -11,21 +11,37 @@ const LONGEST_PART = 1024;
 /** Values are encoded in pieces of this length; each may begin at any alignment. */
 const LONGEST_STRETCH = 8192;
 
+/** The texts to search for. */
+export interface Forms {
+  /** Found as they are. */
+  readonly plain: readonly string[];
+  /** Base64 and hexadecimal: only their digits, which are found with breaks between them. */
+  readonly encoded: readonly string[];
+}
+
 /**
- * The texts to search for so that a value is found in every form in which it may appear: as it is, escaped for JSON or
- * HTML, URL-encoded, in base64 and in hexadecimal. Empty for a value that is not a secret. Each line of a multi-line value is
- * searched for separately.
+ * The texts to search for so that values are found in every form in which they may appear: as they are, escaped for JSON
+ * or HTML, URL-encoded, in base64 and in hexadecimal. Empty for values that are not secrets. Each line of a multi-line
+ * value is searched for separately.
  */
-export function formsOf(value: string): readonly string[] {
-  const forms = new Set<string>();
+export function formsOf(values: Iterable<string>): Forms {
+  const plain = new Set<string>();
+  const encoded = new Set<string>();
+  for (const value of values) addForms(value, plain, encoded);
+  return { plain: [...plain], encoded: [...encoded] };
+}
+
+function addForms(value: string, plain: Set<string>, encoded: Set<string>): void {
   for (const line of value.split(/[\r\n]+/)) {
     const part = line.trim();
     if (part.length < SHORTEST_SECRET || [WORD, SHORT_NUMBER, COVERED].some((no) => no.test(part))) continue;
     for (let start = 0; start < part.length; start += LONGEST_STRETCH) {
-      for (const form of encodings(part.slice(start, start + LONGEST_STRETCH))) addParts(form, forms);
+      const text = part.slice(start, start + LONGEST_STRETCH);
+      const bytes = new TextEncoder().encode(text);
+      for (const form of plainForms(text, bytes)) addParts(form, plain);
+      for (const form of [...base64Forms(bytes), ...hexForms(bytes)]) addParts(form, encoded);
     }
   }
-  return [...forms];
 }
 
 function addParts(form: string, forms: Set<string>): void {
@@ -35,16 +51,8 @@ function addParts(form: string, forms: Set<string>): void {
   }
 }
 
-function encodings(text: string): readonly string[] {
-  const bytes = new TextEncoder().encode(text);
-  return [
-    text,
-    ...jsonForms(text),
-    ...markupForms(text),
-    ...addressForms(bytes),
-    ...base64Forms(bytes),
-    ...hexForms(bytes),
-  ];
+function plainForms(text: string, bytes: Uint8Array): readonly string[] {
+  return [text, ...jsonForms(text), ...markupForms(text), ...addressForms(bytes)];
 }
 
 /** What is written as `\uXXXX`: everything beyond ASCII (Python), what has a meaning in HTML (Go), all quotation marks (PHP). */
@@ -99,20 +107,29 @@ function addressForms(bytes: Uint8Array): readonly string[] {
 }
 
 /**
- * The base64 text of the value at each of the three alignments. The characters at both ends that depend on neighbouring
- * bytes are left out.
+ * The base64 text of the value at each of the three alignments, also in a URL, where `+` is `%2B` and `%` is a break. The
+ * characters at both ends that depend on neighbouring bytes are left out.
  */
 function base64Forms(bytes: Uint8Array): readonly string[] {
   return [0, 1, 2].flatMap((offset) => {
     const text = btoa("\0".repeat(offset) + asBinary(bytes));
     const form = text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
-    return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
+    const write = (plus: string, slash: string): string => form.replaceAll("+", plus).replaceAll("/", slash);
+    return [form, write("-", "_"), write("2B", "2F"), write("2b", "2f")];
   });
 }
 
+/**
+ * Hexadecimal, as it is and where a separator consists of digits of base64: `61-62` and `0x61, 0x62`. In `%61%20%62` the
+ * blank is a break.
+ */
 function hexForms(bytes: Uint8Array): readonly string[] {
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  return [hex, hex.toUpperCase()];
+  const pairs = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0"));
+  const visible = pairs.filter((pair) => pair !== "20" && pair !== "09");
+  return [pairs.join(""), visible.join(""), pairs.join("-"), `0x${pairs.join("0x")}`].flatMap((hex) => [
+    hex,
+    hex.replaceAll(/[a-f]/g, (digit) => digit.toUpperCase()),
+  ]);
 }
 
 /** One character per byte. The `latin1` decoder is windows-1252, which has other characters between 0x80 and 0x9f. */

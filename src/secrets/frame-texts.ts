@@ -1,6 +1,7 @@
 import { readFrameStrings } from "./frame-strings.ts";
 import type { SecretMatcher } from "./matcher.ts";
 import type { Span } from "./span.ts";
+import { TextReader } from "./text-reader.ts";
 
 /** A text that was not continued for this many frames is considered finished. */
 const MAX_IDLE_FRAMES = 32;
@@ -8,14 +9,13 @@ const MAX_IDLE_FRAMES = 32;
 const SUSPICIOUS = 4;
 
 /**
- * The end of a text that frames continue, as far as it may be the beginning of a secret: its characters and their
- * positions.
+ * A text that frames continue, with the positions of its end, as far as it may be the beginning of a secret.
  */
 interface FrameText {
   readonly path: string;
-  state: number;
-  codes: number[];
-  places: number[];
+  reader: TextReader;
+  /** The positions of the characters of `reader.open`. */
+  places: readonly number[];
   lastFrame: number;
 }
 
@@ -40,11 +40,11 @@ export class FrameTexts {
     this._frames += 1;
     for (const { key, path, start, end } of strings) {
       if (start === end) continue;
-      const text = this._texts.get(key) ?? this._begin(path);
-      for (let at = start; at < end; at += 1) goOn(text, line.charCodeAt(at), offset + at, { matcher, spans });
+      const text = this._texts.get(key) ?? this._begin(path, matcher);
+      goOn(text, line.slice(start, end), offset + start, spans);
       text.lastFrame = this._frames;
       // A secret may have begun without any character that must be masked yet.
-      if (text.state === 0) this._forget(key, text);
+      if (text.reader.open === "") this._forget(key, text);
       else {
         this._texts.set(key, text);
         this._last.set(path, text);
@@ -57,7 +57,7 @@ export class FrameTexts {
   /** The position from which on something may still turn out to be part of a secret. */
   get openFrom(): number {
     let open = Number.POSITIVE_INFINITY;
-    for (const { places } of this._texts.values()) open = Math.min(open, places[0] ?? open);
+    for (const text of this._texts.values()) open = Math.min(open, heldPlaces(text)[0] ?? open);
     return open;
   }
 
@@ -71,9 +71,10 @@ export class FrameTexts {
     this._last.clear();
   }
 
-  private _begin(path: string): FrameText {
-    const { state = 0, codes = [], places = [] } = this._last.get(path) ?? {};
-    return { path, state, codes: [...codes], places: [...places], lastFrame: 0 };
+  private _begin(path: string, matcher: SecretMatcher): FrameText {
+    const last = this._last.get(path);
+    const reader = last?.reader.copy() ?? new TextReader(matcher);
+    return { path, reader, places: endOf(last?.places ?? [], reader.open.length), lastFrame: 0 };
   }
 
   private _forget(key: string, text: FrameText): void {
@@ -85,9 +86,10 @@ export class FrameTexts {
   private _startAnew(matcher: SecretMatcher, spans: Span[]): void {
     this._matcher = matcher;
     for (const text of this._texts.values()) {
-      const { codes, places } = text;
-      Object.assign(text, { state: 0, codes: [], places: [] });
-      codes.forEach((code, at) => goOn(text, code, places[at] as number, { matcher, spans }));
+      const { open } = text.reader;
+      text.reader = new TextReader(matcher);
+      for (const { start, end } of text.reader.read(open)) spans.push(...spansOf(text.places.slice(start, end)));
+      text.places = endOf(text.places, text.reader.open.length);
     }
   }
 
@@ -100,26 +102,39 @@ export class FrameTexts {
   }
 }
 
-interface Finding {
-  readonly matcher: SecretMatcher;
-  readonly spans: Span[];
+/** Reads the next piece of a text, which is at `place`. */
+function goOn(text: FrameText, piece: string, place: number, spans: Span[]): void {
+  const { reader, places } = text;
+  if (reader.takeClean(piece)) {
+    text.places = placesOf(places, place, piece.length, reader.open.length);
+    return;
+  }
+  const found = reader.read(piece);
+  for (const { start, end } of found) {
+    if (start < 0) spans.push(...spansOf(places.slice(start, end < 0 ? end : undefined)));
+    if (end > 0) spans.push({ start: place + Math.max(0, start), end: place + end });
+  }
+  text.places = placesOf(places, place, piece.length, reader.open.length);
 }
 
-function goOn(text: FrameText, code: number, place: number, { matcher, spans }: Finding): void {
-  text.state = matcher.step(text.state, code);
-  const { codes, places } = text;
-  codes.push(code);
-  places.push(place);
-  const found = matcher.found[text.state] as number;
-  if (found > 0) spans.push(...spansOf(places.slice(-found)));
-  const dropped = places.length - (matcher.held[text.state] as number);
-  if (dropped === 0) return;
-  codes.splice(0, dropped);
-  places.splice(0, dropped);
+/** The positions of the last `count` characters, the last `length` of which are at `place`. */
+function placesOf(before: readonly number[], place: number, length: number, count: number): readonly number[] {
+  const added = Math.min(count, length);
+  const last = Array.from({ length: added }, (_, at) => place + length - added + at);
+  return count > length ? [...endOf(before, count - length), ...last] : last;
 }
 
-function coverTail({ places }: FrameText): readonly Span[] {
-  return places.length < SUSPICIOUS ? [] : spansOf(places);
+function endOf(places: readonly number[], count: number): readonly number[] {
+  return places.slice(places.length - count);
+}
+
+function heldPlaces({ reader, places }: FrameText): readonly number[] {
+  return endOf(places, reader.held);
+}
+
+function coverTail(text: FrameText): readonly Span[] {
+  const held = heldPlaces(text);
+  return held.length < SUSPICIOUS ? [] : spansOf(held);
 }
 
 function spansOf(places: readonly number[]): readonly Span[] {

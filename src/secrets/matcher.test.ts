@@ -1,40 +1,44 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fuzzRuns } from "../../test/effort.ts";
-import { KEEP_FIRST, KEEP_NOTHING, type Kept, SecretMatcher } from "./matcher.ts";
+import { KEEP_FIRST, KEEP_NOTHING, type KeptFirst, SecretMatcher } from "./matcher.ts";
+import { TextReader } from "./text-reader.ts";
 
 const RUNS = fuzzRuns(2000);
 
 /** Few letters, so that forms overlap often, with each other and in the texts. */
-const letters = (maxLength: number) =>
-  fc.string({ unit: fc.constantFrom("a", "b", "\\", "é"), minLength: 1, maxLength });
+const letters = (...units: readonly string[]) =>
+  fc.array(fc.string({ unit: fc.constantFrom(...units), minLength: 1, maxLength: 40 }), { maxLength: 4 });
 
-describe("SecretMatcher: skip", () => {
-  it.each<[string, Kept]>([
+describe("TextReader: takeClean", () => {
+  it.each<[string, KeptFirst]>([
     ["the first characters", KEEP_FIRST],
     ["nothing", KEEP_NOTHING],
-  ])("I24: forms keep %s: skips only text without a secret, and reaches the same state as step by step", (_, kept) => {
+  ])("I24 F-A3: forms keep %s: passes only what holds nothing, and goes on like reading step by step", (_, kept) => {
     let skipped = 0;
+    const units = fc.constantFrom("a", "b", "\\", "é", "x", "n", "0", "A", "%", "\n", " ", "/");
     fc.assert(
       fc.property(
-        fc.array(letters(40), { maxLength: 4 }),
-        fc.array(fc.string({ unit: fc.constantFrom("a", "b", "\\", "é", "x"), maxLength: 9 }), { maxLength: 6 }),
-        (forms, pieces) => {
-          const matcher = new SecretMatcher(forms, kept);
-          let state = 0;
+        letters("a", "b", "\\", "é"),
+        letters("a", "b", "n", "x", "0", "A", "/"),
+        fc.array(fc.string({ unit: units, maxLength: 9 }), { maxLength: 6 }),
+        (plain, encoded, pieces) => {
+          const matcher = new SecretMatcher({ plain, encoded }, kept);
+          const fast = new TextReader(matcher);
+          const slow = new TextReader(matcher);
           for (const piece of pieces) {
-            const after = matcher.skip(state, piece);
-            let isClear = true;
-            for (let at = 0; at < piece.length; at += 1) {
-              state = matcher.step(state, piece.charCodeAt(at));
-              const { held, found, cut } = matcher;
-              isClear &&= held[state] === 0 && found[state] === 0 && cut[state] === 0;
-            }
-            if (after === undefined) continue;
-            skipped += 1;
-            expect(after).toBe(state);
-            expect(isClear).toBe(true);
+            const isClean = fast.takeClean(piece);
+            const found = isClean ? [] : fast.read(piece);
+            const spans: unknown[] = [];
+            piece.split("").forEach((unit, at) => {
+              for (const { start, end } of slow.read(unit)) spans.push({ start: start + at, end: end + at });
+              if (isClean) expect(slow.held).toBe(0);
+            });
+            expect(found).toEqual(spans);
+            expect(fast.held).toBe(slow.held);
+            if (isClean) skipped += 1;
           }
+          expect(fast.cut()).toEqual(slow.cut());
         },
       ),
       { numRuns: RUNS },
@@ -42,9 +46,19 @@ describe("SecretMatcher: skip", () => {
     expect(skipped).toBeGreaterThan(RUNS / 10);
   });
 
-  it("skips a text without a secret, even if it begins like one", () => {
-    const matcher = new SecretMatcher(["sk-canary-0123456789-abcdef"], KEEP_FIRST);
-    expect(matcher.skip(0, "Tasks ask for sk and sk")).not.toBeUndefined();
-    expect(matcher.skip(0, "the key is sk-c")).toBeUndefined();
+  it("passes a text without a secret, also when it begins like one", () => {
+    const matcher = new SecretMatcher({ plain: ["sk-canary-0123456789-abcdef"], encoded: [] }, KEEP_FIRST);
+    expect(new TextReader(matcher).takeClean("Tasks ask for sk and sk")).toBe(true);
+    expect(new TextReader(matcher).takeClean("the key is sk-c")).toBe(false);
+  });
+
+  it("SEC13 F-A3: takes linear time, and holds little, on breaks that are made to take long", () => {
+    const matcher = new SecretMatcher({ plain: [], encoded: ["nnnnnnnnnnnn", "0A0A0A0A0A0A", "abcdefabcdef"] });
+    for (const part of ["\\n", "%0A", "%0", "\\", "%", "\n", "a\n", "\\\\x", "n%20"]) {
+      const text = `n${part.repeat(500_000)}`;
+      const reader = new TextReader(matcher);
+      if (!reader.takeClean(text)) reader.read(text);
+      expect(reader.open.length, part).toBeLessThan(2000);
+    }
   });
 });

@@ -135,7 +135,16 @@ describe("SEC16 I11: what a tape never contains", () => {
   });
 });
 
+const LINES = (
+  Buffer.from(`me:${ENV.PAYMENT_KEY}!`)
+    .toString("base64")
+    .match(/.{1,5}/g) ?? []
+).join("\n  ");
+
 const SECRETS = [
+  LINES,
+  LINES.replaceAll("\n", "\r\n"),
+  Buffer.from(ENV.PAYMENT_KEY).toString("hex").replaceAll(/.{6}/g, "$&\n"),
   "sk-ant-api03-abcdefghij_KLMNOP-123",
   "AIzaSyA1234567890abcdefghijklmnopqrstuv",
   "eyJhbGciOiJI.eyJzdWIiOiIx.abc-DEF_123",
@@ -181,6 +190,32 @@ describe("SEC16: a stream is masked wherever it is split", () => {
       }),
       { numRuns: RUNS },
     );
+  });
+
+  it.each(SECRETS.slice(0, 3))("F-A3: base64 and hexadecimal that are broken over lines: %j", (secret) => {
+    const bytes = new TextEncoder().encode(`a ${secret}\nb`);
+    for (let size = 1; size < bytes.length; size += 1) {
+      const mask = redactor.stream();
+      const pieces = [];
+      for (let at = 0; at < bytes.length; at += size) pieces.push(mask.push(bytes.subarray(at, at + size)));
+      mask.settle(true);
+      const text = new TextDecoder().decode(new Uint8Array(pieces.flatMap((piece) => [...piece.bytes])));
+      expect(text.replaceAll(/[^\s*]/g, "").length).toBeGreaterThan(20);
+      expect(text.replaceAll(/[\s*]/g, "").length).toBeLessThanOrEqual(11);
+      expect(text.replaceAll(/\S/g, "")).toBe(`a ${secret}\nb`.replaceAll(/\S/g, ""));
+    }
+  });
+
+  it("F-A3: shows nothing of it when it must be written early", () => {
+    const mask = redactor.stream();
+    const [first = "", ...rest] = (SECRETS[2] as string).split(/(?<=\n)/);
+    const before = mask.push(new TextEncoder().encode(first));
+    mask.settle(false);
+    const after = mask.push(new TextEncoder().encode(`${rest.join("")} end`));
+    mask.settle(true);
+    const decoder = new TextDecoder();
+    expect(decoder.decode(before.bytes)).toBe("******\n");
+    expect(decoder.decode(after.bytes)).toMatch(/^[*\n]+ end$/);
   });
 
   it("does not change its input, and completes a line at its end", () => {

@@ -35,16 +35,15 @@ export function createRedactor(env: Readonly<Record<string, string | undefined>>
   let byteMatcher: SecretMatcher | undefined;
 
   const addSecret = (value: string): void => {
-    const before = known.size;
-    for (const form of formsOf(value)) known.add(form);
-    if (known.size === before) return;
+    if (known.has(value)) return;
+    known.add(value);
     matcher = undefined;
     byteMatcher = undefined;
   };
   for (const value of secretsOfVariables(env)) addSecret(value);
 
   const text = (given: string): string => {
-    matcher ??= new SecretMatcher(known);
+    matcher ??= new SecretMatcher(formsOf(known));
     return coverSpans(given, joinSpans([...findForms(given, matcher), ...findShapes(given)]));
   };
 
@@ -68,8 +67,13 @@ export function createRedactor(env: Readonly<Record<string, string | undefined>>
       return Object.fromEntries(kept);
     },
     args: (args) => args.map((arg, index) => coverArgument(arg, args[index - 1], text)),
-    stream: () => createStreamMask(() => (byteMatcher ??= new SecretMatcher([...known].map(asByteText)))),
+    stream: () => createStreamMask(() => (byteMatcher ??= byteMatcherOf(known))),
   };
+}
+
+function byteMatcherOf(known: ReadonlySet<string>): SecretMatcher {
+  const { plain, encoded } = formsOf(known);
+  return new SecretMatcher({ plain: plain.map(asByteText), encoded });
 }
 
 /** One character per byte, which is how streams are searched. */

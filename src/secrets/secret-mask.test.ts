@@ -24,7 +24,34 @@ const ENCODINGS: Readonly<Record<string, (secret: string, before: string, after:
   "json, upper-case numbers": (secret) =>
     JSON.stringify(secret).replaceAll(/[<>&']/g, (unit) => numbered(unit).toUpperCase().replace("U", "u")),
   "upper-case hex": (secret) => Buffer.from(secret).toString("hex").toUpperCase(),
+  "base64 in lines": (...parts) => lines(parts, "base64", 5, "\n"),
+  "base64 in lines of Windows": (...parts) => lines(parts, "base64", 3, "\r\n"),
+  "base64 in indented lines": (...parts) => lines(parts, "base64", 1, "\n\t    "),
+  "base64url in lines": (...parts) => lines(parts, "base64url", 2, "\n"),
+  "base64 in lines in json": (...parts) => JSON.stringify(lines(parts, "base64", 7, "\r\n  ")),
+  "base64 in lines in json in json": (...parts) => JSON.stringify(JSON.stringify(lines(parts, "base64", 4, "\n"))),
+  "base64 in lines in an address": (...parts) => encodeURIComponent(lines(parts, "base64", 6, "\r\n ")),
+  "base64 with escaped slashes": (...parts) => lines(parts, "base64", 9, "\n").replaceAll("/", "\\/"),
+  "hex in lines": (...parts) => lines(parts, "hex", 7, "\n"),
+  "hex in lines in an address": (...parts) => lines(parts, "hex", 8, "%0a"),
+  "hex with colons": (...parts) => lines(parts, "hex", 2, ":"),
+  "hex with blanks, in lines": (...parts) => lines(parts, "hex", 2, " ").replaceAll(/.{12}/g, "$&\r\n    "),
+  "hex with hyphens": (...parts) => lines(parts, "hex", 2, "-").toUpperCase(),
+  "hex of C": (...parts) => lines(parts, "hex", 2, ", ").replaceAll(/\w\w/g, "0x$&"),
+  "hex of a shell": (...parts) => lines(parts, "hex", 2, "").replaceAll(/\w\w/g, "\\x$&"),
+  "hex of a shell in json": (...parts) => JSON.stringify(lines(parts, "hex", 2, "").replaceAll(/\w\w/g, "\\x$&")),
+  "percents throughout": (...parts) => lines(parts, "hex", 2, "").replaceAll(/\w\w/g, "%$&"),
 };
+
+function lines(
+  [secret, before, after]: readonly [string, string, string],
+  encoding: "base64" | "base64url" | "hex",
+  width: number,
+  by: string,
+): string {
+  const text = Buffer.from(before + secret + after).toString(encoding);
+  return (text.match(new RegExp(`.{1,${width}}`, "g")) ?? []).join(by);
+}
 
 function markup(text: string, double: string, single: string): string {
   const base = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
@@ -53,7 +80,9 @@ function decodeNumbers(text: string): string {
 function reveals(text: string, secret: string): boolean {
   const unescape = (given: string): string => given.replaceAll("\\\\", "\\").replaceAll('\\"', '"');
   const undone = [text, unescape(text), unescape(decodeNumbers(text)), decodeAddress(text), decodeMarkup(text)];
-  for (const word of text.match(/[A-Za-z0-9+/_-]{8,}/g) ?? []) {
+  const unbroken = decodeAddress(text.replaceAll("+", "%2B")).replaceAll(/\\+[nrtx]|[\s:,\\]/g, "");
+  const bytes = text.replaceAll(/\\+[nrtx]|%0[ad]|%20|0x|[\s:,%\\-]/gi, "");
+  for (const word of [text, unbroken, bytes].flatMap((one) => one.match(/[A-Za-z0-9+/_-]{8,}/g) ?? [])) {
     for (let skip = 0; skip < 4; skip += 1) undone.push(Buffer.from(word.slice(skip), "base64").toString("utf8"));
     for (let skip = 0; skip < 2; skip += 1) undone.push(Buffer.from(word.slice(skip), "hex").toString("utf8"));
   }

@@ -35,10 +35,8 @@ const LONG_TEXT = 65_536;
  * createSecretMask(["sk-canary-0123456789"])?.text("key: sk-canary-0123456789") // "key: sk******************"
  */
 export function createSecretMask(secrets: Iterable<string>): SecretMask | undefined {
-  const forms = new Set<string>();
-  for (const secret of secrets) for (const form of formsOf(secret)) forms.add(form);
-  if (forms.size === 0) return undefined;
-  const matcher = new SecretMatcher(forms, KEEP_FIRST);
+  const matcher = new SecretMatcher(formsOf(secrets), KEEP_FIRST);
+  if (matcher.isEmpty) return undefined;
   /** The last long text without a secret: the same text comes several times, in a message, a result and at the end. */
   let cleanText = "";
   const text = (given: string): string => {

@@ -2,7 +2,7 @@ import { FrameTexts } from "./frame-texts.ts";
 import type { SecretMatcher } from "./matcher.ts";
 import { findShapes } from "./shapes.ts";
 import { joinSpans, type Span } from "./span.ts";
-import { findForms } from "./text-mask.ts";
+import { readForms } from "./text-mask.ts";
 
 /** A piece of a stream that will be written to a tape. Its bytes may still change until it is settled. */
 export interface HeldPiece {
@@ -55,11 +55,16 @@ class ByteMask implements StreamMask {
   private readonly _decoder = new TextDecoder("latin1");
   private readonly _frames = new FrameTexts();
   private _pieces: Held[] = [];
-  /** The undecided text, with one decided character before it for lookbehinds. */
+  /**
+   * The undecided text, with one decided character before it for lookbehinds, and everything from which on a form may
+   * have begun.
+   */
   private _text = "";
   private _textStart = 0;
   /** Up to here, the text alone contains no unmasked secret; joined with later frames it still may. */
   private _decided = 0;
+  /** From here on a form may have begun that is broken over lines. */
+  private _openFrom = 0;
   private _end = 0;
   private _lineStart = 0;
   /** The last secret was masked before its end was seen: whatever follows without a space belongs to it. */
@@ -92,12 +97,25 @@ class ByteMask implements StreamMask {
       spans.push({ start, end: length });
       this._goesOn = true;
     }
-    this._decide(length, spans);
+    if (!isOver) spans.push(...this._openWords());
+    this._decide(length, joinSpans(spans));
     for (const piece of this._pieces.splice(0)) piece.isSettled = true;
   }
 
   private _find(): readonly Span[] {
-    return joinSpans([...findForms(this._text, this._matcher()), ...findShapes(this._text)]);
+    const { found, cut, openFrom } = readForms(this._text, this._matcher());
+    this._openFrom = this._textStart + openFrom;
+    // What is found stays found. The lines of a broken form may be decided one after the other.
+    for (const { start, end } of found) this._cover({ start: start + this._textStart, end: end + this._textStart });
+    return joinSpans([...found, ...cut, ...findShapes(this._text)]);
+  }
+
+  /** What is between the breaks of a form that has begun, if it is long enough to be one. */
+  private _openWords(): readonly Span[] {
+    const start = this._openFrom - this._textStart;
+    if (this._text.length - start < SUSPICIOUS_TAIL) return [];
+    const words = this._text.slice(start).matchAll(/\S+/g);
+    return Array.from(words, ({ index, 0: word }) => ({ start: start + index, end: start + index + word.length }));
   }
 
   private _takeLines(): void {
@@ -123,6 +141,8 @@ class ByteMask implements StreamMask {
     let open = length - HELD_BYTES;
     if (open > 0) open = this._tokenStart(open, length - LONGEST_TOKEN) - NAME_BYTES;
     open = Math.max(open, this._text.lastIndexOf("\n") + 1, this._decided - this._textStart);
+    const openForm = this._openFrom - this._textStart;
+    if (length - openForm <= LONGEST_TOKEN) open = Math.min(open, openForm);
     for (const span of spans) {
       const mayGrow = span.end === length;
       if (span.start >= open || (!mayGrow && span.end <= open)) continue;
@@ -158,7 +178,7 @@ class ByteMask implements StreamMask {
     const isOpen = (piece: Held): boolean => piece.start + piece.bytes.length > settled;
     for (const piece of this._pieces) piece.isSettled = !isOpen(piece);
     this._pieces = this._pieces.filter(isOpen);
-    const kept = Math.max(0, this._decided - this._textStart - 1);
+    const kept = Math.max(0, Math.min(this._decided - 1, this._openFrom) - this._textStart);
     this._text = this._text.slice(kept);
     this._textStart += kept;
   }

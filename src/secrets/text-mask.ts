@@ -1,29 +1,31 @@
 import type { SecretMatcher } from "./matcher.ts";
-import { coverSpans, joinSpans, MASK, type Span } from "./span.ts";
+import { coverSpans, joinSpans, type Span } from "./span.ts";
+import { TextReader } from "./text-reader.ts";
 
 /** If a text is torn off within a possible secret, it is masked from this length on. */
-const SHORTEST_TORN = 3;
+const SHORTEST_TORN = 2;
 
 /** Every form of a secret in a text, including one that the end of the text has cut off. The spans may overlap. */
 export function findForms(text: string, matcher: SecretMatcher): Span[] {
-  if (matcher.skip(0, text) !== undefined) return [];
-  const spans: Span[] = [];
-  const state = scan(text, 0, matcher, spans);
-  const cut = matcher.cut[state] as number;
-  if (cut > 0) spans.push({ start: text.length - cut, end: text.length });
-  return spans;
+  if (!matcher.mayBeIn(text)) return [];
+  const { found, cut } = readForms(text, matcher);
+  return cut.length === 0 ? found : [...found, ...cut];
 }
 
-function scan(text: string, from: number, matcher: SecretMatcher, spans: Span[]): number {
-  const { found } = matcher;
-  let state = from;
-  for (let at = 0; at < text.length; at += 1) {
-    state = matcher.step(state, text.charCodeAt(at));
-    if (state === 0) continue;
-    const length = found[state] as number;
-    if (length > 0) spans.push({ start: at + 1 - length, end: at + 1 });
-  }
-  return state;
+interface FoundForms {
+  readonly found: Span[];
+  /** What is a form that the end of the text has cut off. */
+  readonly cut: readonly Span[];
+  /** The position from which on a form may have begun that later text completes. */
+  readonly openFrom: number;
+}
+
+export function readForms(text: string, matcher: SecretMatcher): FoundForms {
+  const reader = new TextReader(matcher);
+  const found = reader.takeClean(text) ? [] : reader.read(text);
+  const openFrom = text.length - reader.open.length;
+  const cut = reader.cut().map(({ start, end }) => ({ start: start + text.length, end: end + text.length }));
+  return { found, cut, openFrom };
 }
 
 /**
@@ -32,18 +34,18 @@ function scan(text: string, from: number, matcher: SecretMatcher, spans: Span[])
  */
 export class TextMask {
   private readonly _matcher: SecretMatcher;
-  private _state: number;
+  private _reader: TextReader;
   /** The text that was held back, with known secrets in it masked. */
   private _held = "";
 
-  constructor(matcher: SecretMatcher, state = 0) {
+  constructor(matcher: SecretMatcher, reader = new TextReader(matcher)) {
     this._matcher = matcher;
-    this._state = state;
+    this._reader = reader;
   }
 
   /** The mask of a text that continues this one. Take what is held back here with `tear` first. */
   next(): TextMask {
-    return new TextMask(this._matcher, this._state);
+    return new TextMask(this._matcher, this._reader.copy());
   }
 
   /**
@@ -51,22 +53,16 @@ export class TextMask {
    * instead.
    */
   takeClean(text: string): boolean {
-    const skipped = this._matcher.skip(this._state, text);
-    if (skipped === undefined) return false;
-    this._state = skipped;
-    return true;
+    return this._reader.takeClean(text);
   }
 
   /** The next piece together with the text that was held back, as far as it can be shown. */
   push(text: string): string {
-    if (this.takeClean(text)) return text;
-    const spans: Span[] = [];
-    this._state = scan(text, this._state, this._matcher, spans);
-    const held = this._matcher.held[this._state] as number;
+    if (this._reader.takeClean(text)) return text;
+    const spans = this._reader.read(text);
+    const { held } = this._reader;
     if (held === 0 && spans.length === 0 && this._held === "") return text;
-    const before = this._held.length;
-    const moved = spans.map(({ start, end }) => ({ start: Math.max(0, start + before), end: end + before }));
-    const covered = coverSpans(this._held + text, joinSpans(moved));
+    const covered = cover(this._held + text, spans, this._held.length);
     const shown = Math.max(0, covered.length - held);
     this._held = covered.slice(shown);
     return covered.slice(0, shown);
@@ -74,7 +70,10 @@ export class TextMask {
 
   /** The text is complete: returns the rest of it. */
   end(): string {
-    return this._release(this._matcher.cut[this._state] as number, 0);
+    const rest = cover(this._held, this._reader.cut(), this._held.length);
+    this._held = "";
+    this._reader = new TextReader(this._matcher);
+    return rest;
   }
 
   /**
@@ -82,15 +81,15 @@ export class TextMask {
    * together.
    */
   tear(): string {
-    const held = this._matcher.held[this._state] as number;
-    return this._release(held < SHORTEST_TORN ? 0 : held, this._state);
-  }
-
-  private _release(covered: number, state: number): string {
-    const kept = this._held.slice(0, Math.max(0, this._held.length - covered));
-    const rest = kept + MASK.repeat(this._held.length - kept.length);
+    const { held } = this._reader;
+    const rest = held < SHORTEST_TORN ? this._held : cover(this._held, this._reader.begun(), this._held.length);
     this._held = "";
-    this._state = state;
     return rest;
   }
+}
+
+/** Masks spans whose positions count from `origin`, as far as they are in the text. */
+function cover(text: string, spans: readonly Span[], origin: number): string {
+  const moved = spans.map(({ start, end }) => ({ start: Math.max(0, start + origin), end: end + origin }));
+  return coverSpans(text, joinSpans(moved.filter(({ end }) => end > 0)));
 }

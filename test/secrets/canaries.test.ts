@@ -21,7 +21,7 @@ describe("F-A3 SEC16: a host that repeats its key", () => {
     expect(joined(events).flatMap((one) => leaks(one))).toEqual([]);
     const done = events.at(-1);
     expect(done).toMatchObject({ type: "done", result: { status: "success" } });
-    expect(joined(events)[0]).toMatch(/^You sent .+, thank you$/);
+    expect(joined(events)[0]).toMatch(/^You sent .+, thank you$/s);
     expect(joined(events)[0]).toHaveLength(`You sent ${text}, thank you`.length);
   });
 
@@ -37,7 +37,7 @@ describe("F-A3 SEC16: a host that repeats its key", () => {
     const told = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("");
     for (const whole of [shown, told, result?.text ?? ""]) expect(leaks(whole)).toEqual([]);
     // In the order in which it was said: the deltas end with the last block.
-    expect(shown).toMatch(/^It is .*\*\*.*\.$/);
+    expect(shown).toMatch(/^It is .*\*\*.*\.$/s);
     expect(shown).toHaveLength(parts.join("").length);
     expect(leaks(recordedTexts(tape).join(""))).toEqual([]);
   });
@@ -70,7 +70,8 @@ describe("F-A3 SEC16: a host that repeats its key", () => {
       expect(joined(events).flatMap((one) => leaks(one))).toEqual([]);
       expect(got).toEqual([text]);
       // The model reads what it wrote, and what the tool answered.
-      expect(sent[1]?.split(JSON.stringify(text).slice(1, -1)).length).toBeGreaterThanOrEqual(3);
+      const once = (json: string): string => json.replaceAll(/\\+/g, "\\");
+      expect(once(sent[1] ?? "").split(once(JSON.stringify(text).slice(1, -1))).length).toBeGreaterThanOrEqual(3);
     },
   );
 

@@ -66,8 +66,14 @@ const DEEDS: Readonly<Record<string, (secret: string) => readonly SpawnStep[]>> 
   "stops within it": (secret) => [{ write: `{"type":"assistant","text":"${secret}` }, { exit: 9 }],
 };
 
+/** On stdout each line is a frame, and becomes an event of its own: a secret in several frames is not found. */
+const isSeveralFrames = (deed: string, text: string): boolean =>
+  ["writes it to stdout, as no JSON, and exits", "stops within it"].includes(deed) && text.includes("\n");
+
 const cases = Object.entries(DEEDS).flatMap(([deed, steps]) =>
-  Object.entries(WRITINGS).map(([writing, text]) => ({ deed, steps, writing, text })),
+  Object.entries(WRITINGS)
+    .filter(([, text]) => !isSeveralFrames(deed, text))
+    .map(([writing, text]) => ({ deed, steps, writing, text })),
 );
 
 /** Where the CLI gets its secret from. */

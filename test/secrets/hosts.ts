@@ -135,11 +135,38 @@ export const WRITINGS: Readonly<Record<string, string>> = {
   "base64 two off": Buffer.from(`xy${KEY}`).toString("base64"),
   base64url: Buffer.from(KEY).toString("base64url"),
   hex: Buffer.from(KEY).toString("hex"),
+  "base64 in lines": broken("base64", 8, "\n"),
+  "base64 in lines of Windows": broken("base64", 10, "\r\n"),
+  "base64 in indented lines": broken("base64", 7, "\n      "),
+  "base64 in lines in JSON": broken("base64", 8, "\\n"),
+  "base64 in lines in JSON in JSON": broken("base64", 8, "\\\\r\\\\n"),
+  "base64 in lines in an address": encodeURIComponent(broken("base64", 8, "\r\n  ")),
+  "base64 one off, in lines": Buffer.from(`x${KEY}y`).toString("base64").replaceAll(/.{5}/g, "$&\n"),
+  "base64 in JSON with escaped slashes": Buffer.from(`xy${KEY}`).toString("base64").replaceAll("/", "\\/"),
+  "hex in lines": broken("hex", 16, "\n"),
+  "hex in lines in an address": broken("hex", 16, "%0A"),
+  "hex with colons": broken("hex", 2, ":"),
+  "hex with blanks, in lines": broken("hex", 2, " ").replaceAll(/.{24}/g, "$&\n"),
+  "hex with hyphens": broken("hex", 2, "-").toUpperCase(),
+  "hex of C": broken("hex", 2, ", ").replaceAll(/\w\w/g, "0x$&"),
+  "hex of a shell": broken("hex", 2, "").replaceAll(/\w\w/g, "\\x$&"),
+  "percents throughout": broken("hex", 2, "").replaceAll(/\w\w/g, "%$&"),
 };
+
+function broken(encoding: "base64" | "hex", width: number, by: string): string {
+  return (
+    Buffer.from(KEY)
+      .toString(encoding)
+      .match(new RegExp(`.{1,${width}}`, "g")) ?? []
+  ).join(by);
+}
 
 /** Twelve characters in a row of any writing of a key are a leak. The ends of base64 belong to its neighbours. */
 export function leaks(shown: unknown, secret = KEY): readonly string[] {
-  const text = typeof shown === "string" ? shown : JSON.stringify(shown);
+  const given = typeof shown === "string" ? shown : JSON.stringify(shown);
+  const whole = given.replaceAll(/\\+[nrtx]|%0[AD]|%20|[\s:,%\\]/gi, "");
+  const hex = whole.replaceAll(/0x|-/g, "").toLowerCase();
+  const text = [given, whole, hex].join("\0");
   const writings = [
     secret,
     encodeURIComponent(secret),
