@@ -10,11 +10,10 @@ import {
   PERCENT,
   tokenStart,
 } from "./breaks.ts";
+import { DigitPositions, MANY_DIGITS } from "./digit-positions.ts";
 import type { SecretMatcher } from "./matcher.ts";
 import type { Span } from "./span.ts";
 
-/** More digits than any form has need not be remembered. */
-const MANY_DIGITS = 4096;
 const SLASH = 0x2f;
 const LETTER_U = 0x75;
 
@@ -32,11 +31,8 @@ export class TextReader {
   private _at = 0;
   private _plain = 0;
   private _encoded = 0;
-  /** The digits of the form that has begun: their positions, and what is masked of them. */
-  private _starts: number[] = [];
-  private readonly _lengths: number[] = [];
-  /** The digits before this position are masked already. */
-  private _maskedTo = 0;
+  /** The digits of the form that has begun. */
+  private readonly _digits = new DigitPositions();
   /** The last one or two characters, if they may be the beginning of a break: a backslash, `%`, `%0`, `%2`. */
   private _sign = 0;
   private _digit = 0;
@@ -109,7 +105,7 @@ export class TextReader {
     if (this._digit !== 0) this._endSign(this._at, spans);
     const plain = this._matcher.plain.cut[this._plain] as number;
     if (plain > 0) spans.push({ start: this._at - plain, end: this._at });
-    this._addDigits(this._matcher.encoded.cut[this._encoded] as number, spans);
+    this._digits.mask(this._matcher.encoded.cut[this._encoded] as number, spans);
     return spans.map(({ start, end }) => ({ start: start - length, end: end - length }));
   }
 
@@ -120,8 +116,7 @@ export class TextReader {
     const { plain, encoded } = this._matcher;
     const length = plain.held[this._plain] as number;
     if (length > 0) spans.push({ start: -length, end: 0 });
-    const digits = encoded.held[this._encoded] as number;
-    for (const start of digits > 0 ? this._starts.slice(-digits) : []) {
+    for (const start of this._digits.last(encoded.held[this._encoded] as number)) {
       spans.push({ start: start - this._at, end: start - this._at + 1 });
     }
     if (this._digit !== 0) spans.push({ start: -1, end: 0 });
@@ -135,9 +130,9 @@ export class TextReader {
     this._at = 0;
     this._plain = 0;
     this._forget();
+    this._digits.clear();
     this._sign = 0;
     this._digit = 0;
-    this._maskedTo = 0;
     // Not clean yet, or it would be read again and again.
     if (open !== "") this.read(open);
     this._isClean = false;
@@ -167,7 +162,7 @@ export class TextReader {
       if (isEscaped(code)) this._takeBreak(1);
       else if (code === LETTER_U) this._forget();
       // An escaped slash stays visible, because a backslash before an asterisk is not JSON.
-      else if (code === SLASH) this._takeDigit(code, at, spans, 0);
+      else if (code === SLASH) this._takeDigit(code, at, spans, false);
       else return false;
       return true;
     }
@@ -203,45 +198,27 @@ export class TextReader {
     if (this._breakLength > LONGEST_BREAK) this._forget();
   }
 
-  private _takeDigit(code: number, at: number, spans: Span[], masked = 1): void {
+  private _takeDigit(code: number, at: number, spans: Span[], isMasked = true): void {
     const { encoded } = this._matcher;
     this._breakLength = 0;
     this._encoded = encoded.step(this._encoded, code);
     if (this._encoded === 0) {
-      if (this._starts.length > 0) this._forget();
+      if (this._digits.length > 0) this._forget();
       return;
     }
-    this._starts.push(at);
-    this._lengths.push(masked);
-    if (this._starts.length > MANY_DIGITS) this._keepDigits(encoded.depth[this._encoded] as number);
-    this._addDigits(encoded.found[this._encoded] as number, spans);
+    this._digits.add(at, isMasked);
+    if (this._digits.length > MANY_DIGITS) this._digits.keep(encoded.depth[this._encoded] as number);
+    this._digits.mask(encoded.found[this._encoded] as number, spans);
   }
 
   private _forget(): void {
     this._encoded = 0;
     this._breakLength = 0;
-    this._keepDigits(0);
-  }
-
-  private _keepDigits(count: number): void {
-    this._starts.splice(0, this._starts.length - count);
-    this._lengths.splice(0, this._lengths.length - count);
-  }
-
-  /** Masks the last digits, not the breaks between them: lines stay lines, and JSON stays JSON. */
-  private _addDigits(count: number, spans: Span[]): void {
-    const { length } = this._starts;
-    let first = length;
-    while (first > length - count && (this._starts[first - 1] as number) >= this._maskedTo) first -= 1;
-    for (let at = first; at < length; at += 1) {
-      const start = this._starts[at] as number;
-      this._maskedTo = start + 1;
-      if (this._lengths[at] === 1) spans.push({ start, end: start + 1 });
-    }
+    this._digits.keep(0);
   }
 
   private _startOf(digits: number): number {
-    return digits <= 0 ? this._at : (this._starts.at(-digits) as number);
+    return this._digits.startOf(digits, this._at);
   }
 
   private _firstOpen(): number {
@@ -258,8 +235,7 @@ export class TextReader {
     this._open = start === 0 ? all : all.slice(start);
     if (start === 0) return;
     this._at -= start;
-    this._maskedTo = Math.max(0, this._maskedTo - start);
-    this._keepDigits(this._encoded === 0 ? 0 : (this._matcher.encoded.depth[this._encoded] as number));
-    this._starts = this._starts.map((at) => at - start);
+    this._digits.keep(this._encoded === 0 ? 0 : (this._matcher.encoded.depth[this._encoded] as number));
+    this._digits.moveTo(start);
   }
 }
