@@ -36,14 +36,6 @@ export class OpenWaits {
   private readonly _questions = new Map<string, Question>();
   private readonly _results = new Map<string, OpenResult>();
   private readonly _given = new Map<string, GivenResult>();
-  /** Decisions about calls of an earlier process that an agent has to make again, under another id. */
-  private _standing: {
-    readonly callId: string;
-    readonly name: string;
-    readonly input: string;
-    readonly decision: Decision;
-  }[] = [];
-
   /** Opens a question when its event is published, because a listener may answer synchronously within the event. */
   ask(callId: string): Promise<Decision> {
     const known = this._questions.get(callId);
@@ -56,7 +48,6 @@ export class OpenWaits {
   /** An answer serves one question. Asking again needs another answer. */
   forget(callId: string): void {
     this._questions.delete(callId);
-    this._standing = this._standing.filter((one) => one.callId !== callId);
   }
 
   /** Closes a question after its decision. `answer` returns `false` from then on. */
@@ -95,24 +86,9 @@ export class OpenWaits {
     return true;
   }
 
-  /** Takes an answer that was stored before this process began. */
-  take(
-    { callId, decision, result }: GivenAnswer,
-    asked: { readonly name: string; readonly input?: unknown } | undefined,
-  ): void {
-    if (result !== undefined) this._given.set(callId, result);
-    if (decision === undefined || asked === undefined) return;
-    this.answer(callId, decision);
-    this._standing.push({ callId, name: asked.name, input: JSON.stringify(asked.input), decision });
-  }
-
-  /** Answers a question about a call that was already decided under another id, once. */
-  answerAgain(callId: string, name: string, input: unknown): void {
-    if (this._standing.length === 0) return;
-    const text = JSON.stringify(input);
-    const at = this._standing.findIndex((one) => one.name === name && one.input === text);
-    const [standing] = at === -1 ? [] : this._standing.splice(at, 1);
-    if (standing !== undefined) this.answer(callId, standing.decision);
+  /** Takes a result that was stored before this process began. */
+  take(callId: string, result: GivenResult): void {
+    this._given.set(callId, result);
   }
 
   /** What this call waits for; `undefined` if it does not wait. */

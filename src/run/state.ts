@@ -14,6 +14,7 @@ import {
   type Retraction,
   type RunResult,
   type RunStatus,
+  type ToolResultItem,
 } from "#domain";
 import type { Decision } from "#policy";
 import type { SecretMask } from "#secrets";
@@ -24,6 +25,7 @@ import { createEventGate, type EventGate } from "./event-gate.ts";
 import { canMergeDeltas, EVENT_WEIGHT, measureDeltas, mergeDeltas, sharedText, weighItem } from "./merge-deltas.ts";
 import { ReplySize } from "./reply-size.ts";
 import type { ParkedRun, RunSource } from "./run.ts";
+import { StoredAnswers } from "./stored-answers.ts";
 import type { StoredMark } from "./stored-mark.ts";
 import { RunCleanUp } from "./clean-up.ts";
 import { type GivenAnswer, type GivenResult, OpenWaits, type Wait } from "./open-waits.ts";
@@ -101,6 +103,7 @@ export class RunState {
   private readonly _ended = createDeferred<RunResult>();
   private readonly _cleanUp: RunCleanUp;
   private _waits: OpenWaits | undefined;
+  private _answers: StoredAnswers | undefined;
   private _stopParkClock: (() => void) | undefined;
   /** Set when the run is to be parked: the source ends, and nothing that it still writes counts. */
   private _parking: readonly Wait[] | undefined;
@@ -202,12 +205,12 @@ export class RunState {
   /** Takes over the events of an earlier process. In pieces, because a long row of events is slow to take in. */
   private _resume(past: readonly AgentEvent[]): void {
     this._gate.resume(past);
-    for (let at = 0; at < past.length; at += PAST_PIECE) this._publish(past.slice(at, at + PAST_PIECE));
-    for (const answer of this.options.past?.answers ?? []) {
-      const asked = past.findLast((event) => event.type === "permission" && event.callId === answer.callId);
+    for (const { callId, decision, result } of this.options.past?.answers ?? []) {
       this._waits ??= new OpenWaits();
-      this._waits.take(answer, asked as PermissionItem | undefined);
+      if (result !== undefined) this._waits.take(callId, result);
+      if (decision !== undefined) (this._answers ??= new StoredAnswers()).add(callId, decision);
     }
+    for (let at = 0; at < past.length; at += PAST_PIECE) this._publish(past.slice(at, at + PAST_PIECE));
   }
 
   /** Resolves when the run is complete and nothing that it started is left. */
@@ -276,11 +279,20 @@ export class RunState {
   }
 
   /** Opens or closes a question when its event is published. */
-  noteDecision({ callId, name, state, input }: PermissionItem): void {
-    if (state !== "asked") return this._waits?.close(callId);
+  noteDecision(event: PermissionItem & Pick<AgentEvent, "agent">): void {
+    const { callId, state } = event;
+    if (state !== "asked") {
+      this._answers?.decide(callId);
+      return this._waits?.close(callId);
+    }
     this._waits ??= new OpenWaits();
     this._waits.ask(callId).catch(() => undefined);
-    this._waits.answerAgain(callId, name, input);
+    const decision = this._answers?.ask(event);
+    if (decision !== undefined) this._waits.answer(callId, decision);
+  }
+
+  noteResult({ callId }: ToolResultItem): void {
+    this._answers?.end(callId);
   }
 
   /** An abort ends the wait: whatever was waiting must not take effect then. */
@@ -451,7 +463,7 @@ function takeIn(
   events: readonly AgentEvent[],
   accumulator: Accumulator,
   replySize: ReplySize,
-  run: Pick<RunState, "noteDecision" | "noteParked">,
+  run: Pick<RunState, "noteDecision" | "noteParked" | "noteResult">,
 ): number {
   let weight = 0;
   for (let at = 0; at < events.length; at += 1) {
@@ -469,6 +481,7 @@ function takeIn(
       if (event.type === "message") replySize.addMessage(event);
       if (event.type === "notice" && event.kind === "retract") replySize.retract(event.data as Retraction);
       if (event.type === "permission") run.noteDecision(event);
+      if (event.type === "tool-result") run.noteResult(event);
       if (event.type === "notice" && event.kind === "call-parked") run.noteParked(event);
     }
   }

@@ -1,16 +1,22 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
-import { type RunOptions, startRun } from "#runtime";
+import { type RunOptions, startRun, type Target } from "#runtime";
 import { StoredMark } from "#sessions";
 import { assertRunLog, type VirtualClock } from "#testing";
 import { park, sleepUntil, tool } from "#tools";
 import type { GivenAnswer } from "#run";
 import { modelOf, newWorld } from "./resumable.ts";
+import { agentOf } from "./scripted-agent.ts";
 
 const model = () => modelOf([{ text: "I ask.", calls: [{ name: "work", input: { n: 1 } }] }, { text: "Done." }]);
 
 /** One process: carries the run out until it is parked or over, on a clock of its own. */
-async function inProcess(options: RunOptions, past: readonly AgentEvent[] = [], answers: readonly GivenAnswer[] = []) {
+async function inProcess(
+  options: RunOptions,
+  past: readonly AgentEvent[] = [],
+  answers: readonly GivenAnswer[] = [],
+  target: Target = model(),
+) {
   const world = newWorld();
   const clock = world.clock as VirtualClock;
   const last = past.at(-1);
@@ -18,7 +24,7 @@ async function inProcess(options: RunOptions, past: readonly AgentEvent[] = [], 
   const stored = new StoredMark();
   const id = past[0]?.runId;
   const resumed = id === undefined ? undefined : { id, events: past, answers };
-  const run = startRun(model(), "go", options, world, { stored, resumed });
+  const run = startRun(target, "go", options, world, { stored, resumed });
   const log: AgentEvent[] = [];
   run.on("*", (event) => {
     log.push(event);
@@ -111,5 +117,96 @@ describe("Runs that survive: parking", () => {
     const second = await inProcess({ tools: [late] }, first.log);
     expect(second.result.status).toBe("success");
     assertRunLog(second.log);
+  });
+});
+
+describe("Runs that survive: a stored answer counts for exactly one call", () => {
+  const call = { name: "work", input: { n: 1 } };
+
+  /** A tool that has to be asked about, and the inputs that it ran with. */
+  function asking() {
+    const ran: unknown[] = [];
+    const work = tool("work", "Work", { n: "number" }, ({ n }) => ran.push(n));
+    return { ran, options: { tools: [work], permissions: { ask: ["work"] } } };
+  }
+
+  /** The log as a crash right after the first event that fits leaves it. */
+  function until(log: readonly AgentEvent[], isLast: (event: AgentEvent) => boolean): readonly AgentEvent[] {
+    const at = log.findIndex(isLast);
+    expect(at).toBeGreaterThan(0);
+    return log.slice(0, at + 1);
+  }
+
+  it.each([{ allow: true }, { allow: true, input: { n: 1 } }])(
+    "a model that makes the same call again after a crash is asked about again (%j)",
+    async (decision) => {
+      const { ran, options } = asking();
+      const twice = () => modelOf([{ calls: [call] }, { text: "Again.", calls: [call] }, { text: "Done." }]);
+      const first = await inProcess(options, [], [], twice());
+      const answers = [{ callId: first.parked?.calls[0]?.callId as string, decision }];
+      const second = await inProcess(options, first.log, answers, twice());
+      expect({ ran: ran.length, status: second.result.status }).toEqual({ ran: 1, status: "waiting" });
+      const crashed = until(second.log, ({ type }) => type === "tool-result");
+      const third = await inProcess(options, crashed, answers, twice());
+      expect({ ran: ran.length, status: third.result.status }).toEqual({ ran: 1, status: "waiting" });
+    },
+  );
+
+  it("of two equal calls in one reply, an answer to the first does not permit the second", async () => {
+    const { ran, options } = asking();
+    const both = () => modelOf([{ calls: [call, call] }, { text: "Done." }]);
+    const first = await inProcess(options, [], [], both());
+    const answers = [{ callId: "scripted-0-call-0", decision: { allow: true } }];
+    const second = await inProcess(options, first.log, answers, both());
+    expect({ ran: ran.length, status: second.result.status }).toEqual({ ran: 1, status: "waiting" });
+    expect(second.parked?.calls.map(({ callId }) => callId)).toEqual(["scripted-0-call-1"]);
+  });
+
+  it("an agent that used an answer under another id is asked about the next call, also after a crash", async () => {
+    const { ran, options } = asking();
+    const first = await inProcess(options, [], [], agentOf([call], "a"));
+    expect(first.parked?.calls).toEqual([{ callId: "a-0", name: "work", for: "answer" }]);
+    const answers = [{ callId: "a-0", decision: { allow: true } }];
+    const second = await inProcess(options, first.log, answers, agentOf([call, call], "b"));
+    expect({ ran: ran.length, calls: second.parked?.calls.map(({ callId }) => callId) }).toEqual({
+      ran: 1,
+      calls: ["b-1"],
+    });
+    const ends = [
+      (event: AgentEvent) => event.type === "permission" && event.callId === "b-0" && event.state === "allowed",
+      (event: AgentEvent) => event.type === "tool-result" && event.callId === "b-0",
+    ];
+    for (const isLast of ends) {
+      const crashed = until(second.log, isLast);
+      const third = await inProcess(options, crashed, answers, agentOf([call], "c"));
+      expect({ ran: ran.length, calls: third.parked?.calls.map(({ callId }) => callId) }).toEqual({
+        ran: 1,
+        calls: ["c-0"],
+      });
+      assertRunLog((await inProcess(options, third.log, [], agentOf([], "d"))).log);
+    }
+  });
+
+  it("an agent that crashed before its answer took effect gets it once, under its next id", async () => {
+    const { ran, options } = asking();
+    const first = await inProcess(options, [], [], agentOf([call], "a"));
+    const answers = [{ callId: "a-0", decision: { allow: true } }];
+    const second = await inProcess(options, first.log, answers, agentOf([call], "b"));
+    const crashed = until(second.log, (event) => event.type === "permission" && event.callId === "b-0");
+    expect(ran).toHaveLength(1);
+    const third = await inProcess(options, crashed, answers, agentOf([call, call], "c"));
+    expect({ ran: ran.length, calls: third.parked?.calls.map(({ callId }) => callId) }).toEqual({
+      ran: 2,
+      calls: ["c-1"],
+    });
+  });
+
+  it("an answer to another agent's question does not count", async () => {
+    const { ran, options } = asking();
+    const first = await inProcess(options, [], [], agentOf([call], "a"));
+    const log = first.log.map((event) => ({ ...event, agent: "other" }) as AgentEvent);
+    const answers = [{ callId: "a-0", decision: { allow: true } }];
+    const second = await inProcess(options, log, answers, agentOf([call], "b"));
+    expect({ ran: ran.length, status: second.result.status }).toEqual({ ran: 0, status: "waiting" });
   });
 });
