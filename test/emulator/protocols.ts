@@ -108,6 +108,10 @@ export function readOutcome(chunks: readonly Chunk[]) {
     thinking: blocks.map((block) => (block.type === "thinking" ? block.text : "")).join(""),
     calls: chunks.flatMap((chunk) => (chunk.type === "tool-call" ? [{ name: chunk.name, input: chunk.input }] : [])),
     callIds: chunks.flatMap((chunk) => (chunk.type === "tool-call" ? [chunk.callId] : [])),
+    /** The names of the calls that were not made, because the reply is incomplete. */
+    dropped: chunks.flatMap((chunk) =>
+      chunk.type === "warning" && chunk.code === "tool-call-incomplete" ? [chunk.context?.["name"]] : [],
+    ),
     errors: chunks.filter((chunk) => chunk.type === "error"),
     failed: chunks.some((chunk) => chunk.type === "error" && chunk.terminal),
   };
