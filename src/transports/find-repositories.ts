@@ -6,6 +6,8 @@ export interface FoundRepositories {
   readonly folders: readonly string[];
   /** `false`: there are more folders than were searched. Folders inside packages (`node_modules`) do not count. */
   readonly isComplete: boolean;
+  /** A folder whose name is not UTF-8, so that it cannot be opened. */
+  readonly unreadable?: string | undefined;
 }
 
 /** Finds the repositories below a folder; the folder itself is not included. */
@@ -21,6 +23,7 @@ export function createFindRepositories(mostFolders = MOST_FOLDERS): FindReposito
   return async (top) => {
     const found: string[] = [];
     const packages: string[] = [];
+    let unreadable: string | undefined;
     const search = async (waiting: string[], most: number): Promise<boolean> => {
       for (let left = most; waiting.length > 0; ) {
         if (left <= 0) return false;
@@ -30,7 +33,10 @@ export function createFindRepositories(mostFolders = MOST_FOLDERS): FindReposito
           next.map(async (folder) => {
             const { isRepository, inner } = await lookInto(folder);
             if (isRepository && folder !== top) found.push(folder);
-            for (const name of inner) (name === "node_modules" ? packages : waiting).push(join(folder, name));
+            for (const name of inner) {
+              if (name.includes("\ufffd")) unreadable ??= join(folder, name);
+              else (name === "node_modules" ? packages : waiting).push(join(folder, name));
+            }
           }),
         );
       }
@@ -38,7 +44,7 @@ export function createFindRepositories(mostFolders = MOST_FOLDERS): FindReposito
     };
     const isComplete = await search([top], mostFolders);
     await search(packages, MOST_OF_PACKAGES);
-    return { folders: found.sort(), isComplete };
+    return { folders: found.sort(), isComplete, ...(unreadable !== undefined && { unreadable }) };
   };
 }
 

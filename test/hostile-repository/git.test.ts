@@ -205,6 +205,9 @@ describe("F-A4: nothing that a repository's git configuration names is run", () 
     ["core.askPass", "[core]\naskPass = evil", ""],
     ["merge.evil.driver", '[merge "evil"]\ndriver = evil', "git merge-file %A %O %B"],
     ["submodule.evil.update", '[submodule "evil"]\nupdate = !evil', "checkout"],
+    ["imap.tunnel", "[imap]\ntunnel = evil", "false"],
+    ["instaweb.httpd", "[instaweb]\nhttpd = evil", "false"],
+    ["svn.authorsProg", "[svn]\nauthorsProg = evil", "false"],
     ["difftool.evil.cmd", '[difftool "evil"]\ncmd = evil', "false"],
   ])("%s has a harmless value", async (key, text, value) => {
     configure(text);
@@ -280,6 +283,171 @@ describe("F-A4: nothing that a repository's git configuration names is run", () 
       expect(String(error)).toMatch(/too many open files.*repositoryGit/);
     },
   );
+});
+
+/** A repository with a commit, a change, and a configuration of its own. */
+function makeRepository(at: string, config: string): string {
+  mkdirSync(at, { recursive: true });
+  const run = (...args: readonly string[]): void =>
+    void execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], { cwd: at, env: parent });
+  run("init", "--quiet", ".");
+  writeFileSync(join(at, "a.txt"), "one\n");
+  run("add", ".");
+  run("commit", "--quiet", "--message", "one");
+  writeFileSync(join(at, "a.txt"), "two\n");
+  appendFileSync(join(at, ".git/config"), `\n${config}\n`);
+  return at;
+}
+
+describe("F-A4: nor what git finds elsewhere than a simpler reader would", () => {
+  const evil = `[diff]\nexternal = "${leave}"\n`;
+  const inner = join(repository, "inner");
+  const elsewhere = join(folder, "elsewhere");
+  const driver = (name: string, header: string): string => {
+    writeFileSync(join(repository, ".gitattributes"), Buffer.from(`*.txt diff=${name}\n`, "latin1"));
+    appendFileSync(join(repository, ".git/config"), Buffer.from(`\n${header}\ntextconv = "${leave}"\n`, "latin1"));
+    return repository;
+  };
+
+  /** Each prepares a place, and gives the folder that the CLI works in. */
+  const PLACES: readonly [string, () => string, ...string[]][] = [
+    ["a header with a carriage return", () => driver("evil", '[diff\r"evil"]')],
+    ["a driver in both ways to write one", () => driver("evil.x", '[diff.evil "x"]')],
+    [
+      "an include that begins on the next line",
+      () => {
+        writeFileSync(join(repository, "evil.config"), evil);
+        configure("[include]\npath = \\\n ../evil.config");
+        return repository;
+      },
+    ],
+    [
+      "the repository above an empty git folder",
+      () => {
+        configure(evil);
+        mkdirSync(join(inner, ".git"), { recursive: true });
+        return inner;
+      },
+    ],
+    [
+      "the repository above one whose HEAD is no reference",
+      () => {
+        configure(evil);
+        makeRepository(inner, "");
+        writeFileSync(join(inner, ".git/HEAD"), "garbage\n");
+        return inner;
+      },
+    ],
+    [
+      "the repository above the place where the working folder really is",
+      () => {
+        configure(evil);
+        mkdirSync(inner);
+        symlinkSync(inner, join(folder, "project"));
+        return join(folder, "project");
+      },
+    ],
+    [
+      "a file beside the place where a linked git folder really is",
+      () => {
+        mkdirSync(elsewhere);
+        renameSync(join(repository, ".git"), join(elsewhere, "git-folder"));
+        symlinkSync(join(elsewhere, "git-folder"), join(repository, ".git"));
+        writeFileSync(join(elsewhere, "evil.config"), evil);
+        configure("[include]\npath = ../evil.config");
+        return repository;
+      },
+    ],
+    [
+      "a git folder that is named over a link",
+      () => {
+        mkdirSync(join(elsewhere, "deep"), { recursive: true });
+        renameSync(join(repository, ".git"), join(elsewhere, "git-folder"));
+        symlinkSync(join(elsewhere, "deep"), join(repository, "link"));
+        writeFileSync(join(repository, ".git"), "gitdir: link/../git-folder\n");
+        appendFileSync(join(elsewhere, "git-folder/config"), `\n${evil}`);
+        return repository;
+      },
+    ],
+    [
+      "a git folder with blanks in its name",
+      () => {
+        mkdirSync(elsewhere);
+        renameSync(join(repository, ".git"), join(elsewhere, " g "));
+        writeFileSync(join(repository, ".git"), `gitdir: ${elsewhere}/ g \n`);
+        appendFileSync(join(elsewhere, " g /config"), `\n${evil}`);
+        return repository;
+      },
+    ],
+    [
+      "a shared git folder with a blank in its name",
+      () => {
+        const own = join(elsewhere, "own");
+        mkdirSync(own, { recursive: true });
+        renameSync(join(repository, ".git"), join(elsewhere, "shared "));
+        for (const name of ["HEAD", "index"]) cpSync(join(elsewhere, "shared ", name), join(own, name));
+        writeFileSync(join(own, "commondir"), "../shared \n");
+        writeFileSync(join(repository, ".git"), `gitdir: ${own}\n`);
+        appendFileSync(join(elsewhere, "shared /config"), `\n${evil}`);
+        return repository;
+      },
+    ],
+    [
+      "a script that is named as the tool for differences",
+      () => {
+        writeFileSync(join(repository, "evil.sh"), leave);
+        configure(`[diff]\ntool = ${"../".repeat(12)}proc/self/cwd/evil.sh`);
+        return repository;
+      },
+      "difftool",
+      "--no-prompt",
+    ],
+  ];
+
+  it.each(PLACES)("%s", async (_, prepare, ...given) => {
+    const words = given.length > 0 ? given : ["diff", "--", repository];
+    const cwd = prepare();
+    const ask = (env: Readonly<Record<string, string>>): boolean => {
+      rmSync(canary, { force: true });
+      writeFileSync(join(repository, "a.txt"), "six\n");
+      spawnSync("git", words, { cwd, env, stdio: "ignore" });
+      return existsSync(canary);
+    };
+    expect(ask(parent), "without isolation it runs").toBe(true);
+    const { settings } = await isolateFolders([cwd], {
+      files: createSystemFiles(),
+      home,
+      findRepositories: createFindRepositories(),
+    });
+    expect(ask(childEnvironment({ parent, git: settings }))).toBe(false);
+  });
+
+  it.each<[string, () => unknown]>([
+    ["a driver", () => driver("e\xffl", '[diff "e\xffl"]')],
+    [
+      "an included file",
+      () => appendFileSync(join(repository, ".git/config"), Buffer.from("\n[include]\npath = ../e\xffl\n", "latin1")),
+    ],
+    [
+      "the git folder",
+      () => {
+        rmSync(join(repository, ".git"), { recursive: true });
+        writeFileSync(join(repository, ".git"), Buffer.from("gitdir: e\xffl\n", "latin1"));
+      },
+    ],
+  ])("%s whose name is not UTF-8 is a reason not to start", async (_, prepare) => {
+    prepare();
+    const error: unknown = await isolateGit([repository], { files: createSystemFiles(), home }).catch((why) => why);
+    expect(error).toMatchObject({ code: "invalid-config" });
+    expect(String(error)).toMatch(/repositoryGit/);
+  });
+
+  it("a folder in it whose name is not UTF-8 is a warning", async () => {
+    mkdirSync(Buffer.concat([Buffer.from(`${repository}/e`), Buffer.from([0xff])]));
+    const machine = { files: createSystemFiles(), home, findRepositories: createFindRepositories() };
+    const { warnings } = await isolateFolders([repository], machine);
+    expect(warnings).toMatchObject([{ code: "git-not-isolated", message: expect.stringContaining("not UTF-8") }]);
+  });
 });
 
 function writeHook(hooks: string, name: string): void {

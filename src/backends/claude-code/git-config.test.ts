@@ -19,6 +19,11 @@ describe("F-A4: a git configuration file is read as git reads it", () => {
     ["the same with Windows line ends", "[alias]\r\nst = !a \\\r\nb\r\n", ["alias.st=!a b"]],
     ["quotes in the middle, and blanks at the ends", '[a]\nb =  x" # y "z  ', ["a.b=x # y z"]],
     ["escapes", '[a]\nb = "\\tx\\\\\\"\\n"', ['a.b=\tx\\"\n']],
+    ["both ways to write a subsection at once", '[diff.X "Y.z"]\ntextconv=a', ["diff.x.Y.z.textconv=a"]],
+    ["a carriage return in front of a subsection", '[diff\r"x"]\nclean=a', ["diff.x.clean=a"]],
+    ["an escaped carriage return and line separator", '[a "\\\r\\\u2028"]\nb=c', ["a.\r\u2028.b=c"]],
+    ["a value that begins on the next line", "[a]\nb = \\\n c", ["a.b=c"]],
+    ["blanks of Unicode at the end, which are part of the value", "[a]\nb = c\v\u00a0 ", ["a.b=c\v\u00a0"]],
     ["a byte order mark", "\uFEFF[a]\nb=c", ["a.b=c"]],
     ["what git would refuse, and what comes after it", "[broken\nx = 1\n[a]\n= 3\nb=c", ["a.b=c"]],
   ])("%s", (_, text, entries) => {

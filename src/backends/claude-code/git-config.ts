@@ -6,7 +6,8 @@ export interface GitConfigEntry {
   readonly value: string;
 }
 
-const HEADER = /\[\s*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\\n]|\\.)*)")?\s*\]/y;
+// As git, and unlike `\s` and `.`: a carriage return alone is a blank, and may be escaped.
+const HEADER = /\[\s*([A-Za-z0-9.-]+)(?:[ \t\r]+"((?:[^"\\\n]|\\[^\n])*)")?\s*\]/y;
 const NAME = /[A-Za-z][A-Za-z0-9-]*/y;
 const BLANK = /[ \t\r]*/y;
 
@@ -46,8 +47,12 @@ class ConfigReader {
     const [, name = "", quoted] = found;
     const dot = name.indexOf(".");
     const section = (dot === -1 ? name : name.slice(0, dot)).toLowerCase();
-    const old = dot === -1 ? undefined : name.slice(dot + 1).toLowerCase();
-    this._section = { section, subsection: quoted?.replace(/\\(.)/g, "$1") ?? old };
+    // Both ways to write a subsection may be combined: `[a.b "c"]` has the subsection `b.c`.
+    const parts = [
+      ...(dot === -1 ? [] : [name.slice(dot + 1).toLowerCase()]),
+      ...(quoted === undefined ? [] : [quoted.replace(/\\([^])/g, "$1")]),
+    ];
+    this._section = { section, subsection: parts.length === 0 ? undefined : parts.join(".") };
     return true;
   }
 
@@ -74,6 +79,9 @@ class ConfigReader {
         this._skipLine();
         break;
       }
+      const isBlank = !isQuoted && /[ \t\r]/.test(mark);
+      // A value may begin after the end of a line.
+      if (isBlank && parts.length === 0) continue;
       if (mark === '"') isQuoted = !isQuoted;
       else if (mark === "\\") {
         this._at += 1;
@@ -81,7 +89,7 @@ class ConfigReader {
         if (next === "\r") this._at += 1;
         else if (next !== "\n") parts.push(ESCAPES[next] ?? next);
       } else parts.push(mark);
-      if (isQuoted || !/\s/.test(mark)) kept = parts.length;
+      if (!isBlank) kept = parts.length;
     }
     return parts.slice(0, kept).join("");
   }

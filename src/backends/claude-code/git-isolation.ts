@@ -1,7 +1,9 @@
-import { dirname, isAbsolute, join, resolve } from "node:path";
-import { describeThrown, type FileSystem, StartError } from "#domain";
+import { join } from "node:path";
+import { type FileSystem, StartError } from "#domain";
 import { type GitConfigEntry, parseGitConfig } from "./git-config.ts";
+import { exists, readBytes, readText } from "./git-files.ts";
 import { readGitLinks } from "./git-links.ts";
+import { findGitPlaces, type GitPlace, notPlain, pathIn, realPlace, withoutLineEnd } from "./git-places.ts";
 import { ALWAYS_OFF, type GitSetting } from "./git-settings.ts";
 
 /** The maximum number of nested repositories that are read. */
@@ -16,28 +18,50 @@ export interface Machine {
   readonly home: string | undefined;
 }
 
+/** What was found out about repositories. */
+export interface FoundSettings {
+  readonly settings: Map<string, string>;
+  /** The git folders that were read. */
+  readonly seen: Set<string>;
+}
+
 /**
  * Settings that disable the repository's own commands in every git that is started in these folders: those that are
  * always off, and one for each command in a repository's configuration. The user's own configuration stays in effect.
  *
- * @throws StartError if a repository's configuration includes a file that only git could find.
+ * @throws StartError if a repository's configuration includes a file that only git could find, or names a command that
+ * cannot be overridden.
  */
 export async function isolateGit(folders: readonly string[], machine: Machine): Promise<readonly GitSetting[]> {
-  const settings = new Map<string, string>(ALWAYS_OFF);
+  const found: FoundSettings = { settings: new Map(ALWAYS_OFF), seen: new Set() };
+  await findSettings(folders, machine, found);
+  return [...found.settings];
+}
+
+/** The same, added to `found`. Repositories that were seen before are not read again. */
+export async function findSettings(folders: readonly string[], machine: Machine, found: FoundSettings): Promise<void> {
+  const { settings, seen } = found;
   const waiting = [...folders];
-  const seen = new Set<string>();
+  let count = 0;
   for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
-    const place = await findGitFolder(folder, machine.files);
-    if (place === undefined || seen.has(place.gitFolder)) continue;
-    seen.add(place.gitFolder);
-    if (seen.size > MOST_REPOSITORIES) throw tooMany(folder);
-    const entries = await readRepository(place.gitFolder, machine);
-    for (const entry of entries) {
-      for (const [key, value] of replacements(entry)) settings.set(key, value);
+    for (const place of await findGitPlaces(folder, machine.files)) {
+      if (seen.has(place.gitFolder)) continue;
+      seen.add(place.gitFolder);
+      count += 1;
+      if (count > MOST_REPOSITORIES) throw tooMany(folder);
+      const entries = await readRepository(place.gitFolder, machine);
+      for (const entry of entries) {
+        for (const [key, value] of replacements(entry)) settings.set(requireText(key, place), value);
+      }
+      waiting.push(...(await innerRepositories(place, entries, machine.files)));
     }
-    waiting.push(...(await innerRepositories(place, entries, machine.files)));
   }
-  return [...settings];
+}
+
+/** @throws StartError if the name of a driver is not UTF-8, because a variable cannot contain it. */
+function requireText(key: string, { gitFolder }: GitPlace): string {
+  if (!key.includes("\ufffd")) return key;
+  throw notPlain(`The git configuration of ${gitFolder} sets ${JSON.stringify(key)}, which is not UTF-8`);
 }
 
 /** The repositories in a working tree that git enters by itself: submodules, and others in its index. */
@@ -51,7 +75,9 @@ async function innerRepositories(
   const usesSha256 = entries.some(({ name, value }) => name === "objectformat" && value.toLowerCase() === "sha256");
   const index = (await readBytes(join(gitFolder, "index"), files)) ?? new Uint8Array();
   const links = readGitLinks(index, usesSha256 ? 32 : 20);
-  const inner = [...new Set([...named.map(({ value }) => value), ...links])].map((path) => resolve(top, path));
+  const inner = [...new Set([...named.map(({ value }) => value), ...links])].map((path) =>
+    pathIn(path, join(top, ".gitmodules")),
+  );
   const found: string[] = [];
   // Without its own repository, git would find this one again.
   for (const folder of inner) if (await exists(join(folder, ".git"), files)) found.push(folder);
@@ -69,34 +95,15 @@ function tooMany(folder: string): StartError {
 /** Everything git reads for a repository. */
 async function readRepository(gitFolder: string, machine: Machine): Promise<readonly GitConfigEntry[]> {
   const { files } = machine;
-  const common = (await readText(join(gitFolder, "commondir"), files))?.trim();
-  const shared = common === undefined ? gitFolder : resolve(gitFolder, common);
+  const commonFile = join(gitFolder, "commondir");
+  const common = await readText(commonFile, files);
+  const shared = common === undefined ? gitFolder : await realPlace(pathIn(withoutLineEnd(common), commonFile), files);
   const entries: GitConfigEntry[] = [];
   const seen = new Set<string>();
   for (const file of [join(shared, "config"), join(gitFolder, "config"), join(gitFolder, "config.worktree")]) {
     await readFile(file, { ...machine, entries, seen, depth: 0 });
   }
   return entries;
-}
-
-/** A repository: its git folder, and the top of its working tree. */
-interface GitPlace {
-  readonly gitFolder: string;
-  readonly top: string;
-}
-
-async function findGitFolder(folder: string, files: FileSystem): Promise<GitPlace | undefined> {
-  for (let at = resolve(folder); ; at = dirname(at)) {
-    const link = join(at, ".git");
-    if (await exists(link, files)) {
-      // In a worktree (`git worktree`) or a submodule, `.git` is a file with the path of the folder.
-      const [, target] = /^gitdir:\s*(.+?)\s*$/m.exec((await readText(link, files)) ?? "") ?? [];
-      return { gitFolder: target === undefined ? link : resolve(at, target), top: at };
-    }
-    const isBare = (await exists(join(at, "HEAD"), files)) && (await exists(join(at, "objects"), files));
-    if (isBare) return { gitFolder: at, top: at };
-    if (at === dirname(at)) return undefined;
-  }
 }
 
 interface Reading extends Machine {
@@ -120,8 +127,8 @@ async function readFile(file: string, reading: Reading): Promise<void> {
 }
 
 function includedFile(path: string, file: string, { home }: Machine): string {
-  if (path.startsWith("~/") && home !== undefined) return join(home, path.slice(2));
-  if (!/^(?:~|%\()/.test(path)) return isAbsolute(path) ? path : join(dirname(file), path);
+  if (path.startsWith("~/") && home !== undefined) return pathIn(`${home}/${path.slice(2)}`, file);
+  if (!/^(?:~|%\()/.test(path)) return pathIn(path, file);
   throw new StartError(
     "invalid-config",
     `${file} includes ${JSON.stringify(path)}, which is not a plain path, so the commands in it cannot be switched off. ` +
@@ -151,7 +158,7 @@ const COMMANDS: readonly (readonly [keys: RegExp, value: string])[] = [
   [/^gpg\.ssh\.defaultkeycommand$|^trailer\..*\.(?:command|cmd)$/, "true"],
   [/^(?:mergetool|difftool|man|browser|guitool)\..*\.(?:cmd|path)$|^web\.browser$/, "false"],
   [/^sendemail\.(?:.*\.)?(?:smtpserver|sendmailcmd|tocmd|cccmd|headercmd)$/, "false"],
-  [/^lfs\.customtransfer\..*\.path$/, "false"],
+  [/^lfs\.customtransfer\..*\.path$|^imap\.tunnel$|^instaweb\.httpd$|^svn\.authorsprog$/, "false"],
   [/^submodule\..*\.update$/, "checkout"],
 ];
 
@@ -163,6 +170,9 @@ function replacements({ section, subsection, name, value }: GitConfigEntry): rea
   if (section === "filter" && subsection === "lfs") {
     if (name === "required" || LARGE_FILES.test(value)) return [];
   }
+  // Git reads a shell script of this name, also from outside of its own folder.
+  if (/^(?:diff|merge)$/.test(section) && /^(?:gui)?tool$/.test(name))
+    return /[\\/]/.test(value) ? [[written, "none"]] : [];
   // An alias may be a shell command, or options for git before one of its own commands.
   if (section === "alias") return /^\s*[!-]/.test(value) ? [[written, ""]] : [];
   // Neither can be replaced, because git uses the first of several values; but the protocol can be disabled.
@@ -170,49 +180,4 @@ function replacements({ section, subsection, name, value }: GitConfigEntry): rea
   if (section === "remote" && /^(?:uploadpack|receivepack)$/.test(name)) return [["protocol.file.allow", "never"]];
   const found = COMMANDS.find(([keys]) => keys.test(written.toLowerCase()));
   return found === undefined ? [] : [[written, found[1]]];
-}
-
-async function readText(file: string, files: FileSystem): Promise<string | undefined> {
-  const bytes = await readBytes(file, files);
-  return bytes === undefined ? undefined : new TextDecoder().decode(bytes);
-}
-
-async function readBytes(file: string, files: FileSystem): Promise<Uint8Array | undefined> {
-  try {
-    return await files.read(file);
-  } catch (error) {
-    requireMissing(file, error);
-    return undefined;
-  }
-}
-
-async function exists(path: string, files: FileSystem): Promise<boolean> {
-  try {
-    return await files.exists(path);
-  } catch (error) {
-    requireMissing(path, error);
-    return false;
-  }
-}
-
-/** Failures that git would meet, too, and that leave it nothing to read there. */
-const NOTHING_THERE: ReadonlySet<unknown> = new Set([
-  "ENOENT",
-  "ENOTDIR",
-  "EISDIR",
-  "EACCES",
-  "EPERM",
-  "ELOOP",
-  "ENAMETOOLONG",
-]);
-
-/** @throws StartError if git may be able to read there what we could not: a command would then stay enabled. */
-function requireMissing(path: string, error: unknown): void {
-  if (NOTHING_THERE.has((error as { readonly code?: unknown } | null)?.code)) return;
-  throw new StartError(
-    "invalid-config",
-    `${path} could not be read (${describeThrown(error)}), so the commands in this repository's git configuration cannot be ` +
-      "switched off. Try again, or set claudeCode.repositoryGit to true if you trust this repository.",
-    { cause: error },
-  );
 }

@@ -1,7 +1,7 @@
 import { isStartError, type WarningDetail } from "#domain";
 import type { FindRepositories } from "#transports";
-import { isolateGit, type Machine } from "./git-isolation.ts";
-import type { GitSetting } from "./git-settings.ts";
+import { findSettings, type FoundSettings, type Machine } from "./git-isolation.ts";
+import { ALWAYS_OFF, type GitSetting } from "./git-settings.ts";
 
 /** Settings that disable commands of repositories, and warnings where that was impossible. */
 export interface GitIsolation {
@@ -20,20 +20,24 @@ const MOST_NESTED = 500;
  * Disables the commands of the repositories that these folders belong to, and of those inside them. Git enters the
  * latter only on request, so one that cannot be read is a warning and no failure.
  *
- * @throws StartError as `isolateGit` does.
+ * @throws StartError as `findSettings` does.
  */
 export async function isolateFolders(folders: readonly string[], machine: Folders): Promise<GitIsolation> {
-  const outer = await isolateGit(folders, machine);
-  const inner: GitSetting[] = [];
+  const seen = new Set<string>();
+  const outer: FoundSettings = { settings: new Map(ALWAYS_OFF), seen };
+  await findSettings(folders, machine, outer);
+  const inner: FoundSettings = { settings: new Map(), seen };
   const warnings: WarningDetail[] = [];
   for (const folder of folders) {
     const nested = await machine.findRepositories?.(folder);
     if (nested === undefined) continue;
     if (!nested.isComplete || nested.folders.length > MOST_NESTED)
       warnings.push(warnOf(folder, "it holds too many folders to search"));
+    if (nested.unreadable !== undefined)
+      warnings.push(warnOf(folder, `the name of ${JSON.stringify(nested.unreadable)} is not UTF-8`));
     for (const one of nested.folders.slice(0, MOST_NESTED)) {
       try {
-        inner.push(...(await isolateGit([one], machine)));
+        await findSettings([one], machine, inner);
       } catch (error) {
         if (!isStartError(error)) throw error;
         warnings.push(warnOf(one, error.message.replace(/\.$/, "")));
@@ -41,7 +45,7 @@ export async function isolateFolders(folders: readonly string[], machine: Folder
     }
   }
   // If both name a command, the outer repository's replacement wins.
-  return { settings: [...new Map([...inner, ...outer])], warnings };
+  return { settings: [...new Map([...inner.settings, ...outer.settings])], warnings };
 }
 
 function warnOf(folder: string, why: string): WarningDetail {
