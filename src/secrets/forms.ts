@@ -55,12 +55,17 @@ function plainForms(text: string, bytes: Uint8Array): readonly string[] {
   return [text, ...jsonForms(text), ...markupForms(text), ...addressForms(bytes)];
 }
 
-/** What is written as `\uXXXX`: everything beyond ASCII (Python), what has a meaning in HTML (Go), all quotation marks (PHP). */
+/**
+ * What is written as `\uXXXX`: everything beyond ASCII (Python), what has a meaning in HTML (Go), all quotation marks
+ * (PHP), equals signs (Gson), plus signs and backticks (.NET).
+ */
 const AS_NUMBERS: readonly RegExp[] = [
   /[\u0080-\uffff]/,
   /[<>&\u0080-\uffff]/,
   /[<>&'\u0080-\uffff]/,
   /[<>&'"\u0080-\uffff]/,
+  /[<>&'=]/,
+  /[<>&'"+`\u007f-\uffff]/,
 ];
 
 /** JSON may also escape its slashes (PHP), and be nested in JSON again. */
@@ -81,11 +86,25 @@ function escapeUnit(unit: string, isUpper: boolean): string {
   return `\\u${isUpper ? digits.toUpperCase() : digits}`;
 }
 
+/** Templates also write these as entities: Go the plus sign; Mustache and Handlebars the others, Underscore without `=`. */
+const MARKUP_SIGNS: readonly Readonly<Record<string, string>>[] = [
+  {},
+  { "+": "&#43;" },
+  { "/": "&#x2F;", "`": "&#x60;" },
+  { "/": "&#x2F;", "`": "&#x60;", "=": "&#x3D;" },
+  { "`": "&#x60;", "=": "&#x3D;" },
+];
+
 /** In HTML and XML `&`, `<` and `>` are entities, quotation marks may be, under one of several names. */
 function markupForms(text: string): readonly string[] {
-  const base = text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
-  return ['"', "&quot;", "&#34;"].flatMap((double) =>
-    ["'", "&#39;", "&#x27;", "&#039;", "&apos;"].map((single) => base.replaceAll('"', double).replaceAll("'", single)),
+  const base: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
+  return MARKUP_SIGNS.flatMap((signs) =>
+    ['"', "&quot;", "&#34;"].flatMap((double) =>
+      ["'", "&#39;", "&#x27;", "&#039;", "&apos;"].map((single) => {
+        const entities = { ...base, ...signs, '"': double, "'": single };
+        return text.replaceAll(/[&<>"'+/`=]/g, (sign) => entities[sign] ?? sign);
+      }),
+    ),
   );
 }
 
@@ -102,7 +121,9 @@ function addressForms(bytes: Uint8Array): readonly string[] {
         const digits = byte.toString(16).padStart(2, "0");
         return `%${isLower ? digits : digits.toUpperCase()}`;
       }).join("");
-    return [encode("%20", false), encode("%20", true), encode("+", false), encode("+", true)];
+    const once = [encode("%20", false), encode("%20", true), encode("+", false), encode("+", true)];
+    // An address that is a parameter of another one is encoded again.
+    return [...once, ...once.map((text) => text.replaceAll("%", "%25").replaceAll("+", "%2B"))];
   });
 }
 

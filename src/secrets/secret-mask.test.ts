@@ -150,6 +150,20 @@ describe("F-A3 SEC16: a secret is masked in every encoding", () => {
     );
   });
 
+  it.each([
+    ["Gson", "cnry\\u003d4f9K2/mQ7+zX\\u00261\\u003d\\u003d"],
+    [".NET", "cnry=4f9K2/mQ7\\u002BzX\\u00261=="],
+    ["Go's templates", "cnry=4f9K2/mQ7&#43;zX&amp;1=="],
+    ["Mustache", "cnry&#x3D;4f9K2&#x2F;mQ7+zX&amp;1&#x3D;&#x3D;"],
+    ["Handlebars", "cnry&#x3D;4f9K2/mQ7+zX&amp;1&#x3D;&#x3D;"],
+    ["Underscore", "cnry=4f9K2&#x2F;mQ7+zX&amp;1=="],
+    ["an address in an address", "cnry%253D4f9K2%252FmQ7%252BzX%25261%253D%253D"],
+  ])("as %s writes it", (_, written) => {
+    const mask = maskOf("cnry=4f9K2/mQ7+zX&1==");
+    expect(mask.text(`key ${written}.`)).toMatch(/^key cn?r?\*+\.$/);
+    expect(pushed(`key ${written}.`, [1, 2], mask).join("")).toMatch(/^key cn?r?\*+\.$/);
+  });
+
   it("keeps at most three characters of a long one, and none of a short one", () => {
     const mask = maskOf("sk-canary-0123456789abcdef", "pa55wd");
     expect(mask.text("with sk-canary-0123456789abcdef and pa55wd")).toBe(`with sk-${"*".repeat(23)} and ******`);
