@@ -114,7 +114,8 @@ export function runsUnseen({ words, expands }: Given, start: number): boolean {
   if (name === "git") return isUnseenGit(rest, unknown);
   if (/^[gmn]?awk$/.test(name)) return rest.some(isRunningAwk) || isUnseenScript(rest, unknown);
   if (/^g?sed$/.test(name)) return isRunningSed(rest) || isUnseenScript(rest, unknown);
-  if (name === "batch") return true;
+  // Without arguments it reads its table from the input.
+  if (name === "batch" || (name === "crontab" && rest.length === 0)) return true;
   // The first argument of tar holds its options, with or without a hyphen.
   if (/^g?tar$|^bsdtar$/.test(name) && /^[a-zA-Z]*[IF][a-zA-Z]*$/.test(rest[0] ?? "")) return true;
   if (/^g?make$/.test(name) && isUnseenScript(rest, unknown)) return true;

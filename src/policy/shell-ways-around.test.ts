@@ -246,6 +246,8 @@ const WAYS_AROUND: Readonly<Record<string, readonly string[]>> = {
     "gcc -wrapper rm,x f.c",
     "cargo build --config build.rustc-wrapper=./a",
     "batch < f",
+    "crontab <<< '* * * * * rm x'",
+    "echo '* * * * * rm x' | crontab",
   ],
   "with another case or shell": ["RM x", "/BIN/RM x", "Rm -rf x", "yash -c 'rm x'", "nu -c 'rm x'"],
 };
