@@ -441,6 +441,39 @@ describe("retries", () => {
   });
 });
 
+describe("F-B1: a reply with very many calls", () => {
+  const COUNT = 1500;
+  const calls = Array.from({ length: COUNT }, (_, at) => ({ ...call(at, 1), id: `c${at}` }));
+
+  it("is written and answered in many turns, and only some of its calls listen for an abort at a time", async () => {
+    let turns = 0;
+    let listening = 0;
+    let most = 0;
+    const { addEventListener, removeEventListener } = AbortSignal.prototype;
+    AbortSignal.prototype.addEventListener = function (...given: Parameters<typeof addEventListener>) {
+      most = Math.max(most, (listening += 1));
+      addEventListener.apply(this, given);
+    };
+    AbortSignal.prototype.removeEventListener = function (...given: Parameters<typeof removeEventListener>) {
+      listening -= 1;
+      removeEventListener.apply(this, given);
+    };
+    try {
+      const nextTurn = async (): Promise<void> => void (turns += 1);
+      const { run } = start(createScriptedBackend([{ calls }, { text: "Done." }]), { nextTurn });
+      const log = await readLog(run);
+      const outputs = log.flatMap((event) => (event.type === "tool-result" ? [event.output] : []));
+      expect(outputs).toEqual(calls.map(({ input }) => input.a + 1));
+      expect(await run.result()).toMatchObject({ status: "success", text: "Done." });
+    } finally {
+      Object.assign(AbortSignal.prototype, { addEventListener, removeEventListener });
+    }
+    // Once in 512 chunks when they are written, once in 64 calls when they run.
+    expect(turns).toBeGreaterThanOrEqual(Math.floor(COUNT / 512) + Math.floor(COUNT / 64));
+    expect(most).toBeLessThan(1000);
+  });
+});
+
 describe("silence", () => {
   const hang = (...first: Chunk[]) =>
     async function* (_: unknown, signal: AbortSignal): AsyncGenerator<readonly Chunk[]> {

@@ -108,6 +108,15 @@ function isSpecial(call: ChunkOf<ToolCallItem>, settings: BatchSettings): boolea
   return (call.name === HANDOFF_TOOL && settings.handoffs.length > 0) || call.name === settings.answer?.name;
 }
 
+/**
+ * A model may write hundreds of thousands of calls in one reply. Each call at work listens for an abort, and the time to
+ * add a listener grows with their number.
+ */
+const CALLS_AT_ONCE = 256;
+
+/** How many calls may begin in one turn of the event loop. */
+const CALLS_IN_TURN = 64;
+
 class Batch {
   private readonly _writer: RunWriter;
   private readonly _settings: BatchSettings;
@@ -156,7 +165,21 @@ class Batch {
    * not start.
    */
   async runTogether(calls: readonly ChunkOf<ToolCallItem>[]): Promise<void> {
-    await Promise.all(calls.map((call) => this._runCall(call)));
+    const { nextTurn } = this._settings;
+    let next = 0;
+    let pause: Promise<void> | undefined;
+    const takeCalls = async (): Promise<void> => {
+      for (;;) {
+        while (pause !== undefined) await pause;
+        const call = calls[next];
+        if (call === undefined) return;
+        next += 1;
+        // Tools that answer at once would otherwise run all calls in one turn.
+        if (next % CALLS_IN_TURN === 0) pause = nextTurn?.().then(() => void (pause = undefined));
+        await this._runCall(call);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(calls.length, CALLS_AT_ONCE) }, takeCalls));
   }
 
   private async _runCall(call: ChunkOf<ToolCallItem>): Promise<void> {

@@ -207,14 +207,35 @@ export async function mayTakeEffect(writer: Pick<RunWriter, "commit" | "signal">
   return (writer.commit === undefined || (await writer.commit())) && !writer.signal.aborted;
 }
 
-/** Writes chunks that may be large: they are searched for secrets in several turns of the event loop before. */
+/** A reply may have hundreds of thousands of calls: so many of them are written in one turn of the event loop. */
+const CHUNKS_IN_TURN = 512;
+
+/**
+ * Writes chunks that may be large or many: they are searched for secrets, and written, in several turns of the event
+ * loop.
+ */
 export function writeInTurns(
   writer: Pick<RunWriter, "prepare" | "write">,
   chunks: readonly Chunk[],
   { agent, nextTurn }: { readonly agent?: string | undefined; readonly nextTurn?: NextTurn | undefined },
 ): Promise<void> | undefined {
   const prepared = nextTurn && writer.prepare?.(chunks, nextTurn);
-  return prepared === undefined ? writer.write(chunks, agent) : prepared.then(() => writer.write(chunks, agent));
+  const write = (): Promise<void> | undefined =>
+    nextTurn === undefined || chunks.length <= CHUNKS_IN_TURN
+      ? writer.write(chunks, agent)
+      : writeRows(chunks, (row) => writer.write(row, agent), nextTurn);
+  return prepared === undefined ? write() : prepared.then(write);
+}
+
+async function writeRows(
+  chunks: readonly Chunk[],
+  write: (row: readonly Chunk[]) => Promise<void> | undefined,
+  nextTurn: NextTurn,
+): Promise<void> {
+  for (let from = 0; from < chunks.length; from += CHUNKS_IN_TURN) {
+    if (from > 0) await nextTurn();
+    await write(chunks.slice(from, from + CHUNKS_IN_TURN));
+  }
 }
 
 export interface CleanUpOptions {

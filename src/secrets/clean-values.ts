@@ -1,4 +1,5 @@
-import { coverValue, hasNeighbouringTexts } from "./cover-value.ts";
+import { type Cover, coverValue, joinedTexts } from "./cover-value.ts";
+import { LONG_TEXT } from "./long-texts.ts";
 
 /** A value with fewer members is masked at once, and not remembered. */
 const SMALL = 1000;
@@ -20,12 +21,18 @@ interface Opened {
   isClean: boolean;
 }
 
-/** Whether a value is so large that masking it takes long. Stops counting as soon as it is. */
+/** Whether a value is so large, or has so long a text, that masking it takes long. Stops counting as soon as it is. */
 export function isLargeValue(value: unknown): boolean {
   return countMembers(value, SMALL, 0) >= SMALL;
 }
 
+/** Searching 64 characters takes about as long as visiting a member. */
+function weigh(text: string): number {
+  return 1 + (text.length >> 6);
+}
+
 function countMembers(value: unknown, most: number, depth: number): number {
+  if (typeof value === "string") return weigh(value);
   if (typeof value !== "object" || value === null || depth > DEEPEST || ArrayBuffer.isView(value)) return 1;
   let count = 1;
   // Of a long list, `for in` and `Object.keys` would list all indices first.
@@ -38,19 +45,24 @@ function countMembers(value: unknown, most: number, depth: number): number {
 
 /**
  * Searches a large value for secrets, a few members in each turn of the event loop, and adds its large parts without
- * any to `clean`. A value of 16 MB may have millions of members: searching them all at once blocks the event loop.
+ * any to `cover.clean`. A value of 16 MB may have millions of members: searching them all at once blocks the event loop.
+ * `search` does the same for a long text, which `cover` then knows.
  */
 export async function findClean(
   value: object,
-  clean: WeakSet<object>,
-  cover: (text: string) => string,
+  cover: Cover & { readonly clean: WeakSet<object> },
+  search: (text: string) => Promise<void>,
   nextTurn: () => Promise<void>,
 ): Promise<void> {
-  const open: Opened[] = [openValue(value)];
+  const { clean } = cover;
+  const open: Opened[] = [await openValue(value, cover, search)];
   for (let searched = 1; ; searched += 1) {
     const last = open.at(-1);
     if (last === undefined) return;
-    if (searched % TURN_MEMBERS === 0) await nextTurn();
+    if (searched >= TURN_MEMBERS) {
+      searched = 0;
+      await nextTurn();
+    }
     if (last.at === last.members.length) {
       open.pop();
       close(last, open.at(-1), clean);
@@ -59,22 +71,28 @@ export async function findClean(
     const name = last.names?.[last.at];
     const member = last.members[last.at];
     last.at += 1;
+    if (name !== undefined && name.length >= LONG_TEXT) await search(name);
     if (name !== undefined && cover(name) !== name) last.isClean = false;
     if (!isPlain(member)) {
-      last.count += 1;
+      const weight = typeof member === "string" ? weigh(member) : 1;
+      last.count += weight;
+      if (typeof member === "string" && member.length >= LONG_TEXT) await search(member);
+      else searched += weight;
       if (coverValue(member, cover) !== member) last.isClean = false;
     } else if (open.length >= DEEPEST) last.isClean = false;
     else if (clean.has(member)) last.count += SMALL;
-    else open.push(openValue(member));
+    else open.push(await openValue(member, cover, search));
   }
 }
 
-function openValue(value: object): Opened {
+async function openValue(value: object, cover: Cover, search: (text: string) => Promise<void>): Promise<Opened> {
   const isList = Array.isArray(value);
   const names = isList ? undefined : Object.keys(value);
   const members: readonly unknown[] = isList ? value : Object.values(value);
   // A secret may begin in one block of text and end in the next, so such lists are searched as a whole.
-  const isClean = !(isList && hasNeighbouringTexts(value));
+  const joined = isList ? joinedTexts(value) : [];
+  for (const text of joined) if (text.length >= LONG_TEXT) await search(text);
+  const isClean = joined.every((text) => cover(text) === text);
   return { value, names, members, at: 0, count: 1, isClean };
 }
 

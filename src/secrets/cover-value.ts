@@ -5,7 +5,7 @@ const DEEPEST = 200;
 export const HIDDEN = "[hidden]";
 
 /** Masks a text. */
-interface Cover {
+export interface Cover {
   (text: string): string;
   /** Large values that are known to contain no secret. */
   readonly clean?: WeakSet<object> | undefined;
@@ -50,15 +50,8 @@ interface TextBlock {
 /** Neighbouring blocks of text are read as one text: a secret may begin in one and end in another. */
 function coverBlocks(list: readonly unknown[], cover: Cover): readonly unknown[] {
   let copy: unknown[] | undefined;
-  for (let from = 0, end = 0; from < list.length; from = end) {
-    const first = list[from];
-    for (end = from + 1; isTextBlock(first) && end < list.length; end += 1) {
-      const next = list[end];
-      if (!isTextBlock(next) || next.type !== first.type) break;
-    }
-    if (end - from < 2) continue;
-    const blocks = list.slice(from, end) as readonly TextBlock[];
-    const text = blocks.map((block) => block.text).join("");
+  for (const { from, blocks } of findNeighbours(list)) {
+    const text = joinTexts(blocks);
     const covered = cover(text);
     if (covered === text) continue;
     copy ??= [...list];
@@ -70,12 +63,32 @@ function coverBlocks(list: readonly unknown[], cover: Cover): readonly unknown[]
   return copy ?? list;
 }
 
-/** Whether two blocks of text of one kind follow each other. */
-export function hasNeighbouringTexts(list: readonly unknown[]): boolean {
-  return list.some((block, at) => {
-    const next = list[at + 1];
-    return isTextBlock(block) && isTextBlock(next) && block.type === next.type;
-  });
+/** The texts of neighbouring blocks of one kind, as they are read. */
+export function joinedTexts(list: readonly unknown[]): readonly string[] {
+  return findNeighbours(list).map(({ blocks }) => joinTexts(blocks));
+}
+
+const joinTexts = (blocks: readonly TextBlock[]): string => blocks.map(({ text }) => text).join("");
+
+interface Neighbours {
+  readonly from: number;
+  readonly blocks: readonly TextBlock[];
+}
+
+const NONE: readonly Neighbours[] = [];
+
+/** Rows of two or more blocks of text of one kind. */
+function findNeighbours(list: readonly unknown[]): readonly Neighbours[] {
+  let found: Neighbours[] | undefined;
+  for (let from = 0, end = 0; from < list.length; from = end) {
+    const first = list[from];
+    for (end = from + 1; isTextBlock(first) && end < list.length; end += 1) {
+      const next = list[end];
+      if (!isTextBlock(next) || next.type !== first.type) break;
+    }
+    if (end - from > 1) (found ??= []).push({ from, blocks: list.slice(from, end) as readonly TextBlock[] });
+  }
+  return found ?? NONE;
 }
 
 function isTextBlock(value: unknown): value is TextBlock {

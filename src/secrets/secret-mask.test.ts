@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fuzzRuns } from "../../test/effort.ts";
 import { createSecretMask, type SecretMask } from "./secret-mask.ts";
+import { TextReader } from "./text-reader.ts";
 
 const RUNS = fuzzRuns(300);
 
@@ -334,5 +335,64 @@ describe("F-B1: a large value that was prepared", () => {
 
   it("is left unchanged if it is small", () => {
     expect(mask.prepare({ rows: rowsOf(100) }, () => Promise.reject(new Error("no turn is needed")))).toBeUndefined();
+  });
+
+  describe("with a long text", () => {
+    const SECRET = "sk-canary-0123456789abcdef";
+    const encoded = Buffer.from(SECRET).toString("base64");
+    const LONG: Readonly<Record<string, string>> = {
+      "without a secret": "A sentence.\n".repeat(40_000),
+      "full of what a secret begins with": SECRET.slice(0, -1).repeat(10_000),
+      "in base64 with line breaks": `${encoded.slice(0, 12)}\n`.repeat(20_000),
+      "with a secret at the border of two pieces": `${"x".repeat(65_530)}${SECRET}${"y".repeat(300_000)}`,
+      "with an encoded secret, in lines": `${"x".repeat(131_060)}\n${encoded.replaceAll(/.{9}/g, "$&\n")}${"-".repeat(200_000)}`,
+      "that ends within a secret": "x".repeat(300_000) + SECRET.slice(0, 20),
+    };
+    /** How many characters are searched at most between two turns. */
+    const mostAtOnce = async (work: (nextTurn: () => Promise<void>) => Promise<void>): Promise<number> => {
+      let most = 0;
+      let now = 0;
+      const { read, takeClean } = TextReader.prototype;
+      const count = (text: string): void => void (most = Math.max(most, (now += text.length)));
+      TextReader.prototype.read = function (text) {
+        count(text);
+        return read.call(this, text);
+      };
+      TextReader.prototype.takeClean = function (text) {
+        count(text);
+        return takeClean.call(this, text);
+      };
+      try {
+        await work(async () => void (now = 0));
+      } finally {
+        Object.assign(TextReader.prototype, { read, takeClean });
+      }
+      return most;
+    };
+
+    it.each(Object.keys(LONG))("%s: is searched piece by piece, and masked as if searched at once", async (name) => {
+      const text = LONG[name] as string;
+      const values: readonly unknown[] = [
+        { blocks: [{ type: "text", text }] },
+        { input: { [text]: [text, 1] } },
+        // Two neighbouring blocks are read as one text.
+        { blocks: [text.slice(0, 65_540), text.slice(65_540)].map((part) => ({ type: "text", text: part })) },
+        { blocks: text.match(/[^]{1,30000}/g)?.map((part) => ({ type: "thinking", text: part })) },
+      ];
+      for (const [at, value] of values.entries()) {
+        const own = createSecretMask([SECRET]) as SecretMask;
+        let shown: unknown;
+        const most = await mostAtOnce(async (nextTurn) => {
+          await own.prepare(value, nextTurn);
+          await nextTurn();
+          shown = own.value(value);
+          await nextTurn();
+          // The result of a run repeats what was shown.
+          if (at < 2) expect(own.value(shown)).toEqual(shown);
+        });
+        expect(most).toBeLessThan(200_000);
+        expect(shown).toEqual(createSecretMask([SECRET])?.value(value));
+      }
+    });
   });
 });

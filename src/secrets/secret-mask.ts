@@ -2,6 +2,7 @@ import { findClean, isLargeValue } from "./clean-values.ts";
 import { coverValue } from "./cover-value.ts";
 import { formsOf } from "./forms.ts";
 import { LineMask } from "./line-mask.ts";
+import { LONG_TEXT, LongTexts } from "./long-texts.ts";
 import { KEEP_FIRST, SecretMatcher } from "./matcher.ts";
 import { coverSpans, joinSpans } from "./span.ts";
 import { findForms, TextMask } from "./text-mask.ts";
@@ -16,8 +17,8 @@ export interface SecretMask {
   /** The same for a value of any depth. A value without a secret is returned unchanged (the same object). */
   value<Value>(value: Value): Value;
   /**
-   * Searches a large value in several turns of the event loop, so that `value` need not search it again at once. Returns
-   * `undefined` for a small one. The value must not change afterwards.
+   * Searches a large value, or one with a long text, in several turns of the event loop, so that `value` need not search
+   * it again at once. Returns `undefined` for a small one. The value must not change afterwards.
    */
   prepare(value: unknown, nextTurn: () => Promise<void>): Promise<void> | undefined;
   /** For a text that arrives in pieces. */
@@ -25,8 +26,6 @@ export interface SecretMask {
   /** For lines of JSON that are passed on one by one. */
   lines(): LineMask;
 }
-
-const LONG_TEXT = 65_536;
 
 /**
  * Creates the mask of these secrets; `undefined` if none of them counts as a secret, so that this case costs nothing.
@@ -37,14 +36,11 @@ const LONG_TEXT = 65_536;
 export function createSecretMask(secrets: Iterable<string>): SecretMask | undefined {
   const matcher = new SecretMatcher(formsOf(secrets), KEEP_FIRST);
   if (matcher.isEmpty) return undefined;
-  /** The last long text without a secret: the same text comes several times, in a message, a result and at the end. */
-  let cleanText = "";
+  const long = new LongTexts(matcher);
   const text = (given: string): string => {
-    if (given.length < LONG_TEXT && !matcher.mayBeIn(given)) return given;
-    if (given.length >= LONG_TEXT && given === cleanText) return given;
-    const spans = findForms(given, matcher);
-    if (given.length >= LONG_TEXT && spans.length === 0) cleanText = given;
-    return coverSpans(given, joinSpans(spans));
+    if (given.length >= LONG_TEXT) return long.cover(given);
+    if (!matcher.mayBeIn(given)) return given;
+    return coverSpans(given, joinSpans(findForms(given, matcher)));
   };
   /** Large values without a secret. */
   const clean = new WeakSet<object>();
@@ -52,7 +48,10 @@ export function createSecretMask(secrets: Iterable<string>): SecretMask | undefi
   return {
     text,
     value: (given) => coverValue(given, cover),
-    prepare: (given, nextTurn) => (isLargeValue(given) ? findClean(given as object, clean, text, nextTurn) : undefined),
+    prepare: (given, nextTurn) =>
+      isLargeValue(given)
+        ? findClean(given as object, cover, (found) => long.search(found, nextTurn), nextTurn)
+        : undefined,
     stream: () => new TextMask(matcher),
     lines: () => new LineMask(matcher),
   };
