@@ -2,6 +2,7 @@ export type { ServerCall, ServerOutcome, ToolServer, ToolServerOptions } from ".
 export { createToolServer, MCP_VERSIONS } from "./mcp/tool-server.ts";
 export type { FailureReason, Outcome, SettledOutcome } from "./outcome.ts";
 export { MAX_RESULT_CHARACTERS, toOutcome } from "./outcome.ts";
+export { moveReferences } from "./move-references.ts";
 export type { ParkedCall } from "./park.ts";
 export { park, sleepUntil } from "./park.ts";
 export { toJsonValue } from "./json-value.ts";

@@ -1,3 +1,4 @@
+import { Validator } from "@cfworker/json-schema";
 import { type } from "arktype";
 import * as v from "valibot";
 import { describe, expect, expectTypeOf, it } from "vitest";
@@ -72,6 +73,8 @@ describe("schemas of other libraries", () => {
   it("an invalid JSON Schema next to it is rejected", () => {
     const make = () => tool("order", "Order", { schema: order, jsonSchema: "object" as never }, () => 1);
     expect(make).toThrow(/input\.jsonSchema is a string/);
+    const misspelt = { schema: order, jsonSchema: { type: "object", properties: { n: { type: "strng" } } } };
+    expect(() => readSchema(misspelt, "output")).toThrow(/output\.jsonSchema\.properties\.n\.type is "strng"/);
   });
 
   it("fields that happen to be named schema and jsonSchema are the short notation", () => {
@@ -130,9 +133,37 @@ describe("schemas of other libraries", () => {
     ["zod, optional", z.object({ all: z.record(z.string(), z.symbol()).optional() }), "output.all.values: Symbol"],
     ["valibot", v.object({ when: v.optional(v.object({ day: v.date() })) }), 'output.when.day: The "date" schema'],
     ["arktype", type({ when: { day: "Date" } }), "output.when.day: date"],
+    ["arktype, no object", type({ when: { big: "bigint" } }), "output.when.big: domain"],
+    ["zod 3", z3.object({ when: z3.object({ day: z3.date() }) }), "output.when.day: Date"],
+    ["zod 3, in a list", z3.object({ all: z3.array(z3.object({ big: z3.bigint() })) }), "output.all.items.big: BigInt"],
+    ["zod 3, refined", z3.object({ a: z3.map(z3.string(), z3.number()).refine(() => true) }), "output.a: Map"],
+    ["zod 3, in a union", z3.object({ a: z3.union([z3.string(), z3.set(z3.string())]) }), "output.a.anyOf[1]: Set"],
     ["valibot, in a union", v.object({ a: v.union([v.string(), v.date()]) }), 'output.a.anyOf[1]: The "date" schema'],
   ])("F-D8: %s: the field that has no JSON form is named", (_, given, named) => {
-    expect(() => readSchema(given, "output")).toThrow(named);
+    expect(codeOf(() => readSchema(given as never, "output"))).toBe("invalid-option");
+    expect(() => readSchema(given as never, "output")).toThrow(named);
+  });
+
+  it.each([
+    ["zod 3, a pipe", z3.object({ a: z3.string().transform(Number).pipe(z3.number()) }), { a: "3" }, { a: 3 }],
+    ["zod 3, preprocessed", z3.object({ a: z3.preprocess(Number, z3.number()) }), { a: 3 }, { a: 3 }],
+    [
+      "zod 3, coerced",
+      z3.object({ a: z3.coerce.date() }),
+      { a: "2026-01-01T00:00:00Z" },
+      { a: new Date("2026-01-01") },
+    ],
+    [
+      "zod 3, preprocessed into a date",
+      z3.object({ a: z3.preprocess((given) => new Date(String(given)), z3.date()) }),
+      { a: "2026-01-01T00:00:00Z" },
+      { a: new Date("2026-01-01") },
+    ],
+    ["zod, a pipe", z.object({ a: z.string().transform(Number).pipe(z.number()) }), { a: "3" }, { a: 3 }],
+  ])("F-C1: %s: what models are shown is what the schema takes", async (_, given, good, value) => {
+    const { jsonSchema, parse } = readSchema(given as never, "output");
+    expect(new Validator(jsonSchema, "2020-12").validate(good).valid).toBe(true);
+    expect(await parse(good)).toEqual({ fits: true, value });
   });
 
   it("all three libraries give the same message for a missing value", async () => {
@@ -150,6 +181,41 @@ describe("schemas of other libraries", () => {
 });
 
 describe("F-C8: fields that are schemas of a library", () => {
+  interface Tree {
+    readonly v: number;
+    readonly kids?: readonly Tree[] | undefined;
+  }
+  const tree = z.object({
+    v: z.number(),
+    get kids() {
+      return z.array(tree).optional();
+    },
+  });
+  const tree3: z3.ZodType<Tree> = z3.lazy(() => z3.object({ v: z3.number(), kids: z3.array(tree3).optional() }));
+  const valibotTree: v.GenericSchema<Tree> = v.object({
+    v: v.number(),
+    kids: v.optional(v.array(v.lazy(() => valibotTree))),
+  });
+
+  it.each([
+    ["zod", { a: tree, b: tree }],
+    ["zod 3", { a: tree3, b: tree3.optional() }],
+    ["valibot", { a: valibotTree, b: valibotTree }],
+    ["several libraries, and names with signs of a pointer", { "a/~%ä": tree, b: valibotTree, inner: { c: tree3 } }],
+  ])("refer to themselves where they stand: %s", (_, fields) => {
+    const { jsonSchema } = readSchema(fields as never, "output");
+    const good = { v: 1, kids: [{ v: 2, kids: [{ v: 3 }] }] };
+    const bad = { v: 1, kids: [{ v: 2, kids: [{ v: "3" }] }] };
+    const fill = (value: unknown): object =>
+      Object.fromEntries(Object.keys(fields).map((name) => [name, name === "inner" ? { c: value } : value]));
+    const validator = new Validator(jsonSchema, "2020-12");
+    expect(validator.validate(fill(good)).valid).toBe(true);
+    for (const name of Object.keys(fields)) {
+      const wrong = { ...fill(good), [name]: name === "inner" ? { c: bad } : bad };
+      expect(validator.validate(wrong).valid, name).toBe(false);
+    }
+  });
+
   const shape = {
     a: z.number().min(1),
     b: z.string().optional(),

@@ -49,7 +49,10 @@ const READER: FieldReader = {
 };
 
 function checkShown(jsonSchema: unknown, field: string): JsonSchema {
-  if (typeof jsonSchema === "object" && jsonSchema !== null && !Array.isArray(jsonSchema)) return { ...jsonSchema };
+  if (typeof jsonSchema === "object" && jsonSchema !== null && !Array.isArray(jsonSchema)) {
+    checkJsonSchema({ ...jsonSchema }, `${field}.jsonSchema`);
+    return { ...jsonSchema };
+  }
   const remedy = jsonSchema === undefined ? "Give one, or the schema itself, without { schema }" : "Give a JSON Schema";
   throw new StartError("invalid-option", `${field}.jsonSchema is ${describe(jsonSchema)}. ${remedy}.`);
 }

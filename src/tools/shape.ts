@@ -1,5 +1,6 @@
 import type { NextTurn } from "#domain";
 import type { JsonSchema, Parsed, Schema } from "./json-schema.ts";
+import { moveReferences } from "./move-references.ts";
 import { type FieldType, isShorthand, type Shorthand, shorthandToJsonSchema } from "./shorthand.ts";
 import { isStandardSchema, type StandardSchema } from "./standard-schema.ts";
 
@@ -26,15 +27,43 @@ function isInnerShape(value: unknown): boolean {
 /** Reads such fields as one object. As with zod's own objects, an undeclared field is left out of the value. */
 export function readShape(fields: Shorthand, field: string, reader: FieldReader): Schema {
   const parts = Object.entries(fields).map(([key, type]) => readPart(key, type, field, reader));
+  const placed = parts.map(({ name, schema }, index) => placeSchema(schema.jsonSchema, name, index));
+  const definitions = placed.flatMap((part) => part.definitions);
   return {
     jsonSchema: {
       type: "object",
       // `fromEntries` defines properties instead of assigning them: a field called "__proto__" stays a field.
-      properties: Object.fromEntries(parts.map(({ name, schema }) => [name, schema.jsonSchema])),
+      properties: Object.fromEntries(placed.map(({ name, jsonSchema }) => [name, jsonSchema])),
       required: parts.filter((part) => !part.isOptional).map(({ name }) => name),
       additionalProperties: false,
+      ...(definitions.length > 0 && { $defs: Object.fromEntries(definitions) }),
     },
     parse: (value, nextTurn) => parseParts(parts, value, nextTurn),
+  };
+}
+
+interface PlacedSchema {
+  readonly name: string;
+  readonly jsonSchema: JsonSchema;
+  readonly definitions: readonly (readonly [string, unknown])[];
+}
+
+/**
+ * The schema of a field as a part of the schema of all fields. Each was written by itself, as the root of its references;
+ * its definitions move to the top level, where vendors look for them, under names that no other field uses.
+ */
+function placeSchema(schema: JsonSchema, name: string, index: number): PlacedSchema {
+  const { $defs, definitions, ...rest } = schema;
+  const field = name.replaceAll("~", "~0").replaceAll("/", "~1");
+  const move = (pointer: string): string => {
+    const definition = /^\/(?:\$defs|definitions)\/(.*)$/s.exec(pointer)?.[1];
+    return definition === undefined ? `/properties/${encodeURI(field)}${pointer}` : `/$defs/${index}_${definition}`;
+  };
+  const all = Object.entries({ ...(definitions as object | undefined), ...($defs as object | undefined) });
+  return {
+    name,
+    jsonSchema: moveReferences(rest, move) as JsonSchema,
+    definitions: all.map(([key, value]) => [`${index}_${key}`, moveReferences(value, move)] as const),
   };
 }
 

@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { describeThrown, StartError } from "#domain";
+import { findCulprit } from "./find-culprit.ts";
 import type { JsonSchema } from "./json-schema.ts";
-import { isStandardSchema, type StandardSchema } from "./standard-schema.ts";
+import type { StandardSchema } from "./standard-schema.ts";
 
 const TARGET = "draft-2020-12";
 
@@ -51,6 +52,19 @@ const ARK_OPTIONS = {
 /** A library's converter, as far as it is used here. */
 type ConverterModule = Readonly<Record<string, (schema: unknown, options: object) => JsonSchema>>;
 
+/** A definition of zod 3, as its converter passes it on. */
+interface Zod3Definition {
+  readonly typeName: string;
+  readonly coerce?: boolean;
+  readonly effect?: { readonly type: string };
+  readonly schema?: unknown;
+}
+
+/** Types of zod 3 that its converter shows as something that the schema then refuses: a date as a text, a bigint as a number. */
+const ZOD3_WITHOUT_JSON: ReadonlySet<string> = new Set(
+  ["BigInt", "Date", "Function", "Map", "NaN", "Promise", "Set", "Symbol"].map((name) => `Zod${name}`),
+);
+
 function converterOf(schema: StandardSchema, field: string): Convert {
   const { jsonSchema, vendor } = schema["~standard"];
   // First, because arktype's Standard JSON Schema shows types without a JSON form, such as a Date, as any value.
@@ -71,7 +85,7 @@ function converterOf(schema: StandardSchema, field: string): Convert {
     // zod 4 before 4.2, then zod 3.
     return "_zod" in schema
       ? loadConverter("zod/v4/core", "toJSONSchema", field, { io: "input", target: TARGET })
-      : loadConverter("zod-to-json-schema", "zodToJsonSchema", field, { $refStrategy: "root" });
+      : loadZod3Converter(field);
   }
   throw new StartError(
     "invalid-option",
@@ -80,12 +94,32 @@ function converterOf(schema: StandardSchema, field: string): Convert {
   );
 }
 
-/** Defining a tool is synchronous, so the converter is required rather than imported. */
+function loadZod3Converter(field: string): Convert {
+  const { zodToJsonSchema, ignoreOverride } = loadModule("zod-to-json-schema", field);
+  // With the default, a pipe is shown as a value that is both what goes in and what comes out.
+  const options = { $refStrategy: "root", pipeStrategy: "input" };
+  const override = (definition: Zod3Definition): unknown => {
+    // What is preprocessed may become anything before it is checked.
+    if (definition.effect?.type === "preprocess") {
+      return zodToJsonSchema?.(definition.schema, { ...options, $refStrategy: "none" });
+    }
+    if (ZOD3_WITHOUT_JSON.has(definition.typeName) && definition.coerce !== true) {
+      throw new TypeError(`${definition.typeName.slice(3)} cannot be represented in JSON Schema`);
+    }
+    return ignoreOverride;
+  };
+  return (schema) => zodToJsonSchema?.(schema, { ...options, override }) ?? {};
+}
+
 function loadConverter(name: string, member: string, field: string, options: object): Convert {
+  const convert = loadModule(name, field)[member];
+  return (schema) => convert?.(schema, options) ?? {};
+}
+
+/** Defining a tool is synchronous, so the converter is required rather than imported. */
+function loadModule(name: string, field: string): ConverterModule {
   try {
-    const module = createRequire(import.meta.url)(name) as ConverterModule;
-    const convert = module[member] as ConverterModule[string];
-    return (schema) => convert(schema, options);
+    return createRequire(import.meta.url)(name) as ConverterModule;
   } catch (error) {
     throw new StartError(
       "invalid-option",
@@ -94,69 +128,4 @@ function loadConverter(name: string, member: string, field: string, options: obj
       { cause: error },
     );
   }
-}
-
-/** Finds the part of a schema that cannot be converted by itself: libraries name the type, not the field. */
-function findCulprit(
-  schema: unknown,
-  convert: Convert,
-  reason: string,
-): { readonly path: readonly string[]; readonly reason: string } {
-  const path: string[] = [];
-  let culprit = { schema, reason };
-  for (let depth = 0; depth < MAX_DEPTH; depth += 1) {
-    const next = partsOf(culprit.schema)
-      .map(([name, part]) => ({ name, schema: part, reason: tryConvert(part, convert) }))
-      .find((part) => part.reason !== undefined);
-    if (next?.reason === undefined) break;
-    if (next.name !== "") path.push(next.name);
-    culprit = { schema: next.schema, reason: next.reason };
-  }
-  return { path, reason: culprit.reason };
-}
-
-/** A recursive schema has no deepest part. */
-const MAX_DEPTH = 32;
-
-function tryConvert(schema: unknown, convert: Convert): string | undefined {
-  try {
-    convert(schema);
-    return undefined;
-  } catch (error) {
-    return describeThrown(error);
-  }
-}
-
-/** The schemas within a schema, by the properties in which zod, valibot and arktype store them. */
-function partsOf(schema: unknown): readonly (readonly [string, unknown])[] {
-  const known = schema as Readonly<Record<string, unknown>>;
-  const { innerType, valueType, in: input } = asRecord(known["def"]);
-  const parts: (readonly [string, unknown])[] = [
-    ...Object.entries(asRecord(known["shape"])),
-    ...Object.entries(asRecord(known["entries"])),
-    ...listOf(known["props"]).map((prop) => [String(asRecord(prop)["key"]), asRecord(prop)["value"]] as const),
-    ["items", known["element"]],
-    ["items", known["item"]],
-    ...listEntries(known["options"], "anyOf"),
-    ...listEntries(known["items"], "items"),
-    ["", known["wrapped"]],
-    ["", innerType],
-    ["", input],
-    ["values", valueType ?? known["value"]],
-  ];
-  return parts.filter(([, part]) => isStandardSchema(part));
-}
-
-function listEntries(list: unknown, name: string): (readonly [string, unknown])[] {
-  return listOf(list).map((part, index) => [`${name}[${index}]`, part] as const);
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  // The parts of an arktype schema are functions.
-  const isHolder = (typeof value === "object" && value !== null) || typeof value === "function";
-  return isHolder ? (value as Readonly<Record<string, unknown>>) : {};
 }
