@@ -317,7 +317,8 @@ class AgentRun {
   /** Adds the reason to a verdict that is not a success: our own text for our limits, otherwise the agent's. */
   private _describe(chunk: ChunkOf<ResultItem>): ChunkOf<ResultItem> {
     if (!chunk.isError) return chunk;
-    const facts = { run: this._work.budget.limits, leg: this._leg.limits, detail: chunk.message };
+    const { limits, maxTokens } = this._leg;
+    const facts = { run: this._work.budget.limits, leg: limits, maxTokens, detail: chunk.message };
     const message = describeEnd(chunk.subtype, facts);
     return message === undefined ? chunk : { ...chunk, message };
   }

@@ -235,7 +235,7 @@ function stalled(backend: ModelBackend, silentMs: number, phase: "first" | "betw
   const when = phase === "first" ? "before its first byte" : "in the middle of its answer";
   return errorItem({
     code: "stalled",
-    message: `${backend.name} reached limits.idleMs: it was silent for ${Math.round(silentMs / 1000)} s ${when}. Try again, or raise it if answers may take this long.`,
+    message: `${backend.name} reached limits.idleMs: it was silent for ${silentMs} ms ${when}. Try again, or raise it if answers may take this long.`,
     terminal: true,
     diagnostic: {
       hint: "The connection is open, but no data arrives.",

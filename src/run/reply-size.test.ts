@@ -93,7 +93,9 @@ describe("F-B1: ReplySize", () => {
     }
     expect(meter.failure).toBeUndefined();
     add(textDelta("last", 0, "x"));
-    expect(meter.failure?.message).toContain("The replies of the run have together more than 800 bytes");
+    expect(meter.failure?.message).toContain(
+      "The run reached limits.replyBytes: the replies of the run have together more than 800 bytes",
+    );
   });
 
   it("an unlimited reply ends at the engine's limit for strings, with the same code", () => {

@@ -109,20 +109,22 @@ export class ReplySize {
   private _check(size: number): void {
     if (this._failure !== undefined) return;
     const limit = this._limitBytes;
-    if (size > Math.min(limit, LONGEST_TEXT)) this._failure = tooLarge("One reply has", Math.min(limit, LONGEST_TEXT));
+    if (size > Math.min(limit, LONGEST_TEXT)) this._failure = tooLarge("one reply has", limit);
     else if (this._total > Math.min(REPLIES_OF_A_RUN * limit, LONGEST_TEXT)) {
-      this._failure = tooLarge(
-        "The replies of the run have together",
-        Math.min(REPLIES_OF_A_RUN * limit, LONGEST_TEXT),
-      );
+      this._failure = tooLarge("the replies of the run have together", REPLIES_OF_A_RUN * limit);
     }
   }
 }
 
-function tooLarge(what: string, limitBytes: number): ErrorDetail {
+function tooLarge(what: string, askedBytes: number): ErrorDetail {
+  const limitBytes = Math.min(askedBytes, LONGEST_TEXT);
+  const [limit, remedy] =
+    askedBytes <= LONGEST_TEXT
+      ? ["limits.replyBytes", "Raise it, or ask for a shorter answer."]
+      : ["the longest text that Node.js can hold", "Ask for a shorter answer."];
   return {
     code: "reply-too-large",
-    message: `${what} more than ${limitBytes} bytes, so the run was ended. Everything received until then is kept.`,
+    message: `The run reached ${limit}: ${what} more than ${limitBytes} bytes. Everything received until then is kept. ${remedy}`,
     terminal: true,
     diagnostic: {
       hint: "A model that does not stop writing is usually stuck in a loop.",

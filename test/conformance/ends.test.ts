@@ -133,6 +133,41 @@ describe.each(MODEL_TARGETS)("F-D6: a run that reached a limit on $name", (targe
   });
 });
 
+describe.each(ALL_TARGETS)("F-D6: a run that reached a limit of its answer on $name", (target) => {
+  it.each<[string, EmulatorScript, RunOptions, string, RegExp]>([
+    [
+      "its length in tokens",
+      { rules: [{ reply: { text: "half of", stopReason: "max-tokens" } }] },
+      { maxTokens: 5 },
+      "error_max_tokens",
+      /^The answer was cut: the model reached maxTokens \(5\)\. Raise it, or ask for a shorter answer\.$/,
+    ],
+    [
+      "its length in bytes",
+      { rules: [{ reply: { text: "x".repeat(200) } }] },
+      { limits: { replyBytes: 100 } },
+      "reply-too-large",
+      /^The run reached limits\.replyBytes: one reply has more than 100 bytes\. .*Raise it, or ask for a shorter answer\.$/,
+    ],
+    [
+      "its silence",
+      { rules: [{ fault: { stallAfterEvents: 1 } }] },
+      { limits: { idleMs: 1499 } },
+      "stalled",
+      /reached limits\.idleMs: it .* 1499 ms.* Try again, or raise it if answers may take this long\.$/,
+    ],
+  ])("names it: %s", async (_, script, options, subtype, sentence) => {
+    const stage = await openStage(script);
+    try {
+      const { result } = await stage.play(target, "go", { ...options, retry: false });
+      expect(result).toMatchObject({ status: "error", subtype });
+      expect(result.error?.message).toMatch(sentence);
+    } finally {
+      await stage.close();
+    }
+  });
+});
+
 describe.each(ALL_TARGETS)("F-D7: messages with content on $name", (target) => {
   it("are accepted as text and as blocks, and a system message is rejected with the remedy", async () => {
     const stage = await openStage({ rules: [{ match: { user: "second" }, reply: { text: "Right." } }] });

@@ -124,7 +124,7 @@ export class CommandTurn {
         this._link.write([noticeItem("stall", { silentMs })])?.catch(() => undefined);
       },
       onExpire: (silentMs) => {
-        const message = `The command ${this._command.executable} has written nothing for ${silentMs} ms.`;
+        const message = `The command ${this._command.executable} reached limits.idleMs: it has written nothing for ${silentMs} ms. Try again, or raise it if answers may take this long.`;
         const troubleshooting = "Raise limits.idleMs if it may take this long.";
         this._fail({ code: "stalled", message, terminal: true, diagnostic: { troubleshooting } }).catch(
           () => undefined,

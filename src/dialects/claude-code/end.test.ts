@@ -48,6 +48,13 @@ describe("S1-125 S3-10: a result", () => {
     expect(read({ type: "result" })).toEqual([undefined]);
   });
 
+  test("F-D6: names the limit of output tokens that ended it", () => {
+    const text =
+      "API Error: Claude's response exceeded the 5 output token maximum. To configure this behavior, set the CLAUDE_CODE_MAX_OUTPUT_TOKENS environment variable.";
+    expect(read(result({ is_error: true, result: text }))[0]).toMatchObject({ subtype: "error_max_tokens" });
+    expect(read(result({ result: text }))[0]).toMatchObject({ subtype: "success" });
+  });
+
   test.each([
     ["error_max_turns", true],
     ["success", true],

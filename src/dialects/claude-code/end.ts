@@ -11,6 +11,12 @@ import {
 import { isRecord, type JsonRecord, ownArray, ownNumber, ownRecord, ownString, ownValue } from "#wire";
 import { asUsage, readUsage } from "../shared/message-fields.ts";
 
+/**
+ * How the CLI ends a turn whose replies reached their limit of output tokens: as any failed request, with this sentence.
+ * Newer versions also name the error in the message before.
+ */
+const OUT_OF_TOKENS = /^API Error: Claude's response exceeded the \d+ output token maximum/;
+
 /** Usage and cost since some moment. */
 interface Spent {
   readonly usage: Usage;
@@ -60,7 +66,7 @@ export function createVerdictReader(): VerdictReader {
       const ms = ownNumber(frame, "duration_ms");
       const sessionId = ownString(frame, "session_id");
       return resultItem({
-        subtype,
+        subtype: isFailedResult(frame) && OUT_OF_TOKENS.test(text ?? "") ? "error_max_tokens" : subtype,
         isError: isFailedResult(frame),
         ...(text !== undefined && { text }),
         ...(text !== undefined && text !== "" && isFailedResult(frame) && { message: text }),
