@@ -1,5 +1,5 @@
 import type { Backend } from "#backends";
-import { type Block, decodeBase64, describeValue, type Message, StartError } from "#domain";
+import { type Block, decodeBase64, describeValue, type Message, nearestName, StartError } from "#domain";
 import type { Leg } from "./leg.ts";
 
 type Fields = { readonly [name: string]: unknown };
@@ -23,6 +23,7 @@ export function checkBlocks(
 function checkBlock(block: unknown, field: string): void {
   if (typeof block !== "object" || block === null) throw invalid(`${field} is ${describeValue(block)}, not a block.`);
   const given = block as Fields;
+  checkFields(given, field);
   switch (given["type"]) {
     case "text":
     case "thinking":
@@ -43,17 +44,55 @@ function checkBlock(block: unknown, field: string): void {
   }
 }
 
+const MEDIA_FIELDS = ["mediaType", "data", "url", "title"] as const;
+
+/** The fields of the blocks that callers write. The others come from a transcript, which may be a vendor's. */
+const FIELDS: ReadonlyMap<unknown, readonly string[]> = new Map<string, readonly string[]>([
+  ["text", ["text"]],
+  ["image", MEDIA_FIELDS],
+  ["document", MEDIA_FIELDS],
+  ["audio", MEDIA_FIELDS],
+]);
+
+/** Rejects fields that would not be sent, such as those of a vendor's own blocks (`cache_control`, `source`). */
+function checkFields(given: Fields, field: string): void {
+  const known = FIELDS.get(given["type"]);
+  if (known === undefined) return;
+  const unknown = Object.keys(given).find(
+    (name) => given[name] !== undefined && name !== "type" && !known.includes(name),
+  );
+  if (unknown === undefined) return;
+  const near = nearestName(unknown, known);
+  const remedy = near === undefined ? `It has ${known.join(", ")}` : `Did you mean ${near}`;
+  throw invalid(
+    `${field}.${unknown} is not a field of a block of type "${String(given["type"])}". ${remedy}${near === undefined ? "." : "?"}`,
+  );
+}
+
 function checkMedia(given: Fields, field: string): void {
   const { data, url, mediaType } = given;
-  if (mediaType !== undefined && typeof mediaType !== "string") {
-    throw invalid(`${field}.mediaType is ${describeValue(mediaType)}. Give a text such as "image/png".`);
-  }
+  checkMediaType(given, field);
   if (typeof url === "string" && data === undefined) return;
   if (typeof data === "string" && url === undefined && isBase64(data)) {
-    if (given["type"] !== "document" || !TEXT_TYPE.test(mediaType ?? "") || isEncodedText(data)) return;
+    if (mediaType === undefined) {
+      throw invalid(`${field}.mediaType is missing. Say what the bytes are, such as "image/png".`);
+    }
+    if (given["type"] !== "document" || !TEXT_TYPE.test(String(mediaType)) || isEncodedText(data)) return;
     throw invalid(`${field}.data is not a UTF-8 text in base64. Write Buffer.from(text).toString("base64").`);
   }
   throw invalid(`${field} needs its bytes as base64 in data, or its address in url: one of them.`);
+}
+
+function checkMediaType({ type, mediaType }: Fields, field: string): void {
+  if (mediaType === undefined) return;
+  if (typeof mediaType !== "string" || !mediaType.includes("/")) {
+    throw invalid(`${field}.mediaType is ${describeValue(mediaType)}. Give a text such as "image/png".`);
+  }
+  const [family = ""] = mediaType.toLowerCase().split("/", 1);
+  // Anything may be a document.
+  if (type === "document" || family === type) return;
+  const other = family === "image" || family === "audio" ? family : "document";
+  throw invalid(`${field}.mediaType is "${mediaType}", which is no ${String(type)}. Use a block of type "${other}".`);
 }
 
 /** Checks only the beginning and the end, because the data may be large. */

@@ -15,10 +15,13 @@ const BLOCKS = {
   picture: { type: "image", mediaType: "image/png", data: PNG },
   "picture at an address": { type: "image", url: "https://x.test/a.png" },
   "picture of a rare kind": { type: "image", mediaType: "image/tiff", data: PNG },
+  "picture in capitals": { type: "image", mediaType: "IMAGE/JPEG", data: PNG },
+  "JPEG at an address": { type: "image", url: "https://x.test/a.JPG?size=2" },
+  "picture at an address that does not say what it is": { type: "image", url: "https://x.test/a" },
   PDF: { type: "document", mediaType: "application/pdf", data: NOTE, title: "bill" },
   "PDF at an address": { type: "document", mediaType: "application/pdf", url: "https://x.test/a.pdf" },
   "text document": { type: "document", mediaType: "text/markdown", data: NOTE, title: "list" },
-  "JSON document": { type: "document", mediaType: "application/json", data: btoa('{"a":1}') },
+  "JSON document": { type: "document", mediaType: "application/json; charset=utf-8", data: btoa('{"a":1}') },
   spreadsheet: { type: "document", mediaType: "application/vnd.ms-excel", data: NOTE },
   WAV: { type: "audio", mediaType: "audio/wav", data: NOTE },
   MP3: { type: "audio", mediaType: "audio/mpeg", data: NOTE },
@@ -32,6 +35,12 @@ type Parts = Partial<Record<Name, unknown>>;
 const ANTHROPIC: Parts = {
   picture: { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
   "picture at an address": { type: "image", source: { type: "url", url: "https://x.test/a.png" } },
+  "picture in capitals": { type: "image", source: { type: "base64", media_type: "image/jpeg", data: PNG } },
+  "JPEG at an address": { type: "image", source: { type: "url", url: "https://x.test/a.JPG?size=2" } },
+  "picture at an address that does not say what it is": {
+    type: "image",
+    source: { type: "url", url: "https://x.test/a" },
+  },
   PDF: { type: "document", source: { type: "base64", media_type: "application/pdf", data: NOTE }, title: "bill" },
   "PDF at an address": { type: "document", source: { type: "url", url: "https://x.test/a.pdf" } },
   "text document": {
@@ -45,6 +54,12 @@ const ANTHROPIC: Parts = {
 const CHAT: Parts = {
   picture: { type: "image_url", image_url: { url: `data:image/png;base64,${PNG}` } },
   "picture at an address": { type: "image_url", image_url: { url: "https://x.test/a.png" } },
+  "picture in capitals": { type: "image_url", image_url: { url: `data:image/jpeg;base64,${PNG}` } },
+  "JPEG at an address": { type: "image_url", image_url: { url: "https://x.test/a.JPG?size=2" } },
+  "picture at an address that does not say what it is": {
+    type: "image_url",
+    image_url: { url: "https://x.test/a" },
+  },
   "picture of a rare kind": { type: "image_url", image_url: { url: `data:image/tiff;base64,${PNG}` } },
   PDF: { type: "file", file: { filename: "bill", file_data: `data:application/pdf;base64,${NOTE}` } },
   "text document": "list:\n\nBuy milk",
@@ -58,6 +73,8 @@ const GEMINI: Parts = {
   picture: inline("image/png", PNG),
   "picture at an address": { fileData: { mimeType: "image/png", fileUri: "https://x.test/a.png" } },
   "picture of a rare kind": inline("image/tiff", PNG),
+  "picture in capitals": inline("image/jpeg", PNG),
+  "JPEG at an address": { fileData: { mimeType: "image/jpeg", fileUri: "https://x.test/a.JPG?size=2" } },
   PDF: inline("application/pdf", NOTE),
   "PDF at an address": { fileData: { mimeType: "application/pdf", fileUri: "https://x.test/a.pdf" } },
   "text document": inline("text/markdown", NOTE),
@@ -149,6 +166,17 @@ describe("F-C6: a block of the input is sent correctly, or rejected by name befo
     ["hello", /input\[0\]\.blocks\[1\] is "hello", not a block/],
     [null, /input\[0\]\.blocks\[1\] is null, not a block/],
     [{ type: "unknown", raw: { type: "x" } }, /block of an unknown kind/],
+    [{ type: "image", data: PNG }, /blocks\[1\]\.mediaType is missing\. Say what the bytes are/],
+    [
+      { type: "image", mediatype: "image/jpeg", data: PNG },
+      /blocks\[1\]\.mediatype is not .* Did you mean mediaType\?/,
+    ],
+    [{ type: "image", mediaType: "text/plain", data: NOTE }, /is "text\/plain", which is no image\. .*"document"/],
+    [{ type: "audio", mediaType: "image/png", data: PNG }, /is "image\/png", which is no audio\. .*"image"/],
+    [
+      { type: "text", text: "x", cache_control: { type: "ephemeral" } },
+      /blocks\[1\]\.cache_control is not a field of a block of type "text"\. It has text\./,
+    ],
   ])("an invalid block is rejected by name: %j", (block, message) => {
     for (const backend of ["offline", "openai/test", "google/test"]) {
       try {
@@ -175,6 +203,22 @@ describe("F-C6: a block of the input is sent correctly, or rejected by name befo
       expect(log.at(-1)).toMatchObject({ result: { status: "success" } });
       const body = JSON.stringify(place.emulator.requests[1]?.body);
       expect(body).toContain(backend === "google/test" ? '"inlineData"' : "audio/ogg audio left out");
+    },
+  );
+
+  it.each(["anthropic/test", "openai/test"])(
+    "%s: a picture that another vendor's model has drawn is described in words",
+    async (backend) => {
+      const place = createTestWorld({ rules: [{ reply: { text: "Yes." } }] });
+      const drawn = [{ type: "text" as const, text: "Here:" }, BLOCKS.picture];
+      const input = [
+        { role: "user" as const, text: "Draw a cat" },
+        { role: "assistant" as const, blocks: drawn },
+        { role: "user" as const, text: "Is it a cat?" },
+      ];
+      const log = await runToEnd(backend, input, {}, place);
+      expect(log.at(-1)).toMatchObject({ result: { status: "success" } });
+      expect(JSON.stringify(place.emulator.requests[0]?.body)).toMatch(/Here:.*\[image\/png image left out: /);
     },
   );
 });

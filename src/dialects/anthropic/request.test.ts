@@ -77,8 +77,16 @@ describe("the body for the Messages API", () => {
     ["thinking of nobody", { type: "thinking", text: "Hm.", signature: "sig" }, []],
     ["redacted thinking", redacted, [{ type: "redacted_thinking", data: "xyz" }]],
     ["unknown block", unknown, []],
-    ["image, which a reply cannot hold here", image, []],
-    ["document, which a reply cannot hold here", document, []],
+    [
+      "image, which a reply cannot hold here",
+      image,
+      [{ type: "text", text: "[image/jpeg image left out: this host takes replies of text and calls alone.]" }],
+    ],
+    [
+      "document, which a reply cannot hold here",
+      document,
+      [{ type: "text", text: "[document left out: this host takes replies of text and calls alone.]" }],
+    ],
     ["tool result, which is no assistant's", result("c1", 1), []],
   ])("in a reply: %s", (_, block, expected) => {
     const [, message] = messagesOf(user(text("Hi")), assistant(text("So:"), block), user(text("Go on"))) as {

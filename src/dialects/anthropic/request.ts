@@ -3,7 +3,7 @@ import type { JsonSchema } from "#tools";
 import type { ModelRequest, ToolChoice } from "../shared/model-request.ts";
 import { contentBlocks, inputObject, objectSchema, outputText } from "../shared/content.ts";
 import { type Encoded, encoded, EncodedTranscript } from "../shared/encoded-transcript.ts";
-import { encodeMessagesMedia, type Part } from "../shared/media.ts";
+import { encodeMessagesMedia, noteOf, type Part, TEXT_REPLIES } from "../shared/media.ts";
 import { fitSchema, type SchemaDialect } from "../shared/output-schema.ts";
 import { joinText, json, type RequestText, writeBody } from "../shared/request-text.ts";
 import { BEGINNING, fitCalls, resultsFirst } from "../shared/transcript.ts";
@@ -159,6 +159,7 @@ function encodeReplyBlock(block: Block): Part[] {
     case "image":
     case "document":
     case "audio":
+      return [{ type: "text", text: noteOf(block, TEXT_REPLIES) }];
     case "tool-result":
       return [];
     default:

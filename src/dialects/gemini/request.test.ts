@@ -46,8 +46,17 @@ describe("the body for the Gemini API", () => {
     ["an inline image", image, [imagePart]],
     [
       "a document at an address",
+      { type: "document", url: "https://x.test/a.pdf" },
+      [{ fileData: { mimeType: "application/pdf", fileUri: "https://x.test/a.pdf" } }],
+    ],
+    [
+      "a document at an address that does not say what it is",
       { type: "document", url: "https://x.test/a" },
-      [{ fileData: { mimeType: "application/pdf", fileUri: "https://x.test/a" } }],
+      [
+        {
+          text: "[document at an address left out: its address does not say what it is. Give its mediaType.]",
+        },
+      ],
     ],
     [
       "an image without a media type",

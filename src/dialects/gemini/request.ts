@@ -1,7 +1,7 @@
 import { type Block, type MediaBlock, type Message, type ToolResultBlock, unreachable } from "#domain";
 import type { JsonSchema } from "#tools";
 import type { ModelRequest, ToolChoice } from "../shared/model-request.ts";
-import { inputObject, mediaTypeOf, objectSchema, splitContent } from "../shared/content.ts";
+import { inputObject, mediaTypeOf, mediaTypeOfAddress, objectSchema, splitContent } from "../shared/content.ts";
 import { noteOf, withResults } from "../shared/media.ts";
 import { fitSchema, type SchemaDialect } from "../shared/output-schema.ts";
 import { BEGINNING, fitCalls, joinTurns, resultsFirst } from "../shared/transcript.ts";
@@ -156,8 +156,14 @@ function encodeResult(block: ToolResultBlock, names: ReadonlyMap<string, string>
   ];
 }
 
-/** Gemini accepts any media, and URLs of the web and of Google's storage. */
-export const cannotSendToGemini = withResults(() => undefined, ["gs:"]);
+/** Gemini accepts any media, and URLs of the web and of Google's storage, but wants to be told what is there. */
+export const cannotSendToGemini = withResults(
+  (block) =>
+    block.url !== undefined && block.mediaType === undefined && mediaTypeOfAddress(block.url) === undefined
+      ? "its address does not say what it is. Give its mediaType."
+      : undefined,
+  ["gs:"],
+);
 
 function encodeMedia(block: MediaBlock): Part {
   const why = cannotSendToGemini(block);

@@ -92,7 +92,16 @@ describe("the body for the chat completions API", () => {
     ["nothing but thinking, which is nobody's", [{ type: "thinking", text: "Hm." }], []],
     ["redacted thinking of another vendor", [{ type: "unknown", raw: { type: "redacted_thinking" } }], []],
     ["nothing", [], []],
-    ["an image, which a reply cannot hold here", [text("See"), image], [{ role: "assistant", content: "See" }]],
+    [
+      "an image, which a reply cannot hold here",
+      [text("See"), image],
+      [
+        {
+          role: "assistant",
+          content: "See\n[image/jpeg image left out: this host takes replies of text and calls alone.]",
+        },
+      ],
+    ],
     ["a result, which is no assistant's", [text("See"), result("c", 1)], [{ role: "assistant", content: "See" }]],
   ])("in a reply: %s", (_, blocks, expected) => {
     expect(messagesOf(user(text("Hi")), assistant(...blocks), user(text("And?"))).slice(1, -1)).toEqual(expected);

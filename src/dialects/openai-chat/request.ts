@@ -4,7 +4,7 @@ import { JsonInText } from "#wire";
 import type { ModelRequest, OutputSpec, ToolChoice } from "../shared/model-request.ts";
 import { isMedia, mediaTypeOf, objectSchema, outputText, splitContent } from "../shared/content.ts";
 import { EncodedTranscript } from "../shared/encoded-transcript.ts";
-import { documentText, noteOf, withResults } from "../shared/media.ts";
+import { documentText, noteOf, TEXT_REPLIES, withResults } from "../shared/media.ts";
 import { fitSchema, type SchemaDialect } from "../shared/output-schema.ts";
 import { joinText, json, type RequestText, writeBody } from "../shared/request-text.ts";
 import { fitCalls } from "../shared/transcript.ts";
@@ -71,7 +71,8 @@ function encodeMessage(message: Message): object[] {
 }
 
 function encodeAssistant(blocks: readonly Block[]): object[] {
-  const text = textOf(blocks);
+  const notes = blocks.filter(isMedia).map((block) => noteOf(block, TEXT_REPLIES));
+  const text = [textOf(blocks), ...notes].filter((part) => part !== "").join("\n");
   const calls = blocks.filter((block): block is ToolCallBlock => block.type === "tool-call");
   if (text === "" && calls.length === 0) return [];
   return [

@@ -50,10 +50,40 @@ export function splitContent(output: unknown): {
   return { value: text === "" ? "The result is in what follows." : text, media };
 }
 
-/** The media type of a block, or the default for its type. */
+/**
+ * The media type of a block, without parameters such as `charset`, in lower case: hosts compare it letter by letter. If the
+ * block has none, it is the one of its address, or the default for its type.
+ */
 export function mediaTypeOf(block: MediaBlock): string {
-  return block.mediaType ?? DEFAULT_TYPES[block.type];
+  const named = block.mediaType?.split(";", 1)[0]?.trim().toLowerCase();
+  return named ?? mediaTypeOfAddress(block.url) ?? DEFAULT_TYPES[block.type];
 }
+
+/** The media type that the ending of an address names; `undefined` if it names none. */
+export function mediaTypeOfAddress(url: string | undefined): string | undefined {
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  return TYPES_BY_ENDING.get(/\.([a-z0-9]+)$/i.exec(new URL(url).pathname)?.[1]?.toLowerCase() ?? "");
+}
+
+const TYPES_BY_ENDING: ReadonlyMap<string, string> = new Map([
+  ["png", "image/png"],
+  ["jpg", "image/jpeg"],
+  ["jpeg", "image/jpeg"],
+  ["gif", "image/gif"],
+  ["webp", "image/webp"],
+  ["heic", "image/heic"],
+  ["pdf", "application/pdf"],
+  ["txt", "text/plain"],
+  ["md", "text/markdown"],
+  ["csv", "text/csv"],
+  ["html", "text/html"],
+  ["json", "application/json"],
+  ["wav", "audio/wav"],
+  ["mp3", "audio/mpeg"],
+  ["ogg", "audio/ogg"],
+  ["flac", "audio/flac"],
+  ["aac", "audio/aac"],
+]);
 
 const DEFAULT_TYPES = { image: "image/png", document: "application/pdf", audio: "audio/wav" } as const;
 

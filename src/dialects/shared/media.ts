@@ -26,6 +26,9 @@ export function noteOf(block: MediaBlock, why: string): string {
   return `[${describeMedia(block)} left out: ${why}]`;
 }
 
+/** Why a picture that another vendor's model has drawn is not sent as a part of a reply. */
+export const TEXT_REPLIES = "this host takes replies of text and calls alone.";
+
 /** Returns why a block cannot be sent to a backend, or `undefined` if it can. */
 export type CannotSend = (block: Block) => string | undefined;
 
