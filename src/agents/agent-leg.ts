@@ -318,7 +318,7 @@ class AgentRun {
   private _describe(chunk: ChunkOf<ResultItem>): ChunkOf<ResultItem> {
     if (!chunk.isError) return chunk;
     const { limits, maxTokens } = this._leg;
-    const facts = { run: this._work.budget.limits, leg: limits, maxTokens, detail: chunk.message };
+    const facts = { run: this._work.budget.decisiveLimits, leg: limits, maxTokens, detail: chunk.message };
     const message = describeEnd(chunk.subtype, facts);
     return message === undefined ? chunk : { ...chunk, message };
   }

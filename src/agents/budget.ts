@@ -46,12 +46,22 @@ export class Budget {
     this._outer = outer;
   }
 
-  /** The first limit that was reached. */
+  /** The first limit that was reached, here or in the run around. */
   get reached(): LimitReached | undefined {
+    return this._ownReached ?? this._outer?.reached;
+  }
+
+  /** The limits to name in the sentence about the end: those of the run around, if one of them was reached. */
+  get decisiveLimits(): RunLimits {
+    const isOuter = this._ownReached === undefined && this._outer?.reached !== undefined;
+    return isOuter ? (this._outer?.decisiveLimits ?? this.limits) : this.limits;
+  }
+
+  private get _ownReached(): LimitReached | undefined {
     const { costUsd, tokens } = this.limits;
     if (costUsd !== undefined && this._costUsd >= costUsd) return "error_max_budget_usd";
     if (tokens !== undefined && this._tokens() >= tokens) return "error_max_total_tokens";
-    return this._outer?.reached;
+    return undefined;
   }
 
   /** The dollars that may still be spent, here and in the run around; `undefined` without a limit. */

@@ -279,7 +279,7 @@ class Runner {
     vendorStopReason?: string,
   ): LegEnd & { readonly kind: "verdict" } {
     const { limits, maxTokens } = this._leg;
-    const facts = { run: this._work.budget.limits, leg: limits, maxTokens, detail, vendorStopReason };
+    const facts = { run: this._work.budget.decisiveLimits, leg: limits, maxTokens, detail, vendorStopReason };
     const message = subtype === "success" ? undefined : describeEnd(subtype, facts);
     return { kind: "verdict", subtype, text, message, turns: this._turns };
   }

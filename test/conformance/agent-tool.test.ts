@@ -115,6 +115,20 @@ describe.each(MODEL_TARGETS)("F-D12: an agent as a tool on $name", (target) => {
     ]);
   });
 
+  it("F-D6: a limit of the run that it reaches is named with its value", () =>
+    onStage(target, async (stage) => {
+      const tools = [agentTool(helperOn(target))];
+      const { log } = await stage.play(target, "go", { tools });
+      const first = log.find((event) => event.type === "message" && event.role === "assistant");
+      const { inputTokens = 0, outputTokens = 0 } = (first?.type === "message" && first.usage) || {};
+      const tokens = inputTokens + outputTokens + 1;
+      const { result } = await stage.play(target, "go", { tools, limits: { tokens } });
+      expect(result).toMatchObject({ status: "error", subtype: "error_max_total_tokens" });
+      const sentence = `The run reached limits.tokens (${tokens}). Raise it`;
+      expect(result.error?.message).toContain(sentence);
+      expect(result.toolCalls.find(({ name }) => name === "helper")?.output).toContain(sentence);
+    }));
+
   it("an abort reaches it", () =>
     onStage(target, async (stage) => {
       const stop = new AbortController();
