@@ -1,4 +1,5 @@
 export { adviceFor, OPTION_WORDS } from "./advice.ts";
+export { readReportEntry } from "./report-entry.ts";
 export { decodeBase64, encodeBase64 } from "./base64.ts";
 export type {
   Block,

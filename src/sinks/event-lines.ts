@@ -9,8 +9,9 @@ import {
   type ToolCallItem,
   type ToolResultItem,
   describeMs,
+  readReportEntry,
 } from "#domain";
-import { isRecord, ownNumber, ownString } from "#wire";
+import { isRecord, ownArray, ownNumber, ownString, ownValue } from "#wire";
 import { plainLine } from "./display-width.ts";
 import type { Palette } from "./palette.ts";
 import { foldLine } from "./word-wrap.ts";
@@ -79,6 +80,8 @@ export function createEventLines(palette: Palette, { width: columnsNow, folds, r
     },
     handoff: (event) => dim(line(`⇒ ${event.from} hands over to ${event.to}: ${event.message}`)),
     notice(event) {
+      const report = describeReport(event);
+      if (report !== undefined) return dim(line(`· ${report}`));
       const text = describeNotice(event);
       return text === undefined ? undefined : yellow(line(`… ${text}`));
     },
@@ -109,8 +112,29 @@ function describeNotice({ kind, data }: NoticeItem): string | undefined {
     return `trying again (${ownNumber(fields, "attempt") ?? "?"}): ${ownString(fields, "message") ?? "no reason given"}`;
   }
   if (kind === "fallback") return `${text("from")} is down, asking ${text("to")}`;
+  if (kind === "call-parked") {
+    const until = ownNumber(fields, "until");
+    const wait = until === undefined ? "its result comes from elsewhere" : `waiting until ${describeTime(until)}`;
+    return `${text("name")}: ${wait}`;
+  }
   if (kind === "stall") return `silent for ${describeMs(ownNumber(fields, "silentMs") ?? 0)}`;
   return undefined;
+}
+
+/** What a tool has made or used. */
+function describeReport({ kind, data }: NoticeItem): string | undefined {
+  if ((kind !== "artifact" && kind !== "documents") || !isRecord(data)) return undefined;
+  const told = kind === "artifact" ? [ownValue(data, "artifact")] : (ownArray(data, "documents") ?? []);
+  const words = told
+    .map(readReportEntry)
+    .map(({ label, href }) => label + (href && href !== label ? ` (${href})` : ""));
+  return `${ownString(data, "name") ?? "?"} ${kind === "artifact" ? "made" : "used"} ${words.join(", ")}`;
+}
+
+/** A time that a tool gave may be any number. */
+function describeTime(until: number): string {
+  const isDate = Math.abs(until) <= 8.64e15;
+  return isDate ? `${new Date(until).toISOString().slice(0, 16).replace("T", " ")} UTC` : String(until);
 }
 
 function closingLine(result: RunResult): string {

@@ -182,6 +182,23 @@ describe("the terminal sink", () => {
     expect(aside).not.toContain("expected");
   });
 
+  it("S3-33: shows what tools have made and used, and which calls wait outside of the run; nothing of it when quiet", () => {
+    const events = [
+      noticeItem("documents", { callId: "c", name: "draw", documents: [{ title: "Sales" }, "notes.txt"] }),
+      noticeItem("artifact", { callId: "c", name: "draw", artifact: { name: "Chart", url: "https://x.example/1" } }),
+      noticeItem("call-parked", { callId: "c", name: "review" }),
+      noticeItem("call-parked", { callId: "c", name: "rest", until: Date.UTC(2026, 10, 18, 20, 38) }),
+    ];
+    expect(show(events).aside.split("\n")).toEqual([
+      "· draw used Sales, notes.txt",
+      "· draw made Chart (https://x.example/1)",
+      "… review: its result comes from elsewhere",
+      "… rest: waiting until 2026-11-18 20:38 UTC",
+      "",
+    ]);
+    expect(show(events, { quiet: true }).aside).toBe("");
+  });
+
   it("a message is shown again only after it was retracted", () => {
     const message = messageItem({ id: "m", role: "assistant", blocks: [{ type: "text", text: "Hi" }] });
     const { out, aside } = show([textDelta("m", 0, "H"), message, retractNotice({ messageId: "m" }), message, message]);
@@ -287,6 +304,9 @@ function everywhere(text: string): (Chunk | DoneChunk)[] {
     noticeItem("retry", { attempt: text, message: text }),
     noticeItem("fallback", { from: text, to: text }),
     noticeItem("stall", { silentMs: text }),
+    noticeItem("artifact", { name: text, artifact: { name: text, url: text } }),
+    noticeItem("documents", { name: text, documents: [text, { title: text }] }),
+    noticeItem("call-parked", { name: text, until: text }),
     warningItem({ code: "option-ignored", message: text }),
     errorItem({
       code: "source-failed",

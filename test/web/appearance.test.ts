@@ -92,12 +92,18 @@ describeInBrowser("F-F page: what it looks like in each state", () => {
       await look("streaming");
       site.scenario.release();
       await settled(page);
-      for (const word of ["rich", "think", "add", "break", "handoff", "retry", "fail", "retract"]) {
+      for (const word of ["rich", "think", "add", "draw", "nothing", "break", "handoff", "retry", "fail", "retract"]) {
         await start();
         await ask(page, `${word} this`);
         await settled(page);
         await look(word);
       }
+      await start();
+      await ask(page, "review this");
+      await page.locator(".run-footer.working", { hasText: "Waiting for the result of review" }).waitFor();
+      await look("parked");
+      await page.keyboard.press("Escape");
+      await settled(page);
       await start();
       await ask(page, "delete the report");
       await page.getByRole("button", { name: "Allow" }).waitFor();

@@ -105,6 +105,44 @@ describeInBrowser("the chat page: a conversation", () => {
     await shoot(page, "light-tools");
   });
 
+  it("what a tool has made and used stands below its card; only web addresses are links", async () => {
+    await ask(page, "draw it");
+    await settled(page);
+    expect(await page.locator(".report").allInnerTexts()).toEqual([
+      "draw used\nSales 2026\nnotes.txt",
+      "draw made\nSales image/svg+xml",
+      "draw made\nA trap",
+    ]);
+    const links = page.locator(".report a");
+    expect(await links.evaluateAll((all) => all.map((one) => one.getAttribute("href")))).toEqual([
+      "https://charts.example/1.svg",
+    ]);
+    expect(await links.getAttribute("rel")).toContain("noopener");
+  });
+
+  it.each([
+    ["review", "Waiting for a result", /^Waiting for the result of review/],
+    ["rest", "Waiting until", /^Waiting until .*, \d\d:\d\d/],
+  ])("a call that waits outside of the run (%s) is not said to run, also after a reload", async (word, card, foot) => {
+    await ask(page, `${word} it`);
+    for (const _ of ["live", "reloaded"]) {
+      await page.locator(".tool-state", { hasText: card }).waitFor();
+      expect(await page.locator(".run-footer.working .facts").innerText()).toMatch(foot);
+      expect(await page.locator(".spinner").count()).toBe(0);
+      await page.reload();
+    }
+    await page.locator(".tool-state", { hasText: card }).waitFor();
+    await page.keyboard.press("Escape");
+    await settled(page);
+    expect(await page.locator(".tool-state").innerText()).toBe("Not finished");
+  });
+
+  it("an empty answer says that it is empty", async () => {
+    await ask(page, "nothing please");
+    await settled(page);
+    expect(await page.locator(".remark").innerText()).toBe("The answer is empty.");
+  });
+
   it("a handoff says who hands over to whom, and the other's answer follows", async () => {
     await ask(page, "handoff this");
     await settled(page);

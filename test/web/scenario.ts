@@ -118,6 +118,15 @@ export function createScenario(name = "scripted", model = "test-model-1"): Scena
         return yield* call(id, "", [["delete_file", { path: asked }]]);
       case "wait":
         return yield* call(id, "I look at the report first.", [["read_report", { path: "/srv/reports/2024.csv" }]]);
+      case "draw":
+        return yield* call(id, "I draw it.", [["draw", { title: "Sales" }]]);
+      case "review":
+        return yield* call(id, "Somebody has to look at it.", [["review", {}]]);
+      case "rest":
+        return yield* call(id, "", [["rest", {}]]);
+      case "nothing":
+        yield [whole(id, [])];
+        return;
       case "retract":
         yield [textDelta(id, 0, "This is wrong, because")];
         yield [

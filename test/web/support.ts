@@ -6,7 +6,7 @@ import { ToolFailure } from "#domain";
 import { agent } from "#runtime";
 import { createServer, type Server, type ServerOptions } from "#server";
 import type { Store } from "#sessions";
-import { tool } from "#tools";
+import { park, sleepUntil, tool } from "#tools";
 import { createMemoryStore } from "../../src/runtime/stores/memory.ts";
 import { openStore } from "../../src/runtime/stores/sqlite.ts";
 import { makeFolder, removeFolder } from "../temporary-folder.ts";
@@ -47,6 +47,16 @@ const deleteFile = tool(
   ({ path }) => `deleted ${path}`,
 );
 
+const draw = tool("draw", "Draws a chart", { title: "string" }, ({ title }, { artifact, documents }) => {
+  documents([{ id: "sales-2026", title: "Sales 2026" }, "notes.txt"]);
+  artifact({ name: title, type: "image/svg+xml", url: "https://charts.example/1.svg" });
+  artifact({ name: "A trap", url: "file:///etc/passwd" });
+  return "drawn";
+});
+/** Their results come from elsewhere, and in a year. */
+const review = tool("review", "Has a person review a change", {}, () => park());
+const rest = tool("rest", "Waits", {}, () => sleepUntil(Date.now() + 365 * 86_400_000));
+
 /** A real server with agents whose model does what it is told. */
 export async function openSite(
   options: Partial<ServerOptions> & { readonly sqlite?: boolean; readonly port?: number } = {},
@@ -55,7 +65,7 @@ export async function openSite(
   const folder = sqlite ? makeFolder("web") : undefined;
   const store = more.store ?? (folder === undefined ? createMemoryStore() : await openStore(folder));
   const scenario = createScenario();
-  const tools = [add, broken, readReport, deleteFile];
+  const tools = [add, broken, readReport, deleteFile, draw, review, rest];
   const clerk = agent({
     name: "clerk",
     backend: scenario.backend,

@@ -46,6 +46,18 @@ export function formatWhen(at: number, now: number): string {
   return date.toLocaleDateString([], { month: "short", day: "numeric", ...(!isThisYear && { year: "numeric" }) });
 }
 
+/** What is waited for: a time, or else `what`. */
+export function waitsFor(until: number | undefined, what: string): string {
+  return until === undefined ? `Waiting for ${what}` : `Waiting until ${formatMoment(until, Date.now())}`;
+}
+
+/** A time to come: the hour, and the day if it is another one. */
+export function formatMoment(at: number, now: number): string {
+  const hour = new Date(at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const isToday = new Date(at).toDateString() === new Date(now).toDateString();
+  return isToday ? hour : `${formatWhen(at, now)}, ${hour}`;
+}
+
 /** The heading of a time in a list: a named day, or a month. */
 export function dayOf(at: number, now: number): string {
   const date = new Date(at);

@@ -1,7 +1,8 @@
 import type { Token, Tokens } from "marked";
 import type { ComponentChildren, VNode } from "preact";
 import { CodeBlock } from "../parts/code-block.tsx";
-import { decodeEntities, safeLink } from "./links.ts";
+import { Link } from "./link.tsx";
+import { decodeEntities } from "./links.ts";
 
 /**
  * Renders a model's text. It is untrusted: only the elements listed below are created, all text goes into text nodes,
@@ -84,16 +85,6 @@ function Heading({ depth, children }: { readonly depth: number; readonly childre
   if (depth <= 1) return <h2>{children}</h2>;
   if (depth === 2) return <h3>{children}</h3>;
   return depth === 3 ? <h4>{children}</h4> : <h5>{children}</h5>;
-}
-
-function Link({ href, children }: { readonly href: string; readonly children: ComponentChildren }): VNode {
-  const safe = safeLink(href);
-  if (safe === undefined) return <span class="no-link">{children}</span>;
-  return (
-    <a href={safe} target="_blank" rel="noopener noreferrer nofollow" title={safe}>
-      {children}
-    </a>
-  );
 }
 
 function List({ list }: { readonly list: Tokens.List }): VNode {

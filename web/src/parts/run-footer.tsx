@@ -9,17 +9,17 @@ import { When } from "./when.tsx";
 export function RunFooter({
   run,
   isRunning,
-  isWaiting = false,
+  waiting,
   isEarlier = false,
 }: {
   readonly run: RunView;
   readonly isRunning: boolean;
-  /** The run continues when a question is answered. */
-  readonly isWaiting?: boolean;
+  /** What an active run waits for; `undefined` while it works. */
+  readonly waiting?: string | undefined;
   /** It is not the latest run. */
   readonly isEarlier?: boolean;
 }): ComponentChildren {
-  if (isRunning) return <Working startedAt={run.startedAt} model={run.model} isWaiting={isWaiting} />;
+  if (isRunning) return <Working startedAt={run.startedAt} model={run.model} waiting={waiting} />;
   if (run.seq === -1) return null;
   const facts = [...(run.model === undefined ? [] : [run.model]), ...factsOf(run)];
   const answer = (): string =>
@@ -44,11 +44,11 @@ export function RunFooter({
 function Working({
   startedAt,
   model,
-  isWaiting,
+  waiting,
 }: {
   readonly startedAt: number | undefined;
   readonly model: string | undefined;
-  readonly isWaiting: boolean;
+  readonly waiting: string | undefined;
 }): VNode {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
@@ -58,9 +58,9 @@ function Working({
   const seconds = startedAt === undefined ? 0 : Math.max(0, Math.round((now - startedAt) / 1000));
   return (
     <footer class="run-footer working">
-      {!isWaiting && <span class="spinner" />}
+      {waiting === undefined && <span class="spinner" />}
       <span class="facts">
-        <span class={isWaiting ? undefined : "shimmer"}>{isWaiting ? "Waiting for your answer" : "Working"}</span>
+        <span class={waiting === undefined ? "shimmer" : undefined}>{waiting ?? "Working"}</span>
         {seconds > 0 && <span>{formatDuration(seconds * 1000)}</span>}
         {model !== undefined && <span>{model}</span>}
       </span>

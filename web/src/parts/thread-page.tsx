@@ -1,7 +1,14 @@
 import type { VNode } from "preact";
 import { useEffect } from "preact/hooks";
 import { useCell } from "../state/cell.ts";
-import { type Conversation, type ConversationState, isRunning, openQuestions } from "../state/conversation.ts";
+import { waitsFor } from "../format.ts";
+import {
+  type Conversation,
+  type ConversationState,
+  isRunning,
+  openQuestions,
+  parkedCall,
+} from "../state/conversation.ts";
 import { Approval } from "./approval.tsx";
 import { Banner } from "./banner.tsx";
 import { Composer } from "./composer.tsx";
@@ -90,6 +97,8 @@ function modelOf({ run, earlier }: ConversationState): string | undefined {
 /** The status of the run for screen readers; the answer itself is read when it is finished. */
 function statusOf(state: ConversationState, asked: string | undefined): string {
   if (asked !== undefined) return `${asked} needs your permission.`;
+  const parked = parkedCall(state);
+  if (parked !== undefined) return `${waitsFor(parked.until, `the result of ${parked.name}`)}.`;
   if (isRunning(state)) return "Working on an answer.";
   if (state.run.seq === -1) return "";
   return {

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { formatDuration, formatValue, summariseInput } from "../format.ts";
+import { formatDuration, formatValue, summariseInput, waitsFor } from "../format.ts";
 import type { ToolItem } from "../state/items.ts";
 import { CopyButton } from "./copy-button.tsx";
 import { Icon } from "./icons.tsx";
@@ -35,15 +35,16 @@ export function ToolCard({ tool, isStopped }: { readonly tool: ToolItem; readonl
 }
 
 interface CardStatus {
-  readonly look: "busy" | "good" | "bad" | "asked" | "skipped";
-  readonly icon: "check" | "error" | "shield" | "close";
+  readonly look: "busy" | "good" | "bad" | "asked" | "parked" | "skipped";
+  readonly icon: "check" | "error" | "shield" | "close" | "clock";
   readonly word: string;
 }
 
-function statusOf({ state, isError, skipped, verdict }: ToolItem, isStopped: boolean): CardStatus {
+function statusOf({ state, until, isError, skipped, verdict }: ToolItem, isStopped: boolean): CardStatus {
   if (state === "asked" && !isStopped) return { look: "asked", icon: "shield", word: "Waiting for you" };
   if (state !== "done") {
     if (isStopped) return { look: "skipped", icon: "close", word: "Not finished" };
+    if (state === "parked") return { look: "parked", icon: "clock", word: waitsFor(until, "a result") };
     return { look: "busy", icon: "check", word: state === "writing" ? "Preparing" : "Running" };
   }
   if (skipped === "denied" || verdict !== undefined) return { look: "bad", icon: "shield", word: "Denied" };

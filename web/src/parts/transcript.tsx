@@ -1,9 +1,18 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type ConversationState, historyOf, isRunning, openQuestions, shownRows } from "../state/conversation.ts";
+import {
+  type ConversationState,
+  historyOf,
+  isRunning,
+  openQuestions,
+  parkedCall,
+  shownRows,
+} from "../state/conversation.ts";
+import { waitsFor } from "../format.ts";
 import type { Item } from "../state/items.ts";
 import type { RunView } from "../state/run-view.ts";
 import { Icon } from "./icons.tsx";
+import { ReportRow } from "./report-row.tsx";
 import { HandoffLine, NoteRow, TextRow, ThinkingRow, UserRow } from "./rows.tsx";
 import { RunFooter } from "./run-footer.tsx";
 import { ToolCard } from "./tool-card.tsx";
@@ -53,7 +62,7 @@ export function Transcript({ state }: { readonly state: ConversationState }): VN
           )}
         </div>
         <div class="column">
-          <RunFooter run={state.run} isRunning={running} isWaiting={openQuestions(state).length > 0} />
+          <RunFooter run={state.run} isRunning={running} waiting={waitOf(state)} />
         </div>
       </div>
       {isAway && (
@@ -63,6 +72,13 @@ export function Transcript({ state }: { readonly state: ConversationState }): VN
       )}
     </div>
   );
+}
+
+/** What the run waits for; `undefined` while it works. */
+function waitOf(state: ConversationState): string | undefined {
+  if (openQuestions(state).length > 0) return "Waiting for your answer";
+  const parked = parkedCall(state);
+  return parked === undefined ? undefined : waitsFor(parked.until, `the result of ${parked.name}`);
 }
 
 function EarlierFooter({ run }: { readonly run: RunView }): ComponentChildren {
@@ -86,6 +102,8 @@ function drawItem(item: Item, isStopped: boolean): VNode {
       return <ToolCard tool={item} isStopped={isStopped} />;
     case "handoff":
       return <HandoffLine item={item} />;
+    case "report":
+      return <ReportRow item={item} />;
     case "note":
       return <NoteRow item={item} />;
   }

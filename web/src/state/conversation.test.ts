@@ -112,6 +112,16 @@ describe("openConversation", () => {
     expect(conversation.state.get().run.inputId).toBe("u1");
   });
 
+  it("a message to a thread that was deleted elsewhere is refused with what to do, without the thread's id", async () => {
+    const { server, conversation } = setUp({ thread: THREAD, messages: [], runs: [] });
+    await conversation.refresh();
+    server.failure = new ApiFailure("not-found", 404, "There is no thread t.");
+    expect(await conversation.send("more")).toBe(false);
+    expect(conversation.state.get().failure).toBe(
+      "This thread is no longer there: it may have been deleted. Copy your message, and begin a new thread with it.",
+    );
+  });
+
   it("what is sent is shown at once, then followed; the answer before it stays", async () => {
     const { server, conversation, streams, texts } = setUp({
       thread: THREAD,

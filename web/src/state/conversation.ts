@@ -53,6 +53,9 @@ export interface ConversationParts {
 /** The number of earlier runs whose events are loaded. Older ones are shown by their messages. */
 const MOST_EARLIER = 50;
 
+const GONE =
+  "This thread is no longer there: it may have been deleted. Copy your message, and begin a new thread with it.";
+
 const START: ConversationState = {
   phase: "loading",
   thread: undefined,
@@ -173,7 +176,8 @@ export function openConversation(id: string, { api, follow, onChange, onFailure 
         await api.chat(id, text);
       } catch (error) {
         change({ pending: undefined });
-        fail(error);
+        const isGone = error instanceof ApiFailure && error.status === 404;
+        fail(isGone ? new ApiFailure(error.code, error.status, GONE) : error);
         return false;
       }
       onChange();
@@ -206,6 +210,18 @@ export function isRunning({ runId, run, pending }: ConversationState): boolean {
 export function openQuestions({ run }: ConversationState): readonly ToolItem[] {
   if (run.status !== "running") return [];
   return run.items.filter((item): item is ToolItem => item.kind === "tool" && item.state === "asked");
+}
+
+/**
+ * The call whose result has to come before the run goes on, if all of the open ones wait outside of it: the next with a
+ * time, or any.
+ */
+export function parkedCall({ run }: ConversationState): ToolItem | undefined {
+  if (run.status !== "running") return undefined;
+  const open = run.items.filter((item): item is ToolItem => item.kind === "tool" && item.state !== "done");
+  if (open.some(({ state }) => state !== "parked")) return undefined;
+  const [next] = open.toSorted((one, other) => (one.until ?? Infinity) - (other.until ?? Infinity));
+  return next;
 }
 
 /** One row of the conversation: an item, or the summary of a whole run. */

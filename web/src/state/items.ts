@@ -1,8 +1,9 @@
 import { adviceFor } from "../../../src/domain/advice.ts";
 import type { Diagnostic } from "../../../src/domain/index.ts";
+import type { ReportEntry } from "../../../src/domain/report-entry.ts";
 
 /** One entry of a conversation, as the page shows it. */
-export type Item = UserItem | TextItem | ToolItem | HandoffRow | NoteItem;
+export type Item = UserItem | TextItem | ToolItem | HandoffRow | ReportItem | NoteItem;
 
 export interface UserItem {
   readonly kind: "user";
@@ -23,8 +24,11 @@ export interface TextItem {
   readonly isOpen: boolean;
 }
 
-/** `writing`: its arguments are still arriving. `asked`: a person must decide. */
-export type ToolState = "writing" | "asked" | "running" | "done";
+/**
+ * `writing`: its arguments are still arriving. `asked`: a person must decide. `parked`: its result comes from elsewhere, or
+ * at a time.
+ */
+export type ToolState = "writing" | "asked" | "running" | "parked" | "done";
 
 export interface ToolItem {
   readonly kind: "tool";
@@ -44,6 +48,8 @@ export interface ToolItem {
   readonly startedAt: number | undefined;
   readonly ms: number | undefined;
   readonly state: ToolState;
+  /** When a parked call goes on by itself. */
+  readonly until: number | undefined;
   /** The reason for the question. */
   readonly question: string | undefined;
   /** The reason if the call was denied. */
@@ -56,6 +62,17 @@ export interface HandoffRow {
   readonly from: string | undefined;
   readonly to: string;
   readonly message: string;
+}
+
+/** What a tool has made or used, beside its result. */
+export interface ReportItem {
+  readonly kind: "report";
+  readonly key: string;
+  readonly tool: string;
+  readonly verb: "made" | "used";
+  readonly entries: readonly ReportEntry[];
+  /** How many more there are. */
+  readonly others: number;
 }
 
 /** What to do about an error. */
@@ -113,6 +130,7 @@ function newTool({ callId, name, agent, parent, messageId }: Called): ToolItem {
     startedAt: undefined,
     ms: undefined,
     state: "writing",
+    until: undefined,
     question: undefined,
     verdict: undefined,
   };

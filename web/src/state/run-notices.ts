@@ -1,5 +1,6 @@
 import type { EventOf } from "../../../src/domain/index.ts";
-import { type Item, makeNote } from "./items.ts";
+import { changeTool, type Item, makeNote } from "./items.ts";
+import { reportItem } from "./reports.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -21,6 +22,11 @@ export function applyNotice(items: readonly Item[], event: EventOf<"notice">): r
     const fromIndex = typeof fields["fromIndex"] === "number" ? fields["fromIndex"] : 0;
     return items.filter((item) => !isRetracted(item, fields["messageId"], fromIndex));
   }
+  if (event.kind === "artifact" || event.kind === "documents") {
+    const report = reportItem(`report-${event.seq}`, event.kind, fields);
+    return report === undefined ? items : [...items, report];
+  }
+  if (event.kind === "call-parked") return parkTool(items, fields);
   const describe = SHOWN.get(event.kind);
   if (describe === undefined) return items;
   const note = makeNote(`note-${event.seq}`, "info", { title: "", text: describe(fields) });
@@ -28,6 +34,14 @@ export function applyNotice(items: readonly Item[], event: EventOf<"notice">): r
   const last = items.at(-1);
   const isSameKind = event.kind === "stall" && last?.kind === "note" && last.text.startsWith("Nothing has come");
   return isSameKind ? [...items.slice(0, -1), note] : [...items, note];
+}
+
+function parkTool(items: readonly Item[], { callId, name, until }: Fields): readonly Item[] {
+  if (typeof callId !== "string" || typeof name !== "string") return items;
+  const time = typeof until === "number" ? until : undefined;
+  return changeTool(items, { callId, name }, (tool) =>
+    tool.state === "done" ? tool : { ...tool, state: "parked", until: time },
+  );
 }
 
 function isRetracted(item: Item, messageId: unknown, fromIndex: number): boolean {

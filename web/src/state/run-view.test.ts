@@ -172,6 +172,50 @@ describe("reduceRun", () => {
     expect(untold.items).toMatchObject([{ ms: 10 }]);
   });
 
+  it("S3-33: what a tool has made and used is shown, whatever its fields are; many documents are counted", () => {
+    const told = (kind: "artifact" | "documents", data: object) =>
+      view(noticeItem(kind, { callId: "c", ...data })).items;
+    expect(
+      told("artifact", { name: "draw", artifact: { name: "Sales", type: "chart", url: "https://x.example/" } }),
+    ).toEqual([
+      {
+        kind: "report",
+        key: "report-0",
+        tool: "draw",
+        verb: "made",
+        entries: [{ label: "Sales", href: "https://x.example/", about: "chart" }],
+        others: 0,
+      },
+    ]);
+    expect(told("artifact", { name: "draw", artifact: { size: 1 } })).toMatchObject([
+      { entries: [{ label: '{"size":1}' }] },
+    ]);
+    expect(told("documents", { name: "find", documents: ["a.txt", { title: "B" }, 7] })).toMatchObject([
+      { verb: "used", entries: [{ label: "a.txt" }, { label: "B" }, { label: "7" }], others: 0 },
+    ]);
+    const many = Array.from({ length: 50 }, (_, id) => ({ id: `d${id}` }));
+    expect(told("documents", { name: "find", documents: many })).toMatchObject([{ others: 30 }]);
+    expect(told("documents", { name: "find", documents: [] })).toEqual([]);
+    expect(told("artifact", { name: "draw", artifact: null })).toEqual([]);
+    expect(told("artifact", { name: "draw", artifact: { name: "x".repeat(5000) } })).toMatchObject([
+      { entries: [{ label: `${"x".repeat(200)}…` }] },
+    ]);
+  });
+
+  it("a parked call waits until its result is there, and never after it", () => {
+    const parked = noticeItem("call-parked", { callId: "c", name: "add", until: 5 });
+    const result = toolResultItem({ callId: "c", name: "add", output: 2, isError: false });
+    expect(view(toolCallItem(call), parked).items).toMatchObject([{ state: "parked", until: 5 }]);
+    expect(view(toolCallItem(call), parked, result).items).toMatchObject([{ state: "done", output: 2 }]);
+    expect(view(noticeItem("call-parked", { name: "add" })).items).toEqual([]);
+  });
+
+  it("an answer without a word says so; one of a tool or a text does not", () => {
+    expect(view(user, done()).items).toMatchObject([{ kind: "user" }, { text: "The answer is empty." }]);
+    expect(view(user, textDelta("m", 0, "a"), done()).items).toHaveLength(2);
+    expect(view(user, toolCallItem(call), done()).items).toHaveLength(2);
+  });
+
   it("only the first message of a user is the person's", () => {
     const told = messageItem({ id: "handoff-1", role: "user", blocks: [{ type: "text", text: "go on" }] });
     expect(view(user, told).items).toHaveLength(1);

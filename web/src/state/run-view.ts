@@ -195,6 +195,10 @@ function finish(view: RunView, { seq, result }: EventOf<"done">): RunView {
   };
   switch (status) {
     case "success":
+      // Otherwise a reader could not tell an empty answer from a page that shows nothing.
+      return ended.items.every(({ kind }) => kind === "user" || kind === "thinking") && view.inputId !== undefined
+        ? addItem(ended, makeNote(`note-${seq}`, "info", { title: "", text: "The answer is empty." }))
+        : ended;
     case "waiting":
       return ended;
     case "aborted":
