@@ -105,7 +105,7 @@ function writePlots({ targets, dimensions, samples }: ComparisonReport): string 
     plot(
       "cost in dollars",
       ({ costUsd }) => costUsd,
-      (value) => `$${value === 0 ? "0" : value.toPrecision(2)}`,
+      (value) => `$${Number(value.toPrecision(2))}`,
     ),
     plot("time", ({ ms }) => ms, describeMs),
     plot(
@@ -165,7 +165,9 @@ function writeSample(sample: ScoredSample): string {
     ...(costUsd === undefined ? [] : [`$${costUsd.toPrecision(3)}`]),
     ...Object.entries(scores).map(([name, { value }]) => `${name} ${percent(value)}`),
     ...(status === "success" ? [] : ["failed"]),
-  ].join(" · ");
+  ]
+    .map(unbroken)
+    .join(" · ");
   const details = Object.entries(scores).map(([name, { detail }]) =>
     detail === undefined ? "" : `<li>${escapeHtml(`${name}: ${detail}`)}</li>`,
   );
@@ -187,6 +189,11 @@ function percent(value: number | undefined): string {
   return value === undefined ? "–" : `${(value * 100).toFixed(1)} %`;
 }
 
+/** A number and its unit stay on one line. */
+function unbroken(text: string): string {
+  return text.replaceAll(" ", "\u00a0");
+}
+
 function wholePercent(value: number): string {
   return `${Math.round(value * 100)} %`;
 }
@@ -203,9 +210,9 @@ main { max-width: 1080px; margin: 0 auto; padding: 24px 16px 64px }
 h1 { font-size: 28px; margin: 16px 0 4px } h2 { font-size: 20px; margin: 40px 0 8px } h3 { font-size: 16px; margin: 24px 0 8px }
 .quiet { color: var(--quiet); margin: 4px 0 } .bad { color: var(--bad) } .prompt { white-space: pre-wrap; border-left: 3px solid var(--line); padding-left: 12px }
 .wide { overflow-x: auto } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .875rem }
-th, td { text-align: right; padding: 6px 8px; border-bottom: 1px solid var(--line); white-space: nowrap } th:first-child, td:first-child { text-align: left } th { color: var(--quiet); font-weight: 500; white-space: normal; vertical-align: bottom }
-.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 480px), 1fr)); gap: 16px 32px } figure { margin: 0 } figcaption { font-weight: 600; margin: 8px 0 4px }
-svg { width: 100%; max-width: 640px; height: auto; font: 12px system-ui, sans-serif } .grid { stroke: var(--line) } .tick { fill: var(--quiet); text-anchor: middle } .name { fill: var(--ink); text-anchor: end } .value { fill: var(--ink) } .none { fill: var(--quiet) } .mean { stroke: var(--ink); stroke-width: 2 } .dot { fill-opacity: .75 }
+th, td { text-align: right; padding: 6px 8px; border-bottom: 1px solid var(--line); white-space: nowrap } th:first-child, td:first-child { text-align: left } th { color: var(--quiet); font-weight: 500; white-space: normal; overflow-wrap: normal; vertical-align: bottom }
+.plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 340px), 1fr)); gap: 16px 32px } figure { margin: 0 } figcaption { font-weight: 600; margin: 8px 0 4px }
+svg { width: 100%; max-width: 460px; height: auto; font: 12px system-ui, sans-serif } .grid { stroke: var(--line) } .tick { fill: var(--quiet); text-anchor: middle } .name { fill: var(--ink) } .value { fill: var(--ink) } .none { fill: var(--quiet) } .mean { stroke: var(--ink); stroke-width: 2 } .dot { fill-opacity: .75 }
 .c0 { fill: var(--c0) } .c1 { fill: var(--c1) } .c2 { fill: var(--c2) } .c3 { fill: var(--c3) } .c4 { fill: var(--c4) } .c5 { fill: var(--c5) }
 details { border-bottom: 1px solid var(--line); padding: 6px 0 } summary { cursor: pointer } pre { white-space: pre-wrap; font: 13px/1.5 ui-monospace, monospace }
 `;

@@ -140,7 +140,9 @@ const ALLOW_VARIABLE = "CLAUDE_INTEGRATION_ALLOW_NONJSON";
 function describeOutput(output: OutputCheck, env: World["env"], found: string[]): string | undefined {
   switch (output.kind) {
     case "pure":
-      found.push(`Its output is JSON only (${output.lines} line(s) of a start without a prompt; no model was asked).`);
+      found.push(
+        `Its output is JSON only (${output.lines} ${output.lines === 1 ? "line" : "lines"} of a start without a prompt; no model was asked).`,
+      );
       return undefined;
     case "unknown":
       found.push(`Whether its output is JSON only was not seen: ${output.reason}`);

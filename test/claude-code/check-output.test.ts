@@ -79,7 +79,7 @@ describe("S1-145: how doctor reports it", () => {
   it("JSON only: ready, with what was checked", async () => {
     const state = await look("true");
     expect(state).toMatchObject({ isReady: true, missing: [] });
-    expect(state.found.join("\n")).toContain("Its output is JSON only (1 line(s) of a start without a prompt");
+    expect(state.found.join("\n")).toContain("Its output is JSON only (1 line of a start without a prompt");
   });
 
   it("another line: not ready, with the line; CLAUDE_INTEGRATION_ALLOW_NONJSON=1 accepts it", async () => {
