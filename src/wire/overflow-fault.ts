@@ -8,7 +8,7 @@ export function overflowFault(head: Uint8Array, limits: WireLimits): FaultyFrame
     kind: "fault",
     code: isEnd ? "buffer-overflow" : "line-too-long",
     message: isEnd
-      ? `A line is longer than ${limits.maxLineBytes} bytes; the stream cannot be read any further. Raise maxLineBytes, or skip such lines with overflow: "skip".`
+      ? `A line is longer than ${limits.maxLineBytes} bytes; the stream cannot be read any further. Raise maxLineBytes if such lines are expected.`
       : `A line is longer than ${limits.maxLineBytes} bytes and was skipped. Raise maxLineBytes to read it.`,
     text: readLoosely(head),
     bytes: head,

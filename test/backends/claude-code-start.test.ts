@@ -260,7 +260,7 @@ describe.runIf(process.platform !== "win32")("SEC1: hostile values", () => {
 });
 
 describe.runIf(process.platform !== "win32")("AT-7: the child", () => {
-  it("runs in its folder; an empty one means ours", async () => {
+  it("S1-112: runs in its folder; an empty one means ours", async () => {
     const path = fake("pwd", "pwd -P");
     const where = async (options: { readonly cwd?: string }) =>
       (

@@ -1279,7 +1279,7 @@ describe("opening", () => {
     expect(place.spawn.calls).toHaveLength(2);
   });
 
-  it("S3-29: resume, continue and fork are passed as arguments", async () => {
+  it("S3-29 S1-116: resume, continue and fork are passed as arguments", async () => {
     for (const [resume, args] of [
       [{ kind: "resume", sessionId: "abc-1", fork: false }, ["--resume", "abc-1"]],
       [{ kind: "resume", sessionId: "abc-1", fork: true }, ["--resume", "abc-1", "--fork-session"]],

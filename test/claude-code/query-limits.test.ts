@@ -168,10 +168,21 @@ describe("S1-68: wrong values are rejected by name, and nothing is started", () 
     const place = openScripted(hangs);
     await expect(openQuery("hello", { [option]: value }, place.world)).rejects.toMatchObject({
       code: "invalid-option",
-      message: expect.stringMatching(new RegExp(`^(?:claudeCode\\.)?${option} is .*\\. Give`)),
+      message: expect.stringMatching(new RegExp(`^${option} is .*\\. Give`)),
     });
     expect(place.spawn.calls).toEqual([]);
     expect(place.clock.pending()).toBe(0);
+  });
+});
+
+describe("S1-68: an unknown option", () => {
+  it("is named as an option of query, with the nearest known one", async () => {
+    const place = openScripted(hangs);
+    await expect(openQuery("hello", { timoutMs: 1 } as never, place.world)).rejects.toMatchObject({
+      code: "invalid-option",
+      message: "There is no option of query called timoutMs. Did you mean timeoutMs?",
+    });
+    expect(place.spawn.calls).toEqual([]);
   });
 });
 

@@ -311,7 +311,7 @@ describe.runIf(locateRealCli() !== undefined)("the real Claude Code CLI in contr
     }
   });
 
-  it("the session continues in plain mode and in control mode, by its id", async () => {
+  it("S1-116: the session continues in plain mode and in control mode, by its id", async () => {
     const place = await open();
     const plain = await place.backend({ mode: "plain" }).open(settingsFor({}));
     const first = await readLog(sendAsRun(plain, "What is 20 + 2?"));

@@ -35,6 +35,8 @@ describe.each(BACKENDS)("S2-3 S3-6 S3-7: %s", (backend) => {
     expect(result.usage.inputTokens).toBeGreaterThan(0);
     expect(result.usage.outputTokens).toBeGreaterThan(0);
     expect(result.turns).toBe(2);
+    // One request for each reply: the loop is ours, not the host's.
+    expect(place.emulator.requests).toHaveLength(2);
   });
 
   it("AT-48: several calls in one turn are one assistant message and one block of results in call order", async () => {

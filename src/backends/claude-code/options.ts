@@ -157,16 +157,22 @@ const CHECKS: { readonly [Field in keyof Required<ClaudeCodeOptions>]: Check } =
  * Checks options from an untrusted source, and returns a copy without unset ones (`undefined`, `null`).
  *
  * Throws `StartError` (`invalid-option`) with the field, the value and the remedy; for an unknown field it names the
- * nearest known one. `besides` are names that are checked elsewhere; the copy does not contain them.
+ * nearest known one. `besides` are names that are checked elsewhere; the copy does not contain them. `of` is the function
+ * whose own options they are; otherwise they are the option `claudeCode`.
  */
-export function checkClaudeCodeOptions(options: unknown, besides: readonly string[] = []): ClaudeCodeOptions {
+export function checkClaudeCodeOptions(
+  options: unknown,
+  besides: readonly string[] = [],
+  of?: string,
+): ClaudeCodeOptions {
   if (options === undefined || options === null) return {};
-  checkInput(anObject, options, "claudeCode");
+  checkInput(anObject, options, of === undefined ? "claudeCode" : `The options of ${of}`);
+  const prefix = of === undefined ? "claudeCode." : "";
   const checked: Record<string, unknown> = {};
-  checkNames(options, [...Object.keys(CHECKS), ...besides], "claudeCode.");
+  checkNames(options, [...Object.keys(CHECKS), ...besides], of === undefined ? prefix : `option of ${of} called `);
   for (const [field, value] of Object.entries(options)) {
     if (value === undefined || value === null || besides.includes(field)) continue;
-    checkInput(CHECKS[field as keyof ClaudeCodeOptions], value, `claudeCode.${field}`);
+    checkInput(CHECKS[field as keyof ClaudeCodeOptions], value, prefix + field);
     checked[field] = value;
   }
   return checked;

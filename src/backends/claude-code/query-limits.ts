@@ -40,7 +40,7 @@ export function splitQueryOptions(given: QueryOptions): {
   readonly limits: QueryLimits;
   readonly options: ClaudeCodeOptions;
 } {
-  const options = checkClaudeCodeOptions(given, Object.keys(LIMIT_CHECKS));
+  const options = checkClaudeCodeOptions(given, Object.keys(LIMIT_CHECKS), "query");
   const { signal, timeoutMs, idleMs } = (given ?? {}) as QueryOptions;
   const limits = Object.fromEntries(
     Object.entries({ signal, timeoutMs, idleMs }).filter(([, value]) => (value ?? undefined) !== undefined),

@@ -76,6 +76,9 @@ describe("the version policy", () => {
       const verdict = applyVersionPolicy(detection);
       return verdict.kind === "refused" ? verdict.error.message : "";
     };
+    expect(messageOf({ kind: "failed", reason: "It is an Object" })).toBe(
+      "The Claude Code CLI could not be asked for its version: It is an Object. Try claude --version in a terminal, or set permissiveVersionCheck.",
+    );
     expect(messageOf(found("0.2.9"))).toBe(
       "The Claude Code CLI is version 0.2.9; at least 1.0.0 is needed. Update it with npm update -g @anthropic-ai/claude-code.",
     );

@@ -56,7 +56,7 @@ export function applyVersionPolicy(
         return proceedWith("version-detection-failed", `The CLI's version is unknown: ${detection.reason}`);
       return refuse(
         "version-detection",
-        `The Claude Code CLI could not be asked for its version: ${detection.reason} ` +
+        `The Claude Code CLI could not be asked for its version: ${detection.reason.replace(/(?<![.!?])$/, ".")} ` +
           "Try claude --version in a terminal, or set permissiveVersionCheck.",
         { minimum: MINIMUM_VERSION, suggestion: "claude --version" },
       );

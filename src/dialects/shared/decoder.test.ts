@@ -116,7 +116,37 @@ describe("frames that cannot be read", () => {
 });
 
 describe("the end of a stream", () => {
-  it("S1-58 S1-61 S4-23 S1-59 AT-24: a complete last line is decoded before the adapter is flushed", () => {
+  it("S4-23: the end flushes the adapter once; a reset also resets it, and leaves nothing of the stream before", () => {
+    const calls: string[] = [];
+    const format: Format = {
+      ...probe(),
+      createAdapter: () => ({
+        feed: () => [],
+        flush: () => {
+          calls.push("flush");
+          return [];
+        },
+        reset: () => {
+          calls.push("reset");
+        },
+      }),
+    };
+    const decoder = createDecoder(format);
+    decoder.push(encoder.encode("1\n"));
+    decoder.end();
+    decoder.end();
+    expect(calls).toEqual(["flush"]);
+    decoder.reset();
+    expect(calls).toEqual(["flush", "reset"]);
+    // Half a line of a stream that was given up is not the beginning of the next one.
+    decoder.push(encoder.encode('{"half'));
+    decoder.reset();
+    expect(summaries(decoder.push(encoder.encode("2\n")))).toEqual([]);
+    expect(summaries(decoder.end())).toEqual([]);
+    expect(calls).toEqual(["flush", "reset", "reset", "flush"]);
+  });
+
+  it("S1-58 S1-61 S1-59 AT-24: a complete last line is decoded before the adapter is flushed", () => {
     expect(summaries(decode("1\n2"))).toEqual(["1", "2", "(flushed)"]);
   });
 
