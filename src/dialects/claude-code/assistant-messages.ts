@@ -18,7 +18,7 @@ import { createCallQueue, MAX_ABOUT } from "./waiting-calls.ts";
  * A call is emitted after its message: for a streamed message at its end, for a message that arrives whole with the
  * frame that holds the call, because nothing marks the end of such a message.
  */
-export interface Conversation {
+export interface AssistantMessages {
   /** A `message_start`. */
   open(subStream: SubStream, head: JsonRecord, out: Chunk[]): void;
   /** A `message_stop`. Blocks from `abandonedFrom` on (the vendor's index) will never be complete. */
@@ -44,10 +44,10 @@ export interface Conversation {
 }
 
 /** Creates the assembler for one stream. `ownTool` returns the caller's name of a tool that we run. */
-export function createConversation(
+export function createAssistantMessages(
   openCalls: OpenToolCalls,
   ownTool: (vendorName: string) => string | undefined,
-): Conversation {
+): AssistantMessages {
   const ids = createMessageIds("message");
   const queue = createCallQueue();
   const toolName = (vendorName: string): string => ownTool(vendorName) ?? vendorName;

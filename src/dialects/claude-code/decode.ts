@@ -3,7 +3,7 @@ import { type DataFrame, isRecord, type JsonRecord, ownArray, ownString, rawOf }
 import type { Adapter, AdapterOptions, Format } from "../shared/format.ts";
 import { kindOfValue } from "../shared/message-fields.ts";
 import { jsonDecodeError, unfinishedReply, unknownNotice } from "../shared/stream-faults.ts";
-import { createConversation } from "./assistant-messages.ts";
+import { createAssistantMessages } from "./assistant-messages.ts";
 import { createVerdictReader } from "./end.ts";
 import { createSubStreams, type SubStream } from "./sub-stream.ts";
 import { FRAME_NOTICES, SYSTEM_NOTICES } from "./notices.ts";
@@ -71,14 +71,14 @@ function createAdapter(options: AdapterOptions = {}): ClaudeCodeAdapter {
 
 function createStream(options: AdapterOptions) {
   const ownTool = (name: string): string | undefined => options.ownTool?.(name);
-  const ledger = createOpenToolCalls();
-  const conversation = createConversation(ledger, ownTool);
+  const openCalls = createOpenToolCalls();
+  const assistant = createAssistantMessages(openCalls, ownTool);
   /** Where chunks of the current frame go when a sub-stream is evicted. */
   let held: Chunk[] = [];
-  const lanes = createSubStreams((lane) => conversation.close(lane, held));
-  const user = createUserReader({ openCalls: ledger, conversation, subStreams: lanes });
+  const subStreams = createSubStreams((subStream) => assistant.close(subStream, held));
+  const user = createUserReader({ openCalls, assistant, subStreams });
   const verdicts = createVerdictReader();
-  const streamEvents = createStreamEventReader(conversation);
+  const streamEvents = createStreamEventReader(assistant);
   let hasStarted = false;
   let hasResult = false;
   let isOver = false;
@@ -86,7 +86,7 @@ function createStream(options: AdapterOptions) {
   let agents: readonly string[] | undefined;
 
   const readInit = (frame: JsonRecord, out: Chunk[]): void => {
-    conversation.close(lanes.main, out);
+    assistant.close(subStreams.main, out);
     if (hasStarted) {
       out.push(noticeItem("init", frame));
       return;
@@ -101,7 +101,7 @@ function createStream(options: AdapterOptions) {
         backend: "claude-code",
         mode: options.mode ?? "plain",
         ...present({ model, sessionId }),
-        ...(tools !== undefined && { tools: tools.map(conversation.toolName) }),
+        ...(tools !== undefined && { tools: tools.map(assistant.toolName) }),
       }),
     );
   };
@@ -109,13 +109,13 @@ function createStream(options: AdapterOptions) {
   const readDenial = (frame: JsonRecord, out: Chunk[]): boolean => {
     const callId = ownString(frame, "tool_use_id");
     const name = ownString(frame, "tool_name");
-    if (callId === undefined || name === undefined || !ledger.deny(callId)) return false;
+    if (callId === undefined || name === undefined || !openCalls.deny(callId)) return false;
     const reason = ownString(frame, "message") ?? ownString(frame, "decision_reason");
     const parent = parentOf(frame);
-    conversation.listFor(callId, out).push(
+    assistant.listFor(callId, out).push(
       permissionItem({
         callId,
-        name: conversation.toolName(name),
+        name: assistant.toolName(name),
         state: "denied",
         by: "rule",
         ...present({ reason, parent }),
@@ -132,11 +132,11 @@ function createStream(options: AdapterOptions) {
     if (subtype === "permission_denied") return readDenial(frame, out);
     const kind = SYSTEM_NOTICES.get(subtype);
     if (kind === undefined) return false;
-    const place = conversation.listFor(ownString(frame, "tool_use_id"), out);
+    const place = assistant.listFor(ownString(frame, "tool_use_id"), out);
     if (subtype === "task_notification") {
       // The last report on a background sub-agent; no tool result follows its messages.
-      const lane = lanes.take(ownString(frame, "tool_use_id") ?? "");
-      if (lane !== undefined) conversation.close(lane, place);
+      const subStream = subStreams.take(ownString(frame, "tool_use_id") ?? "");
+      if (subStream !== undefined) assistant.close(subStream, place);
     }
     place.push(noticeItem(kind, frame));
     return true;
@@ -146,8 +146,8 @@ function createStream(options: AdapterOptions) {
     const verdict = verdicts.read(frame);
     if (verdict === undefined) return false;
     // Only the main conversation ends: background sub-agents continue after a result.
-    const last = lanes.main.streamed ?? lanes.main.whole;
-    conversation.close(lanes.main, out);
+    const last = subStreams.main.streamed ?? subStreams.main.whole;
+    assistant.close(subStreams.main, out);
     // The CLI ends a turn even if its host only paused the last message.
     if (last?.stopReason === "pause" && !verdict.isError) out.push(warningItem(unfinishedReply()));
     out.push(verdict);
@@ -158,10 +158,10 @@ function createStream(options: AdapterOptions) {
   /**
    * The sub-stream of an assistant frame. Output of a sub-agent is not delayed until the rest of the message is there.
    */
-  const laneOf = (value: JsonRecord, out: Chunk[]): SubStream => {
+  const subStreamOf = (value: JsonRecord, out: Chunk[]): SubStream => {
     const parent = parentOf(value);
-    if (parent !== undefined) conversation.emitNow(parent, out);
-    return lanes.get(parent);
+    if (parent !== undefined) assistant.emitNow(parent, out);
+    return subStreams.get(parent);
   };
 
   /** Returns whether the frame was understood; one that was not is kept as a notice. */
@@ -169,11 +169,11 @@ function createStream(options: AdapterOptions) {
     switch (type) {
       case "assistant":
         if (parentOf(value) === undefined) lastMessageId = ownString(value, "uuid") ?? lastMessageId;
-        return conversation.read(laneOf(value, out), value, out);
+        return assistant.read(subStreamOf(value, out), value, out);
       case "user":
-        return user.read(lanes.get(parentOf(value)), frame, value, out);
+        return user.read(subStreams.get(parentOf(value)), frame, value, out);
       case "result":
-        if (options.hasSeveralRuns === true) ledger.endTurn();
+        if (options.hasSeveralRuns === true) openCalls.endTurn();
         return readResult(value, out);
       case "system":
         return readSystem(value, ownString(value, "subtype") ?? "", out);
@@ -181,7 +181,7 @@ function createStream(options: AdapterOptions) {
         const kind = FRAME_NOTICES.get(type);
         if (kind === undefined) return false;
         // A question cannot be held until its message ends: the message may itself depend on the answer.
-        const place = kind === "control" ? out : conversation.listFor(ownString(value, "tool_use_id"), out);
+        const place = kind === "control" ? out : assistant.listFor(ownString(value, "tool_use_id"), out);
         place.push(noticeItem(kind, value));
         return true;
       }
@@ -198,13 +198,13 @@ function createStream(options: AdapterOptions) {
       }
       const { type } = value;
       if (type === "stream_event") {
-        const unknown = streamEvents.read(laneOf(value, out), frame, value, out);
+        const unknown = streamEvents.read(subStreamOf(value, out), frame, value, out);
         if (unknown !== undefined) out.push(unknownNotice(unknown, frame));
         return;
       }
       const isKnown = typeof type === "string" && read(frame, value, type, out);
       if (!isKnown) out.push(unknownNotice(nameOf(value), frame));
-      else if (options.keepRaw === true) conversation.keepRaw(() => rawOf(frame));
+      else if (options.keepRaw === true) assistant.keepRaw(() => rawOf(frame));
     },
     get lastMessageId(): string | undefined {
       return lastMessageId;
@@ -212,17 +212,17 @@ function createStream(options: AdapterOptions) {
     get agents(): readonly string[] | undefined {
       return agents;
     },
-    isWaiting: (callId: string): boolean => conversation.isWaiting(callId),
+    isWaiting: (callId: string): boolean => assistant.isWaiting(callId),
     emitNow(callId: string): Chunk[] {
       const out: Chunk[] = [];
-      conversation.emitNow(callId, out);
+      assistant.emitNow(callId, out);
       return out;
     },
     end(): Chunk[] {
       if (isOver) return [];
       isOver = true;
       const out: Chunk[] = [];
-      for (const lane of lanes.all()) conversation.close(lane, out);
+      for (const subStream of subStreams.all()) assistant.close(subStream, out);
       if (!hasResult) out.push(noResult());
       return out;
     },

@@ -3,7 +3,7 @@ import { type DataFrame, isRecord, type JsonRecord, ownNumber, ownRecord, ownStr
 import { readMessagesComplaint } from "../shared/message-fields.ts";
 import { readMessageEnd, startBlock, stopBlock, writeDelta } from "../shared/message-stream.ts";
 import { providerError } from "../shared/provider-error.ts";
-import type { Conversation } from "./assistant-messages.ts";
+import type { AssistantMessages } from "./assistant-messages.ts";
 import type { SubStream } from "./sub-stream.ts";
 
 /** Reads `stream_event` frames: forwarded events of the Messages API. */
@@ -19,18 +19,18 @@ export function parentOf(frame: JsonRecord): string | undefined {
 
 const UNKNOWN = "stream_event";
 
-export function createStreamEventReader(conversation: Conversation): StreamEventReader {
+export function createStreamEventReader(assistant: AssistantMessages): StreamEventReader {
   const readEvent = (subStream: SubStream, value: JsonRecord, event: JsonRecord, out: Chunk[]): string | undefined => {
     const message = subStream.streamed;
     switch (event.type) {
       case "message_start": {
         const head = ownRecord(event, "message");
         if (head === undefined) return UNKNOWN;
-        conversation.open(subStream, head, out);
+        assistant.open(subStream, head, out);
         return undefined;
       }
       case "content_block_start":
-        return message !== undefined && startBlock(message, event, conversation.toolName, out) ? undefined : UNKNOWN;
+        return message !== undefined && startBlock(message, event, assistant.toolName, out) ? undefined : UNKNOWN;
       case "content_block_stop":
         return message !== undefined && stopBlock(message, event.index) ? undefined : UNKNOWN;
       case "message_delta": {
@@ -41,7 +41,7 @@ export function createStreamEventReader(conversation: Conversation): StreamEvent
       case "message_stop": {
         if (message === undefined) return UNKNOWN;
         const abandoned = ownRecord(value, "abandoned_blocks");
-        conversation.stop(subStream, abandoned && (ownNumber(abandoned, "from_block_index") ?? 0), out);
+        assistant.stop(subStream, abandoned && (ownNumber(abandoned, "from_block_index") ?? 0), out);
         return undefined;
       }
       case "ping":

@@ -2,7 +2,7 @@ import { type Block, type Chunk, messageItem, readCount } from "#domain";
 import { type DataFrame, isRecord, type JsonRecord, ownArray, ownRecord, ownString } from "#wire";
 import { readBlock } from "../shared/message-fields.ts";
 import { createMessageIds } from "../shared/message-ids.ts";
-import type { Conversation } from "./assistant-messages.ts";
+import type { AssistantMessages } from "./assistant-messages.ts";
 import type { SubStream, SubStreams } from "./sub-stream.ts";
 import type { OpenToolCalls } from "./open-tool-calls.ts";
 
@@ -14,10 +14,10 @@ export interface UserReader {
 
 export function createUserReader(parts: {
   readonly openCalls: OpenToolCalls;
-  readonly conversation: Conversation;
+  readonly assistant: AssistantMessages;
   readonly subStreams: SubStreams;
 }): UserReader {
-  const { openCalls, conversation, subStreams } = parts;
+  const { openCalls, assistant, subStreams } = parts;
   const ids = createMessageIds("user");
 
   const noteAnswers = (subStream: SubStream, results: readonly JsonRecord[], out: Chunk[]): void => {
@@ -26,14 +26,14 @@ export function createUserReader(parts: {
       if (callId === undefined || !openCalls.answers(result)) continue;
       // The answer to the call that started a sub-agent: the sub-agent's output is complete.
       const subagent = subStreams.take(callId);
-      if (subagent !== undefined) conversation.close(subagent, conversation.listFor(callId, out));
-      conversation.noteAnswer(subStream, callId, out);
+      if (subagent !== undefined) assistant.close(subagent, assistant.listFor(callId, out));
+      assistant.noteAnswer(subStream, callId, out);
     }
   };
 
   const emitText = (subStream: SubStream, value: JsonRecord, blocks: readonly Block[], out: Chunk[]): void => {
     // An echo of our input may arrive at any time; any other text comes after what the assistant has written.
-    if (value.isReplay !== true) conversation.emit(subStream, out);
+    if (value.isReplay !== true) assistant.emit(subStream, out);
     out.push(
       messageItem({
         id: ids.claim(ownString(value, "uuid")),
@@ -52,13 +52,13 @@ export function createUserReader(parts: {
       noteAnswers(subStream, results, out);
       const ms = results.length === 1 ? readDuration(value) : undefined;
       for (const result of results) {
-        const place = conversation.listFor(ownString(result, "tool_use_id"), out);
+        const place = assistant.listFor(ownString(result, "tool_use_id"), out);
         openCalls.answer(result, frame, { parent: subStream.parent, ms }, place);
       }
       const others = content.filter((block) => !isToolResult(block));
       if (others.length > 0) {
-        const blocks = others.map((block) => readBlock(block, conversation.toolName));
-        emitText(subStream, value, blocks, conversation.listFor(subStream.parent, out));
+        const blocks = others.map((block) => readBlock(block, assistant.toolName));
+        emitText(subStream, value, blocks, assistant.listFor(subStream.parent, out));
       }
       return true;
     },
